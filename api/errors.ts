@@ -1,0 +1,80 @@
+// Every error the service answers: stable code, status, whether a retry may help (contract section 4). One table.
+import { DataError, type DataErrorCode } from '../data/errors.ts';
+
+interface Row {
+  status: number;
+  retriable: boolean;
+}
+
+export const ERRORS = {
+  unknown_filter: { status: 400, retriable: false },
+  invalid_parameter: { status: 400, retriable: false },
+  invalid_cursor: { status: 400, retriable: false },
+  too_many_ids: { status: 400, retriable: false },
+  too_many_records: { status: 400, retriable: false },
+  key_required: { status: 401, retriable: false },
+  invalid_key: { status: 401, retriable: false },
+  invalid_token: { status: 401, retriable: false },
+  payment_required: { status: 402, retriable: false },
+  insufficient_credits: { status: 402, retriable: false },
+  quota_exceeded: { status: 402, retriable: false },
+  payment_invalid: { status: 402, retriable: false },
+  plan_required: { status: 403, retriable: false },
+  admin_required: { status: 403, retriable: false },
+  domain_mismatch: { status: 403, retriable: false },
+  not_owner: { status: 403, retriable: false },
+  unknown_dataset: { status: 404, retriable: false },
+  unknown_entity: { status: 404, retriable: false },
+  not_found: { status: 404, retriable: false },
+  method_not_allowed: { status: 405, retriable: false },
+  key_exists: { status: 409, retriable: false },
+  idempotency_conflict: { status: 409, retriable: false },
+  payment_already_used: { status: 409, retriable: false },
+  payment_in_progress: { status: 409, retriable: true },
+  already_decided: { status: 409, retriable: false },
+  permit2_allowance_required: { status: 412, retriable: false },
+  payload_too_large: { status: 413, retriable: false },
+  validation_failed: { status: 422, retriable: false },
+  rate_limited: { status: 429, retriable: true },
+  internal: { status: 500, retriable: true },
+  unavailable: { status: 503, retriable: true },
+  query_timeout: { status: 503, retriable: true },
+} as const satisfies Record<string, Row>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+// Every code of the data room has a row above.
+const _complete: Record<DataErrorCode, Row> = ERRORS;
+void _complete;
+
+/** Members an error body may carry beside the fixed ones. */
+export interface ErrorExtras {
+  detail?: unknown;
+  retry_after_seconds?: number;
+  alternative_action?: string;
+  /** Further top-level members, such as price_eur and how_to_pay of a 402. */
+  members?: Record<string, unknown>;
+  headers?: Record<string, string>;
+}
+
+/** A refusal that the API answers as it stands. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly extras: ErrorExtras;
+  constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
+    super(message);
+    this.name = 'ApiError';
+    this.code = code;
+    this.extras = extras;
+  }
+}
+
+/** Any thrown value as an ApiError: data errors keep their code, everything else is `internal` without a word of its text. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof DataError) {
+    const retry = ERRORS[error.code].status === 503 ? { retry_after_seconds: 2 } : {};
+    return new ApiError(error.code, error.message, { detail: error.detail, ...retry });
+  }
+  return new ApiError('internal', 'Something went wrong on our side; the request was not charged.');
+}

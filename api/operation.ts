@@ -1,0 +1,76 @@
+// The one definition of an operation; every channel is a projection of a table of these (contract section 8).
+import type { z } from 'zod';
+import type { Visibility } from '../data/plan.ts';
+import type { Release } from '../data/release.ts';
+import type { Pack, PricedOperation } from '../packs/model.ts';
+
+export type Access = 'free' | 'paid' | 'plan' | 'key' | 'admin';
+export type Format = 'json' | 'markdown' | 'csv' | 'ndjson' | 'arrow' | 'text';
+
+/** What the gate found out before an operation runs. */
+export interface Context {
+  /** The dataset's release, leased for the whole request. Undefined for operations without `{ds}`. */
+  release?: Release;
+  /** Current releases of all datasets, leased likewise, for operations over the register. */
+  releases: Release[];
+  /** Leases an earlier release by id while it is kept, for cursors; null when it is gone. */
+  earlier: (release: string) => Promise<Release | null>;
+  /** `public` for an anonymous preview. */
+  visibility: Visibility;
+  /** Admins are not subject to facet withholding. */
+  admin: boolean;
+  /** Records the caller may still preview; null: unlimited. Search shortens its page to it. */
+  previews: number | null;
+  now: Date;
+  base_url: string;
+  /** The request as asked, for links to the next page: path without query and the raw query. */
+  url: URL;
+  signal: AbortSignal;
+  format: Format;
+}
+
+/** What an operation answers, before a format renders it. */
+export interface Result<R> {
+  body: R;
+  /** ISO 8601, for Last-Modified. */
+  last_modified?: string;
+  /** Cursor of the next page; becomes the Link header. */
+  next_cursor?: string | null;
+  /** Records shown, for the preview quota. */
+  records?: number;
+}
+
+/** Path parameters and query values, as text. A name repeated in the query arrives as the list of its values. */
+export type RawInput = Record<string, string | string[]>;
+
+export interface Operation<I = unknown, R = unknown> {
+  /** Stable name: MCP tool, A2A skill, OpenAPI operationId. */
+  name: string;
+  title: string;
+  /** One or two sentences for an agent that decides whether to call it. */
+  description: string;
+  /** Hono path. `.md` twins are made by the REST channel. */
+  route: { method: 'GET'; path: string };
+  /** Tag in OpenAPI and heading in the guides. */
+  group: 'register' | 'dataset' | 'records' | 'analysis' | 'account';
+  access: Access;
+  /** Anonymous callers get public fields within the daily quota. */
+  previews?: boolean;
+  /** Which pack price it takes and how often; absent for free operations. */
+  price?: { of: PricedOperation; times?: (input: I) => number };
+  formats: Format[];
+  /** Whether `{entity_id}` must exist before anything else is looked at. */
+  entity?: boolean;
+  /** Zod schema of the input, for a dataset or (null) for the register; unknown filters are left to `parse`. */
+  input: (pack: Pack | null) => z.ZodType;
+  /** Strict parse of raw input to what `run` takes; throws DataError with the codes of contract section 4. */
+  parse: (raw: RawInput, ctx: Context) => I;
+  /** Attributes that the input names in fields, sort or filters; an anonymous caller may name public ones only. */
+  names?: (input: I) => string[];
+  /** Part of the ETag that changes when the answer does; undefined: hash the body. Asked before any charge. */
+  version?: (raw: RawInput, ctx: Context) => Promise<string | undefined>;
+  run: (input: I, ctx: Context) => Promise<Result<R>>;
+  markdown: (result: R, ctx: Context) => string;
+  /** Files that the nightly build writes from it: dist path to raw input. */
+  prerender?: (pack: Pack | null) => { file: string; input: RawInput; format: Format }[];
+}

@@ -1,0 +1,53 @@
+// Settings from the environment, checked once at start (contract section 1). Only entries read this.
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+const port = z.coerce.number().int().min(0).max(65535);
+const folder = (fallback: string) =>
+  z
+    .string()
+    .min(1)
+    .default(fallback)
+    .transform((path) => resolve(path));
+
+const Settings = z.object({
+  PORT: port.default(8787),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  BASE_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
+  DATA_DIR: folder('./data/var'),
+  DIST_DIR: folder('./dist'),
+  PACK_DIRS: z
+    .string()
+    .min(1)
+    .default('./packs')
+    .transform((list) => list.split(',').map((path) => resolve(path.trim()))),
+  ADMIN_KEYS: z
+    .string()
+    .optional()
+    .transform((list) => (list ? list.split(',').map((key) => key.trim()) : null))
+    .refine((keys) => keys === null || keys.every((key) => key.length >= 32), 'every admin key needs at least 32 characters'),
+  TRUST_PROXY: z.coerce.number().int().min(0).max(10).default(0),
+  EUR_USD: z.coerce.number().positive().max(10).default(1.1),
+  /** Seconds since 1970 at which the build's clock stands still (reproducible-builds.org). */
+  SOURCE_DATE_EPOCH: z.coerce.number().int().min(0).optional(),
+});
+
+export type Config = Omit<z.infer<typeof Settings>, 'BASE_URL'> & { BASE_URL: string };
+
+/** Thrown for a wrong setting: one line naming it. */
+export class ConfigError extends Error {}
+
+/** Parses settings; an empty variable counts as unset. */
+export function readConfig(env: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = Settings.safeParse(given);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new ConfigError(`${String(issue?.path[0] ?? 'settings')}: ${issue?.message ?? 'wrong'}`);
+  }
+  const settings = parsed.data;
+  return { ...settings, BASE_URL: settings.BASE_URL ?? `http://localhost:${settings.PORT}` };
+}

@@ -1,0 +1,42 @@
+// Errors of the data room. The API maps each code to a status in api/errors.ts; nothing here knows HTTP.
+
+/** Codes of contract section 4 that a question or its engine can raise. */
+export type DataErrorCode =
+  | 'unknown_filter'
+  | 'invalid_parameter'
+  | 'invalid_cursor'
+  | 'too_many_ids'
+  | 'too_many_records'
+  | 'unknown_dataset'
+  | 'unknown_entity'
+  | 'validation_failed'
+  | 'unavailable'
+  | 'query_timeout'
+  | 'internal';
+
+/** One line of the 422 body (specification section 3, "Validation error body"). */
+export interface ValidationIssue {
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+  input?: unknown;
+  ctx?: Record<string, unknown>;
+}
+
+/** A refusal with a stable code and a message that names the offending parameter. */
+export class DataError extends Error {
+  readonly code: DataErrorCode;
+  readonly detail: unknown;
+  constructor(code: DataErrorCode, message: string, detail?: unknown) {
+    super(message);
+    this.name = 'DataError';
+    this.code = code;
+    this.detail = detail;
+  }
+}
+
+/** A 422 refusal of one parameter: wrong type, out of the stated bounds, or missing (contract section 4). */
+export function validationError(name: string, msg: string, type: string, input?: unknown): DataError {
+  const issue: ValidationIssue = { loc: ['query', name], msg, type, ...(input === undefined ? {} : { input }) };
+  return new DataError('validation_failed', `${name}: ${msg}`, [issue]);
+}

@@ -1,0 +1,90 @@
+// Where everything lies under DATA_DIR, and what the columns of a release are called.
+import { join } from 'node:path';
+import type { Attribute } from '../packs/model.ts';
+
+/** Paths below DATA_DIR (contract section 1). */
+export const paths = {
+  sources: (dataDir: string) => join(dataDir, 'sources'),
+  facts: (dataDir: string, dataset: string) => join(dataDir, 'facts', dataset),
+  releases: (dataDir: string, dataset: string) => join(dataDir, 'releases', dataset),
+  release: (dataDir: string, dataset: string, release: string) => join(dataDir, 'releases', dataset, release),
+  /** A file that holds the id of the current release; replaced by rename, so that it moves atomically. */
+  current: (dataDir: string, dataset: string) => join(dataDir, 'releases', dataset, 'current'),
+  state: (dataDir: string) => join(dataDir, 'state'),
+} as const;
+
+/** Files of a release. All but the manifest are named in it with size, SHA-256 and row count. */
+export const RELEASE_FILES = {
+  manifest: 'manifest.json',
+  /** For analysts: typed attribute columns by their dotted names, and per attribute its provenance. */
+  records: 'records.parquet',
+  public: 'public.parquet',
+  csv: 'records.csv',
+  jsonl: 'records.jsonl',
+  /** For the engine: one narrow row per record, sorted by ordinal (see `column`). */
+  engine: 'engine.parquet',
+  /** term VARCHAR, ord UINTEGER, public BOOLEAN; sorted by term, ord. A term of a public attribute has public = true. */
+  terms: 'terms.parquet',
+  /** ord UINTEGER, id VARCHAR, version VARCHAR, body VARCHAR; sorted by ord. */
+  bodies: 'bodies.parquet',
+  /** Every fact ever observed with confirmed_at, won and reason; sorted by entity, attribute, observed_at. */
+  facts: 'facts.parquet',
+  /** Published values over time as validity intervals; sorted by attribute, entity, from. */
+  history: 'history.parquet',
+  /** Change feed with recorded_at; sorted by recorded_at. Not part of the content name. */
+  changes: 'changes.parquet',
+  review: 'review.parquet',
+} as const;
+
+/** Column of the engine table. `fold` compares strings, `max` is a price range's upper end, `min` its lower or the plain number. */
+export type ColumnPart = 'value' | 'fold' | 'min' | 'max' | 'lat' | 'lng';
+
+/**
+ * Engine columns of an attribute, by type:
+ * string, text, url, enum: value VARCHAR, fold VARCHAR · strings: value VARCHAR[], fold VARCHAR[] · date: value VARCHAR (YYYY-MM-DD)
+ * boolean: value BOOLEAN · integer, number: value DOUBLE · price: min DOUBLE, max DOUBLE · geo: lat DOUBLE, lng DOUBLE
+ */
+export function parts(attribute: Attribute): ColumnPart[] {
+  switch (attribute.type) {
+    case 'string':
+    case 'text':
+    case 'url':
+    case 'enum':
+    case 'strings':
+      return ['value', 'fold'];
+    case 'price':
+      return ['min', 'max'];
+    case 'geo':
+      return ['lat', 'lng'];
+    default:
+      return ['value'];
+  }
+}
+
+/** Name of an engine column: `<attribute>:<part>`. Fixed columns (ord, id, slug, name, updated, quality, completeness, owner) have no colon. */
+export function column(name: string, part: ColumnPart): string {
+  return `${name}:${part}`;
+}
+
+/** Fixed engine columns: ord UINTEGER, id, slug, name VARCHAR, updated BIGINT (ms since 1970), quality, completeness DOUBLE, owner BOOLEAN. */
+export const FIXED_COLUMNS = ['ord', 'id', 'slug', 'name', 'updated', 'quality', 'completeness', 'owner'] as const;
+
+/** Release manifest: what is in the folder and whether it is whole. */
+export interface Manifest {
+  schema_version: 1;
+  dataset: string;
+  /** Content name, 16 hex digits of SHA-256 over the sorted (file, sha256) pairs of `files` without `changes`. */
+  release: string;
+  created_at: string;
+  title: string;
+  records: number;
+  facts: number;
+  /** Newest confirmation by source id. */
+  confirmed: Record<string, string>;
+  last_collection: string;
+  files: Record<string, { bytes: number; sha256: string; rows: number | null }>;
+  /** Values that the search filters offer for open enums, most common first, at most 500. */
+  enums: Record<string, string[]>;
+  /** How many published values of an attribute were last confirmed when; few distinct times, since sources are read whole. */
+  ages: { attribute: string; observed_at: string; count: number }[];
+}

@@ -1,0 +1,28 @@
+// How text is compared everywhere: folding for equality and order, words for search. Build and API share it.
+
+/** Letters that NFKD leaves whole but readers type plainly. */
+const PLAIN: Record<string, string> = { ß: 'ss', ø: 'o', ł: 'l', đ: 'd', æ: 'ae', œ: 'oe', þ: 'th', ð: 'd', ı: 'i' };
+
+/**
+ * Lower case without accents: `Zürich` and `zurich` are equal. Combining marks of the Latin, Greek and Cyrillic range
+ * are dropped; vowel signs of other scripts stay. Surrounding and repeated white space is dropped.
+ */
+export function fold(text: string): string {
+  return text
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/gu, '')
+    .replace(/[ßøłđæœþðı]/gu, (c) => PLAIN[c] ?? c)
+    .replace(/\s+/gu, ' ')
+    .trim();
+}
+
+/** The folded words of a text, in order, repeats included: runs of letters, marks and digits. */
+export function words(text: string): string[] {
+  return fold(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+}
+
+/** Orders two strings by code point, as DuckDB's binary collation does (UTF-16 order differs beyond the BMP). */
+export function byCodePoint(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
