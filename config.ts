@@ -28,7 +28,10 @@ const Settings = z.object({
     .string()
     .optional()
     .transform((list) => (list ? list.split(',').map((key) => key.trim()) : null))
-    .refine((keys) => keys === null || keys.every((key) => key.length >= 32), 'every admin key needs at least 32 characters'),
+    .refine(
+      (keys) => keys === null || keys.every((key) => key.length >= 32),
+      'every admin key needs at least 32 characters',
+    ),
   TRUST_PROXY: z.coerce.number().int().min(0).max(10).default(0),
   EUR_USD: z.coerce.number().positive().max(10).default(1.1),
   /** Seconds since 1970 at which the build's clock stands still (reproducible-builds.org). */

@@ -1,6 +1,6 @@
 // The one definition of an operation; every channel is a projection of a table of these (contract section 8).
 import type { z } from 'zod';
-import type { Visibility } from '../data/plan.ts';
+import type { RawInput, Visibility } from '../data/plan.ts';
 import type { Release } from '../data/release.ts';
 import type { Pack, PricedOperation } from '../packs/model.ts';
 
@@ -39,9 +39,6 @@ export interface Result<R> {
   /** Records shown, for the preview quota. */
   records?: number;
 }
-
-/** Path parameters and query values, as text. A name repeated in the query arrives as the list of its values. */
-export type RawInput = Record<string, string | string[]>;
 
 export interface Operation<I = unknown, R = unknown> {
   /** Stable name: MCP tool, A2A skill, OpenAPI operationId. */

@@ -1,6 +1,9 @@
 // A question as data: what is asked, apart from any engine that answers it.
 import type { Value } from '../packs/model.ts';
 
+/** Path parameters and query values, as text. A name repeated in the query arrives as the list of its values. */
+export type RawInput = Record<string, string | string[]>;
+
 /** One condition; a `where` is a conjunction. Strings are folded (text.ts) before they get here. */
 export type Predicate =
   | { kind: 'any'; attribute: string; values: (string | number | boolean)[] }

@@ -1,0 +1,11 @@
+// What a pack's own files import: `import { definePack, defineCollector, z } from 'dataset-register/pack'`.
+import { z } from 'zod';
+import type { Collector } from './model.ts';
+
+export { fold, words } from './text.ts';
+export { z };
+
+/** Names a collector, so that its shape is checked where it is written. */
+export function defineCollector(collector: Collector): Collector {
+  return collector;
+}
