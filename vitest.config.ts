@@ -1,0 +1,31 @@
+// The test suite: unit tests beside their files and everything in tests/, without network.
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+/** Results must not depend on the machine's time zone, so the suite runs in one that nobody expects. */
+process.env['TZ'] = 'Asia/Kathmandu';
+
+/** What both configurations share: packs import 'dataset-register/pack' wherever their folder is. */
+export const alias = { 'dataset-register/pack': fileURLToPath(new URL('packs/pack.ts', import.meta.url)) };
+
+export default defineConfig({
+  resolve: { alias },
+  test: {
+    include: ['**/*.test.ts'],
+    exclude: ['node_modules/**', 'dist/**', 'data/var/**', 'coverage/**', '**/*.live.test.ts', 'tests/live/**'],
+    setupFiles: ['tests/setup.ts'],
+    reporters: ['default', 'tests/reporter.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    allowOnly: false,
+    restoreMocks: true,
+    unstubEnvs: true,
+    unstubGlobals: true,
+    coverage: {
+      provider: 'v8',
+      include: ['api/**/*.ts', 'build/**/*.ts', 'data/**/*.ts', 'packs/**/*.ts', 'config.ts'],
+      exclude: ['**/*.test.ts', 'data/var/**'],
+      reporter: ['text-summary', 'html'],
+    },
+  },
+});

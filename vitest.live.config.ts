@@ -1,0 +1,17 @@
+// The live suite: the same questions on the real packs, collected once into a data folder that all tests share.
+import { defineConfig } from 'vitest/config';
+import { alias } from './vitest.config.ts';
+
+export default defineConfig({
+  resolve: { alias },
+  test: {
+    include: ['**/*.live.test.ts', 'tests/live/**/*.test.ts'],
+    exclude: ['node_modules/**', 'dist/**', 'data/var/**', 'coverage/**'],
+    globalSetup: ['tests/live/setup.ts'],
+    reporters: ['default', 'tests/reporter.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 1_200_000,
+    fileParallelism: false,
+    allowOnly: false,
+  },
+});
