@@ -1,7 +1,10 @@
-// What a pack's own files import: `import { definePack, defineCollector, z } from 'dataset-register/pack'`.
+// What a pack's own files import: `import { definePack, defineCollector, slugify, z } from 'dataset-register/pack'`.
 import { z } from 'zod';
 import type { Collector } from './model.ts';
 
+export { default as slugify } from '@sindresorhus/slugify';
+export { definePack } from './define.ts';
+export type { CollectContext, Collector, Geo, Identity, Observed, PriceRange, Reading, Value } from './model.ts';
 export { fold, words } from './text.ts';
 export { z };
 

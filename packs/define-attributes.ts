@@ -1,0 +1,117 @@
+// From the attributes a publisher wrote to checked attributes: names, what each type allows, examples, filter names.
+import type { Mistake } from './define-mistakes.ts';
+import { fromZod, show } from './define-mistakes.ts';
+import { type AttributeDraft, AttributeShape, membersAt } from './define-shape.ts';
+import type { Attribute, Value } from './model.ts';
+import { checkValue, NUMERIC, WORDY } from './schema.ts';
+
+type Add = (mistake: Omit<Mistake, 'file'>) => void;
+
+const NAME = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$/;
+
+/** Parameters and arguments that stand beside the generated filters, and sort keys (specification section 4). */
+export const TAKEN = [
+  ...['q', 'near', 'sort', 'limit', 'cursor', 'fields', 'total', 'ids', 'updated_since', 'min_quality', 'format'],
+  ...['by', 'differ_by', 'attribute', 'group_by', 'days', 'step', 'as_of', 'api_key'],
+  ...['dataset', 'entity_id', 'filters', 'quality', 'updated'],
+];
+
+const PREFIXES = ['like_', 'not_', 'min_', 'max_', 'has_'];
+
+function checkName(name: string, names: string[], add: Add): void {
+  const expected = nameRule(name, names);
+  if (expected) add({ path: `attributes.${name}`, found: `the name ${show(name)}`, expected });
+}
+
+function nameRule(name: string, names: string[]): string | null {
+  if (!NAME.test(name)) return "lower-case letters, digits and _, with dots for groups, such as 'price.input'";
+  if (TAKEN.includes(name)) return 'a name that is not a parameter or sort key of search';
+  const prefix = PREFIXES.find((each) => name.startsWith(each) && names.includes(name.slice(each.length)));
+  if (prefix) return `a name that is not the filter ${prefix} of the attribute '${name.slice(prefix.length)}'`;
+  const group = names.find((other) => name.startsWith(`${other}.`));
+  return group ? `a name outside '${group}', which is an attribute and cannot be a group` : null;
+}
+
+/** Members that only some types may have: which, and what to say of the others. */
+const ONLY: { member: 'unit' | 'currency' | 'values' | 'range' | 'jump' | 'tolerance'; types: readonly string[] }[] = [
+  { member: 'unit', types: [...NUMERIC, 'geo'] },
+  { member: 'currency', types: ['price'] },
+  { member: 'values', types: ['enum'] },
+  { member: 'range', types: NUMERIC },
+  { member: 'jump', types: NUMERIC },
+  { member: 'tolerance', types: NUMERIC },
+];
+
+function checkMembers(path: string, draft: AttributeDraft, add: Add): void {
+  for (const { member, types } of ONLY) {
+    const given = draft[member];
+    if (given !== undefined && !types.includes(draft.type)) {
+      const only = `nothing: only ${types.join(', ')} attributes have a ${member}, and this one is of type ${draft.type}`;
+      add({ path: `${path}.${member}`, found: show(given), expected: only });
+    }
+  }
+  if (draft.type === 'price') {
+    if (draft.unit === undefined) {
+      add({ path: `${path}.unit`, found: 'nothing', expected: "a unit such as 'USD/1M tokens': a price needs one" });
+    }
+    if (draft.currency === undefined) {
+      add({ path: `${path}.currency`, found: 'nothing', expected: 'a currency code such as USD: a price needs one' });
+    }
+  }
+  if (draft.searchable && !WORDY.includes(draft.type)) {
+    const expected = `false: only ${WORDY.join(', ')} attributes have words to search`;
+    add({ path: `${path}.searchable`, found: 'true', expected });
+  }
+  const { min, max } = draft.range ?? {};
+  if (min !== undefined && max !== undefined && min > max) {
+    add({ path: `${path}.range`, found: show(draft.range), expected: 'a min that is not above the max' });
+  }
+  if (typeof draft.sla === 'object' && draft.sla.warn > draft.sla.error) {
+    add({ path: `${path}.sla`, found: show(draft.sla), expected: 'a warn that is not above the error' });
+  }
+  const values = draft.values ?? [];
+  const repeated = values.find((value, i) => values.indexOf(value) !== i);
+  if (repeated !== undefined) {
+    add({ path: `${path}.values`, found: `${show(repeated)} twice`, expected: 'each value once' });
+  }
+}
+
+function complete(name: string, draft: AttributeDraft): Attribute {
+  const { sla, range, example, ...rest } = draft;
+  return {
+    ...rest,
+    name,
+    unit: draft.unit ?? null,
+    currency: draft.currency ?? null,
+    // Replaced by the checked example right after.
+    example: example as Value,
+    values: draft.values ?? null,
+    range: { min: range?.min ?? null, max: range?.max ?? null },
+    jump: draft.jump ?? null,
+    tolerance: draft.tolerance ?? 0,
+    sla: typeof sla === 'number' ? { warn: sla / 2, error: sla } : sla,
+  };
+}
+
+/** Checks every attribute on its own, so that one mistake does not hide another. Answers those that are right. */
+export function checkAttributes(input: Record<string, unknown>, add: Add): Attribute[] {
+  const names = Object.keys(input);
+  const checked: Attribute[] = [];
+  for (const name of names) {
+    checkName(name, names, add);
+    const path = `attributes.${name}`;
+    const parsed = AttributeShape.safeParse(input[name]);
+    if (!parsed.success) {
+      const told = fromZod(parsed.error, input[name], ['attributes', name], (at) => membersAt(AttributeShape, at));
+      for (const mistake of told) add(mistake);
+      continue;
+    }
+    checkMembers(path, parsed.data, add);
+    const attribute = complete(name, parsed.data);
+    const example = checkValue(attribute, parsed.data.example);
+    if (example.ok) attribute.example = example.value;
+    else add({ path: `${path}.example`, found: show(parsed.data.example), expected: example.reason });
+    checked.push(attribute);
+  }
+  return checked;
+}

@@ -1,0 +1,82 @@
+// A mistake in a pack, told like a good compiler does: file, path in it, what was found, what was expected, nearest name.
+import { closestMatch } from 'leven';
+import type { z } from 'zod';
+
+export interface Mistake {
+  /** File inside the pack folder; the loader fills it in for what `definePack` finds. */
+  file: string;
+  /** Where in the file: `attributes.price.input.unit`; empty for the whole file. */
+  path: string;
+  found: string;
+  expected: string;
+  /** The known name that the author probably meant. */
+  nearest?: string | undefined;
+}
+
+/** Everything wrong with a pack, in one message. */
+export class PackError extends Error {
+  readonly mistakes: Mistake[];
+  /** @param folder the pack's folder as the author wrote it, for the message */
+  constructor(folder: string, mistakes: Mistake[]) {
+    const count = mistakes.length === 1 ? '1 mistake' : `${mistakes.length} mistakes`;
+    super(`${count} in pack ${folder}\n\n${mistakes.map(tell).join('\n\n')}`);
+    this.name = 'PackError';
+    this.mistakes = mistakes;
+  }
+}
+
+function tell({ file, path, found, expected, nearest }: Mistake): string {
+  const lines = [path === '' ? file : `${file}: ${path}`, `  found     ${found}`, `  expected  ${expected}`];
+  if (nearest !== undefined) lines.push(`  nearest   ${show(nearest)}`);
+  return lines.join('\n');
+}
+
+/** A value as a mistake quotes it: short, on one line. */
+export function show(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'string') return `'${shorten(value.replace(/\s+/g, ' '))}'`;
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  try {
+    return shorten(JSON.stringify(value) ?? String(value));
+  } catch {
+    return `a ${typeof value}`;
+  }
+}
+
+function shorten(text: string): string {
+  return text.length > 70 ? `${text.slice(0, 69)}…` : text;
+}
+
+/** The known name closest to a wrong one, or undefined when none is close. */
+export function nearest(wrong: string, known: readonly string[]): string | undefined {
+  return closestMatch(wrong, known, { maxDistance: Math.max(2, Math.floor(wrong.length / 3)) });
+}
+
+/** What an author wrote in place of one of several known names. */
+export function notOneOf(path: string, wrong: unknown, what: string, known: readonly string[]): Omit<Mistake, 'file'> {
+  const near = typeof wrong === 'string' ? nearest(wrong, known) : undefined;
+  return { path, found: show(wrong), expected: what, nearest: near };
+}
+
+/** Mistakes of one zod parse. Messages of the shapes say what was expected; `keys` knows the members of each object. */
+export function fromZod(error: z.ZodError, input: unknown, base: string[], keys: (path: PropertyKey[]) => string[]) {
+  return error.issues.flatMap((issue): Omit<Mistake, 'file'>[] => {
+    const path = [...base, ...issue.path.map(String)].join('.');
+    if (issue.code === 'unrecognized_keys') {
+      const known = keys(issue.path);
+      return issue.keys.map((key) => ({
+        path: [path, key].filter(Boolean).join('.'),
+        found: `a member '${key}'`,
+        expected: `one of ${known.join(', ')}`,
+        nearest: nearest(key, known),
+      }));
+    }
+    const found = issue.path.reduce<unknown>(
+      (at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key],
+      input,
+    );
+    const known = issue.code === 'invalid_value' ? issue.values.map(String) : [];
+    return [notOneOf(path, found, issue.message, known)];
+  });
+}

@@ -1,0 +1,169 @@
+// What the members of a pack say about each other: names of attributes and sources, weights, tests, owner rules.
+import { type Mistake, notOneOf, show } from './define-mistakes.ts';
+import type { PackDraft } from './define-shape.ts';
+import type { Attribute, AttributeType } from './model.ts';
+import { checkValue } from './schema.ts';
+
+type Add = (mistake: Omit<Mistake, 'file'>) => void;
+
+/** Sections that are well formed; a section with a mistake is absent. */
+export type Sections = Partial<Omit<PackDraft, 'attributes'>>;
+
+const GROUPING: AttributeType[] = ['string', 'enum', 'boolean', 'integer'];
+const IDENTIFYING: AttributeType[] = ['string', 'enum', 'url', 'date', 'integer', 'number'];
+
+/**
+ * @param names every name under `attributes`, also of attributes that have a mistake of their own
+ * @param checked the attributes without one
+ */
+export function checkReferences(sections: Sections, names: string[], checked: Attribute[], add: Add): void {
+  const known = new Map(checked.map((attribute) => [attribute.name, attribute]));
+  /** The attribute of that name; null when it is unknown (told) or has a mistake of its own (told already). */
+  const attribute = (path: string, name: string): Attribute | null => {
+    if (!names.includes(name)) add(notOneOf(path, name, 'the name of an attribute', names));
+    return known.get(name) ?? null;
+  };
+  const ofType = (path: string, name: string, types: AttributeType[]): Attribute | null => {
+    const found = attribute(path, name);
+    if (found && !types.includes(found.type)) {
+      add({ path, found: `${show(name)} of type ${found.type}`, expected: `an attribute of type ${types.join(', ')}` });
+    }
+    return found;
+  };
+
+  if (names.length > 0 && names.length === checked.length && !checked.some((each) => each.public)) {
+    add({ path: 'attributes', found: 'no public attribute', expected: 'at least one with public: true, for previews' });
+  }
+  if (names.length > 0 && names.length === checked.length && !checked.some((each) => each.weight > 0)) {
+    add({ path: 'attributes', found: 'no weight above 0', expected: 'at least one, for the completeness of a record' });
+  }
+  checkIdentity(sections, ofType, add);
+  checkOwner(sections, checked, ofType, add);
+  checkSources(sections, add);
+  checkTests(sections, attribute, add);
+
+  if (sections.group_by !== undefined) {
+    const group = ofType('group_by', sections.group_by, GROUPING);
+    if (group && !group.public) {
+      const expected = 'a public attribute: groups are named on free pages';
+      add({ path: 'group_by', found: `${show(group.name)}, which is not public`, expected });
+    }
+  }
+  const differ = sections.serving?.similar_differ_by;
+  if (differ) ofType('serving.similar_differ_by', differ, GROUPING);
+  sections.compare?.forEach((name, i, all) => {
+    attribute(`compare.${i}`, name);
+    if (all.indexOf(name) !== i) add({ path: `compare.${i}`, found: `${show(name)} twice`, expected: 'each once' });
+  });
+  if (sections.gone) {
+    const found = ofType('gone.attribute', sections.gone.attribute, ['enum', 'string']);
+    const value = found && checkValue(found, sections.gone.value);
+    if (value && !value.ok) add(notOneOf('gone.value', sections.gone.value, value.reason, found?.values ?? []));
+  }
+  if (sections.quality) {
+    const sum = Object.values(sections.quality).reduce((total, weight) => total + weight, 0);
+    if (Math.abs(sum - 1) > 1e-9) {
+      add({ path: 'quality', found: `weights that sum to ${Number(sum.toFixed(6))}`, expected: 'a sum of 1' });
+    }
+  }
+}
+
+type OfType = (path: string, name: string, types: AttributeType[]) => Attribute | null;
+
+function checkIdentity(sections: Sections, ofType: OfType, add: Add): void {
+  sections.identity?.attributes.forEach((name, i, all) => {
+    const path = `identity.attributes.${i}`;
+    const found = ofType(path, name, IDENTIFYING);
+    if (all.indexOf(name) !== i) add({ path, found: `${show(name)} twice`, expected: 'each once' });
+    if (found?.editable) {
+      const expected = 'false: an owner never edits what identifies the record';
+      add({ path: `attributes.${name}.editable`, found: 'true', expected });
+    }
+  });
+}
+
+function checkOwner(sections: Sections, checked: Attribute[], ofType: OfType, add: Add): void {
+  if (sections.owner === undefined) return;
+  const domain = sections.owner.domain;
+  if (domain !== null) {
+    const found = ofType('owner.domain', domain, ['string', 'url']);
+    if (found?.editable) {
+      const expected = 'false: the domain decides who the owner is';
+      add({ path: `attributes.${domain}.editable`, found: 'true', expected });
+    }
+    return;
+  }
+  for (const { name } of checked.filter((attribute) => attribute.editable)) {
+    const expected = 'false, or owner.domain: without a domain nobody can claim a record';
+    add({ path: `attributes.${name}.editable`, found: 'true', expected });
+  }
+}
+
+function checkSources(sections: Sections, add: Add): void {
+  const ids = Object.keys(sections.sources ?? {});
+  if (sections.sources && ids.length === 0) {
+    add({ path: 'sources', found: 'no source', expected: 'at least one source' });
+  }
+  for (const [id, source] of Object.entries(sections.sources ?? {})) {
+    const path = `sources.${id}`;
+    if (!/^[a-z][a-z0-9-]*$/.test(id)) {
+      add({ path, found: `the id ${show(id)}`, expected: 'lower-case letters, digits and -, starting with a letter' });
+    }
+    if (id === 'owner') add({ path, found: "the id 'owner'", expected: 'another id: owner names edits by owners' });
+    if (source.pins.length === 0 && source.newest === null) {
+      add({ path: `${path}.pins`, found: 'no pin and no newest', expected: 'a pin, or newest: else it is never read' });
+    }
+    const seen = new Set<string>();
+    source.pins.forEach((pin, i) => {
+      const name = `${pin.package}@${pin.version}`;
+      if (seen.has(name)) add({ path: `${path}.pins.${i}`, found: `${name} twice`, expected: 'each version once' });
+      seen.add(name);
+    });
+  }
+}
+
+/** Members that each kind of test takes beside `kind`; the first list must be there, of the second at least one. */
+const TESTS = {
+  rows: { needs: [], either: ['min', 'max'] },
+  fill: { needs: ['attribute'], either: ['min', 'max'] },
+  unique: { needs: ['attribute'], either: [] },
+  accepted: { needs: ['attribute', 'values'], either: [] },
+} as const;
+
+function checkTests(sections: Sections, attribute: (path: string, name: string) => Attribute | null, add: Add): void {
+  sections.tests?.forEach((test, i) => {
+    const path = `tests.${i}`;
+    const { needs, either } = TESTS[test.kind];
+    for (const member of needs) {
+      if (test[member] === undefined) {
+        add({ path: `${path}.${member}`, found: 'nothing', expected: `${member}: a ${test.kind} test needs it` });
+      }
+    }
+    if (either.length > 0 && either.every((member) => test[member] === undefined)) {
+      add({ path, found: show(test), expected: `${either.join(' or ')}: a ${test.kind} test needs a bound` });
+    }
+    const allowed: string[] = ['kind', ...needs, ...either];
+    for (const [member, value] of Object.entries(test)) {
+      if (value !== undefined && !allowed.includes(member)) {
+        const expected = `nothing: a ${test.kind} test takes ${allowed.join(', ')}`;
+        add({ path: `${path}.${member}`, found: show(value), expected });
+      }
+    }
+    const limit = test.kind === 'fill' ? 1 : Number.POSITIVE_INFINITY;
+    for (const member of ['min', 'max'] as const) {
+      if ((test[member] ?? 0) > limit) {
+        add({ path: `${path}.${member}`, found: show(test[member]), expected: 'a share, from 0 to 1' });
+      }
+    }
+    if (test.min !== undefined && test.max !== undefined && test.min > test.max) {
+      add({ path, found: show(test), expected: 'a min that is not above the max' });
+    }
+    const named = test.attribute === undefined ? null : attribute(`${path}.attribute`, test.attribute);
+    if (test.kind === 'accepted' && named?.values) {
+      const unknown = test.values?.find((value) => !named.values?.includes(value));
+      if (unknown !== undefined) {
+        add(notOneOf(`${path}.values`, unknown, `values of '${named.name}': ${named.values.join(', ')}`, named.values));
+      }
+    }
+  });
+}

@@ -1,0 +1,104 @@
+// definePack: checks everything that a publisher writes in pack.ts and fills in the defaults (contract section 7).
+import slugify from '@sindresorhus/slugify';
+import { checkAttributes } from './define-attributes.ts';
+import { fromZod, type Mistake, nearest, show } from './define-mistakes.ts';
+import { checkReferences, type Sections } from './define-references.ts';
+import { membersAt, type PackDraft, type PackInput, PackShape } from './define-shape.ts';
+import type { Attribute, Identity, Pack, PricedOperation, Rule } from './model.ts';
+import { fold } from './text.ts';
+
+/** What pack.ts alone decides; the folder adds the rest. */
+export type PackSettings = Omit<Pack, 'id' | 'folder' | 'collector' | 'samples' | 'template' | 'guide'>;
+
+const KIND = 'dataset-register/pack';
+
+/** The default export of a pack.ts: settings when it is right, and every mistake in it. */
+export interface PackDefinition {
+  kind: typeof KIND;
+  settings: PackSettings | null;
+  /** Attributes that are right, for checking samples beside a pack that has mistakes. */
+  attributes: Attribute[];
+  mistakes: Omit<Mistake, 'file'>[];
+}
+
+/**
+ * Declares a pack. Never throws: the loader tells all mistakes of a pack together, with those of its other files.
+ *
+ *     export default definePack({ title: 'Tools', …, attributes: { name: { type: 'string', … } } });
+ */
+export function definePack(input: PackInput): PackDefinition {
+  const mistakes: Omit<Mistake, 'file'>[] = [];
+  const add = (mistake: Omit<Mistake, 'file'>) => void mistakes.push(mistake);
+  const given = asObject(input);
+  if (given === null) {
+    add({ path: '', found: show(input), expected: 'an object: definePack({ title, description, … })' });
+    return { kind: KIND, settings: null, attributes: [], mistakes };
+  }
+  const known = Object.keys(PackShape.shape);
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue;
+    const expected = `one of ${known.join(', ')}`;
+    add({ path: name, found: `a member '${name}'`, expected, nearest: nearest(name, known) });
+  }
+  const columns = asObject(given['attributes']);
+  const attributes = columns ? checkAttributes(columns, add) : [];
+  if (columns === null || Object.keys(columns).length === 0) {
+    add({ path: 'attributes', found: show(given['attributes']), expected: 'an object of attributes by name' });
+  }
+  const sections = checkSections(given, add);
+  checkReferences(sections, Object.keys(columns ?? {}), attributes, add);
+  const settings = mistakes.length === 0 ? complete(sections as Required<Sections>, attributes) : null;
+  return { kind: KIND, settings, attributes, mistakes };
+}
+
+/** Whether the default export of a file came from `definePack`. */
+export function isDefinition(value: unknown): value is PackDefinition {
+  return asObject(value)?.['kind'] === KIND;
+}
+
+function asObject(value: unknown): Record<string, unknown> | null {
+  const plain = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return plain ? (value as Record<string, unknown>) : null;
+}
+
+function checkSections(given: Record<string, unknown>, add: (mistake: Omit<Mistake, 'file'>) => void): Sections {
+  const sections: Record<string, unknown> = {};
+  for (const [name, shape] of Object.entries(PackShape.shape)) {
+    if (name === 'attributes') continue;
+    const parsed = shape.safeParse(given[name]);
+    if (parsed.success) sections[name] = parsed.data;
+    else for (const told of fromZod(parsed.error, given[name], [name], (at) => membersAt(shape, at))) add(told);
+  }
+  return sections as Sections;
+}
+
+/** EUR as an integer count of micro-euros. */
+function micro(eur: number): number {
+  return Math.round(eur * 1_000_000);
+}
+
+function complete(sections: Omit<PackDraft, 'attributes'>, attributes: Attribute[]): PackSettings {
+  const { identity, prices, sources, consolidation, ...rest } = sections;
+  const joined = (id: Identity) => identity.attributes.map((name) => String(id[name] ?? '')).join('/');
+  const rule: Rule = { prefer: 'trust' };
+  const eur: Record<PricedOperation, number> = { ...prices, prices: prices.prices ?? prices.get };
+  return {
+    ...rest,
+    sources: Object.entries(sources).map(([id, source]) => ({ id, ...source })),
+    attributes,
+    identity: {
+      attributes: identity.attributes,
+      key: identity.key ?? ((id) => fold(joined(id))),
+      slug: identity.slug ?? ((id) => slugify(joined(id))),
+      name: identity.name ?? ((id, values) => (typeof values['name'] === 'string' ? values['name'] : joined(id))),
+    },
+    consolidation: {
+      floor: consolidation?.floor ?? 0.3,
+      apart_days: consolidation?.apart_days ?? 30,
+      penalty: consolidation?.penalty ?? 0.2,
+      rule: consolidation?.rule ?? (() => rule),
+    },
+    prices: Object.fromEntries(Object.entries(eur).map(([name, price]) => [name, micro(price)])) as Pack['prices'],
+    price_attributes: attributes.filter((each) => each.type === 'price').map((each) => each.name),
+  };
+}

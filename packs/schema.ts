@@ -1,0 +1,136 @@
+// What a value of an attribute must look like: normalised and checked (collection, samples, owner edits), and told as JSON Schema.
+import { z } from 'zod';
+import type { Attribute, AttributeType, PriceRange, Value } from './model.ts';
+import { fold } from './text.ts';
+
+/** A value ready to be stored, or why it cannot be. `reason` completes the sentence "expected …". */
+export type CheckedValue = { ok: true; value: Value } | { ok: false; reason: string };
+
+/** White space of any kind is one space, control characters and broken surrogates go, composed form (NFC). */
+export function clean(text: string): string {
+  return text
+    .toWellFormed()
+    .normalize('NFC')
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+}
+
+/** Ten significant digits, so that 0.14/0.7 and 0.2 are one value (data.md, "Pitfalls"); never -0. */
+export function round(value: number): number {
+  return Number(value.toPrecision(10)) + 0;
+}
+
+const text = (expected: string) => z.string({ error: expected }).transform(clean).pipe(z.string().min(1, expected));
+
+const numberIn = (range: Attribute['range'], expected: string, normalise: (value: number) => number = round) =>
+  z
+    .number({ error: expected })
+    .transform(normalise)
+    .refine((n) => range.min === null || n >= range.min, { error: `${expected} of at least ${range.min}` })
+    .refine((n) => range.max === null || n <= range.max, { error: `${expected} of at most ${range.max}` });
+
+/** `http` and `https` addresses only, without credentials, as a browser writes them (`https://a.example` gains its slash). */
+const url = z
+  .string({ error: 'an http or https address' })
+  .transform((raw) => URL.parse(raw.trim()))
+  .refine((at) => at !== null && /^https?:$/.test(at.protocol) && at.username === '' && at.password === '', {
+    error: 'an http or https address',
+  })
+  .transform((at) => at!.href);
+
+const date = z.iso.date({ error: 'a date, YYYY-MM-DD' });
+
+/** Entries are cleaned; empty and repeated ones are dropped, the order stays. */
+const strings = z
+  .array(z.string({ error: 'a list of texts' }), { error: 'a list of texts' })
+  .transform((list) => [...new Set(list.map(clean).filter((entry) => entry !== ''))])
+  .refine((list) => list.length > 0, { error: 'a list of at least one text' });
+
+const degrees = (limit: number, name: string) =>
+  z
+    .number({ error: `${name} in degrees, -${limit} to ${limit}` })
+    .min(-limit, `${name} in degrees, -${limit} to ${limit}`)
+    .max(limit, `${name} in degrees, -${limit} to ${limit}`)
+    .transform(round);
+
+const geo = z.strictObject(
+  { lat: degrees(90, 'a latitude'), lng: degrees(180, 'a longitude') },
+  { error: 'a point {lat, lng} in degrees' },
+);
+
+function price(attribute: Attribute) {
+  const currency = attribute.currency ?? '';
+  const range = { min: Math.max(0, attribute.range.min ?? 0), max: attribute.range.max };
+  const amount = numberIn(range, 'a price');
+  const between = z
+    .strictObject(
+      { min: amount, max: amount, currency: z.literal(currency, { error: `the currency ${currency}` }).optional() },
+      { error: 'a price: a number, or {min, max, currency}' },
+    )
+    .refine((value) => value.min <= value.max, { error: 'a price range whose min is not above its max' })
+    .transform(({ min, max }): number | PriceRange => (min === max ? min : { min, max, currency }));
+  return z.unknown().transform((value, issues) => {
+    const parsed = (typeof value === 'object' && value !== null ? between : amount).safeParse(value);
+    if (parsed.success) return parsed.data;
+    const wrong = typeof value === 'number' || (typeof value === 'object' && value !== null);
+    issues.addIssue(wrong ? firstReason(parsed.error) : 'a price: a number, or {min, max, currency}');
+    return z.NEVER;
+  });
+}
+
+function oneOf(values: string[] | null) {
+  if (values === null) return text('a text');
+  const known = new Map(values.map((value) => [fold(value), value]));
+  const expected = `one of ${values.join(', ')}`;
+  return text(expected).transform((value, issues) => {
+    const found = known.get(fold(value));
+    if (found === undefined) issues.addIssue(expected);
+    return found ?? z.NEVER;
+  });
+}
+
+/** Zod schema that normalises and checks one value of an attribute. Messages complete the sentence "expected …". */
+export function valueSchema(attribute: Attribute): z.ZodType<Value> {
+  switch (attribute.type) {
+    case 'string':
+    case 'text':
+      return text('a text');
+    case 'enum':
+      return oneOf(attribute.values);
+    case 'url':
+      return url;
+    case 'boolean':
+      return z.boolean({ error: 'true or false' });
+    case 'integer':
+      return z.int({ error: 'a whole number' }).pipe(numberIn(attribute.range, 'a whole number', (n) => n + 0));
+    case 'number':
+      return numberIn(attribute.range, 'a number');
+    case 'date':
+      return date;
+    case 'strings':
+      return strings;
+    case 'geo':
+      return geo;
+    case 'price':
+      return price(attribute);
+  }
+}
+
+function firstReason(error: z.ZodError): string {
+  return error.issues[0]?.message ?? 'another value';
+}
+
+const compiled = new WeakMap<Attribute, z.ZodType<Value>>();
+
+/** Normalises a value as the attribute wants it, or says what was expected. Never throws. */
+export function checkValue(attribute: Attribute, value: unknown): CheckedValue {
+  const schema = compiled.get(attribute) ?? valueSchema(attribute);
+  compiled.set(attribute, schema);
+  const parsed = schema.safeParse(value);
+  return parsed.success ? { ok: true, value: parsed.data } : { ok: false, reason: firstReason(parsed.error) };
+}
+
+/** Attribute types whose values are numbers, for ranges, jumps, statistics and `min_`/`max_` filters. */
+export const NUMERIC: readonly AttributeType[] = ['integer', 'number', 'price'];
+/** Attribute types whose values are words, which `q` may search. */
+export const WORDY: readonly AttributeType[] = ['string', 'text', 'url', 'enum', 'strings'];
