@@ -1,0 +1,82 @@
+// What we depend on: exact, locked, without install scripts, and each with a written reason.
+import { describe, expect, test } from 'vitest';
+import { read, tableRows } from './tree.ts';
+
+interface Locked {
+  version?: string;
+  integrity?: string;
+  resolved?: string;
+  link?: boolean;
+  hasInstallScript?: boolean;
+}
+
+const manifest = JSON.parse(read('package.json')) as {
+  scripts: Record<string, string>;
+  engines: { node: string };
+  dependencies: Record<string, string>;
+  optionalDependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+};
+const lock = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> };
+const installed = Object.entries(lock.packages).filter(([path, entry]) => path !== '' && !entry.link);
+
+const { dependencies, optionalDependencies, devDependencies } = manifest;
+const declared = { ...dependencies, ...optionalDependencies, ...devDependencies };
+
+describe('package.json', () => {
+  test('names exact versions', () => {
+    const loose = Object.entries(declared).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version));
+    expect(loose).toEqual([]);
+  });
+
+  test('brings one Node for every platform, and the suite runs on it', () => {
+    const versions = new Set(Object.values(optionalDependencies));
+    expect([...versions]).toEqual([process.version.slice(1)]);
+    expect(manifest.engines.node).toBe('>=20');
+  });
+
+  test('has no install hooks of its own', () => {
+    const hooks = ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'];
+    expect(hooks.filter((hook) => hook in manifest.scripts)).toEqual([]);
+  });
+});
+
+describe('the lock file', () => {
+  test('has the integrity of every package and names no host', () => {
+    expect(installed.filter(([, entry]) => !entry.integrity?.startsWith('sha512-')).map(([path]) => path)).toEqual([]);
+    expect(installed.filter(([, entry]) => entry.resolved).map(([path]) => path)).toEqual([]);
+  });
+
+  test('holds what package.json asks for', () => {
+    for (const [name, version] of Object.entries(declared)) {
+      expect(lock.packages[`node_modules/${name}`]?.version, name).toBe(version);
+    }
+  });
+
+  test('install scripts do not run, and each package that has one is known to work without', () => {
+    expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m);
+    const scripted = installed
+      .filter(([, entry]) => entry.hasInstallScript)
+      .map(([path]) => path.replace(/^.*node_modules\//, ''));
+    const known = tableRows('docs/decisions/dependencies.md')
+      .filter((row) => row.length === 2)
+      .map(([name]) => name);
+    expect([...new Set(scripted)].sort()).toEqual(known.sort());
+  });
+});
+
+describe('docs/decisions/dependencies.md', () => {
+  const rows = tableRows('docs/decisions/dependencies.md').filter((row) => row.length > 2);
+
+  test('has one row for each dependency and no other', () => {
+    expect(rows.map(([name]) => name).sort()).toEqual(Object.keys(declared).sort());
+  });
+
+  test('every row says version policy, licence and reason', () => {
+    for (const row of rows) {
+      expect(row, row[0] ?? '').toHaveLength(5);
+      for (const cell of row) expect(cell, row[0] ?? '').not.toBe('');
+      expect((row[4] ?? '').split(' ').length, `${row[0]}: a reason in words`).toBeGreaterThan(3);
+    }
+  });
+});

@@ -1,0 +1,64 @@
+// Documents against the code: settings, error codes, operations, filters, links.
+import { dirname, normalize } from 'node:path/posix';
+import { describe, expect, test } from 'vitest';
+import { ERRORS } from '../../api/errors.ts';
+import { readConfig } from '../../config.ts';
+import { FILES, present, read, tableRows } from './tree.ts';
+
+/** Names of the settings that config.ts knows. */
+const settings = [...read('config.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map((match) => match[1] ?? '').sort();
+
+/** NAME=value lines of .env.example, the commented ones too. */
+const example = [...read('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]+)=(.*)$/gm)].map(
+  (match) => [match[1] ?? '', match[2] ?? ''] as const,
+);
+
+describe('settings', () => {
+  test('docs/settings.md has a row for each and no other', () => {
+    const documented = tableRows('docs/settings.md').map(([name]) => name);
+    expect(documented.sort()).toEqual(settings);
+  });
+
+  test('.env.example names each, with values that change nothing', () => {
+    expect(example.map(([name]) => name).sort()).toEqual(settings);
+    expect(readConfig(Object.fromEntries(example))).toEqual(readConfig({}));
+  });
+});
+
+describe('errors', () => {
+  test('docs/errors.md has each code with its status and whether a retry may help, and no other', () => {
+    const documented = tableRows('docs/errors.md').filter((row) => row.length >= 4);
+    const expected = Object.entries(ERRORS).map(([code, row]) => [
+      code,
+      String(row.status),
+      row.retriable ? 'yes' : 'no',
+    ]);
+    expect(documented.map((row) => row.slice(0, 3)).sort()).toEqual(expected.sort());
+    for (const row of documented) expect((row[3] ?? '').split(' ').length, row[0] ?? '').toBeGreaterThan(3);
+  });
+});
+
+describe('links', () => {
+  const documents = FILES.filter((path) => path.endsWith('.md') && !path.startsWith('tests/'));
+
+  test('every relative link leads to a file', () => {
+    const broken = documents.flatMap((path) =>
+      [...read(path).matchAll(/\]\((?!https?:|mailto:|#|\{)([^)\s#]+)[^)]*\)/g)]
+        .map((match) => match[1] ?? '')
+        .filter((link) => !link.includes('{{') && !present(normalize(`${dirname(path)}/${link}`)))
+        .map((link) => `${path} links to ${link}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test('docs/README.md leads to every document', () => {
+    const index = read('docs/README.md') + read('docs/decisions/README.md');
+    const lost = documents.filter(
+      (path) =>
+        path.startsWith('docs/') &&
+        !path.endsWith('/README.md') &&
+        !index.includes(`(${path.replace(/^docs\/(decisions\/)?/, '')})`),
+    );
+    expect(lost).toEqual([]);
+  });
+});

@@ -1,0 +1,35 @@
+// What must not stand in our files: places of one machine, registries of one network, people's addresses.
+import { expect, test } from 'vitest';
+import { FILES, read } from './tree.ts';
+
+const TEXT = /(^|\/)(\.[\w.]+|[^.]+)$|\.(ts|mjs|astro|json|md|yml|yaml|css|html|svg|txt|csv|liquid|xml)$/;
+const files = FILES.filter((path) => TEXT.test(path) && path !== 'package-lock.json');
+
+/** Lines that match, as file:line: text. */
+function lines(pattern: RegExp, allowed: (hit: string) => boolean = () => false): string[] {
+  return files.flatMap((path) =>
+    read(path)
+      .split('\n')
+      .flatMap((text, index) => {
+        const hits = [...text.matchAll(pattern)].map(([hit]) => hit).filter((hit) => !allowed(hit));
+        return hits.length > 0 ? [`${path}:${index + 1}: ${hits.join(' ')}`] : [];
+      }),
+  );
+}
+
+test('no paths of one machine', () => {
+  expect(lines(/(?<![\w.~-])\/(?:home|root|Users|work|workspace)\/[\w.-]+/g)).toEqual([]);
+});
+
+test('no registry or mirror hosts', () => {
+  expect(lines(/https?:\/\/[^/\s'"`]*(?:registry|artifactory|nexus|verdaccio|mirror)[^/\s'"`]*/g)).toEqual([]);
+});
+
+test('no e-mail addresses but those of reserved domains', () => {
+  const reserved = /[@.](example|example\.(com|org|net)|test|invalid|localhost)$/i;
+  expect(lines(/[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b/gi, (hit) => reserved.test(hit))).toEqual([]);
+});
+
+test('no words that promise work not done', () => {
+  expect(lines(/\b(?:TODO|FIXME|XXX)\b/g, () => false).filter((line) => !line.startsWith('tests/house/'))).toEqual([]);
+});

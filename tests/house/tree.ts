@@ -1,0 +1,55 @@
+// The files of the house: what we wrote, without what is installed, built, collected or measured.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Absolute path of the repository. */
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+const IGNORED = new Set(['node_modules', '.git', 'dist', 'coverage', '.astro', 'data/var', '.env']);
+
+function walk(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+    if (IGNORED.has(path) || entry.name === 'node_modules' || entry.name.endsWith('.log')) return [];
+    return entry.isDirectory() ? walk(path) : entry.isFile() ? [path] : [];
+  });
+}
+
+/** Every file, as a path from the root with forward slashes, sorted. */
+export const FILES: readonly string[] = walk('').sort();
+
+/** Our program text. */
+export const MODULES: readonly string[] = FILES.filter((path) => /\.(ts|mjs|astro)$/.test(path));
+
+/** Tests and what only tests use; the rest is product. */
+export function isTest(path: string): boolean {
+  return path.startsWith('tests/') || /\.test\.ts$/.test(path);
+}
+
+/** The text of a file. */
+export function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** Whether a path from the root is there. */
+export function present(path: string): boolean {
+  return existsSync(join(ROOT, path));
+}
+
+/** Rows of the Markdown tables in a document, cells trimmed and without backticks; headings and rules are left out. */
+export function tableRows(path: string): string[][] {
+  return read(path)
+    .split('\n')
+    .filter((line, index, lines) => line.startsWith('|') && !isRule(line) && !isRule(lines[index + 1] ?? ''))
+    .map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim().replaceAll('`', '')),
+    );
+}
+
+function isRule(line: string): boolean {
+  return /^\|[\s:|-]+\|$/.test(line);
+}

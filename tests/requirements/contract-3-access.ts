@@ -1,0 +1,75 @@
+// Requirements of contract section 3: the gate, credentials, charges, previews, prices and plans.
+import { planned, section } from './model.ts';
+
+export const gate = section('contract 3', {
+  'gate.identify': planned('a bad credential spends the bucket of the IP and is 401, past the bucket 429'),
+  'gate.rate-limit': planned('the rate limit comes second, with headers on every gated answer'),
+  'gate.exists': planned('dataset and record are 404 before any price is named'),
+  'gate.conditional': planned('a conditional request on schema and record is 304, nothing charged or settled'),
+  'gate.unpaid': planned('an anonymous unpaid call without previews is 402 before parsing'),
+  'gate.validate': planned('parsing and validation (400, 422) come before may and can pay'),
+  'gate.permit': planned('may they (403) comes before can they pay (402)'),
+  'gate.no-charge': planned('nothing is charged for an answer that is not 2xx, nor for HEAD'),
+});
+
+export const credentials = section('contract 3', {
+  'credential.order': planned('Authorization, then X-API-Key, then api_key'),
+  'credential.query': planned('api_key is GET only, answered no-store with no-referrer'),
+  'credential.query-hidden': planned('api_key is never in logs, links or cursors'),
+  'credential.format': planned('keys are dsr_ and 43 base62 characters, the last six a checksum'),
+  'credential.hashed': planned('only the hash of a key is stored'),
+  'credential.oauth-where': planned('OAuth tokens work on data operations, MCP, A2A and GET /v1/keys/me only'),
+  'credential.oauth-no-signin': planned('an OAuth token cannot sign in to OAuth'),
+  'credential.admin-free': planned('admin keys are never charged nor rate limited'),
+  'credential.admin-endpoints': planned('on admin endpoints no credential is 401, an ordinary key 403'),
+  'credential.ops-login': planned('/ops pages send a browser to the login'),
+});
+
+export const charges = section('contract 3', {
+  'charge.transaction': planned('a charge and its ledger row are one transaction'),
+  'charge.never-negative': planned('no call takes a balance below zero, however many run at once'),
+  'charge.refund-negative': planned('a refund or dispute may take it below zero; calls then answer 402'),
+  'charge.idempotency': planned('Idempotency-Key charges once and repeats the stored answer for 24 hours'),
+  'charge.idempotency-length': planned('an Idempotency-Key not of 16 to 128 characters is 422'),
+  'charge.idempotency-conflict': planned('an Idempotency-Key with another request is 409'),
+  'charge.idempotency-optout': planned('a stored answer is dropped when its record is opted out'),
+  'charge.headers': planned('charged answers carry X-Charge-EUR and X-Balance-EUR'),
+  'charge.max-price': planned('X-Max-Price-EUR makes a dearer call 402, uncharged'),
+});
+
+export const previews = section('contract 3', {
+  'preview.public-only': planned('an anonymous search returns public fields only'),
+  'preview.unit': planned('each record returned spends one of 20 a day, per IP and dataset'),
+  'preview.shortened': planned('when less than a page is left, the page is shortened to it'),
+  'preview.exhausted': planned('at zero it is 402'),
+  'preview.non-public': planned('naming a non-public attribute in fields, sort or a filter anonymously is 402'),
+  'preview.others-402': planned('every other paid operation without a credential is 402'),
+  'preview.paid-entities': planned('GET /v1/{ds}/paid/entities is search without previews'),
+  'leak.facets-floor': planned('facets on non-public attributes withhold values with fewer than 5 records and say so'),
+  'leak.matched': planned('matched below 5 is null then; admin keys are excepted'),
+  'leak.facets-anonymous': planned('anonymous facets with a filter on a non-public attribute are 402'),
+  'leak.profiles': planned('profiles follow the same rule'),
+  'leak.audit': planned('audit.md never shows a non-public value'),
+  'format.key-required': planned('csv, ndjson and arrow without a key are 401 key_required, nothing settled'),
+});
+
+export const plans = section('contract 3', {
+  'price.from-pack': planned('prices come from the pack: search, get, facts, prices (default get), compare, stats'),
+  'price.derived': planned('batch is get times ids asked, similar is search, timeseries is stats'),
+  'x402.after-answer': planned('x402 settles when the answer is ready, which is withheld until then'),
+  'x402.one-delivery': planned('one payment, one delivery'),
+  'x402.unclear': planned('an unclear settlement is 503 with Retry-After, never a new 402'),
+  'plan.payg': planned('payg: 60 paid calls a minute'),
+  'plan.pro': planned('pro: 300 a minute, export and changes, 49 EUR a month'),
+  'plan.scale': planned('scale: 1200 a minute, export and changes, 199 EUR a month'),
+  'plan.internal': planned('internal: no limit, no charge, by admin grant only'),
+  'plan.one-file': planned('one file holds the plans'),
+  'plan.free-rate': planned('free calls: 300 a minute'),
+  'plan.create': planned('POST /v1/keys creates on payg; pro or scale adds a checkout_url, an unknown plan is 422'),
+  'plan.subscribe': planned('POST /v1/keys/subscribe answers checkout_url, plan, eur_per_month'),
+  'plan.fallback': planned('a plan falls back to payg when its paid period ends'),
+  'plan.grant': planned('grant takes an optional plan'),
+  'abuse.creation': planned('key creation is limited to 10 per IP a day'),
+  'abuse.disposable': planned('disposable mail domains are refused'),
+  'abuse.recover': planned('POST /v1/keys/recover mails a link that rotates a lost key'),
+});

@@ -1,0 +1,64 @@
+// Requirements of contract section 5: facts, consolidation, releases, feed, overlay, owners, collection.
+import { planned, section } from './model.ts';
+
+export const facts = section('contract 5', {
+  'fact.shape': planned(
+    'a fact has entity, attribute, value, source_url, observed_at, confidence, evidence, kind, run',
+  ),
+  'fact.append-only': planned('facts are append-only Parquet under DATA_DIR/facts/{ds}, never rewritten'),
+  'fact.no-half-file': planned('a run that dies leaves no half file'),
+  'fact.confirmation': planned('a source that says the same again gets a confirmation row, the fact stays'),
+  'fact.observed-at': planned('observed_at of provenance is the newest confirmation of the winning source'),
+  'fact.first-and-confirmed': planned('facts shows the first observation and, on each fact, its newest confirmation'),
+});
+
+export const consolidation = section('contract 5', {
+  'consolidate.floor': planned('only facts above the confidence floor compete'),
+  'consolidate.newest': planned('within one source the newest fact wins'),
+  'consolidate.trust': planned('between sources the trust rule of the pack decides'),
+  'consolidate.disagreement': planned('a disagreement publishes the winner and opens a review item'),
+  'consolidate.decision': planned('approve publishes the other value, reject keeps the winner'),
+  'consolidate.jump': planned('a jump past the bound is held until approved'),
+  'consolidate.kept': planned('both facts are kept either way'),
+});
+
+export const releases = section('contract 5', {
+  'release.immutable': planned('a release is an immutable folder named by its content'),
+  'release.manifest': planned('the manifest has files, sizes, SHA-256 and row counts'),
+  'release.atomic': planned('current moves atomically'),
+  'release.reload': planned('a running API takes a new release without dropping a request'),
+  'release.last-good': planned('the last good release stays when a build fails'),
+  'feed.recorded-at': planned('recorded_at is unique and increasing, given when a change becomes visible'),
+  'feed.exclusive': planned('since and next_since are exclusive: reading on misses and repeats nothing'),
+  'feed.limit': planned('changes takes a limit up to 10,000'),
+  'feed.observed-at': planned('changelog, time series and as_of use observed_at'),
+});
+
+export const overlay = section('contract 5', {
+  'overlay.everywhere': planned('opt-outs, edits and approvals take effect in every channel at once'),
+  'overlay.survives': planned('they survive restarts and rebuilds and reach static hosting with the next publish'),
+  'overlay.bulk': planned('bulk files that hold an opted-out record are withheld (503) until rewritten'),
+  'overlay.links': planned('export links issued before an opt-out stop working'),
+  'optout.domain': planned('the contact must be of the domain of the record or a parent, never free mail'),
+  'optout.mail': planned('the contact is mailed a page whose button restores; a link alone changes nothing'),
+  'optout.review': planned('operators see the opt-out in the review list'),
+  'optout.limits': planned('opt-outs are limited per IP and per domain'),
+  'optout.again': planned('after a restore, another opt-out within 90 days needs a mailed confirmation'),
+  'optout.no-domain': planned('a pack without a domain: the request goes to review (202), a claim is 403'),
+  'optout.post': planned('POST /v1/optout is an alias'),
+  'claim.link-24h': planned('the magic link is valid 24 hours'),
+  'claim.verify-idempotent': planned('following the link only marks it verified, as often as it is followed'),
+  'claim.before-verify': planned('an edit before verification is 403 not_owner'),
+  'claim.window': planned('edits are possible until 30 minutes after the first verification'),
+  'claim.verified-owner': planned('verified_owner turns true with the first edit'),
+  'claim.hashed': planned('tokens are stored hashed'),
+  'claim.edit': planned('an edit is a fact of kind owner, confidence 1.0, validated against the schema'),
+  'claim.editable': planned('only owner-editable attributes, never identity or the domain'),
+});
+
+export const collection = section('contract 5', {
+  'collect.signed': planned('HTTP requests of the collector are signed (RFC 9421, Web Bot Auth)'),
+  'collect.polite': planned('they obey robots.txt, are limited per host, conditional and retried with backoff'),
+  'collect.npm': planned('npm sources are fetched by pinned version and integrity, unpacked, never run'),
+  'collect.source-url': planned('source_url of an npm source is the home page of its upstream'),
+});

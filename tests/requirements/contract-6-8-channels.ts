@@ -1,0 +1,30 @@
+// Requirements of contract sections 6 to 8: Markdown, packs, one definition for each operation.
+import { planned, section } from './model.ts';
+
+export const markdown = section('contract 6', {
+  'markdown.media-type': planned('Markdown is text/markdown; charset=utf-8'),
+  'markdown.negotiated': planned('Accept decides with quality values; Vary: Accept where the header decides'),
+  'markdown.same-gate': planned('Markdown has the access, price and headers of the JSON'),
+  'markdown.quarter': planned('20 records take at most a quarter of the tokens of JSON'),
+  'markdown.escaped': planned('values from outside cannot forge cells, links or headings'),
+  'markdown.full-text': planned('llms-full.txt is complete at its own URL; shards are additional'),
+});
+
+export const packs = section('contract 7', {
+  'pack.folder': planned('a pack is pack.ts, collect.ts, samples.json, record.md and guide.md'),
+  'pack.import': planned('packs import dataset-register/pack from folders anywhere'),
+  'pack.id': planned('the folder name is the dataset id, lower case, not a reserved word'),
+  'pack.tool-names': planned('in tool names - becomes _'),
+  'pack.checked': planned('a wrong pack stops with the file, the path in it and what was expected'),
+  'pack.no-other-change': planned('a folder and npm run nightly make a dataset appear in every channel'),
+});
+
+export const projections = section('contract 8', {
+  'table.one-registry': planned('REST, MCP, A2A, OpenAPI, catalogue, guides and x402 terms come from one table'),
+  'table.no-repeats': planned('no channel repeats a rule that the table holds'),
+  'table.argument-names': planned('MCP and A2A arguments bear the REST names plus dataset and entity_id'),
+  'table.lists': planned('lists are arrays there, comma strings are accepted'),
+  'table.filters': planned('entity_search takes filters as an object, <pack>_search takes them flat'),
+  'table.a2a-part': planned('an A2A data part is {skill, …the same arguments}'),
+  'table.mcp-resource': planned('the MCP resource of a record is its public page in Markdown, free'),
+});

@@ -1,0 +1,72 @@
+// Requirements of specification sections 5 to 9: authentication, events, errors, limits, versioning.
+import { planned, section } from './model.ts';
+
+export const authentication = section('spec 5', {
+  'auth.anonymous': planned('no credential: free endpoints and the daily preview quota per IP'),
+  'auth.quota-402': planned('exceeding the quota is 402, not 401'),
+  'auth.bearer': planned('Authorization: Bearer <key> identifies a key'),
+  'auth.x-api-key': planned('X-API-Key is the accepted alternative'),
+  'auth.query-key': planned('api_key in the query serves browser testing'),
+  'auth.charged': planned('each paid call is charged to the balance of its key'),
+  'auth.x402-required': planned('an unpaid request gets 402 with PAYMENT-REQUIRED'),
+  'auth.x402-signature': planned('the client repeats the request with PAYMENT-SIGNATURE'),
+  'auth.x402-response': planned('the paid answer carries PAYMENT-RESPONSE'),
+  'auth.x402-tokens': planned('x402 takes USDC and USDT on base, USDT through Permit2; the pack sets the price'),
+  'auth.oauth-registration': planned('clients register themselves; with an API key they also get client_credentials'),
+  'auth.oauth-pkce': planned('authorization code needs PKCE with S256'),
+  'auth.oauth-consent': planned('the person signs in with their key and consents to spending from it'),
+  'auth.oauth-token': planned('access tokens are ES256 JWTs, checked against the key set, valid one hour'),
+  'auth.oauth-refresh': planned('refresh tokens are revocable'),
+  'auth.oauth-scope': planned('the scope is read'),
+  'auth.no-openid': planned('there is no id_token and no openid-configuration'),
+  'auth.unknown-key': planned('an unknown or revoked key is 401'),
+  'auth.must-pay': planned('a valid credential whose call must be paid is 402'),
+  'auth.www-authenticate': planned('a 401 points to the protected-resource metadata in WWW-Authenticate'),
+  'auth.plan-403': planned('an endpoint that needs a plan is 403 without one'),
+  'auth.admin': planned('key listing, revoke, grant and ops need an admin key'),
+});
+
+export const events = section('spec 6', {
+  'events.pull': planned('changes are read from changes and changelog; nothing is pushed'),
+});
+
+export const errors = section('spec 7', {
+  'error.shape': planned('every /v1 error is JSON with error, message, is_retriable and documentation_url'),
+  'error.names-parameter': planned('the message names the offending parameter'),
+  'error.retry-after': planned('retry_after_seconds is in the body of a 429'),
+  'error.documentation': planned('documentation_url points to the agent guide'),
+  'error.402-members': planned('a 402 also has price_eur, price_usd and how_to_pay'),
+  'error.304': planned('If-None-Match on schema and record gives 304 before any charge or quota'),
+  'error.400': planned('unknown filters, malformed near, too many ids and the like are 400'),
+  'error.401': planned('an invalid or unknown key is 401'),
+  'error.402': planned('payment required, insufficient credits or quota exceeded is 402'),
+  'error.403': planned('a plan that is missing is 403'),
+  'error.404': planned('an unknown dataset, an unknown record, an opted-out record is 404'),
+  'error.409': planned('registering an e-mail again is 409'),
+  'error.422': planned('a parameter or body that fails validation is 422 with the validation body'),
+  'error.429': planned('past the rate limit is 429, retriable, with Retry-After and retry_after_seconds'),
+});
+
+export const limits = section('spec 8', {
+  'limit.paid-rate': planned('60 paid calls a minute per key or IP, more by plan'),
+  'limit.free-rate': planned('300 free calls a minute, in a bucket of their own'),
+  'limit.headers': planned('gated answers carry X-RateLimit-Limit, -Remaining and -Reset'),
+  'limit.previews': planned('20 preview records a day per IP and dataset'),
+  'limit.search-page': planned('search pages: 100 JSON records, 1000 csv or ndjson records with a key'),
+  'limit.batch': planned('100 ids per batch'),
+  'limit.compare': planned('5 ids per compare'),
+  'limit.similar': planned('similar 1 to 100, 10 by default'),
+  'limit.facets': planned('facets 1 to 200, 50 by default'),
+  'limit.changelog': planned('changelog 1 to 365 days, 1 to 500 items'),
+  'limit.timeseries': planned('timeseries 1 to 366 days, 5000 records'),
+  'limit.welcome': planned('0.50 EUR of welcome credit per key, one key per e-mail'),
+  'limit.token': planned('an access token lives one hour'),
+  'limit.pricing': planned('batch is get times ids, similar a search, timeseries a stats call, free ones nothing'),
+  'limit.caching': planned('schema and record answers have ETag and Last-Modified; paid HTML is not cached'),
+});
+
+export const versioning = section('spec 9', {
+  'version.declared': planned('the interface description declares version 1.0'),
+  'version.prefix': planned('data endpoints stand under /v1, OAuth metadata also under /v1'),
+  'version.new-datasets': planned('a new dataset appears in every channel without a change of the interface'),
+});
