@@ -1,0 +1,93 @@
+// The escaper: text reads the same and cannot forge cells, links or headings.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { bareUrl, blocks, escapeText, link, linkTarget, Markup, markdown, table } from './markdown.ts';
+
+describe('escapeText', () => {
+  test.each([
+    ['plain words, 12.5 EUR (net) – ok!', 'plain words, 12.5 EUR (net) – ok!'],
+    ['model_id and gpt-5.1', 'model_id and gpt-5.1'],
+    ['-3 m', '-3 m'],
+    ['a | b', 'a \\| b'],
+    ['# heading', '\\# heading'],
+    ['line\n# heading', 'line # heading'],
+    ['[x](https://evil.example)', '\\[x\\](https\\://evil.example)'],
+    ['<script>', '\\<script\\>'],
+    ['*bold* _it_ `code` ~~no~~', '\\*bold\\* \\_it\\_ \\`code\\` \\~\\~no\\~\\~'],
+    ['back\\slash', 'back\\\\slash'],
+    ['=====', '\\====='],
+    ['---', '\\---'],
+    ['- item', '\\- item'],
+    ['1. item', '1\\. item'],
+    ['&lt;b&gt; & co', '\\&lt;b\\&gt; & co'],
+    ['www.evil.example', 'www\\.evil.example'],
+    ['a\u202Eb', 'ab'],
+    ['nul\0 and\u2028 break', 'nul and break'],
+    ['\ud800', '\ufffd'],
+  ])('%j', (text, escaped) => {
+    expect(escapeText(text)).toBe(escaped);
+  });
+
+  const hostile = fc.string({
+    unit: fc.constantFrom(...'|[]()<>#*_`~\\-+=.!&;:/\n\r\t 1aw', '\u2028', '\0', 'https://', 'www.', '&lt;', '| '),
+    maxLength: 40,
+  });
+
+  test('no character that opens markup is left bare, and no line break is left', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const escaped = escapeText(text);
+        expect(escaped).not.toMatch(/[\n\r\0\u2028]/);
+        expect(escaped.replace(/\\[!-/:-@[-`{-~]/g, 'x')).not.toMatch(/[\\`*[\]<>|~]|^#{1,6}\s|^[-+]\s|^=|:\/\//);
+      }),
+      { seed: 20261120, numRuns: 2000 },
+    );
+  });
+
+  test('a reader who undoes the escapes has the text back', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 60 }), (text) => {
+        const read = escapeText(text).replace(/\\([!-/:-@[-`{-~])/g, '$1');
+        expect(read).toBe(text.replace(/[\s\p{Cc}]+/gu, ' ').trim());
+      }),
+      { seed: 20261120, numRuns: 1000 },
+    );
+  });
+
+  test('a table keeps its shape whatever the cells hold', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(hostile, hostile), { minLength: 1, maxLength: 4 }), (rows) => {
+        const lines = table(['a', 'b'], rows).split('\n');
+        expect(lines).toHaveLength(rows.length + 2);
+        for (const line of lines) expect(line.replace(/\\[\\|]/g, '').split('|')).toHaveLength(4);
+      }),
+      { seed: 20261120, numRuns: 1000 },
+    );
+  });
+});
+
+describe('links', () => {
+  test('only web addresses become links', () => {
+    expect(link('a [b]', 'https://ok.example/x').text).toBe('[a \\[b\\]](https://ok.example/x)');
+    expect(link('name', 'javascript:alert(1)').text).toBe('name');
+    expect(bareUrl('data:text/html,x').text).toBe('');
+    expect(linkTarget('not an address')).toBeNull();
+  });
+
+  test('a destination cannot end early, split a cell or open another link', () => {
+    expect(linkTarget('https://e.example/a) [x](https://evil.example)')).toBe(
+      'https://e.example/a%29%20%5Bx%5D%28https://evil.example%29',
+    );
+    expect(linkTarget('https://e.example/?q=a|b `c`')).toBe('https://e.example/?q=a%7Cb%20%60c%60');
+    expect(linkTarget('https://e.example/?a=1&lt;b')).toBe('https://e.example/?a=1&amp;lt;b');
+  });
+});
+
+test('markup is not escaped twice, and nothing is empty', () => {
+  expect(markdown(new Markup('**b**'))).toBe('**b**');
+  expect(markdown(null)).toBe('');
+  expect(markdown(undefined)).toBe('');
+  expect(markdown(12.5)).toBe('12.5');
+  expect(table(['h'], [[new Markup('[a](https://b.example)')]])).toBe('|h|\n|-|\n|[a](https://b.example)|');
+  expect(blocks('# a', '', null, false, 'b')).toBe('# a\n\nb\n');
+});

@@ -1,0 +1,85 @@
+// Markdown that values from outside cannot forge: escaped text, links, tables (contract section 6).
+
+/** Text that is Markdown already and must not be escaped again. */
+export class Markup {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** Line breaks and other control characters, which could start a new block. */
+const BREAKS = /[\s\p{Cc}\u2028\u2029]+/gu;
+/** Directional overrides, which can make text read as something else. */
+const OVERRIDES = /[\u202a-\u202e\u2066-\u2069]/gu;
+/** Characters that open or close inline markup anywhere. */
+const INLINE = /[\\`*[\]<>|~]/g;
+/** An underscore inside a word is never emphasis; at a word's edge it may be. */
+const EDGE_UNDERSCORE = /(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu;
+/** What GFM would turn into a link by itself. */
+const AUTOLINK = /:(?=\/\/)|(?<=\bwww)\./gi;
+const ENTITY = /&(?=#?\w+;)/g;
+/** Marks that make a block where a line begins with them: heading, quote, list, rule, setext underline. */
+const LINE_START = /^(?:#{1,6}(?=\s|$)|[-+](?=\s|$)|-{2,}|=+)/;
+const NUMBERED = /^(\d{1,9})([.)])(?=\s|$)/;
+
+/**
+ * Escapes text so that it reads the same and cannot make a table cell, link, heading or any other markup. White space
+ * of every kind becomes one space. Text without special characters comes back unchanged, so that tokens are not wasted.
+ */
+export function escapeText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(BREAKS, ' ')
+    .replace(OVERRIDES, '')
+    .trim()
+    .replace(INLINE, '\\$&')
+    .replace(ENTITY, '\\&')
+    .replace(EDGE_UNDERSCORE, '\\_')
+    .replace(AUTOLINK, '\\$&')
+    .replace(LINE_START, '\\$&')
+    .replace(NUMBERED, '$1\\$2');
+}
+
+/** A value as Markdown: markup stays, nothing is '', everything else is escaped. */
+export function markdown(value: unknown): string {
+  if (value instanceof Markup) return value.text;
+  return value === null || value === undefined ? '' : escapeText(String(value));
+}
+
+/** Characters that could end a link destination or a table cell, though a URL may hold them. */
+const UNSAFE_IN_URL = /[\s()<>[\]{}|\\`"'*~^]/g;
+
+/** An http(s) address that is safe as a link destination, in a cell or as plain text; null for anything else. */
+export function linkTarget(url: string): string | null {
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return null;
+  return parsed.href
+    .replace(UNSAFE_IN_URL, (c) => '%' + c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0'))
+    .replace(ENTITY, '&amp;');
+}
+
+/** `[text](url)`, or the text alone when the URL is no web address. */
+export function link(text: string, url: string): Markup {
+  const target = linkTarget(url);
+  return new Markup(target === null ? escapeText(text) : `[${escapeText(text)}](${target})`);
+}
+
+/** A bare web address, or nothing. */
+export function bareUrl(url: string): Markup {
+  return new Markup(linkTarget(url) ?? '');
+}
+
+/** A compact GFM table: no padding, short delimiter row. Cells are escaped unless they are Markup. */
+export function table(columns: readonly unknown[], rows: readonly (readonly unknown[])[]): string {
+  const line = (cells: readonly unknown[]) => `|${cells.map(markdown).join('|')}|`;
+  return [line(columns), `|${columns.map(() => '-').join('|')}|`, ...rows.map(line)].join('\n');
+}
+
+/** Blocks with an empty line between them and one line end at the end; empty blocks are left out. */
+export function blocks(...parts: (string | null | undefined | false)[]): string {
+  return parts.filter((part) => typeof part === 'string' && part !== '').join('\n\n') + '\n';
+}

@@ -1,0 +1,59 @@
+// Which representation a request gets: the `.md` suffix, then the `format` parameter, then Accept with its quality values.
+import Negotiator from 'negotiator';
+import type { Format } from '../operation.ts';
+
+/** Media type of each format (contract sections 2 and 6). */
+export const MEDIA_TYPES: Record<Format, string> = {
+  json: 'application/json',
+  markdown: 'text/markdown; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  ndjson: 'application/x-ndjson',
+  arrow: 'application/vnd.apache.arrow.stream',
+  text: 'text/plain; charset=utf-8',
+};
+
+/** Values of the `format` parameter. */
+const NAMES: Record<string, Format> = { json: 'json', md: 'markdown', csv: 'csv', ndjson: 'ndjson', arrow: 'arrow' };
+
+/** Formats that Accept may choose; the bulk ones are asked for by name only, since they need a key. */
+const BY_HEADER: readonly Format[] = ['json', 'markdown', 'text'];
+
+export interface Choice {
+  format: Format;
+  /** The header had a say, so caches must tell answers apart by it (`Vary: Accept`). */
+  varies: boolean;
+}
+
+/** The best of `types` for an Accept header, or undefined when none is acceptable. An unreadable header accepts anything. */
+export function preferred(accept: string | undefined, types: readonly string[]): string | undefined {
+  if (accept === undefined || accept.trim() === '') return types[0];
+  try {
+    return new Negotiator({ headers: { accept } }).mediaType(types);
+  } catch {
+    return types[0];
+  }
+}
+
+/**
+ * Chooses among the formats an operation has, best first. Nothing acceptable is no error: the first format is answered.
+ * `asked` is the `format` parameter; an unknown one is left to the operation's own parser to refuse.
+ */
+export function negotiate(
+  formats: readonly Format[],
+  asked: { accept?: string | undefined; suffix: boolean; parameter?: string | undefined },
+): Choice {
+  const fallback = formats[0] ?? 'json';
+  if (asked.suffix && formats.includes('markdown')) return { format: 'markdown', varies: false };
+  const named = asked.parameter === undefined ? undefined : NAMES[asked.parameter];
+  if (named !== undefined) return { format: named, varies: false };
+  const open = formats.filter((format) => BY_HEADER.includes(format));
+  if (open.length < 2) return { format: fallback, varies: false };
+  const bare = open.map((format) => MEDIA_TYPES[format].split(';')[0] ?? '');
+  const best = preferred(asked.accept, bare);
+  return { format: open[bare.indexOf(best ?? '')] ?? fallback, varies: true };
+}
+
+/** Whether errors go out as RFC 9457 problem details: only where the client prefers them to plain JSON. */
+export function prefersProblem(accept: string | undefined): boolean {
+  return preferred(accept, ['application/json', 'application/problem+json']) === 'application/problem+json';
+}
