@@ -3,7 +3,7 @@ import { closestMatch } from 'leven';
 import type { z } from 'zod';
 
 export interface Mistake {
-  /** File inside the pack folder; the loader fills it in for what `definePack` finds. */
+  /** File inside the pack folder, empty for the folder itself. */
   file: string;
   /** Where in the file: `attributes.price.input.unit`; empty for the whole file. */
   path: string;
@@ -19,14 +19,15 @@ export class PackError extends Error {
   /** @param folder the pack's folder as the author wrote it, for the message */
   constructor(folder: string, mistakes: Mistake[]) {
     const count = mistakes.length === 1 ? '1 mistake' : `${mistakes.length} mistakes`;
-    super(`${count} in pack ${folder}\n\n${mistakes.map(tell).join('\n\n')}`);
+    super(`${count} in pack ${folder}\n\n${mistakes.map((mistake) => tell(folder, mistake)).join('\n\n')}`);
     this.name = 'PackError';
     this.mistakes = mistakes;
   }
 }
 
-function tell({ file, path, found, expected, nearest }: Mistake): string {
-  const lines = [path === '' ? file : `${file}: ${path}`, `  found     ${found}`, `  expected  ${expected}`];
+function tell(folder: string, { file, path, found, expected, nearest }: Mistake): string {
+  const at = file === '' ? folder : `${folder}/${file}`;
+  const lines = [path === '' ? at : `${at}: ${path}`, `  found     ${found}`, `  expected  ${expected}`];
   if (nearest !== undefined) lines.push(`  nearest   ${show(nearest)}`);
   return lines.join('\n');
 }

@@ -70,7 +70,10 @@ export interface Attribute {
 export interface Pin {
   package: string;
   version: string;
-  /** Subresource integrity of the tarball, `sha512-…`. */
+  /**
+   * Subresource integrity of the tarball, `sha512-…`. Empty: the source is shipped with the pack in
+   * `<pack folder>/fixtures/<package>/<version>` (`fixtureFolder` in index.ts) and nothing is fetched.
+   */
   integrity: string;
   /** ISO 8601 time the data describes. */
   observed_at: string;
