@@ -64,16 +64,22 @@ export interface SearchAnswer {
   total: number | null;
 }
 
+/** How a question is asked of an engine, apart from what is asked. */
+export interface Asking {
+  /** Gives the question up: it leaves the queue, or the running statement is interrupted. */
+  signal?: AbortSignal;
+}
+
 /**
  * What an engine can do. The DuckDB engine answers everything; the packed index answers what it wins at.
  * Ordinals are those of one release: they never leave the process.
  */
 export interface Engine {
-  search(plan: SearchPlan): Promise<SearchAnswer>;
-  facets(plan: FacetPlan): Promise<FacetAnswer>;
+  search(plan: SearchPlan, asking?: Asking): Promise<SearchAnswer>;
+  facets(plan: FacetPlan, asking?: Asking): Promise<FacetAnswer>;
   /** Ordinals of ids or slugs, in the order asked; null where unknown. */
-  resolve(refs: string[]): Promise<(number | null)[]>;
+  resolve(refs: string[], asking?: Asking): Promise<(number | null)[]>;
   /** Stored bodies (JSON text of a StoredRecord) with their version, in the order asked. */
-  bodies(ordinals: number[]): Promise<{ body: string; version: string }[]>;
+  bodies(ordinals: number[], asking?: Asking): Promise<{ body: string; version: string }[]>;
   close(): Promise<void>;
 }
