@@ -1,6 +1,12 @@
 // Where everything lies under DATA_DIR, and what the columns of a release are called.
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Attribute } from '../packs/model.ts';
+
+/** Id of a record: `r-` and 16 hex digits of SHA-256 of dataset, a line feed and the identity key (contract section 2). */
+export function recordId(dataset: string, key: string): string {
+  return `r-${createHash('sha256').update(`${dataset}\n${key}`).digest('hex').slice(0, 16)}`;
+}
 
 /** Paths below DATA_DIR (contract section 1). */
 export const paths = {
@@ -13,11 +19,15 @@ export const paths = {
   state: (dataDir: string) => join(dataDir, 'state'),
 } as const;
 
-/** Files of a release. All but the manifest are named in it with size, SHA-256 and row count. */
+/**
+ * Files of a release. All but the manifest are named in it with size, SHA-256 and row count. In every Parquet file a time
+ * is a TIMESTAMP in UTC and a value is its JSON text (VARCHAR); docs/releases.md tells every column.
+ */
 export const RELEASE_FILES = {
   manifest: 'manifest.json',
-  /** For analysts: typed attribute columns by their dotted names, and per attribute its provenance. */
+  /** For analysts: typed attribute columns by their dotted names, and per attribute its provenance (docs/releases.md). */
   records: 'records.parquet',
+  /** As `records`, of the public attributes alone. */
   public: 'public.parquet',
   csv: 'records.csv',
   jsonl: 'records.jsonl',
@@ -25,14 +35,29 @@ export const RELEASE_FILES = {
   engine: 'engine.parquet',
   /** term VARCHAR, ord UINTEGER, public BOOLEAN; sorted by term, ord. A term of a public attribute has public = true. */
   terms: 'terms.parquet',
-  /** ord UINTEGER, id VARCHAR, version VARCHAR, body VARCHAR; sorted by ord. */
+  /** ord UINTEGER, id VARCHAR, version VARCHAR, identity VARCHAR (JSON), body VARCHAR (JSON of a StoredRecord); sorted by ord. */
   bodies: 'bodies.parquet',
-  /** Every fact ever observed with confirmed_at, won and reason; sorted by entity, attribute, observed_at. */
+  /**
+   * Every fact ever observed: entity, attribute, value (null: withdrawn), source, source_url, observed_at, confidence, evidence,
+   * source_kind, run, confirmed_at, won BOOLEAN, reason; sorted by entity, attribute, observed_at, run.
+   */
   facts: 'facts.parquet',
-  /** Published values over time as validity intervals; sorted by attribute, entity, from. */
+  /** When a source listed a record, for `as_of`: entity, source, listed BOOLEAN, at; sorted by entity, at. */
+  listings: 'listings.parquet',
+  /** Every reading of a source, for `as_of`: source, package, version, observed_at, date_source; sorted by observed_at. */
+  readings: 'readings.parquet',
+  /**
+   * Published values over time as validity intervals [from, to): ord UINTEGER, entity, attribute, value (null: it had been
+   * published and was withdrawn), old_value (of the interval before; null: it appeared), min DOUBLE, max DOUBLE (of numbers and
+   * prices), from, to (null: still so), source_url; sorted by attribute, entity, from.
+   */
   history: 'history.parquet',
-  /** Change feed with recorded_at; sorted by recorded_at. Not part of the content name. */
+  /**
+   * Change feed: recorded_at (microseconds, unique), entity_id, slug, name, attribute, type (added, changed), old_value, new_value
+   * (null: absent), observed_at, source_url; sorted by recorded_at. Not part of the content name.
+   */
   changes: 'changes.parquet',
+  /** Open questions: id, kind, entity_id, attribute, facts (JSON array of Fact, the published one first), opened_at; sorted by opened_at, id. */
   review: 'review.parquet',
 } as const;
 
@@ -82,6 +107,8 @@ export interface Manifest {
   /** Newest confirmation by source id. */
   confirmed: Record<string, string>;
   last_collection: string;
+  /** Fingerprint of what the release was made from: facts, pack and code. The same again means nothing to do. */
+  inputs?: string;
   files: Record<string, { bytes: number; sha256: string; rows: number | null }>;
   /** Values that the search filters offer for open enums, most common first, at most 500. */
   enums: Record<string, string[]>;
