@@ -1,0 +1,35 @@
+// Which address a request counts for.
+import { describe, expect, test } from 'vitest';
+import { clientAddress, countedAddress } from './address.ts';
+
+describe('clientAddress', () => {
+  test.each([
+    [0, '6.6.6.6', '10.0.0.1'],
+    [1, undefined, '10.0.0.1'],
+    [1, '6.6.6.6', '6.6.6.6'],
+    [1, '6.6.6.6, 9.9.9.9', '9.9.9.9'],
+    [2, '6.6.6.6, 9.9.9.9', '6.6.6.6'],
+    [2, 'forged, 6.6.6.6, 9.9.9.9', '6.6.6.6'],
+    [3, '6.6.6.6', '6.6.6.6'],
+    [1, '6.6.6.6, not an address', '10.0.0.1'],
+    [1, '', '10.0.0.1'],
+    [1, '[2001:db8::1]:443', '2001:db8::1'],
+    [1, '9.9.9.9:5000', '9.9.9.9'],
+  ])('%i hops, %j: %s', (hops, forwarded, expected) => {
+    expect(clientAddress('10.0.0.1', forwarded, hops)).toBe(expected);
+  });
+});
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:1:2::6', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['::', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['unknown', 'unknown'],
+])('%s counts as %s', (address, counted) => {
+  expect(countedAddress(address)).toBe(counted);
+});

@@ -1,0 +1,45 @@
+// Who calls, by network address: which X-Forwarded-For entry is believed, and which addresses count as one caller.
+import { isIP } from 'node:net';
+
+/**
+ * Client address of a request. With `hops` proxies in front, the entry that many from the right of X-Forwarded-For is the
+ * one the outermost believed proxy wrote (contract section 1, TRUST_PROXY); with none the header is ignored.
+ */
+export function clientAddress(socket: string, forwarded: string | undefined, hops: number): string {
+  if (hops === 0 || forwarded === undefined) return socket;
+  const entries = forwarded.split(',').map((entry) => bare(entry.trim()));
+  const believed = entries[Math.max(0, entries.length - hops)] ?? '';
+  return isIP(believed) === 0 ? socket : believed;
+}
+
+/** An address without brackets, port or zone: `[::1]:80`, `1.2.3.4:80`, `fe80::1%eth0`. */
+function bare(entry: string): string {
+  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(entry)?.[1];
+  if (bracketed !== undefined) return bracketed.replace(/%.*$/, '');
+  return entry.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/%.*$/, '');
+}
+
+/** The 16-bit groups of an IPv6 address, as URL parsing normalises it. */
+function groups(address: string): string[] {
+  const compact = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [head = '', tail] = compact.split('::');
+  const left = head === '' ? [] : head.split(':');
+  if (tail === undefined) return left;
+  const right = tail === '' ? [] : tail.split(':');
+  return [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right];
+}
+
+/**
+ * What limits and quotas count by: an IPv4 address, or the /64 of an IPv6 address, since a subscriber gets that many.
+ * An IPv4 address mapped into IPv6 counts as itself.
+ */
+export function countedAddress(address: string): string {
+  const plain = bare(address);
+  if (isIP(plain) !== 6) return plain;
+  const parts = groups(plain);
+  if (parts.slice(0, 6).join(':') === '0:0:0:0:0:ffff') {
+    const bytes = parts.slice(6).flatMap((part) => [Number.parseInt(part, 16) >> 8, Number.parseInt(part, 16) & 255]);
+    return bytes.join('.');
+  }
+  return `${parts.slice(0, 4).join(':')}::/64`;
+}

@@ -1,0 +1,63 @@
+// Who calls: the credential a request bears, and what it stands for (contract section 3, "Credentials").
+import { createHash } from 'node:crypto';
+import { ApiError } from '../errors.ts';
+
+/** A secret as it was sent, and where. It never leaves the gate: not to handlers, logs, links or cursors. */
+export interface Credential {
+  via: 'authorization' | 'x-api-key' | 'api_key';
+  secret: string;
+}
+
+/** Nobody in particular, a key with its plan, or an operator. */
+export type Caller = { kind: 'anonymous' } | { kind: 'key'; id: string; plan: string } | { kind: 'admin' };
+
+/** Finds what a credential stands for; null when it stands for nothing. */
+export type Identify = (credential: Credential) => Promise<Caller | null>;
+
+/** Where a credential may stand in a request. */
+export interface CredentialSources {
+  authorization: string | undefined;
+  x_api_key: string | undefined;
+  /** The query parameter, already taken out of the request; for GET and HEAD only. */
+  api_key: string | undefined;
+}
+
+/**
+ * The credential of a request: `Authorization`, then `X-API-Key`, then `api_key`. The first one present decides, even
+ * when it is no good: an empty secret or another scheme than Bearer stands for nothing and is refused like a wrong key.
+ */
+export function credentialOf(sources: CredentialSources): Credential | null {
+  if (sources.authorization !== undefined) {
+    const bearer = /^Bearer +([^\s]+)\s*$/i.exec(sources.authorization)?.[1];
+    return { via: 'authorization', secret: bearer ?? '' };
+  }
+  if (sources.x_api_key !== undefined) return { via: 'x-api-key', secret: sources.x_api_key.trim() };
+  if (sources.api_key !== undefined) return { via: 'api_key', secret: sources.api_key.trim() };
+  return null;
+}
+
+/** SHA-256 of a secret, in hex: the only form in which one is kept or compared. */
+export function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+/**
+ * Knows the operators' keys only; ordinary keys come with the account store. Looking a SHA-256 up in a set tells a guesser
+ * nothing, since nobody can steer the hash of a guess towards a known one.
+ */
+export function adminsOnly(hashes: Iterable<string>): Identify {
+  const known = new Set(hashes);
+  return async ({ secret }) => (secret !== '' && known.has(hashSecret(secret)) ? { kind: 'admin' } : null);
+}
+
+/** The refusal of a credential that stands for nothing (401). An access token has three parts, a key has one. */
+export function refusal(credential: Credential): ApiError {
+  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(credential.secret))
+    return new ApiError('invalid_token', 'This access token is not valid here, or no longer.');
+  const where = { authorization: 'Authorization', 'x-api-key': 'X-API-Key', api_key: 'api_key' }[credential.via];
+  const why =
+    credential.secret === ''
+      ? 'holds no key; send "Authorization: Bearer <API_KEY>"'
+      : 'holds a key that is unknown or revoked';
+  return new ApiError('invalid_key', `${where} ${why}.`);
+}

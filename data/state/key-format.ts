@@ -1,0 +1,40 @@
+// What an API key looks like: `dsr_`, 37 random base62 characters, six of checksum (contract section 3, "Credentials").
+import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM = 37;
+const SHAPE = /^dsr_[0-9A-Za-z]{43}$/;
+
+function checksum(random: string): string {
+  let value = crc32(random);
+  let text = '';
+  for (let i = 0; i < 6; i += 1) {
+    text = ALPHABET[value % 62] + text;
+    value = Math.floor(value / 62);
+  }
+  return text;
+}
+
+/** A new secret: about 220 random bits. */
+export function newKey(): string {
+  let random = '';
+  for (let i = 0; i < RANDOM; i += 1) random += ALPHABET[randomInt(62)];
+  return `dsr_${random}${checksum(random)}`;
+}
+
+/** Whether a text can be a key at all: a typing slip or a guess is refused before any look-up. */
+export function wellFormed(key: string): boolean {
+  return SHAPE.test(key) && checksum(key.slice(4, 4 + RANDOM)) === key.slice(4 + RANDOM);
+}
+
+/** What is stored of a secret. It has too much entropy to be guessed, so a plain hash is enough. */
+export function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+/** Compares two hex hashes in constant time. */
+export function sameHash(a: string, b: string): boolean {
+  const [x, y] = [Buffer.from(a, 'hex'), Buffer.from(b, 'hex')];
+  return x.length === y.length && timingSafeEqual(x, y);
+}

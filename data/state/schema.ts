@@ -1,0 +1,70 @@
+// Tables of the store, the same in SQLite and PostgreSQL. Money is integer micro-euros, times are milliseconds since 1970.
+import type { Generated } from 'kysely';
+
+/** Who may call and on what terms. */
+export interface KeyTable {
+  id: string;
+  /** As given, shown to operators. */
+  email: string;
+  /** As compared: one key per address (specification section 2, "API key"). */
+  email_normal: string;
+  /** SHA-256 of the secret in hex; the secret itself is nowhere. */
+  hash: string;
+  plan: string;
+  /** When a paid plan falls back to payg; null: never. */
+  plan_until: number | null;
+  created_at: number;
+  revoked_at: number | null;
+}
+
+/** Double entry: the rows of one transaction sum to zero. Append-only; triggers refuse update and delete. */
+export interface EntryTable {
+  id: Generated<number>;
+  /** Transaction id, shared by its rows. */
+  transaction_id: string;
+  /** `key:<id>`, or one of ours: revenue, welcome, grant, cash, refund, dispute. */
+  account: string;
+  amount: number;
+  /** Balance of the account after this row; null on our own accounts, which are only ever summed. */
+  balance: number | null;
+  at: number;
+  kind: string;
+  operation: string | null;
+  dataset: string | null;
+  request_id: string | null;
+  /** Outside reference, unique per kind: a checkout session, a payment. */
+  reference: string | null;
+}
+
+/** The running sum of a key's rows, moved in the same transaction. */
+export interface BalanceTable {
+  account: string;
+  amount: number;
+}
+
+/** Signing and cookie secrets, hashed admin keys: made at first start, shared by all processes. */
+export interface SecretTable {
+  name: string;
+  value: string;
+}
+
+/** A stored answer to repeat (contract section 3, `Idempotency-Key`). */
+export interface IdempotencyTable {
+  key_id: string;
+  idempotency_key: string;
+  /** Hash of method, URL and body: another request with the same key is a conflict. */
+  request: string;
+  /** Null while the first call is still at work. */
+  answer: string | null;
+  /** Records in the answer, space separated ids: an opt-out drops it. */
+  records: string;
+  created_at: number;
+}
+
+export interface Tables {
+  keys: KeyTable;
+  entries: EntryTable;
+  balances: BalanceTable;
+  secrets: SecretTable;
+  idempotency: IdempotencyTable;
+}
