@@ -1,0 +1,139 @@
+// A record of a pack as JSON Schema 2020-12, for `/v1/{ds}/schema` and every channel that describes answers.
+import type { Attribute, Pack } from './model.ts';
+
+/** A JSON Schema: a plain object that is answered as it stands. */
+export type JsonSchema = { [keyword: string]: unknown };
+
+/** Schema of one value. Only standard keywords, so that strict validators take it; the unit is in the description. */
+export function attributeSchema(attribute: Attribute): JsonSchema {
+  const unit = attribute.unit === null ? '' : ` Unit: ${attribute.unit}.`;
+  const description = `${attribute.description.replace(/\.$/, '')}.${unit}`;
+  return { description, ...typeSchema(attribute), examples: [attribute.example] };
+}
+
+function typeSchema(attribute: Attribute): JsonSchema {
+  switch (attribute.type) {
+    case 'string':
+    case 'text':
+      return { type: 'string', minLength: 1 };
+    case 'url':
+      return { type: 'string', format: 'uri', pattern: '^https?://' };
+    case 'enum':
+      return attribute.values === null ? { type: 'string', minLength: 1 } : { type: 'string', enum: attribute.values };
+    case 'boolean':
+      return { type: 'boolean' };
+    case 'integer':
+    case 'number':
+      return { type: attribute.type, ...bounds(attribute.range) };
+    case 'date':
+      return { type: 'string', format: 'date' };
+    case 'strings':
+      return { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, uniqueItems: true };
+    case 'geo':
+      return {
+        type: 'object',
+        properties: {
+          lat: { type: 'number', minimum: -90, maximum: 90 },
+          lng: { type: 'number', minimum: -180, maximum: 180 },
+        },
+        required: ['lat', 'lng'],
+        additionalProperties: false,
+      };
+    case 'price':
+      return priceSchema(attribute);
+  }
+}
+
+/** A number, or a range whose currency is the attribute's own (contract section 2). */
+function priceSchema(attribute: Attribute): JsonSchema {
+  const amount = {
+    type: 'number',
+    ...bounds({ min: Math.max(0, attribute.range.min ?? 0), max: attribute.range.max }),
+  };
+  const range = {
+    type: 'object',
+    properties: { min: amount, max: amount, currency: { const: attribute.currency } },
+    required: ['min', 'max', 'currency'],
+    additionalProperties: false,
+  };
+  return { anyOf: [amount, range] };
+}
+
+function bounds({ min, max }: Attribute['range']): JsonSchema {
+  return { ...(min === null ? {} : { minimum: min }), ...(max === null ? {} : { maximum: max }) };
+}
+
+const SHARE = { type: 'number', minimum: 0, maximum: 1 };
+const TIME = { type: 'string', format: 'date-time' };
+const LINK = { type: 'string', format: 'uri', pattern: '^https?://' };
+
+const PROVENANCE: JsonSchema = {
+  description: 'Where a value comes from',
+  type: 'object',
+  properties: {
+    source_url: { description: 'A page on which the value can be checked', ...LINK },
+    observed_at: { description: 'When the winning source last said so', ...TIME },
+    confidence: { description: 'How sure the value is', ...SHARE },
+    evidence: { description: 'What was seen there', type: 'string' },
+    source: {
+      type: 'object',
+      properties: { kind: { description: 'owner: set by the verified owner', enum: ['collector', 'owner'] } },
+      required: ['kind'],
+      additionalProperties: false,
+    },
+  },
+  required: ['source_url', 'observed_at', 'confidence', 'evidence', 'source'],
+  additionalProperties: false,
+};
+
+/** Members of every record beside its attributes, in the order they are answered. */
+function members(pack: Pack): JsonSchema {
+  const names = { propertyNames: { enum: pack.attributes.map((attribute) => attribute.name) } };
+  return {
+    id: { description: 'Never changes', type: 'string', pattern: '^r-[0-9a-f]{16}$' },
+    slug: { description: 'Readable, fixed when first seen', type: 'string', pattern: '^[a-z0-9-]+$' },
+    name: { type: 'string', minLength: 1 },
+    dataset: { const: pack.id },
+    url: { description: 'Public page of the record', ...LINK },
+    updated_at: { description: 'When its newest value change became visible', ...TIME },
+    attributes: {
+      description: 'Values by attribute; a value that no source knows is absent',
+      type: 'object',
+      properties: Object.fromEntries(pack.attributes.map((each) => [each.name, attributeSchema(each)])),
+      additionalProperties: false,
+    },
+    provenance: { type: 'object', ...names, additionalProperties: { $ref: '#/$defs/provenance' } },
+    freshness: {
+      description: 'Hours since observed_at, by attribute',
+      type: 'object',
+      ...names,
+      additionalProperties: { type: 'number', minimum: 0 },
+    },
+    quality_score: { description: 'Completeness, confidence and freshness in one number', ...SHARE },
+    completeness: { description: 'Weighted share of the attributes that have a value', ...SHARE },
+    verified_owner: { description: 'Whether an owner has claimed the record', type: 'boolean' },
+    license: { type: 'string' },
+    attribution: { description: 'Ready-to-paste citation; ends with url', type: 'string' },
+    preview: { description: 'Public fields only', const: true },
+    sample: { description: 'Fictional', const: true },
+    score: { description: 'Word overlap, in answers of similar', type: 'number', minimum: 0 },
+  };
+}
+
+/** Members that only some answers carry. */
+const OPTIONAL = ['preview', 'sample', 'score'];
+
+/** JSON Schema 2020-12 of a record as it is answered (contract section 2). */
+export function recordSchema(pack: Pack): JsonSchema {
+  const properties = members(pack);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: `Record of ${pack.title}`,
+    description: pack.description,
+    type: 'object',
+    properties,
+    required: Object.keys(properties).filter((name) => !OPTIONAL.includes(name)),
+    additionalProperties: false,
+    $defs: { provenance: PROVENANCE },
+  };
+}
