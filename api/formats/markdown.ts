@@ -19,8 +19,6 @@ const OVERRIDES = /[\u202a-\u202e\u2066-\u2069]/gu;
 const INLINE = /[\\`*[\]<>|~]/g;
 /** An underscore inside a word is never emphasis; at a word's edge it may be. */
 const EDGE_UNDERSCORE = /(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu;
-/** What GFM would turn into a link by itself. */
-const AUTOLINK = /:(?=\/\/)|(?<=\bwww)\./gi;
 const ENTITY = /&(?=#?\w+;)/g;
 /** Marks that make a block where a line begins with them: heading, quote, list, rule, setext underline. */
 const LINE_START = /^(?:#{1,6}(?=\s|$)|[-+](?=\s|$)|-{2,}|=+)/;
@@ -29,6 +27,7 @@ const NUMBERED = /^(\d{1,9})([.)])(?=\s|$)/;
 /**
  * Escapes text so that it reads the same and cannot make a table cell, link, heading or any other markup. White space
  * of every kind becomes one space. Text without special characters comes back unchanged, so that tokens are not wasted.
+ * A bare web address stays as it is: where a reader links it, the link leads to what it says.
  */
 export function escapeText(text: string): string {
   return text
@@ -39,7 +38,6 @@ export function escapeText(text: string): string {
     .replace(INLINE, '\\$&')
     .replace(ENTITY, '\\&')
     .replace(EDGE_UNDERSCORE, '\\_')
-    .replace(AUTOLINK, '\\$&')
     .replace(LINE_START, '\\$&')
     .replace(NUMBERED, '$1\\$2');
 }

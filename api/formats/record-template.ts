@@ -1,0 +1,102 @@
+// One record as Markdown, by its dataset's own template (record.md), with every value from outside escaped.
+import { Liquid, type Template } from 'liquidjs';
+import type { PublicRecord } from '../../data/model.ts';
+import type { Pack } from '../../packs/model.ts';
+import { linkTarget, markdown } from './markdown.ts';
+import { compilePage, type PageScope } from './page-compile.ts';
+import { printAge, printWithUnit } from './page-print.ts';
+
+const WEB_ADDRESS = /^https?:\/\/\S+$/i;
+
+/** What a template prints: a text that is a web address as a whole stays one, anything else is escaped. */
+function printed(value: unknown): string {
+  if (typeof value === 'string' && WEB_ADDRESS.test(value)) return linkTarget(value) ?? markdown(value);
+  return Array.isArray(value) ? value.map(printed).join(', ') : markdown(value);
+}
+
+const liquid = new Liquid({
+  outputEscape: printed,
+  ownPropertyOnly: true,
+  strictFilters: true,
+  // No file is ever read: a template is all there is.
+  templates: {},
+});
+
+/** Parses record.md; throws LiquidJS's error with line and column for a mistake in it. */
+export function parseTemplate(template: string): (scope: PageScope) => string {
+  const parsed: Template[] = liquid.parse(template);
+  return compilePage(liquid, parsed);
+}
+
+/** What record.md may name: `record`, `values` (text with unit), `rows` (value by value with provenance). */
+export function recordScope(record: PublicRecord, pack: Pack): PageScope {
+  const values: Record<string, string> = {};
+  const rows: Record<string, unknown>[] = [];
+  for (const { name, unit } of pack.attributes) {
+    const value = record.attributes[name];
+    const provenance = record.provenance[name];
+    if (value === undefined || provenance === undefined) continue;
+    const text = printWithUnit(value, unit);
+    const hours = record.freshness[name];
+    values[name] = text;
+    rows.push({
+      attribute: name,
+      value: text,
+      source_url: provenance.source_url,
+      observed_at: provenance.observed_at,
+      age: hours === undefined ? undefined : printAge(hours),
+      confidence: provenance.confidence,
+      evidence: provenance.evidence,
+      kind: provenance.source.kind,
+    });
+  }
+  const { id, slug, name, dataset, url, updated_at, quality_score, completeness, verified_owner } = record;
+  const { license, attribution } = record;
+  return {
+    record: {
+      id,
+      slug,
+      name,
+      dataset,
+      url,
+      updated_at,
+      quality_score,
+      completeness,
+      verified_owner,
+      license,
+      attribution,
+      preview: record.preview ?? false,
+      sample: record.sample ?? false,
+    },
+    values,
+    rows,
+  };
+}
+
+interface Compiled {
+  print: (scope: PageScope) => string;
+  /** The template says itself how to cite. */
+  cites: boolean;
+}
+
+const compiled = new WeakMap<Pack, Compiled>();
+
+/**
+ * A record in its dataset's template: the paid answer with every value, the public page with the public ones. A citation
+ * and the licence follow where the template names neither, and a sample says that it is fictional.
+ */
+export function recordMarkdown(record: PublicRecord, pack: Pack): string {
+  let template = compiled.get(pack);
+  if (template === undefined) {
+    template = { print: parseTemplate(pack.template), cites: /\brecord\.attribution\b/.test(pack.template) };
+    compiled.set(pack, template);
+  }
+  const body = template
+    .print(recordScope(record, pack))
+    .replace(/[ \t]+$/gm, '')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+  const sample = record.sample === true ? 'Fictional sample: nothing in it is true.\n\n' : '';
+  const cite = template.cites ? '' : `\n\n${printed(record.attribution)} License: ${printed(record.license)}`;
+  return `${sample}${body}${cite}\n`;
+}
