@@ -13,8 +13,8 @@ export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
     exclude: ['node_modules/**', 'dist/**', 'data/var/**', 'coverage/**', '**/*.live.test.ts', 'tests/live/**'],
-    setupFiles: ['tests/setup.ts'],
-    reporters: ['default', 'tests/reporter.ts'],
+    setupFiles: ['./tests/setup.ts'],
+    reporters: ['default', './tests/reporter.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     allowOnly: false,

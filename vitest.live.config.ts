@@ -7,8 +7,8 @@ export default defineConfig({
   test: {
     include: ['**/*.live.test.ts', 'tests/live/**/*.test.ts'],
     exclude: ['node_modules/**', 'dist/**', 'data/var/**', 'coverage/**'],
-    globalSetup: ['tests/live/setup.ts'],
-    reporters: ['default', 'tests/reporter.ts'],
+    globalSetup: ['./tests/live/setup.ts'],
+    reporters: ['default', './tests/reporter.ts'],
     testTimeout: 120_000,
     hookTimeout: 1_200_000,
     fileParallelism: false,
