@@ -46,7 +46,7 @@ function checkMembers(path: string, draft: AttributeDraft, add: Add): void {
   for (const { member, types } of ONLY) {
     const given = draft[member];
     if (given !== undefined && !types.includes(draft.type)) {
-      const only = `nothing: only ${types.join(', ')} attributes have a ${member}, and this one is of type ${draft.type}`;
+      const only = `nothing: ${member} belongs to type ${types.join(', ')}, and this attribute is of type ${draft.type}`;
       add({ path: `${path}.${member}`, found: show(given), expected: only });
     }
   }

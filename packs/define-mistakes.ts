@@ -51,7 +51,8 @@ function shorten(text: string): string {
 
 /** The known name closest to a wrong one, or undefined when none is close. */
 export function nearest(wrong: string, known: readonly string[]): string | undefined {
-  return closestMatch(wrong, known, { maxDistance: Math.max(2, Math.floor(wrong.length / 3)) });
+  const maxDistance = wrong.length < 4 ? 1 : Math.max(2, Math.floor(wrong.length / 3));
+  return closestMatch(wrong, known, { maxDistance });
 }
 
 /** What an author wrote in place of one of several known names. */

@@ -18,17 +18,16 @@ const IDENTIFYING: AttributeType[] = ['string', 'enum', 'url', 'date', 'integer'
  */
 export function checkReferences(sections: Sections, names: string[], checked: Attribute[], add: Add): void {
   const known = new Map(checked.map((attribute) => [attribute.name, attribute]));
-  /** The attribute of that name; null when it is unknown (told) or has a mistake of its own (told already). */
+  /** The attribute of that name; null when it is unknown (told) or known to be wrong (told already). */
   const attribute = (path: string, name: string): Attribute | null => {
-    if (!names.includes(name)) add(notOneOf(path, name, 'the name of an attribute', names));
+    if (names.length > 0 && !names.includes(name)) add(notOneOf(path, name, 'the name of an attribute', names));
     return known.get(name) ?? null;
   };
   const ofType = (path: string, name: string, types: AttributeType[]): Attribute | null => {
     const found = attribute(path, name);
-    if (found && !types.includes(found.type)) {
-      add({ path, found: `${show(name)} of type ${found.type}`, expected: `an attribute of type ${types.join(', ')}` });
-    }
-    return found;
+    if (found === null || types.includes(found.type)) return found;
+    add({ path, found: `${show(name)} of type ${found.type}`, expected: `an attribute of type ${types.join(', ')}` });
+    return null;
   };
 
   if (names.length > 0 && names.length === checked.length && !checked.some((each) => each.public)) {

@@ -14,7 +14,7 @@ const whole = (expected: string, min: number, max?: number) => number(expected, 
 
 const flag = (fallback: boolean) => z.boolean({ error: 'true or false' }).default(fallback);
 
-const share = (expected: string) => number(`${expected}, from 0 to 1`, 0, 1);
+const share = (expected: string) => number(`${expected} from 0 to 1`, 0, 1);
 
 const list = <T extends z.ZodType>(of: T, expected: string) => z.array(of, { error: expected });
 
@@ -90,7 +90,7 @@ export const SourceShape = object({
   title: text('what the source is called'),
   url: link(),
   license: text('the licence of the source'),
-  trust: share('how much the source is believed'),
+  trust: share('a trust'),
   pins: list(PinShape, 'a list of pins {package, version, integrity, observed_at, date_source}').default([]),
   newest: text('the name of an npm package').nullable().default(null),
   complete: flag(false),

@@ -1,0 +1,208 @@
+// What definePack says when the members of a pack do not fit each other.
+import { expect, test } from 'vitest';
+import { wrong } from '../tests/packs/bells.ts';
+import { definePack } from './define.ts';
+import type { PackInput } from './define-shape.ts';
+
+test('references name real attributes of a fitting type', () => {
+  expect(
+    wrong({
+      'identity/attributes': ['nam', 'price.hire'],
+      group_by: 'weight',
+      'serving/similar_differ_by': 'price.hire',
+      compare: ['weigth', 'weight', 'weight'],
+      gone: { attribute: 'weight', value: 'none' },
+      owner: { domain: 'weight' },
+    }),
+  ).toMatchInlineSnapshot(`
+    "8 mistakes in pack bells
+
+    bells/pack.ts: identity.attributes.0
+      found     'nam'
+      expected  the name of an attribute
+      nearest   'name'
+
+    bells/pack.ts: identity.attributes.1
+      found     'price.hire' of type price
+      expected  an attribute of type string, enum, url, date, integer, number
+
+    bells/pack.ts: owner.domain
+      found     'weight' of type number
+      expected  an attribute of type string, url
+
+    bells/pack.ts: group_by
+      found     'weight' of type number
+      expected  an attribute of type string, enum, boolean, integer
+
+    bells/pack.ts: serving.similar_differ_by
+      found     'price.hire' of type price
+      expected  an attribute of type string, enum, boolean, integer
+
+    bells/pack.ts: compare.0
+      found     'weigth'
+      expected  the name of an attribute
+      nearest   'weight'
+
+    bells/pack.ts: compare.2
+      found     'weight' twice
+      expected  each once
+
+    bells/pack.ts: gone.attribute
+      found     'weight' of type number
+      expected  an attribute of type enum, string"
+  `);
+});
+
+test('closed lists bind gone and tests; tests take the members of their kind', () => {
+  const status = { type: 'enum', values: ['listed', 'gone'], description: 'Status', example: 'Listed', sla: 1 };
+  expect(
+    wrong({
+      'attributes/status': status,
+      gone: { attribute: 'status', value: 'gonne' },
+      tests: [
+        { kind: 'accepted', attribute: 'status', values: ['listed', 'lost'] },
+        { kind: 'rows' },
+        { kind: 'fill', attribute: 'name', min: 80 },
+        { kind: 'unique', attribute: 'naem' },
+        { kind: 'unique', min: 1 },
+        { kind: 'rows', min: 5, max: 2 },
+      ],
+    }),
+  ).toMatchInlineSnapshot(`
+    "8 mistakes in pack bells
+
+    bells/pack.ts: tests.0.values
+      found     'lost'
+      expected  values of 'status': listed, gone
+
+    bells/pack.ts: tests.1
+      found     {"kind":"rows"}
+      expected  min or max: a rows test needs a bound
+
+    bells/pack.ts: tests.2.min
+      found     80
+      expected  a share, from 0 to 1
+
+    bells/pack.ts: tests.3.attribute
+      found     'naem'
+      expected  the name of an attribute
+      nearest   'name'
+
+    bells/pack.ts: tests.4.attribute
+      found     nothing
+      expected  attribute: a unique test needs it
+
+    bells/pack.ts: tests.4.min
+      found     1
+      expected  nothing: a unique test takes kind, attribute
+
+    bells/pack.ts: tests.5
+      found     {"kind":"rows","min":5,"max":2}
+      expected  a min that is not above the max
+
+    bells/pack.ts: gone.value
+      found     'gonne'
+      expected  one of listed, gone
+      nearest   'gone'"
+  `);
+});
+
+test('owners edit neither identity nor domain, and nothing where there is no domain', () => {
+  expect(wrong({ 'attributes/weight/editable': true })).toMatchInlineSnapshot(`
+    "1 mistake in pack bells
+
+    bells/pack.ts: attributes.weight.editable
+      found     true
+      expected  false, or owner.domain: without a domain nobody can claim a record"
+  `);
+  expect(
+    wrong({
+      'attributes/name/editable': true,
+      'attributes/domain': { type: 'string', description: 'Domain', example: 'a.example', editable: true, sla: 1 },
+      owner: { domain: 'domain' },
+    }),
+  ).toMatchInlineSnapshot(`
+    "2 mistakes in pack bells
+
+    bells/pack.ts: attributes.name.editable
+      found     true
+      expected  false: an owner never edits what identifies the record
+
+    bells/pack.ts: attributes.domain.editable
+      found     true
+      expected  false: the domain decides who the owner is"
+  `);
+});
+
+test('money has at most six decimals and weights sum to one', () => {
+  expect(
+    wrong({
+      'prices/search': 0.0000001,
+      'prices/get': 0.00400000000001,
+      'prices/facts': 0,
+      'prices/compare': '0.01',
+      quality: { completeness: 0.5, confidence: 0.5, freshness: 0.5 },
+    }),
+  ).toMatchInlineSnapshot(`
+    "5 mistakes in pack bells
+
+    bells/pack.ts: prices.search
+      found     1e-7
+      expected  a price in EUR with at most six decimals
+
+    bells/pack.ts: prices.get
+      found     0.00400000000001
+      expected  a price in EUR with at most six decimals
+
+    bells/pack.ts: prices.facts
+      found     0
+      expected  a price in EUR above 0, at most 100
+
+    bells/pack.ts: prices.compare
+      found     '0.01'
+      expected  a price in EUR above 0, at most 100
+
+    bells/pack.ts: quality
+      found     weights that sum to 1.5
+      expected  a sum of 1"
+  `);
+});
+
+test('a pack shows something and counts something', () => {
+  expect(wrong({ 'attributes/name/public': false, group_by: 'name' })).toMatchInlineSnapshot(`
+    "2 mistakes in pack bells
+
+    bells/pack.ts: attributes
+      found     no public attribute
+      expected  at least one with public: true, for previews
+
+    bells/pack.ts: group_by
+      found     'name', which is not public
+      expected  a public attribute: groups are named on free pages"
+  `);
+  expect(
+    wrong({ 'attributes/name/weight': 0, 'attributes/weight/weight': 0, 'attributes/price.hire/weight': 0 }),
+  ).toMatchInlineSnapshot(`
+    "1 mistake in pack bells
+
+    bells/pack.ts: attributes
+      found     no weight above 0
+      expected  at least one, for the completeness of a record"
+  `);
+});
+
+test('a test of no known kind is told with the nearest one', () => {
+  expect(wrong({ tests: [{ kind: 'accepts' }] })).toMatchInlineSnapshot(`
+    "1 mistake in pack bells
+
+    bells/pack.ts: tests.0.kind
+      found     'accepts'
+      expected  one of rows, fill, unique, accepted
+      nearest   'accepted'"
+  `);
+});
+
+test('something that is not an object is one mistake', () => {
+  expect(definePack('bells' as unknown as PackInput).mistakes).toHaveLength(1);
+  expect(definePack([] as unknown as PackInput).mistakes[0]?.expected).toMatch(/an object/);
+});
