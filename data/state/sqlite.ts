@@ -21,7 +21,8 @@ function adapt(db: DatabaseSync): SqliteDatabase {
   return {
     close: () => db.close(),
     prepare(text) {
-      const statement = db.prepare(text);
+      // A transaction of ours always writes: taking the lock first means that it waits, and never fails half way.
+      const statement = db.prepare(text === 'begin' ? 'begin immediate' : text);
       const bound = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
       return {
         reader: statement.columns().length > 0,

@@ -41,7 +41,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     dialect: file ? sqliteDialect(openSqlite(file, 'FULL')) : postgres(databaseUrl as string, schema),
   });
   if (schema) await sql`create schema if not exists ${sql.id(schema)}`.execute(db);
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations(dialect) } });
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => migrations(dialect) },
+    ...(schema ? { migrationTableSchema: schema } : {}),
+  });
   const { error } = await migrator.migrateToLatest();
   if (error) {
     await db.destroy();

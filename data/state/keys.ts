@@ -1,0 +1,124 @@
+// API keys: made once, stored hashed, one for an e-mail address, revoked for good (specification section 2, "API key").
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { hashSecret, newKey, sameHash, wellFormed } from './key-format.ts';
+import { isDuplicate, moveIn } from './ledger.ts';
+import type { KeyTable } from './schema.ts';
+import type { Store } from './store.ts';
+
+/** 0.50 EUR (specification section 8). */
+export const WELCOME_CREDIT = 500_000;
+
+/** A key as the gate sees it: without its hash. */
+export type Key = Omit<KeyTable, 'hash'> & { balance: number };
+
+/** Makes a key with the welcome credit; null when the address has one. The secret is in this answer and nowhere else. */
+export async function createKey(
+  store: Store,
+  given: { email: string; email_normal: string; request_id: string; now: number },
+): Promise<{ secret: string; key: Key } | null> {
+  const secret = newKey();
+  const row: KeyTable = {
+    id: randomUUID(),
+    email: given.email,
+    email_normal: given.email_normal,
+    hash: hashSecret(secret),
+    plan: 'payg',
+    plan_until: null,
+    created_at: given.now,
+    revoked_at: null,
+  };
+  try {
+    const balance = await store.db.transaction().execute(async (tx) => {
+      await tx.insertInto('keys').values(row).execute();
+      return moveIn(tx, {
+        key_id: row.id,
+        amount: WELCOME_CREDIT,
+        kind: 'welcome',
+        against: 'welcome',
+        request_id: given.request_id,
+        now: given.now,
+      });
+    });
+    const { hash: _, ...key } = row;
+    return { secret, key: { ...key, balance } };
+  } catch (error) {
+    if (isDuplicate(error)) return null;
+    throw error;
+  }
+}
+
+/** The key of a secret, revoked or not; null when there is none. A malformed secret costs no look-up. */
+export async function findKey(store: Store, secret: string): Promise<Key | null> {
+  if (!wellFormed(secret)) return null;
+  const hash = hashSecret(secret);
+  const row = await selectKeys(store).where('keys.hash', '=', hash).executeTakeFirst();
+  return row && sameHash(row.hash, hash) ? present(row) : null;
+}
+
+/** A key by its id; null when there is none. */
+export async function keyById(store: Store, id: string): Promise<Key | null> {
+  const row = await selectKeys(store).where('keys.id', '=', id).executeTakeFirst();
+  return row ? present(row) : null;
+}
+
+/** Keys by creation, oldest first, after a position. */
+export async function listKeys(
+  store: Store,
+  limit: number,
+  after: { created_at: number; id: string } | null,
+): Promise<Key[]> {
+  let query = selectKeys(store);
+  if (after) {
+    query = query.where((e) =>
+      e.or([
+        e('created_at', '>', after.created_at),
+        e.and([e('created_at', '=', after.created_at), e('id', '>', after.id)]),
+      ]),
+    );
+  }
+  return (await query.orderBy('created_at').orderBy('id').limit(limit).execute()).map(present);
+}
+
+/** Revokes a key at once and for good; false when there is no such key. Revoking twice keeps the first time. */
+export async function revokeKey(store: Store, id: string, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await store.db
+    .updateTable('keys')
+    .set((e) => ({ revoked_at: e.fn.coalesce('revoked_at', e.val(now)) }))
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Sets the plan until a time, or for good. */
+export async function setPlan(store: Store, id: string, plan: string, until: number | null): Promise<boolean> {
+  const { numUpdatedRows } = await store.db
+    .updateTable('keys')
+    .set({ plan, plan_until: until })
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Gives a key a new secret; the old one stops working. Null when the key is unknown or revoked. */
+export async function rotateKey(store: Store, id: string): Promise<string | null> {
+  const secret = newKey();
+  const { numUpdatedRows } = await store.db
+    .updateTable('keys')
+    .set({ hash: hashSecret(secret) })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n ? secret : null;
+}
+
+const selectKeys = (store: Store) =>
+  store.db
+    .selectFrom('keys')
+    .leftJoin('balances', (join) => join.on('balances.account', '=', sql<string>`'key:' || keys.id`))
+    .selectAll('keys')
+    .select('balances.amount as balance');
+
+function present({ hash: _, balance, ...key }: KeyTable & { balance: number | null }): Key {
+  return { ...key, balance: balance ?? 0 };
+}
