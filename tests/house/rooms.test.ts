@@ -70,6 +70,31 @@ function samePack(file: string, path: string): boolean {
 }
 
 describe('rooms', () => {
+  test.each([
+    ['api/operations/search.ts', 'hono', 'never imports hono'],
+    ['api/operations/search.ts', '../../tests/setup.ts', 'imports tests'],
+    ['data/plan.ts', '../api/errors.ts', 'data may import'],
+    ['data/plan.ts', '@duckdb/node-api', 'never imports @duckdb/node-api'],
+    ['packs/model.ts', '../data/plan.ts', 'packs may import no other room'],
+    ['packs/tools/collect.ts', '../../tests/packs/tools/pack.ts', 'imports tests'],
+    ['packs/tools/pack.ts', 'hono', 'may import only'],
+    ['data/plan.ts', '../config.ts', 'only entries do'],
+    ['data/plan.ts', './nowhere.ts', 'is not there'],
+  ])('%s may not import %s', (file, specifier, why) => {
+    expect(offence(file, specifier)).toContain(why);
+  });
+
+  test.each([
+    ['api/operations/search.ts', '../../data/plan.ts'],
+    ['data/plan.ts', '../packs/model.ts'],
+    ['data/duckdb/engine.ts', '@duckdb/node-api'],
+    ['packs/tools/pack.ts', 'dataset-register/pack'],
+    ['packs/tools/collect.ts', 'node:fs'],
+    ['api/server.ts', '../config.ts'],
+  ])('%s may import %s', (file, specifier) => {
+    expect(offence(file, specifier)).toBeNull();
+  });
+
   test('no module imports what its room may not', () => {
     const offences = imports.flatMap(({ file, specifier, line }) => {
       const wrong = offence(file, specifier);
