@@ -1,0 +1,29 @@
+// What one question, one engine and the whole register may use. The defaults are documented in docs/limits and tested.
+import { availableParallelism } from 'node:os';
+
+export interface EngineLimits {
+  /** Milliseconds that one statement may run; then it is interrupted (503 `query_timeout`). */
+  statement: number;
+  /** Statements that run at once over all datasets. Below the four threads that Node gives to such work. */
+  running: number;
+  /** Questions that wait for a place; one more is refused (503 `unavailable`). */
+  waiting: number;
+  /** Milliseconds that a question waits for a place before it is refused. */
+  patience: number;
+  /** Bytes that statements on one release may use beyond the tables loaded. */
+  working_memory: number;
+  /** Record bodies are held in memory up to this many bytes uncompressed, and read from Parquet beyond. */
+  bodies: number;
+  /** Milliseconds that an unused release, other than the current one, stays open for the next page of a walk. */
+  idle: number;
+}
+
+export const DEFAULT_LIMITS: EngineLimits = {
+  statement: 5_000,
+  running: Math.max(2, Math.min(3, availableParallelism())),
+  waiting: 64,
+  patience: 5_000,
+  working_memory: 256 * 1024 * 1024,
+  bodies: 256 * 1024 * 1024,
+  idle: 60_000,
+};

@@ -1,0 +1,131 @@
+// Runs statements on one locked instance: a few connections, prepared statements, a time limit, a way to give up.
+import {
+  BIGINT,
+  BOOLEAN,
+  DOUBLE,
+  type DuckDBConnection,
+  type DuckDBInstance,
+  type DuckDBPreparedStatement,
+  type DuckDBType,
+  VARCHAR,
+} from '@duckdb/node-api';
+import { DataError } from '../errors.ts';
+import type { Asking } from '../plan.ts';
+import { type Gate, givenUp } from './gate.ts';
+import type { Sql, SqlValue } from './sql.ts';
+
+export type Rows = unknown[][];
+
+export interface Pool {
+  /** All rows of one statement. Throws `query_timeout` and `unavailable`; anything else is a bug. */
+  ask(statement: Sql, asking?: Asking): Promise<Rows>;
+  /** Interrupts what runs, waits for it, and frees the instance. Questions asked later are `unavailable`. */
+  close(): Promise<void>;
+}
+
+/** Statements kept prepared on each connection. */
+const PREPARED = 64;
+
+interface Seat {
+  connection: DuckDBConnection;
+  prepared: Map<string, DuckDBPreparedStatement>;
+}
+
+function typeOf(value: SqlValue): DuckDBType {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BIGINT : DOUBLE;
+  return typeof value === 'boolean' ? BOOLEAN : VARCHAR;
+}
+
+/** A pool over an instance. `milliseconds` bounds each statement; the gate bounds how many run at once. */
+export function createPool(instance: DuckDBInstance, gate: Gate, milliseconds: number): Pool {
+  const free: Seat[] = [];
+  const busy = new Set<Seat>();
+  const running = new Set<Promise<unknown>>();
+  let closed = false;
+
+  const take = async (): Promise<Seat> => {
+    const seat = free.pop() ?? { connection: await instance.connect(), prepared: new Map() };
+    busy.add(seat);
+    return seat;
+  };
+
+  const give = (seat: Seat) => {
+    busy.delete(seat);
+    free.push(seat);
+  };
+
+  const prepare = async ({ connection, prepared }: Seat, text: string): Promise<DuckDBPreparedStatement> => {
+    const found = prepared.get(text) ?? (await connection.prepare(text));
+    prepared.delete(text);
+    prepared.set(text, found);
+    const [oldest] = prepared.keys();
+    if (prepared.size > PREPARED && oldest !== undefined) {
+      prepared.get(oldest)?.destroySync();
+      prepared.delete(oldest);
+    }
+    return found;
+  };
+
+  const run = async (statement: Sql, { signal }: Asking): Promise<Rows> => {
+    const leave = await gate.enter(signal);
+    let seat: Seat | null = null;
+    let late = false;
+    const interrupt = () => seat?.connection.interrupt();
+    const timer = setTimeout(() => {
+      late = true;
+      interrupt();
+    }, milliseconds);
+    signal?.addEventListener('abort', interrupt, { once: true });
+    try {
+      if (closed) throw givenUp();
+      seat = await take();
+      const prepared = await prepare(seat, statement.text);
+      prepared.bind([...statement.values], statement.values.map(typeOf));
+      if (signal?.aborted || closed) throw givenUp();
+      return (await prepared.runAndReadAll()).getRows();
+    } catch (error) {
+      throw explain(error, late, signal?.aborted === true || closed);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', interrupt);
+      if (seat) give(seat);
+      leave();
+    }
+  };
+
+  return {
+    ask(statement, asking = {}) {
+      if (closed) return Promise.reject(givenUp());
+      const answer = run(statement, asking);
+      const settled = answer.then(
+        () => {},
+        () => {},
+      );
+      running.add(settled);
+      void settled.then(() => running.delete(settled));
+      return answer;
+    },
+    async close() {
+      closed = true;
+      for (const { connection } of busy) connection.interrupt();
+      await Promise.all(running);
+      for (const { connection, prepared } of free.splice(0)) {
+        for (const statement of prepared.values()) statement.destroySync();
+        connection.closeSync();
+      }
+      instance.closeSync();
+    },
+  };
+}
+
+/** What an engine failure means to the one who asked; texts of the engine never leave the data room. */
+function explain(error: unknown, late: boolean, abandoned: boolean): unknown {
+  const text = error instanceof Error ? error.message : '';
+  if (error instanceof DataError) return error;
+  if (text.startsWith('INTERRUPT') && late)
+    return new DataError('query_timeout', 'The question took too long; narrow it with filters and ask again.');
+  if (text.startsWith('INTERRUPT') && abandoned) return givenUp();
+  if (text.startsWith('Out of Memory'))
+    return new DataError('unavailable', 'The question needs more memory than one question may use; narrow it.');
+  return error;
+}

@@ -1,0 +1,52 @@
+// What the compilers know of the loaded tables: the pack's attributes, and which columns became ENUMs.
+import type { Attribute } from '../../packs/model.ts';
+import { column } from '../layout.ts';
+import { name, type Sql, sql } from './sql.ts';
+
+/** Tables in memory: `records` (engine columns without the `value` of strings), `terms`, `refs`, and one of spellings per string attribute. */
+export interface Shape {
+  attributes: ReadonlyMap<string, Attribute>;
+  /** Column to the ENUM type it was loaded as. ENUMs are declared in code point order, so that they sort as text does. */
+  enums: ReadonlyMap<string, string>;
+}
+
+/** Characters of a text that count for its place in an order; keeps cursors short. */
+export const ORDERED_CHARACTERS = 200;
+
+/** An attribute that a plan names. Plans are made from the pack, so a miss is a bug, not bad input. */
+export function attributeOf(shape: Shape, attribute: string): Attribute {
+  const found = shape.attributes.get(attribute);
+  if (!found) throw new Error(`the plan names an attribute that the pack lacks: ${attribute}`);
+  return found;
+}
+
+/** Attributes whose engine column holds folded text. */
+export function isText({ type }: Attribute): boolean {
+  return type === 'string' || type === 'text' || type === 'url' || type === 'enum';
+}
+
+/** The column that equality, presence and facets look at. */
+export function comparedColumn(attribute: Attribute): string {
+  if (isText(attribute) || attribute.type === 'strings') return column(attribute.name, 'fold');
+  if (attribute.type === 'price') return column(attribute.name, 'min');
+  if (attribute.type === 'geo') return column(attribute.name, 'lat');
+  return column(attribute.name, 'value');
+}
+
+/** What records are ordered by; prices by their lower end, ENUM columns as they are. */
+export function sortExpression(shape: Shape, key: string): Sql {
+  if (key === 'quality' || key === 'updated') return name(key);
+  const attribute = attributeOf(shape, key);
+  if (attribute.type === 'strings' || attribute.type === 'geo') throw new Error(`${key} has no order`);
+  const compared = comparedColumn(attribute);
+  const long = isText(attribute) && !shape.enums.has(compared);
+  return long ? sql`left(${name(compared)}, ${literalCharacters})` : name(compared);
+}
+
+const literalCharacters: Sql = { text: String(ORDERED_CHARACTERS), values: [] };
+
+/** One text to compare with a column: as a member of its ENUM (NULL when it has no such member), else as it is. */
+export function member(shape: Shape, column: string, value: string | number | boolean): Sql {
+  const type = shape.enums.get(column);
+  return type === undefined ? sql`${value}` : sql`TRY_CAST(${value} AS ${name(type)})`;
+}

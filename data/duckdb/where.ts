@@ -1,0 +1,95 @@
+// Conditions of a plan as SQL over the table `records`.
+import { column } from '../layout.ts';
+import type { Predicate } from '../plan.ts';
+import { attributeOf, comparedColumn, member, type Shape } from './shape.ts';
+import { join, name, type Sql, sql } from './sql.ts';
+
+/** Mean radius of the earth in kilometres (IUGG); `near` measures great circles on this sphere. */
+export const EARTH_KM = 6371.0088;
+
+/** Kilometres of one degree of latitude, rounded down so that the band drawn with it never cuts a match off. */
+const DEGREE_KM = 111.19;
+
+/** All conditions; `true` when there are none. */
+export function conditions(where: readonly Predicate[], shape: Shape): Sql {
+  return where.length === 0
+    ? sql`true`
+    : join(
+        where.flatMap((predicate) => condition(predicate, shape)),
+        ' AND ',
+      );
+}
+
+function condition(predicate: Predicate, shape: Shape): Sql | Sql[] {
+  switch (predicate.kind) {
+    case 'any':
+      return anyOf(predicate.attribute, predicate.values, shape);
+    case 'none':
+      return sql`(${anyOf(predicate.attribute, predicate.values, shape)}) IS NOT TRUE`;
+    case 'like':
+      return like(predicate.attribute, predicate.needle, shape);
+    case 'min':
+      return sql`${name(bound(predicate.attribute, 'max', shape))} >= ${predicate.value}`;
+    case 'max':
+      return sql`${name(bound(predicate.attribute, 'min', shape))} <= ${predicate.value}`;
+    case 'has': {
+      const compared = name(comparedColumn(attributeOf(shape, predicate.attribute)));
+      return predicate.present ? sql`${compared} IS NOT NULL` : sql`${compared} IS NULL`;
+    }
+    case 'words':
+      return predicate.words.map((word) => prefix(word, predicate.scope === 'public'));
+    case 'near':
+      return near(predicate);
+    case 'ids':
+      return sql`ord IN (SELECT ord FROM refs WHERE ref IN (${join(
+        predicate.refs.map((ref) => sql`${ref}`),
+        ', ',
+      )}))`;
+    case 'updated_since':
+      return sql`updated >= ${predicate.at}`;
+    case 'min_quality':
+      return sql`quality >= ${predicate.value}`;
+  }
+}
+
+function anyOf(attributeName: string, values: readonly (string | number | boolean)[], shape: Shape): Sql {
+  const attribute = attributeOf(shape, attributeName);
+  const compared = comparedColumn(attribute);
+  const list = join(
+    values.map((value) => member(shape, compared, value)),
+    ', ',
+  );
+  return attribute.type === 'strings'
+    ? sql`list_has_any(${name(compared)}, [${list}])`
+    : sql`${name(compared)} IN (${list})`;
+}
+
+function like(attributeName: string, needle: string, shape: Shape): Sql {
+  const attribute = attributeOf(shape, attributeName);
+  const compared = name(comparedColumn(attribute));
+  return attribute.type === 'strings'
+    ? sql`len(list_filter(${compared}, lambda entry: contains(entry, ${needle}))) > 0`
+    : sql`contains(${compared}, ${needle})`;
+}
+
+/** A range overlaps what is asked: its upper end meets `min_`, its lower end meets `max_` (contract section 2). */
+function bound(attributeName: string, end: 'min' | 'max', shape: Shape): string {
+  const attribute = attributeOf(shape, attributeName);
+  return column(attribute.name, attribute.type === 'price' ? end : 'value');
+}
+
+/** Records with a word that begins so. Terms are sorted, so the range reads few row groups. */
+function prefix(word: string, publicOnly: boolean): Sql {
+  const scope = publicOnly ? sql` AND public` : sql``;
+  return sql`ord IN (SELECT ord FROM terms WHERE term >= ${word} AND term < ${`${word}\u{10ffff}`}${scope})`;
+}
+
+/** Within a great-circle distance, its edge included; a band of latitude first, since it costs no trigonometry. */
+function near({ attribute, lat, lng, km }: Extract<Predicate, { kind: 'near' }>): Sql[] {
+  const [y, x] = [name(column(attribute, 'lat')), name(column(attribute, 'lng'))];
+  const band = km / DEGREE_KM + 1e-9;
+  return [
+    sql`${y} BETWEEN ${lat - band} AND ${lat + band}`,
+    sql`2 * ${EARTH_KM} * asin(sqrt(least(1, pow(sin(radians(${y} - ${lat}) / 2), 2) + cos(radians(${lat})) * cos(radians(${y})) * pow(sin(radians(${x} - ${lng}) / 2), 2)))) <= ${km}`,
+  ];
+}
