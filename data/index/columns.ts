@@ -1,0 +1,105 @@
+// All the structures of one index, opened on first use: an attribute nobody asks about costs no memory beyond its bytes.
+import type { Attribute, Pack } from '../../packs/model.ts';
+import { column } from '../layout.ts';
+import type { Container } from './container.ts';
+import { Grid } from './grid.ts';
+import { Keys } from './keys.ts';
+import { Order } from './orders.ts';
+import { Terms } from './terms.ts';
+import { Values } from './values.ts';
+
+/** Attribute types whose values are compared as text. */
+export const TEXTUAL = new Set<Attribute['type']>(['string', 'text', 'url', 'enum', 'date', 'strings']);
+
+export class Columns {
+  readonly size: number;
+  readonly keys: Keys;
+  readonly terms: Terms;
+  readonly attributes: Map<string, Attribute>;
+  readonly #container: Container;
+  readonly #open = new Map<string, unknown>();
+
+  constructor(container: Container, pack: Pack) {
+    this.#container = container;
+    this.keys = new Keys(container);
+    this.size = this.keys.size;
+    this.terms = new Terms(container, this.size);
+    this.attributes = new Map(pack.attributes.map((attribute) => [attribute.name, attribute]));
+  }
+
+  #once<T>(name: string, make: () => T): T {
+    if (!this.#open.has(name)) this.#open.set(name, make());
+    return this.#open.get(name) as T;
+  }
+
+  attribute(name: string): Attribute {
+    const attribute = this.attributes.get(name);
+    if (!attribute) throw new Error(`no attribute ${name}`);
+    return attribute;
+  }
+
+  values(name: string): Values {
+    return this.#once(`values ${name}`, () => new Values(this.#container, name));
+  }
+
+  /** A numeric column: an attribute's part, or the fixed `quality` and `updated`; NaN is missing. */
+  numbers(name: string): Float64Array {
+    return this.#once(`numbers ${name}`, () => this.#container.get(name, 'f64'));
+  }
+
+  /** 0 missing, 1 false, 2 true. */
+  flags(name: string): Uint8Array {
+    return this.#once(`flags ${name}`, () => this.#container.get(column(name, 'value'), 'u8'));
+  }
+
+  grid(name: string): Grid {
+    return this.#once(`grid ${name}`, () => new Grid(this.#container, name));
+  }
+
+  /** Rank of a record by a sort key: comparing ranks is comparing values; NaN where there is none. */
+  rank(key: string): (ordinal: number) => number {
+    if (key === 'quality' || key === 'updated') {
+      const numbers = this.numbers(key);
+      return (ordinal) => numbers[ordinal]!;
+    }
+    const { type } = this.attribute(key);
+    if (TEXTUAL.has(type)) {
+      const { single, fold } = this.values(key);
+      if (!single) throw new Error(`${key} holds lists`);
+      return (ordinal) => (single[ordinal] === 0 ? Number.NaN : fold[single[ordinal]! - 1]!);
+    }
+    if (type === 'boolean') {
+      const flags = this.flags(key);
+      return (ordinal) => (flags[ordinal] === 0 ? Number.NaN : flags[ordinal]!);
+    }
+    const numbers = this.numbers(column(key, type === 'price' ? 'min' : 'value'));
+    return (ordinal) => numbers[ordinal]!;
+  }
+
+  /** Rank of a value from outside, by the same scale; strings that nobody has fall between their neighbours. */
+  rankOf(key: string, value: number | string | boolean): number {
+    if (typeof value === 'number') return value;
+    if (typeof value === 'boolean') return value ? 2 : 1;
+    return this.values(key).folded.rank(value);
+  }
+
+  order(key: string): Order {
+    return this.#once(`order ${key}`, () => new Order(this.#container, key, { of: this.rank(key) }, this.keys));
+  }
+
+  /** Whether a record has a value for an attribute. */
+  present(name: string): (ordinal: number) => boolean {
+    const { type } = this.attribute(name);
+    if (TEXTUAL.has(type)) {
+      const values = this.values(name);
+      return (ordinal) => values.has(ordinal);
+    }
+    if (type === 'boolean') {
+      const flags = this.flags(name);
+      return (ordinal) => flags[ordinal] !== 0;
+    }
+    const numbers =
+      type === 'geo' ? this.grid(name).lat : this.numbers(column(name, type === 'price' ? 'min' : 'value'));
+    return (ordinal) => !Number.isNaN(numbers[ordinal]!);
+  }
+}

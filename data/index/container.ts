@@ -1,0 +1,95 @@
+// One file of named arrays that loads without parsing: typed arrays are views on the bytes read.
+//
+//   | magic 8 | u32 header bytes | u32 crc32 of all that follows the header | header JSON | pad | array | pad | array | …
+//
+// The header lists {name, type, offset, length}; offsets count from the first byte after the padded header; every array
+// starts on a multiple of 8. A wrong magic, a wrong length or a wrong checksum throws IndexDamaged.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+
+const MAGIC = 'DSRIDX01';
+const FIXED = 16;
+
+export type Packed = Uint8Array | Uint16Array | Uint32Array | Float64Array;
+
+const KINDS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array } as const;
+type Kind = keyof typeof KINDS;
+type ArrayOf<K extends Kind> = InstanceType<(typeof KINDS)[K]>;
+
+interface Entry {
+  name: string;
+  type: Kind;
+  offset: number;
+  length: number;
+}
+
+/** The index cannot be trusted; the caller answers from DuckDB instead. */
+export class IndexDamaged extends Error {}
+
+const padded = (bytes: number) => (bytes + 7) & ~7;
+
+/** Writes arrays to a file, in the order given, so that the same arrays give the same bytes. */
+export function writeContainer(file: string, arrays: Record<string, Packed>): void {
+  const entries: Entry[] = [];
+  let offset = 0;
+  for (const [name, array] of Object.entries(arrays)) {
+    entries.push({ name, type: kindOf(array), offset, length: array.length });
+    offset = padded(offset + array.byteLength);
+  }
+  const header = Buffer.from(JSON.stringify(entries));
+  const start = padded(FIXED + header.length);
+  const out = Buffer.alloc(start + offset);
+  out.write(MAGIC, 0, 'latin1');
+  out.writeUInt32LE(header.length, 8);
+  header.copy(out, FIXED);
+  for (const entry of entries) {
+    const array = arrays[entry.name] as Packed;
+    out.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), start + entry.offset);
+  }
+  out.writeUInt32LE(crc32(out.subarray(FIXED)), 12);
+  writeFileSync(file, out);
+}
+
+/** A loaded container. `get` throws IndexDamaged when the array is absent or of another type. */
+export class Container {
+  readonly bytes: number;
+  readonly #data: Buffer;
+  readonly #start: number;
+  readonly #entries: Map<string, Entry>;
+
+  constructor(file: string) {
+    const raw = readFileSync(file);
+    // A file smaller than the pool may start at an odd address; views need an aligned one.
+    this.#data = raw.byteOffset % 8 === 0 ? raw : Buffer.from(new Uint8Array(raw).buffer);
+    this.bytes = this.#data.length;
+    if (this.bytes < FIXED || this.#data.toString('latin1', 0, 8) !== MAGIC)
+      throw new IndexDamaged(`${file}: not an index file`);
+    const header = this.#data.readUInt32LE(8);
+    if (FIXED + header > this.bytes || crc32(this.#data.subarray(FIXED)) !== this.#data.readUInt32LE(12)) {
+      throw new IndexDamaged(`${file}: checksum differs`);
+    }
+    const entries = JSON.parse(this.#data.toString('utf8', FIXED, FIXED + header)) as Entry[];
+    this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
+    this.#start = padded(FIXED + header);
+  }
+
+  names(): string[] {
+    return [...this.#entries.keys()];
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(name);
+  }
+
+  get<K extends Kind>(name: string, kind: K): ArrayOf<K> {
+    const entry = this.#entries.get(name);
+    if (entry?.type !== kind) throw new IndexDamaged(`no ${kind} array ${name}`);
+    const at = this.#data.byteOffset + this.#start + entry.offset;
+    return new KINDS[kind](this.#data.buffer as ArrayBuffer, at, entry.length) as ArrayOf<K>;
+  }
+}
+
+function kindOf(array: Packed): Kind {
+  for (const [kind, type] of Object.entries(KINDS)) if (array instanceof type) return kind as Kind;
+  throw new TypeError('not a packed array');
+}

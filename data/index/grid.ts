@@ -1,0 +1,127 @@
+// Points on earth in cells of half a degree: 360 rows of latitude by 720 columns of longitude.
+//
+//   cells  u32 sorted distinct cell numbers (row × 720 + column)
+//   postings per cell; lat, lng  f64 by ordinal, NaN where a record has no point
+import type { Container, Packed } from './container.ts';
+import { Postings, packPostings } from './postings.ts';
+
+const ROWS = 360;
+const COLUMNS = 720;
+/** Mean radius of the earth in km, the same as in duckdb/. */
+const RADIUS = 6371.0088;
+const RAD = Math.PI / 180;
+
+const rowOf = (lat: number) => Math.min(ROWS - 1, Math.max(0, Math.floor((lat + 90) * 2)));
+const columnOf = (lng: number) => Math.min(COLUMNS - 1, Math.max(0, Math.floor((lng + 180) * 2)));
+
+/** Great-circle distance in km. */
+export function distance(lat1: number, lng1: number, lat2: number, lng2: number): number {
+  const a = Math.sin(((lat2 - lat1) * RAD) / 2) ** 2;
+  const b = Math.cos(lat1 * RAD) * Math.cos(lat2 * RAD) * Math.sin(((lng2 - lng1) * RAD) / 2) ** 2;
+  return 2 * RADIUS * Math.asin(Math.sqrt(Math.min(1, a + b)));
+}
+
+/** Packs points given by ordinal; NaN latitude means none. */
+export function packGrid(name: string, lat: Float64Array, lng: Float64Array): Record<string, Packed> {
+  const placed: { cell: number; ordinal: number }[] = [];
+  for (let ordinal = 0; ordinal < lat.length; ordinal += 1) {
+    const y = lat[ordinal]!;
+    if (!Number.isNaN(y)) placed.push({ cell: rowOf(y) * COLUMNS + columnOf(lng[ordinal]!), ordinal });
+  }
+  placed.sort((a, b) => a.cell - b.cell || a.ordinal - b.ordinal);
+  const cells = [...new Set(placed.map((p) => p.cell))];
+  const index = new Map(cells.map((cell, i) => [cell, i]));
+  const key = Uint32Array.from(placed, (p) => index.get(p.cell) as number);
+  const ordinal = Uint32Array.from(placed, (p) => p.ordinal);
+  return {
+    [`${name}.cells`]: Uint32Array.from(cells),
+    ...packPostings(`${name}.grid`, cells.length, { key, ordinal }),
+    [`${name}.lat`]: lat,
+    [`${name}.lng`]: lng,
+  };
+}
+
+export class Grid {
+  readonly lat: Float64Array;
+  readonly lng: Float64Array;
+  readonly #cells: Uint32Array;
+  readonly #postings: Postings;
+
+  constructor(container: Container, name: string) {
+    this.#cells = container.get(`${name}.cells`, 'u32');
+    this.#postings = new Postings(container, `${name}.grid`);
+    this.lat = container.get(`${name}.lat`, 'f64');
+    this.lng = container.get(`${name}.lng`, 'f64');
+  }
+
+  within(ordinal: number, lat: number, lng: number, km: number): boolean {
+    const y = this.lat[ordinal]!;
+    return !Number.isNaN(y) && distance(lat, lng, y, this.lng[ordinal]!) <= km;
+  }
+
+  /** Ordinals within km of a point, ascending. */
+  near(lat: number, lng: number, km: number): Uint32Array {
+    const found: number[] = [];
+    // A little more than the angle, so that rounding never loses a record on the rim.
+    const angle = km / RADIUS / RAD + 1e-9;
+    const first = rowOf(lat - angle);
+    const last = rowOf(lat + angle);
+    const spread = longitudes(lat, angle);
+    for (let row = first; row <= last; row += 1) {
+      for (const [from, to] of columns(lng, spread))
+        this.#scan(row * COLUMNS + from, row * COLUMNS + to, lat, lng, km, found);
+    }
+    return Uint32Array.from(found).sort();
+  }
+
+  #scan(from: number, to: number, lat: number, lng: number, km: number, found: number[]): void {
+    for (let i = lowerBound(this.#cells, from); i < this.#cells.length && this.#cells[i]! <= to; i += 1) {
+      for (let p = this.#postings.start(i); p < this.#postings.end(i); p += 1) {
+        const ordinal = this.#postings.list[p]!;
+        if (distance(lat, lng, this.lat[ordinal]!, this.lng[ordinal]!) <= km) found.push(ordinal);
+      }
+    }
+  }
+}
+
+/** Half the width in degrees of longitude that a circle spans; 180 where it holds a pole. */
+function longitudes(lat: number, angle: number): number {
+  if (Math.abs(lat) + angle >= 90) return 180;
+  return Math.asin(Math.min(1, Math.sin(angle * RAD) / Math.cos(lat * RAD))) / RAD + 1e-9;
+}
+
+/** One or two inclusive column ranges, split at the date line. */
+function columns(lng: number, spread: number): [number, number][] {
+  if (spread >= 180) return [[0, COLUMNS - 1]];
+  const west = lng - spread;
+  const east = lng + spread;
+  if (west < -180)
+    return [
+      [0, columnOf(east)],
+      [columnOf(west + 360), COLUMNS - 1],
+    ];
+  // Longitude 180 lies in the last column and -180 in the first; both name the same meridian.
+  if (east >= 180)
+    return [
+      [columnOf(west), COLUMNS - 1],
+      [0, columnOf(east - 360)],
+    ];
+  if (west === -180)
+    return [
+      [0, columnOf(east)],
+      [COLUMNS - 1, COLUMNS - 1],
+    ];
+  return [[columnOf(west), columnOf(east)]];
+}
+
+/** First position whose element is not below a value. */
+export function lowerBound(sorted: Uint32Array, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,156 @@
+// Which records match, and which page of them is asked for.
+import type { Predicate, SearchAnswer, SearchPlan } from '../plan.ts';
+import { Bitset } from './bitset.ts';
+import type { Columns } from './columns.ts';
+import { lowerBound } from './grid.ts';
+import { type Match, match } from './match.ts';
+
+/** Past this many matches a sort other than by quality walks its precomputed order; below, it sorts the matches. */
+const SORT_UP_TO = 512;
+
+interface Selection {
+  /** Sorted ordinals to go through, or null for all of them. */
+  driver: Uint32Array | null;
+  test: (ordinal: number) => boolean;
+}
+
+/** The shortest list drives; the rest are tests, cheapest guess first. `removed` records match nothing. */
+export function selection(columns: Columns, where: Predicate[], removed: Bitset | null): Selection {
+  const matches = where.map((predicate) => match(columns, predicate)).sort((a, b) => a.estimate - b.estimate);
+  const [first, ...rest] = matches;
+  const drives = first !== undefined && Number.isFinite(first.estimate);
+  const tests: Match[] = drives ? rest : matches;
+  const test = (ordinal: number) => {
+    if (removed?.has(ordinal)) return false;
+    for (const each of tests) if (!each.test(ordinal)) return false;
+    return true;
+  };
+  return { driver: drives ? first.list() : null, test };
+}
+
+/** Every matching ordinal, ascending. */
+export function* matching(columns: Columns, { driver, test }: Selection): Generator<number> {
+  if (driver) {
+    for (const ordinal of driver) if (test(ordinal)) yield ordinal;
+  } else {
+    for (let ordinal = 0; ordinal < columns.size; ordinal += 1) if (test(ordinal)) yield ordinal;
+  }
+}
+
+/** Answers a search plan: a page of ordinals, where it ended, and the count if asked for. */
+export function select(columns: Columns, plan: SearchPlan, removed: Bitset | null): SearchAnswer {
+  const chosen = selection(columns, plan.where, removed);
+  const total = plan.total ? count(columns, chosen) : null;
+  // One more than the page, to know whether another follows.
+  const found =
+    plan.sort.key === 'quality' && plan.sort.descending
+      ? byQuality(columns, plan, chosen)
+      : sorted(columns, plan, chosen);
+  const ordinals = found.slice(0, plan.limit);
+  const last = ordinals.at(-1);
+  if (found.length <= plan.limit || last === undefined) return { ordinals, next: null, total };
+  return { ordinals, next: { value: sortValue(columns, plan.sort.key, last), id: columns.keys.id(last) }, total };
+}
+
+function count(columns: Columns, { driver, test }: Selection): number {
+  let total = 0;
+  if (driver) for (const ordinal of driver) total += test(ordinal) ? 1 : 0;
+  else for (let ordinal = 0; ordinal < columns.size; ordinal += 1) total += test(ordinal) ? 1 : 0;
+  return total;
+}
+
+/** Ordinals are the rank by quality: go on from the cursor's place and stop when the page is full. */
+function byQuality(columns: Columns, plan: SearchPlan, { driver, test }: Selection): number[] {
+  const start = plan.after === null ? 0 : after(columns, plan.after);
+  const found: number[] = [];
+  if (driver) {
+    for (let i = lowerBound(driver, start); i < driver.length && found.length <= plan.limit; i += 1) {
+      if (test(driver[i]!)) found.push(driver[i]!);
+    }
+  } else {
+    for (let ordinal = start; ordinal < columns.size && found.length <= plan.limit; ordinal += 1)
+      if (test(ordinal)) found.push(ordinal);
+  }
+  return found;
+}
+
+/** First ordinal after a position in (quality descending, id ascending). */
+function after(columns: Columns, position: { value: unknown; id: string }): number {
+  const quality = columns.numbers('quality');
+  const value = Number(position.value);
+  let low = 0;
+  let high = columns.size;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const at = quality[middle]!;
+    if (at > value || (at === value && columns.keys.compareId(middle, position.id) <= 0)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function sorted(columns: Columns, plan: SearchPlan, chosen: Selection): number[] {
+  const { key, descending } = plan.sort;
+  const position = plan.after && {
+    rank: plan.after.value === null ? null : columns.rankOf(key, plan.after.value),
+    id: plan.after.id,
+  };
+  const { driver, test } = chosen;
+  if (driver && driver.length <= SORT_UP_TO) return sortFew(columns, plan, [...matching(columns, chosen)], position);
+  const walk = columns.order(key).walk(descending, position);
+  const found: number[] = [];
+  const members = driver ? setOf(driver, columns.size) : null;
+  for (const ordinal of walk) {
+    if ((members === null || members.has(ordinal)) && test(ordinal)) found.push(ordinal);
+    if (found.length > plan.limit) break;
+  }
+  return found;
+}
+
+function setOf(list: Uint32Array, size: number): Bitset {
+  const set = new Bitset(size);
+  for (const ordinal of list) set.add(ordinal);
+  return set;
+}
+
+function sortFew(
+  columns: Columns,
+  plan: SearchPlan,
+  found: number[],
+  position: { rank: number | null; id: string } | null,
+): number[] {
+  const rank = columns.rank(plan.sort.key);
+  const sign = plan.sort.descending ? -1 : 1;
+  const compare = (a: number, b: number) => {
+    const x = rank(a);
+    const y = rank(b);
+    if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
+    return x === y ? 0 : x < y ? -sign : sign;
+  };
+  const beyond = (ordinal: number) => {
+    if (position === null) return true;
+    const x = rank(ordinal);
+    const missing = Number.isNaN(x);
+    if (position.rank === null) return missing && columns.keys.compareId(ordinal, position.id) > 0;
+    if (missing) return true;
+    if (x === position.rank) return columns.keys.compareId(ordinal, position.id) > 0;
+    return descends(x, position.rank, sign);
+  };
+  return found
+    .filter(beyond)
+    .sort((a, b) => compare(a, b) || columns.keys.compare(a, b))
+    .slice(0, plan.limit + 1);
+}
+
+const descends = (x: number, rank: number, sign: number) => (x - rank) * sign > 0;
+
+/** What a cursor keeps of the last record: its sort value, null where it has none. */
+export function sortValue(columns: Columns, key: string, ordinal: number): number | string | boolean | null {
+  const rank = columns.rank(key)(ordinal);
+  if (Number.isNaN(rank)) return null;
+  if (key === 'quality' || key === 'updated') return rank;
+  const { type } = columns.attribute(key);
+  if (type === 'boolean') return rank === 2;
+  if (type === 'integer' || type === 'number' || type === 'price') return rank;
+  return columns.values(key).folded.at(rank);
+}

@@ -1,0 +1,71 @@
+// Records most alike by word overlap: |A ∩ B| / |A ∪ B| over distinct words (Jaccard), exact, best first, ties by id.
+//
+// The subject's words are taken rarest first. A candidate is scored when first met; once the words left could not lift a
+// new candidate over the worst kept score, the rest need not be looked at.
+import type { Keys } from './keys.ts';
+import type { Terms } from './terms.ts';
+
+export interface Scored {
+  ordinal: number;
+  score: number;
+}
+
+/** The best `limit` records for a subject, among those that `allowed` lets through. */
+export function similar(
+  terms: Terms,
+  keys: Keys,
+  subject: number,
+  limit: number,
+  allowed: (ordinal: number) => boolean,
+): Scored[] {
+  const own = [...terms.of.of(subject)].sort((a, b) => terms.by.count(a) - terms.by.count(b));
+  const mine = new Set(own);
+  const seen = new Set<number>([subject]);
+  const best: Scored[] = [];
+  for (const [i, word] of own.entries()) {
+    // A record not met so far shares at most the words from here on.
+    const bound = (own.length - i) / own.length;
+    const worst = best.length === limit ? best[limit - 1]!.score : -1;
+    if (bound < worst) break;
+    for (let p = terms.by.start(word); p < terms.by.end(word); p += 1) {
+      const ordinal = terms.by.list[p]! & 0x7fffffff;
+      if (seen.has(ordinal)) continue;
+      seen.add(ordinal);
+      if (!possible(terms, ordinal, own.length, own.length - i, best.length === limit ? best[limit - 1]!.score : -1))
+        continue;
+      if (allowed(ordinal)) insert(best, { ordinal, score: overlap(terms, mine, ordinal) }, limit, keys);
+    }
+  }
+  return best;
+}
+
+/** Whether a record that shares at most `left` of the subject's words can still reach a score. */
+function possible(terms: Terms, ordinal: number, size: number, left: number, worst: number): boolean {
+  const others = terms.of.count(ordinal);
+  const shared = Math.min(left, others);
+  return shared / (size + others - shared) >= worst;
+}
+
+function overlap(terms: Terms, mine: Set<number>, ordinal: number): number {
+  let shared = 0;
+  const start = terms.of.start(ordinal);
+  const end = terms.of.end(ordinal);
+  for (let p = start; p < end; p += 1) if (mine.has(terms.of.list[p]!)) shared += 1;
+  return shared / (mine.size + (end - start) - shared);
+}
+
+/** Keeps the list sorted by score descending, then id, and no longer than its limit. */
+function insert(best: Scored[], found: Scored, limit: number, keys: Keys): void {
+  const before = (a: Scored, b: Scored) =>
+    a.score > b.score || (a.score === b.score && keys.compare(a.ordinal, b.ordinal) < 0);
+  let low = 0;
+  let high = best.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (before(best[middle]!, found)) low = middle + 1;
+    else high = middle;
+  }
+  if (low >= limit) return;
+  best.splice(low, 0, found);
+  if (best.length > limit) best.pop();
+}

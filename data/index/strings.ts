@@ -1,0 +1,99 @@
+// Sorted distinct strings: their UTF-8 bytes end to end and where each ends.
+//
+//   text  u8   z u r i c h z u g …
+//   ends  u32  6 9 …               string i is text[ends[i-1] … ends[i]]
+//
+// Sorted by code point, which is also the order of the UTF-8 bytes.
+import type { Container, Packed } from './container.ts';
+
+/** Packs strings that are sorted by code point already. `name` prefixes the two arrays. */
+export function packStrings(name: string, sorted: string[]): Record<string, Packed> {
+  const buffers = sorted.map((text) => Buffer.from(text));
+  const ends = new Uint32Array(sorted.length);
+  let end = 0;
+  for (const [i, buffer] of buffers.entries()) ends[i] = end += buffer.length;
+  return { [`${name}.text`]: new Uint8Array(Buffer.concat(buffers)), [`${name}.ends`]: ends };
+}
+
+export class SortedStrings {
+  readonly length: number;
+  readonly #text: Buffer;
+  readonly #ends: Uint32Array;
+
+  constructor(container: Container, name: string) {
+    const text = container.get(`${name}.text`, 'u8');
+    this.#text = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+    this.#ends = container.get(`${name}.ends`, 'u32');
+    this.length = this.#ends.length;
+  }
+
+  at(i: number): string {
+    return this.#text.toString('utf8', i === 0 ? 0 : this.#ends[i - 1]!, this.#ends[i]!);
+  }
+
+  #compare(i: number, bytes: Buffer): number {
+    return this.#text.compare(bytes, 0, bytes.length, i === 0 ? 0 : this.#ends[i - 1]!, this.#ends[i]!);
+  }
+
+  /** Index of the first string that is not before the given bytes. */
+  #lower(bytes: Buffer): number {
+    let low = 0;
+    let high = this.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#compare(middle, bytes) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Index of a string, or where it would stand, less a half: an order over strings that need not be present. */
+  rank(text: string): number {
+    const bytes = Buffer.from(text);
+    const i = this.#lower(bytes);
+    return i < this.length && this.#compare(i, bytes) === 0 ? i : i - 0.5;
+  }
+
+  /** Index of a string, or -1. */
+  find(text: string): number {
+    const bytes = Buffer.from(text);
+    const i = this.#lower(bytes);
+    return i < this.length && this.#compare(i, bytes) === 0 ? i : -1;
+  }
+
+  /** [from, to) of the strings that begin with a prefix. */
+  range(prefix: string): [number, number] {
+    const bytes = Buffer.from(prefix);
+    // 0xFF never occurs in UTF-8, so it sorts after every continuation of the prefix.
+    return [this.#lower(bytes), this.#lower(Buffer.concat([bytes, Buffer.from([0xff])]))];
+  }
+
+  /** One flag a string: 1 where it contains the needle. One pass over the bytes, not one search a string. */
+  containing(needle: string): Uint8Array {
+    const flags = new Uint8Array(this.length);
+    const bytes = Buffer.from(needle);
+    if (bytes.length === 0) return flags.fill(1);
+    for (let from = 0; ; ) {
+      const hit = this.#text.indexOf(bytes, from);
+      if (hit < 0) return flags;
+      const i = this.#ending(hit);
+      // A hit that runs over the end of its string is no hit; the next one may begin right behind it.
+      if (hit + bytes.length <= this.#ends[i]!) {
+        flags[i] = 1;
+        from = this.#ends[i]!;
+      } else from = hit + 1;
+    }
+  }
+
+  /** Index of the string that holds a byte position. */
+  #ending(position: number): number {
+    let low = 0;
+    let high = this.length - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#ends[middle]! <= position) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
