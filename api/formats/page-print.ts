@@ -1,0 +1,70 @@
+// Values, money, times and counts as people read them on the pages, in English and independent of the machine's locale.
+import type { Geo, PriceRange, Value } from '../../packs/model.ts';
+
+const COUNT = new Intl.NumberFormat('en', { maximumFractionDigits: 10 });
+const DATE = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+
+/** `1234567.5` as `1,234,567.5`. */
+export function printNumber(value: number): string {
+  return COUNT.format(value);
+}
+
+/** `2026-11-20T00:00:00Z` as `Nov 20, 2026`. */
+export function printDate(time: string): string {
+  return DATE.format(new Date(time));
+}
+
+/** An age in hours as the largest unit that fits: `5 hours`, `12 days`, `8 months`, `3 years`. */
+export function printAge(hours: number): string {
+  const days = hours / 24;
+  if (hours < 48) return plural(Math.round(hours), 'hour');
+  if (days < 60) return plural(Math.round(days), 'day');
+  if (days < 730) return plural(Math.round(days / 30.44), 'month');
+  return plural(Math.round(days / 365.25), 'year');
+}
+
+/** A count with its noun: `1 record`, `1,879 records`. */
+export function plural(count: number, noun: string): string {
+  return `${printNumber(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** A price in EUR with as many decimals as it needs, at least two: `€0.004`, `€0.50`. */
+export function printEuro(eur: number): string {
+  const [whole, decimals = ''] = eur.toFixed(6).split('.');
+  return `€${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
+}
+
+/** A share of one in percent, never rounded up to 100: `99.9 %`. */
+export function printShare(share: number): string {
+  const percent = Math.floor(share * 1000) / 10;
+  return `${COUNT.format(percent)} %`;
+}
+
+/** One value without its unit. A number is not grouped: it may be a year or somebody's identifier. */
+export function printValue(value: Value): string {
+  return print(value, String);
+}
+
+/** A value with its unit. What has a unit is a quantity, so its thousands are grouped. */
+export function printWithUnit(value: Value, unit: string | null): string {
+  return unit === null ? printValue(value) : `${print(value, printNumber)} ${unit}`;
+}
+
+function print(value: Value, number: (value: number) => string): string {
+  if (typeof value === 'number') return number(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.join(', ');
+  if (isGeo(value)) return `${value.lat}, ${value.lng}`;
+  return `${number(value.min)} to ${number(value.max)}`;
+}
+
+function isGeo(value: Geo | PriceRange): value is Geo {
+  return 'lat' in value;
+}
+
+/** A web address that may stand in a link; null for anything but http and https. */
+export function webAddress(url: string): string | null {
+  const parsed = URL.parse(url);
+  return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed.href : null;
+}

@@ -1,0 +1,62 @@
+// What the pages for people show: the build gathers it from releases and answers, the site prints it (api/formats is the room both may import).
+import type { PublicRecord } from '../../data/model.ts';
+import type { Value } from '../../packs/model.ts';
+
+/** Everything the Astro pages need, as one JSON file; equal data make equal pages. */
+export interface SiteData {
+  /** Without a trailing slash; its path is the prefix of every link. */
+  base_url: string;
+  datasets: SiteDataset[];
+}
+
+export interface SiteDataset {
+  id: string;
+  title: string;
+  description: string;
+  license: { name: string; url: string };
+  /** Citation of the dataset; ends with its public page. */
+  attribution: string;
+  release: string;
+  /** ISO 8601 UTC: the moment the numbers below are of. */
+  as_of: string;
+  last_collection: string;
+  records: number;
+  facts: number;
+  median_age_hours: number | null;
+  /** 0..1: share of values within their freshness promise. */
+  within_sla: number | null;
+  sources: SiteSource[];
+  attributes: SiteAttribute[];
+  /** Operations that cost something, cheapest first, in EUR. */
+  prices: { operation: string; eur: number }[];
+  /** Showcase records, all values and provenance, best first. */
+  examples: PublicRecord[];
+  /** Compare columns of the pack: what tells records apart. */
+  compare: string[];
+  /** The Markdown page of the first example, as published; '' without examples. */
+  page: string;
+  /** A filter that finds something: `provider=openai`. */
+  filter: string;
+}
+
+export interface SiteSource {
+  id: string;
+  title: string;
+  url: string;
+  license: string;
+  trust: number;
+  /** ISO 8601 UTC of its newest reading; null when it was never read. */
+  confirmed: string | null;
+}
+
+export interface SiteAttribute {
+  name: string;
+  type: string;
+  unit: string | null;
+  description: string;
+  example: Value;
+  public: boolean;
+  filterable: boolean;
+  searchable: boolean;
+  sla_hours: number;
+}

@@ -1,0 +1,32 @@
+// The list of published files as text: one line per file with path, bytes, SHA-256 and the key of what it was made from.
+
+/** One published file. `key` is '' for files that are made anew every time and compared by content. */
+export interface FileEntry {
+  bytes: number;
+  /** 64 hex digits. */
+  sha256: string;
+  key: string;
+}
+
+const HEADER = 'path\tbytes\tsha256\tkey';
+
+/** Sorted by path, so that equal folders have equal manifests. */
+export function formatManifest(files: ReadonlyMap<string, FileEntry>): string {
+  const lines = [...files.keys()].sort().map((path) => {
+    const { bytes, sha256, key } = files.get(path)!;
+    return `${path}\t${bytes}\t${sha256}\t${key}`;
+  });
+  return [HEADER, ...lines, ''].join('\n');
+}
+
+/** Reads what formatManifest wrote; a manifest of another form (an older program's) counts as empty. */
+export function parseManifest(text: string): Map<string, FileEntry> {
+  const [header, ...lines] = text.split('\n');
+  const files = new Map<string, FileEntry>();
+  if (header !== HEADER) return files;
+  for (const line of lines) {
+    const [path, bytes, sha256, key] = line.split('\t');
+    if (path && bytes && sha256 && key !== undefined) files.set(path, { bytes: Number(bytes), sha256, key });
+  }
+  return files;
+}

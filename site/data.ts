@@ -1,0 +1,13 @@
+// The data of the pages, read once: what build/pages-site.ts gathered from the releases and the operations' answers.
+import { readFileSync } from 'node:fs';
+import type { SiteData } from '../api/formats/page-site.ts';
+
+export const data = JSON.parse(readFileSync(process.env['SITE_DATA'] ?? '', 'utf8')) as SiteData;
+
+/** Path of the base address, without a trailing slash: links stay on whatever host serves the page. */
+const prefix = new URL(data.base_url).pathname.replace(/\/+$/, '');
+
+/** A link to a path of the site, such as `/v1/datasets`. */
+export function href(path: string): string {
+  return prefix + path;
+}
