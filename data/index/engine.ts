@@ -1,15 +1,18 @@
 // The packed index behind the Engine interface: gets, searches, radius, words and countable facets.
 import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
+import type { StoredRecord } from '../model.ts';
 import type { FacetAnswer, FacetPlan, Predicate, SearchAnswer, SearchPlan } from '../plan.ts';
-import type { Bitset } from './bitset.ts';
+import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
 import { INDEX_FILES, INDEX_FOLDER } from './build.ts';
 import { Columns } from './columns.ts';
 import { Container, IndexDamaged } from './container.ts';
 import { countable, facets } from './facets.ts';
+import { merge } from './merge.ts';
 import { select, selection } from './select.ts';
-import { type Scored, similar } from './similar.ts';
+import { SideTable } from './side.ts';
+import { alike, type Scored, similar } from './similar.ts';
 
 /** An open index. Every method may throw IndexDamaged; the caller then asks DuckDB. */
 export class PackedIndex {
@@ -17,10 +20,14 @@ export class PackedIndex {
   readonly bodies: Bodies;
   /** Bytes that the index keeps in memory, without the bodies. */
   readonly bytes: number;
-  readonly #removed: Bitset | null = null;
+  readonly #pack: Pack;
+  /** Records that the index must not answer by itself: removed ones and those of the side table. */
+  #removed: Bitset | null = null;
+  #side: SideTable | null = null;
 
   /** Opens the index of a release folder. Throws IndexDamaged when it is missing, half written or changed. */
   constructor(release: string, pack: Pack, options: { bodiesInMemory?: number; records: number }) {
+    this.#pack = pack;
     const folder = join(release, INDEX_FOLDER);
     const container = new Container(join(folder, INDEX_FILES.columns));
     this.bytes = container.bytes;
@@ -32,28 +39,71 @@ export class PackedIndex {
   }
 
   search(plan: SearchPlan): SearchAnswer {
-    return select(this.columns, plan, this.#removed);
+    const found = select(this.columns, plan, this.#removed);
+    return this.#side ? merge(this.columns, this.#side, plan, found) : found;
   }
 
   /** Null where the index does not keep the attribute's values by code. */
   facets(plan: FacetPlan): FacetAnswer | null {
-    return countable(this.columns, plan.by) ? facets(this.columns, plan, this.#removed) : null;
+    return countable(this.columns, plan.by) ? facets(this.columns, plan, this.#removed, this.#side) : null;
   }
 
+  /** Takes an overlay in place of the one before: ids that are gone, and records as they now are. Other ids are ignored. */
+  apply(overlay: { removed: Iterable<string>; changed: Iterable<StoredRecord> }): void {
+    const hidden = new Bitset(this.columns.size);
+    const side: { ordinal: number; record: StoredRecord }[] = [];
+    for (const id of overlay.removed) {
+      const ordinal = this.columns.keys.find(id);
+      if (ordinal !== null) hidden.add(ordinal);
+    }
+    for (const record of overlay.changed) {
+      const ordinal = this.columns.keys.find(record.id);
+      if (ordinal === null || hidden.has(ordinal)) continue;
+      side.push({ ordinal, record });
+    }
+    for (const { ordinal } of side) hidden.add(ordinal);
+    this.#removed = hidden.count() > 0 ? hidden : null;
+    this.#side = side.length > 0 ? new SideTable(this.#pack, side) : null;
+  }
+
+  /** Ordinals of ids or slugs; null where unknown or removed. */
   resolve(refs: string[]): (number | null)[] {
-    return refs.map((ref) => this.columns.keys.find(ref));
+    return refs.map((ref) => {
+      const ordinal = this.columns.keys.find(ref);
+      return ordinal === null || (this.#removed?.has(ordinal) && !this.changed(ordinal)) ? null : ordinal;
+    });
   }
 
-  similar(subject: number, where: Predicate[], differBy: string | null, limit: number): Scored[] {
-    const { test } = selection(this.columns, [...where], this.#removed);
-    const differs = differBy === null ? () => true : this.#differs(subject, differBy);
-    return similar(
-      this.columns.terms,
-      this.columns.keys,
+  /** The record that the overlay put in the place of an ordinal, if any. */
+  changed(ordinal: number): StoredRecord | undefined {
+    return this.#side?.records.find((entry) => entry.ordinal === ordinal)?.record;
+  }
+
+  /** Best first; null where the subject was changed, so that its words are not those of the index. */
+  similar(subject: number, where: Predicate[], differBy: string | null, limit: number): Scored[] | null {
+    if (this.changed(subject)) return null;
+    const { test } = selection(this.columns, where, this.#removed, false);
+    const differs = differBy === null ? null : this.#differs(subject, differBy);
+    const { terms, keys } = this.columns;
+    const found = similar(
+      terms,
+      keys,
       subject,
       limit,
-      (ordinal) => differs(ordinal) && test(ordinal),
+      (ordinal) => (differs === null || differs(ordinal)) && test(ordinal),
     );
+    if (!this.#side) return found;
+    const own = differBy === null ? null : this.#folded(subject, differBy);
+    const beside = alike(terms, subject, this.#side, where, differBy, own);
+    return [...found, ...beside]
+      .sort((a, b) => b.score - a.score || keys.compare(a.ordinal, b.ordinal))
+      .slice(0, limit);
+  }
+
+  #folded(ordinal: number, name: string): string | null {
+    const { single, fold, folded } = this.columns.values(name);
+    const code = single?.[ordinal] ?? 0;
+    return code === 0 ? null : folded.at(fold[code - 1]!);
   }
 
   /** Another value than the subject's; records without one are left out (contract section 2). */

@@ -1,8 +1,13 @@
 // How often each value of an attribute occurs among the matching records.
+import type { Value } from '../../packs/model.ts';
+import { byCodePoint } from '../../packs/text.ts';
 import type { FacetAnswer, FacetPlan } from '../plan.ts';
 import type { Bitset } from './bitset.ts';
 import { type Columns, TEXTUAL } from './columns.ts';
 import { matching, selection } from './select.ts';
+import type { SideTable } from './side.ts';
+
+type Count = { value: Value; count: number };
 
 /** Whether the index keeps the values of an attribute by code; numbers are left to DuckDB. */
 export function countable(columns: Columns, by: string): boolean {
@@ -11,41 +16,70 @@ export function countable(columns: Columns, by: string): boolean {
 }
 
 /** Counts by raw value: most common first, ties by value in code point order. */
-export function facets(columns: Columns, plan: FacetPlan, removed: Bitset | null): FacetAnswer {
+export function facets(columns: Columns, plan: FacetPlan, removed: Bitset | null, side: SideTable | null): FacetAnswer {
   const flags = columns.attribute(plan.by).type === 'boolean' ? columns.flags(plan.by) : null;
   const values = flags ? null : columns.values(plan.by);
-  const counts = new Uint32Array(flags ? 2 : values!.raw.length);
-  let matched = 0;
-  let missing = 0;
-  const single = flags ?? values!.single;
-  const lists = values?.lists;
-  for (const ordinal of matching(columns, selection(columns, plan.where, removed))) {
-    matched += 1;
-    if (single) {
-      const code = single[ordinal]!;
-      if (code === 0) missing += 1;
-      else counts[code - 1]! += 1;
-    } else if (lists) {
-      const end = lists.end(ordinal);
-      let i = lists.start(ordinal);
-      if (i === end) missing += 1;
-      for (; i < end; i += 1) counts[lists.list[i]!]! += 1;
+  const counts = new Uint32Array(values ? values.raw.length : 2);
+  const tally = { matched: 0, missing: 0 };
+  const chosen = matching(columns, selection(columns, plan.where, removed));
+  const single = flags ?? values?.single;
+  if (single) countSingle(chosen, single, counts, tally);
+  else if (values?.lists) {
+    for (const ordinal of chosen) {
+      const codes = values.lists.of(ordinal);
+      tally.matched += 1;
+      if (codes.length === 0) tally.missing += 1;
+      for (const code of codes) counts[code]! += 1;
     }
   }
+  const value = (code: number) => (values ? values.raw.at(code) : code === 1);
+  const beside = side ? besides(side, plan, tally) : new Map<Value, number>();
+  if (beside.size > 0) return finish(merged(counts, value, beside), plan, tally);
   const codes: number[] = [];
-  let withheld = 0;
-  for (let code = 0; code < counts.length; code += 1) {
-    if (counts[code] === 0) continue;
-    if (counts[code]! < plan.floor) withheld += 1;
-    else codes.push(code);
+  for (let code = 0; code < counts.length; code += 1) if (counts[code] !== 0) codes.push(code);
+  const shown = codes.filter((code) => counts[code]! >= plan.floor);
+  // Codes ascend in code point order, so a stable sort by count leaves ties by value; only the page is decoded.
+  shown.sort((a, b) => counts[b]! - counts[a]!);
+  const page = shown.slice(0, plan.limit).map((code) => ({ value: value(code), count: counts[code]! }));
+  return { values: page, ...tally, withheld: codes.length - shown.length };
+}
+
+function countSingle(
+  chosen: Iterable<number>,
+  codes: Uint32Array | Uint8Array,
+  counts: Uint32Array,
+  tally: { matched: number; missing: number },
+): void {
+  for (const ordinal of chosen) {
+    const code = codes[ordinal]!;
+    tally.matched += 1;
+    if (code === 0) tally.missing += 1;
+    else counts[code - 1]! += 1;
   }
-  // Codes ascend in code point order, so a stable sort by count leaves ties by value.
-  codes.sort((a, b) => counts[b]! - counts[a]!);
-  const value = (code: number) => (flags ? code === 1 : values!.raw.at(code));
-  return {
-    values: codes.slice(0, plan.limit).map((code) => ({ value: value(code), count: counts[code]! })),
-    matched,
-    missing,
-    withheld,
-  };
+}
+
+/** Counts of the changed records that match. */
+function besides(side: SideTable, plan: FacetPlan, tally: { matched: number; missing: number }): Map<Value, number> {
+  const counts = new Map<Value, number>();
+  for (const { record } of side.matching(plan.where)) {
+    const value = record.attributes[plan.by];
+    tally.matched += 1;
+    if (value === undefined) tally.missing += 1;
+    else for (const one of Array.isArray(value) ? new Set(value) : [value]) counts.set(one, (counts.get(one) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function merged(counts: Uint32Array, value: (code: number) => string | boolean, beside: Map<Value, number>): Count[] {
+  const all = new Map<Value, number>(beside);
+  for (let code = 0; code < counts.length; code += 1) {
+    if (counts[code] !== 0) all.set(value(code), (all.get(value(code)) ?? 0) + counts[code]!);
+  }
+  return [...all].map(([of, count]) => ({ value: of, count }));
+}
+
+function finish(counts: Count[], plan: FacetPlan, tally: { matched: number; missing: number }): FacetAnswer {
+  const shown = counts.filter(({ count }) => count >= plan.floor);
+  shown.sort((a, b) => b.count - a.count || byCodePoint(String(a.value), String(b.value)));
+  return { values: shown.slice(0, plan.limit), ...tally, withheld: counts.length - shown.length };
 }

@@ -14,11 +14,14 @@ interface Selection {
   test: (ordinal: number) => boolean;
 }
 
-/** The shortest list drives; the rest are tests, cheapest guess first. `removed` records match nothing. */
-export function selection(columns: Columns, where: Predicate[], removed: Bitset | null): Selection {
+/**
+ * The shortest list drives; the rest are tests, cheapest guess first. `removed` records match nothing. Without a driver
+ * (`drive` false) every predicate is a test, for callers that come with candidates of their own.
+ */
+export function selection(columns: Columns, where: Predicate[], removed: Bitset | null, drive = true): Selection {
   const matches = where.map((predicate) => match(columns, predicate)).sort((a, b) => a.estimate - b.estimate);
   const [first, ...rest] = matches;
-  const drives = first !== undefined && Number.isFinite(first.estimate);
+  const drives = drive && first !== undefined && Number.isFinite(first.estimate);
   const tests: Match[] = drives ? rest : matches;
   const test = (ordinal: number) => {
     if (removed?.has(ordinal)) return false;

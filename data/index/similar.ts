@@ -2,7 +2,10 @@
 //
 // The subject's words are taken rarest first. A candidate is scored when first met; once the words left could not lift a
 // new candidate over the worst kept score, the rest need not be looked at.
+import { fold } from '../../packs/text.ts';
+import type { Predicate } from '../plan.ts';
 import type { Keys } from './keys.ts';
+import type { SideTable } from './side.ts';
 import type { Terms } from './terms.ts';
 
 export interface Scored {
@@ -68,4 +71,26 @@ function insert(best: Scored[], found: Scored, limit: number, keys: Keys): void 
   if (low >= limit) return;
   best.splice(low, 0, found);
   if (best.length > limit) best.pop();
+}
+
+/** Scores of the changed records that match and differ from `own` by an attribute; those without it are left out. */
+export function alike(
+  terms: Terms,
+  subject: number,
+  side: SideTable,
+  where: Predicate[],
+  differBy: string | null,
+  own: string | null,
+): Scored[] {
+  const mine = new Set([...terms.of.of(subject)].map((code) => terms.words.at(code)));
+  const differs = (value: unknown) => differBy === null || (value !== undefined && fold(String(value)) !== own);
+  return side
+    .matching(where)
+    .filter(({ record }) => differs(record.attributes[differBy ?? '']))
+    .map(({ ordinal, record }) => {
+      const theirs = new Set(side.wordsOf(record, 'full'));
+      const shared = [...theirs].filter((word) => mine.has(word)).length;
+      return { ordinal, score: shared / (mine.size + theirs.size - shared) };
+    })
+    .filter(({ score }) => score > 0);
 }
