@@ -120,12 +120,23 @@ function repeated(samples: Sample[], settings: PackSettings): Told[] {
   });
 }
 
-/** Names of attributes that a template asks for: `values['price.input']` and `values.name`. */
+/** What a template may ask of `record` (api/formats/record-template.ts gives it). */
+const RECORD = [
+  ...['id', 'slug', 'name', 'dataset', 'url', 'updated_at', 'quality_score', 'completeness', 'verified_owner'],
+  ...['license', 'attribution', 'preview', 'sample'],
+];
+
+/** Names that a template asks for and nobody gives: `values['price.input']`, `values.name`, `record.name`. */
 export function checkTemplate(template: string, attributes: Attribute[]): Told[] {
   const names = attributes.map((attribute) => attribute.name);
-  const asked = [...template.matchAll(/\bvalues(?:\[\s*(?:'([^']*)'|"([^"]*)")\s*\]|\.(\w+))/g)];
-  const unknown = new Set(asked.map(([, a, b, c]) => a ?? b ?? c ?? '').filter((name) => !names.includes(name)));
-  return [...unknown].map((name) => ({
-    ...notOneOf(`values['${name}']`, name, 'the name of an attribute', names),
-  }));
+  const told = new Map<string, Told>();
+  for (const [text, object, a, b, c] of template.matchAll(
+    /\b(values|record)(?:\[\s*(?:'([^']*)'|"([^"]*)")\s*\]|\.(\w+))/g,
+  )) {
+    const name = a ?? b ?? c ?? '';
+    const known = object === 'values' ? names : RECORD;
+    const expected = object === 'values' ? 'the name of an attribute' : `one of ${RECORD.join(', ')}`;
+    if (!known.includes(name)) told.set(text, notOneOf(text, name, expected, known));
+  }
+  return [...told.values()];
 }

@@ -26,6 +26,7 @@ const numberIn = (range: Attribute['range'], expected: string, normalise: (value
   z
     .number({ error: expected })
     .transform(normalise)
+    .refine(Number.isFinite, { error: expected })
     .refine((n) => range.min === null || n >= range.min, { error: `${expected} of at least ${range.min}` })
     .refine((n) => range.max === null || n <= range.max, { error: `${expected} of at most ${range.max}` });
 

@@ -1,0 +1,237 @@
+// Values of each type: what is normalised, what is refused and why; properties over arbitrary input; the JSON Schema.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { loadPack } from './index.ts';
+import { ATTRIBUTE_TYPES, type Attribute, type AttributeType } from './model.ts';
+import { checkValue, recordSchema } from './schema.ts';
+
+/** An attribute of a type with nothing else decided. */
+function attribute(type: AttributeType, more: Partial<Attribute> = {}): Attribute {
+  const open = { unit: null, currency: type === 'price' ? 'EUR' : null, values: null, range: { min: null, max: null } };
+  const flags = { public: true, filterable: true, searchable: false, once: false, editable: false };
+  const rest = { description: 'x', example: 'x', jump: null, tolerance: 0, sla: { warn: 1, error: 2 }, weight: 1 };
+  return { name: 'x', type, ...open, ...flags, ...rest, ...more };
+}
+
+const value = (type: AttributeType, input: unknown, more?: Partial<Attribute>) => {
+  const checked = checkValue(attribute(type, more), input);
+  return checked.ok ? checked.value : `expected ${checked.reason}`;
+};
+
+describe('checkValue', () => {
+  test('text is trimmed, composed, on one line, without control characters', () => {
+    expect(value('string', '  a \n\t b\u0000\u00a0c\u2028d ')).toBe('a b c d');
+    expect(value('text', 'Zu\u0308rich')).toBe('Zürich');
+    expect(value('string', 'a\ud800')).toBe('a\ufffd');
+    expect(value('string', ' \n ')).toBe('expected a text');
+    expect(value('text', 5)).toBe('expected a text');
+  });
+
+  test('an enum takes the spelling of its closed list', () => {
+    const values = ['listed', 'außer Dienst'];
+    expect(value('enum', ' LISTED ', { values })).toBe('listed');
+    expect(value('enum', 'Ausser dienst', { values })).toBe('außer Dienst');
+    expect(value('enum', 'lost', { values })).toBe('expected one of listed, außer Dienst');
+    expect(value('enum', 'Anything')).toBe('Anything');
+  });
+
+  test('links are http or https, as a browser writes them, without credentials', () => {
+    expect(value('url', ' https://a.example ')).toBe('https://a.example/');
+    expect(value('url', 'https://a.example/ü (1)')).toBe('https://a.example/%C3%BC%20(1)');
+    const wrong = [
+      'javascript:alert(1)',
+      'ftp://a.example/',
+      'a.example',
+      'https://me:pw@a.example/',
+      'https://',
+      '',
+      7,
+    ];
+    for (const each of wrong) expect(value('url', each)).toBe('expected an http or https address');
+  });
+
+  test('numbers have ten significant digits and stay in range; whole numbers are exact', () => {
+    expect(value('number', 0.14 / 0.7)).toBe(0.2);
+    expect(Object.is(value('number', -0), 0)).toBe(true);
+    expect(value('integer', 9007199254740991)).toBe(9007199254740991);
+    expect(value('integer', 1.5)).toBe('expected a whole number');
+    expect(value('number', Number.NaN)).toBe('expected a number');
+    expect(value('number', Number.POSITIVE_INFINITY)).toBe('expected a number');
+    expect(value('number', '5')).toBe('expected a number');
+    expect(value('number', 4, { range: { min: 5, max: null } })).toBe('expected a number of at least 5');
+    expect(value('integer', 6, { range: { min: null, max: 5 } })).toBe('expected a whole number of at most 5');
+  });
+
+  test('dates exist', () => {
+    expect(value('date', '2028-02-29')).toBe('2028-02-29');
+    for (const wrong of ['2026-02-29', '2026-2-1', '2026-01-01T00:00:00Z', 20260101]) {
+      expect(value('date', wrong)).toBe('expected a date, YYYY-MM-DD');
+    }
+  });
+
+  test('lists keep their order and lose empty and repeated entries', () => {
+    expect(value('strings', [' b', 'a', 'b ', ''])).toEqual(['b', 'a']);
+    expect(value('strings', ['', ' '])).toBe('expected a list of at least one text');
+    expect(value('strings', 'a')).toBe('expected a list of texts');
+    expect(value('strings', ['a', 1])).toBe('expected a list of texts');
+  });
+
+  test('points lie on earth', () => {
+    expect(value('geo', { lat: -90, lng: 180 })).toEqual({ lat: -90, lng: 180 });
+    expect(value('geo', { lat: 90.1, lng: 0 })).toBe('expected a latitude in degrees, -90 to 90');
+    expect(value('geo', { lat: 0, lng: -180.1 })).toBe('expected a longitude in degrees, -180 to 180');
+    expect(value('geo', [1, 2])).toBe('expected a point {lat, lng} in degrees');
+    expect(value('geo', { lat: 1, lng: 2, alt: 3 })).toBe('expected a point {lat, lng} in degrees');
+  });
+
+  test('prices are a number or a range of the attribute’s currency', () => {
+    expect(value('price', 0)).toBe(0);
+    expect(value('price', { min: 1, max: 2 })).toEqual({ min: 1, max: 2, currency: 'EUR' });
+    expect(value('price', { min: 2, max: 2, currency: 'EUR' })).toBe(2);
+    expect(value('price', { min: 1, max: 2, currency: 'USD' })).toBe('expected the currency EUR');
+    expect(value('price', { min: 3, max: 2 })).toBe('expected a price range whose min is not above its max');
+    expect(value('price', -1)).toBe('expected a price of at least 0');
+    expect(value('price', { min: 1, max: 9 }, { range: { min: 0, max: 5 } })).toBe('expected a price of at most 5');
+    for (const wrong of ['5', null, [1, 2], { min: 1 }, { min: 1, max: 2, tiers: [] }]) {
+      expect(value('price', wrong)).toMatch(/^expected a price/);
+    }
+  });
+
+  test('true and false are not texts', () => {
+    expect(value('boolean', false)).toBe(false);
+    expect(value('boolean', 'true')).toBe('expected true or false');
+  });
+});
+
+const anything = fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true, withSparseArray: true });
+const likely = fc.oneof(
+  { arbitrary: anything, weight: 3 },
+  fc.boolean(),
+  fc.integer(),
+  fc.string({ unit: 'binary' }),
+  fc.double(),
+  fc.webUrl(),
+  fc.array(fc.string()),
+  fc.record({ lat: fc.double(), lng: fc.double() }),
+  fc.record({ min: fc.double(), max: fc.double() }),
+);
+
+describe.each(ATTRIBUTE_TYPES)('any input as %s', (type) => {
+  test('never throws; what is accepted is accepted again, unchanged, and survives JSON', () => {
+    const at = attribute(type);
+    fc.assert(
+      fc.property(likely, (input) => {
+        const first = checkValue(at, input);
+        if (!first.ok) {
+          expect(first.reason).not.toBe('');
+          return;
+        }
+        expect(checkValue(at, first.value)).toEqual(first);
+        expect(JSON.parse(JSON.stringify(first.value))).toEqual(first.value);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('recordSchema', () => {
+  const provenance = {
+    source_url: 'https://workbench.example/issues/2.0.0',
+    observed_at: '2026-11-01T08:00:00Z',
+    confidence: 0.9,
+    evidence: '',
+    source: { kind: 'collector' },
+  };
+
+  async function record(values: Record<string, unknown>) {
+    const names = Object.keys(values);
+    return {
+      id: 'r-0123456789abcdef',
+      slug: 'sample',
+      name: 'Sample',
+      dataset: 'tools',
+      url: 'https://register.example/datasets/tools/sample',
+      updated_at: '2026-11-01T08:00:00Z',
+      attributes: values,
+      provenance: Object.fromEntries(names.map((name) => [name, provenance])),
+      freshness: Object.fromEntries(names.map((name) => [name, 456])),
+      quality_score: 0.9,
+      completeness: 1,
+      verified_owner: false,
+      license: 'CC0',
+      attribution: 'Tools',
+    };
+  }
+
+  test('every sample and example is a value of it; a wrong value, name or member is not', async () => {
+    const tools = await loadPack('tests/packs/tools');
+    const schema = z.fromJSONSchema(recordSchema(tools) as z.core.JSONSchema.JSONSchema);
+    for (const { values } of tools.samples) expect(schema.safeParse(await record(values)).error).toBeUndefined();
+    const examples = Object.fromEntries(tools.attributes.map((each) => [each.name, each.example]));
+    expect(schema.safeParse(await record(examples)).error).toBeUndefined();
+    expect(schema.safeParse({ ...(await record(examples)), sample: true }).success).toBe(true);
+    for (const wrong of [{ 'price.list': '5' }, { 'price.list': { min: 1, max: 2, currency: 'USD' } }, { prise: 5 }]) {
+      expect(schema.safeParse(await record({ ...examples, ...wrong })).success).toBe(false);
+    }
+    expect(schema.safeParse({ ...(await record(examples)), sample: false }).success).toBe(false);
+    expect(schema.safeParse({ ...(await record(examples)), id: undefined }).success).toBe(false);
+  });
+
+  test('attributes carry type, unit, description, bounds and example', async () => {
+    const tools = await loadPack('tests/packs/tools');
+    const { properties, required, $defs } = recordSchema(tools) as Record<string, Record<string, never>>;
+    const attributes = (properties as unknown as Record<string, { properties: Record<string, unknown> }>)['attributes'];
+    expect(Object.keys(attributes?.properties ?? {})).toEqual(tools.attributes.map((each) => each.name));
+    expect(attributes?.properties['mass']).toEqual({
+      description: 'Mass, ready for use. Unit: kg.',
+      type: 'number',
+      minimum: 0,
+      maximum: 500,
+      examples: [1.25],
+    });
+    expect(attributes?.properties['price.rental']).toMatchInlineSnapshot(`
+      {
+        "anyOf": [
+          {
+            "minimum": 0,
+            "type": "number",
+          },
+          {
+            "additionalProperties": false,
+            "properties": {
+              "currency": {
+                "const": "EUR",
+              },
+              "max": {
+                "minimum": 0,
+                "type": "number",
+              },
+              "min": {
+                "minimum": 0,
+                "type": "number",
+              },
+            },
+            "required": [
+              "min",
+              "max",
+              "currency",
+            ],
+            "type": "object",
+          },
+        ],
+        "description": "Rental for a day; a range from low to high season. Unit: EUR/day.",
+        "examples": [
+          {
+            "currency": "EUR",
+            "max": 9,
+            "min": 4,
+          },
+        ],
+      }
+    `);
+    expect(required).toContain('verified_owner');
+    expect(required).not.toContain('preview');
+    expect($defs).toHaveProperty('provenance');
+  });
+});
