@@ -78,3 +78,43 @@ export function toApiError(error: unknown): ApiError {
   }
   return new ApiError('internal', 'Something went wrong on our side; the request was not charged.');
 }
+
+/** What the caller might do instead, where there is something to say. `{base}` and `{ds}` are filled in. */
+const ALTERNATIVES: Partial<Record<ErrorCode, string>> = {
+  unknown_dataset: 'GET {base}/v1/datasets lists the datasets.',
+  unknown_entity: 'GET {base}/v1/{ds}/entities?q=<name> finds records.',
+  unknown_filter: 'GET {base}/v1/{ds}/schema lists the filters under "filters".',
+  not_found: 'GET {base}/llms.txt names every path.',
+  method_not_allowed: 'Use one of the methods in the Allow header.',
+  quota_exceeded: 'GET {base}/v1/{ds}/examples is free; so is every page at {base}/datasets/{ds}/<slug>.md.',
+  payment_required: 'GET {base}/v1/{ds}/examples shows full records free of charge.',
+  invalid_cursor: 'Ask again without cursor, with the same parameters.',
+};
+
+/** Where an error happened, for the members that depend on it. */
+export interface ErrorPlace {
+  base_url: string;
+  request_id: string;
+  /** Set when the dataset exists: its own guide is the documentation then. */
+  dataset?: string | undefined;
+}
+
+/** The error body of specification section 7, with `request_id`; the same object in every channel. */
+export function errorBody(error: ApiError, place: ErrorPlace): Record<string, unknown> {
+  const { base_url, dataset, request_id } = place;
+  const { detail, retry_after_seconds, members } = error.extras;
+  const general = (ALTERNATIVES[error.code] ?? '').replaceAll('{base}', base_url);
+  const open = general.includes('{ds}') && dataset === undefined;
+  const alternative = error.extras.alternative_action ?? (open ? '' : general.replaceAll('{ds}', dataset ?? ''));
+  return {
+    error: error.code,
+    message: error.message,
+    is_retriable: ERRORS[error.code].retriable,
+    ...(retry_after_seconds === undefined ? {} : { retry_after_seconds }),
+    ...(alternative === '' ? {} : { alternative_action: alternative }),
+    documentation_url: dataset === undefined ? `${base_url}/llms.txt` : `${base_url}/v1/${dataset}/llms.txt`,
+    ...(detail === undefined ? {} : { detail }),
+    ...members,
+    request_id,
+  };
+}

@@ -23,6 +23,10 @@ export interface Context {
   previews: number | null;
   now: Date;
   base_url: string;
+  /** US dollars for a euro (EUR_USD). */
+  eur_usd: number;
+  /** The table this operation stands in, for answers that describe the others. */
+  operations: readonly Operation[];
   /** The request as asked, for links to the next page: path without query and the raw query. */
   url: URL;
   signal: AbortSignal;
@@ -64,10 +68,20 @@ export interface Operation<I = unknown, R = unknown> {
   parse: (raw: RawInput, ctx: Context) => I;
   /** Attributes that the input names in fields, sort or filters; an anonymous caller may name public ones only. */
   names?: (input: I) => string[];
-  /** Part of the ETag that changes when the answer does; undefined: hash the body. Asked before any charge. */
+  /** Most records the answer may show: what a preview takes off the quota beforehand. */
+  page?: (input: I) => number;
+  /**
+   * Part of the ETag that changes when the answer does. Asked before any charge, for a conditional request. Without it
+   * a free answer is tagged by its bytes, and a paid one not at all.
+   */
   version?: (raw: RawInput, ctx: Context) => Promise<string | undefined>;
   run: (input: I, ctx: Context) => Promise<Result<R>>;
   markdown: (result: R, ctx: Context) => string;
   /** Files that the nightly build writes from it: dist path to raw input. */
   prerender?: (pack: Pack | null) => { file: string; input: RawInput; format: Format }[];
+}
+
+/** Fits an operation into the table, where every input and answer is `unknown`: only its own `parse` makes its input. */
+export function operation<I, R>(definition: Operation<I, R>): Operation {
+  return definition as unknown as Operation;
 }

@@ -1,0 +1,78 @@
+// How a call is paid: quote, reserve, commit or release. One port, so that credits and x402 take this place unnoticed.
+import { eur, usd } from '../../packs/money.ts';
+import { ApiError, type ErrorCode } from '../errors.ts';
+import type { Caller } from './caller.ts';
+
+/** What a call costs and what for. */
+export interface Charge {
+  operation: string;
+  dataset: string;
+  /** Micro-euros. */
+  micros: number;
+  /** The thing to pay for, as x402 names it; its URL bears no credential. */
+  resource: { url: string; description: string; mimeType: string };
+  request_id: string;
+}
+
+/** Money put aside for a call that is running. Exactly one of the two ends it. */
+export interface Reservation {
+  /** Takes the money; answers headers such as `X-Charge-EUR`. A thrown error withholds the answer. */
+  commit(): Promise<Record<string, string>>;
+  release(): Promise<void>;
+}
+
+/** The members that a 402 carries beside the error body (contract section 4). */
+export interface Quote {
+  price_eur: number;
+  price_usd: number;
+  how_to_pay: Record<string, { url: string }>;
+  x402Version: 2;
+  resource: Charge['resource'];
+  accepts: unknown[];
+}
+
+export interface Payments {
+  /** What this call costs this caller and the ways to pay that are open to them. */
+  quote(caller: Caller, charge: Charge): Quote;
+  /** Puts the price aside, or throws the 402 that says how to pay. */
+  reserve(caller: Caller, charge: Charge): Promise<Reservation>;
+}
+
+const NOT_OFFERED = 'Pay-per-call with x402 is not offered by this service.';
+
+/** A 402 with its quote, and the quote as x402 v2 carries it in PAYMENT-REQUIRED: standard base64 of JSON (payments.md 3). */
+export function paymentError(code: ErrorCode, message: string, quote: Quote): ApiError {
+  const { x402Version, resource, accepts } = quote;
+  const required = { x402Version, error: accepts.length === 0 ? NOT_OFFERED : message, resource, accepts };
+  return new ApiError(code, message, {
+    members: { ...quote },
+    headers: { 'PAYMENT-REQUIRED': Buffer.from(JSON.stringify(required)).toString('base64') },
+  });
+}
+
+/** A euro amount in a message: `0.004 EUR`. */
+export function told(micros: number): string {
+  return `${eur(micros)} EUR`;
+}
+
+const FREE: Reservation = { commit: async () => ({}), release: async () => {} };
+
+/** Operators pass, nobody else can pay yet: keys with credits and x402 come as further payments behind this port. */
+export function operatorsOnly(settings: { base_url: string; eur_usd: number }): Payments {
+  const quote = (_caller: Caller, { micros, resource }: Charge): Quote => ({
+    price_eur: eur(micros),
+    price_usd: usd(micros, settings.eur_usd),
+    how_to_pay: { api_key: { url: `${settings.base_url}/llms.txt` } },
+    x402Version: 2,
+    resource,
+    accepts: [],
+  });
+  return {
+    quote,
+    async reserve(caller, charge) {
+      if (caller.kind === 'admin' || charge.micros === 0) return FREE;
+      const message = `${charge.operation} costs ${told(charge.micros)} and this call was not paid.`;
+      throw paymentError('payment_required', message, quote(caller, charge));
+    },
+  };
+}

@@ -1,0 +1,93 @@
+// What every HTTP answer shares: request id, CORS, and errors in the form the client prefers.
+import { type ApiError, ERRORS, type ErrorPlace, errorBody } from '../errors.ts';
+import { prefersProblem } from '../formats/negotiate.ts';
+
+/** Response headers that a browser agent may read (contract section 2). */
+const EXPOSED = [
+  'ETag',
+  'Link',
+  'Retry-After',
+  'X-Request-Id',
+  'X-Dataset-Version',
+  'X-Next-Cursor',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-Charge-EUR',
+  'X-Balance-EUR',
+  'WWW-Authenticate',
+  'PAYMENT-REQUIRED',
+  'PAYMENT-RESPONSE',
+].join(', ');
+
+/** Request headers that a browser agent may send. */
+const ALLOWED = [
+  'Accept',
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-None-Match',
+  'PAYMENT-SIGNATURE',
+  'X-API-Key',
+  'X-Max-Price-EUR',
+  'X-Request-Id',
+].join(', ');
+
+export type Headers = Record<string, string>;
+
+/** The id of a request: the caller's own where it is plain and short, else a new one. */
+export function requestId(sent: string | undefined): string {
+  return sent !== undefined && /^[\w.-]{1,64}$/.test(sent) ? sent : crypto.randomUUID();
+}
+
+/** Headers of every answer. */
+export function commonHeaders(request_id: string): Headers {
+  return {
+    'X-Request-Id': request_id,
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Expose-Headers': EXPOSED,
+    'X-Content-Type-Options': 'nosniff',
+  };
+}
+
+/** Answer to a preflight: any origin may ask, with any header that means something here. */
+export function preflight(request_id: string): Response {
+  const headers = {
+    ...commonHeaders(request_id),
+    'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, DELETE, OPTIONS',
+    'Access-Control-Allow-Headers': ALLOWED,
+    'Access-Control-Max-Age': '86400',
+  };
+  return new Response(null, { status: 204, headers });
+}
+
+export interface ErrorShape extends ErrorPlace {
+  accept: string | undefined;
+  /** Headers learnt so far: limits, request id, CORS. */
+  headers: Headers;
+  /** Resource whose protected-resource metadata a 401 points to: `/v1`, `/mcp`, … */
+  resource: string;
+}
+
+/** An error as a response: JSON, or problem details (RFC 9457) where the client prefers them (contract section 4). */
+export function errorResponse(error: ApiError, shape: ErrorShape): Response {
+  const { status } = ERRORS[error.code];
+  const problem = prefersProblem(shape.accept);
+  const body = errorBody(error, shape);
+  const known = { type: `${shape.base_url}/llms.txt#${error.code}`, title: error.code.replaceAll('_', ' '), status };
+  const retry = error.extras.retry_after_seconds;
+  const headers: Headers = {
+    ...shape.headers,
+    ...error.extras.headers,
+    'Content-Type': problem ? 'application/problem+json' : 'application/json',
+    'Cache-Control': 'no-store',
+    Vary: 'Accept',
+  };
+  if (retry !== undefined) headers['Retry-After'] = String(retry);
+  if (status === 401)
+    headers['WWW-Authenticate'] =
+      `Bearer resource_metadata="${shape.base_url}/.well-known/oauth-protected-resource${shape.resource}", scope="read"`;
+  return new Response(JSON.stringify(problem ? { ...known, ...body } : body), { status, headers });
+}

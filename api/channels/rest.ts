@@ -1,0 +1,177 @@
+// REST: every operation of the table at its path, with its Markdown twin, HEAD, conditional requests and 405.
+import type { Hono } from 'hono';
+import { ApiError, type ErrorCode, toApiError } from '../errors.ts';
+import { admit, type Call, execute, type Gate } from '../execute.ts';
+import { etag, etagOf, matches } from '../formats/etag.ts';
+import { negotiate } from '../formats/negotiate.ts';
+import { nextUrl, type Rendered, render } from '../formats/render.ts';
+import type { Context, Operation, Result } from '../operation.ts';
+import { type Http, type HttpRequest, type NodeBindings, readRequest } from './request.ts';
+import { errorResponse, type Headers } from './respond.ts';
+
+export type App = Hono<{ Bindings: NodeBindings }>;
+
+/** What the channel needs beside the gate. */
+export interface RestDeps {
+  gate: Gate;
+  /** Told of every error that is our own fault. */
+  report(error: unknown, request_id: string): void;
+}
+
+const ALLOW = 'GET, HEAD, OPTIONS';
+
+/** Mounts the table. The app must route by `routedPath`, so that `.md` twins reach the same handlers. */
+export function mountRest(app: App, deps: RestDeps): void {
+  for (const operation of deps.gate.operations) {
+    const { path } = operation.route;
+    app.get(path, (c) => answer(deps, c, operation));
+    app.all(path, (c) => refuse(deps, c, 'method_not_allowed', `This address answers ${ALLOW}.`, { Allow: ALLOW }));
+  }
+  app.all('/v1/*', (c) => refuse(deps, c, 'not_found', 'There is nothing at this address.'));
+}
+
+/** An address or method that leads nowhere: identified and limited like any other call, then refused. */
+async function refuse(
+  { gate, report }: RestDeps,
+  c: Http,
+  code: ErrorCode,
+  message: string,
+  headers: Headers = {},
+): Promise<Response> {
+  const request = readRequest(gate, c);
+  try {
+    await admit(gate, request.visitor, 'free');
+    throw new ApiError(code, message, { headers });
+  } catch (error) {
+    return failed(gate, request, error, report);
+  }
+}
+
+/** Answers one operation at an address, from the request to the response. `path` holds its path parameters. */
+export async function answer(
+  { gate, report }: RestDeps,
+  c: Http,
+  operation: Operation,
+  path: Record<string, string> = c.req.param(),
+): Promise<Response> {
+  const request = readRequest(gate, c);
+  const choice = negotiate(operation.formats, {
+    accept: request.accept,
+    suffix: request.suffix,
+    parameter: typeof request.query['format'] === 'string' ? request.query['format'] : undefined,
+  });
+  const call: Call = {
+    ...request.visitor,
+    operation,
+    raw: { ...request.query, ...path },
+    dataset: path['ds'] ?? null,
+    entity: path['entity_id'] ?? null,
+    format: choice.format,
+    head: request.method === 'HEAD',
+    url: request.url,
+    request_id: request.request_id,
+    signal: c.req.raw.signal,
+    misread: strayIn(request, path),
+  };
+  const sent = c.req.header('if-none-match');
+  const tag = (version: string, ctx: Context) => etag(version, representation(call, ctx));
+  try {
+    if (request.refused) {
+      await admit(gate, call, 'free');
+      throw request.refused;
+    }
+    let version: string | undefined;
+    call.unchanged = (found, ctx) => {
+      version = tag(found, ctx);
+      return matches(sent, version);
+    };
+    const outcome = await execute(gate, call, (result, ctx) => ({
+      result,
+      rendered: render(operation, result, ctx, choice.format),
+      ctx,
+    }));
+    const anonymous = outcome.caller.kind === 'anonymous';
+    const headers: Headers = { ...cacheHeaders(operation, anonymous, choice.varies), ...request.headers };
+    if (outcome.kind === 'unchanged') {
+      outcome.done();
+      return new Response(null, { status: 304, headers: { ...headers, ETag: version ?? '' } });
+    }
+    const { result, rendered } = outcome.answer;
+    const { body } = rendered;
+    if (version === undefined && operation.access === 'free' && typeof body === 'string') version = etagOf(body);
+    if (version !== undefined) headers['ETag'] = version;
+    describe(headers, result, rendered, call.url);
+    if (version !== undefined && matches(sent, version)) {
+      outcome.done();
+      return new Response(null, { status: 304, headers });
+    }
+    if (typeof body === 'string') {
+      outcome.done();
+      return new Response(body, { headers });
+    }
+    return new Response(call.head ? closed(body, outcome.done) : streamed(body, outcome.done), { headers });
+  } catch (error) {
+    return failed(gate, request, error, report, call);
+  }
+}
+
+/** A query parameter that bears the name of a path parameter: it would be lost in the input, so it is refused. */
+function strayIn({ query }: HttpRequest, path: Record<string, string>): ApiError | undefined {
+  const stray = Object.keys(path).find((name) => query[name] !== undefined);
+  return stray === undefined
+    ? undefined
+    : new ApiError('unknown_filter', `"${stray}" is part of the path and no parameter of this operation.`);
+}
+
+/** What a body depends on beside its version. */
+function representation(call: Call, ctx: Context): string {
+  const query = new URLSearchParams(call.url.search);
+  query.sort();
+  return [call.operation.name, ctx.format, ctx.visibility, ctx.admin, ctx.base_url, query].join('\n');
+}
+
+/** Cache rules of contract section 2: answers about records are private, free ones may be kept and asked again about. */
+function cacheHeaders(operation: Operation, anonymous: boolean, varies: boolean): Headers {
+  const open = operation.access === 'free' && anonymous;
+  return { 'Cache-Control': `${open ? 'public' : 'private'}, no-cache`, ...(varies ? { Vary: 'Accept' } : {}) };
+}
+
+function describe(headers: Headers, result: Result<unknown>, rendered: Rendered, url: URL): void {
+  headers['Content-Type'] = rendered.content_type;
+  if (result.last_modified !== undefined) headers['Last-Modified'] = new Date(result.last_modified).toUTCString();
+  if (typeof result.next_cursor === 'string') headers['Link'] = `<${nextUrl(url, result.next_cursor)}>; rel="next"`;
+}
+
+/** A long body, piece by piece; the release it reads stays lent until the last piece is gone or the client is. */
+function streamed(body: AsyncIterable<string>, done: () => void): ReadableStream<Uint8Array> {
+  async function* pieces() {
+    try {
+      for await (const piece of body) yield Buffer.from(piece);
+    } finally {
+      done();
+    }
+  }
+  return ReadableStream.from(pieces());
+}
+
+/** No body at all, for HEAD: what was opened for it is closed. */
+function closed(body: AsyncIterable<string>, done: () => void): null {
+  void body[Symbol.asyncIterator]().return?.();
+  done();
+  return null;
+}
+
+function failed(gate: Gate, request: HttpRequest, error: unknown, report: RestDeps['report'], call?: Call): Response {
+  const told = toApiError(error);
+  if (told.code === 'internal' && !call?.signal.aborted) report(error, request.request_id);
+  // Only a dataset that was found has a guide to point to.
+  const known = call?.headers['X-Dataset-Version'] === undefined ? undefined : (call.dataset ?? undefined);
+  return errorResponse(told, {
+    base_url: gate.base_url,
+    request_id: request.request_id,
+    dataset: known,
+    accept: request.accept,
+    headers: request.headers,
+    resource: '/v1',
+  });
+}

@@ -1,0 +1,36 @@
+// An operation's result as bytes to send or to write: pure, shared by the live API and the nightly prerender.
+import type { Context, Format, Operation, Result } from '../operation.ts';
+import { MEDIA_TYPES } from './negotiate.ts';
+
+/** What a channel sends and the build writes. A long text comes in pieces, so that nobody holds all of it. */
+export interface Rendered {
+  content_type: string;
+  body: string | AsyncIterable<string>;
+}
+
+/**
+ * Renders a result. `text` and `markdown` come from the operation's own `markdown`, or from the body itself where it is a
+ * stream of text; `json` is the body, compact, with missing values absent. Depends on nothing but its arguments.
+ */
+export function render(operation: Operation, result: Result<unknown>, ctx: Context, format: Format): Rendered {
+  const content_type = MEDIA_TYPES[format];
+  if (isStream(result.body)) return { content_type, body: result.body };
+  if (format === 'json') return { content_type, body: JSON.stringify(result.body) };
+  if (format === 'markdown' || format === 'text') {
+    const next = result.next_cursor ?? null;
+    const body = operation.markdown(result.body, { ...ctx, format });
+    return { content_type, body: next === null ? body : `${body}\nNext page: ${nextUrl(ctx.url, next)}\n` };
+  }
+  throw new Error(`${operation.name} has no ${format}`);
+}
+
+function isStream(body: unknown): body is AsyncIterable<string> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+}
+
+/** Address of the next page: the same question with the cursor. */
+export function nextUrl(url: URL, cursor: string): string {
+  const next = new URL(url);
+  next.searchParams.set('cursor', cursor);
+  return next.href;
+}

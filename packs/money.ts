@@ -1,0 +1,11 @@
+// Money as integer micro-euros inside, as JSON numbers outside (contract section 2).
+
+/** Micro-euros as EUR, at most six decimals. */
+export function eur(micros: number): number {
+  return micros / 1_000_000;
+}
+
+/** Micro-euros as USD at a rate, rounded up to a micro-dollar as x402 asks it: ceil(micro-EUR × rate) (contract section 1). */
+export function usd(micros: number, rate: number): number {
+  return Math.ceil(Number((micros * rate).toFixed(3))) / 1_000_000;
+}
