@@ -1,8 +1,8 @@
 // Checks of a pack's other files: samples.json against the attributes and identity rules, the names that record.md uses.
 
-import type { PackSettings } from './define.ts';
+import type { PackDefinition, PackSettings } from './define.ts';
 import { type Mistake, notOneOf, show } from './define-mistakes.ts';
-import type { Attribute, Identity, Sample, Value } from './model.ts';
+import type { Identity, Sample, Value } from './model.ts';
 import { checkValue } from './schema.ts';
 
 type Told = Omit<Mistake, 'file'>;
@@ -11,20 +11,28 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function checkValues(path: string, input: unknown, attributes: Attribute[], told: Told[]): Record<string, Value> {
+/** What of a definition the other files are checked against. An attribute with a mistake of its own has only its name. */
+type Columns = Pick<PackDefinition, 'names' | 'attributes'>;
+
+function checkValues(
+  path: string,
+  input: unknown,
+  { names, attributes }: Columns,
+  told: Told[],
+): Record<string, Value> {
   const values: Record<string, Value> = {};
   if (!isObject(input)) {
     told.push({ path, found: show(input), expected: 'an object of values by attribute' });
     return values;
   }
-  const names = attributes.map((attribute) => attribute.name);
   for (const [name, value] of Object.entries(input)) {
-    const attribute = attributes.find((each) => each.name === name);
-    if (attribute === undefined) {
+    if (!names.includes(name)) {
       const mistake = notOneOf(`${path}.${name}`, name, 'the name of an attribute', names);
       told.push({ ...mistake, found: `a value for ${show(name)}` });
       continue;
     }
+    const attribute = attributes.find((each) => each.name === name);
+    if (attribute === undefined) continue;
     const checked = checkValue(attribute, value);
     if (checked.ok) values[name] = checked.value;
     else told.push({ path: `${path}.${name}`, found: show(value), expected: checked.reason });
@@ -33,7 +41,8 @@ function checkValues(path: string, input: unknown, attributes: Attribute[], told
 }
 
 /** The samples as they will be served: values normalised, identity attributes among the values. */
-export function checkSamples(input: unknown, attributes: Attribute[], settings: PackSettings | null) {
+export function checkSamples(input: unknown, definition: PackDefinition): { samples: Sample[]; told: Told[] } {
+  const { settings } = definition;
   const told: Told[] = [];
   const samples: Sample[] = [];
   if (!Array.isArray(input) || input.length === 0) {
@@ -54,8 +63,8 @@ export function checkSamples(input: unknown, attributes: Attribute[], settings: 
       told.push({ path: `${i}.evidence`, found: show(given['evidence']), expected: 'a text' });
     }
     const before = told.length;
-    const identity = checkValues(`${i}.identity`, given['identity'], attributes, told) as Identity;
-    const values = { ...identity, ...checkValues(`${i}.values`, given['values'], attributes, told) };
+    const identity = checkValues(`${i}.identity`, given['identity'], definition, told) as Identity;
+    const values = { ...identity, ...checkValues(`${i}.values`, given['values'], definition, told) };
     if (settings === null || told.length > before) return;
     told.push(...checkIdentityRules(`${i}`, identity, values, settings));
     const evidence = typeof given['evidence'] === 'string' ? { evidence: given['evidence'] } : {};
@@ -127,8 +136,7 @@ const RECORD = [
 ];
 
 /** Names that a template asks for and nobody gives: `values['price.input']`, `values.name`, `record.name`. */
-export function checkTemplate(template: string, attributes: Attribute[]): Told[] {
-  const names = attributes.map((attribute) => attribute.name);
+export function checkTemplate(template: string, names: string[]): Told[] {
   const told = new Map<string, Told>();
   for (const [text, object, a, b, c] of template.matchAll(
     /\b(values|record)(?:\[\s*(?:'([^']*)'|"([^"]*)")\s*\]|\.(\w+))/g,

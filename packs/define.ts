@@ -16,7 +16,8 @@ const KIND = 'dataset-register/pack';
 export interface PackDefinition {
   kind: typeof KIND;
   settings: PackSettings | null;
-  /** Attributes that are right, for checking samples beside a pack that has mistakes. */
+  /** Names of all attributes, and those that are right: for checking samples beside a pack that has mistakes. */
+  names: string[];
   attributes: Attribute[];
   mistakes: Omit<Mistake, 'file'>[];
 }
@@ -32,7 +33,7 @@ export function definePack(input: PackInput): PackDefinition {
   const given = asObject(input);
   if (given === null) {
     add({ path: '', found: show(input), expected: 'an object: definePack({ title, description, … })' });
-    return { kind: KIND, settings: null, attributes: [], mistakes };
+    return { kind: KIND, settings: null, names: [], attributes: [], mistakes };
   }
   const known = Object.keys(PackShape.shape);
   for (const name of Object.keys(given)) {
@@ -46,9 +47,10 @@ export function definePack(input: PackInput): PackDefinition {
     add({ path: 'attributes', found: show(given['attributes']), expected: 'an object of attributes by name' });
   }
   const sections = checkSections(given, add);
-  checkReferences(sections, Object.keys(columns ?? {}), attributes, add);
+  const names = Object.keys(columns ?? {});
+  checkReferences(sections, names, attributes, add);
   const settings = mistakes.length === 0 ? complete(sections as Required<Sections>, attributes) : null;
-  return { kind: KIND, settings, attributes, mistakes };
+  return { kind: KIND, settings, names, attributes, mistakes };
 }
 
 /** Whether the default export of a file came from `definePack`. */

@@ -60,9 +60,8 @@ export async function loadPack(folder: string): Promise<Pack> {
   const template = await loadText(at, 'record.md', told);
   const guide = await loadText(at, 'guide.md', told);
   const written = await loadText(at, 'samples.json', told);
-  const attributes = definition?.attributes ?? [];
   const settings = definition?.settings ?? null;
-  if (definition && template !== null) told('record.md', checkTemplate(template, attributes));
+  if (definition && template !== null) told('record.md', checkTemplate(template, definition.names));
   const samples = definition && written !== null ? readSamples(written, definition, told) : [];
   for (const source of settings?.sources ?? []) {
     for (const [i, pin] of source.pins.entries()) {
@@ -142,7 +141,7 @@ function readSamples(written: string, definition: PackDefinition, told: Tell): P
     told('samples.json', [{ path: '', found, expected: 'JSON' }]);
     return [];
   }
-  const { samples, told: wrong } = checkSamples(parsed, definition.attributes, definition.settings);
+  const { samples, told: wrong } = checkSamples(parsed, definition);
   told('samples.json', wrong);
   return samples;
 }
