@@ -8,6 +8,7 @@ interface Locked {
   resolved?: string;
   link?: boolean;
   hasInstallScript?: boolean;
+  optionalDependencies?: Record<string, string>;
 }
 
 const manifest = JSON.parse(read('package.json')) as {
@@ -22,6 +23,12 @@ const installed = Object.entries(lock.packages).filter(([path, entry]) => path !
 
 const { dependencies, optionalDependencies, devDependencies } = manifest;
 const declared = { ...dependencies, ...optionalDependencies, ...devDependencies };
+
+/** Folders in which a package at this place finds its dependencies, nearest first. */
+function above(path: string): string[] {
+  const cut = path.lastIndexOf('/node_modules/');
+  return [`${path}/`, ...(cut < 0 ? [''] : above(path.slice(0, cut)))];
+}
 
 describe('package.json', () => {
   test('names exact versions', () => {
@@ -51,6 +58,16 @@ describe('the lock file', () => {
     for (const [name, version] of Object.entries(declared)) {
       expect(lock.packages[`node_modules/${name}`]?.version, name).toBe(version);
     }
+  });
+
+  // npm leaves a package out that the registry did not have on the day of the lock, and `npm ci` then refuses the lock.
+  test('holds the packages of every platform, or `npm ci` refuses it', () => {
+    const missing = installed.flatMap(([path, entry]) =>
+      Object.entries(entry.optionalDependencies ?? {})
+        .filter(([name]) => !above(path).some((folder) => `${folder}node_modules/${name}` in lock.packages))
+        .map(([name, version]) => `${name}@${version}, wanted by ${path}`),
+    );
+    expect(missing).toEqual([]);
   });
 
   test('install scripts do not run, and each package that has one is known to work without', () => {
