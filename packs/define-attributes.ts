@@ -9,11 +9,11 @@ type Add = (mistake: Omit<Mistake, 'file'>) => void;
 
 const NAME = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$/;
 
-/** Parameters and arguments that stand beside the generated filters, and sort keys (specification section 4). */
+/** Parameters and arguments beside the generated filters, sort keys (specification section 4), and what every object has. */
 export const TAKEN = [
   ...['q', 'near', 'sort', 'limit', 'cursor', 'fields', 'total', 'ids', 'updated_since', 'min_quality', 'format'],
   ...['by', 'differ_by', 'attribute', 'group_by', 'days', 'step', 'as_of', 'api_key'],
-  ...['dataset', 'entity_id', 'filters', 'quality', 'updated'],
+  ...['dataset', 'entity_id', 'filters', 'quality', 'updated', 'constructor'],
 ];
 
 const PREFIXES = ['like_', 'not_', 'min_', 'max_', 'has_'];

@@ -109,6 +109,7 @@ function checkSources(sections: Sections, add: Add): void {
       add({ path, found: `the id ${show(id)}`, expected: 'lower-case letters, digits and -, starting with a letter' });
     }
     if (id === 'owner') add({ path, found: "the id 'owner'", expected: 'another id: owner names edits by owners' });
+    if (id === 'constructor') add({ path, found: `the id '${id}'`, expected: 'another id: every object has that one' });
     if (source.pins.length === 0 && source.newest === null) {
       add({ path: `${path}.pins`, found: 'no pin and no newest', expected: 'a pin, or newest: else it is never read' });
     }

@@ -86,7 +86,7 @@ const PinShape = object({
   date_source: oneOf(['data', 'tag', 'pin', 'registry']),
 });
 
-export const SourceShape = object({
+const SourceShape = object({
   title: text('what the source is called'),
   url: link(),
   license: text('the licence of the source'),

@@ -334,16 +334,21 @@ test('names that would clash with filters, parameters or groups are refused', ()
   expect(
     wrong({
       'attributes/limit': column,
+      'attributes/constructor': column,
       'attributes/quality': column,
       'attributes/max_weight': column,
       'attributes/weight.net': column,
       'attributes/Größe': column,
     }),
   ).toMatchInlineSnapshot(`
-    "5 mistakes in pack bells
+    "6 mistakes in pack bells
 
     bells/pack.ts: attributes.limit
       found     the name 'limit'
+      expected  a name that is not a parameter or sort key of search
+
+    bells/pack.ts: attributes.constructor
+      found     the name 'constructor'
       expected  a name that is not a parameter or sort key of search
 
     bells/pack.ts: attributes.quality

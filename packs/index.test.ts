@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { verifies } from '../tests/verifies.ts';
 import { loadPack, loadPacks, PackError } from './index.ts';
+
+verifies('pack.folder', 'pack.import', 'pack.id', 'pack.checked');
 
 const TOOLS = resolve('tests/packs/tools');
 let temp: string;

@@ -5,7 +5,7 @@ import type { Attribute, Pack } from './model.ts';
 export type JsonSchema = { [keyword: string]: unknown };
 
 /** Schema of one value. Only standard keywords, so that strict validators take it; the unit is in the description. */
-export function attributeSchema(attribute: Attribute): JsonSchema {
+function attributeSchema(attribute: Attribute): JsonSchema {
   const unit = attribute.unit === null ? '' : ` Unit: ${attribute.unit}.`;
   const description = `${attribute.description.replace(/\.$/, '')}.${unit}`;
   return { description, ...typeSchema(attribute), examples: [attribute.example] };

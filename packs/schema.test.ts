@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { loadPack } from './index.ts';
 import { ATTRIBUTE_TYPES, type Attribute, type AttributeType } from './model.ts';
-import { checkValue, recordSchema } from './schema.ts';
+import { recordSchema } from './record-schema.ts';
+import { checkValue } from './schema.ts';
 
 /** An attribute of a type with nothing else decided. */
 function attribute(type: AttributeType, more: Partial<Attribute> = {}): Attribute {

@@ -135,5 +135,3 @@ export function checkValue(attribute: Attribute, value: unknown): CheckedValue {
 export const NUMERIC: readonly AttributeType[] = ['integer', 'number', 'price'];
 /** Attribute types whose values are words, which `q` may search. */
 export const WORDY: readonly AttributeType[] = ['string', 'text', 'url', 'enum', 'strings'];
-
-export { attributeSchema, type JsonSchema, recordSchema } from './record-schema.ts';
