@@ -25,7 +25,7 @@ function checkName(name: string, names: string[], add: Add): void {
 
 function nameRule(name: string, names: string[]): string | null {
   if (!NAME.test(name)) return "lower-case letters, digits and _, with dots for groups, such as 'price.input'";
-  if (TAKEN.includes(name)) return 'a name that is not a parameter or sort key of search';
+  if (TAKEN.includes(name)) return 'another name: this is a parameter or sort key of search, or every object has it';
   const prefix = PREFIXES.find((each) => name.startsWith(each) && names.includes(name.slice(each.length)));
   if (prefix) return `a name that is not the filter ${prefix} of the attribute '${name.slice(prefix.length)}'`;
   const group = names.find((other) => name.startsWith(`${other}.`));

@@ -345,15 +345,15 @@ test('names that would clash with filters, parameters or groups are refused', ()
 
     bells/pack.ts: attributes.limit
       found     the name 'limit'
-      expected  a name that is not a parameter or sort key of search
+      expected  another name: this is a parameter or sort key of search, or every object has it
 
     bells/pack.ts: attributes.constructor
       found     the name 'constructor'
-      expected  a name that is not a parameter or sort key of search
+      expected  another name: this is a parameter or sort key of search, or every object has it
 
     bells/pack.ts: attributes.quality
       found     the name 'quality'
-      expected  a name that is not a parameter or sort key of search
+      expected  another name: this is a parameter or sort key of search, or every object has it
 
     bells/pack.ts: attributes.max_weight
       found     the name 'max_weight'
