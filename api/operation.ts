@@ -60,6 +60,8 @@ export interface Operation<I = unknown, R = unknown> {
   /** Which pack price it takes and how often; absent for free operations. */
   price?: { of: PricedOperation; times?: (input: I) => number };
   formats: Format[];
+  /** False: an address only, neither an MCP tool nor an A2A skill. */
+  tool?: false;
   /** Whether `{entity_id}` must exist before anything else is looked at. */
   entity?: boolean;
   /** Zod schema of the input, for a dataset or (null) for the register; unknown filters are left to `parse`. */

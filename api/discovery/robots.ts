@@ -1,0 +1,37 @@
+// /robots.txt: crawlers are welcome to pages and guides; search results cost quota and are not for them (RFC 9309).
+import type { Document } from './document.ts';
+
+/** AI crawlers that look for a group of their own. A named group replaces `*`, so the rules are repeated. */
+const NAMED = [
+  'GPTBot',
+  'OAI-SearchBot',
+  'ChatGPT-User',
+  'ClaudeBot',
+  'Claude-User',
+  'Claude-SearchBot',
+  'PerplexityBot',
+  'Google-Extended',
+  'CCBot',
+];
+
+/** Content Signals and AIPREF beside each other: search and answers may use the pages, training may not. */
+const RULES = [
+  'Content-Signal: search=yes, ai-input=yes, ai-train=no',
+  'Content-Usage: search=y, train-ai=n',
+  'Allow: /v1/*/llms.txt',
+  'Allow: /v1/*/llms-full.txt',
+  'Disallow: /v1/*/entities',
+  'Disallow: /*?*api_key=',
+  'Allow: /',
+];
+
+export const robots: Document = {
+  path: '/robots.txt',
+  file: 'robots.txt',
+  content_type: 'text/plain; charset=utf-8',
+  text: ({ base_url }) =>
+    [['*'], NAMED]
+      .map((agents) => [...agents.map((agent) => `User-agent: ${agent}`), ...RULES].join('\n'))
+      .concat(`# Guide for agents: ${base_url}/llms.txt`)
+      .join('\n\n') + '\n',
+};

@@ -1,0 +1,22 @@
+// Many records as one compact Markdown table, at most a quarter of the tokens of their JSON (contract section 6).
+import type { PublicRecord } from '../../data/model.ts';
+import type { Pack } from '../../packs/model.ts';
+import { cell, columnTitle } from './cells.ts';
+import { table } from './markdown.ts';
+
+/**
+ * One row a record: slug, attributes in the pack's order, quality. Columns that no record fills are left out, and so is
+ * the record's name where an attribute says the same. `whole` keeps long texts, for fields asked for by name.
+ */
+export function recordTable(records: readonly PublicRecord[], pack: Pack, whole: readonly string[] = []): string {
+  const filled = pack.attributes.filter(({ name }) => records.some((record) => record.attributes[name] !== undefined));
+  const named = records.every((record) => Object.values(record.attributes).includes(record.name));
+  const columns = ['slug', ...(named ? [] : ['name']), ...filled.map(columnTitle), 'quality'];
+  const rows = records.map((record) => [
+    record.slug,
+    ...(named ? [] : [record.name]),
+    ...filled.map(({ name }) => cell(record.attributes[name], whole.includes(name))),
+    record.quality_score,
+  ]);
+  return table(columns, rows);
+}

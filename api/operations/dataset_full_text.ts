@@ -1,0 +1,71 @@
+// GET /v1/{ds}/llms-full.txt: the public values of every record as one text, made and sent piece by piece.
+import { z } from 'zod';
+import type { StoredRecord } from '../../data/model.ts';
+import { onlyParameters } from '../../data/parse.ts';
+import type { Release } from '../../data/release.ts';
+import { recordUrl } from '../../packs/links.ts';
+import type { Pack } from '../../packs/model.ts';
+import { bareUrl, blocks, escapeText } from '../formats/markdown.ts';
+import { printWithUnit } from '../formats/page-print.ts';
+import { type Context, operation } from '../operation.ts';
+import { aboutDataset, releaseOf, releaseVersion } from './about.ts';
+
+/** Records read from the release at once. */
+const CHUNK = 500;
+
+/** The opening of the text: what it is, and how to read on. */
+export function fullTextHead({ pack, manifest }: Pick<Release, 'pack' | 'manifest'>, base_url: string): string {
+  const { attribution, license } = aboutDataset(pack, base_url);
+  return `${blocks(
+    `# ${escapeText(pack.title)}: public values of all ${manifest.records} records`,
+    `> ${escapeText(pack.description)}`,
+    `Best records first. Guide: ${base_url}/v1/${pack.id}/llms.txt. License: ${escapeText(license)}. Cite: ${attribution}`,
+  )}\n`;
+}
+
+/** One record of the text: its name, its page, its public values. `stored` may hold every value. */
+export function fullTextRecord(stored: StoredRecord, pack: Pack, base_url: string): string {
+  const lines = pack.attributes.flatMap(({ name, unit, public: open }) => {
+    const value = stored.attributes[name];
+    return open && value !== undefined && value !== stored.name
+      ? [`- ${name}: ${escapeText(printWithUnit(value, unit))}`]
+      : [];
+  });
+  const page = bareUrl(recordUrl(base_url, pack.id, stored.slug)).text;
+  return `## ${escapeText(stored.name)}\n${[`- ${page}`, ...lines].join('\n')}\n\n`;
+}
+
+async function* fullText(release: Release, ctx: Context): AsyncGenerator<string> {
+  const { pack, manifest, engine } = release;
+  yield fullTextHead(release, ctx.base_url);
+  for (let from = 0; from < manifest.records; from += CHUNK) {
+    const ordinals = Array.from({ length: Math.min(CHUNK, manifest.records - from) }, (_, index) => from + index);
+    const bodies = await engine.bodies(ordinals, { signal: ctx.signal });
+    yield bodies.map(({ body }) => fullTextRecord(JSON.parse(body) as StoredRecord, pack, ctx.base_url)).join('');
+  }
+}
+
+export const dataset_full_text = operation<null, AsyncIterable<string>>({
+  name: 'dataset_full_text',
+  title: 'Public values of every record',
+  description: 'One text with the public values of every record of the dataset; long. Prefer search for a question.',
+  route: { method: 'GET', path: '/v1/:ds/llms-full.txt' },
+  group: 'dataset',
+  access: 'free',
+  tool: false,
+  formats: ['text', 'markdown'],
+  input: () => z.object({}),
+  parse: (raw) => {
+    onlyParameters(raw, [], ['ds']);
+    return null;
+  },
+  version: releaseVersion,
+  run: async (_input, ctx) => {
+    const release = releaseOf(ctx);
+    return { body: fullText(release, ctx), last_modified: release.manifest.created_at };
+  },
+  // A stream needs no rendering: the text is Markdown already.
+  markdown: () => '',
+  prerender: (pack) =>
+    pack === null ? [] : [{ file: `v1/${pack.id}/llms-full.txt`, input: { ds: pack.id }, format: 'text' }],
+});

@@ -1,0 +1,86 @@
+// GET /v1/{ds}/schema: the JSON Schema of a record, its attributes, and every filter by its exact name.
+import { z } from 'zod';
+import { type FilterEntry, filterGrammar } from '../../data/filters.ts';
+import { onlyParameters } from '../../data/parse.ts';
+import { type JsonSchema, recordSchema } from '../../packs/record-schema.ts';
+import { blocks, escapeText, table } from '../formats/markdown.ts';
+import { operation } from '../operation.ts';
+import { type About, aboutDataset, releaseOf, releaseVersion } from './about.ts';
+
+interface AttributeEntry {
+  name: string;
+  type: string;
+  unit: string | null;
+  description: string;
+  public: boolean;
+  filterable: boolean;
+  /** The part before the first dot of a nested attribute. */
+  group: string | null;
+}
+
+type Schema = { dataset: string; schema: JsonSchema; attributes: AttributeEntry[]; filters: FilterEntry[] } & About;
+
+function markdown({ dataset, attributes, filters, attribution, license }: Schema): string {
+  const fields = attributes.map((each) => [
+    each.name,
+    each.type,
+    each.unit,
+    each.public ? 'public' : 'paid',
+    each.description,
+  ]);
+  const offered = filters.map((each) => [each.name, each.type, each.description, each.values?.slice(0, 12).join(', ')]);
+  return blocks(
+    `# Schema of ${escapeText(dataset)}`,
+    table(['attribute', 'type', 'unit', 'access', 'meaning'], fields),
+    '## Filters',
+    table(['parameter', 'type', 'keeps records where', 'values'], offered),
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const dataset_schema = operation<null, Schema>({
+  name: 'dataset_schema',
+  title: 'Schema and filters of a dataset',
+  description:
+    'JSON Schema of a record, every attribute with type, unit and access, and every search filter by its exact name.',
+  route: { method: 'GET', path: '/v1/:ds/schema' },
+  group: 'dataset',
+  access: 'free',
+  formats: ['json', 'markdown'],
+  input: () => z.object({}),
+  parse: (raw) => {
+    onlyParameters(raw, [], ['ds']);
+    return null;
+  },
+  version: releaseVersion,
+  run: async (_input, ctx) => {
+    const { pack, manifest } = releaseOf(ctx);
+    const attributes = pack.attributes.map((each) => ({
+      name: each.name,
+      type: each.type,
+      unit: each.unit,
+      description: each.description,
+      public: each.public,
+      filterable: each.filterable,
+      group: each.name.includes('.') ? each.name.slice(0, each.name.indexOf('.')) : null,
+    }));
+    return {
+      body: {
+        dataset: pack.id,
+        schema: recordSchema(pack),
+        attributes,
+        filters: filterGrammar(pack, manifest),
+        ...aboutDataset(pack, ctx.base_url),
+      },
+      last_modified: manifest.created_at,
+    };
+  },
+  markdown,
+  prerender: (pack) =>
+    pack === null
+      ? []
+      : [
+          { file: `v1/${pack.id}/schema`, input: { ds: pack.id }, format: 'json' },
+          { file: `v1/${pack.id}/schema.md`, input: { ds: pack.id }, format: 'markdown' },
+        ],
+});

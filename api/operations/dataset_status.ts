@@ -1,0 +1,96 @@
+// GET /v1/{ds}/status: how much there is, how fresh it is, when it was and will be collected.
+import { z } from 'zod';
+import type { Manifest } from '../../data/layout.ts';
+import { onlyParameters } from '../../data/parse.ts';
+import type { Pack } from '../../packs/model.ts';
+import { nextRun, parseSchedule } from '../../packs/schedule.ts';
+import { blocks, escapeText, table } from '../formats/markdown.ts';
+import { operation } from '../operation.ts';
+import { type About, aboutDataset, releaseOf } from './about.ts';
+
+type Status = {
+  dataset: string;
+  records: number;
+  facts: number;
+  /** null: no values at all. */
+  median_age_hours: number | null;
+  /** 0..1: share of values younger than their attribute's limit. */
+  within_sla: number | null;
+  /** That limit, by attribute. */
+  sla_hours: Record<string, number>;
+  last_collection: string;
+  next_collection: string | null;
+  snapshot: string;
+} & About;
+
+const HOUR = 3_600_000;
+
+/** Median age and share within the limit, over the few distinct (attribute, time) counts of the manifest. */
+export function freshness(
+  { ages }: Pick<Manifest, 'ages'>,
+  pack: Pack,
+  now: Date,
+): Pick<Status, 'median_age_hours' | 'within_sla'> {
+  const limits = new Map(pack.attributes.map(({ name, sla }) => [name, sla.error]));
+  const counted = ages
+    .map(({ attribute, observed_at, count }) => {
+      const hours = Math.max(0, (now.getTime() - Date.parse(observed_at)) / HOUR);
+      return { hours, count, within: hours <= (limits.get(attribute) ?? Number.POSITIVE_INFINITY) };
+    })
+    .sort((a, b) => a.hours - b.hours);
+  const all = counted.reduce((sum, { count }) => sum + count, 0);
+  if (all === 0) return { median_age_hours: null, within_sla: null };
+  const within = counted.reduce((sum, each) => sum + (each.within ? each.count : 0), 0);
+  let seen = 0;
+  let median = 0;
+  for (const { hours, count } of counted) {
+    median = hours;
+    seen += count;
+    if (seen * 2 >= all) break;
+  }
+  return {
+    median_age_hours: Math.round(median * 10) / 10,
+    within_sla: Math.floor((within / all) * 1e4) / 1e4,
+  };
+}
+
+function markdown(status: Status): string {
+  const { attribution, license, sla_hours: _, dataset, ...numbers } = status;
+  return blocks(
+    `# Status of ${escapeText(dataset)}`,
+    table(['', ''], Object.entries(numbers)),
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const dataset_status = operation<null, Status>({
+  name: 'dataset_status',
+  title: 'Status of a dataset',
+  description:
+    'Counts of records and facts, median age of the values, share within their freshness limit, last and next collection.',
+  route: { method: 'GET', path: '/v1/:ds/status' },
+  group: 'dataset',
+  access: 'free',
+  formats: ['json', 'markdown'],
+  input: () => z.object({}),
+  parse: (raw) => {
+    onlyParameters(raw, [], ['ds']);
+    return null;
+  },
+  run: async (_input, ctx) => {
+    const { pack, manifest } = releaseOf(ctx);
+    const body: Status = {
+      dataset: pack.id,
+      records: manifest.records,
+      facts: manifest.facts,
+      ...freshness(manifest, pack, ctx.now),
+      sla_hours: Object.fromEntries(pack.attributes.map(({ name, sla }) => [name, sla.error])),
+      last_collection: manifest.last_collection,
+      next_collection: nextRun(parseSchedule(pack.schedule), ctx.now)?.toISOString() ?? null,
+      snapshot: manifest.release,
+      ...aboutDataset(pack, ctx.base_url),
+    };
+    return { body, last_modified: manifest.created_at };
+  },
+  markdown,
+});

@@ -1,0 +1,106 @@
+// GET /v1/datasets: the catalogue of datasets with links, tools and prices.
+import { z } from 'zod';
+import { onlyParameters } from '../../data/parse.ts';
+import type { Release } from '../../data/release.ts';
+import { datasetUrl, licenseText } from '../../packs/links.ts';
+import { eur, usd } from '../../packs/money.ts';
+import { bareUrl, blocks, escapeText, link, table } from '../formats/markdown.ts';
+import { type Context, type Operation, operation } from '../operation.ts';
+import { type About, aboutRegister, packVersion } from './about.ts';
+
+interface Entry {
+  id: string;
+  title: string;
+  description: string;
+  license: string;
+  records: number;
+  updated_at: string;
+  links: Record<string, string>;
+  tools: string[];
+  prices: Record<string, { eur: number; usd: number }>;
+}
+
+type Datasets = { datasets: Entry[] } & About;
+
+/** Address of an operation for a dataset; path parameters it still needs stay as `{name}`. */
+export function addressOf({ route }: Operation, base_url: string, dataset: string): string {
+  return base_url + route.path.replace(':ds', dataset).replace(/:(\w+)/g, '{$1}');
+}
+
+/** What an operation is called in a dataset's `links`: its name without the noun in front. */
+export function shortName(name: string): string {
+  return name.replace(/^(dataset|entity)_/, '');
+}
+
+/** Prices of a dataset by the pack's own names, for the operations that the table has. */
+export function pricesOf({ pack }: Release, ctx: Context): Entry['prices'] {
+  const priced = [...new Set(ctx.operations.flatMap(({ price }) => (price ? [price.of] : [])))];
+  return Object.fromEntries(
+    priced.map((of) => [of, { eur: eur(pack.prices[of]), usd: usd(pack.prices[of], ctx.eur_usd) }]),
+  );
+}
+
+function entry(release: Release, ctx: Context): Entry {
+  const { pack, manifest } = release;
+  const own = ctx.operations.filter(({ route }) => route.path.includes(':ds'));
+  const links = own.map((each) => [shortName(each.name), addressOf(each, ctx.base_url, pack.id)]);
+  return {
+    id: pack.id,
+    title: pack.title,
+    description: pack.description,
+    license: licenseText(pack),
+    records: manifest.records,
+    updated_at: manifest.created_at,
+    links: { page: datasetUrl(ctx.base_url, pack.id), ...Object.fromEntries(links) },
+    tools: own.filter(({ tool }) => tool !== false).map(({ name }) => name),
+    prices: pricesOf(release, ctx),
+  };
+}
+
+function markdown({ datasets, attribution, license }: Datasets, ctx: Context): string {
+  const rows = datasets.map(({ id, title, records, updated_at, prices }) => [
+    link(id, `${ctx.base_url}/v1/${id}/llms.txt`),
+    title,
+    records,
+    updated_at.slice(0, 10),
+    Object.entries(prices)
+      .map(([name, price]) => `${name} ${price.eur}`)
+      .join(', '),
+  ]);
+  return blocks(
+    '# Datasets',
+    table(['dataset (its guide)', 'title', 'records', 'updated', 'prices in EUR a call'], rows),
+    ...datasets.map(({ id, description }) => `**${escapeText(id)}**: ${escapeText(description)}`),
+    `${escapeText(license)} ${bareUrl(attribution.split(' ').at(-1) ?? '')}`,
+  );
+}
+
+export const datasets_list = operation<null, Datasets>({
+  name: 'datasets_list',
+  title: 'List the datasets',
+  description: 'Every dataset of the register with its size, licence, links, tools and prices. Start here.',
+  route: { method: 'GET', path: '/v1/datasets' },
+  group: 'register',
+  access: 'free',
+  formats: ['json', 'markdown'],
+  input: () => z.object({}),
+  parse: (raw) => {
+    onlyParameters(raw, []);
+    return null;
+  },
+  version: async (_raw, { releases, eur_usd }) =>
+    [eur_usd, ...releases.map(({ manifest, pack }) => `${pack.id} ${manifest.release} ${packVersion(pack)}`)].join(
+      '\n',
+    ),
+  run: async (_input, ctx) => ({
+    body: { datasets: ctx.releases.map((release) => entry(release, ctx)), ...aboutRegister(ctx.base_url) },
+  }),
+  markdown,
+  prerender: (pack) =>
+    pack === null
+      ? [
+          { file: 'v1/datasets', input: {}, format: 'json' },
+          { file: 'v1/datasets.md', input: {}, format: 'markdown' },
+        ]
+      : [],
+});
