@@ -52,7 +52,7 @@ function parseNear(raw: string, pack: Pack): Predicate {
 export function parseIds(raw: string[]): string[] {
   const asked = raw.flatMap(splitList).length;
   if (asked > BOUNDS.ids) throw new DataError('too_many_ids', `ids: at most ${BOUNDS.ids} at once, found ${asked}.`);
-  return list('ids', raw).map((ref) => ref.toLowerCase());
+  return list('ids', raw);
 }
 
 function parseWords(raw: string): string[] {
@@ -80,7 +80,7 @@ export function parseSelection(raw: RawInput, pack: Pack, parameters: readonly s
   }
   const ids = raw['ids'];
   const refs = ids === undefined ? undefined : issues.attempt(() => parseIds([ids].flat()));
-  if (refs) where.push({ kind: 'ids', refs: refs.sort() });
+  if (refs) where.push({ kind: 'ids', refs: refs.map((ref) => ref.toLowerCase()).sort() });
   const at = read('updated_since', (value) => time('updated_since', value));
   if (at !== undefined) where.push({ kind: 'updated_since', at });
   const quality = read('min_quality', (value) => numberBetween('min_quality', value, 0, 1));

@@ -76,7 +76,7 @@ export function randomSearch(next: Random, pack: Pack, records: StoredRecord[]):
   const sortable = pack.attributes.filter((one) => one.type !== 'strings' && one.type !== 'geo');
   if (next() < 0.8)
     query['sort'] = pick(next, ['', '-']) + pick(next, ['quality', 'updated', ...sortable.map(({ name }) => name)]);
-  query['limit'] = String(pick(next, [1, 3, 7, 20, 100]));
+  query['limit'] = String(pick(next, [17, 40, 100, 100]));
   if (next() < 0.5) query['total'] = 'true';
   return query;
 }

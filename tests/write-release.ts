@@ -76,7 +76,7 @@ export async function writeRelease(
     const shape = Object.entries(columns).map(([name, type]) => `'${name}': '${type}'`);
     const read = `SELECT * FROM read_json('${source}', format = 'newline_delimited', columns = {${shape.join(', ')}})`;
     await connection.run(
-      `COPY (${rows.length === 0 ? `${read} LIMIT 0` : read}) TO '${join(folder, file)}' (FORMAT parquet, COMPRESSION zstd)`,
+      `COPY (${rows.length === 0 ? `${read} LIMIT 0` : read}) TO '${join(folder, file)}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 2048)`,
     );
     const bytes = statSync(join(folder, file)).size;
     const sha256 = createHash('sha256')

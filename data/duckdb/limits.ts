@@ -24,6 +24,6 @@ export const DEFAULT_LIMITS: EngineLimits = {
   waiting: 64,
   patience: 5_000,
   working_memory: 256 * 1024 * 1024,
-  bodies: 256 * 1024 * 1024,
+  bodies: 128 * 1024 * 1024,
   idle: 60_000,
 };

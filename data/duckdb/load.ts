@@ -3,9 +3,8 @@ import { join as path } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { Attribute, Pack } from '../../packs/model.ts';
 import { column, parts, RELEASE_FILES } from '../layout.ts';
-import { spellingTable } from './facets.ts';
 import type { EngineLimits } from './limits.ts';
-import { comparedColumn, isText, type Shape } from './shape.ts';
+import { comparedColumn, entriesTable, isText, type Shape, spellingTable } from './shape.ts';
 import { join, literal, name, type Sql, sql } from './sql.ts';
 
 /** Everything that could reach out of the process or write is off from the start; the rest is locked after loading. */
@@ -19,10 +18,11 @@ const OPTIONS = {
 /** A text column with at most this many different values, and few of them for its rows, becomes an ENUM. */
 const ENUM_VALUES = 5_000;
 
+/** Columns that are not DOUBLE. A list is loaded as a table of its own; its column only tells whether there is one. */
 const SQL_TYPES: Partial<Record<Attribute['type'], string>> = {
   boolean: 'BOOLEAN',
   date: 'VARCHAR',
-  strings: 'VARCHAR[]',
+  strings: 'BOOLEAN',
 };
 
 export interface Loaded {
@@ -32,7 +32,7 @@ export interface Loaded {
   bodies: Sql;
 }
 
-/** Loads a release folder. Throws when a file is missing, damaged or has fewer rows than the manifest says. */
+/** Loads a release folder; its files are sorted as data/layout.ts says, and the tables keep that order. Throws when a file is missing, damaged or has fewer rows than the manifest says. */
 export async function load(folder: string, pack: Pack, rows: number, limits: EngineLimits): Promise<Loaded> {
   const instance = await DuckDBInstance.create(':memory:', OPTIONS);
   try {
@@ -40,9 +40,9 @@ export async function load(folder: string, pack: Pack, rows: number, limits: Eng
     const run = async (statement: Sql) => (await connection.runAndReadAll(statement.text)).getRows();
     const shape = await loadRecords(run, folder, pack);
     const file = (name: string) => sql`read_parquet(${literal(path(folder, name))})`;
-    await run(sql`CREATE TABLE terms AS SELECT term, ord, public FROM ${file(RELEASE_FILES.terms)} ORDER BY term, ord`);
-    await run(sql`CREATE TABLE refs (ref VARCHAR PRIMARY KEY, ord UINTEGER)`);
-    await run(sql`INSERT INTO refs SELECT id, ord FROM records UNION SELECT slug, ord FROM records`);
+    await run(sql`CREATE TABLE terms AS SELECT term, ord, public FROM ${file(RELEASE_FILES.terms)}`);
+    await run(sql`CREATE TABLE refs AS SELECT id AS ref, ord FROM records UNION SELECT slug, ord FROM records`);
+    await run(sql`CREATE UNIQUE INDEX refs_by_ref ON refs (ref)`);
     const [[found] = []] = await run(sql`SELECT count(*) FROM records`);
     if (Number(found) !== rows) throw new Error(`the release says ${rows} records and holds ${String(found)}`);
     const bodies = await loadBodies(run, path(folder, RELEASE_FILES.bodies), rows, limits.bodies);
@@ -57,7 +57,7 @@ export async function load(folder: string, pack: Pack, rows: number, limits: Eng
 
 type Run = (statement: Sql) => Promise<unknown[][]>;
 
-/** The table `records`. A column that this release lacks, since the pack gained the attribute later, is all NULL. */
+/** The table `records` and those of its lists and spellings. A column the release lacks, since the attribute is newer, is NULL. */
 async function loadRecords(run: Run, folder: string, pack: Pack): Promise<Shape> {
   const file = sql`read_parquet(${literal(path(folder, RELEASE_FILES.engine))})`;
   const present = new Set((await run(sql`DESCRIBE SELECT * FROM ${file}`)).map(([found]) => String(found)));
@@ -65,55 +65,68 @@ async function loadRecords(run: Run, folder: string, pack: Pack): Promise<Shape>
   const columns = [sql`ord`, sql`id`, sql`slug`, sql`updated`, sql`quality`];
   for (const attribute of pack.attributes) {
     const compared = comparedColumn(attribute);
-    if (isText(attribute) && present.has(compared) && (await declareEnum(run, file, compared)))
+    const listed = attribute.type === 'strings';
+    const source = present.has(compared) ? file : sql`(SELECT ${missing(attribute)})`;
+    if ((isText(attribute) || listed) && (await declareEnum(run, foldsOf(attribute, source), compared)))
       enums.set(compared, compared);
+    if (listed) await loadEntries(run, source, attribute, enums.has(compared));
+    if (attribute.filterable && attribute.type !== 'text' && (isText(attribute) || listed))
+      await loadSpellings(run, source, attribute);
     for (const part of parts(attribute)) {
       const own = column(attribute.name, part);
-      const spelled = part === 'value' && (isText(attribute) || attribute.type === 'strings');
+      const spelled = part === 'value' && (isText(attribute) || listed);
       if (!spelled) columns.push(columnOf(attribute, own, present.has(own), enums.has(own)));
     }
   }
-  await run(sql`CREATE TABLE records AS SELECT ${join(columns, ', ')} FROM ${file} ORDER BY ord`);
-  for (const attribute of pack.attributes)
-    if (attribute.filterable && attribute.type !== 'text' && (isText(attribute) || attribute.type === 'strings'))
-      await loadSpellings(run, file, attribute, present.has(comparedColumn(attribute)));
+  await run(sql`CREATE TABLE records AS SELECT ${join(columns, ', ')} FROM ${file}`);
   return { attributes: new Map(pack.attributes.map((attribute) => [attribute.name, attribute])), enums };
 }
 
+/** Columns of an attribute that the release does not have, all NULL, in place of its file. */
+function missing(attribute: Attribute): Sql {
+  const type: Sql = { text: attribute.type === 'strings' ? 'VARCHAR[]' : 'VARCHAR', values: [] };
+  const columns = parts(attribute).map((part) => sql`NULL::${type} AS ${name(column(attribute.name, part))}`);
+  return join([sql`NULL::UINTEGER AS ord`, ...columns], ', ');
+}
+
 function columnOf(attribute: Attribute, own: string, present: boolean, isEnum: boolean): Sql {
-  if (isEnum) return sql`${name(own)}::${name(own)} AS ${name(own)}`;
-  const plain = isText(attribute) ? 'VARCHAR' : (SQL_TYPES[attribute.type] ?? 'DOUBLE');
-  const type: Sql = { text: plain, values: [] };
+  const type: Sql = { text: isText(attribute) ? 'VARCHAR' : (SQL_TYPES[attribute.type] ?? 'DOUBLE'), values: [] };
   if (!present) return sql`NULL::${type} AS ${name(own)}`;
-  return attribute.type === 'strings'
-    ? sql`list_sort(list_distinct(${name(own)}::${type})) AS ${name(own)}`
-    : sql`${name(own)}::${type} AS ${name(own)}`;
+  if (attribute.type === 'strings') return sql`CASE WHEN ${name(own)} IS NOT NULL THEN true END AS ${name(own)}`;
+  return isEnum ? sql`${name(own)}::${name(own)} AS ${name(own)}` : sql`${name(own)}::${type} AS ${name(own)}`;
+}
+
+/** Rows `[fold, value, ord]` of a text or list attribute, a row for each entry. */
+function foldsOf(attribute: Attribute, source: Sql): Sql {
+  const [fold, value] = [name(column(attribute.name, 'fold')), name(column(attribute.name, 'value'))];
+  const rows =
+    attribute.type === 'strings'
+      ? sql`SELECT unnest(${fold}) AS fold, unnest(${value}) AS value, ord FROM ${source}`
+      : sql`SELECT ${fold} AS fold, ${value} AS value, ord FROM ${source}`;
+  return sql`(SELECT * FROM (${rows}) WHERE fold IS NOT NULL)`;
 }
 
 /** Declares an ENUM named as its column when the column repeats itself enough; members in code point order. */
-async function declareEnum(run: Run, file: Sql, column: string): Promise<boolean> {
-  const [[distinct, filled] = []] = await run(
-    sql`SELECT count(DISTINCT ${name(column)}), count(${name(column)}) FROM ${file}`,
-  );
+async function declareEnum(run: Run, folds: Sql, column: string): Promise<boolean> {
+  const [[distinct, filled] = []] = await run(sql`SELECT count(DISTINCT fold), count(*) FROM ${folds}`);
   const many = Number(distinct);
   if (many === 0 || many > ENUM_VALUES || many * 4 > Number(filled)) return false;
-  await run(
-    sql`CREATE TYPE ${name(column)} AS ENUM (SELECT DISTINCT ${name(column)} FROM ${file} WHERE ${name(column)} IS NOT NULL ORDER BY 1)`,
-  );
+  await run(sql`CREATE TYPE ${name(column)} AS ENUM (SELECT DISTINCT fold FROM ${folds} ORDER BY fold)`);
   return true;
 }
 
-/** How folded values are written: the commonest spelling, the first in code point order of equally common ones. */
-async function loadSpellings(run: Run, file: Sql, attribute: Attribute, present: boolean): Promise<void> {
-  const [value, fold] = [name(column(attribute.name, 'value')), name(column(attribute.name, 'fold'))];
-  const table = name(spellingTable(attribute.name));
-  if (!present) return void (await run(sql`CREATE TABLE ${table} (fold VARCHAR, value VARCHAR)`));
-  const pairs =
-    attribute.type === 'strings'
-      ? sql`SELECT unnest(${fold}) AS fold, unnest(${value}) AS value FROM ${file}`
-      : sql`SELECT ${fold} AS fold, ${value} AS value FROM ${file}`;
+async function loadEntries(run: Run, source: Sql, attribute: Attribute, isEnum: boolean): Promise<void> {
+  const fold = isEnum ? sql`fold::${name(comparedColumn(attribute))} AS fold` : sql`fold`;
   await run(
-    sql`CREATE TABLE ${table} AS SELECT fold, value FROM (SELECT fold, value, count(*) AS n FROM (${pairs}) GROUP BY fold, value) WHERE fold IS NOT NULL QUALIFY row_number() OVER (PARTITION BY fold ORDER BY n DESC, value) = 1`,
+    sql`CREATE TABLE ${name(entriesTable(attribute.name))} AS SELECT DISTINCT ${fold}, ord FROM ${foldsOf(attribute, source)} ORDER BY ALL`,
+  );
+}
+
+/** How folded values are written: the commonest spelling, the first in code point order of equally common ones. */
+async function loadSpellings(run: Run, source: Sql, attribute: Attribute): Promise<void> {
+  const counts = sql`SELECT fold, value, count(*) AS n FROM ${foldsOf(attribute, source)} GROUP BY fold, value`;
+  await run(
+    sql`CREATE TABLE ${name(spellingTable(attribute.name))} AS SELECT fold, value FROM (${counts}) QUALIFY row_number() OVER (PARTITION BY fold ORDER BY n DESC, value) = 1`,
   );
 }
 
@@ -124,7 +137,7 @@ async function loadBodies(run: Run, file: string, rows: number, most: number): P
   const [[bytes] = []] = await run(sql`SELECT sum(total_uncompressed_size) FROM parquet_metadata(${literal(file)})`);
   const parquet = sql`read_parquet(${literal(file)})`;
   if (Number(bytes) > most) return parquet;
-  await run(sql`CREATE TABLE bodies AS SELECT ord, version, body FROM ${parquet} ORDER BY ord`);
+  await run(sql`CREATE TABLE bodies AS SELECT ord, version, body FROM ${parquet}`);
   return sql`bodies`;
 }
 

@@ -1,7 +1,7 @@
 // Search plans as one statement, and its rows as an answer.
 import type { Position, SearchAnswer, SearchPlan } from '../plan.ts';
 import { isText, type Shape, sortExpression } from './shape.ts';
-import { type Sql, sql } from './sql.ts';
+import { type Sql, sql, whole } from './sql.ts';
 import { conditions } from './where.ts';
 
 /** Rows `[ord, id, key]` of one record more than the page holds; with `total` each has the count of all matches last. */
@@ -9,7 +9,7 @@ export function searchStatement(plan: SearchPlan, shape: Shape): Sql {
   const key = sortExpression(shape, plan.sort.key);
   const matches = conditions(plan.where, shape);
   const rest = plan.after === null ? sql`` : sql` AND ${beyond(plan, plan.after, key, shape)}`;
-  const page = sql`SELECT ord, id, ${key} AS key FROM records WHERE ${matches}${rest} ORDER BY ${order(plan)} LIMIT ${plan.limit + 1}`;
+  const page = sql`SELECT ord, id, ${key} AS key FROM records WHERE ${matches}${rest} ORDER BY ${order(plan)} LIMIT ${whole(plan.limit + 1)}`;
   if (!plan.total) return page;
   const count = sql`SELECT count(*) AS total FROM records WHERE ${matches}`;
   return sql`SELECT ord, id, key, total FROM (${count}) LEFT JOIN (${page}) ON true ORDER BY ${order(plan)}`;

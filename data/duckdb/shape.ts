@@ -1,9 +1,12 @@
 // What the compilers know of the loaded tables: the pack's attributes, and which columns became ENUMs.
 import type { Attribute } from '../../packs/model.ts';
 import { column } from '../layout.ts';
-import { name, type Sql, sql } from './sql.ts';
+import { name, type Sql, sql, whole } from './sql.ts';
 
-/** Tables in memory: `records` (engine columns without the `value` of strings), `terms`, `refs`, and one of spellings per string attribute. */
+/**
+ * Tables in memory: `records` (engine columns without the `value` of texts; of a list only whether there is one), `terms`,
+ * `refs`, one of entries per list attribute, and one of spellings per text attribute.
+ */
 export interface Shape {
   attributes: ReadonlyMap<string, Attribute>;
   /** Column to the ENUM type it was loaded as. ENUMs are declared in code point order, so that they sort as text does. */
@@ -25,6 +28,16 @@ export function isText({ type }: Attribute): boolean {
   return type === 'string' || type === 'text' || type === 'url' || type === 'enum';
 }
 
+/** Table of the entries of a list attribute: fold, ord; each entry once per record, sorted by fold. */
+export function entriesTable(attribute: string): string {
+  return `entries:${attribute}`;
+}
+
+/** Table of the spellings of a text or list attribute: fold, value, the commonest spelling in the release. */
+export function spellingTable(attribute: string): string {
+  return `spelling:${attribute}`;
+}
+
 /** The column that equality, presence and facets look at. */
 export function comparedColumn(attribute: Attribute): string {
   if (isText(attribute) || attribute.type === 'strings') return column(attribute.name, 'fold');
@@ -40,10 +53,8 @@ export function sortExpression(shape: Shape, key: string): Sql {
   if (attribute.type === 'strings' || attribute.type === 'geo') throw new Error(`${key} has no order`);
   const compared = comparedColumn(attribute);
   const long = isText(attribute) && !shape.enums.has(compared);
-  return long ? sql`left(${name(compared)}, ${literalCharacters})` : name(compared);
+  return long ? sql`left(${name(compared)}, ${whole(ORDERED_CHARACTERS)})` : name(compared);
 }
-
-const literalCharacters: Sql = { text: String(ORDERED_CHARACTERS), values: [] };
 
 /** One text to compare with a column: as a member of its ENUM (NULL when it has no such member), else as it is. */
 export function member(shape: Shape, column: string, value: string | number | boolean): Sql {

@@ -40,3 +40,9 @@ export function literal(text: string): Sql {
   if (text.includes('\0')) throw new Error('a literal cannot hold NUL');
   return { text: `'${text.replaceAll("'", "''")}'`, values: [] };
 }
+
+/** A count written into the text: a bound LIMIT keeps the planner from taking the best few without sorting all. */
+export function whole(count: number): Sql {
+  if (!Number.isSafeInteger(count) || count < 0) throw new Error('a count must be a whole number');
+  return { text: String(count), values: [] };
+}

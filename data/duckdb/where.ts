@@ -1,7 +1,8 @@
 // Conditions of a plan as SQL over the table `records`.
+import type { Attribute } from '../../packs/model.ts';
 import { column } from '../layout.ts';
 import type { Predicate } from '../plan.ts';
-import { attributeOf, comparedColumn, member, type Shape } from './shape.ts';
+import { attributeOf, comparedColumn, entriesTable, member, type Shape } from './shape.ts';
 import { join, name, type Sql, sql } from './sql.ts';
 
 /** Mean radius of the earth in kilometres (IUGG); `near` measures great circles on this sphere. */
@@ -60,16 +61,20 @@ function anyOf(attributeName: string, values: readonly (string | number | boolea
     ', ',
   );
   return attribute.type === 'strings'
-    ? sql`list_has_any(${name(compared)}, [${list}])`
+    ? withEntry(attribute, sql`fold IN (${list})`)
     : sql`${name(compared)} IN (${list})`;
 }
 
 function like(attributeName: string, needle: string, shape: Shape): Sql {
   const attribute = attributeOf(shape, attributeName);
-  const compared = name(comparedColumn(attribute));
   return attribute.type === 'strings'
-    ? sql`len(list_filter(${compared}, lambda entry: contains(entry, ${needle}))) > 0`
-    : sql`contains(${compared}, ${needle})`;
+    ? withEntry(attribute, sql`contains(fold, ${needle})`)
+    : sql`contains(${name(comparedColumn(attribute))}, ${needle})`;
+}
+
+/** Records of which an entry of a list meets a condition. */
+function withEntry({ name: list }: Attribute, entry: Sql): Sql {
+  return sql`ord IN (SELECT ord FROM ${name(entriesTable(list))} WHERE ${entry})`;
 }
 
 /** A range overlaps what is asked: its upper end meets `min_`, its lower end meets `max_` (contract section 2). */

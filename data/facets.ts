@@ -1,0 +1,48 @@
+// Facets: the commonest values of an attribute over the matching records, without giving away what is paid for.
+
+import type { Value } from '../packs/model.ts';
+import type { FacetsInput } from './parse.ts';
+import { questionOf } from './parse-selection.ts';
+import type { Visibility } from './plan.ts';
+import type { Release } from './release.ts';
+
+/** Values with fewer records than this are withheld when a question names what is not public (contract section 3). */
+export const FACET_FLOOR = 5;
+
+export interface FacetsAnswer {
+  by: string;
+  values: { value: Value; count: number }[];
+  /** Matching records; null when it would tell too much. */
+  matched: number | null;
+  /** Matching records without `by`; null with `matched`. */
+  missing: number | null;
+  /** How many values were withheld, when any was. */
+  withheld?: number;
+}
+
+/**
+ * Counts by value. Texts that differ in letter case or accents only are one value, in their commonest spelling, so that
+ * a count is what the filter of that value finds. For callers other than admins the floor applies as soon as `by`, a
+ * filter or the words of `q` reach an attribute that is not public.
+ */
+export async function facets(
+  { pack, engine }: Release,
+  input: FacetsInput,
+  { visibility, admin, signal }: { visibility: Visibility; admin: boolean; signal?: AbortSignal },
+): Promise<FacetsAnswer> {
+  const { by, limit } = input;
+  const hidden = pack.attributes.filter((attribute) => !attribute.public);
+  const named = hidden.some(({ name }) => input.names.includes(name));
+  const worded = visibility === 'full' && input.words.length > 0 && hidden.some(({ searchable }) => searchable);
+  const floor = !admin && (named || worded) ? FACET_FLOOR : 0;
+  const plan = { where: questionOf(input, visibility), by, limit, floor };
+  const { values, matched, missing, withheld } = await engine.facets(plan, signal ? { signal } : {});
+  const few = matched < floor;
+  return {
+    by,
+    values,
+    matched: few ? null : matched,
+    missing: few ? null : missing,
+    ...(withheld > 0 ? { withheld } : {}),
+  };
+}
