@@ -1,0 +1,139 @@
+// The columns of the airports dataset: what is public, what an owner may edit, and the bounds of the numbers.
+import type { definePack } from 'dataset-register/pack';
+
+type Attributes = Parameters<typeof definePack>[0]['attributes'];
+
+/** Hours: the source publishes about twice a year. */
+const SLA = 4380;
+const PUBLIC = { public: true, filterable: true, sla: SLA } as const;
+const PAID = { filterable: true, sla: SLA } as const;
+
+export const attributes: Attributes = {
+  code: {
+    ...PUBLIC,
+    type: 'string',
+    description: 'Code that names the airport in this dataset: ICAO (or the national code in its place), else IATA',
+    example: 'ZZX1',
+    searchable: true,
+    weight: 0,
+  },
+  name: {
+    ...PUBLIC,
+    type: 'string',
+    description: 'Name of the airport in English or Latin letters',
+    example: 'Musterfeld Airport',
+    searchable: true,
+    editable: true,
+  },
+  icao: {
+    ...PUBLIC,
+    type: 'string',
+    description: 'ICAO code of four letters; where an airfield has none, often the national code (such as 80F)',
+    example: 'ZZX1',
+    searchable: true,
+  },
+  iata: {
+    ...PUBLIC,
+    type: 'string',
+    description: 'IATA code of three letters, as on tickets and luggage tags',
+    example: 'ZXM',
+    searchable: true,
+    weight: 0.5,
+  },
+  type: {
+    ...PUBLIC,
+    type: 'enum',
+    values: ['large_airport', 'medium_airport', 'small_airport', 'heliport', 'seaplane_base'],
+    description: 'Kind and size of the airport',
+    example: 'medium_airport',
+  },
+  status: {
+    ...PUBLIC,
+    type: 'enum',
+    values: ['listed', 'unlisted'],
+    description: 'Whether the newest version of the source still lists it; unlisted does not prove it closed',
+    example: 'listed',
+    weight: 0,
+  },
+  country: {
+    ...PUBLIC,
+    type: 'enum',
+    description: 'ISO 3166-1 alpha-2 code of the country or territory',
+    example: 'DE',
+  },
+  country_name: {
+    ...PUBLIC,
+    type: 'string',
+    description: 'English name of the country or territory, derived from its code',
+    example: 'Germany',
+    searchable: true,
+    weight: 0,
+  },
+  continent: {
+    ...PUBLIC,
+    type: 'enum',
+    values: ['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA'],
+    description:
+      'Continent: AF Africa, AN Antarctica, AS Asia, EU Europe, NA North America, OC Oceania, SA South America',
+    example: 'EU',
+  },
+  timezone: { ...PUBLIC, type: 'enum', description: 'IANA time zone', example: 'Europe/Berlin' },
+  location: {
+    ...PUBLIC,
+    type: 'geo',
+    unit: 'degrees',
+    description: 'Reference point of the airport (WGS 84)',
+    example: { lat: 54.1, lng: 10.2 },
+  },
+  elevation: {
+    ...PUBLIC,
+    type: 'integer',
+    unit: 'ft',
+    description:
+      'Elevation above sea level in feet; figures of the source that count flights instead are not published',
+    example: 120,
+    // No ground is higher than the upper bound, and no shore lower than the other.
+    range: { min: -1500, max: 29_100 },
+  },
+  runway_length: {
+    ...PUBLIC,
+    type: 'integer',
+    unit: 'ft',
+    description: 'Length of the longest runway in feet',
+    example: 6200,
+    // Helipads are the shortest; the source also holds a few placeholders such as -10 and 1.
+    range: { min: 40, max: 20_000 },
+    jump: 5,
+    editable: true,
+  },
+  scheduled_service: {
+    ...PUBLIC,
+    type: 'boolean',
+    description: 'Whether airlines fly there by timetable',
+    example: true,
+    editable: true,
+  },
+  wikipedia: {
+    ...PAID,
+    type: 'url',
+    description: 'Article in Wikipedia',
+    example: 'https://en.wikipedia.org/wiki/Airport',
+    weight: 0.5,
+    editable: true,
+  },
+  website: {
+    ...PAID,
+    type: 'url',
+    description: 'Website of the airport or its operator',
+    example: 'https://musterfeld-airport.example/',
+    weight: 0.5,
+    editable: true,
+  },
+  domain: {
+    ...PAID,
+    type: 'string',
+    description: 'Host of the website without www.; operators of many airports share one',
+    example: 'musterfeld-airport.example',
+    weight: 0,
+  },
+};

@@ -1,0 +1,143 @@
+// The airports collector over three hand-written versions of its source: codes, cleaning, doubts.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { loadPack } from '../index.ts';
+import type { Observed, Pack } from '../model.ts';
+import { readings } from './fixtures-test/folders.ts';
+
+type Read = Awaited<ReturnType<typeof readings>>;
+
+let pack: Pack;
+let at: Read;
+
+beforeAll(async () => {
+  pack = await loadPack(import.meta.dirname);
+  at = await readings();
+});
+
+async function read(version: string): Promise<Map<string, Observed>> {
+  const found = new Map<string, Observed>();
+  for await (const observed of pack.collector.read(at.reading(version), at.context)) {
+    found.set(String(observed.identity['code']), observed);
+  }
+  return found;
+}
+
+describe('codes', () => {
+  test('an airport keeps one code through all versions, though it gained its ICAO code later', async () => {
+    expect([...(await read('2.0.0')).keys()]).toEqual(['ZZX1', 'ZZX2']);
+    expect([...(await read('3.0.1')).keys()].sort()).toEqual(['2136', 'ZXR', 'ZZX1', 'ZZX2', 'ZZX3', 'ZZX4', 'ZZX5']);
+    expect([...(await read('4.0.0')).keys()].sort()).toEqual(['2136', 'ZXR', 'ZZX1', 'ZZX2', 'ZZX3', 'ZZX4', 'ZZX5']);
+  });
+
+  test('a repeated code, a reused IATA code and a row without any code are left out and told', async () => {
+    at.told.length = 0;
+    await read('2.0.0');
+    expect(at.told).toEqual(['Sample Bay Strip left out: ZXR is now New Holder General Airport']);
+    at.told.length = 0;
+    await read('4.0.0');
+    expect(at.told).toEqual([
+      'row 7 left out: no code',
+      'Musterfeld left out: its code ZZX1 is that of Müsterfeld Airport',
+    ]);
+  });
+
+  test('slugs begin with the code', async () => {
+    const slugs = [...(await read('4.0.0')).values()].map((one) =>
+      pack.identity.slug(one.identity, one.values as never),
+    );
+    expect(slugs).toContain('zzx1-muesterfeld-airport');
+    expect(slugs).toContain('zzx4');
+  });
+});
+
+describe('values', () => {
+  test('a whole row of the newest version', async () => {
+    expect((await read('4.0.0')).get('ZZX1')).toEqual({
+      identity: { code: 'ZZX1' },
+      values: {
+        code: 'ZZX1',
+        name: 'Müsterfeld Airport',
+        icao: 'ZZX1',
+        iata: 'ZXM',
+        type: 'medium_airport',
+        status: 'listed',
+        country: 'DE',
+        country_name: 'Germany',
+        continent: 'EU',
+        timezone: 'Europe/Berlin',
+        location: { lat: 54.1, lng: 10.2 },
+        elevation: 121,
+        runway_length: 6200,
+        scheduled_service: true,
+        website: 'https://www.musterfeld-airport.example/home',
+        domain: 'musterfeld-airport.example',
+      },
+      source_url: 'https://github.com/aashishvanand/airport-data-js',
+      evidence: { '*': 'airport ZZX1, version 4.0.0' },
+    });
+  });
+
+  test('version 2: a name written in the wrong encoding, an address without a scheme, an unknown type', async () => {
+    const found = await read('2.0.0');
+    expect(found.get('ZZX1')?.values).toMatchObject({
+      name: 'Müsterfeld Airport',
+      website: 'http://www.musterfeld-airport.example/',
+    });
+    expect(found.get('ZZX2')?.values).toMatchObject({ name: 'Port Sample + "Regional" | North', elevation: 31 });
+    expect(found.get('ZZX2')?.values['type']).toBeUndefined();
+    expect(found.get('ZZX2')?.values['website']).toBeUndefined();
+  });
+
+  test('what is no value is left out: the name Null, a town as time zone, no position, a number with a comma', async () => {
+    const found = await read('3.0.1');
+    expect(found.get('ZZX4')?.values['name']).toBeUndefined();
+    expect(found.get('ZZX3')?.values['timezone']).toBeUndefined();
+    expect(found.get('2136')?.values['location']).toBeUndefined();
+    expect(found.get('2136')?.values['scheduled_service']).toBeUndefined();
+    expect(found.get('ZZX1')?.values['runway_length']).toBeUndefined();
+    expect(found.get('ZZX2')?.values['timezone']).toBe('Australia/Sydney');
+  });
+});
+
+describe('doubts', () => {
+  const floor = () => pack.consolidation.floor;
+
+  test('an elevation far from that of version 2 stays below the floor, and says why', async () => {
+    const one = (await read('3.0.1')).get('ZZX1');
+    expect(one?.values['elevation']).toBe(8513);
+    expect(one?.confidence).toEqual({ elevation: 0.2 });
+    expect(0.2).toBeLessThan(floor());
+    expect(one?.evidence).toMatchObject({
+      elevation: 'airport ZZX1, version 3.0.1: version 2.0.0 said 120 ft; later figures are often counts of flights',
+    });
+  });
+
+  test('a small correction and an airfield without IATA code are believed', async () => {
+    const found = await read('3.0.1');
+    expect(found.get('ZZX2')?.confidence).toBeUndefined();
+    expect(found.get('ZZX3')?.confidence).toBeUndefined();
+  });
+
+  test('an elevation that nothing confirms is doubted where flights are counted', async () => {
+    expect((await read('4.0.0')).get('ZZX5')?.confidence).toEqual({ elevation: 0.2 });
+  });
+
+  test('type and service that were filled in for a whole import are doubted', async () => {
+    expect((await read('3.0.1')).get('ZZX4')?.confidence).toEqual({ type: 0.2, scheduled_service: 0.2 });
+  });
+
+  test('version 2 is not doubted', async () => {
+    expect([...(await read('2.0.0')).values()].every((one) => one.confidence === undefined)).toBe(true);
+  });
+});
+
+test('a file without rows is refused in plain words', async () => {
+  const broken = await readings();
+  await writeFile(join(broken.root, '4.0.0', 'lib', 'index.js'), 'module.exports = {};');
+  const all = async () => {
+    for await (const _ of pack.collector.read(broken.reading('4.0.0'), broken.context)) return;
+  };
+  await expect(all()).rejects.toThrow('expected gzip or jsonpack rows');
+});

@@ -1,0 +1,80 @@
+// Airports of the world: where they are, how long the runway is, who runs the website.
+import { definePack, slugify } from 'dataset-register/pack';
+import { attributes } from './attributes.ts';
+
+const pin = (
+  version: string,
+  observed_at: string,
+  date_source: 'data' | 'pin' | 'registry',
+  integrity: string,
+): { package: string; version: string; observed_at: string; date_source: typeof date_source; integrity: string } => ({
+  package: 'airport-data-js',
+  version,
+  observed_at,
+  date_source,
+  integrity,
+});
+
+export default definePack({
+  title: 'Airports of the world',
+  description:
+    'Some 18,800 airports, airfields, heliports and seaplane bases with codes, position, elevation, longest runway and website.',
+  keywords: ['airports', 'aviation', 'ICAO', 'IATA', 'runways', 'geography'],
+  license: { name: 'CC-BY-4.0', url: 'https://creativecommons.org/licenses/by/4.0/' },
+  attribution: 'Airport data: airport-data-js © Aashish Vivekanand, CC BY 4.0; cleaned and merged',
+  revision: 1,
+  sources: {
+    'airport-data-js': {
+      title: 'airport-data-js',
+      url: 'https://github.com/aashishvanand/airport-data-js',
+      license: 'CC BY 4.0',
+      trust: 0.8,
+      newest: 'airport-data-js',
+      complete: true,
+      pins: [
+        pin(
+          '2.0.0',
+          '2025-07-25T00:00:00Z',
+          'pin',
+          'sha512-ZfIk1eJVfQJxpcR6UORNfbmdBFksmEtYxWOrAWv5loHHEzFvku2e+QZUWm3tQTKSUUSe1yWyAmYYrZgffuIGRw==',
+        ),
+        pin(
+          '3.0.1',
+          '2026-01-24T00:00:00Z',
+          'data',
+          'sha512-4tPe/Gap9TKkBSalYSmpJG+eT8oCmkK7lVyvCSzdVsnmKhRjJKpvTTqqeksLUphXn4Q3G4FbBz+pDnW/dR85Vw==',
+        ),
+        pin(
+          '4.0.0',
+          '2026-09-16T00:00:00Z',
+          'registry',
+          'sha512-GIB55son7LB5fdH/GGb/wA79ZyiJCKf0oeOl38he3rpls03MGENefYFdOVB11AaMiELO+tn5oKbqyze6tF4nlw==',
+        ),
+      ],
+    },
+  },
+  attributes,
+  identity: {
+    attributes: ['code'],
+    slug: (id, values) => slugify(`${id['code']} ${values['name'] ?? ''}`, { decamelize: false }),
+    name: (id, values) => (typeof values['name'] === 'string' ? values['name'] : `Airport ${id['code']}`),
+  },
+  gone: { attribute: 'status', value: 'unlisted', confidence: 0.8 },
+  group_by: 'country',
+  serving: { showcase: { per_group: 1 }, similar_differ_by: 'country' },
+  compare: ['type', 'runway_length', 'elevation', 'scheduled_service', 'timezone', 'website'],
+  prices: { get: 0.002, search: 0.005, facts: 0.004, compare: 0.006, stats: 0.01 },
+  schedule: '0 3 * * *',
+  owner: { domain: 'domain', shared_domain_bound: 5 },
+  tests: [
+    { kind: 'rows', min: 17_000, max: 40_000 },
+    { kind: 'unique', attribute: 'code' },
+    { kind: 'unique', attribute: 'iata' },
+    { kind: 'fill', attribute: 'name', min: 0.99 },
+    { kind: 'fill', attribute: 'location', min: 0.99 },
+    { kind: 'fill', attribute: 'country', min: 0.99 },
+    { kind: 'fill', attribute: 'elevation', min: 0.5 },
+    { kind: 'fill', attribute: 'runway_length', min: 0.4 },
+    { kind: 'accepted', attribute: 'status', values: ['listed', 'unlisted'] },
+  ],
+});

@@ -1,0 +1,52 @@
+// From a row of the source to the values of a record.
+import type { Value } from 'dataset-register/pack';
+import type { Row } from './rows.ts';
+import { article, domain, website } from './website.ts';
+
+/** Country names in English, by ISO 3166 code. */
+const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+
+/** `Area/City`, as IANA writes it; the source also holds a town or two. */
+const ZONE = /^[A-Z][A-Za-z_]+(?:\/[A-Za-z0-9_+-]+)+$/;
+
+/** `FÃ©lix` is `Félix`: version 2 wrote UTF-8 bytes as if they were Latin-1. */
+export function repaired(text: string): string {
+  if (!/[\u0080-\u00ff]/.test(text) || /[^\u0000-\u00ff]/.test(text)) return text;
+  const read = Buffer.from(text, 'latin1').toString('utf8');
+  return read.includes('\ufffd') ? text : read;
+}
+
+function service(text: string): boolean | undefined {
+  if (text === 'TRUE') return true;
+  return text === 'FALSE' ? false : undefined;
+}
+
+function country(code: string): string | undefined {
+  return /^[A-Z]{2}$/.test(code) ? COUNTRIES.of(code) : undefined;
+}
+
+/** What the row says, without what it does not know. Links to flight trackers and the offset of a day are no facts. */
+export function valuesOf(code: string, row: Row): Record<string, Value | undefined> {
+  const zone = row.time.replaceAll(' ', '');
+  const site = website(row.website);
+  const placed = row.latitude !== 0 || row.longitude !== 0;
+  return {
+    code,
+    name: /^null$/i.test(row.airport) ? undefined : repaired(row.airport) || undefined,
+    icao: row.icao || undefined,
+    iata: row.iata || undefined,
+    type: row.type || undefined,
+    status: 'listed',
+    country: row.country_code || undefined,
+    country_name: country(row.country_code),
+    continent: row.continent || undefined,
+    timezone: ZONE.test(zone) ? zone : undefined,
+    location: placed ? { lat: row.latitude, lng: row.longitude } : undefined,
+    elevation: row.elevation_ft ?? undefined,
+    runway_length: row.runway_length ?? undefined,
+    scheduled_service: service(row.scheduled_service),
+    wikipedia: article(row.wikipedia),
+    website: site,
+    domain: domain(site),
+  };
+}
