@@ -120,10 +120,10 @@ export async function execute<T>(
   try {
     if (leases.release) call.headers['X-Dataset-Version'] = leases.release.manifest.release;
     const ctx = contextOf(gate, call, caller, leases);
-    await exists(call, ctx);
-    const version = call.unchanged && (await operation.version?.(call.raw, ctx));
-    if (version !== undefined && call.unchanged?.(version, ctx))
-      return { kind: 'unchanged', version, caller, done: leases.done };
+    const version = await operation.version?.(call.raw, ctx);
+    // Who can tell the version of a record has found it, or has thrown `unknown_entity`.
+    if (version === undefined) await exists(call, ctx);
+    else if (call.unchanged?.(version, ctx)) return { kind: 'unchanged', version, caller, done: leases.done };
     const answer = await settle(gate, call, caller, ctx, present);
     return { kind: 'answer', answer, caller, done: leases.done };
   } catch (error) {
@@ -182,7 +182,9 @@ async function settle<T>(
   let result: Result<unknown>;
   let answer: T;
   try {
-    result = await operation.run(input, { ...ctx, previews: purse.previews });
+    ctx.previews = purse.previews;
+    result = await operation.run(input, ctx);
+    if (result.release !== undefined) call.headers['X-Dataset-Version'] = result.release;
     answer = await present(result, ctx);
   } catch (error) {
     await purse.release();

@@ -42,6 +42,8 @@ export interface Result<R> {
   next_cursor?: string | null;
   /** Records shown, for the preview quota. */
   records?: number;
+  /** Release the answer comes from, where a cursor led to an earlier one. */
+  release?: string;
 }
 
 export interface Operation<I = unknown, R = unknown> {

@@ -1,0 +1,37 @@
+// The whole HTTP surface as one function of its parts: no socket, no clock and no settings of its own.
+import { Hono } from 'hono';
+import { mountDocuments } from './channels/documents.ts';
+import { type NodeBindings, readRequest, routedPath } from './channels/request.ts';
+import { errorResponse, preflight } from './channels/respond.ts';
+import { mountRest } from './channels/rest.ts';
+import { mountStatic } from './channels/static.ts';
+import { toApiError } from './errors.ts';
+import type { Gate } from './execute.ts';
+import { entity_page } from './operations/entity_page.ts';
+
+/** What the app is made of. Entries fill it from the settings, tests with doubles of the edges. */
+export interface AppDeps {
+  gate: Gate;
+  /** DIST_DIR. */
+  dist: string;
+  started_at: Date;
+  /** Told of every error that is our own fault. */
+  report(error: unknown, request_id: string): void;
+}
+
+/** Builds the app; `app.request()` asks it without a socket. */
+export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
+  const { gate, report, started_at } = deps;
+  const channel = { gate, report, started_at, root: deps.dist, page: entity_page };
+  const app = new Hono<{ Bindings: NodeBindings }>({ getPath: (request) => routedPath(new URL(request.url).pathname) });
+  app.options('/*', (c) => preflight(readRequest(gate, c).request_id));
+  mountRest(app, channel);
+  mountDocuments(app, channel);
+  mountStatic(app, channel);
+  app.onError((error, c) => {
+    const { accept, headers, request_id } = readRequest(gate, c);
+    report(error, request_id);
+    return errorResponse(toApiError(error), { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+  });
+  return app;
+}

@@ -1,0 +1,105 @@
+// The root, the health of the process, and the discovery documents: free, and never limited.
+
+import { health } from '../discovery/health.ts';
+import { DOCUMENTS, type View } from '../discovery/index.ts';
+import { llmsText } from '../discovery/llms.ts';
+import { rootLinks, rootMap } from '../discovery/map.ts';
+import { protectedResource } from '../discovery/protected-resource.ts';
+import { ApiError, toApiError } from '../errors.ts';
+import type { Gate } from '../execute.ts';
+import { etagOf, matches } from '../formats/etag.ts';
+import { preferred } from '../formats/negotiate.ts';
+import { findFile } from './files.ts';
+import { type Http, readRequest } from './request.ts';
+import { errorResponse, type Headers } from './respond.ts';
+import type { App } from './rest.ts';
+import { type StaticDeps, sendFile } from './static.ts';
+
+export interface DocumentDeps extends StaticDeps {
+  started_at: Date;
+}
+
+/** Mounts `/`, `/healthz`, the plain documents and the protected-resource metadata. */
+export function mountDocuments(app: App, deps: DocumentDeps): void {
+  const { gate } = deps;
+  app.get('/', (c) => guarded(deps, c, (view, headers) => root(deps, c, view, headers)));
+  app.get('/healthz', (c) =>
+    guarded(deps, c, (view, headers) => {
+      const state = health(view, deps.started_at);
+      const empty = state.status === 'empty';
+      return new Response(JSON.stringify(state), {
+        status: empty ? 503 : 200,
+        headers: { ...headers, ...JSON_TYPE, 'Cache-Control': 'no-store', ...(empty ? { 'Retry-After': '5' } : {}) },
+      });
+    }),
+  );
+  for (const document of DOCUMENTS)
+    app.get(document.path, (c) =>
+      guarded(deps, c, (view, headers) => send(c, document.text(view), document.content_type, headers)),
+    );
+  // RFC 9728 puts the resource's path behind the well-known one, as further segments.
+  const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+  const metadata = (c: Http) => {
+    const request = readRequest(gate, c);
+    const behind = request.path.slice(WELL_KNOWN.length);
+    const asked = request.query['resource_path'];
+    const found = protectedResource(gate.base_url, behind === '' && typeof asked === 'string' ? asked : behind);
+    if (found === null) return missing(gate, c);
+    return send(c, JSON.stringify(found), JSON_TYPE['Content-Type'], request.headers);
+  };
+  app.get(WELL_KNOWN, metadata);
+  app.get(`${WELL_KNOWN}/*`, metadata);
+}
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+/** Lends the current releases to a document while it is made. */
+async function guarded(
+  { gate, report }: DocumentDeps,
+  c: Http,
+  make: (view: View, headers: Headers) => Response | Promise<Response>,
+): Promise<Response> {
+  const { headers, request_id, accept } = readRequest(gate, c);
+  try {
+    const leases = await gate.lease(null);
+    try {
+      const { base_url, operations, eur_usd } = gate;
+      return await make({ base_url, operations, eur_usd, releases: leases.releases, now: gate.now() }, headers);
+    } finally {
+      leases.done();
+    }
+  } catch (error) {
+    const told = toApiError(error);
+    if (told.code === 'internal') report(error, request_id);
+    return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+  }
+}
+
+/** The root: the home page for people, the guide as Markdown, the map for everyone else. */
+async function root(deps: DocumentDeps, c: Http, view: View, common: Headers): Promise<Response> {
+  const kind = preferred(c.req.header('accept'), ['application/json', 'text/html', 'text/markdown', 'text/plain']);
+  const links = rootLinks(view.base_url).map(({ rel, href, type }) => `<${href}>; rel="${rel}"; type="${type}"`);
+  const headers = { ...common, Vary: 'Accept', Link: links.join(', ') };
+  if (kind === 'text/html') {
+    const home = await findFile(deps.root, '/');
+    if (home !== null) return sendFile(c, home, headers);
+    return send(c, llmsText(view), 'text/plain; charset=utf-8', headers);
+  }
+  if (kind === 'text/markdown' || kind === 'text/plain')
+    return send(c, llmsText(view), `${kind}; charset=utf-8`, headers);
+  return send(c, JSON.stringify(rootMap(view)), 'application/json', headers);
+}
+
+/** A small text with its tag, or 304. */
+function send(c: Http, text: string, content_type: string, common: Headers): Response {
+  const tag = etagOf(text);
+  const headers = { 'Cache-Control': 'public, no-cache', ...common, ETag: tag, 'Content-Type': content_type };
+  if (matches(c.req.header('if-none-match'), tag)) return new Response(null, { status: 304, headers });
+  return new Response(text, { headers });
+}
+
+function missing(gate: Gate, c: Http): Response {
+  const { accept, headers, request_id } = readRequest(gate, c);
+  const error = new ApiError('not_found', 'There is no protected resource at this path.');
+  return errorResponse(error, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+}

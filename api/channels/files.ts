@@ -1,0 +1,78 @@
+// Files of DIST_DIR by the path of their URL, never outside it (docs/static-hosting.md).
+import { open, realpath, stat } from 'node:fs/promises';
+import { extname, join, sep } from 'node:path';
+
+/** Content types by extension; anything else is bytes. */
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.jsonld': 'application/ld+json',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.xml': 'application/xml',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.webp': 'image/webp',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+};
+
+export interface StaticFile {
+  path: string;
+  bytes: number;
+  content_type: string;
+  etag: string;
+  last_modified: Date;
+  /** Its name holds a hash of its content. */
+  immutable: boolean;
+}
+
+/** Segments of a URL path, decoded; null for one that no published file can have (dot files, separators, NUL, bad encoding). */
+export function safeSegments(pathname: string): string[] | null {
+  const segments: string[] = [];
+  for (const raw of pathname.split('/').filter((part) => part !== '')) {
+    let segment: string;
+    try {
+      segment = decodeURIComponent(raw);
+    } catch {
+      return null;
+    }
+    if (segment.startsWith('.') || segment.length > 255 || /[/\\\p{Cc}]/u.test(segment)) return null;
+    segments.push(segment);
+  }
+  return segments;
+}
+
+/**
+ * The file that a URL path names below `root`; a folder answers with its index.html. null: no such file. A link that leads
+ * out of the folder names no file either.
+ */
+export async function findFile(root: string, pathname: string): Promise<StaticFile | null> {
+  const segments = safeSegments(pathname);
+  if (segments === null) return null;
+  const asked = join(root, ...segments);
+  for (const path of [asked, join(asked, 'index.html')]) {
+    const found = await stat(path).catch(() => null);
+    if (!found?.isFile()) continue;
+    const [real, realRoot] = await Promise.all([realpath(path), realpath(root)]);
+    if (!real.startsWith(realRoot + sep)) return null;
+    return {
+      path: real,
+      bytes: found.size,
+      content_type: TYPES[extname(path)] ?? 'application/octet-stream',
+      etag: `W/"${found.size.toString(36)}-${Math.floor(found.mtimeMs).toString(36)}"`,
+      last_modified: found.mtime,
+      immutable: segments[0] === 'assets',
+    };
+  }
+  return null;
+}
+
+/** The bytes of a file, piece by piece; the file is closed when the reader is done or gone. */
+export async function openFile(path: string): Promise<ReadableStream<Uint8Array>> {
+  const handle = await open(path);
+  return handle.readableWebStream({ autoClose: true }) as ReadableStream<Uint8Array>;
+}

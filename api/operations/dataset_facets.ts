@@ -1,0 +1,52 @@
+// GET /v1/{ds}/facets: the commonest values of an attribute with counts, over the records that the filters match.
+import { z } from 'zod';
+import { type FacetsAnswer, facets } from '../../data/facets.ts';
+import { type FacetsInput, parseFacets } from '../../data/parse.ts';
+import { cell, columnTitle } from '../formats/cells.ts';
+import { blocks, escapeText, table } from '../formats/markdown.ts';
+import { type Context, operation } from '../operation.ts';
+import { type About, aboutDataset, releaseOf } from './about.ts';
+import { attributeName, SELECTION_INPUT } from './inputs.ts';
+
+type Facets = FacetsAnswer & About;
+
+function markdown({ by, values, matched, missing, withheld, attribution, license }: Facets, ctx: Context): string {
+  const attribute = releaseOf(ctx).pack.attributes.find(({ name }) => name === by);
+  const counts = [
+    matched === null ? 'Fewer than 5 records match' : `${matched} records match`,
+    missing !== null && missing > 0 && `${missing} of them lack ${escapeText(by)}`,
+    withheld !== undefined && `${withheld} values with fewer than 5 records are withheld`,
+  ];
+  return blocks(
+    table(
+      [attribute ? columnTitle(attribute) : by, 'records'],
+      values.map(({ value, count }) => [cell(value, true), count]),
+    ),
+    `${counts.filter((part) => part !== false).join('; ')}.`,
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const dataset_facets = operation<FacetsInput, Facets>({
+  name: 'dataset_facets',
+  title: 'Values of an attribute with counts',
+  description: 'The commonest values of an attribute, with counts, over the records that the filters match. Free.',
+  route: { method: 'GET', path: '/v1/:ds/facets' },
+  group: 'dataset',
+  access: 'free',
+  formats: ['json', 'markdown'],
+  input: (pack) =>
+    z.looseObject({
+      by: attributeName(pack, 'Attribute to count by'),
+      limit: z.number().int().min(1).max(200).default(50),
+      ...SELECTION_INPUT,
+    }),
+  parse: (raw, ctx) => parseFacets(raw, releaseOf(ctx).pack, { path: ['ds'] }),
+  // Anyone may count by an attribute that is not public, with rare values withheld; filtering by one takes a key.
+  names: ({ where }) => where.flatMap((condition) => ('attribute' in condition ? [condition.attribute] : [])),
+  run: async (input, ctx) => {
+    const release = releaseOf(ctx);
+    return { body: { ...(await facets(release, input, ctx)), ...aboutDataset(release.pack, ctx.base_url) } };
+  },
+  markdown,
+});

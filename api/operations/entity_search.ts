@@ -1,0 +1,56 @@
+// GET /v1/{ds}/entities: search with filters; anonymous callers see public values within the daily quota.
+import { z } from 'zod';
+import type { PublicRecord } from '../../data/model.ts';
+import { parseSearch, type SearchInput } from '../../data/parse.ts';
+import { releaseFor, search } from '../../data/search.ts';
+import { recordUrl } from '../../packs/links.ts';
+import { blocks, escapeText } from '../formats/markdown.ts';
+import { recordTable } from '../formats/record-table.ts';
+import { type Context, operation } from '../operation.ts';
+import { type About, aboutDataset, releaseOf } from './about.ts';
+import { SEARCH_INPUT } from './inputs.ts';
+
+type Found = { items: PublicRecord[]; next_cursor: string | null; total?: number } & About;
+
+function markdown({ items, total, attribution, license }: Found, ctx: Context): string {
+  const { pack } = releaseOf(ctx);
+  const asked = ctx.url.searchParams.getAll('fields').join(',').split(',');
+  const of = total === undefined ? '' : ` of ${total}`;
+  const seen = ctx.visibility === 'public' ? ', public values only' : '';
+  const base = `${ctx.base_url}/v1/${pack.id}/entities`;
+  return blocks(
+    items.length > 0 && recordTable(items, pack, asked),
+    `${items.length}${of} records${seen}. Sources and ages of a record: ${base}/<slug>.md; its page: ${recordUrl(ctx.base_url, pack.id, '<slug>')}`,
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const entity_search = operation<SearchInput, Found>({
+  name: 'entity_search',
+  title: 'Search records',
+  description:
+    'Finds records by words, place and filters (names in the schema), sorted and paged. Without a key: public values of 20 records a day.',
+  route: { method: 'GET', path: '/v1/:ds/entities' },
+  group: 'records',
+  access: 'paid',
+  previews: true,
+  price: { of: 'search' },
+  formats: ['json', 'markdown'],
+  input: () => z.looseObject(SEARCH_INPUT),
+  parse: (raw, ctx) => parseSearch(raw, releaseOf(ctx).pack, { path: ['ds'], format: ctx.format }),
+  names: ({ names }) => names,
+  page: ({ limit }) => limit,
+  run: async (input, ctx) => {
+    const current = releaseOf(ctx);
+    const release = await releaseFor(input, current, ctx.earlier);
+    const found = await search(release, input, ctx);
+    const body: Found = { ...found, ...aboutDataset(release.pack, ctx.base_url) };
+    return {
+      body,
+      next_cursor: found.next_cursor,
+      records: found.items.length,
+      ...(release === current ? {} : { release: release.manifest.release }),
+    };
+  },
+  markdown,
+});

@@ -1,0 +1,28 @@
+// The table of operations: every channel, the guides and the tests loop over it (contract section 8).
+import type { Operation } from '../operation.ts';
+import { dataset_examples } from './dataset_examples.ts';
+import { dataset_facets } from './dataset_facets.ts';
+import { dataset_full_text } from './dataset_full_text.ts';
+import { dataset_guide } from './dataset_guide.ts';
+import { dataset_samples } from './dataset_samples.ts';
+import { dataset_schema } from './dataset_schema.ts';
+import { dataset_status } from './dataset_status.ts';
+import { datasets_list } from './datasets_list.ts';
+import { entity_batch } from './entity_batch.ts';
+import { entity_get } from './entity_get.ts';
+import { entity_search } from './entity_search.ts';
+
+/** In the order in which routes are matched: `entities/batch` stands before `entities/{entity_id}`. */
+export const OPERATIONS: readonly Operation[] = [
+  datasets_list,
+  dataset_guide,
+  dataset_schema,
+  dataset_status,
+  dataset_samples,
+  dataset_examples,
+  dataset_facets,
+  dataset_full_text,
+  entity_search,
+  entity_batch,
+  entity_get,
+];
