@@ -1,6 +1,6 @@
 // When two values agree, and when a value has jumped: the comparisons that consolidation rests on (contract section 5).
 import type { Attribute, Geo, Value } from '../packs/model.ts';
-import { fold, words } from '../packs/text.ts';
+import { fold } from '../packs/text.ts';
 
 /** Lower and upper end of a numeric value: a plain number is a range of one point. Null for values that are not numeric. */
 export function bounds(value: Value): { min: number; max: number } | null {
@@ -9,13 +9,14 @@ export function bounds(value: Value): { min: number; max: number } | null {
   return null;
 }
 
+/** Points this close, in degrees of either coordinate, are one place: about a kilometre. */
+const SAME_PLACE = 0.01;
+
 /**
- * Whether two sources say the same of an attribute, within its `tolerance`:
- * numbers and prices: both ends differ by at most that share of the larger; texts and lists: at most that share of their words or
- * entries is not common to both (0: equal but for case and accents); points: by at most that many degrees; the rest: equal.
+ * Whether two sources say the same of an attribute. Numbers and prices: both ends differ by at most the attribute's `tolerance`, as a
+ * share of the larger. Texts: equal but for case and accents. Lists: the same entries in any order. Points: about a kilometre apart.
  */
 export function agrees(attribute: Attribute, a: Value, b: Value): boolean {
-  const share = attribute.tolerance;
   switch (attribute.type) {
     case 'integer':
     case 'number':
@@ -23,37 +24,36 @@ export function agrees(attribute: Attribute, a: Value, b: Value): boolean {
       const x = bounds(a);
       const y = bounds(b);
       if (!x || !y) return false;
-      const close = (m: number, n: number) => Math.abs(m - n) <= share * Math.max(Math.abs(m), Math.abs(n));
+      const close = (m: number, n: number) =>
+        Math.abs(m - n) <= attribute.tolerance * Math.max(Math.abs(m), Math.abs(n));
       return close(x.min, y.min) && close(x.max, y.max);
     }
     case 'geo':
-      return near(a as Geo, b as Geo, share);
-    case 'strings':
-      return apart((a as string[]).map(fold), (b as string[]).map(fold)) <= share;
+      return near(a as Geo, b as Geo);
+    case 'strings': {
+      const entries = (value: Value) => [...new Set((value as string[]).map(fold))].sort().join('\n');
+      return entries(a) === entries(b);
+    }
     case 'boolean':
     case 'date':
       return a === b;
-    default: {
-      if (a === b || fold(String(a)) === fold(String(b))) return true;
-      return share > 0 && apart(words(String(a)), words(String(b))) <= share;
-    }
+    default:
+      return a === b || fold(String(a)) === fold(String(b));
   }
 }
 
-/** Both coordinates within so many degrees; longitudes compare across the date line. */
-function near(a: Geo, b: Geo, degrees: number): boolean {
+/** Longitudes compare across the date line. */
+function near(a: Geo, b: Geo): boolean {
   const turn = Math.abs(a.lng - b.lng);
-  return Math.abs(a.lat - b.lat) <= degrees && Math.min(turn, 360 - turn) <= degrees;
+  return Math.abs(a.lat - b.lat) <= SAME_PLACE && Math.min(turn, 360 - turn) <= SAME_PLACE;
 }
 
-/** Share of entries that only one of two lists has, 0..1 (Jaccard distance). */
-function apart(a: string[], b: string[]): number {
-  const left = new Set(a);
-  const right = new Set(b);
-  let common = 0;
-  for (const entry of left) if (right.has(entry)) common++;
-  const all = left.size + right.size - common;
-  return all === 0 ? 0 : 1 - common / all;
+/**
+ * Whether a difference about the attribute is a question for a person. Two sources that word a name or a description differently, or
+ * list different extras, do not contradict each other; two numbers, dates or kinds do.
+ */
+export function disputable(attribute: Attribute): boolean {
+  return !['string', 'text', 'url', 'strings'].includes(attribute.type);
 }
 
 /**

@@ -1,7 +1,7 @@
 // Settles what a record says: which of the competing facts of one attribute is published, and why (contract section 5). Pure.
 import { createHash } from 'node:crypto';
 import type { Attribute, Pack, Rule, Value } from '../packs/model.ts';
-import { agrees, jumps } from './consolidate-compare.ts';
+import { agrees, disputable, jumps } from './consolidate-compare.ts';
 import { confirmedAt, type Listing, listedAt } from './consolidate-times.ts';
 import type { FactReason, ReviewItem, SourceKind } from './model.ts';
 
@@ -222,7 +222,7 @@ function compete(question: Question, ground: Ground, at: number, candidates: num
     outcome.reasons[other] = older ? 'older_reading' : 'less_trusted';
     if (!older) reason = 'more_trusted';
     else if (reason !== 'more_trusted') reason = 'newer_reading';
-    if (older || rule.prefer === 'newest' || question.identity || attribute.type === 'text') continue;
+    if (older || rule.prefer === 'newest' || question.identity || !disputable(attribute)) continue;
     disputed = true;
     const id = disputeId(ground, question, 'conflict', statements[winner]!, statements[other]!);
     outcome.disputes.push({ id, kind: 'conflict', statements: [winner, other] });

@@ -1,0 +1,118 @@
+// What each source last said of each record, as hashes: enough to see what a new reading changes.
+
+/** A 53-bit hash of a text, never 0, from two 32-bit lanes with unlike steps: two values of one cell meet once in some 10^15. */
+export function hash53(text: string): number {
+  let left = 0x811c9dc5;
+  let right = 0x2545f491;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    left = Math.imul(left ^ unit, 0x01000193);
+    right = Math.imul((right << 13) | (right >>> 19), 0x27d4eb2f) + unit;
+  }
+  left = Math.imul(left ^ (left >>> 15) ^ right, 0x2c1b3c6d);
+  right = Math.imul(right ^ (right >>> 13) ^ left, 0x297a2d39);
+  left ^= left >>> 16;
+  right ^= right >>> 15;
+  return (right >>> 11) * 0x1_0000_0000 + (left >>> 0) || 1;
+}
+
+/** Records of a dataset by number, in the order in which they were first met. */
+export class Records {
+  readonly ids: string[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  number(id: string): number {
+    const known = this.#numbers.get(id);
+    if (known !== undefined) return known;
+    this.#numbers.set(id, this.ids.length);
+    return this.ids.push(id) - 1;
+  }
+}
+
+/** One source's account: a cell for each record and attribute, 0 where the source says nothing. */
+export class Account {
+  readonly #width: number;
+  #room = 0;
+  #cells = new Float64Array(0);
+  /** Reading in which a cell was last said; 0: before this run. */
+  #said = new Uint16Array(0);
+  #listed = new Uint8Array(0);
+  #seen = new Uint16Array(0);
+
+  constructor(attributes: number) {
+    this.#width = attributes;
+  }
+
+  #grow(record: number): void {
+    if (record < this.#room) return;
+    this.#room = Math.max(1024, record + 1, this.#room * 2);
+    const enlarge = <T extends Float64Array | Uint16Array | Uint8Array>(old: T, larger: T): T => {
+      larger.set(old);
+      return larger;
+    };
+    this.#cells = enlarge(this.#cells, new Float64Array(this.#room * this.#width));
+    this.#said = enlarge(this.#said, new Uint16Array(this.#room * this.#width));
+    this.#listed = enlarge(this.#listed, new Uint8Array(this.#room));
+    this.#seen = enlarge(this.#seen, new Uint16Array(this.#room));
+  }
+
+  /** Sets what was said before this run. */
+  restore(record: number, attribute: number, hash: number): void {
+    this.#grow(record);
+    this.#cells[record * this.#width + attribute] = hash;
+  }
+
+  restoreListed(record: number, listed: boolean): void {
+    this.#grow(record);
+    this.#listed[record] = listed ? 1 : 0;
+  }
+
+  /** Notes that a reading (numbered from 1) names the record; tells whether it had not been listed until now. */
+  see(record: number, reading: number): boolean {
+    this.#grow(record);
+    this.#seen[record] = reading;
+    if (this.#listed[record] === 1) return false;
+    this.#listed[record] = 1;
+    return true;
+  }
+
+  /** Whether this reading has already said something of the cell. */
+  saidIn(record: number, attribute: number, reading: number): boolean {
+    return this.#said[record * this.#width + attribute] === reading;
+  }
+
+  has(record: number, attribute: number): boolean {
+    return this.#cells[record * this.#width + attribute] !== 0;
+  }
+
+  /** Notes what a reading says; tells whether it is news. */
+  say(record: number, attribute: number, hash: number, reading: number): boolean {
+    const at = record * this.#width + attribute;
+    this.#said[at] = reading;
+    if (this.#cells[at] === hash) return false;
+    this.#cells[at] = hash;
+    return true;
+  }
+
+  /** Attributes of a seen record that the reading no longer says; they are forgotten. */
+  *withdraw(reading: number, lasting: readonly boolean[]): Generator<[record: number, attribute: number]> {
+    for (let record = 0; record < this.#room; record++) {
+      if (this.#seen[record] !== reading) continue;
+      for (let attribute = 0; attribute < this.#width; attribute++) {
+        const at = record * this.#width + attribute;
+        if (this.#cells[at] === 0 || this.#said[at] === reading || lasting[attribute]) continue;
+        this.#cells[at] = 0;
+        yield [record, attribute];
+      }
+    }
+  }
+
+  /** Records that were listed and that the reading does not name; they are no longer listed. */
+  *drop(reading: number): Generator<number> {
+    for (let record = 0; record < this.#room; record++) {
+      if (this.#listed[record] !== 1 || this.#seen[record] === reading) continue;
+      this.#listed[record] = 0;
+      yield record;
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// Collects one dataset: fetches its sources, lets the collector read them in order of time, and appends the news as facts.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { allReadings, clearUnfinished, type ReadingRow } from '../data/facts.ts';
+import { paths } from '../data/layout.ts';
+import { UNFINISHED } from '../data/write/atomic.ts';
+import { Duck } from '../data/write/duck.ts';
+import { LineWriter } from '../data/write/lines.ts';
+import { isoTime } from '../data/write/record.ts';
+import type { Pack } from '../packs/model.ts';
+import { append, runId } from './collect-append.ts';
+import { Fetcher, message, prepare } from './collect-fetch.ts';
+import { Observer } from './collect-observe.ts';
+import { inOrder, type Planned, type SourcePlan, without } from './collect-plan.ts';
+import { recall } from './collect-recall.ts';
+import type { Effects } from './effects.ts';
+
+export interface Collected {
+  /** Readings made by this run. */
+  readings: number;
+  /** Facts appended, the register's own included. */
+  facts: number;
+  /** Values that could not be taken. */
+  parked: number;
+  /** Sources that could not be had or read, in words; the rest went on. */
+  failures: string[];
+}
+
+/**
+ * Collects what is new in the sources of a pack. Nothing is appended until every reading that can be made is made, so a run that dies leaves
+ * nothing behind. Throws only where nothing can be done: files that cannot be written.
+ */
+export async function collect(pack: Pack, dataDir: string, effects: Effects): Promise<Collected> {
+  await mkdir(paths.facts(dataDir, pack.id), { recursive: true });
+  await clearUnfinished(dataDir, pack.id);
+  const work = join(paths.facts(dataDir, pack.id), `${UNFINISHED}run`);
+  await mkdir(work, { recursive: true });
+  const duck = await Duck.open(join(work, 'spill'));
+  try {
+    const made = await allReadings(duck, dataDir, pack.id);
+    effects.progress.step(pack.id, 'fetch');
+    const fetcher = new Fetcher(pack, dataDir, effects);
+    const { plans, failures } = await prepare(pack, made, fetcher, effects);
+    return await readPlans({ pack, dataDir, effects, work, duck, made, fetcher }, plans, failures);
+  } finally {
+    duck.close();
+    await clearUnfinished(dataDir, pack.id);
+  }
+}
+
+interface Night {
+  pack: Pack;
+  dataDir: string;
+  effects: Effects;
+  work: string;
+  duck: Duck;
+  made: readonly ReadingRow[];
+  fetcher: Fetcher;
+}
+
+/** Makes the readings. One that breaks off says nothing at all: the others are made again without it. */
+async function readPlans(night: Night, plans: SourcePlan[], failures: string[]): Promise<Collected> {
+  const { pack, dataDir, effects, work, duck, made } = night;
+  const readings = inOrder(
+    pack,
+    plans.flatMap((plan) => plan.readings),
+  );
+  if (readings.length === 0) return { readings: 0, facts: 0, parked: 0, failures };
+  effects.progress.step(pack.id, 'collect');
+  const lines = new LineWriter(join(work, 'facts'));
+  const observer = new Observer(pack, await recall(duck, dataDir, pack, made, plans, work), lines);
+  for (const reading of readings) {
+    try {
+      await read(night, reading, observer);
+    } catch (error) {
+      lines.close();
+      const { source, package: pkg, version } = reading;
+      failures.push(`${source}: ${pkg}@${version} could not be read: ${message(error)}`);
+      return readPlans(night, without(plans, new Set([reading])), failures);
+    }
+  }
+  lines.close();
+  const run = await runId(dataDir, pack, readings, effects.now());
+  effects.progress.step(pack.id, 'append facts');
+  await append(duck, dataDir, work, run, { pack, plans, readings, made, facts: lines.path, parked: observer.parked });
+  return { readings: readings.length, facts: lines.lines, parked: observer.parkedCount, failures };
+}
+
+async function read({ pack, effects, fetcher }: Night, reading: Planned, observer: Observer): Promise<void> {
+  const folder = await fetcher.folder(reading);
+  const { source, package: pkg, version, date_source } = reading;
+  const asked = { source, package: pkg, version, date_source, folder, observed_at: isoTime(reading.observed_at) };
+  const context = {
+    folder: (other: string, wanted: string) => {
+      const pins = pack.sources.flatMap(({ pins }) => pins);
+      const pin = pins.find((each) => each.package === other && each.version === wanted);
+      return pin ? fetcher.folder(pin) : Promise.reject(new Error(`${other}@${wanted} is not a pin of this pack`));
+    },
+    log: (text: string) => effects.progress.note(`${pack.id}: ${text}`),
+  };
+  observer.begin(reading);
+  let records = 0;
+  for await (const observed of pack.collector.read(asked, context)) {
+    observer.take(observed);
+    if (++records % 1000 === 0) effects.progress.at(records, null, `records of ${pkg}@${version}`);
+  }
+  observer.end();
+}

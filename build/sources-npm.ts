@@ -1,0 +1,90 @@
+// Asks the npm client, as this machine has it configured, for a tarball or for a package's newest version. Nothing is installed or run.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The newest version of a package, as the registry tells it. `published` is ISO 8601, or null when the registry does not say. */
+export interface Newest {
+  version: string;
+  integrity: string;
+  published: string | null;
+}
+
+export interface Npm {
+  /** Downloads the tarball of a version into a folder and gives its path. */
+  pack: (pkg: string, version: string, into: string) => Promise<string>;
+  newest: (pkg: string) => Promise<Newest>;
+}
+
+const NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
+const VERSION = /^\d+\.\d+\.\d+[0-9A-Za-z.+-]*$/;
+
+/** Milliseconds: a tarball may be large and the line slow; a look-up may not hold up the night. */
+const PATIENCE = { pack: 600_000, view: 60_000 };
+
+/** The real client. */
+export function npmClient(): Npm {
+  return {
+    async pack(pkg, version, into) {
+      const args = ['pack', spec(pkg, version), '--json', '--ignore-scripts', '--pack-destination', into];
+      const told = JSON.parse(await npm(args, PATIENCE.pack)) as unknown;
+      // npm before 12 answers a list, later ones an object by package name.
+      const [packed] = Array.isArray(told) ? (told as unknown[]) : Object.values(told as object);
+      const filename = (packed as { filename?: unknown } | undefined)?.filename;
+      if (typeof filename !== 'string') throw new Error(`npm pack ${pkg} named no file`);
+      // Some versions of npm name a scoped package's file with its slash.
+      return join(into, filename.replace(/^@/, '').replaceAll('/', '-'));
+    },
+    async newest(pkg) {
+      const args = ['view', spec(pkg), 'version', 'dist.integrity', 'time', '--json', '--fetch-retries=0'];
+      const told = JSON.parse(await npm(args, PATIENCE.view)) as Record<string, unknown>;
+      const version = String(told['version']);
+      if (!VERSION.test(version)) throw new Error(`npm view ${pkg} named no version`);
+      const published = (told['time'] as Record<string, unknown> | undefined)?.[version];
+      return {
+        version,
+        integrity: String(told['dist.integrity'] ?? ''),
+        published: typeof published === 'string' ? published : null,
+      };
+    },
+  };
+}
+
+/** `name@version`, checked, because it becomes an argument of a command. */
+function spec(pkg: string, version?: string): string {
+  if (!NAME.test(pkg)) throw new Error(`${JSON.stringify(pkg)} is not the name of an npm package`);
+  if (version === undefined) return pkg;
+  if (!VERSION.test(version)) throw new Error(`${JSON.stringify(version)} is not an exact version of ${pkg}`);
+  return `${pkg}@${version}`;
+}
+
+/** Runs npm outside of any project, so that only the user's and the machine's configuration count. */
+async function npm(args: string[], timeout: number): Promise<string> {
+  const cwd = await mkdtemp(join(tmpdir(), 'dataset-register-npm-'));
+  const quiet = ['--loglevel=error', '--no-audit', '--no-fund', '--no-update-notifier'];
+  const windows = process.platform === 'win32';
+  try {
+    return await new Promise((resolve, reject) => {
+      const options = { cwd, timeout, maxBuffer: 1 << 26, shell: windows, windowsHide: true };
+      execFile(windows ? 'npm.cmd' : 'npm', [...args, ...quiet], options, (error, stdout, stderr) => {
+        if (error) reject(new Error(reason(error, stdout, stderr)));
+        else resolve(stdout);
+      });
+    });
+  } finally {
+    await rm(cwd, { recursive: true, force: true });
+  }
+}
+
+/** The line of npm's complaint that says what is wrong. */
+function reason(error: Error, stdout: string, stderr: string): string {
+  try {
+    const told = (JSON.parse(stdout) as { error?: { code?: string; summary?: string } }).error;
+    if (told?.summary) return `npm: ${told.code ?? ''} ${told.summary}`.trim().split('\n')[0]!;
+  } catch {
+    // Not JSON: npm died before it could say more than on stderr.
+  }
+  const line = stderr.split('\n').find((each) => /^npm (error|ERR!)/.test(each) && !/code E?/.test(each));
+  return line ?? error.message.split('\n')[0]!;
+}

@@ -1,0 +1,87 @@
+// DuckDB as the build uses it: in memory, one thread a statement so that files come out the same, spilling into the build's folder.
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { NULL } from './lines.ts';
+
+/** Quotes a text for SQL. Only for paths and names of our own making; there is no user input in a build. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** Quotes an identifier. */
+export function named(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`;
+}
+
+/** Column names and their SQL types, in order. */
+export type Columns = Record<string, string>;
+
+export class Duck {
+  readonly #instance: DuckDBInstance;
+  readonly #idle: DuckDBConnection[] = [];
+
+  private constructor(instance: DuckDBInstance) {
+    this.#instance = instance;
+  }
+
+  /** Opens a database that may spill into `folder`. */
+  static async open(folder: string, memory = '1GB'): Promise<Duck> {
+    const instance = await DuckDBInstance.create(':memory:', {
+      threads: '1',
+      memory_limit: memory,
+      temp_directory: folder,
+      preserve_insertion_order: 'true',
+    });
+    return new Duck(instance);
+  }
+
+  /** Runs a statement and gives its rows. Statements run at the same time, each on a connection of its own. */
+  async rows(sql: string): Promise<unknown[][]> {
+    const connection = this.#idle.pop() ?? (await this.#instance.connect());
+    try {
+      return (await connection.runAndReadAll(sql)).getRows();
+    } finally {
+      this.#idle.push(connection);
+    }
+  }
+
+  async run(sql: string): Promise<void> {
+    await this.rows(sql);
+  }
+
+  /** The one number that a statement answers. */
+  async count(sql: string): Promise<number> {
+    return Number((await this.rows(sql))[0]?.[0] ?? 0);
+  }
+
+  /** Writes a query's rows as a Parquet file, in the query's order; tells how many. */
+  async parquet(query: string, path: string, rowGroup = 20_480): Promise<number> {
+    const options = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroup}`;
+    return this.count(`COPY (${query}) TO ${quoted(path)} (${options})`);
+  }
+
+  /** Writes a query's rows as lines for `readLines`. */
+  async lines(query: string, path: string): Promise<number> {
+    return this.count(
+      `COPY (${query}) TO ${quoted(path)} (FORMAT csv, DELIMITER '\t', HEADER false, QUOTE '', ESCAPE '', NULLSTR ${quoted(NULL)})`,
+    );
+  }
+
+  close(): void {
+    for (const connection of this.#idle) connection.closeSync();
+    this.#instance.closeSync();
+  }
+}
+
+/** Lines of a `LineWriter` as a table expression. */
+export function fromLines(path: string, columns: Columns): string {
+  const shape = Object.entries(columns).map(([name, type]) => `${quoted(name)}: ${quoted(type)}`);
+  const form = `auto_detect = false, header = false, delim = '\t', quote = '', escape = '', nullstr = ${quoted(NULL)}`;
+  return `read_csv(${quoted(path)}, ${form}, max_line_size = 8388608, buffer_size = 16777216, columns = {${shape.join(', ')}})`;
+}
+
+/** Parquet files as a table expression; without any file an empty table of the given columns. */
+export function fromParquet(files: readonly string[], columns: Columns): string {
+  if (files.length > 0) return `read_parquet([${files.map(quoted).join(', ')}])`;
+  const shape = Object.entries(columns).map(([name, type]) => `NULL::${type} AS ${named(name)}`);
+  return `(SELECT ${shape.join(', ')} LIMIT 0)`;
+}

@@ -1,0 +1,154 @@
+// One settled record in the forms that a release keeps: JSON body, engine row, CSV row and search terms.
+import type { Attribute, Geo, Pack, Value } from '../../packs/model.ts';
+import { fold, words } from '../../packs/text.ts';
+import { bounds } from '../consolidate-compare.ts';
+import { column, parts } from '../layout.ts';
+import type { SourceKind } from '../model.ts';
+import { csvRow, flatCells, flatColumns, recordColumn } from './csv.ts';
+import type { Columns } from './duck.ts';
+import { NULL } from './lines.ts';
+
+/** A published value with its provenance. `json` is the value's text; times are milliseconds since 1970. */
+export interface SettledValue {
+  value: Value;
+  json: string;
+  source_url: string;
+  observed_at: number;
+  confidence: number;
+  evidence: string;
+  kind: SourceKind;
+}
+
+/** A record before its rank and the time of its last change are known. `values` follows the pack's attributes. */
+export interface SettledRecord {
+  id: string;
+  slug: string;
+  name: string;
+  /** JSON text of the identity. */
+  identity: string;
+  values: (SettledValue | undefined)[];
+  quality: number;
+  completeness: number;
+  owner: boolean;
+}
+
+const times = new Map<number, string>();
+
+/** ISO 8601 in UTC with `Z`, without milliseconds where they are zero. */
+export function isoTime(at: number): string {
+  let text = times.get(at);
+  if (text === undefined) {
+    text = new Date(at).toISOString().replace('.000Z', 'Z');
+    if (times.size < 10_000) times.set(at, text);
+  }
+  return text;
+}
+
+/** Where `updated_at` stands in a body until it is known: the same number of bytes. */
+export const UPDATED = '0000-00-00T00:00:00.000Z';
+
+/** JSON text of a StoredRecord with `UPDATED` for its time. */
+export function bodyOf(pack: Pack, record: SettledRecord): string {
+  let attributes = '';
+  let provenance = '';
+  for (let i = 0; i < record.values.length; i++) {
+    const settled = record.values[i];
+    if (settled === undefined) continue;
+    const comma = attributes === '' ? '' : ',';
+    const name = `${comma}${JSON.stringify(pack.attributes[i]!.name)}:`;
+    attributes += name + settled.json;
+    provenance +=
+      `${name}{"source_url":${JSON.stringify(settled.source_url)},"observed_at":"${isoTime(settled.observed_at)}"` +
+      `,"confidence":${settled.confidence},"evidence":${JSON.stringify(settled.evidence)},"source":{"kind":"${settled.kind}"}}`;
+  }
+  const { id, slug, name, quality, completeness, owner } = record;
+  return (
+    `{"id":"${id}","slug":"${slug}","name":${JSON.stringify(name)},"dataset":"${pack.id}","updated_at":"${UPDATED}"` +
+    `,"attributes":{${attributes}},"provenance":{${provenance}}` +
+    `,"quality_score":${quality},"completeness":${completeness},"verified_owner":${owner}}`
+  );
+}
+
+/** Header of records.csv. */
+export function csvHeader(pack: Pack): string {
+  const own = (names: string[]) => names.map((name) => recordColumn(pack, name));
+  const attributes = pack.attributes.flatMap(flatColumns);
+  const last = own(['quality_score', 'completeness', 'verified_owner', 'updated_at']);
+  return csvRow([...own(['id', 'slug', 'name']), ...attributes, ...last]);
+}
+
+/** A row of records.csv but for its last cell, `updated_at`. */
+export function csvOf(pack: Pack, record: SettledRecord): string {
+  const cells = pack.attributes.flatMap((attribute, i) => flatCells(attribute, record.values[i]?.value));
+  return csvRow([record.id, record.slug, record.name, ...cells, record.quality, record.completeness, record.owner]);
+}
+
+/** Columns of engine.parquet as lines bring them; lists arrive as JSON text (see `engineQuery` in tables.ts). */
+export function engineColumns(pack: Pack): Columns {
+  const columns: Columns = { ord: 'UINTEGER', updated: 'BIGINT', id: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR' };
+  Object.assign(columns, { quality: 'DOUBLE', completeness: 'DOUBLE', owner: 'BOOLEAN' });
+  for (const attribute of pack.attributes)
+    for (const part of parts(attribute)) columns[column(attribute.name, part)] = engineType(attribute);
+  return columns;
+}
+
+function engineType(attribute: Attribute): string {
+  if (attribute.type === 'boolean') return 'BOOLEAN';
+  return ['integer', 'number', 'price', 'geo'].includes(attribute.type) ? 'DOUBLE' : 'VARCHAR';
+}
+
+/** A line of the engine table but for its first two columns, `ord` and `updated`. */
+export function engineOf(pack: Pack, record: SettledRecord): string {
+  let line = `${record.id}\t${record.slug}\t${record.name}\t${record.quality}\t${record.completeness}\t${record.owner}`;
+  for (let i = 0; i < record.values.length; i++) line += engineParts(pack.attributes[i]!, record.values[i]?.value);
+  return line;
+}
+
+function engineParts(attribute: Attribute, value: Value | undefined): string {
+  switch (attribute.type) {
+    case 'string':
+    case 'text':
+    case 'url':
+    case 'enum':
+      return value === undefined ? `\t${NULL}\t${NULL}` : `\t${value as string}\t${folded(value as string)}`;
+    case 'strings':
+      return value === undefined
+        ? `\t${NULL}\t${NULL}`
+        : `\t${JSON.stringify(value)}\t${JSON.stringify((value as string[]).map(folded))}`;
+    case 'price': {
+      const ends = value === undefined ? null : bounds(value);
+      return ends === null ? `\t${NULL}\t${NULL}` : `\t${ends.min}\t${ends.max}`;
+    }
+    case 'geo':
+      return value === undefined ? `\t${NULL}\t${NULL}` : `\t${(value as Geo).lat}\t${(value as Geo).lng}`;
+    default:
+      return `\t${value === undefined ? NULL : String(value)}`;
+  }
+}
+
+const folds = new Map<string, string>();
+
+/** `fold`, remembered: countries and providers repeat themselves by the thousand. */
+function folded(text: string): string {
+  const known = folds.get(text);
+  if (known !== undefined) return known;
+  if (folds.size > 20_000) folds.clear();
+  const result = fold(text);
+  folds.set(text, result);
+  return result;
+}
+
+/** Searchable words of a record: term, `1` where a public attribute has it and `0` elsewhere, and so on, between tabs. */
+export function termsOf(pack: Pack, record: SettledRecord): string {
+  const terms = new Map<string, boolean>();
+  for (let i = 0; i < record.values.length; i++) {
+    const attribute = pack.attributes[i]!;
+    const value = record.values[i]?.value;
+    if (!attribute.searchable || value === undefined) continue;
+    for (const text of Array.isArray(value) ? value : [String(value)])
+      for (const word of words(text)) if (attribute.public || !terms.has(word)) terms.set(word, attribute.public);
+  }
+  let line = '';
+  for (const [term, open] of terms) line += `${line === '' ? '' : '\t'}${term}\t${open ? 1 : 0}`;
+  return line;
+}
