@@ -1,9 +1,8 @@
-// Documents against the code: settings, error codes, operations, filters, links.
+// Documents against the code: settings, error codes, links.
 import { dirname, normalize } from 'node:path/posix';
 import { describe, expect, test } from 'vitest';
 import { ERRORS } from '../../api/errors.ts';
 import { readConfig } from '../../config.ts';
-import { FILTER_KINDS } from '../../data/filters.ts';
 import { FILES, present, read, tableRows } from './tree.ts';
 
 /** Names of the settings that config.ts knows. */
@@ -36,14 +35,6 @@ describe('errors', () => {
     ]);
     expect(documented.map((row) => row.slice(0, 3)).sort()).toEqual(expected.sort());
     for (const row of documented) expect((row[3] ?? '').split(' ').length, row[0] ?? '').toBeGreaterThan(3);
-  });
-});
-
-describe('docs/api.md', () => {
-  test('has each kind of filter with its attribute types, and no other', () => {
-    const documented = tableRows('docs/api.md').filter(([name]) => name?.endsWith('<attr>='));
-    const expected = FILTER_KINDS.map(({ prefix, types }) => [`${prefix}<attr>=`, types.join(', ')]);
-    expect(documented.map((row) => row.slice(0, 2))).toEqual(expected);
   });
 });
 

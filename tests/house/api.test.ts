@@ -1,0 +1,47 @@
+// docs/api.md against the table of operations and the kinds of filter.
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { OPERATIONS } from '../../api/operations/index.ts';
+import { SELECTION_INPUT } from '../../api/operations/inputs.ts';
+import { FILTER_KINDS } from '../../data/filters.ts';
+import { read, tableRows } from './tree.ts';
+
+/** The text under each heading that names an address, by that address. */
+const sections = new Map(
+  read('docs/api.md')
+    .split(/^#{2,3} /m)
+    .flatMap((text) => {
+      const [heading = '', ...rest] = text.split('\n');
+      return [...heading.matchAll(/`GET ([^`]+)`/g)].map(([, path]) => [path ?? '', rest.join('\n')] as const);
+    }),
+);
+
+const address = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
+
+describe('docs/api.md', () => {
+  test.each(OPERATIONS.map((operation) => [operation.name, operation] as const))('describes %s', (_, operation) => {
+    const path = address(operation.route.path);
+    const text = sections.get(path);
+    expect(text, `a heading with GET ${path}`).toBeDefined();
+    const price = operation.price ? `Paid as \`${operation.price.of}\`` : 'Free';
+    expect(text?.trimStart().startsWith(price), `GET ${path} begins with "${price}"`).toBe(true);
+    const { properties = {} } = z.toJSONSchema(operation.input(null)) as { properties?: Record<string, unknown> };
+    const documented = (text ?? '').includes('| search parameters |') ? Object.keys(SELECTION_INPUT) : [];
+    const missing = Object.keys(properties).filter(
+      (name) => !documented.includes(name) && !path.includes(`{${name}}`) && !text?.includes(`| \`${name}\` |`),
+    );
+    expect(missing, `parameters of GET ${path} without a row`).toEqual([]);
+  });
+
+  test('describes no operation that is not there', () => {
+    const known = OPERATIONS.map(({ route }) => address(route.path));
+    const other = ['/', '/healthz', '/llms.txt', '/robots.txt', '/datasets/{ds}/{slug}.md'];
+    expect([...sections.keys()].filter((path) => !known.includes(path) && !other.includes(path))).toEqual([]);
+  });
+
+  test('has each kind of filter with its attribute types, and no other', () => {
+    const documented = tableRows('docs/api.md').filter(([name]) => name?.endsWith('<attr>='));
+    const expected = FILTER_KINDS.map(({ prefix, types }) => [`${prefix}<attr>=`, types.join(', ')]);
+    expect(documented.map((row) => row.slice(0, 2))).toEqual(expected);
+  });
+});
