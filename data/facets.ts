@@ -21,9 +21,8 @@ export interface FacetsAnswer {
 }
 
 /**
- * Counts by value. Texts that differ in letter case or accents only are one value, in their commonest spelling, so that
- * a count is what the filter of that value finds. For callers other than admins the floor applies as soon as `by`, a
- * filter or the words of `q` reach an attribute that is not public.
+ * Counts by value as it is written (a filter on it also finds other spellings that fold alike). For callers other than
+ * admins the floor applies as soon as `by`, a filter or the words of `q` reach an attribute that is not public.
  */
 export async function facets(
   { pack, engine }: Release,

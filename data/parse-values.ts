@@ -12,7 +12,8 @@ export const BOUNDS = {
   words: 16,
   /** Ids of one batch or one `ids` filter. */
   ids: 100,
-  cursor: 4000,
+  /** Characters of a cursor, which carries the last record's sort value. */
+  cursor: 12_000,
   /** Records on a page: the interface's bound, and the one of JSON and Markdown. */
   limit: 1000,
   page: 100,

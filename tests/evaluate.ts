@@ -115,7 +115,7 @@ function sortValue(pack: Pack, record: StoredRecord, key: string): string | numb
   const value = record.attributes[key];
   const { type } = pack.attributes.find((one) => one.name === key)!;
   if (value === undefined || type === 'boolean' || type === 'integer' || type === 'number') return value as number;
-  return type === 'price' ? low(value) : [...fold(String(value))].slice(0, 200).join('');
+  return type === 'price' ? low(value) : fold(String(value));
 }
 
 function compare(a: string | number | boolean, b: string | number | boolean): number {
@@ -144,38 +144,19 @@ export function evaluateSearch(
 
 const entriesOf = (record: StoredRecord, by: string) =>
   [record.attributes[by] ?? []].flat() as (string | number | boolean)[];
-const grouped = (entry: string | number | boolean) => (typeof entry === 'string' ? fold(entry) : entry);
-
-/** The commonest of some spellings, the first in code point order of equally common ones. */
-function commonest(spellings: string[]): string | undefined {
-  const counts = new Map<string, number>();
-  for (const spelling of spellings) counts.set(spelling, (counts.get(spelling) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1] || byCodePoint(a[0], b[0]))[0]?.[0];
-}
-
-/** What facets answer: texts are counted folded and shown in the release's commonest spelling. */
+/** What facets answer. Values are counted as they are written, each once per record. */
 export function evaluateFacets(pack: Pack, records: StoredRecord[], query: Query, options: EvaluateOptions = {}) {
   const by = String(query['by']);
   const matched = matching(pack, records, query, options);
   const counts = new Map<string | number | boolean, number>();
   for (const record of matched)
-    for (const key of new Set(entriesOf(record, by).map(grouped))) counts.set(key, (counts.get(key) ?? 0) + 1);
-  const spelled = (key: string | number | boolean) =>
-    typeof key !== 'string'
-      ? key
-      : commonest(
-          records.flatMap((record) =>
-            entriesOf(record, by)
-              .map(String)
-              .filter((entry) => fold(entry) === key),
-          ),
-        );
+    for (const key of new Set(entriesOf(record, by))) counts.set(key, (counts.get(key) ?? 0) + 1);
   const shown = [...counts]
     .filter(([, count]) => count >= (options.floor ?? 0))
     .sort((a, b) => b[1] - a[1] || compare(a[0], b[0]))
     .slice(0, Number(query['limit'] ?? 50));
   return {
-    values: shown.map(([key, count]) => ({ value: spelled(key), count })),
+    values: shown.map(([value, count]) => ({ value, count })),
     matched: matched.length,
     missing: matched.filter((record) => record.attributes[by] === undefined).length,
     withheld: [...counts.values()].filter((count) => count < (options.floor ?? 0)).length,

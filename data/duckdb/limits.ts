@@ -1,4 +1,4 @@
-// What one question, one engine and the whole register may use. The defaults are documented in docs/limits and tested.
+// What one question, one engine and the whole register may use. The only place that says so.
 import { availableParallelism } from 'node:os';
 
 export interface EngineLimits {
@@ -16,6 +16,8 @@ export interface EngineLimits {
   bodies: number;
   /** Milliseconds that an unused release, other than the current one, stays open for the next page of a walk. */
   idle: number;
+  /** Milliseconds after which a release that could not be opened is tried again. */
+  retry: number;
 }
 
 export const DEFAULT_LIMITS: EngineLimits = {
@@ -26,4 +28,5 @@ export const DEFAULT_LIMITS: EngineLimits = {
   working_memory: 256 * 1024 * 1024,
   bodies: 128 * 1024 * 1024,
   idle: 60_000,
+  retry: 30_000,
 };

@@ -127,5 +127,7 @@ function explain(error: unknown, late: boolean, abandoned: boolean): unknown {
   if (text.startsWith('INTERRUPT') && abandoned) return givenUp();
   if (text.startsWith('Out of Memory'))
     return new DataError('unavailable', 'The question needs more memory than one question may use; narrow it.');
+  if (text.startsWith('IO Error') || text.startsWith('Permission Error'))
+    return new DataError('unavailable', 'The release this question began on is gone; ask again.');
   return error;
 }

@@ -1,12 +1,12 @@
 // Search plans as one statement, and its rows as an answer.
 import type { Position, SearchAnswer, SearchPlan } from '../plan.ts';
-import { isText, type Shape, sortExpression } from './shape.ts';
-import { type Sql, sql, whole } from './sql.ts';
+import { isText, type Shape, sortColumn } from './shape.ts';
+import { name, type Sql, sql, whole } from './sql.ts';
 import { conditions } from './where.ts';
 
 /** Rows `[ord, id, key]` of one record more than the page holds; with `total` each has the count of all matches last. */
 export function searchStatement(plan: SearchPlan, shape: Shape): Sql {
-  const key = sortExpression(shape, plan.sort.key);
+  const key = name(sortColumn(shape, plan.sort.key));
   const matches = conditions(plan.where, shape);
   const rest = plan.after === null ? sql`` : sql` AND ${beyond(plan, plan.after, key, shape)}`;
   const page = sql`SELECT ord, id, ${key} AS key FROM records WHERE ${matches}${rest} ORDER BY ${order(plan)} LIMIT ${whole(plan.limit + 1)}`;

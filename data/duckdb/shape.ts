@@ -1,20 +1,17 @@
 // What the compilers know of the loaded tables: the pack's attributes, and which columns became ENUMs.
 import type { Attribute } from '../../packs/model.ts';
 import { column } from '../layout.ts';
-import { name, type Sql, sql, whole } from './sql.ts';
+import { name, type Sql, sql } from './sql.ts';
 
 /**
- * Tables in memory: `records` (engine columns without the `value` of texts; of a list only whether there is one), `terms`,
- * `refs`, one of entries per list attribute, and one of spellings per text attribute.
+ * Tables in memory: `records` (engine columns; of a list only whether there is one), `terms`, `refs`, and one of entries
+ * per list attribute.
  */
 export interface Shape {
   attributes: ReadonlyMap<string, Attribute>;
   /** Column to the ENUM type it was loaded as. ENUMs are declared in code point order, so that they sort as text does. */
   enums: ReadonlyMap<string, string>;
 }
-
-/** Characters of a text that count for its place in an order; keeps cursors short. */
-export const ORDERED_CHARACTERS = 200;
 
 /** An attribute that a plan names. Plans are made from the pack, so a miss is a bug, not bad input. */
 export function attributeOf(shape: Shape, attribute: string): Attribute {
@@ -28,17 +25,12 @@ export function isText({ type }: Attribute): boolean {
   return type === 'string' || type === 'text' || type === 'url' || type === 'enum';
 }
 
-/** Table of the entries of a list attribute: fold, ord; each entry once per record, sorted by fold. */
+/** Table of the entries of a list attribute: value, fold, ord; each entry once per record, sorted by fold. */
 export function entriesTable(attribute: string): string {
   return `entries:${attribute}`;
 }
 
-/** Table of the spellings of a text or list attribute: fold, value, the commonest spelling in the release. */
-export function spellingTable(attribute: string): string {
-  return `spelling:${attribute}`;
-}
-
-/** The column that equality, presence and facets look at. */
+/** The column that equality, presence and order look at. */
 export function comparedColumn(attribute: Attribute): string {
   if (isText(attribute) || attribute.type === 'strings') return column(attribute.name, 'fold');
   if (attribute.type === 'price') return column(attribute.name, 'min');
@@ -46,14 +38,17 @@ export function comparedColumn(attribute: Attribute): string {
   return column(attribute.name, 'value');
 }
 
-/** What records are ordered by; prices by their lower end, ENUM columns as they are. */
-export function sortExpression(shape: Shape, key: string): Sql {
-  if (key === 'quality' || key === 'updated') return name(key);
+/** The column that facets count by: texts as they are written. */
+export function countedColumn(attribute: Attribute): string {
+  return isText(attribute) ? column(attribute.name, 'value') : comparedColumn(attribute);
+}
+
+/** What records are ordered by: folded text, the lower end of a price. */
+export function sortColumn(shape: Shape, key: string): string {
+  if (key === 'quality' || key === 'updated') return key;
   const attribute = attributeOf(shape, key);
   if (attribute.type === 'strings' || attribute.type === 'geo') throw new Error(`${key} has no order`);
-  const compared = comparedColumn(attribute);
-  const long = isText(attribute) && !shape.enums.has(compared);
-  return long ? sql`left(${name(compared)}, ${whole(ORDERED_CHARACTERS)})` : name(compared);
+  return comparedColumn(attribute);
 }
 
 /** One text to compare with a column: as a member of its ENUM (NULL when it has no such member), else as it is. */

@@ -1,0 +1,87 @@
+// The narrow tables of a release in memory: `records`, and one of entries for each list attribute.
+import type { Attribute, Pack } from '../../packs/model.ts';
+import { column, parts } from '../layout.ts';
+import { comparedColumn, entriesTable, isText, type Shape } from './shape.ts';
+import { join, name, type Sql, sql } from './sql.ts';
+
+export type Run = (statement: Sql) => Promise<unknown[][]>;
+
+/** A text column with at most this many different values, and few of them for its rows, becomes an ENUM. */
+const ENUM_VALUES = 5_000;
+
+const FIXED = [sql`ord`, sql`id`, sql`slug`, sql`updated`, sql`quality`];
+
+/** SQL type of the engine columns of an attribute (data/layout.ts). */
+function typeOf({ type }: Attribute): Sql {
+  if (type === 'strings') return sql`VARCHAR[]`;
+  if (type === 'boolean') return sql`BOOLEAN`;
+  return type === 'integer' || type === 'number' || type === 'price' || type === 'geo' ? sql`DOUBLE` : sql`VARCHAR`;
+}
+
+/** Engine columns that questions look at: how a text is written only matters where facets count it. */
+function needed(attribute: Attribute): string[] {
+  const counted = attribute.filterable && attribute.type !== 'text';
+  const kept = parts(attribute).filter((part) => part !== 'value' || counted || !isText(attribute));
+  return kept.map((part) => column(attribute.name, part));
+}
+
+/** Loads an engine file. A column it lacks, since the pack gained the attribute later, is all NULL. */
+export async function loadRecords(run: Run, file: Sql, pack: Pack): Promise<Shape> {
+  const present = new Set((await run(sql`DESCRIBE SELECT * FROM ${file}`)).map(([found]) => String(found)));
+  const stored = pack.attributes.flatMap((attribute) =>
+    needed(attribute).map((own) => {
+      const value = present.has(own) ? name(own) : sql`NULL`;
+      return sql`${value}::${typeOf(attribute)} AS ${name(own)}`;
+    }),
+  );
+  await run(sql`CREATE TEMP VIEW stored AS SELECT ${join([...FIXED, ...stored], ', ')} FROM ${file}`);
+  const shape = {
+    attributes: new Map(pack.attributes.map((one) => [one.name, one])),
+    enums: new Map<string, string>(),
+  };
+  const columns = [...FIXED];
+  for (const attribute of pack.attributes) {
+    if (attribute.type === 'strings') columns.push(await loadEntries(run, attribute, shape));
+    else for (const own of needed(attribute)) columns.push(await columnOf(run, attribute, own, shape));
+  }
+  await run(sql`CREATE TABLE records AS SELECT ${join(columns, ', ')} FROM stored`);
+  await run(sql`DROP VIEW stored`);
+  return shape;
+}
+
+interface Building extends Shape {
+  enums: Map<string, string>;
+}
+
+async function columnOf(run: Run, attribute: Attribute, own: string, shape: Building): Promise<Sql> {
+  if (isText(attribute)) await declareEnum(run, own, sql`SELECT ${name(own)} AS word FROM stored`, shape);
+  return asMember(own, shape);
+}
+
+/** A text column as its ENUM, if it became one. */
+function asMember(own: string, shape: Building): Sql {
+  return shape.enums.has(own) ? sql`${name(own)}::${name(own)} AS ${name(own)}` : name(own);
+}
+
+/** Loads the entries of a list attribute. Of the list itself `records` keeps only whether there is one. */
+async function loadEntries(run: Run, attribute: Attribute, shape: Building): Promise<Sql> {
+  const [fold, value] = [column(attribute.name, 'fold'), column(attribute.name, 'value')];
+  const rows = sql`SELECT unnest(${name(fold)}) AS ${name(fold)}, unnest(${name(value)}) AS ${name(value)}, ord FROM stored`;
+  for (const own of [fold, value]) await declareEnum(run, own, sql`SELECT ${name(own)} AS word FROM (${rows})`, shape);
+  const entries = sql`SELECT ${asMember(fold, shape)}, ${asMember(value, shape)}, ord FROM (${rows})`;
+  await run(
+    sql`CREATE TABLE ${name(entriesTable(attribute.name))} AS SELECT DISTINCT ${name(fold)} AS fold, ${name(value)} AS value, ord FROM (${entries}) ORDER BY fold, ord`,
+  );
+  const own = name(comparedColumn(attribute));
+  return sql`CASE WHEN ${own} IS NOT NULL THEN true END AS ${own}`;
+}
+
+/** Declares an ENUM named as its column when the column repeats itself enough; members in code point order. */
+async function declareEnum(run: Run, own: string, rows: Sql, shape: Building): Promise<void> {
+  const words = sql`(SELECT word FROM (${rows}) WHERE word IS NOT NULL)`;
+  const [[distinct, filled] = []] = await run(sql`SELECT count(DISTINCT word), count(*) FROM ${words}`);
+  const many = Number(distinct);
+  if (many === 0 || many > ENUM_VALUES || many * 4 > Number(filled)) return;
+  await run(sql`CREATE TYPE ${name(own)} AS ENUM (SELECT DISTINCT word FROM ${words} ORDER BY word)`);
+  shape.enums.set(own, own);
+}
