@@ -72,7 +72,15 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'api/channels',
     files: /^api\/channels\//,
-    may: ['api/execute.ts', 'api/operations', 'api/operation.ts', 'api/errors.ts', 'api/formats', 'packs'],
+    may: [
+      'api/discovery',
+      'api/execute.ts',
+      'api/operations',
+      'api/operation.ts',
+      'api/errors.ts',
+      'api/formats',
+      'packs',
+    ],
     packages: { never: [ENGINE] },
   },
   {
