@@ -227,7 +227,7 @@ export default definePack({
   owner: { domain: 'domain', shared_domain_bound: 8 },
   tests: [
     { kind: 'rows', min: 20, max: 1000 },
-    { kind: 'fill', attribute: 'name', min: 0.9 },
+    { kind: 'fill', attribute: 'name', min: 0.8 },
     { kind: 'fill', attribute: 'price.list', min: 0.5 },
     { kind: 'accepted', attribute: 'status', values: ['listed', 'discontinued'] },
   ],
