@@ -109,6 +109,8 @@ export interface Manifest {
   last_collection: string;
   /** Fingerprint of what the release was made from: facts, pack and code. The same again means nothing to do. */
   inputs?: string;
+  /** Revision of the pack that the release was made with. */
+  revision?: number;
   files: Record<string, { bytes: number; sha256: string; rows: number | null }>;
   /** Values that the search filters offer for open enums, most common first, at most 500. */
   enums: Record<string, string[]>;

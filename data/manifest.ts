@@ -19,6 +19,7 @@ const Shape = z.looseObject({
   confirmed: z.record(z.string(), z.string()),
   last_collection: z.string(),
   inputs: z.string().optional(),
+  revision: z.int().optional(),
   files: z.record(z.string(), z.object({ bytes: z.int(), sha256: z.string(), rows: z.int().nullable() })),
   enums: z.record(z.string(), z.array(z.string())),
   ages: z.array(z.object({ attribute: z.string(), observed_at: z.string(), count: z.int() })),

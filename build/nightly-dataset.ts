@@ -1,0 +1,119 @@
+// The night of one dataset: collect, consolidate, check, release. Each step can die and be done again.
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { allReadings, type ReadingRow } from '../data/facts.ts';
+import { paths } from '../data/layout.ts';
+import { currentRelease, readManifest } from '../data/manifest.ts';
+import { UNFINISHED } from '../data/write/atomic.ts';
+import { Duck } from '../data/write/duck.ts';
+import { isoTime } from '../data/write/record.ts';
+import { seal } from '../data/write/seal.ts';
+import type { Pack } from '../packs/model.ts';
+import { check } from './check.ts';
+import { collect } from './collect.ts';
+import type { Effects } from './effects.ts';
+import { fingerprint } from './nightly-inputs.ts';
+import { resolve } from './resolve.ts';
+
+export interface DatasetNight {
+  dataset: string;
+  /** `released`: a new release is the current one. `unchanged`: the one before still says everything. `refused`: it was kept for a reason. */
+  outcome: 'released' | 'unchanged' | 'refused';
+  release: string | null;
+  records: number;
+  facts: number;
+  /** Why a release was refused, and which sources could not be had. */
+  told: string[];
+}
+
+/** `accept`: the comparison with the release before may not refuse this one; the pack's own tests still may. */
+export interface NightOptions {
+  accept: boolean;
+}
+
+const number = (n: number) => n.toLocaleString('en-US');
+
+/** Runs the night of a dataset. A source that fails is told of; a release that fails its checks leaves the one before in place. */
+export async function datasetNight(
+  pack: Pack,
+  dataDir: string,
+  effects: Effects,
+  { accept }: NightOptions,
+): Promise<DatasetNight> {
+  const { progress } = effects;
+  const releases = paths.releases(dataDir, pack.id);
+  await mkdir(releases, { recursive: true });
+  await clear(releases);
+  const collected = await collect(pack, dataDir, effects);
+  for (const failure of collected.failures) progress.warn(`${pack.id}: ${failure}`);
+  if (collected.readings > 0) {
+    const parked = collected.parked > 0 ? `, ${number(collected.parked)} values parked` : '';
+    progress.note(`${pack.id}: ${collected.readings} readings, ${number(collected.facts)} new facts${parked}`);
+  }
+  const current = await currentRelease(dataDir, pack.id);
+  const before =
+    current === null ? null : await readManifest(paths.release(dataDir, pack.id, current)).catch(() => null);
+  const inputs = await fingerprint(pack, dataDir, []);
+  if (before !== null && before.inputs === inputs) {
+    progress.note(`${pack.id}: nothing new, release ${current} stays`);
+    const { records, facts } = before;
+    return { dataset: pack.id, outcome: 'unchanged', release: current, records, facts, told: collected.failures };
+  }
+  const workspace = join(releases, `${UNFINISHED}build`);
+  try {
+    const made = await readings(dataDir, pack.id, workspace);
+    if (made.length === 0) throw new Error('no source could be read');
+    const earlier = before === null || current === null ? null : paths.release(dataDir, pack.id, current);
+    const resolved = await resolve({ pack, dataDir, made, before: earlier, decided: [], effects }, workspace);
+    progress.step(pack.id, 'check');
+    const compared = earlier === null || accept ? null : { folder: earlier, revision: before?.revision };
+    const wrong = await check(pack, resolved.folder, compared);
+    if (wrong.length > 0) {
+      for (const reason of wrong) progress.warn(`${pack.id}: ${reason}`);
+      progress.warn(
+        `${pack.id}: refused; ${current === null ? 'there is no release yet' : `release ${current} stays`}`,
+      );
+      const { records = 0, facts = 0 } = before ?? {};
+      const told = [...wrong, ...collected.failures];
+      return { dataset: pack.id, outcome: 'refused', release: before === null ? null : current, records, facts, told };
+    }
+    progress.step(pack.id, 'release');
+    const { confirmed, facts, enums, ages, records } = resolved;
+    const now = isoTime(effects.now().getTime());
+    const base = {
+      dataset: pack.id,
+      title: pack.title,
+      created_at: now,
+      last_collection: now,
+      inputs,
+      revision: pack.revision,
+    };
+    const told = { ...base, facts, confirmed, enums, ages };
+    const { release, fresh } = await seal(dataDir, resolved.folder, resolved, told, effects.now);
+    const asked = resolved.review > 0 ? `, ${number(resolved.review)} to review` : '';
+    progress.note(
+      `${pack.id}: ${number(records)} records from ${number(facts)} facts${asked}; release ${release}${fresh ? '' : ' as before'}`,
+    );
+    const outcome = fresh ? 'released' : 'unchanged';
+    return { dataset: pack.id, outcome, release, records, facts, told: collected.failures };
+  } finally {
+    await rm(workspace, { recursive: true, force: true });
+  }
+}
+
+async function readings(dataDir: string, dataset: string, workspace: string): Promise<ReadingRow[]> {
+  await mkdir(workspace, { recursive: true });
+  const duck = await Duck.open(join(workspace, 'spill'));
+  try {
+    return await allReadings(duck, dataDir, dataset);
+  } finally {
+    duck.close();
+  }
+}
+
+/** Removes what a killed run left between the releases. */
+async function clear(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(UNFINISHED)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}

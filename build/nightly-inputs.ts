@@ -1,0 +1,35 @@
+// What a release is made from, as one fingerprint: when it is the same again, there is nothing to do.
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { listRuns } from '../data/facts.ts';
+import type { Pack } from '../packs/model.ts';
+import { byCodePoint } from '../packs/text.ts';
+import type { Decided } from './resolve.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** Rooms whose code decides what is in a release. */
+const CODE = ['build', 'data', 'data/write', 'packs'];
+
+/** Fingerprint of the facts, the pack, the decisions and the code. */
+export async function fingerprint(pack: Pack, dataDir: string, decided: readonly Decided[]): Promise<string> {
+  const hash = createHash('sha256');
+  for (const { run } of await listRuns(dataDir, pack.id)) hash.update(`${run}\n`);
+  hash.update(JSON.stringify(decided));
+  for (const folder of CODE) await addCode(hash, join(ROOT, folder));
+  await addCode(hash, pack.folder);
+  return hash.digest('hex').slice(0, 32);
+}
+
+/** The program files of a folder, without their tests and without its sub-folders. */
+async function addCode(hash: ReturnType<typeof createHash>, folder: string): Promise<void> {
+  const files = await readdir(folder, { withFileTypes: true });
+  const code = files
+    .filter((each) => each.isFile() && /(?<!\.test)\.(ts|json)$/.test(each.name))
+    .map(({ name }) => name);
+  for (const name of code.sort(byCodePoint)) {
+    hash.update(`${name}\n`);
+    hash.update(await readFile(join(folder, name)));
+  }
+}

@@ -1,0 +1,36 @@
+// One nightly run at a time on a DATA_DIR: a lock that the system drops when its process dies, however it dies.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** Another run is under way. */
+export class Busy extends Error {}
+
+/**
+ * Takes the lock and gives what releases it; throws Busy when another process has it. The lock is SQLite's on an empty file: the kernel
+ * holds it for the process, so that none is ever stale. `nightly.pid` beside it only tells a person who that is.
+ */
+export function lockNight(dataDir: string): () => void {
+  mkdirSync(dataDir, { recursive: true });
+  const note = join(dataDir, 'nightly.pid');
+  const lock = new DatabaseSync(join(dataDir, 'nightly.lock'));
+  try {
+    lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
+  } catch (error) {
+    lock.close();
+    if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY) throw error;
+    throw new Busy(`another nightly run is under way on ${dataDir} (process ${reader(note)})`);
+  }
+  writeFileSync(note, `${process.pid}\n`);
+  return () => lock.close();
+}
+
+const SQLITE_BUSY = 5;
+
+function reader(note: string): string {
+  try {
+    return readFileSync(note, 'utf8').trim();
+  } catch {
+    return 'unknown';
+  }
+}

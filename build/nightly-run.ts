@@ -1,0 +1,111 @@
+// A nightly run: every dataset in turn, then the static files. One that fails leaves its last good release and lets the others go on.
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Config } from '../config.ts';
+import { paths } from '../data/layout.ts';
+import { currentRelease } from '../data/manifest.ts';
+import { UNFINISHED } from '../data/write/atomic.ts';
+import { loadPack, PackError } from '../packs/index.ts';
+import type { Pack } from '../packs/model.ts';
+import { byCodePoint } from '../packs/text.ts';
+import type { Effects } from './effects.ts';
+import { type DatasetNight, datasetNight } from './nightly-dataset.ts';
+import { lockNight } from './nightly-lock.ts';
+
+export interface RunOptions {
+  /** Datasets to run; null: all. */
+  only: readonly string[] | null;
+  /** See NightOptions. */
+  accept: boolean;
+}
+
+export interface NightReport {
+  nights: DatasetNight[];
+  /** Everything that went wrong, in words; empty: the night was good. */
+  failures: string[];
+}
+
+/** Runs the night. Throws Busy when another is under way. */
+export async function runNight(config: Config, effects: Effects, options: RunOptions): Promise<NightReport> {
+  const unlock = lockNight(config.DATA_DIR);
+  try {
+    await clearSources(config.DATA_DIR);
+    const { packs, failures } = await load(config.PACK_DIRS);
+    const { only } = options;
+    const unknown = only?.filter((name) => !packs.some(({ id }) => id === name)) ?? [];
+    for (const name of unknown) failures.push(`${name}: no such pack`);
+    const nights: DatasetNight[] = [];
+    for (const pack of packs.filter(({ id }) => only === null || only.includes(id))) {
+      try {
+        const night = await datasetNight(pack, config.DATA_DIR, effects, options);
+        nights.push(night);
+        if (night.outcome === 'refused') failures.push(`${pack.id}: refused: ${night.told[0]}`);
+      } catch (error) {
+        const reason = `${pack.id}: ${error instanceof Error ? error.message : String(error)}`;
+        effects.progress.warn(reason);
+        failures.push(reason);
+      }
+    }
+    try {
+      await publish(config, packs, effects);
+    } catch (error) {
+      const reason = `static files: ${error instanceof Error ? error.message : String(error)}`;
+      effects.progress.warn(reason);
+      failures.push(reason);
+    }
+    return { nights, failures };
+  } finally {
+    effects.progress.end();
+    unlock();
+  }
+}
+
+/** Loads every pack that has no mistake; the others are told of. */
+async function load(dirs: readonly string[]): Promise<{ packs: Pack[]; failures: string[] }> {
+  const packs: Pack[] = [];
+  const failures: string[] = [];
+  for (const folder of await packFolders(dirs)) {
+    try {
+      packs.push(await loadPack(folder));
+    } catch (error) {
+      if (!(error instanceof PackError)) throw error;
+      failures.push(error.message);
+    }
+  }
+  return { packs, failures };
+}
+
+/** Folders of packs below PACK_DIRS, by dataset id; of two with one id the first counts. */
+export async function packFolders(dirs: readonly string[]): Promise<string[]> {
+  const found = new Map<string, string>();
+  for (const dir of dirs) {
+    for (const name of await readdir(dir)) {
+      const folder = resolve(dir, name);
+      if (!found.has(name) && (await stat(join(folder, 'pack.ts')).catch(() => null))) found.set(name, folder);
+    }
+  }
+  return [...found].sort(([a], [b]) => byCodePoint(a, b)).map(([, folder]) => folder);
+}
+
+/** Whether every pack has a current release; `some`: whether any has. */
+export async function released(dataDir: string, dirs: readonly string[]): Promise<{ every: boolean; some: boolean }> {
+  const folders = await packFolders(dirs);
+  const ids = folders.map((folder) => folder.split(/[\\/]/).at(-1)!);
+  const have = await Promise.all(ids.map((id) => currentRelease(dataDir, id)));
+  return { every: have.length > 0 && have.every((id) => id !== null), some: have.some((id) => id !== null) };
+}
+
+/** Renders and publishes the datasets that have a release. */
+async function publish(config: Config, packs: Pack[], effects: Effects): Promise<void> {
+  const datasets: string[] = [];
+  for (const { id } of packs) if ((await currentRelease(config.DATA_DIR, id)) !== null) datasets.push(id);
+  if (datasets.length === 0) return;
+}
+
+/** Removes downloads that a killed run left behind. */
+async function clearSources(dataDir: string): Promise<void> {
+  const folder = paths.sources(dataDir);
+  for (const name of await readdir(folder).catch(() => [] as string[])) {
+    if (name.startsWith(UNFINISHED)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}

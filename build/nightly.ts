@@ -1,0 +1,61 @@
+// Entry of the nightly run: `npm run nightly -- [--only <dataset>]… [--if-missing] [--accept]`. Exits 0 when the night was good.
+import { existsSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const USAGE = `npm run nightly                      collect, consolidate, check, release, prerender, publish
+  --only <dataset>                   this dataset only; may be given more than once
+  --if-missing                       do nothing where every pack has a release
+  --accept                           take a release that differs a lot from the one before`;
+
+/** Whether every pack has a release, told from the names of files alone: a start must not wait for more than that. */
+function nothingMissing(env: NodeJS.ProcessEnv): boolean {
+  const dataDir = resolve(env['DATA_DIR'] || './data/var');
+  const dirs = (env['PACK_DIRS'] || './packs').split(',').map((dir) => resolve(dir.trim()));
+  const packs = dirs.flatMap((dir) =>
+    existsSync(dir) ? readdirSync(dir).filter((name) => existsSync(join(dir, name, 'pack.ts'))) : [],
+  );
+  return packs.length > 0 && packs.every((name) => existsSync(join(dataDir, 'releases', name, 'current')));
+}
+
+async function main(args: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      only: { type: 'string', multiple: true },
+      'if-missing': { type: 'boolean', default: false },
+      accept: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  if (values['if-missing'] && nothingMissing(process.env)) return 0;
+  const [{ readConfig, ConfigError }, { realEffects }, { Busy }, { released, runNight }] = await Promise.all([
+    import('../config.ts'),
+    import('./effects.ts'),
+    import('./nightly-lock.ts'),
+    import('./nightly-run.ts'),
+  ]);
+  try {
+    const config = readConfig(process.env);
+    const effects = realEffects(config.SOURCE_DATE_EPOCH);
+    const { failures } = await runNight(config, effects, { only: values.only ?? null, accept: values.accept });
+    for (const failure of failures) process.stderr.write(`${failure}\n`);
+    if (values['if-missing']) return (await released(config.DATA_DIR, config.PACK_DIRS)).some ? 0 : 1;
+    return failures.length === 0 ? 0 : 1;
+  } catch (error) {
+    if (!(error instanceof ConfigError) && !(error instanceof Busy)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return 1;
+  }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
