@@ -200,7 +200,8 @@ function permit({ operation, format }: Call, caller: Caller): void {
   if (caller.kind === 'anonymous' && (bulk || operation.access === 'key' || operation.access === 'admin'))
     throw new ApiError('key_required', `${bulk ? `format=${format}` : operation.name} takes an API key.`);
   if (!operation.formats.includes(format)) {
-    const issue = { loc: ['query', 'format'], msg: `must be one of ${operation.formats.join(', ')}`, type: 'enum' };
+    const names = operation.formats.map((name) => (name === 'markdown' ? 'md' : name)).join(', ');
+    const issue = { loc: ['query', 'format'], msg: `must be one of ${names}`, type: 'enum' };
     throw new ApiError('validation_failed', `format: ${issue.msg}`, { detail: [issue] });
   }
   if (caller.kind === 'admin') return;

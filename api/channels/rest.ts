@@ -109,7 +109,8 @@ export async function answer(
       outcome.done();
       return new Response(body, { headers });
     }
-    return new Response(call.head ? closed(body, outcome.done) : streamed(body, outcome.done), { headers });
+    const fault = (error: unknown) => call.signal.aborted || report(error, request.request_id);
+    return new Response(call.head ? closed(body, outcome.done) : streamed(body, outcome.done, fault), { headers });
   } catch (error) {
     return failed(gate, request, error, report, call);
   }
@@ -142,16 +143,30 @@ function describe(headers: Headers, result: Result<unknown>, rendered: Rendered,
   if (typeof result.next_cursor === 'string') headers['Link'] = `<${nextUrl(url, result.next_cursor)}>; rel="next"`;
 }
 
-/** A long body, piece by piece; the release it reads stays lent until the last piece is gone or the client is. */
-function streamed(body: AsyncIterable<string>, done: () => void): ReadableStream<Uint8Array> {
-  async function* pieces() {
-    try {
-      for await (const piece of body) yield Buffer.from(piece);
-    } finally {
-      done();
-    }
-  }
-  return ReadableStream.from(pieces());
+/** A long body, piece by piece; the release it reads stays lent until the last piece is gone, or the client is. */
+function streamed(body: AsyncIterable<string>, done: () => void, fault: (error: unknown) => void): ReadableStream {
+  const pieces = body[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const piece = await pieces.next();
+          if (!piece.done) return controller.enqueue(Buffer.from(piece.value));
+          done();
+          controller.close();
+        } catch (error) {
+          done();
+          fault(error);
+          controller.error(error);
+        }
+      },
+      async cancel() {
+        done();
+        await pieces.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** No body at all, for HEAD: what was opened for it is closed. */

@@ -6,11 +6,13 @@ import { table } from './markdown.ts';
 
 /**
  * One row a record: slug, attributes in the pack's order, quality. Columns that no record fills are left out, and so is
- * the record's name where an attribute says the same. `whole` keeps long texts, for fields asked for by name.
+ * the record's name where an attribute is the name or says the same. `whole` keeps long texts, for fields asked for by name.
  */
 export function recordTable(records: readonly PublicRecord[], pack: Pack, whole: readonly string[] = []): string {
   const filled = pack.attributes.filter(({ name }) => records.some((record) => record.attributes[name] !== undefined));
-  const named = records.every((record) => Object.values(record.attributes).includes(record.name));
+  const named =
+    filled.some(({ name }) => name === 'name') ||
+    records.every((record) => Object.values(record.attributes).includes(record.name));
   const columns = ['slug', ...(named ? [] : ['name']), ...filled.map(columnTitle), 'quality'];
   const rows = records.map((record) => [
     record.slug,

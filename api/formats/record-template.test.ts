@@ -6,7 +6,10 @@ import type { Pack } from '../../packs/model.ts';
 import { parseTemplate, recordMarkdown, recordScope } from './record-template.ts';
 
 const tools = await loadPack('tests/packs/tools');
-const withTemplate = (template: string): Pack => ({ ...tools, template });
+const withTemplate = (template: string): Pack => ({
+  ...tools,
+  template: `${template}{% comment %}record.license{% endcomment %}`,
+});
 
 const provenance = {
   source_url: 'https://workbench.example/a(1)',
@@ -85,7 +88,7 @@ describe('recordMarkdown', () => {
   });
 
   test('a citation and the licence follow where the template has none', () => {
-    expect(page('# {{ record.name }}')).toBe(
+    expect(recordMarkdown(record, { ...tools, template: '# {{ record.name }}' })).toBe(
       `# Folding saw 210\n\n${record.attribution} License: CC0-1.0 (https://creativecommons.org/publicdomain/zero/1.0/)\n`,
     );
   });

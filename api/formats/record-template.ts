@@ -75,20 +75,22 @@ export function recordScope(record: PublicRecord, pack: Pack): PageScope {
 
 interface Compiled {
   print: (scope: PageScope) => string;
-  /** The template says itself how to cite. */
-  cites: boolean;
+  /** What the template says itself, and the page need not add. */
+  names: { attribution: boolean; license: boolean };
 }
 
 const compiled = new WeakMap<Pack, Compiled>();
 
 /**
  * A record in its dataset's template: the paid answer with every value, the public page with the public ones. A citation
- * and the licence follow where the template names neither, and a sample says that it is fictional.
+ * and the licence follow where the template does not name them, and a sample says that it is fictional.
  */
 export function recordMarkdown(record: PublicRecord, pack: Pack): string {
   let template = compiled.get(pack);
   if (template === undefined) {
-    template = { print: parseTemplate(pack.template), cites: /\brecord\.attribution\b/.test(pack.template) };
+    const names = (member: string) => new RegExp(`\\brecord\\.${member}\\b`).test(pack.template);
+    const said = { attribution: names('attribution'), license: names('license') };
+    template = { print: parseTemplate(pack.template), names: said };
     compiled.set(pack, template);
   }
   const body = template
@@ -97,6 +99,7 @@ export function recordMarkdown(record: PublicRecord, pack: Pack): string {
     .replace(/\n{3,}/g, '\n\n')
     .trim();
   const sample = record.sample === true ? 'Fictional sample: nothing in it is true.\n\n' : '';
-  const cite = template.cites ? '' : `\n\n${printed(record.attribution)} License: ${printed(record.license)}`;
-  return `${sample}${body}${cite}\n`;
+  const { attribution, license } = template.names;
+  const added = [!attribution && printed(record.attribution), !license && `License: ${printed(record.license)}`];
+  return `${sample}${[body, added.filter(Boolean).join(' ')].join('\n\n').trim()}\n`;
 }
