@@ -210,7 +210,7 @@ function unknownFilter(name: string, pack: Pack, parameters: readonly string[]):
   const own = attribute
     ? [...filters].filter(([, filter]) => filter.attribute === attribute).map(([filter]) => filter)
     : [];
-  const close = nearest(name, own.length > 0 ? own : [...filters.keys(), ...parameters]);
+  const close = own[0] ?? nearest(name, [...filters.keys(), ...parameters]);
   const why = !attribute
     ? 'is not a filter or parameter of this dataset'
     : own.length === 0
