@@ -1,0 +1,221 @@
+// The columns of a model besides its prices: what each means, who may see it, how long it stays fresh.
+import type { definePack } from 'dataset-register/pack';
+import { PRICES } from './price-keys.ts';
+
+type Attributes = Parameters<typeof definePack>[0]['attributes'];
+
+/** Hours until a value is out of date. The sources are read by version, so prices may be two months old, limits three. */
+const SLA = { price: 1440, limit: 2160, other: 8760 };
+
+const identifying: Attributes = {
+  name: {
+    type: 'string',
+    description: 'What the provider calls the model; a record without one goes by its model_id',
+    example: 'Orion 2 mini',
+    public: true,
+    filterable: true,
+    searchable: true,
+    sla: SLA.other,
+  },
+  provider: {
+    type: 'enum',
+    description:
+      'Who sells access and sends the bill: a maker (anthropic), a cloud (aws, azure) or a reseller (openrouter)',
+    example: 'example-ai',
+    public: true,
+    filterable: true,
+    sla: SLA.other,
+    weight: 0,
+  },
+  model_id: {
+    type: 'string',
+    description: 'Id to send in a request to this provider. Case, dots and underscores do not tell two records apart',
+    example: 'orion-2-mini',
+    public: true,
+    filterable: true,
+    searchable: true,
+    sla: SLA.other,
+    weight: 0,
+  },
+  vendor: {
+    type: 'string',
+    description:
+      'Who made the model, told from its id, in lower case: anthropic, meta, qwen. Not who sells it: see provider',
+    example: 'example-ai',
+    public: true,
+    filterable: true,
+    searchable: true,
+    sla: SLA.other,
+    weight: 0.5,
+  },
+  kind: {
+    type: 'enum',
+    description: 'What the model does: chat answers in text, classifier in one of given labels',
+    example: 'chat',
+    values: ['chat', 'embedding', 'image', 'classifier', 'other'],
+    public: true,
+    filterable: true,
+    sla: SLA.other,
+  },
+  status: {
+    type: 'enum',
+    description:
+      'listed; deprecated where the provider says so; delisted where no source names it any more and the last values stay',
+    example: 'listed',
+    values: ['listed', 'deprecated', 'delisted'],
+    public: true,
+    filterable: true,
+    sla: SLA.other,
+    weight: 0,
+  },
+  first_observed: {
+    type: 'date',
+    description: 'Day of the first reading that named the model at this provider; readings begin in August 2025',
+    example: '2026-02-11',
+    public: true,
+    filterable: true,
+    sla: { warn: 87600, error: 876000 },
+    once: true,
+    weight: 0,
+  },
+};
+
+const abilities: Attributes = {
+  context_window: {
+    type: 'integer',
+    unit: 'tokens',
+    description: 'Tokens of prompt and answer together that the model takes at this provider',
+    example: 200000,
+    public: true,
+    filterable: true,
+    range: { min: 1, max: 1000000000 },
+    // 128 000 and 131 072 are the same window, told in decimal and in binary.
+    tolerance: 0.05,
+    sla: SLA.limit,
+    weight: 2,
+  },
+  max_output_tokens: {
+    type: 'integer',
+    unit: 'tokens',
+    description:
+      'Tokens that one answer may have at most. Confidence 0.5 where a source gives the context window again',
+    example: 16384,
+    filterable: true,
+    range: { min: 1, max: 1000000000 },
+    tolerance: 0.05,
+    sla: SLA.limit,
+  },
+  input_modalities: {
+    type: 'strings',
+    description: 'What the model takes: text, image, audio, video, pdf. Most sources tell text and image only',
+    example: ['text', 'image'],
+    public: true,
+    filterable: true,
+    sla: SLA.other,
+  },
+  output_modalities: {
+    type: 'strings',
+    description: 'What the model makes: text, image, audio. Missing for most chat models, which make text',
+    example: ['text'],
+    filterable: true,
+    sla: SLA.other,
+    weight: 0.5,
+  },
+  reasoning: {
+    type: 'boolean',
+    description: 'Whether the model can think before it answers; those tokens are billed as output',
+    example: true,
+    public: true,
+    filterable: true,
+    sla: SLA.other,
+  },
+  tool_call: {
+    type: 'boolean',
+    description:
+      'Whether the model can call tools (functions). Confidence 0.7 where only its place in a catalogue tells it',
+    example: true,
+    filterable: true,
+    sla: SLA.other,
+    weight: 0.5,
+  },
+  open_weights: {
+    type: 'boolean',
+    description: 'Whether the weights can be downloaded',
+    example: false,
+    filterable: true,
+    sla: SLA.other,
+    weight: 0.5,
+  },
+  release_date: {
+    type: 'date',
+    description: 'Day the maker released the model. Confidence 0.5 where taken from the same model at another provider',
+    example: '2025-08-05',
+    filterable: true,
+    sla: { warn: 87600, error: 876000 },
+    weight: 0.5,
+  },
+  knowledge_cutoff: {
+    type: 'date',
+    description: 'Day up to which the training data reaches; the first of the month where only the month is known',
+    example: '2025-03-01',
+    filterable: true,
+    sla: { warn: 87600, error: 876000 },
+    weight: 0.5,
+  },
+  description: {
+    type: 'text',
+    description: 'A few sentences on what the model is for, from the source',
+    example: 'Small and fast, for classification and short answers.',
+    filterable: true,
+    searchable: true,
+    sla: SLA.other,
+    weight: 0.5,
+  },
+};
+
+const notes: Attributes = {
+  pricing_note: {
+    type: 'text',
+    description: 'A remark on the prices from those who copied them: what they include, what is not covered',
+    example: 'Audio tokens cost the same as text.',
+    sla: SLA.other,
+    weight: 0,
+  },
+  pricing_url: {
+    type: 'url',
+    description: 'The provider’s own price page, the last word on every price',
+    example: 'https://example-ai.example/pricing',
+    public: true,
+    sla: SLA.other,
+    weight: 0.5,
+  },
+};
+
+/** How much a price counts for the completeness of a record: most models have no use for the rare ones. */
+const WEIGHTS: Record<string, number> = { 'price.input': 3, 'price.output': 2, 'price.cache_read': 0.5 };
+
+/** Prices that one or two models have: not worth a filter. */
+const UNFILTERED = ['price.input_video', 'price.output_video', 'price.output_reasoning', 'price.output_citation'];
+
+const prices: Attributes = Object.fromEntries(
+  Object.entries(PRICES).map(([name, { unit, description, example }]) => [
+    name,
+    {
+      type: 'price' as const,
+      unit,
+      currency: 'USD',
+      description,
+      example,
+      public: name === 'price.input',
+      filterable: !UNFILTERED.includes(name),
+      range: { min: 0, max: 100000 },
+      jump: 5,
+      tolerance: 0.005,
+      sla: SLA.price,
+      weight: WEIGHTS[name] ?? 0,
+    },
+  ]),
+);
+
+/** In the order of a record. */
+export const ATTRIBUTES: Attributes = { ...identifying, ...prices, ...abilities, ...notes };

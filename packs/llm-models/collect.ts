@@ -1,0 +1,26 @@
+// Collects AI model prices: chooses the reader of the source. Packages are read as files and never run.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { defineCollector, z } from 'dataset-register/pack';
+import { readGenai } from './genai.ts';
+import { devUpdatedAt } from './models-dev.ts';
+import { piGeneratedAt, readPi } from './pi-ai.ts';
+import { PACKAGES } from './pins.ts';
+import { readTokenlens } from './tokenlens.ts';
+
+export default defineCollector({
+  read(reading, context) {
+    if (reading.source === 'pi-ai') return readPi(reading);
+    if (reading.source === 'tokenlens') return readTokenlens(reading, context);
+    return readGenai(reading, context);
+  },
+
+  /** genai-prices bears no date inside, so the registry's stands. */
+  async observedAt(folder) {
+    const { name } = z
+      .object({ name: z.string() })
+      .parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')));
+    if (name === PACKAGES['pi-ai']) return piGeneratedAt(folder);
+    return name === PACKAGES.tokenlens ? devUpdatedAt(folder) : null;
+  },
+});

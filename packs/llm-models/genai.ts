@@ -1,0 +1,126 @@
+// Reads genai-prices: providers and models as a literal in dist/index.js, curated by hand with the provider's price page.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type CollectContext, type Observed, type Reading, type Value, z } from 'dataset-register/pack';
+import { recordKey } from './identity.ts';
+import { findLiteral } from './literal.ts';
+import { ATTRIBUTE_OF_KEY } from './price-keys.ts';
+import { Prices, pricesOn } from './shapes.ts';
+import { vendorOf } from './vendor.ts';
+
+const Model = z.object({
+  id: z.string(),
+  name: z.string().optional(),
+  description: z.string().optional(),
+  context_window: z.number().optional(),
+  deprecated: z.boolean().optional(),
+  price_comments: z.string().optional(),
+  prices: Prices,
+});
+
+const Provider = z.object({
+  id: z.string(),
+  pricing_urls: z.array(z.string()).optional(),
+  models: z.array(Model),
+});
+type Provider = z.output<typeof Provider>;
+type Model = z.output<typeof Model>;
+
+/** Every provider that a version lists. Throws when the package is laid out in a new way. */
+export async function genaiProviders(folder: string): Promise<Provider[]> {
+  const text = await readFile(join(folder, 'dist', 'index.js'), 'utf8');
+  return z.array(Provider).parse(findLiteral(text, /=\s*\[\s*\{\s*(?=id:)/));
+}
+
+const REPOSITORY = 'https://github.com/pydantic/genai-prices';
+/** Providers whose file in the repository is not named like them. */
+const FILES: Record<string, string> = { 'x-ai': 'x_ai', 'github-copilot': 'github_copilot' };
+/** Providers whose file was seen in the repository; for any other the folder is linked. */
+const SEEN = new Set(
+  `anthropic arcee avian aws azure baseten cerebras cloudflare cohere cursor deepseek doubleword fireworks github-copilot
+  google groq huggingface_cerebras huggingface_fireworks-ai huggingface_groq huggingface_hyperbolic huggingface_nebius
+  huggingface_novita huggingface_nscale huggingface_ovhcloud huggingface_publicai huggingface_sambanova
+  huggingface_together minimax mistral modal moonshotai novita openai openrouter ovhcloud perplexity quicksilverpro together
+  typesafe voyageai x-ai zai zhipuai`.split(/\s+/),
+);
+
+/** Whether the repository has a public tag of this version. */
+function isTagged(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
+  return major === 0 && (minor === 0 || (minor === 1 && patch <= 4));
+}
+
+/** The provider's file at the version's tag; after the last public tag the file on the main branch. */
+export function genaiUrl(version: string, provider: string): string {
+  if (!SEEN.has(provider)) return `${REPOSITORY}/tree/main/prices/providers`;
+  const at = isTagged(version) ? `v${version}` : 'main';
+  return `${REPOSITORY}/blob/${at}/prices/providers/${FILES[provider] ?? provider}.yml`;
+}
+
+/** A kind that an id gives away: genai-prices has no field for it. */
+function kindOf(model: Model): string | undefined {
+  return /embed/i.test(`${model.id} ${model.name ?? ''}`) ? 'embedding' : undefined;
+}
+
+function observe(reading: Reading, provider: Provider, model: Model): Observed {
+  const identity = { provider: provider.id, model_id: model.id };
+  const day = reading.observed_at.slice(0, 10);
+  const maker = vendorOf(provider.id, model.id);
+  const page = provider.pricing_urls?.[0];
+  const values: Record<string, Value | undefined> = {
+    ...identity,
+    name: model.name,
+    vendor: maker?.vendor,
+    kind: kindOf(model),
+    status: model.deprecated === true ? 'deprecated' : 'listed',
+    first_observed: day,
+    context_window: model.context_window,
+    description: model.description,
+    pricing_note: model.price_comments,
+    pricing_url: page,
+  };
+  const evidence: Record<string, string> = {
+    '*': `${model.id} in genai-prices ${reading.version}`,
+    vendor: maker?.how ?? '',
+    kind: 'told from the word embed in the id or name',
+    status: `deprecated: ${model.deprecated === true}`,
+    first_observed: `first listed by genai-prices ${reading.version}`,
+    context_window: `context_window: ${model.context_window}`,
+    pricing_note: 'price_comments',
+    pricing_url: 'pricing_urls[0] of the provider',
+  };
+  const free = model.id.endsWith(':free');
+  for (const [key, price] of pricesOn(model.prices, day)) {
+    const attribute = ATTRIBUTE_OF_KEY.get(key);
+    if (attribute === undefined || (price.value === 0 && !free)) continue;
+    values[attribute] = price.value;
+    evidence[attribute] = `${key}: ${price.words}${page === undefined ? '' : `; price page ${page}`}`;
+  }
+  return {
+    identity,
+    values,
+    confidence: { vendor: 0.7, kind: 0.6 },
+    source_url: genaiUrl(reading.version, provider.id),
+    evidence,
+  };
+}
+
+/** Every model that the version lists; of two spellings of one id the first. */
+export async function* readGenai(reading: Reading, context: CollectContext): AsyncGenerator<Observed> {
+  const seen = new Set<string>();
+  const unknown = new Set<string>();
+  for (const provider of await genaiProviders(reading.folder)) {
+    for (const model of provider.models) {
+      const observed = observe(reading, provider, model);
+      const key = recordKey(observed.identity);
+      if (seen.has(key)) continue;
+      seen.add(key);
+      for (const name of model.prices.flatMap((set) => Object.keys(set.prices))) {
+        if (!ATTRIBUTE_OF_KEY.has(name)) unknown.add(name);
+      }
+      yield observed;
+    }
+  }
+  if (unknown.size > 0)
+    context.log(`genai-prices ${reading.version} has prices without attribute: ${[...unknown].join(', ')}`);
+}

@@ -1,0 +1,45 @@
+// Data is cut out of JavaScript whatever its strings hold, and nothing but data is.
+import { describe, expect, test } from 'vitest';
+import { cutLiteral, findLiteral, readLiteral } from './literal.ts';
+
+describe('cutLiteral', () => {
+  test.each([
+    ['[1, {a: [2]}] and more', '[1, {a: [2]}]'],
+    ['{a: "]}", b: \'}\'}; x', '{a: "]}", b: \'}\'}'],
+    ['["a \\" ] b"] x', '["a \\" ] b"]'],
+    ['[`}] $ {`] x', '[`}] $ {`]'],
+    ['["f(x) => y; // no comment"]', '["f(x) => y; // no comment"]'],
+  ])('%s', (text, expected) => {
+    expect(cutLiteral(text, 0)).toBe(expected);
+  });
+
+  test.each([
+    ['[1, 2', 'the end of the file'],
+    ['["a', 'the end of the file'],
+    ['[load()]', 'expected data'],
+    ['[a => a]', 'expected data'],
+    ['[1 /* one */]', 'expected data'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what is refused
+    ['[`${secret}`]', 'a template with code'],
+  ])('refuses %s', (text, reason) => {
+    expect(() => cutLiteral(text, 0)).toThrow(reason);
+  });
+});
+
+describe('readLiteral', () => {
+  test('reads what JSON cannot write', () => {
+    expect(readLiteral("[{id: 'a', on: !0, off: !1, n: 2e5, none: undefined}]")).toEqual([
+      { id: 'a', on: true, off: false, n: 200000 },
+    ]);
+  });
+
+  test('knows no name of this process', () => {
+    expect(() => readLiteral('[process]')).toThrow('process is not defined');
+    expect(() => readLiteral('[globalThis.require.name]')).toThrow();
+  });
+});
+
+test('findLiteral takes the bracket that its pattern ends with and says when there is none', () => {
+  expect(findLiteral('x = [1]; const E = [\n { id: "a" }];', /=\s*\[\s*\{\s*(?=id:)/)).toEqual([{ id: 'a' }]);
+  expect(() => findLiteral('export {}', /=\s*\[/)).toThrow('laid out in a new way');
+});

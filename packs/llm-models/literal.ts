@@ -1,0 +1,65 @@
+// Cuts the data out of a published JavaScript file and reads it without running anything else of that file.
+import { runInNewContext } from 'node:vm';
+
+/** Milliseconds that reading one literal may take; the largest known needs about 50. */
+const TIME_LIMIT = 2_000;
+
+const OPENERS = '[{';
+const CLOSERS = ']}';
+/** What data never needs outside of a string: calls, functions, statements, comments, assignments. */
+const CODE = '();=`/';
+
+/**
+ * The balanced array or object literal that begins at `from`, brackets inside strings not counted.
+ * Throws when the text there is not plain data: an open bracket without its partner, a call, a `${…}`, a comment.
+ */
+export function cutLiteral(text: string, from: number): string {
+  let depth = 0;
+  let at = from;
+  while (at < text.length) {
+    const sign = text[at]!;
+    if (sign === '"' || sign === "'" || sign === '`') {
+      at = endOfString(text, at);
+      continue;
+    }
+    if (OPENERS.includes(sign)) depth += 1;
+    else if (CLOSERS.includes(sign)) depth -= 1;
+    else if (CODE.includes(sign)) throw new Error(`expected data, found ${JSON.stringify(text.slice(at, at + 20))}`);
+    at += 1;
+    if (depth === 0) return text.slice(from, at);
+  }
+  throw new Error('expected a closing bracket, found the end of the file');
+}
+
+/** Position after the string that begins at `from`. */
+function endOfString(text: string, from: number): number {
+  const quote = text[from];
+  for (let at = from + 1; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === quote) return at + 1;
+    else if (quote === '`' && text.startsWith('${', at)) throw new Error('expected data, found a template with code');
+  }
+  throw new Error('expected the end of a string, found the end of the file');
+}
+
+/**
+ * The value of a literal such as `[{ id: "a", on: !0 }]`, as JSON would carry it. It is evaluated in an empty context with
+ * a time limit and leaves it as text, so that no object of the other side reaches ours.
+ */
+export function readLiteral(literal: string): unknown {
+  const json: unknown = runInNewContext(`JSON.stringify(${literal})`, Object.create(null), {
+    timeout: TIME_LIMIT,
+    contextCodeGeneration: { strings: false, wasm: false },
+  });
+  return JSON.parse(String(json));
+}
+
+/**
+ * Finds a literal by what stands before it: `pattern` ends with the literal's opening bracket. Throws when it is not there,
+ * which means that the package is laid out in a new way.
+ */
+export function findLiteral(text: string, pattern: RegExp): unknown {
+  const found = pattern.exec(text);
+  if (found === null) throw new Error(`expected ${pattern.source}: the package is laid out in a new way`);
+  return readLiteral(cutLiteral(text, found.index + found[0].search(/[[{]/)));
+}

@@ -1,0 +1,43 @@
+// Dates of a model that models.dev has only at another provider: the same last part of the id is the same model.
+import { comparable } from './identity.ts';
+import type { DevModel } from './models-dev.ts';
+import { vendorOf } from './vendor.ts';
+
+export interface SharedDates {
+  /** One of the entries that say so. */
+  model: DevModel;
+  release_date: string | undefined;
+  knowledge: string | undefined;
+}
+
+/** Regions and the maker before a Bedrock id, and the version after it: `us.anthropic.claude-3-haiku-20240307-v1:0`. */
+const BEDROCK_PREFIX = /^(?:[a-z-]+\.)*(?=[a-z])/;
+const BEDROCK_SUFFIX = /-v\d+:\d+$/;
+
+/** The model's own name in an id, comparable between providers; null for an alias that moves from model to model. */
+export function leafOf(modelId: string): string | null {
+  const last = (modelId.toLowerCase().split('/').at(-1) ?? '').replace(/:free$/, '');
+  const leaf = comparable(last.replace(BEDROCK_PREFIX, '').replace(BEDROCK_SUFFIX, ''));
+  return leaf === '' || leaf.endsWith('latest') ? null : leaf;
+}
+
+/** What more than half of those who know it say; undefined when none does or they differ. */
+function mostly(said: (string | undefined)[]): string | undefined {
+  const known = said.filter((each) => each !== undefined);
+  return known.find((each) => known.filter((other) => other === each).length * 2 > known.length);
+}
+
+/** Looks dates up by model id: the maker's own entry says them, else what most entries say. */
+export function sameModel(models: DevModel[]): (modelId: string) => SharedDates | null {
+  const byLeaf = Map.groupBy(models, (model) => leafOf(model.id));
+  return (modelId) => {
+    const leaf = leafOf(modelId);
+    const entries = leaf === null ? undefined : byLeaf.get(leaf);
+    if (entries === undefined) return null;
+    const own = entries.find(({ provider, id }) => vendorOf(provider, id)?.vendor === provider);
+    const release_date = own?.release_date ?? mostly(entries.map((entry) => entry.release_date));
+    const knowledge = own?.knowledge ?? mostly(entries.map((entry) => entry.knowledge));
+    const model = own ?? entries.find((entry) => entry.release_date === release_date) ?? entries[0]!;
+    return release_date === undefined && knowledge === undefined ? null : { model, release_date, knowledge };
+  };
+}

@@ -1,0 +1,125 @@
+// Reads TokenLens, a copy of models.dev from September 2025: release dates, knowledge cutoffs and open weights of records known from the other sources.
+import type { CollectContext, Identity, Observed, Reading, Value } from 'dataset-register/pack';
+import { genaiProviders } from './genai.ts';
+import { providerId, recordKey } from './identity.ts';
+import { type DevModel, devModels } from './models-dev.ts';
+import { piModels } from './pi-ai.ts';
+import { GENAI_PINS, PI_PINS } from './pins.ts';
+import { sameModel } from './same-model.ts';
+
+interface Known {
+  identity: Identity;
+  /** Whether the newest pinned version of a source still lists it. */
+  listed: boolean;
+}
+
+/** Records that the pinned versions of the other sources have named, by key. */
+async function knownRecords(context: CollectContext): Promise<Map<string, Known>> {
+  const known = new Map<string, Known>();
+  const add = (provider: string, model_id: string, newest: boolean) => {
+    const identity = { provider, model_id };
+    const key = recordKey(identity);
+    known.set(key, { identity, listed: newest || known.get(key)?.listed === true });
+  };
+  for (const pin of GENAI_PINS) {
+    const providers = await genaiProviders(await context.folder(pin.package, pin.version));
+    for (const { id, models } of providers) for (const model of models) add(id, model.id, pin === GENAI_PINS.at(-1));
+  }
+  for (const pin of PI_PINS) {
+    const files = await piModels(await context.folder(pin.package, pin.version));
+    const models = files.flatMap((file) => file.models);
+    for (const { provider, id } of models) add(providerId(provider), id, pin === PI_PINS.at(-1));
+  }
+  return known;
+}
+
+/** A month alone becomes its first day. */
+function day(date: string | undefined): string | undefined {
+  return date !== undefined && /^\d{4}-\d\d$/.test(date) ? `${date}-01` : date;
+}
+
+function positive(amount: number | undefined): number | undefined {
+  return amount !== undefined && amount > 0 ? amount : undefined;
+}
+
+function page(modelId: string): string {
+  return `https://models.dev/?search=${encodeURIComponent(modelId)}`;
+}
+
+/** What models.dev says of exactly this record that holds for good. */
+function lasting(reading: Reading, model: DevModel): Record<string, Value | undefined> {
+  return {
+    first_observed: reading.observed_at.slice(0, 10),
+    output_modalities: model.modalities.output,
+    open_weights: model.open_weights,
+    release_date: day(model.release_date),
+    knowledge_cutoff: day(model.knowledge),
+  };
+}
+
+/** What it says that changes with time. */
+function passing({ name, cost, limit, modalities, reasoning, tool_call }: DevModel): Record<string, Value | undefined> {
+  return {
+    name,
+    context_window: positive(limit.context),
+    max_output_tokens: positive(limit.output),
+    input_modalities: modalities.input,
+    reasoning,
+    tool_call,
+    'price.input': positive(cost?.input),
+    'price.output': positive(cost?.output),
+    'price.cache_read': positive(cost?.cache_read),
+    'price.cache_write': positive(cost?.cache_write),
+  };
+}
+
+/**
+ * What models.dev says of exactly this record. This package is old and keeps no list of what is gone, so that of a record
+ * that the other sources dropped since, it says only what holds for good: their last prices are newer.
+ */
+function observe(reading: Reading, { identity, listed }: Known, model: DevModel): Observed {
+  const { cost, limit } = model;
+  const doubtful = limit.output === limit.context;
+  return {
+    identity,
+    values: { ...lasting(reading, model), ...(listed ? passing(model) : {}) },
+    ...(doubtful ? { confidence: { max_output_tokens: 0.5 } } : {}),
+    source_url: page(model.id),
+    evidence: {
+      '*': `${model.id} in models.dev, TokenLens ${reading.version}`,
+      knowledge_cutoff: `knowledge: ${model.knowledge}`,
+      context_window: `limit.context: ${limit.context}`,
+      max_output_tokens: `limit.output: ${limit.output}`,
+      'price.input': `${model.id} cost.input: ${cost?.input}`,
+      'price.output': `${model.id} cost.output: ${cost?.output}`,
+      'price.cache_read': `${model.id} cost.cache_read: ${cost?.cache_read}`,
+      'price.cache_write': `${model.id} cost.cache_write: ${cost?.cache_write}`,
+    },
+  };
+}
+
+/**
+ * What the package says of records that the other sources know: everything where provider and id are the same, and the
+ * dates where only the id is (the same model at another provider), with a confidence of a half.
+ */
+export async function* readTokenlens(reading: Reading, context: CollectContext): AsyncGenerator<Observed> {
+  const models = await devModels(reading.folder);
+  const exact = new Map(models.map((model) => [recordKey({ provider: model.provider, model_id: model.id }), model]));
+  const elsewhere = sameModel(models);
+  for (const [key, known] of await knownRecords(context)) {
+    const model = exact.get(key);
+    if (model !== undefined) {
+      yield observe(reading, known, model);
+      continue;
+    }
+    const dates = elsewhere(String(known.identity['model_id']));
+    if (dates === null) continue;
+    yield {
+      identity: known.identity,
+      values: { release_date: day(dates.release_date), knowledge_cutoff: day(dates.knowledge) },
+      confidence: 0.5,
+      source_url: page(dates.model.id),
+      evidence: `the same model at ${dates.model.provider}: ${dates.model.id} in models.dev`,
+    };
+  }
+}
