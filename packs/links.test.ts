@@ -1,7 +1,10 @@
 // Addresses and citations as contract section 2 has them.
 import { expect, test } from 'vitest';
+import { verifies } from '../tests/verifies.ts';
 import { loadPack } from './index.ts';
 import { attributionFor, datasetAttribution, licenseText, recordUrl } from './links.ts';
+
+verifies('record.url', 'record.attribution-url');
 
 const BASE = 'https://register.example';
 

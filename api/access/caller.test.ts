@@ -1,6 +1,9 @@
 // Which credential counts, and what it stands for.
 import { describe, expect, test } from 'vitest';
+import { verifies } from '../../tests/verifies.ts';
 import { adminsOnly, credentialOf, hashSecret, refusal } from './caller.ts';
+
+verifies('credential.order');
 
 const none = { authorization: undefined, x_api_key: undefined, api_key: undefined };
 

@@ -1,7 +1,10 @@
 // The escaper: text reads the same and cannot forge cells, links or headings.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { verifies } from '../../tests/verifies.ts';
 import { bareUrl, blocks, escapeText, link, linkTarget, Markup, markdown, table } from './markdown.ts';
+
+verifies('markdown.escaped');
 
 describe('escapeText', () => {
   test.each([

@@ -1,6 +1,9 @@
 // Negotiation: suffix before parameter before header, quality values, and when the answer varies.
 import { describe, expect, test } from 'vitest';
+import { verifies } from '../../tests/verifies.ts';
 import { negotiate, preferred, prefersProblem } from './negotiate.ts';
+
+verifies('markdown.negotiated');
 
 const both = ['json', 'markdown'] as const;
 const by = (accept?: string) => negotiate(both, { accept, suffix: false });

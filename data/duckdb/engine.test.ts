@@ -8,6 +8,7 @@ import type { Pack } from '../../packs/model.ts';
 import { evaluateFacets, evaluateSearch, onEdge, type Query } from '../../tests/evaluate.ts';
 import { randomFacets, randomSearch } from '../../tests/random-queries.ts';
 import { random, randomRecords } from '../../tests/random-records.ts';
+import { verifies } from '../../tests/verifies.ts';
 import { writeRelease } from '../../tests/write-release.ts';
 import { encodeCursor } from '../cursor.ts';
 import type { StoredRecord } from '../model.ts';
@@ -15,6 +16,34 @@ import { parseFacets, parseSearch } from '../parse.ts';
 import { questionOf } from '../parse-selection.ts';
 import type { Engine } from '../plan.ts';
 import { openEngine } from './engine.ts';
+
+verifies(
+  'search.q',
+  'search.near',
+  'search.sort-attribute',
+  'search.sort-default',
+  'search.sort-stable',
+  'search.cursor',
+  'search.ids',
+  'search.updated-since',
+  'search.min-quality',
+  'search.filters-generated',
+  'filter.any-of',
+  'filter.like',
+  'filter.not',
+  'filter.min-max',
+  'filter.max-range',
+  'filter.has',
+  'filter.not-keeps-missing',
+  'filter.drops-missing',
+  'filter.has-false',
+  'filter.range-overlap',
+  'filter.enum-unknown',
+  'sort.direction',
+  'sort.missing-last',
+  'sort.ties',
+  'facets.filters',
+);
 
 const dataDir = mkdtempSync(join(tmpdir(), 'engine-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));

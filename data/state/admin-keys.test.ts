@@ -4,7 +4,10 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { verifies } from '../../tests/verifies.ts';
 import { adminKeys } from './admin-keys.ts';
+
+verifies('setting.admin-key-generated');
 
 let folder: string;
 beforeEach(async () => {

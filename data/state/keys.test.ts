@@ -2,8 +2,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { describeStores } from '../../tests/stores.ts';
+import { verifies } from '../../tests/verifies.ts';
 import { newKey, wellFormed } from './key-format.ts';
 import { createKey, findKey, keyById, listKeys, revokeKey, rotateKey, setPlan } from './keys.ts';
+
+verifies(
+  'credential.format',
+  'credential.hashed',
+  'key.one-per-email',
+  'key.default-plan',
+  'key.welcome-credit',
+  'limit.welcome',
+);
 
 const NOW = Date.parse('2026-11-20T00:00:00Z');
 const request = (email: string) => ({ email, email_normal: email, request_id: 'req-1', now: NOW });

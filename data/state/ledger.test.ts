@@ -2,10 +2,13 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { describeStores } from '../../tests/stores.ts';
+import { verifies } from '../../tests/verifies.ts';
 import { openCharger } from './charges.ts';
 import { createKey, revokeKey, WELCOME_CREDIT } from './keys.ts';
 import { balanceOf, entriesOf, move, verify } from './ledger.ts';
 import type { Store } from './store.ts';
+
+verifies('charge.never-negative');
 
 const NOW = Date.parse('2026-11-20T00:00:00Z');
 let made = 0;

@@ -1,5 +1,5 @@
 // Requirements of contract section 1: commands and settings.
-import { planned, section } from './model.ts';
+import { done, planned, section } from './model.ts';
 
 export const commands = section('contract 1', {
   'command.start': planned('npm ci && npm start collects, builds and serves on port 8787, with progress on the way'),
@@ -8,17 +8,17 @@ export const commands = section('contract 1', {
   'command.test-live': planned('npm run test:live asks the same questions on the real packs; .ci/run calls it'),
   'command.nightly': planned('npm run nightly collects, builds, renders and publishes, safe to kill and to repeat'),
   'command.bench': planned('npm run bench prints our measurements beside their baselines, as ratios'),
-  'setting.one-line-error': planned('a wrong setting stops the process with one clear line that names it'),
-  'setting.port-host': planned('PORT and HOST, 8787 and 127.0.0.1 by default, say where the API listens'),
-  'setting.base-url': planned('BASE_URL is in every link, http://localhost:$PORT by default'),
+  'setting.one-line-error': done('a wrong setting stops the process with one clear line that names it'),
+  'setting.port-host': done('PORT and HOST, 8787 and 127.0.0.1 by default, say where the API listens'),
+  'setting.base-url': done('BASE_URL is in every link, http://localhost:$PORT by default'),
   'setting.no-other-host': planned('nothing else in the code knows a host name'),
-  'setting.data-dir': planned('DATA_DIR, ./data/var, holds facts, releases, accounts, outbox'),
-  'setting.dist-dir': planned('DIST_DIR, ./dist, is what static hosting serves'),
-  'setting.pack-dirs': planned('PACK_DIRS lists folders of packs; one outside the repository works like a bundled one'),
+  'setting.data-dir': done('DATA_DIR, ./data/var, holds facts, releases, accounts, outbox'),
+  'setting.dist-dir': done('DIST_DIR, ./dist, is what static hosting serves'),
+  'setting.pack-dirs': done('PACK_DIRS lists folders of packs; one outside the repository works like a bundled one'),
   'setting.database-url': planned('DATABASE_URL moves the state from SQLite to PostgreSQL, shared by all processes'),
   'setting.redis-url': planned('REDIS_URL shares rate limits and quotas between processes'),
-  'setting.admin-keys': planned('ADMIN_KEYS lists admin keys of at least 32 characters'),
-  'setting.admin-key-generated': planned('without ADMIN_KEYS one is made at first start, shown once, stored hashed'),
+  'setting.admin-keys': done('ADMIN_KEYS lists admin keys of at least 32 characters'),
+  'setting.admin-key-generated': done('without ADMIN_KEYS one is made at first start, shown once, stored hashed'),
   'setting.trust-proxy': planned(
     'TRUST_PROXY hops of X-Forwarded-For are believed, counted from the right; 0 by default',
   ),

@@ -1,19 +1,19 @@
 // Requirements of contract section 2: the record.
-import { planned, section } from './model.ts';
+import { done, planned, section } from './model.ts';
 
 export const record = section('contract 2', {
   'shape.attribution-license': planned('every JSON object under /v1 has attribution and license, but for the linkset'),
   'shape.times': planned('times are ISO 8601 UTC with Z'),
-  'shape.money': planned('money is EUR with at most six decimals, micro-euros inside'),
+  'shape.money': done('money is EUR with at most six decimals, micro-euros inside'),
   'record.members': planned('a record has exactly the members of the contract'),
   'record.id': planned('id is r- and 16 hex digits of SHA-256 of dataset and identity key'),
   'record.slug-pattern': planned('id and slug match ^[a-z0-9-]+$'),
   'record.slug-fixed': planned('slug is fixed when first seen and never reused'),
   'record.slug-not-id': planned('a slug never equals the id of another record'),
-  'record.url': planned('url is {base}/datasets/{ds}/{slug}'),
+  'record.url': done('url is {base}/datasets/{ds}/{slug}'),
   'record.url-md': planned('{url}.md is the free static Markdown of public fields'),
   'record.entity-md': planned('/v1/{ds}/entities/{id}.md is the paid get'),
-  'record.attribution-url': planned('attribution ends with url'),
+  'record.attribution-url': done('attribution ends with url'),
   'record.same-keys': planned('attributes, provenance and freshness have the same keys; fields trims all three'),
   'record.dotted-keys': planned('a nested attribute is addressed and keyed by its dotted name'),
   'record.price-range': planned('a price range is {min, max, currency}'),

@@ -1,5 +1,5 @@
 // Requirements of contract section 2: the shape of each answer.
-import { planned, section } from './model.ts';
+import { done, planned, section } from './model.ts';
 
 export const shapes = section('contract 2', {
   'shape.datasets': planned('datasets: id, title, description, license, records, updated_at, links, tools, prices'),
@@ -40,15 +40,15 @@ export const shapes = section('contract 2', {
 });
 
 export const answers = section('contract 2', {
-  'filter.not-keeps-missing': planned('not_<attr> keeps records that lack the attribute'),
-  'filter.drops-missing': planned('every other filter on an attribute drops records that lack it'),
-  'filter.has-false': planned('has_<attr>=false selects records that lack it'),
-  'sort.direction': planned('sort=quality is ascending, -quality descending'),
-  'sort.missing-last': planned('records without the sort attribute come last either way'),
-  'sort.ties': planned('ties go by id'),
-  'filter.range-overlap': planned('on a range max_ compares its minimum, min_ its maximum'),
+  'filter.not-keeps-missing': done('not_<attr> keeps records that lack the attribute'),
+  'filter.drops-missing': done('every other filter on an attribute drops records that lack it'),
+  'filter.has-false': done('has_<attr>=false selects records that lack it'),
+  'sort.direction': done('sort=quality is ascending, -quality descending'),
+  'sort.missing-last': done('records without the sort attribute come last either way'),
+  'sort.ties': done('ties go by id'),
+  'filter.range-overlap': done('on a range max_ compares its minimum, min_ its maximum'),
   'filter.accents': planned('case folding ignores accents too'),
-  'filter.enum-unknown': planned('an enum value that nobody has matches nothing'),
+  'filter.enum-unknown': done('an enum value that nobody has matches nothing'),
   'format.missing-absent': planned('a missing value is absent in every format'),
   'format.csv': planned('CSV is RFC 4180 with a header row of dotted names'),
   'format.csv-formula': planned('a cell that a spreadsheet would run is neutralised'),

@@ -1,5 +1,5 @@
 // Requirements of contract section 3: the gate, credentials, charges, previews, prices and plans.
-import { planned, section } from './model.ts';
+import { done, planned, section } from './model.ts';
 
 export const gate = section('contract 3', {
   'gate.identify': planned('a bad credential spends the bucket of the IP and is 401, past the bucket 429'),
@@ -13,11 +13,11 @@ export const gate = section('contract 3', {
 });
 
 export const credentials = section('contract 3', {
-  'credential.order': planned('Authorization, then X-API-Key, then api_key'),
+  'credential.order': done('Authorization, then X-API-Key, then api_key'),
   'credential.query': planned('api_key is GET only, answered no-store with no-referrer'),
   'credential.query-hidden': planned('api_key is never in logs, links or cursors'),
-  'credential.format': planned('keys are dsr_ and 43 base62 characters, the last six a checksum'),
-  'credential.hashed': planned('only the hash of a key is stored'),
+  'credential.format': done('keys are dsr_ and 43 base62 characters, the last six a checksum'),
+  'credential.hashed': done('only the hash of a key is stored'),
   'credential.oauth-where': planned('OAuth tokens work on data operations, MCP, A2A and GET /v1/keys/me only'),
   'credential.oauth-no-signin': planned('an OAuth token cannot sign in to OAuth'),
   'credential.admin-free': planned('admin keys are never charged nor rate limited'),
@@ -27,7 +27,7 @@ export const credentials = section('contract 3', {
 
 export const charges = section('contract 3', {
   'charge.transaction': planned('a charge and its ledger row are one transaction'),
-  'charge.never-negative': planned('no call takes a balance below zero, however many run at once'),
+  'charge.never-negative': done('no call takes a balance below zero, however many run at once'),
   'charge.refund-negative': planned('a refund or dispute may take it below zero; calls then answer 402'),
   'charge.idempotency': planned('Idempotency-Key charges once and repeats the stored answer for 24 hours'),
   'charge.idempotency-length': planned('an Idempotency-Key not of 16 to 128 characters is 422'),

@@ -1,12 +1,12 @@
 // Requirements of contract sections 6 to 8: Markdown, packs, one definition for each operation.
-import { planned, section } from './model.ts';
+import { done, planned, section } from './model.ts';
 
 export const markdown = section('contract 6', {
   'markdown.media-type': planned('Markdown is text/markdown; charset=utf-8'),
-  'markdown.negotiated': planned('Accept decides with quality values; Vary: Accept where the header decides'),
+  'markdown.negotiated': done('Accept decides with quality values; Vary: Accept where the header decides'),
   'markdown.same-gate': planned('Markdown has the access, price and headers of the JSON'),
   'markdown.quarter': planned('20 records take at most a quarter of the tokens of JSON'),
-  'markdown.escaped': planned('values from outside cannot forge cells, links or headings'),
+  'markdown.escaped': done('values from outside cannot forge cells, links or headings'),
   'markdown.full-text': planned('llms-full.txt is complete at its own URL; shards are additional'),
 });
 

@@ -1,5 +1,5 @@
 // Requirements of specification sections 1 to 3: what the service does, its resources, its procedures.
-import { planned, section } from './model.ts';
+import { done, planned, section } from './model.ts';
 
 export const overview = section('spec 1', {
   'overview.base-url': planned('data endpoints live under {base_url}/v1 and every link starts with the base address'),
@@ -41,9 +41,9 @@ export const resources = section('spec 2', {
   'record.owner-edit': planned('a record edited by its owner has source.kind owner and confidence 1.0'),
   'fact.history': planned('all facts ever observed of a record are served by its facts endpoint'),
   'key.shown-once': planned('the secret of a key is shown once, in the answer that creates it'),
-  'key.one-per-email': planned('one key per e-mail address'),
-  'key.default-plan': planned('a key starts on the payg plan'),
-  'key.welcome-credit': planned('a new key has a welcome credit of 0.50 EUR'),
+  'key.one-per-email': done('one key per e-mail address'),
+  'key.default-plan': done('a key starts on the payg plan'),
+  'key.welcome-credit': done('a new key has a welcome credit of 0.50 EUR'),
   'key.state': planned('a key has a UUID, a balance in EUR, a plan and a ledger'),
   'key.no-expiry': planned('keys do not expire and have no scopes'),
   'body.key-create.email': planned('KeyCreate.email is required and must be an e-mail address'),

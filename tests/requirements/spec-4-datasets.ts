@@ -1,5 +1,5 @@
 // Requirements of specification section 4: endpoints of a dataset.
-import { planned, section } from './model.ts';
+import { done, planned, section } from './model.ts';
 
 export const datasetEndpoints = section('spec 4', {
   'datasets.list': planned('GET /v1/datasets lists every dataset with links, tools and prices, free'),
@@ -19,7 +19,7 @@ export const datasetEndpoints = section('spec 4', {
   'facets.get': planned('GET /v1/{ds}/facets has the most common values of by with counts, free'),
   'facets.by': planned('facets needs by'),
   'facets.limit': planned('facets limit is 1 to 200, 50 by default'),
-  'facets.filters': planned('facets counts over the records that match the search filters'),
+  'facets.filters': done('facets counts over the records that match the search filters'),
   'changelog.get': planned('GET /v1/{ds}/changelog has values that appeared or changed, newest first, free'),
   'changelog.days': planned('changelog days is 1 to 365, 30 by default'),
   'changelog.limit': planned('changelog limit is 1 to 500, 100 by default'),

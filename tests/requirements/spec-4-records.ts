@@ -1,5 +1,5 @@
 // Requirements of specification section 4: endpoints of records, and search.
-import { planned, section } from './model.ts';
+import { done, planned, section } from './model.ts';
 
 export const recordEndpoints = section('spec 4', {
   'search.get': planned('GET /v1/{ds}/entities answers search results, paid'),
@@ -44,31 +44,31 @@ export const recordEndpoints = section('spec 4', {
 });
 
 export const search = section('spec 4', {
-  'search.q': planned('q is full text, each word matched as a prefix'),
-  'search.near': planned('near=lat,lng,km keeps records within the radius'),
+  'search.q': done('q is full text, each word matched as a prefix'),
+  'search.near': done('near=lat,lng,km keeps records within the radius'),
   'search.near-malformed': planned('a malformed near is 400'),
-  'search.sort-attribute': planned('sort takes an attribute, ascending, or -attribute, descending'),
-  'search.sort-default': planned('sort is -quality by default; quality and updated are keys too'),
-  'search.sort-stable': planned('sorting is stable'),
+  'search.sort-attribute': done('sort takes an attribute, ascending, or -attribute, descending'),
+  'search.sort-default': done('sort is -quality by default; quality and updated are keys too'),
+  'search.sort-stable': done('sorting is stable'),
   'search.limit-default': planned('limit is 20 by default and at least 1'),
   'search.limit-json': planned('a JSON page holds at most 100 records'),
   'search.limit-rows': planned('csv and ndjson pages hold up to 1000 records'),
-  'search.cursor': planned('cursor takes the next_cursor of the page before'),
+  'search.cursor': done('cursor takes the next_cursor of the page before'),
   'search.fields': planned('fields keeps the named attributes and trims provenance to match, dotted names included'),
   'search.total': planned('total=true adds the match count, which is off by default'),
-  'search.ids': planned('ids looks up a list of records'),
-  'search.updated-since': planned('updated_since takes a date-time'),
-  'search.min-quality': planned('min_quality takes a number'),
+  'search.ids': done('ids looks up a list of records'),
+  'search.updated-since': done('updated_since takes a date-time'),
+  'search.min-quality': done('min_quality takes a number'),
   'search.format': planned('format is md, csv or ndjson instead of JSON'),
   'search.rows-need-key': planned('csv and ndjson need a key'),
   'search.next-cursor-header': planned('csv and ndjson carry the next cursor in X-Next-Cursor'),
-  'search.filters-generated': planned('the filter names come from the filters of the schema'),
-  'filter.any-of': planned('<attr>=v1,v2 means any of, case-insensitive, for strings, enums and arrays'),
-  'filter.like': planned('like_<attr>= matches a substring'),
-  'filter.not': planned('not_<attr>= excludes the listed values'),
-  'filter.min-max': planned('min_<attr> and max_<attr> bound numbers and price ranges'),
-  'filter.max-range': planned('for a range, max_ compares its minimum'),
-  'filter.has': planned('has_<attr>=true|false asks for presence'),
+  'search.filters-generated': done('the filter names come from the filters of the schema'),
+  'filter.any-of': done('<attr>=v1,v2 means any of, case-insensitive, for strings, enums and arrays'),
+  'filter.like': done('like_<attr>= matches a substring'),
+  'filter.not': done('not_<attr>= excludes the listed values'),
+  'filter.min-max': done('min_<attr> and max_<attr> bound numbers and price ranges'),
+  'filter.max-range': done('for a range, max_ compares its minimum'),
+  'filter.has': done('has_<attr>=true|false asks for presence'),
   'filter.unknown': planned('an unknown filter is 400 and named; nothing is ignored silently'),
   'search.shape': planned('a search answers items and next_cursor'),
 });

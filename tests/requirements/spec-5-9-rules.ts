@@ -1,5 +1,5 @@
 // Requirements of specification sections 5 to 9: authentication, events, errors, limits, versioning.
-import { planned, section } from './model.ts';
+import { done, planned, section } from './model.ts';
 
 export const authentication = section('spec 5', {
   'auth.anonymous': planned('no credential: free endpoints and the daily preview quota per IP'),
@@ -59,7 +59,7 @@ export const limits = section('spec 8', {
   'limit.facets': planned('facets 1 to 200, 50 by default'),
   'limit.changelog': planned('changelog 1 to 365 days, 1 to 500 items'),
   'limit.timeseries': planned('timeseries 1 to 366 days, 5000 records'),
-  'limit.welcome': planned('0.50 EUR of welcome credit per key, one key per e-mail'),
+  'limit.welcome': done('0.50 EUR of welcome credit per key, one key per e-mail'),
   'limit.token': planned('an access token lives one hour'),
   'limit.pricing': planned('batch is get times ids, similar a search, timeseries a stats call, free ones nothing'),
   'limit.caching': planned('schema and record answers have ETag and Last-Modified; paid HTML is not cached'),

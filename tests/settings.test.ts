@@ -1,0 +1,61 @@
+// Settings as contract section 1 has them: defaults, and one clear line for a wrong one.
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { ConfigError, readConfig } from '../config.ts';
+import { verifies } from './verifies.ts';
+
+verifies(
+  'setting.one-line-error',
+  'setting.port-host',
+  'setting.base-url',
+  'setting.data-dir',
+  'setting.dist-dir',
+  'setting.pack-dirs',
+  'setting.admin-keys',
+);
+
+test('nothing set: the defaults of the contract', () => {
+  expect(readConfig({})).toMatchObject({
+    PORT: 8787,
+    HOST: '127.0.0.1',
+    BASE_URL: 'http://localhost:8787',
+    DATA_DIR: resolve('data/var'),
+    DIST_DIR: resolve('dist'),
+    PACK_DIRS: [resolve('packs')],
+    ADMIN_KEYS: null,
+    TRUST_PROXY: 0,
+  });
+});
+
+test('an empty variable counts as unset', () => {
+  const empty = { PORT: '', BASE_URL: '', ADMIN_KEYS: '', SOURCE_DATE_EPOCH: '' };
+  expect(readConfig(empty)).toEqual(readConfig({}));
+});
+
+test('BASE_URL follows the port, and loses its last slash', () => {
+  expect(readConfig({ PORT: '9000' }).BASE_URL).toBe('http://localhost:9000');
+  expect(readConfig({ PORT: '9000', BASE_URL: 'https://register.example/' }).BASE_URL).toBe('https://register.example');
+});
+
+test('lists are cut at commas and trimmed', () => {
+  const [one, two] = ['a'.repeat(32), 'b'.repeat(40)];
+  const config = readConfig({ PACK_DIRS: './packs, /srv/packs', ADMIN_KEYS: `${one}, ${two}` });
+  expect(config.PACK_DIRS).toEqual([resolve('packs'), '/srv/packs']);
+  expect(config.ADMIN_KEYS).toEqual([one, two]);
+});
+
+test.each([
+  ['PORT', 'http'],
+  ['PORT', '70000'],
+  ['BASE_URL', 'register.example'],
+  ['BASE_URL', 'ftp://register.example'],
+  ['ADMIN_KEYS', 'short'],
+  ['TRUST_PROXY', '-1'],
+  ['TRUST_PROXY', '1.5'],
+  ['EUR_USD', '0'],
+  ['SOURCE_DATE_EPOCH', 'yesterday'],
+])('%s=%s is one line that names it', (name, value) => {
+  const wrong = () => readConfig({ [name]: value });
+  expect(wrong).toThrow(ConfigError);
+  expect(wrong).toThrow(new RegExp(`^${name}: [^\\n]+$`));
+});
