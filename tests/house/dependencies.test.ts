@@ -7,6 +7,9 @@ interface Locked {
   integrity?: string;
   resolved?: string;
   link?: boolean;
+  optional?: boolean;
+  os?: string[];
+  cpu?: string[];
   hasInstallScript?: boolean;
   optionalDependencies?: Record<string, string>;
 }
