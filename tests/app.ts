@@ -8,11 +8,12 @@ import { operatorsOnly } from '../api/access/payments.ts';
 import { memoryPreviews } from '../api/access/previews.ts';
 import { createApp } from '../api/app.ts';
 import type { Gate } from '../api/execute.ts';
+import { lendFrom } from '../api/lend.ts';
 import { OPERATIONS } from '../api/operations/index.ts';
-import { DataError } from '../data/errors.ts';
 import type { StoredRecord } from '../data/model.ts';
-import { openRelease, type Release } from '../data/release.ts';
+import { openRegister, type Register } from '../data/register.ts';
 import { loadPack } from '../packs/index.ts';
+import type { Pack } from '../packs/model.ts';
 import { randomRecords } from './random-records.ts';
 import { writeRelease } from './write-release.ts';
 
@@ -27,6 +28,9 @@ export interface TestApp {
   json(path: string, init?: RequestInit & { address?: string; admin?: boolean }): Promise<Answer>;
   records: Record<string, StoredRecord[]>;
   releases: Record<string, string>;
+  register: Register;
+  /** Writes another release of a dataset and has the register take it; answers its id. */
+  publish(dataset: string, records: StoredRecord[]): Promise<string>;
   /** What was reported as our own fault. */
   faults: unknown[];
   /** Releases lent and not yet given back. */
@@ -53,16 +57,19 @@ export interface TestOptions {
 /** Builds the app with the packs tools and harbours. Close it after the tests. */
 export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), 'app-'));
-  const releases: Release[] = [];
+  const packs: Pack[] = [];
   const records: Record<string, StoredRecord[]> = {};
+  const releases: Record<string, string> = {};
   for (const dataset of ['harbours', 'tools']) {
     const pack = await loadPack(join(import.meta.dirname, 'packs', dataset));
+    packs.push(pack);
     records[dataset] = randomRecords(pack, options.records ?? 60, 7);
-    const { release } = await writeRelease(dataDir, pack, records[dataset]);
-    releases.push(await openRelease(dataDir, pack, release));
+    releases[dataset] = (await writeRelease(dataDir, pack, records[dataset])).release;
   }
+  const register = await openRegister({ dataDir, packs, log: () => {} });
   const faults: unknown[] = [];
   let lent = 0;
+  const lend = lendFrom(register);
   const admins = adminsOnly([hashSecret(ADMIN)]);
   const gate: Gate = {
     identify: async (credential) => (await admins(credential)) ?? options.known?.(credential) ?? null,
@@ -70,19 +77,15 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     previews: memoryPreviews(),
     payments: operatorsOnly({ base_url: BASE, eur_usd: 1.1 }),
     async lease(dataset) {
-      const release = releases.find(({ pack }) => pack.id === dataset);
-      if (dataset !== null && !release) throw new DataError('unknown_dataset', 'There is no such dataset.');
+      const leases = await lend(dataset);
       lent += 1;
       let given = false;
-      return {
-        ...(release ? { release } : {}),
-        releases,
-        earlier: async () => null,
-        done: () => {
-          if (!given) lent -= 1;
-          given = true;
-        },
+      const done = () => {
+        if (!given) lent -= 1;
+        given = true;
+        leases.done();
       };
+      return { ...leases, done };
     },
     operations: OPERATIONS,
     base_url: BASE,
@@ -112,11 +115,18 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
       return { status: response.status, headers: response.headers, body };
     },
     records,
-    releases: Object.fromEntries(releases.map(({ pack, manifest }) => [pack.id, manifest.release])),
+    releases,
+    register,
+    async publish(dataset, next) {
+      const pack = packs.find(({ id }) => id === dataset)!;
+      const { release } = await writeRelease(dataDir, pack, next);
+      await register.refresh();
+      return release;
+    },
     faults,
     lent: () => lent,
     async close() {
-      for (const { engine } of releases) await engine.close();
+      await register.close();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,44 @@
+// What the gate lends to a request: the current release of a dataset, or of all, until the answer has been sent.
+import { DataError } from '../data/errors.ts';
+import { nearest } from '../data/filters.ts';
+import { shown } from '../data/parse-values.ts';
+import type { Lease, Register } from '../data/register.ts';
+import type { Gate } from './execute.ts';
+
+/** Why a dataset cannot be asked: there is none of this name (404), or it has no release that opens (503). */
+function refusal(register: Register, dataset: string): DataError {
+  const state = register.state(dataset);
+  if (state === 'missing' || state === 'damaged')
+    return new DataError('unavailable', `The dataset ${dataset} has no release to answer from yet.`);
+  const close = nearest(dataset, register.packs.keys());
+  const hint = close === null ? '' : ` Did you mean "${close}"?`;
+  return new DataError('unknown_dataset', `There is no dataset "${shown(dataset)}".${hint}`);
+}
+
+/** Lends from the register. An earlier release that a cursor asks for is held as long as the rest. */
+export function lendFrom(register: Register): Gate['lease'] {
+  return async (dataset) => {
+    const names = dataset === null ? [...register.packs.keys()] : [dataset];
+    const held: Lease[] = [];
+    const done = () => {
+      for (const lease of held.splice(0)) lease.done();
+    };
+    for (const name of names) {
+      const lease = await register.lease(name);
+      if (lease) held.push(lease);
+      else if (dataset !== null) throw refusal(register, dataset);
+    }
+    const releases = held.map(({ release }) => release);
+    const [release] = releases;
+    return {
+      ...(dataset !== null && release ? { release } : {}),
+      releases,
+      earlier: async (id) => {
+        const lease = dataset === null ? null : await register.lease(dataset, id);
+        if (lease) held.push(lease);
+        return lease?.release ?? null;
+      },
+      done,
+    };
+  };
+}
