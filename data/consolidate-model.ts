@@ -1,0 +1,93 @@
+// What consolidation is asked and what it answers: the shapes that its steps share.
+import { createHash } from 'node:crypto';
+import type { Attribute, Pack, Rule, Value } from '../packs/model.ts';
+import type { Listing } from './consolidate-times.ts';
+import type { FactReason, ReviewItem, SourceKind } from './model.ts';
+
+/** A fact as consolidation sees it. `at` is observed_at in milliseconds since 1970. */
+export interface Statement {
+  value: Value | null;
+  source: string;
+  source_kind: SourceKind;
+  at: number;
+  confidence: number;
+}
+
+/** What a person decided about a review item: approve publishes the item's second fact, reject keeps the first. */
+export interface Decision {
+  status: 'approved' | 'rejected';
+  /** Milliseconds since 1970; earlier moments are settled without it. */
+  at: number;
+}
+
+/** What holds for the whole dataset. */
+export interface Ground {
+  dataset: string;
+  consolidation: Pick<Pack['consolidation'], 'floor' | 'apart_days' | 'penalty'>;
+  /** By source id; a source that the pack no longer has is trusted by nobody (0). */
+  trust: ReadonlyMap<string, number>;
+  /** Times of each source's readings, ascending, in milliseconds. */
+  readings: ReadonlyMap<string, readonly number[]>;
+}
+
+/** One attribute of one record. */
+export interface Question {
+  entity: string;
+  attribute: Attribute;
+  /** Whether the record is recognised by this attribute: then sources cannot differ about it. */
+  identity: boolean;
+  /** Ascending by time; of two at the same time the later run's comes last. */
+  statements: readonly Statement[];
+  /** When each source listed the record, ascending by time. */
+  listings: readonly Listing[];
+  rule: Rule;
+  /** What people decided about this attribute of this record, by review item id. */
+  decisions: ReadonlyMap<string, Decision>;
+}
+
+export interface Dispute {
+  id: string;
+  kind: ReviewItem['kind'];
+  /** Positions of the published statement and of the other one. */
+  statements: [number, number];
+}
+
+export interface Outcome {
+  /** Position of the published statement, or -1. */
+  winner: number;
+  /** Confidence of the published value, 0..1, four decimals. */
+  confidence: number;
+  /** By position; undefined for statements made later than the moment asked about. */
+  reasons: (FactReason | undefined)[];
+  /** Undecided differences between the statements that stand. */
+  disputes: Dispute[];
+}
+
+/** Facts of a dataset's own sources settle by this; `rule.trust` overrides it for one record. */
+export function trustOf(question: Question, ground: Ground, source: string): number {
+  return question.rule.trust?.[source] ?? ground.trust.get(source) ?? 0;
+}
+
+/** Stable id of a review item, a UUID: a rebuild that finds the same difference opens the same item. */
+export function disputeId(
+  ground: Ground,
+  question: Question,
+  kind: Dispute['kind'],
+  a: Statement,
+  b: Statement,
+): string {
+  const facts = [a, b].map((each) => [each.source, each.at, each.value]);
+  const told = JSON.stringify([ground.dataset, question.entity, question.attribute.name, kind, facts]);
+  const hex = createHash('sha256').update(told).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Publishes the statement at a position. */
+export function win(question: Question, outcome: Outcome, position: number, reason: FactReason): void {
+  outcome.winner = position;
+  outcome.confidence = round(question.statements[position]!.confidence);
+  outcome.reasons[position] = reason;
+}
+
+/** Confidence as it is published: 0..1, four decimals. */
+export const round = (confidence: number) => Math.round(Math.min(1, Math.max(0, confidence)) * 10_000) / 10_000;
