@@ -1,0 +1,62 @@
+// The queue in front of the engines: order of arrival, bounds, patience, giving up.
+import { expect, test, vi } from 'vitest';
+import { createGate } from './gate.ts';
+
+const gate = (limits = {}) => createGate({ running: 1, waiting: 2, patience: 60_000, ...limits });
+const code = (promise: Promise<unknown>) =>
+  promise.then(() => 'entered').catch((error) => `${error.code}: ${error.message}`);
+
+test('serves in the order of arrival, one at a time', async () => {
+  const one = gate();
+  const order: string[] = [];
+  const first = await one.enter();
+  const others = ['a', 'b'].map(async (name) => {
+    const leave = await one.enter();
+    order.push(name);
+    leave();
+  });
+  expect(one.load()).toEqual({ running: 1, waiting: 2 });
+  first();
+  await Promise.all(others);
+  expect(order).toEqual(['a', 'b']);
+  expect(one.load()).toEqual({ running: 0, waiting: 0 });
+});
+
+test('a place is given back once', async () => {
+  const one = gate();
+  const leave = await one.enter();
+  leave();
+  leave();
+  await one.enter();
+  expect(one.load().running).toBe(1);
+});
+
+test('a full queue refuses at once', async () => {
+  const one = gate({ waiting: 0 });
+  await one.enter();
+  expect(await code(one.enter())).toContain('unavailable: Too many questions are waiting');
+});
+
+test('patience ends', async () => {
+  vi.useFakeTimers();
+  const one = gate({ patience: 100 });
+  await one.enter();
+  const waiting = code(one.enter());
+  vi.advanceTimersByTime(101);
+  vi.useRealTimers();
+  expect(await waiting).toContain('unavailable: The question waited too long');
+  expect(one.load()).toEqual({ running: 1, waiting: 0 });
+});
+
+test('a question given up leaves the queue and nobody else', async () => {
+  const one = gate();
+  const leave = await one.enter();
+  const giving = new AbortController();
+  const dropped = code(one.enter(giving.signal));
+  const kept = code(one.enter());
+  giving.abort();
+  expect(await dropped).toContain('unavailable: The question was given up');
+  leave();
+  expect(await kept).toBe('entered');
+  expect(await code(one.enter(AbortSignal.abort()))).toContain('given up');
+});

@@ -1,0 +1,136 @@
+// Opening a release: what is locked afterwards, what an older or damaged release does, where bodies are read.
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadPack } from '../../packs/index.ts';
+import type { Pack } from '../../packs/model.ts';
+import { randomRecords } from '../../tests/random-records.ts';
+import { type Written, writeRelease } from '../../tests/write-release.ts';
+import { openEngine } from './engine.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
+import { load } from './load.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'load-'));
+let pack: Pack;
+let written: Written;
+
+beforeAll(async () => {
+  pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
+  written = await writeRelease(dataDir, pack, randomRecords(pack, 60, 5));
+});
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const open = (limits = {}) => load(written.folder, pack, 60, { ...DEFAULT_LIMITS, ...limits });
+
+describe('after loading', () => {
+  test('nothing outside the release folder can be read, and no setting changed', async () => {
+    const outside = join(dataDir, 'outside.csv');
+    writeFileSync(outside, 'a\n1\n');
+    const { instance } = await open();
+    const connection = await instance.connect();
+    const inside = await connection.runAndReadAll(
+      `SELECT count(*) FROM read_parquet('${written.folder}/bodies.parquet')`,
+    );
+    expect(Number(inside.getRows()[0]?.[0])).toBe(60);
+    for (const statement of [
+      `SELECT * FROM read_csv('${outside}')`,
+      `SELECT * FROM read_csv('${written.folder}/../../../outside.csv')`,
+      `SELECT * FROM read_text('/etc/passwd')`,
+      `SELECT * FROM glob('/etc/*')`,
+      `SELECT * FROM '${outside}'`,
+      `ATTACH '${join(dataDir, 'x.db')}'`,
+      `COPY records TO '${join(dataDir, 'x.csv')}'`,
+      `EXPORT DATABASE '${join(dataDir, 'x')}'`,
+      'INSTALL httpfs',
+      'LOAD httpfs',
+      `SELECT * FROM read_csv('https://example.com/a.csv')`,
+      `SET enable_external_access = true`,
+      `SET threads = 8`,
+      `SET memory_limit = '100GB'`,
+      `RESET lock_configuration`,
+    ])
+      await expect(connection.run(statement), statement).rejects.toThrow(
+        /disabled|locked|Permission|cannot be (set|changed|disabled)|Cannot/u,
+      );
+    connection.closeSync();
+    instance.closeSync();
+  });
+
+  test('columns that repeat themselves are ENUMs in code point order', async () => {
+    const { instance, shape } = await open();
+    expect(shape.enums.has('kind:fold')).toBe(true);
+    expect(shape.enums.has('summary:fold')).toBe(false);
+    const connection = await instance.connect();
+    const members = await connection.runAndReadAll('SELECT unnest(enum_range(NULL::"kind:value"))');
+    const values = members.getRows().map(([value]) => String(value));
+    expect(values).toEqual([...values].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+    connection.closeSync();
+    instance.closeSync();
+  });
+});
+
+test('bodies are held in memory up to the bound and read from the file beyond', async () => {
+  const few = await openEngine(written.folder, pack, written.manifest);
+  const many = await openEngine(written.folder, pack, written.manifest, { bodies: 0 });
+  const { instance, bodies } = await open({ bodies: 0 });
+  expect(bodies.text).toContain('read_parquet');
+  expect(await many.bodies([7, 3, 59])).toEqual(await few.bodies([7, 3, 59]));
+  instance.closeSync();
+  await Promise.all([few.close(), many.close()]);
+});
+
+test('a release older than an attribute answers as if no record had it', async () => {
+  const { attributes } = pack;
+  const added = (name: string, type: 'string' | 'strings' | 'price' | 'geo' | 'boolean') => ({
+    ...attributes[0]!,
+    name,
+    type,
+  });
+  const types = ['string', 'strings', 'price', 'geo', 'boolean'] as const;
+  const newer = { ...pack, attributes: [...attributes, ...types.map((type) => added(`new.${type}`, type))] };
+  const engine = await openEngine(written.folder, newer, written.manifest);
+  for (const type of types) {
+    const where = [{ kind: 'has' as const, attribute: `new.${type}`, present: false }];
+    const sort = { key: 'quality', descending: true };
+    expect((await engine.search({ where, sort, after: null, limit: 100, total: false })).ordinals).toHaveLength(60);
+  }
+  for (const by of ['new.string', 'new.strings', 'new.boolean'])
+    expect(await engine.facets({ where: [], by, limit: 5, floor: 0 })).toMatchObject({ values: [], missing: 60 });
+  await engine.close();
+});
+
+test('an empty release answers', async () => {
+  const { folder, manifest } = await writeRelease(dataDir, pack, [], false);
+  const engine = await openEngine(folder, pack, manifest);
+  const sort = { key: 'name', descending: false };
+  expect(await engine.search({ where: [], sort, after: null, limit: 5, total: true })).toEqual({
+    ordinals: [],
+    next: null,
+    total: 0,
+  });
+  expect(await engine.facets({ where: [], by: 'materials', limit: 5, floor: 0 })).toEqual({
+    values: [],
+    matched: 0,
+    missing: 0,
+    withheld: 0,
+  });
+  await engine.close();
+});
+
+test.each([
+  ['a missing file', (folder: string) => rmSync(join(folder, 'terms.parquet'))],
+  ['half a file', (folder: string) => truncateSync(join(folder, 'engine.parquet'), 2_000)],
+  [
+    'bodies of another release',
+    (folder: string, other: string) => copyFileSync(join(other, 'bodies.parquet'), join(folder, 'bodies.parquet')),
+  ],
+])('%s: the release does not open', async (_, harm) => {
+  const folder = mkdtempSync(join(dataDir, 'harmed-'));
+  for (const file of ['engine', 'terms', 'bodies'])
+    copyFileSync(join(written.folder, `${file}.parquet`), join(folder, `${file}.parquet`));
+  const other = await writeRelease(dataDir, pack, randomRecords(pack, 3, 1), false);
+  mkdirSync(folder, { recursive: true });
+  harm(folder, other.folder);
+  await expect(openEngine(folder, pack, written.manifest)).rejects.toThrow();
+});

@@ -1,0 +1,75 @@
+// One instance under limits: time, memory, giving up, closing; and that a connection works on after each of them.
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createGate } from './gate.ts';
+import { createPool, type Pool } from './pool.ts';
+import { sql } from './sql.ts';
+
+/** Runs for minutes when nobody stops it. */
+const ENDLESS = sql`SELECT count(*) FROM range(${1e12}::BIGINT) AS a WHERE a.range % 7 = 3`;
+
+let pool: Pool;
+let gate: ReturnType<typeof createGate>;
+
+beforeEach(async () => {
+  const instance = await DuckDBInstance.create(':memory:', { threads: '1', memory_limit: '64MB', temp_directory: '' });
+  gate = createGate({ running: 2, waiting: 5, patience: 5_000 });
+  pool = createPool(instance, gate, 200);
+});
+afterEach(() => pool.close());
+
+const failure = (promise: Promise<unknown>) =>
+  promise.then(() => 'answered').catch((error) => `${error.code}: ${error.message}`);
+const answers = async () =>
+  expect(await pool.ask(sql`SELECT ${1} + ${2.5}, ${'a'}, ${true}`)).toEqual([[3.5, 'a', true]]);
+
+test('a statement beyond its time is interrupted, and the connection works on', async () => {
+  const began = performance.now();
+  expect(await failure(pool.ask(ENDLESS))).toMatch(/^query_timeout: The question took too long/u);
+  expect(performance.now() - began).toBeLessThan(3_000);
+  await answers();
+  expect(gate.load().running).toBe(0);
+});
+
+test('a question given up stops running', async () => {
+  const giving = new AbortController();
+  const asked = failure(pool.ask(ENDLESS, { signal: giving.signal }));
+  setTimeout(() => giving.abort(), 20);
+  expect(await asked).toMatch(/^unavailable: The question was given up/u);
+  await answers();
+});
+
+test('other questions are answered while a slow one runs', async () => {
+  const slow = failure(pool.ask(ENDLESS));
+  await answers();
+  expect(await slow).toContain('query_timeout');
+});
+
+test('a statement that needs too much memory is refused, and the next one works', async () => {
+  const wide = sql`SELECT count(DISTINCT x) FROM (SELECT i || 'padding to fill memory' || i AS x FROM range(20000000) t(i))`;
+  pool = createPool(
+    await DuckDBInstance.create(':memory:', { threads: '1', memory_limit: '32MB', temp_directory: '' }),
+    gate,
+    60_000,
+  );
+  expect(await failure(pool.ask(wide))).toMatch(/^unavailable: The question needs more memory/u);
+  await answers();
+});
+
+test('a mistake of ours stays a mistake', async () => {
+  await expect(pool.ask(sql`SELEKT 1`)).rejects.toThrow('Parser Error');
+  await answers();
+});
+
+test('many different statements do not pile up', async () => {
+  for (let i = 0; i < 200; i++) expect(await pool.ask({ text: `SELECT ${i}`, values: [] })).toEqual([[i]]);
+});
+
+test('closing interrupts what runs and refuses what comes', async () => {
+  const asked = failure(pool.ask(ENDLESS));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await pool.close();
+  expect(await asked).toMatch(/^unavailable/u);
+  expect(await failure(pool.ask(sql`SELECT 1`))).toMatch(/^unavailable/u);
+  pool = { ask: pool.ask, close: async () => {} };
+});
