@@ -2,25 +2,25 @@
 import { done, planned, section } from './model.ts';
 
 export const gate = section('contract 3', {
-  'gate.identify': planned('a bad credential spends the bucket of the IP and is 401, past the bucket 429'),
-  'gate.rate-limit': planned('the rate limit comes second, with headers on every gated answer'),
-  'gate.exists': planned('dataset and record are 404 before any price is named'),
-  'gate.conditional': planned('a conditional request on schema and record is 304, nothing charged or settled'),
-  'gate.unpaid': planned('an anonymous unpaid call without previews is 402 before parsing'),
-  'gate.validate': planned('parsing and validation (400, 422) come before may and can pay'),
-  'gate.permit': planned('may they (403) comes before can they pay (402)'),
-  'gate.no-charge': planned('nothing is charged for an answer that is not 2xx, nor for HEAD'),
+  'gate.identify': done('a bad credential spends the bucket of the IP and is 401, past the bucket 429'),
+  'gate.rate-limit': done('the rate limit comes second, with headers on every gated answer'),
+  'gate.exists': done('dataset and record are 404 before any price is named'),
+  'gate.conditional': done('a conditional request on schema and record is 304, nothing charged or settled'),
+  'gate.unpaid': done('an anonymous unpaid call without previews is 402 before parsing'),
+  'gate.validate': done('parsing and validation (400, 422) come before may and can pay'),
+  'gate.permit': done('may they (403) comes before can they pay (402)'),
+  'gate.no-charge': done('nothing is charged for an answer that is not 2xx, nor for HEAD'),
 });
 
 export const credentials = section('contract 3', {
   'credential.order': done('Authorization, then X-API-Key, then api_key'),
-  'credential.query': planned('api_key is GET only, answered no-store with no-referrer'),
+  'credential.query': done('api_key is GET only, answered no-store with no-referrer'),
   'credential.query-hidden': planned('api_key is never in logs, links or cursors'),
   'credential.format': done('keys are dsr_ and 43 base62 characters, the last six a checksum'),
   'credential.hashed': done('only the hash of a key is stored'),
   'credential.oauth-where': planned('OAuth tokens work on data operations, MCP, A2A and GET /v1/keys/me only'),
   'credential.oauth-no-signin': planned('an OAuth token cannot sign in to OAuth'),
-  'credential.admin-free': planned('admin keys are never charged nor rate limited'),
+  'credential.admin-free': done('admin keys are never charged nor rate limited'),
   'credential.admin-endpoints': planned('on admin endpoints no credential is 401, an ordinary key 403'),
   'credential.ops-login': planned('/ops pages send a browser to the login'),
 });
@@ -38,19 +38,19 @@ export const charges = section('contract 3', {
 });
 
 export const previews = section('contract 3', {
-  'preview.public-only': planned('an anonymous search returns public fields only'),
-  'preview.unit': planned('each record returned spends one of 20 a day, per IP and dataset'),
-  'preview.shortened': planned('when less than a page is left, the page is shortened to it'),
-  'preview.exhausted': planned('at zero it is 402'),
-  'preview.non-public': planned('naming a non-public attribute in fields, sort or a filter anonymously is 402'),
-  'preview.others-402': planned('every other paid operation without a credential is 402'),
+  'preview.public-only': done('an anonymous search returns public fields only'),
+  'preview.unit': done('each record returned spends one of 20 a day, per IP and dataset'),
+  'preview.shortened': done('when less than a page is left, the page is shortened to it'),
+  'preview.exhausted': done('at zero it is 402'),
+  'preview.non-public': done('naming a non-public attribute in fields, sort or a filter anonymously is 402'),
+  'preview.others-402': done('every other paid operation without a credential is 402'),
   'preview.paid-entities': planned('GET /v1/{ds}/paid/entities is search without previews'),
   'leak.facets-floor': planned('facets on non-public attributes withhold values with fewer than 5 records and say so'),
   'leak.matched': planned('matched below 5 is null then; admin keys are excepted'),
   'leak.facets-anonymous': planned('anonymous facets with a filter on a non-public attribute are 402'),
   'leak.profiles': planned('profiles follow the same rule'),
   'leak.audit': planned('audit.md never shows a non-public value'),
-  'format.key-required': planned('csv, ndjson and arrow without a key are 401 key_required, nothing settled'),
+  'format.key-required': done('csv, ndjson and arrow without a key are 401 key_required, nothing settled'),
 });
 
 export const plans = section('contract 3', {

@@ -2,7 +2,7 @@
 import { done, planned, section } from './model.ts';
 
 export const markdown = section('contract 6', {
-  'markdown.media-type': planned('Markdown is text/markdown; charset=utf-8'),
+  'markdown.media-type': done('Markdown is text/markdown; charset=utf-8'),
   'markdown.negotiated': done('Accept decides with quality values; Vary: Accept where the header decides'),
   'markdown.same-gate': planned('Markdown has the access, price and headers of the JSON'),
   'markdown.quarter': planned('20 records take at most a quarter of the tokens of JSON'),
@@ -11,11 +11,11 @@ export const markdown = section('contract 6', {
 });
 
 export const packs = section('contract 7', {
-  'pack.folder': planned('a pack is pack.ts, collect.ts, samples.json, record.md and guide.md'),
-  'pack.import': planned('packs import dataset-register/pack from folders anywhere'),
-  'pack.id': planned('the folder name is the dataset id, lower case, not a reserved word'),
+  'pack.folder': done('a pack is pack.ts, collect.ts, samples.json, record.md and guide.md'),
+  'pack.import': done('packs import dataset-register/pack from folders anywhere'),
+  'pack.id': done('the folder name is the dataset id, lower case, not a reserved word'),
   'pack.tool-names': planned('in tool names - becomes _'),
-  'pack.checked': planned('a wrong pack stops with the file, the path in it and what was expected'),
+  'pack.checked': done('a wrong pack stops with the file, the path in it and what was expected'),
   'pack.no-other-change': planned('a folder and npm run nightly make a dataset appear in every channel'),
 });
 

@@ -5,10 +5,10 @@ export const overview = section('spec 1', {
   'overview.base-url': planned('data endpoints live under {base_url}/v1 and every link starts with the base address'),
   'overview.dataset-per-pack': planned('each pack is published as one dataset'),
   'overview.provenance': planned('every attribute value carries source_url, observed_at and confidence'),
-  'overview.attribution': planned('every JSON answer has an attribution with a link to the record page'),
-  'overview.license': planned('every JSON answer has a license'),
-  'overview.markdown-suffix': planned('any /v1 path answers Markdown when .md is appended'),
-  'overview.markdown-accept': planned('any /v1 path answers Markdown to Accept: text/markdown'),
+  'overview.attribution': done('every JSON answer has an attribution with a link to the record page'),
+  'overview.license': done('every JSON answer has a license'),
+  'overview.markdown-suffix': done('any /v1 path answers Markdown when .md is appended'),
+  'overview.markdown-accept': done('any /v1 path answers Markdown to Accept: text/markdown'),
   'overview.markdown-search': planned('Markdown of a search is a compact table'),
   'overview.markdown-record': planned('Markdown of one record comes from the pack template'),
   'overview.markdown-tokens': planned('Markdown takes far fewer tokens than JSON'),
@@ -62,7 +62,7 @@ export const resources = section('spec 2', {
   'body.claim-update.token': planned('ClaimUpdate.token is required'),
   'body.claim-update.values': planned('ClaimUpdate.values is a required object of attribute values'),
   'body.ops-login': planned('ops login takes key as a form field'),
-  'body.validation-error': planned('a 422 body has detail: [{loc, msg, type, input?, ctx?}]'),
+  'body.validation-error': done('a 422 body has detail: [{loc, msg, type, input?, ctx?}]'),
 });
 
 export const procedures = section('spec 3', {

@@ -12,7 +12,7 @@ export const recordEndpoints = section('spec 4', {
   'batch.missing': planned('ids that are not found are listed in missing'),
   'get.record': planned('GET /v1/{ds}/entities/{entity_id} answers one record with provenance and freshness'),
   'get.fields': planned('get takes fields'),
-  'get.etag': planned('record answers carry ETag and Last-Modified'),
+  'get.etag': done('record answers carry ETag and Last-Modified'),
   'similar.get': planned('GET …/similar answers the records most similar by word overlap, best first'),
   'similar.limit': planned('similar limit is 1 to 100, 10 by default'),
   'similar.differ-by': planned('only records with another value of differ_by are returned; the pack has the default'),
@@ -46,7 +46,7 @@ export const recordEndpoints = section('spec 4', {
 export const search = section('spec 4', {
   'search.q': done('q is full text, each word matched as a prefix'),
   'search.near': done('near=lat,lng,km keeps records within the radius'),
-  'search.near-malformed': planned('a malformed near is 400'),
+  'search.near-malformed': done('a malformed near is 400'),
   'search.sort-attribute': done('sort takes an attribute, ascending, or -attribute, descending'),
   'search.sort-default': done('sort is -quality by default; quality and updated are keys too'),
   'search.sort-stable': done('sorting is stable'),
@@ -69,6 +69,6 @@ export const search = section('spec 4', {
   'filter.min-max': done('min_<attr> and max_<attr> bound numbers and price ranges'),
   'filter.max-range': done('for a range, max_ compares its minimum'),
   'filter.has': done('has_<attr>=true|false asks for presence'),
-  'filter.unknown': planned('an unknown filter is 400 and named; nothing is ignored silently'),
+  'filter.unknown': done('an unknown filter is 400 and named; nothing is ignored silently'),
   'search.shape': planned('a search answers items and next_cursor'),
 });

@@ -3,7 +3,7 @@ import { done, planned, section } from './model.ts';
 
 export const authentication = section('spec 5', {
   'auth.anonymous': planned('no credential: free endpoints and the daily preview quota per IP'),
-  'auth.quota-402': planned('exceeding the quota is 402, not 401'),
+  'auth.quota-402': done('exceeding the quota is 402, not 401'),
   'auth.bearer': planned('Authorization: Bearer <key> identifies a key'),
   'auth.x-api-key': planned('X-API-Key is the accepted alternative'),
   'auth.query-key': planned('api_key in the query serves browser testing'),
@@ -21,7 +21,7 @@ export const authentication = section('spec 5', {
   'auth.no-openid': planned('there is no id_token and no openid-configuration'),
   'auth.unknown-key': planned('an unknown or revoked key is 401'),
   'auth.must-pay': planned('a valid credential whose call must be paid is 402'),
-  'auth.www-authenticate': planned('a 401 points to the protected-resource metadata in WWW-Authenticate'),
+  'auth.www-authenticate': done('a 401 points to the protected-resource metadata in WWW-Authenticate'),
   'auth.plan-403': planned('an endpoint that needs a plan is 403 without one'),
   'auth.admin': planned('key listing, revoke, grant and ops need an admin key'),
 });
@@ -31,20 +31,20 @@ export const events = section('spec 6', {
 });
 
 export const errors = section('spec 7', {
-  'error.shape': planned('every /v1 error is JSON with error, message, is_retriable and documentation_url'),
-  'error.names-parameter': planned('the message names the offending parameter'),
-  'error.retry-after': planned('retry_after_seconds is in the body of a 429'),
-  'error.documentation': planned('documentation_url points to the agent guide'),
-  'error.402-members': planned('a 402 also has price_eur, price_usd and how_to_pay'),
+  'error.shape': done('every /v1 error is JSON with error, message, is_retriable and documentation_url'),
+  'error.names-parameter': done('the message names the offending parameter'),
+  'error.retry-after': done('retry_after_seconds is in the body of a 429'),
+  'error.documentation': done('documentation_url points to the agent guide'),
+  'error.402-members': done('a 402 also has price_eur, price_usd and how_to_pay'),
   'error.304': planned('If-None-Match on schema and record gives 304 before any charge or quota'),
-  'error.400': planned('unknown filters, malformed near, too many ids and the like are 400'),
-  'error.401': planned('an invalid or unknown key is 401'),
+  'error.400': done('unknown filters, malformed near, too many ids and the like are 400'),
+  'error.401': done('an invalid or unknown key is 401'),
   'error.402': planned('payment required, insufficient credits or quota exceeded is 402'),
   'error.403': planned('a plan that is missing is 403'),
   'error.404': planned('an unknown dataset, an unknown record, an opted-out record is 404'),
   'error.409': planned('registering an e-mail again is 409'),
-  'error.422': planned('a parameter or body that fails validation is 422 with the validation body'),
-  'error.429': planned('past the rate limit is 429, retriable, with Retry-After and retry_after_seconds'),
+  'error.422': done('a parameter or body that fails validation is 422 with the validation body'),
+  'error.429': done('past the rate limit is 429, retriable, with Retry-After and retry_after_seconds'),
 });
 
 export const limits = section('spec 8', {
