@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Observed, type PriceRange, type Reading, type Value, z } from 'dataset-register/pack';
 import { comparable, providerId } from './identity.ts';
-import { usd } from './shapes.ts';
+import { positive, usd } from './shapes.ts';
 import { vendorOf } from './vendor.ts';
 
 const cost = { input: z.number(), output: z.number(), cacheRead: z.number(), cacheWrite: z.number() };
@@ -18,8 +18,8 @@ const Model = z.object({
   input: z.array(z.string()).optional(),
   output: z.array(z.string()).optional(),
   cost: z.object({ ...cost, tiers: z.array(z.object({ inputTokensAbove: z.number(), ...cost })).default([]) }),
-  contextWindow: z.number().positive().optional(),
-  maxTokens: z.number().positive().optional(),
+  contextWindow: z.number().optional(),
+  maxTokens: z.number().optional(),
   /** Maker of the model, which the provider `radius` names. */
   lab: z.string().optional(),
   free: z.boolean().optional(),
@@ -85,8 +85,8 @@ function observe(reading: Reading, file: string, model: PiModel): Observed {
     kind: KINDS.includes(model.type) ? model.type : 'other',
     status: 'listed',
     first_observed: reading.observed_at.slice(0, 10),
-    context_window: model.contextWindow,
-    max_output_tokens: model.maxTokens,
+    context_window: positive(model.contextWindow),
+    max_output_tokens: positive(model.maxTokens),
     input_modalities: model.input,
     output_modalities: model.output,
     reasoning: chat ? model.reasoning : undefined,

@@ -28,6 +28,11 @@ export interface Price {
   words: string;
 }
 
+/** A limit or price of zero is one that the source does not know. */
+export function positive(amount: number | undefined): number | undefined {
+  return amount !== undefined && amount > 0 ? amount : undefined;
+}
+
 /** One number for equal bounds, else a range in USD. */
 export function usd(amounts: number[]): number | PriceRange {
   const min = Math.min(...amounts);

@@ -6,6 +6,7 @@ import { type DevModel, devModels } from './models-dev.ts';
 import { piModels } from './pi-ai.ts';
 import { GENAI_PINS, PI_PINS } from './pins.ts';
 import { sameModel } from './same-model.ts';
+import { positive } from './shapes.ts';
 
 interface Known {
   identity: Identity;
@@ -36,10 +37,6 @@ async function knownRecords(context: CollectContext): Promise<Map<string, Known>
 /** A month alone becomes its first day. */
 function day(date: string | undefined): string | undefined {
   return date !== undefined && /^\d{4}-\d\d$/.test(date) ? `${date}-01` : date;
-}
-
-function positive(amount: number | undefined): number | undefined {
-  return amount !== undefined && amount > 0 ? amount : undefined;
 }
 
 function page(modelId: string): string {
