@@ -4,6 +4,8 @@ import { dirname, normalize } from 'node:path/posix';
 export interface Import {
   specifier: string;
   line: number;
+  /** `import type`: gone at run time. */
+  type: boolean;
 }
 
 /** Statements start a line, as the formatter leaves them; `import('…')` also names types. */
@@ -15,6 +17,7 @@ export function importsOf(text: string): Import[] {
   return [...text.matchAll(STATEMENT)].map((match) => ({
     specifier: match[1] ?? match[2] ?? match[3] ?? '',
     line: text.slice(0, match.index).split('\n').length,
+    type: /^\s*(?:import|export)\s+type\b/.test(match[0]),
   }));
 }
 

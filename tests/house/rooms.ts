@@ -17,12 +17,12 @@ export const ROOMS: readonly Room[] = [
   { name: 'tests', files: /^tests\/|\.test\.ts$/, may: ['*', 'bench'], packages: { never: [] } },
   { name: 'bench', files: /^bench\//, may: ['*'], packages: { never: [] } },
   { name: 'config.ts', files: /^config\.ts$/, may: [], packages: { only: ['zod'] } },
-  { name: 'tools', files: /^[^/]+\.(ts|mjs)$/, may: ['*'], packages: { never: [] } },
+  { name: 'tools', files: /^(\.ci\/)?[^/]+\.(ts|mjs)$/, may: ['*'], packages: { never: [] } },
   {
     name: 'packs/<dataset>',
     files: /^packs\/[^/]+\//,
     may: ['packs'],
-    packages: { only: ['dataset-register', 'zod', 'pako'] },
+    packages: { only: ['dataset-register', 'zod', 'pako', 'pbf'] },
   },
   {
     name: 'packs',
