@@ -1,0 +1,258 @@
+// Search, get, batch and facets over an open release, as callers of different rights see them.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadPack } from '../packs/index.ts';
+import type { Pack } from '../packs/model.ts';
+import { randomRecords } from '../tests/random-records.ts';
+import { writeRelease } from '../tests/write-release.ts';
+import { facets } from './facets.ts';
+import type { StoredRecord } from './model.ts';
+import { parseFacets, parseSearch } from './parse.ts';
+import { type Presenting, present } from './present.ts';
+import { getBatch, getRecord, recordVersion } from './records.ts';
+import { openRelease, type Release } from './release.ts';
+import { releaseFor, search } from './search.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'questions-'));
+let pack: Pack;
+let release: Release;
+let records: StoredRecord[];
+
+beforeAll(async () => {
+  pack = await loadPack(join(import.meta.dirname, '../tests/packs/tools'));
+  records = randomRecords(pack, 80, 21);
+  const written = await writeRelease(dataDir, pack, records);
+  release = await openRelease(dataDir, pack, written.release);
+});
+afterAll(async () => {
+  await release.engine.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const NOW = new Date('2026-11-20T00:00:00Z');
+const full: Presenting = { now: NOW, base_url: 'https://register.example', visibility: 'full' };
+const anonymous: Presenting = { ...full, visibility: 'public' };
+
+describe('a record', () => {
+  const stored: StoredRecord = {
+    id: 'r-0123456789abcdef',
+    slug: 'acme-saw',
+    name: 'Acme saw',
+    dataset: 'tools',
+    updated_at: '2026-11-01T08:00:00Z',
+    attributes: { name: 'Saw', runtime: 40, 'price.list': { min: 1, max: 2, currency: 'EUR' }, retired: 'gone' },
+    provenance: Object.fromEntries(
+      ['name', 'runtime', 'price.list', 'retired'].map((name) => [
+        name,
+        {
+          source_url: 'https://s.example/',
+          observed_at: '2026-11-19T21:57:00Z',
+          confidence: 0.9,
+          evidence: 'e',
+          source: { kind: 'collector' as const },
+        },
+      ]),
+    ),
+    quality_score: 0.75,
+    completeness: 0.5,
+    verified_owner: false,
+  };
+
+  test('in full', () =>
+    expect(present(stored, pack, full)).toMatchInlineSnapshot(`
+    {
+      "attributes": {
+        "name": "Saw",
+        "price.list": {
+          "currency": "EUR",
+          "max": 2,
+          "min": 1,
+        },
+        "runtime": 40,
+      },
+      "attribution": "Acme saw. Tools of nowhere. Fictional data of the dataset register’s own tests. https://register.example/datasets/tools/acme-saw",
+      "completeness": 0.5,
+      "dataset": "tools",
+      "freshness": {
+        "name": 2.1,
+        "price.list": 2.1,
+        "runtime": 2.1,
+      },
+      "id": "r-0123456789abcdef",
+      "license": "CC0-1.0 (https://creativecommons.org/publicdomain/zero/1.0/)",
+      "name": "Acme saw",
+      "provenance": {
+        "name": {
+          "confidence": 0.9,
+          "evidence": "e",
+          "observed_at": "2026-11-19T21:57:00Z",
+          "source": {
+            "kind": "collector",
+          },
+          "source_url": "https://s.example/",
+        },
+        "price.list": {
+          "confidence": 0.9,
+          "evidence": "e",
+          "observed_at": "2026-11-19T21:57:00Z",
+          "source": {
+            "kind": "collector",
+          },
+          "source_url": "https://s.example/",
+        },
+        "runtime": {
+          "confidence": 0.9,
+          "evidence": "e",
+          "observed_at": "2026-11-19T21:57:00Z",
+          "source": {
+            "kind": "collector",
+          },
+          "source_url": "https://s.example/",
+        },
+      },
+      "quality_score": 0.75,
+      "slug": "acme-saw",
+      "updated_at": "2026-11-01T08:00:00Z",
+      "url": "https://register.example/datasets/tools/acme-saw",
+      "verified_owner": false,
+    }
+  `));
+
+  test('attributes, provenance and freshness have the same keys, however trimmed', () => {
+    for (const [presenting, fields] of [
+      [full, null],
+      [anonymous, null],
+      [full, ['runtime']],
+      [anonymous, ['runtime', 'name']],
+    ] as const) {
+      const seen = present(JSON.stringify(stored), pack, presenting, fields);
+      expect(Object.keys(seen.provenance)).toEqual(Object.keys(seen.attributes));
+      expect(Object.keys(seen.freshness)).toEqual(Object.keys(seen.attributes));
+    }
+  });
+
+  test('a preview holds public values only and says so; what the pack no longer has stays hidden', () => {
+    const seen = present(stored, pack, anonymous);
+    expect([Object.keys(seen.attributes), seen.preview]).toEqual([['name', 'price.list'], true]);
+    expect(JSON.stringify(present(stored, pack, full))).not.toContain('gone');
+  });
+
+  test('ages are hours with one decimal and never negative', () => {
+    const at = (now: string) => present(stored, pack, { ...full, now: new Date(now) }).freshness['name'];
+    expect([at('2026-11-20T00:00:00Z'), at('2026-11-19T22:00:00Z'), at('2026-11-01T00:00:00Z')]).toEqual([2.1, 0.1, 0]);
+  });
+});
+
+describe('get and batch', () => {
+  test('by id, by slug, in any case', async () => {
+    const [first] = records;
+    for (const ref of [first!.id, first!.slug, first!.slug.toUpperCase()]) {
+      const { record, version } = await getRecord(release, ref, { fields: null }, full);
+      expect(record.id).toBe(first!.id);
+      expect(await recordVersion(release, ref)).toBe(version);
+    }
+  });
+
+  test('unknown', async () => {
+    await expect(getRecord(release, 'nobody\0', { fields: null }, full)).rejects.toMatchObject({
+      code: 'unknown_entity',
+      message: 'tools has no record "nobody�".',
+    });
+    expect(await recordVersion(release, 'nobody')).toBeNull();
+  });
+
+  test('a batch keeps the order asked and lists what is missing as it was written', async () => {
+    const ids = [records[5]!.slug, 'Nobody', records[2]!.id, records[5]!.id];
+    const { items, missing } = await getBatch(release, { ids, fields: ['name'] }, full);
+    expect(items.map(({ id }) => id)).toEqual([5, 2, 5].map((index) => records[index]!.id));
+    expect(missing).toEqual(['Nobody']);
+    expect(items.flatMap(({ attributes }) => Object.keys(attributes)).every((name) => name === 'name')).toBe(true);
+    expect(await getBatch(release, { ids: ['x'], fields: null }, full)).toEqual({ items: [], missing: ['x'] });
+  });
+});
+
+describe('search', () => {
+  const ask = (raw: Record<string, string>, presenting = full) => search(release, parseSearch(raw, pack), presenting);
+
+  test('a page with total and fields', async () => {
+    const page = await ask({ limit: '3', total: 'true', fields: 'price' });
+    expect(page.items.map(({ id }) => id)).toEqual(records.slice(0, 3).map(({ id }) => id));
+    expect(page.total).toBe(80);
+    expect(
+      page.items.flatMap(({ attributes }) => Object.keys(attributes)).every((name) => name.startsWith('price.')),
+    ).toBe(true);
+    expect('total' in (await ask({}))).toBe(false);
+  });
+
+  test('the cursor of one page opens the next, on other terms too', async () => {
+    const first = await ask({ limit: '30', sort: 'name' });
+    const second = await ask({ limit: '100', sort: 'name', fields: 'name', cursor: first.next_cursor! });
+    expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(80);
+    expect(second.next_cursor).toBeNull();
+  });
+
+  test('a preview is shortened to what is left, and goes on in full after paying', async () => {
+    const page = await ask({ q: 'a', limit: '20' }, { ...anonymous, previews: 2 });
+    expect(page.items).toHaveLength(2);
+    expect(page.items.every(({ preview }) => preview === true)).toBe(true);
+    const next = await ask({ q: 'a', limit: '1', cursor: page.next_cursor! });
+    expect(next.items[0]!.preview).toBeUndefined();
+    expect(page.items.map(({ id }) => id)).not.toContain(next.items[0]!.id);
+  });
+
+  test('words of what is not public are not found in a preview', async () => {
+    const total = async (presenting: Presenting) => (await ask({ q: 'alpha', total: 'true' }, presenting)).total!;
+    expect(await total(anonymous)).toBeGreaterThan(0);
+    expect(await total(full)).toBeGreaterThan(await total(anonymous));
+  });
+
+  test('a walk stays on the release it began on while that is kept', async () => {
+    const next_cursor = (await ask({ limit: '10' })).next_cursor!;
+    const input = parseSearch({ limit: '10', cursor: next_cursor }, pack);
+    const newer = { ...release, manifest: { ...release.manifest, release: 'f'.repeat(16) } };
+    expect(await releaseFor(input, newer, async () => release)).toBe(release);
+    expect(await releaseFor(input, newer, async () => null)).toBe(newer);
+    expect(await releaseFor(parseSearch({}, pack), newer, () => Promise.reject(new Error('not asked')))).toBe(newer);
+  });
+
+  test('a request that nobody waits for is given up', async () => {
+    await expect(ask({}, { ...full, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+describe('facets', () => {
+  const ask = (raw: Record<string, string>, visibility: 'public' | 'full' = 'full', admin = false) =>
+    facets(release, parseFacets(raw, pack), { visibility, admin });
+
+  test('public attributes are counted without a floor', async () => {
+    const answer = await ask({ by: 'maker' }, 'public');
+    expect(answer.values.at(-1)!.count).toBeLessThan(5);
+    expect(answer).not.toHaveProperty('withheld');
+    expect(answer.matched).toBe(80);
+  });
+
+  test('what is not public is counted from five on', async () => {
+    for (const visibility of ['public', 'full'] as const) {
+      const answer = await ask({ by: 'runtime' }, visibility);
+      expect(Math.min(...answer.values.map(({ count }) => count))).toBeGreaterThanOrEqual(5);
+      expect(answer.withheld).toBeGreaterThan(0);
+    }
+    expect(Math.min(...(await ask({ by: 'runtime' }, 'full', true)).values.map(({ count }) => count))).toBeLessThan(5);
+  });
+
+  test('a filter on what is not public brings the floor, and hides how few match', async () => {
+    const [one] = records.filter(({ attributes }) => attributes['runtime'] !== undefined);
+    const narrow = { by: 'maker', ids: one!.id, min_runtime: '-10' };
+    expect(await ask(narrow)).toMatchObject({ values: [], matched: null, missing: null });
+    expect(await ask(narrow, 'full', true)).toMatchObject({ matched: 1 });
+    expect(await ask({ by: 'maker', ids: one!.id })).toMatchObject({ matched: 1 });
+  });
+
+  test('words that reach what is not public bring it too', async () => {
+    const [one] = records;
+    expect((await ask({ by: 'maker', ids: one!.id, q: 'a' })).matched).toBeNull();
+    expect((await ask({ by: 'maker', ids: one!.id, q: 'a' }, 'public')).matched).not.toBeNull();
+  });
+});
