@@ -10,9 +10,6 @@ interface Locked {
   optional?: boolean;
   os?: string[];
   cpu?: string[];
-  optional?: boolean;
-  os?: string[];
-  cpu?: string[];
   libc?: string[];
   hasInstallScript?: boolean;
   optionalDependencies?: Record<string, string>;
