@@ -4,11 +4,28 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
+import { verifies } from '../tests/verifies.ts';
 import { encodeCursor } from './cursor.ts';
 import { DataError } from './errors.ts';
 import { parseBatch, parseFacets, parseGet, parseSearch } from './parse.ts';
 import { questionOf } from './parse-selection.ts';
 import type { RawInput } from './plan.ts';
+
+verifies(
+  'search.limit-default',
+  'search.limit-json',
+  'search.limit-rows',
+  'limit.search-page',
+  'error.400-limit',
+  'facets.by',
+  'facets.limit',
+  'limit.facets',
+  'batch.limit',
+  'limit.batch',
+  'error.422-values',
+  'error.400-names',
+  'search.format',
+);
 
 let pack: Pack;
 beforeAll(async () => {
