@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
 import { randomRecords } from '../tests/random-records.ts';
+import { verifies } from '../tests/verifies.ts';
 import { writeRelease } from '../tests/write-release.ts';
 import { facets } from './facets.ts';
 import type { StoredRecord } from './model.ts';
@@ -14,6 +15,34 @@ import { type Presenting, present } from './present.ts';
 import { getBatch, getRecord, recordVersion } from './records.ts';
 import { openRelease, type Release } from './release.ts';
 import { releaseFor, search } from './search.ts';
+
+verifies(
+  'record.members',
+  'record.same-keys',
+  'record.dotted-keys',
+  'record.dotted-names',
+  'record.price-range',
+  'record.price-ranges',
+  'record.provenance',
+  'record.freshness',
+  'record.preview-flag',
+  'record.by-id',
+  'record.by-slug',
+  'record.attribution',
+  'record.license',
+  'overview.provenance',
+  'batch.get',
+  'batch.fields',
+  'batch.missing',
+  'shape.batch',
+  'search.total',
+  'search.fields',
+  'shape.search',
+  'search.shape',
+  'leak.facets-floor',
+  'leak.matched',
+  'search.previews',
+);
 
 const dataDir = mkdtempSync(join(tmpdir(), 'questions-'));
 let pack: Pack;

@@ -6,6 +6,7 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
 import { randomRecords } from '../tests/random-records.ts';
+import { verifies } from '../tests/verifies.ts';
 import { writeRelease } from '../tests/write-release.ts';
 import { paths } from './layout.ts';
 import type { StoredRecord } from './model.ts';
@@ -14,6 +15,8 @@ import type { Presenting } from './present.ts';
 import { openRegister, type Register } from './register.ts';
 import type { Release } from './release.ts';
 import { releaseFor, search } from './search.ts';
+
+verifies('release.reload');
 
 let tools: Pack;
 let harbours: Pack;
