@@ -59,7 +59,7 @@ const FACETS = [...SELECTION, 'by', 'limit', 'format'] as const;
  * The attributes that `fields` selects: names, or a group such as `price` for all of `price.*`. Of a group only the public
  * members count as named when it has any, so that a preview shows those.
  */
-export function parseFields(raw: string[], pack: Pack): { fields: string[]; names: string[] } {
+function parseFields(raw: string[], pack: Pack): { fields: string[]; names: string[] } {
   const fields = new Set<string>();
   const names = new Set<string>();
   for (const wanted of list('fields', raw)) {

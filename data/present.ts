@@ -18,7 +18,7 @@ export interface Presenting {
 const HOUR = 3_600_000;
 
 /** Age of an observation in hours, one decimal, never negative. */
-export function hoursSince(observed_at: string, now: Date): number {
+function hoursSince(observed_at: string, now: Date): number {
   return Math.max(0, Math.round(((now.getTime() - Date.parse(observed_at)) / HOUR) * 10) / 10);
 }
 

@@ -44,7 +44,7 @@ function equals(attribute: Attribute, value: Value, wanted: string): boolean {
 }
 
 /** Great-circle kilometres on a sphere of radius 6371.0088 km, by the spherical law of cosines and haversine agreed. */
-export function kilometres(a: Geo, b: Geo): number {
+function kilometres(a: Geo, b: Geo): number {
   const rad = Math.PI / 180;
   const h =
     Math.sin(((b.lat - a.lat) * rad) / 2) ** 2 +
@@ -82,7 +82,7 @@ export function onEdge(pack: Pack, record: StoredRecord, near: string): boolean 
 }
 
 /** The records that match a request, in no order. */
-export function matching(
+function matching(
   pack: Pack,
   records: StoredRecord[],
   query: Query,

@@ -6,7 +6,7 @@ import { attributeOf, comparedColumn, entriesTable, member, type Shape } from '.
 import { join, name, type Sql, sql } from './sql.ts';
 
 /** Mean radius of the earth in kilometres (IUGG); `near` measures great circles on this sphere. */
-export const EARTH_KM = 6371.0088;
+const EARTH_KM = 6371.0088;
 
 /** Kilometres of one degree of latitude, rounded down so that the band drawn with it never cuts a match off. */
 const DEGREE_KM = 111.19;
