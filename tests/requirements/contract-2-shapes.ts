@@ -2,12 +2,12 @@
 import { done, planned, section } from './model.ts';
 
 export const shapes = section('contract 2', {
-  'shape.datasets': planned('datasets: id, title, description, license, records, updated_at, links, tools, prices'),
-  'shape.datasets-prices': planned('prices of the catalogue are {eur, usd} by operation'),
-  'shape.schema': planned('schema: dataset, schema (JSON Schema 2020-12 of a record), attributes, filters'),
-  'shape.schema-attributes': planned('attributes: name, type, unit, description, public, filterable, group'),
-  'shape.schema-filters': planned('filters: name, attribute, operator, type, description, values?'),
-  'shape.status': planned('status: records, facts, median_age_hours, within_sla, sla_hours, collections, snapshot'),
+  'shape.datasets': done('datasets: id, title, description, license, records, updated_at, links, tools, prices'),
+  'shape.datasets-prices': done('prices of the catalogue are {eur, usd} by operation'),
+  'shape.schema': done('schema: dataset, schema (JSON Schema 2020-12 of a record), attributes, filters'),
+  'shape.schema-attributes': done('attributes: name, type, unit, description, public, filterable, group'),
+  'shape.schema-filters': done('filters: name, attribute, operator, type, description, values?'),
+  'shape.status': done('status: records, facts, median_age_hours, within_sla, sla_hours, collections, snapshot'),
   'shape.search': done('search: items, next_cursor (null on the last page), total?'),
   'shape.batch': done('batch: items in the order asked, missing'),
   'shape.similar': planned('similar: items with score; records that lack differ_by are left out'),
@@ -16,7 +16,7 @@ export const shapes = section('contract 2', {
   'shape.prices-none': planned('a dataset without price attributes answers an empty list of prices, free'),
   'shape.compare': planned('compare: columns, items with values and provenance, missing'),
   'shape.compare-filtered': planned('records that the filters drop are in missing of compare'),
-  'shape.facets': planned('facets: by, values, matched, missing, withheld?'),
+  'shape.facets': done('facets: by, values, matched, missing, withheld?'),
   'shape.stats': planned('stats: attribute, unit, group_by, rows of group, count, min, q1, median, q3, max, mean'),
   'shape.stats-groups': planned('two keys nest groups; no key is one row with group null'),
   'shape.timeseries': planned('timeseries: attribute, unit, step, days, series of date, count and figures, or groups'),
@@ -36,7 +36,7 @@ export const shapes = section('contract 2', {
   'shape.claim-put': planned('PUT /v1/claim answers the record'),
   'shape.ops-review': planned('review: items with id, status, kind, dataset, entity_id, attribute, facts, opened_at'),
   'shape.ops-decide': planned('approve and reject: id, status; already decided is 409'),
-  'shape.healthz': planned('healthz: status, started_at, cache_warm, release'),
+  'shape.healthz': done('healthz: status, started_at, cache_warm, release'),
 });
 
 export const answers = section('contract 2', {
@@ -47,7 +47,7 @@ export const answers = section('contract 2', {
   'sort.missing-last': done('records without the sort attribute come last either way'),
   'sort.ties': done('ties go by id'),
   'filter.range-overlap': done('on a range max_ compares its minimum, min_ its maximum'),
-  'filter.accents': planned('case folding ignores accents too'),
+  'filter.accents': done('case folding ignores accents too'),
   'filter.enum-unknown': done('an enum value that nobody has matches nothing'),
   'format.missing-absent': planned('a missing value is absent in every format'),
   'format.csv': planned('CSV is RFC 4180 with a header row of dotted names'),

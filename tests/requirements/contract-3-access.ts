@@ -47,14 +47,14 @@ export const previews = section('contract 3', {
   'preview.paid-entities': planned('GET /v1/{ds}/paid/entities is search without previews'),
   'leak.facets-floor': done('facets on non-public attributes withhold values with fewer than 5 records and say so'),
   'leak.matched': done('matched below 5 is null then; admin keys are excepted'),
-  'leak.facets-anonymous': planned('anonymous facets with a filter on a non-public attribute are 402'),
+  'leak.facets-anonymous': done('anonymous facets with a filter on a non-public attribute are 402'),
   'leak.profiles': planned('profiles follow the same rule'),
   'leak.audit': planned('audit.md never shows a non-public value'),
   'format.key-required': done('csv, ndjson and arrow without a key are 401 key_required, nothing settled'),
 });
 
 export const plans = section('contract 3', {
-  'price.from-pack': planned('prices come from the pack: search, get, facts, prices (default get), compare, stats'),
+  'price.from-pack': done('prices come from the pack: search, get, facts, prices (default get), compare, stats'),
   'price.derived': planned('batch is get times ids asked, similar is search, timeseries is stats'),
   'x402.after-answer': planned('x402 settles when the answer is ready, which is withheld until then'),
   'x402.one-delivery': planned('one payment, one delivery'),

@@ -1,5 +1,5 @@
 // Requirements of specification section 4: A2A, MCP, discovery and utility endpoints, OAuth paths.
-import { planned, section } from './model.ts';
+import { done, planned, section } from './model.ts';
 
 export const agents = section('spec 4', {
   'a2a.send': planned('POST /a2a/v1/message:send takes a free-form JSON object, required'),
@@ -28,9 +28,9 @@ export const agents = section('spec 4', {
 });
 
 export const discovery = section('spec 4', {
-  'discovery.healthz': planned('/healthz: liveness, process start time, whether the cache is warm'),
-  'discovery.llms-txt': planned('/llms.txt: rules, call order, URL patterns'),
-  'discovery.robots-txt': planned('/robots.txt answers crawlers'),
+  'discovery.healthz': done('/healthz: liveness, process start time, whether the cache is warm'),
+  'discovery.llms-txt': done('/llms.txt: rules, call order, URL patterns'),
+  'discovery.robots-txt': done('/robots.txt answers crawlers'),
   'discovery.x402': planned('/.well-known/x402.json has payment terms and prices'),
   'discovery.mcp-card': planned('/.well-known/mcp/server-card.json describes the MCP server'),
   'discovery.catalog': planned('/v1/catalog is an RFC 9264 linkset'),
@@ -38,8 +38,8 @@ export const discovery = section('spec 4', {
   'discovery.auth-md': planned('/auth.md tells agents how to authenticate'),
   'discovery.signatures': planned('/.well-known/http-message-signatures-directory has the crawler key, signed'),
   'discovery.oauth-server': planned('/.well-known/oauth-authorization-server and its /v1 twin are as RFC 8414 says'),
-  'discovery.oauth-resource': planned('/.well-known/oauth-protected-resource takes resource_path, empty by default'),
-  'discovery.oauth-resource-path': planned('/.well-known/oauth-protected-resource{resource_path} is as RFC 9728 says'),
+  'discovery.oauth-resource': done('/.well-known/oauth-protected-resource takes resource_path, empty by default'),
+  'discovery.oauth-resource-path': done('/.well-known/oauth-protected-resource{resource_path} is as RFC 9728 says'),
   'discovery.agent-card': planned('/.well-known/agent-card.json describes the A2A agent'),
   'discovery.agent-skills': planned('/.well-known/agent-skills/index.json lists the skills'),
   'discovery.agent-skill': planned('/.well-known/agent-skills/{name}/SKILL.md is one skill'),

@@ -2,7 +2,7 @@
 import { done, planned, section } from './model.ts';
 
 export const recordEndpoints = section('spec 4', {
-  'search.get': planned('GET /v1/{ds}/entities answers search results, paid'),
+  'search.get': done('GET /v1/{ds}/entities answers search results, paid'),
   'search.previews': done('an anonymous search answers public-field previews within the daily quota'),
   'batch.get': done('GET /v1/{ds}/entities/batch answers full records for a comma list of ids'),
   'batch.limit': done('batch takes up to 100 ids'),
@@ -10,8 +10,8 @@ export const recordEndpoints = section('spec 4', {
   'batch.access': planned('batch needs a key or x402, never previews'),
   'batch.price': planned('batch costs get times the number of ids'),
   'batch.missing': done('ids that are not found are listed in missing'),
-  'get.record': planned('GET /v1/{ds}/entities/{entity_id} answers one record with provenance and freshness'),
-  'get.fields': planned('get takes fields'),
+  'get.record': done('GET /v1/{ds}/entities/{entity_id} answers one record with provenance and freshness'),
+  'get.fields': done('get takes fields'),
   'get.etag': done('record answers carry ETag and Last-Modified'),
   'similar.get': planned('GET …/similar answers the records most similar by word overlap, best first'),
   'similar.limit': planned('similar limit is 1 to 100, 10 by default'),

@@ -2,11 +2,11 @@
 import { done, planned, section } from './model.ts';
 
 export const authentication = section('spec 5', {
-  'auth.anonymous': planned('no credential: free endpoints and the daily preview quota per IP'),
+  'auth.anonymous': done('no credential: free endpoints and the daily preview quota per IP'),
   'auth.quota-402': done('exceeding the quota is 402, not 401'),
-  'auth.bearer': planned('Authorization: Bearer <key> identifies a key'),
-  'auth.x-api-key': planned('X-API-Key is the accepted alternative'),
-  'auth.query-key': planned('api_key in the query serves browser testing'),
+  'auth.bearer': done('Authorization: Bearer <key> identifies a key'),
+  'auth.x-api-key': done('X-API-Key is the accepted alternative'),
+  'auth.query-key': done('api_key in the query serves browser testing'),
   'auth.charged': planned('each paid call is charged to the balance of its key'),
   'auth.x402-required': planned('an unpaid request gets 402 with PAYMENT-REQUIRED'),
   'auth.x402-signature': planned('the client repeats the request with PAYMENT-SIGNATURE'),
@@ -36,7 +36,7 @@ export const errors = section('spec 7', {
   'error.retry-after': done('retry_after_seconds is in the body of a 429'),
   'error.documentation': done('documentation_url points to the agent guide'),
   'error.402-members': done('a 402 also has price_eur, price_usd and how_to_pay'),
-  'error.304': planned('If-None-Match on schema and record gives 304 before any charge or quota'),
+  'error.304': done('If-None-Match on schema and record gives 304 before any charge or quota'),
   'error.400': done('unknown filters, malformed near, too many ids and the like are 400'),
   'error.401': done('an invalid or unknown key is 401'),
   'error.402': planned('payment required, insufficient credits or quota exceeded is 402'),
@@ -62,7 +62,7 @@ export const limits = section('spec 8', {
   'limit.welcome': done('0.50 EUR of welcome credit per key, one key per e-mail'),
   'limit.token': planned('an access token lives one hour'),
   'limit.pricing': planned('batch is get times ids, similar a search, timeseries a stats call, free ones nothing'),
-  'limit.caching': planned('schema and record answers have ETag and Last-Modified; paid HTML is not cached'),
+  'limit.caching': done('schema and record answers have ETag and Last-Modified; paid HTML is not cached'),
 });
 
 export const versioning = section('spec 9', {
