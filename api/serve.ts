@@ -1,5 +1,6 @@
 // The running API: packs, releases and the app behind a socket, new releases taken as they come, a stop without loss.
 import type { Server } from 'node:http';
+import { Server as NetServer } from 'node:net';
 import { serve } from '@hono/node-server';
 import type { Config } from '../config.ts';
 import { paths } from '../data/layout.ts';
@@ -17,7 +18,9 @@ import { OPERATIONS } from './operations/index.ts';
 
 /** How often a running API looks for a new release, in milliseconds; a look reads one small file a dataset. */
 const LOOK = 2_000;
-/** How long requests in flight may take to finish after a stop was asked for. */
+/** After a stop was asked for: how long kept connections are still answered, so that a request already sent is not cut off. */
+const DRAIN = 500;
+/** And how long requests in flight may take to finish then. */
 const PATIENCE = 10_000;
 /** Node answers 431 beyond this many bytes of headers; addresses up to 32 KiB are ours to refuse. */
 const MAX_HEADER = 65_536;
@@ -78,12 +81,14 @@ export async function run(config: Config): Promise<void> {
   const stop = () => {
     process.off('SIGTERM', stop).off('SIGINT', stop);
     clearInterval(looking);
+    server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
     const late = setTimeout(() => server.closeAllConnections(), PATIENCE);
-    server.close(() => {
+    // The close of net alone: that of http would cut kept connections at once, with a request perhaps on its way.
+    NetServer.prototype.close.call(server, () => {
       clearTimeout(late);
       void register.close();
     });
-    server.closeIdleConnections();
+    setTimeout(() => server.closeIdleConnections(), DRAIN);
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);
 }
