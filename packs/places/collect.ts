@@ -1,0 +1,40 @@
+// Reads the places: two dumps of GeoNames with ids, and the monthly extract without, joined to one place each.
+import { type CollectContext, defineCollector, type Observed, type Reading } from 'dataset-register/pack';
+import { readDump } from './dump.ts';
+import { readAreas, readExtract } from './extract.ts';
+import { knownBefore, place, renumbered } from './known.ts';
+import { readPacked } from './packed.ts';
+import { DUMP, PACKED } from './pins.ts';
+import { ofLine, ofRow, ofTown, unlisted } from './values.ts';
+
+async function* packed(reading: Reading, context: CollectContext): AsyncGenerator<Observed> {
+  const ids = await renumbered(context.folder);
+  for await (const town of readPacked(reading.folder))
+    yield ofTown({ ...town, id: ids.get(town.id) ?? town.id }, reading);
+}
+
+async function* dump(reading: Reading): AsyncGenerator<Observed> {
+  for await (const line of readDump(reading.folder)) yield ofLine(line, reading);
+}
+
+async function* extract(reading: Reading, context: CollectContext): AsyncGenerator<Observed> {
+  const known = await knownBefore(reading.version, context.folder);
+  const areas = await readAreas(reading.folder);
+  const rows = await readExtract(reading.folder);
+  const missing = new Set(known.filter((each) => each.geonames).map((each) => each.placeId));
+  const placed = place(known, rows);
+  for (const each of placed) {
+    missing.delete(each.placeId);
+    yield ofRow(each, areas, reading);
+  }
+  for (const id of missing) yield unlisted(id, reading);
+  const fresh = placed.filter((each) => each.by === null).length;
+  context.log(`${placed.length} places, ${fresh} of them new, ${missing.size} not listed any more`);
+}
+
+export default defineCollector({
+  read(reading, context) {
+    if (reading.package === PACKED) return packed(reading, context);
+    return reading.package === DUMP ? dump(reading) : extract(reading, context);
+  },
+});

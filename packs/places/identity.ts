@@ -1,0 +1,45 @@
+// How a place is named in the dataset: by its GeoNames id, else by where it was first seen.
+import { slugify } from 'dataset-register/pack';
+import type { Row } from './extract.ts';
+
+const BASE32 = '0123456789bcdefghjkmnpqrstuvwxyz';
+
+/** Geohash of a point, a square of about 1.2 × 0.6 km at six characters. */
+export function geohash(lat: number, lng: number, length = 6): string {
+  const ranges = [
+    { from: -180, to: 180, value: lng },
+    { from: -90, to: 90, value: lat },
+  ];
+  let text = '';
+  let bits = 0;
+  for (let i = 0; text.length < length; i++) {
+    const range = ranges[i % 2]!;
+    const middle = (range.from + range.to) / 2;
+    const above = range.value >= middle;
+    bits = bits * 2 + Number(above);
+    if (above) range.from = middle;
+    else range.to = middle;
+    if (i % 5 === 4) {
+      text += BASE32[bits] ?? '';
+      bits = 0;
+    }
+  }
+  return text;
+}
+
+/** Names as addresses: no splitting at capitals, which names of places have inside. */
+export function slug(text: string): string {
+  return slugify(text, { decamelize: false }) || 'place';
+}
+
+/** `cj:<country>.<admin1>.<name>.<geohash6>`: the identity of a place that no dump with ids holds. */
+export function placeId(row: Row): string {
+  return `cj:${row.country}.${row.admin1}.${slug(row.name)}.${geohash(row.lat, row.lng)}`;
+}
+
+/** The wanted slug: `<name>-<cc>-<GeoNames id or geohash>`. */
+export function placeSlug(id: string, name: string, country: string): string {
+  const parts = id.split('.');
+  const [end, named] = id.startsWith('cj:') ? [parts.at(-1), parts.at(-2)] : [id, slug(name)];
+  return [named, country.toLowerCase(), end].filter((part) => part).join('-');
+}

@@ -1,0 +1,104 @@
+// Which place of a later list is which of an earlier one, when only names and positions tell: surest matches first, each place once.
+import { fold } from 'dataset-register/pack';
+
+/** What two lists of places have in common. `admin1` is a code within the country; degrees have five decimals. */
+export interface Spot {
+  name: string;
+  country: string;
+  admin1: string;
+  lat: number;
+  lng: number;
+}
+
+/** `position`: the same point. `name`: the same name within 0.1°. `nearness`: renamed, within 0.01°. */
+export interface Match {
+  known: number;
+  by: 'position' | 'name' | 'nearness';
+}
+
+const NAME_DEGREES = 0.1;
+const NEAR_DEGREES = 0.01;
+
+/** Points as one number: both are whole multiples of 1e-5 degrees. */
+function point(spot: Spot): number {
+  return Math.round((spot.lat + 90) * 1e5) * 36_000_001 + Math.round((spot.lng + 180) * 1e5);
+}
+
+function degrees(a: Spot, b: Spot): number {
+  return Math.max(Math.abs(a.lat - b.lat), Math.abs(a.lng - b.lng));
+}
+
+/** Indexes of spots by a key, in order. Chains instead of lists: most keys have one spot, and there are 170,000 of them. */
+class Groups<K> {
+  private readonly first = new Map<K, number>();
+  private readonly next: Int32Array;
+
+  constructor(spots: Spot[], open: (i: number) => boolean, key: (spot: Spot) => K) {
+    this.next = new Int32Array(spots.length).fill(-1);
+    for (let i = spots.length - 1; i >= 0; i--) {
+      if (!open(i)) continue;
+      const at = key(spots[i]!);
+      this.next[i] = this.first.get(at) ?? -1;
+      this.first.set(at, i);
+    }
+  }
+
+  *get(key: K): Generator<number> {
+    for (let i = this.first.get(key) ?? -1; i >= 0; i = this.next[i]!) yield i;
+  }
+}
+
+/** Square of the grid, wide enough that nearness never reaches further than the next one. */
+function square(spot: Spot, down = 0, right = 0): string {
+  return `${spot.country}${Math.floor(spot.lat / NEAR_DEGREES) + down},${Math.floor(spot.lng / NEAR_DEGREES) + right}`;
+}
+
+/**
+ * For every place of `found`, the one of `known` that it is, or null. A match needs the same country; closest pairs
+ * go first, then the order of the lists decides, so equal input gives equal matches. Neighbours across the date line are not seen.
+ */
+export function match(known: Spot[], found: Spot[]): (Match | null)[] {
+  const matches: (Match | null)[] = Array.from(found, () => null);
+  const taken = new Uint8Array(known.length);
+  const left = (i: number): boolean => taken[i] === 0;
+  const waiting = (i: number): boolean => matches[i] === null;
+  const take = (i: number, k: number, by: Match['by']): void => {
+    matches[i] = { known: k, by };
+    taken[k] = 1;
+  };
+
+  const points = new Groups(known, left, point);
+  for (const named of [true, false]) {
+    for (const [i, spot] of found.entries()) {
+      if (!waiting(i)) continue;
+      for (const k of points.get(point(spot))) {
+        if (!left(k) || known[k]!.country !== spot.country || (named && known[k]!.name !== spot.name)) continue;
+        take(i, k, 'position');
+        break;
+      }
+    }
+  }
+
+  const closest = (by: Match['by'], limit: number, candidates: (spot: Spot) => Iterable<number>) => {
+    const pairs: { i: number; k: number; apart: number }[] = [];
+    for (const [i, spot] of found.entries()) {
+      if (!waiting(i)) continue;
+      for (const k of candidates(spot)) {
+        const apart = degrees(known[k]!, spot);
+        if (apart <= limit) pairs.push({ i, k, apart });
+      }
+    }
+    pairs.sort((a, b) => a.apart - b.apart || a.i - b.i || a.k - b.k);
+    for (const { i, k } of pairs) if (waiting(i) && left(k)) take(i, k, by);
+  };
+  const inArea = (spot: Spot) => `${spot.country}|${spot.admin1}|${fold(spot.name)}`;
+  const inCountry = (spot: Spot) => `${spot.country}|${fold(spot.name)}`;
+  for (const key of [inArea, inCountry]) {
+    const names = new Groups(known, left, key);
+    closest('name', NAME_DEGREES, (spot) => names.get(key(spot)));
+  }
+  const squares = new Groups(known, left, (spot) => square(spot));
+  const around = [-1, 0, 1].flatMap((down) => [-1, 0, 1].map((right) => [down, right] as const));
+  closest('nearness', NEAR_DEGREES, (spot) => around.flatMap((by) => [...squares.get(square(spot, ...by))]));
+  return matches;
+}

