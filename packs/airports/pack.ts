@@ -69,7 +69,6 @@ export default definePack({
   tests: [
     { kind: 'rows', min: 17_000, max: 40_000 },
     { kind: 'unique', attribute: 'code' },
-    { kind: 'unique', attribute: 'iata' },
     { kind: 'fill', attribute: 'name', min: 0.99 },
     { kind: 'fill', attribute: 'location', min: 0.99 },
     { kind: 'fill', attribute: 'country', min: 0.99 },
