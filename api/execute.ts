@@ -37,6 +37,8 @@ export interface Gate {
   eur_usd: number;
   /** Proxies whose X-Forwarded-For entry is believed (TRUST_PROXY). */
   trust_proxy: number;
+  /** Fingerprint of the code that renders: a new version of the program makes new tags. */
+  code: string;
   now(): Date;
 }
 

@@ -2,6 +2,7 @@
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { serve } from '@hono/node-server';
+import { codeFingerprint } from '../build/pages-code.ts';
 import type { Config } from '../config.ts';
 import { paths } from '../data/layout.ts';
 import { openRegister, type Register } from '../data/register.ts';
@@ -39,6 +40,7 @@ function gateOf(config: Config, register: Register, hashes: string[]): Gate {
     lease: lendFrom(register),
     operations: OPERATIONS,
     trust_proxy: config.TRUST_PROXY,
+    code: codeFingerprint(),
     now: () => new Date(),
   };
 }

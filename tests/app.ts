@@ -91,6 +91,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     base_url: BASE,
     eur_usd: 1.1,
     trust_proxy: 1,
+    code: 'tests',
     now: () => NOW,
     ...options.gate,
   };

@@ -206,24 +206,26 @@ const PARAMETERS = [
   ],
 ];
 
-const METHODS = [
-  'GET',
-  'GET',
-  'GET',
-  'GET',
-  'GET',
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'DELETE',
-  'PATCH',
-  'OPTIONS',
-  'PROPFIND',
-  'x',
+/** Values that pass somewhere, so that a hostile one beside them is met by the engine and not by the first parser. */
+const PLAUSIBLE = [
+  'saw',
+  'true',
+  'false',
+  '3',
+  '0.5',
+  '20',
+  'mass',
+  'maker',
+  'name,mass',
+  '-quality',
+  '2026-01-01',
+  '47.3,8.5,900',
 ];
 
+const ODD_METHODS = ['HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND', 'x'];
+
 function value(next: Random): string {
+  if (next() < 0.3) return pick(next, PLAUSIBLE);
   const attack = Array.from({ length: 1 + Math.floor(next() * 2) }, () => pick(next, ATTACKS)).join(
     pick(next, ['', ',', ' ']),
   );
@@ -299,7 +301,8 @@ const INSIDE =
 const CODES = new Set(Object.keys(ERRORS));
 
 async function attack(next: Random): Promise<string> {
-  const [method, url, sent] = [pick(next, METHODS), path(next) + query(next), headers(next)];
+  const method = next() < 0.85 ? 'GET' : pick(next, ODD_METHODS);
+  const [url, sent] = [path(next) + query(next), headers(next)];
   let request: Request;
   try {
     request = new Request(`http://localhost${url.startsWith('/') ? url : `/${url}`}`, { method, headers: sent });

@@ -74,7 +74,7 @@ export async function answer(
     misread: strayIn(request, path),
   };
   const sent = c.req.header('if-none-match');
-  const tag = (version: string, ctx: Context) => etag(version, representation(call, ctx));
+  const tag = (version: string, ctx: Context) => etag(version, representation(call, ctx, gate.code));
   try {
     if (request.refused) {
       await admit(gate, call, 'free');
@@ -125,10 +125,10 @@ function strayIn({ query }: HttpRequest, path: Record<string, string>): ApiError
 }
 
 /** What a body depends on beside its version. */
-function representation(call: Call, ctx: Context): string {
+function representation(call: Call, ctx: Context, code: string): string {
   const query = new URLSearchParams(call.url.search);
   query.sort();
-  return [call.operation.name, ctx.format, ctx.visibility, ctx.admin, ctx.base_url, query].join('\n');
+  return [code, call.operation.name, ctx.format, ctx.visibility, ctx.admin, ctx.base_url, query].join('\n');
 }
 
 /** Cache rules of contract section 2: answers about records are private, free ones may be kept and asked again about. */
