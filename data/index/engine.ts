@@ -74,6 +74,15 @@ export class PackedIndex {
     });
   }
 
+  /** Stored bodies with their versions, in the order asked. */
+  stored(ordinals: number[]): { body: string; version: string }[] {
+    return ordinals.map((ordinal) => {
+      const changed = this.changed(ordinal);
+      if (changed) return { body: JSON.stringify(changed), version: changed.updated_at };
+      return { body: this.bodies.text(ordinal).toString(), version: this.bodies.version(ordinal) };
+    });
+  }
+
   /** The record that the overlay put in the place of an ordinal, if any. */
   changed(ordinal: number): StoredRecord | undefined {
     return this.#side?.records.find((entry) => entry.ordinal === ordinal)?.record;

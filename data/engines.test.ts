@@ -1,21 +1,24 @@
-// The engine agrees with the independent evaluator on seeded random requests, pages walked to the end.
+// Both engines agree with the independent evaluator on seeded random requests, pages walked to the end.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadPack } from '../../packs/index.ts';
-import type { Pack } from '../../packs/model.ts';
-import { evaluateFacets, evaluateSearch, onEdge, type Query } from '../../tests/evaluate.ts';
-import { randomFacets, randomSearch } from '../../tests/random-queries.ts';
-import { random, randomRecords } from '../../tests/random-records.ts';
-import { verifies } from '../../tests/verifies.ts';
-import { writeRelease } from '../../tests/write-release.ts';
-import { encodeCursor } from '../cursor.ts';
-import type { StoredRecord } from '../model.ts';
-import { parseFacets, parseSearch } from '../parse.ts';
-import { questionOf } from '../parse-selection.ts';
-import type { Engine } from '../plan.ts';
-import { openEngine } from './engine.ts';
+import { loadPack } from '../packs/index.ts';
+import type { Pack } from '../packs/model.ts';
+import { evaluateFacets, evaluateSearch, onEdge, type Query } from '../tests/evaluate.ts';
+import { randomFacets, randomSearch } from '../tests/random-queries.ts';
+import { random, randomRecords } from '../tests/random-records.ts';
+import { verifies } from '../tests/verifies.ts';
+import { writeRelease } from '../tests/write-release.ts';
+import { encodeCursor } from './cursor.ts';
+import { openEngine } from './duckdb/engine.ts';
+import { buildIndex } from './index/build.ts';
+import { PackedIndex } from './index/engine.ts';
+import { withIndex } from './index/indexed.ts';
+import type { StoredRecord } from './model.ts';
+import { parseFacets, parseSearch } from './parse.ts';
+import { questionOf } from './parse-selection.ts';
+import type { Engine } from './plan.ts';
 
 verifies(
   'search.q',
@@ -51,15 +54,28 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 /** Queries of each kind, for each pack. */
 const QUERIES = 400;
 
-describe.each(['tools', 'harbours'])('%s', (dataset) => {
+describe.each([
+  ['tools', 'DuckDB'],
+  ['tools', 'the packed index'],
+  ['harbours', 'DuckDB'],
+  ['harbours', 'the packed index'],
+])('%s on %s', (dataset, kind) => {
   let pack: Pack;
   let records: StoredRecord[];
   let engine: Engine;
   beforeAll(async () => {
-    pack = await loadPack(join(import.meta.dirname, '../../tests/packs', dataset));
+    pack = await loadPack(join(import.meta.dirname, '../tests/packs', dataset));
     records = randomRecords(pack, 300, 11);
     const { folder, manifest } = await writeRelease(dataDir, pack, records);
     engine = await openEngine(folder, pack, manifest);
+    if (kind === 'DuckDB') return;
+    await buildIndex(folder, pack);
+    // A text in the log would mean that DuckDB answered in its place.
+    engine = withIndex(
+      engine,
+      () => new PackedIndex(folder, pack, manifest),
+      (text) => expect.fail(text),
+    );
   });
   afterAll(() => engine.close());
 
