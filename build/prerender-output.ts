@@ -64,6 +64,20 @@ export class Output {
     return true;
   }
 
+  /** Whether every file made from this key last time still lies there; if so they stay and need not be made. */
+  keepAll(key: string): boolean {
+    if (!this.trusted) return false;
+    const paths = [...this.previous].filter(([, entry]) => entry.key === key).map(([path]) => path);
+    return paths.length > 0 && paths.every((path) => this.present(path)) && paths.every((path) => this.keep(path, key));
+  }
+
+  /** Leaves files as they were that nobody has kept or written in this run. */
+  keepOld(which: (entry: FileEntry, path: string) => boolean): void {
+    for (const [path, entry] of this.previous) {
+      if (!this.files.has(path) && which(entry, path) && this.present(path)) this.files.set(path, entry);
+    }
+  }
+
   /** Makes the file's content this, touching the disk only when it differs. */
   write(path: string, content: string | Uint8Array, key = ''): void {
     const bytes = typeof content === 'string' ? Buffer.byteLength(content) : content.length;

@@ -29,8 +29,10 @@ export interface SiteDataset {
   attributes: SiteAttribute[];
   /** Operations that cost something, cheapest first, in EUR. */
   prices: { operation: string; eur: number }[];
-  /** Showcase records, all values and provenance, best first. */
+  /** A few showcase records with all values and provenance. */
   examples: PublicRecord[];
+  /** How many showcase records there are. */
+  showcase: number;
   /** Compare columns of the pack: what tells records apart. */
   compare: string[];
   /** The Markdown page of the first example, as published; '' without examples. */

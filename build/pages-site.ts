@@ -1,0 +1,103 @@
+// The pages for people: gathers what they show, and has Astro print it when that has changed.
+import { spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import type { SiteData, SiteDataset } from '../api/formats/page-site.ts';
+import { freshness } from '../api/operations/dataset_status.ts';
+import type { PublicRecord } from '../data/model.ts';
+import type { Release } from '../data/release.ts';
+import { datasetAttribution } from '../packs/links.ts';
+import { PRICED } from '../packs/model.ts';
+import { pagePath } from './pages.ts';
+import type { Output } from './prerender-output.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+/** What the pages are made of besides their data. */
+const SOURCES = ['astro.config.mjs', 'package-lock.json', 'api/formats/page-print.ts'];
+/** Showcase records on a dataset's page. */
+const EXAMPLES = 4;
+
+/** What the pages show, from the releases and from the answers just written to `dist`. */
+export function siteData(releases: readonly Release[], base: string, dist: string): SiteData {
+  return { base_url: base, datasets: releases.map((release) => datasetOf(release, base, dist)) };
+}
+
+function datasetOf({ pack, manifest }: Release, base: string, dist: string): SiteDataset {
+  const { id, title, description, license, sources, compare, group_by } = pack;
+  const written = JSON.parse(readFileSync(join(dist, 'v1', id, 'examples'), 'utf8')) as { items: PublicRecord[] };
+  const [first] = written.items;
+  const [value] = manifest.enums[group_by] ?? [];
+  return {
+    id,
+    title,
+    description,
+    license,
+    attribution: datasetAttribution(pack, base),
+    release: manifest.release,
+    as_of: manifest.created_at,
+    last_collection: manifest.last_collection,
+    records: manifest.records,
+    facts: manifest.facts,
+    ...freshness(manifest, pack, new Date(manifest.created_at)),
+    sources: sources.map(({ id: source, title, url, license, trust }) => {
+      return { id: source, title, url, license, trust, confirmed: manifest.confirmed[source] ?? null };
+    }),
+    attributes: pack.attributes.map((attribute) => {
+      const { name, type, unit, description, example, public: open, filterable, searchable, sla } = attribute;
+      return { name, type, unit, description, example, public: open, filterable, searchable, sla_hours: sla.error };
+    }),
+    prices: PRICED.filter((operation) => operation !== 'prices' || pack.price_attributes.length > 0)
+      .map((operation) => ({ operation, eur: pack.prices[operation] / 1e6 }))
+      .sort((a, b) => a.eur - b.eur),
+    examples: written.items.slice(0, EXAMPLES),
+    showcase: written.items.length,
+    compare,
+    page: first ? readFileSync(join(dist, pagePath(id, first.slug)), 'utf8') : '',
+    filter: value === undefined ? '' : `${encodeURIComponent(group_by)}=${encodeURIComponent(value)}`,
+  };
+}
+
+/** Keys of these files begin with this. */
+export const SITE_KEY = 'site.';
+
+/** Writes the pages, unless the data and the pages' own sources are as they were. `scratch` holds Astro's leavings. */
+export async function writeSite({ data, scratch }: { data: SiteData; scratch: string }, output: Output): Promise<void> {
+  const text = JSON.stringify(data);
+  const sources = [...SOURCES, ...filesOf(join(ROOT, 'site')).map((path) => `site/${path}`)];
+  const code = sources.map((path) => readFileSync(join(ROOT, path), 'utf8'));
+  const key = `${SITE_KEY}${hash('sha256', JSON.stringify([text, code]), 'hex').slice(0, 16)}`;
+  if (output.keepAll(key)) return;
+  const [file, made] = [join(scratch, 'site.json'), join(scratch, 'site')];
+  await rm(made, { recursive: true, force: true });
+  await mkdir(scratch, { recursive: true });
+  await writeFile(file, text);
+  await astro({ SITE_DATA: file, SITE_OUT: made, SITE_CACHE: join(scratch, 'cache'), SITE_BASE_URL: data.base_url });
+  for (const path of filesOf(made)) output.write(path, readFileSync(join(made, path)), key);
+}
+
+/** Paths of the files below a folder, sorted, with `/`. */
+function filesOf(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
+  return entries.map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/')).sort();
+}
+
+/** Runs `astro build` as a process of its own: its memory goes with it. Throws with the end of what it said. */
+async function astro(settings: Record<string, string>): Promise<void> {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, [join(ROOT, 'node_modules/astro/bin/astro.mjs'), 'build', '--silent'], {
+    cwd: ROOT,
+    env: { PATH, HOME, NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  const hear = (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-4000);
+  };
+  child.stdout.on('data', hear);
+  child.stderr.on('data', hear);
+  const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
+  if (code !== 0)
+    throw new Error(`the pages for people could not be built (astro ended with ${code}):\n${said.trim()}`);
+}

@@ -1,0 +1,55 @@
+// The files that operations declare in `prerender`: answers given early, by the very operation and rendering of the live API.
+import { render } from '../api/formats/render.ts';
+import type { Context, Operation } from '../api/operation.ts';
+import type { Release } from '../data/release.ts';
+import type { Output } from './prerender-output.ts';
+import { writeParts } from './prerender-parts.ts';
+
+export interface Answering {
+  /** The dataset to answer for; absent: the register as a whole. */
+  release?: Release;
+  releases: Release[];
+  base: string;
+  eur_usd: number;
+  operations: readonly Operation[];
+  /** Names what the files are made from. */
+  key: string;
+}
+
+/** Writes every file that the table declares for a dataset, or for the register. A long text also gets its parts. */
+export async function writeAnswers(answering: Answering, output: Output): Promise<void> {
+  const { release, operations, key } = answering;
+  for (const operation of operations) {
+    for (const { file, input, format } of operation.prerender?.(release?.pack ?? null) ?? []) {
+      const ctx = contextOf(answering, file, format);
+      const result = await operation.run(operation.parse(input, ctx), ctx);
+      const { body } = render(operation, result, ctx, format);
+      if (typeof body === 'string') output.write(file, body, key);
+      else await writeParts(file, body, output, key);
+    }
+  }
+}
+
+/** What the gate would have found out about an anonymous caller at the moment the release was made. */
+function contextOf(
+  { release, releases, base, eur_usd, operations }: Answering,
+  file: string,
+  format: Context['format'],
+): Context {
+  const made = (release ? [release] : releases).map(({ manifest }) => Date.parse(manifest.created_at));
+  return {
+    ...(release ? { release } : {}),
+    releases: release ? [release] : releases,
+    earlier: async () => null,
+    visibility: 'public',
+    admin: false,
+    previews: null,
+    now: new Date(Math.max(0, ...made)),
+    base_url: base,
+    eur_usd,
+    operations,
+    url: new URL(`${base}/${file}`),
+    signal: new AbortController().signal,
+    format,
+  };
+}

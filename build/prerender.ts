@@ -1,0 +1,103 @@
+// The static half: free answers, documents, record pages and the pages for people, as files below DIST_DIR (docs/static-hosting.md).
+import { hash } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DOCUMENTS } from '../api/discovery/index.ts';
+import { packVersion } from '../api/operations/about.ts';
+import { OPERATIONS } from '../api/operations/index.ts';
+import type { Config } from '../config.ts';
+import { currentRelease } from '../data/manifest.ts';
+import type { Release } from '../data/release.ts';
+import type { Pack } from '../packs/model.ts';
+import type { Effects } from './effects.ts';
+import { writePages } from './pages.ts';
+import { codeFingerprint } from './pages-code.ts';
+import { SITE_KEY, siteData, writeSite } from './pages-site.ts';
+import { writeAnswers } from './prerender-answers.ts';
+import { Output, type OutputCounts } from './prerender-output.ts';
+import { sleepingRelease } from './prerender-release.ts';
+
+export interface PrerenderOptions {
+  config: Pick<Config, 'DATA_DIR' | 'DIST_DIR' | 'BASE_URL' | 'EUR_USD'>;
+  /** Datasets without a release yet are left out. */
+  packs: readonly Pack[];
+  /** Datasets whose pack cannot be read today: their files stay as they are. */
+  untouched: readonly string[];
+  effects: Pick<Effects, 'progress'>;
+}
+
+export interface PrerenderReport extends OutputCounts {
+  /** Files that belong to the folder now, and their bytes. */
+  files: number;
+  bytes: number;
+  /** What could not be made, in words; the files of before stay for it. */
+  failures: string[];
+  /** Release of each dataset that the files stand for. */
+  releases: Record<string, string>;
+}
+
+/**
+ * Makes DIST_DIR say what the current releases say. What was made from the same things before is not made again; a run
+ * that dies is mended by the next one.
+ */
+export async function prerender({ config, packs, untouched, effects }: PrerenderOptions): Promise<PrerenderReport> {
+  const { DATA_DIR, DIST_DIR, BASE_URL: base, EUR_USD: eur_usd } = config;
+  const { progress } = effects;
+  const scratch = join(DATA_DIR, 'prerender');
+  await mkdir(DIST_DIR, { recursive: true });
+  await mkdir(scratch, { recursive: true });
+  const releases: Release[] = [];
+  for (const pack of packs) {
+    const id = await currentRelease(DATA_DIR, pack.id);
+    if (id !== null) releases.push(await sleepingRelease(DATA_DIR, pack, id));
+  }
+  try {
+    const output = new Output(DIST_DIR);
+    const common = [base, eur_usd, codeFingerprint()];
+    const keys = releases.map(({ manifest, pack }) => {
+      const { release, created_at, last_collection } = manifest;
+      return hash(
+        'sha256',
+        JSON.stringify([release, created_at, last_collection, packVersion(pack), ...common]),
+        'hex',
+      );
+    });
+    const shared = { releases, base, eur_usd, operations: OPERATIONS };
+    for (const [i, release] of releases.entries()) {
+      const { pack, manifest } = release;
+      progress.step(pack.id, 'prerender');
+      const key = `answers.${pack.id}.${keys[i]?.slice(0, 16)}`;
+      if (!output.keepAll(key)) await writeAnswers({ ...shared, release, key }, output);
+      const told = (done: number) => progress.at(done, manifest.records, 'pages');
+      await writePages({ release, base, scratch, progress: told }, output);
+    }
+    progress.step('register', 'prerender');
+    const key = `register.${hash('sha256', keys.join(), 'hex').slice(0, 16)}`;
+    if (!output.keepAll(key)) {
+      await writeAnswers({ ...shared, key }, output);
+      const now = momentOf(releases);
+      for (const document of DOCUMENTS) {
+        if (document.file) output.write(document.file, document.text({ ...shared, base_url: base, now }), key);
+      }
+    }
+    const failures: string[] = [];
+    await writeSite({ data: siteData(releases, base, DIST_DIR), scratch }, output).catch((error: Error) => {
+      failures.push(error.message);
+      output.keepOld(({ key }) => key.startsWith(SITE_KEY));
+    });
+    const old = untouched.flatMap((id) => [`datasets/${id}/`, `v1/${id}/`]);
+    output.keepOld((_entry, path) => old.some((folder) => path.startsWith(folder)));
+    const counts = output.finish();
+    const bytes = [...output.files.values()].reduce((sum, file) => sum + file.bytes, 0);
+    const ids = releases.map(({ pack, manifest }) => [pack.id, manifest.release]);
+    return { ...counts, failures, files: output.files.size, bytes, releases: Object.fromEntries(ids) };
+  } finally {
+    for (const { engine } of releases) await engine.close();
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** The moment that files about several releases are of: when the newest was made. */
+function momentOf(releases: readonly Release[]): Date {
+  return new Date(Math.max(0, ...releases.map(({ manifest }) => Date.parse(manifest.created_at))));
+}
