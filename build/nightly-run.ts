@@ -1,6 +1,6 @@
 // A nightly run: every dataset in turn, then the static files. One that fails leaves its last good release and lets the others go on.
 import { readdir, rm, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { paths } from '../data/layout.ts';
 import { currentRelease } from '../data/manifest.ts';
@@ -11,6 +11,8 @@ import { byCodePoint } from '../packs/text.ts';
 import type { Effects } from './effects.ts';
 import { type DatasetNight, datasetNight } from './nightly-dataset.ts';
 import { lockNight } from './nightly-lock.ts';
+import { prerender } from './prerender.ts';
+import { publish } from './publish.ts';
 
 export interface RunOptions {
   /** Datasets to run; null: all. */
@@ -30,7 +32,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
   const unlock = lockNight(config.DATA_DIR);
   try {
     await clearSources(config.DATA_DIR);
-    const { packs, failures } = await load(config.PACK_DIRS);
+    const { packs, broken, failures } = await load(config.PACK_DIRS);
     const { only } = options;
     const unknown = only?.filter((name) => !packs.some(({ id }) => id === name)) ?? [];
     for (const name of unknown) failures.push(`${name}: no such pack`);
@@ -47,7 +49,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
       }
     }
     try {
-      await publish(config, packs, effects);
+      failures.push(...(await render(config, packs, broken, effects)));
     } catch (error) {
       const reason = `static files: ${error instanceof Error ? error.message : String(error)}`;
       effects.progress.warn(reason);
@@ -60,19 +62,21 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
   }
 }
 
-/** Loads every pack that has no mistake; the others are told of. */
-async function load(dirs: readonly string[]): Promise<{ packs: Pack[]; failures: string[] }> {
+/** Loads every pack that has no mistake; the others are told of, and their ids are `broken`. */
+async function load(dirs: readonly string[]): Promise<{ packs: Pack[]; broken: string[]; failures: string[] }> {
   const packs: Pack[] = [];
+  const broken: string[] = [];
   const failures: string[] = [];
   for (const folder of await packFolders(dirs)) {
     try {
       packs.push(await loadPack(folder));
     } catch (error) {
       if (!(error instanceof PackError)) throw error;
+      broken.push(basename(folder));
       failures.push(error.message);
     }
   }
-  return { packs, failures };
+  return { packs, broken, failures };
 }
 
 /** Folders of packs below PACK_DIRS, by dataset id; of two with one id the first counts. */
@@ -95,11 +99,19 @@ export async function released(dataDir: string, dirs: readonly string[]): Promis
   return { every: have.length > 0 && have.every((id) => id !== null), some: have.some((id) => id !== null) };
 }
 
-/** Renders and publishes the datasets that have a release. */
-async function publish(config: Config, packs: Pack[], effects: Effects): Promise<void> {
-  const datasets: string[] = [];
-  for (const { id } of packs) if ((await currentRelease(config.DATA_DIR, id)) !== null) datasets.push(id);
-  if (datasets.length === 0) return;
+/** Renders the static files of the datasets that have a release, and publishes them. Answers what could not be made. */
+async function render(config: Config, packs: Pack[], broken: string[], effects: Effects): Promise<string[]> {
+  const ids = await Promise.all(packs.map(({ id }) => currentRelease(config.DATA_DIR, id)));
+  if (ids.every((id) => id === null)) return [];
+  const made = await prerender({ config, packs, untouched: broken, effects });
+  for (const failure of made.failures) effects.progress.warn(failure);
+  await publish(config.DIST_DIR, made);
+  const { files, written, unchanged, deleted } = made;
+  const count = (n: number) => n.toLocaleString('en-US');
+  effects.progress.note(
+    `static files: ${count(files)}; ${count(written)} written, ${count(unchanged)} unchanged, ${count(deleted)} deleted`,
+  );
+  return made.failures;
 }
 
 /** Removes downloads that a killed run left behind. */
