@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { Attribute, Pack } from '../../packs/model.ts';
 import { fold } from '../../packs/text.ts';
 import { column, RELEASE_FILES } from '../layout.ts';
+import { Duck, named, quoted } from '../write/duck.ts';
 import type { Pattern } from './bodies.ts';
 import { TEXTUAL } from './columns.ts';
 import { type Packed, writeContainer } from './container.ts';
@@ -27,11 +27,10 @@ export async function buildIndex(release: string, pack: Pack): Promise<void> {
   const temporary = `${folder}.new`;
   rmSync(temporary, { recursive: true, force: true });
   mkdirSync(temporary, { recursive: true });
-  const instance = await DuckDBInstance.create(':memory:', { threads: '2' });
-  const connection = await instance.connect();
+  const duck = await Duck.open(temporary);
   try {
-    const from = (file: string) => `read_parquet('${join(release, file).replaceAll("'", "''")}')`;
-    const reader = new Reader(connection);
+    const from = (file: string) => `read_parquet(${quoted(join(release, file))})`;
+    const reader = new Reader(duck);
     const engine = from(RELEASE_FILES.engine);
     const ids = await reader.texts(`select id from ${engine} order by ord`);
     const arrays: Record<string, Packed> = packKeys(ids, await reader.texts(`select slug from ${engine} order by ord`));
@@ -43,18 +42,15 @@ export async function buildIndex(release: string, pack: Pack): Promise<void> {
     Object.assign(arrays, packTerms(await reader.terms(from(RELEASE_FILES.terms)), ids.length));
     Object.assign(
       arrays,
-      await packBodies(connection, from(RELEASE_FILES.bodies), ids.length, join(temporary, INDEX_FILES.bodies)),
+      await packBodies(duck, from(RELEASE_FILES.bodies), ids.length, join(temporary, INDEX_FILES.bodies)),
     );
     writeContainer(join(temporary, INDEX_FILES.columns), arrays);
   } finally {
-    connection.closeSync();
-    instance.closeSync();
+    duck.close();
   }
   rmSync(folder, { recursive: true, force: true });
   renameSync(temporary, folder);
 }
-
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 async function packAttribute(
   reader: Reader,
@@ -63,7 +59,7 @@ async function packAttribute(
   ids: string[],
 ): Promise<Record<string, Packed>> {
   const { name, type } = attribute;
-  const of = (part: Parameters<typeof column>[1]) => `select ${quoted(column(name, part))} from ${engine} order by ord`;
+  const of = (part: Parameters<typeof column>[1]) => `select ${named(column(name, part))} from ${engine} order by ord`;
   if (TEXTUAL.has(type)) {
     const list = type === 'strings';
     const values = list
@@ -82,7 +78,7 @@ async function packAttribute(
   }
   if (type === 'boolean') {
     const numbers = await reader.numbers(
-      `select ${quoted(column(name, 'value'))}::integer from ${engine} order by ord`,
+      `select ${named(column(name, 'value'))}::integer from ${engine} order by ord`,
       ids.length,
     );
     const flags = Uint8Array.from(numbers, (n) => (Number.isNaN(n) ? 0 : n + 1));
@@ -100,17 +96,14 @@ async function packAttribute(
 
 /** Columns of a query as JavaScript values, chunk by chunk. */
 class Reader {
-  readonly #connection: DuckDBConnection;
+  readonly #duck: Duck;
 
-  constructor(connection: DuckDBConnection) {
-    this.#connection = connection;
+  constructor(duck: Duck) {
+    this.#duck = duck;
   }
 
-  async #each(sql: string, row: (columns: unknown[][], length: number) => void): Promise<void> {
-    const result = await this.#connection.stream(sql);
-    for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-      row(chunk.getColumns() as unknown[][], chunk.rowCount);
-    }
+  async #each(sql: string, take: (columns: unknown[][], rows: number) => void): Promise<void> {
+    for await (const { columns, rows } of this.#duck.chunks(sql)) take(columns, rows);
   }
 
   async texts(sql: string): Promise<string[]> {
@@ -152,12 +145,7 @@ class Reader {
 }
 
 /** Writes bodies.bin and packs what finds and cuts each body (see bodies.ts). */
-async function packBodies(
-  connection: DuckDBConnection,
-  source: string,
-  records: number,
-  file: string,
-): Promise<Record<string, Packed>> {
+async function packBodies(duck: Duck, source: string, records: number, file: string): Promise<Record<string, Packed>> {
   const start = new Float64Array(records + 1);
   const cut1 = new Uint32Array(records);
   const cut2 = new Uint32Array(records);
@@ -166,10 +154,9 @@ async function packBodies(
   const versions: string[] = [];
   const patterns = new Patterns();
   const out = createWriteStream(file);
-  const result = await connection.stream(`select version, body from ${source} order by ord`);
   let ordinal = 0;
-  for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-    const [version, body] = chunk.getColumns() as [string[], string[]];
+  for await (const { columns } of duck.chunks(`select version, body from ${source} order by ord`)) {
+    const [version, body] = columns as [string[], string[]];
     const buffers = body.map((text) => Buffer.from(text));
     for (const [i, buffer] of buffers.entries()) {
       start[ordinal + 1] = start[ordinal]! + buffer.length;

@@ -44,6 +44,19 @@ export class Duck {
     }
   }
 
+  /** A query's rows as columns, a chunk at a time, so that nobody holds all of them. */
+  async *chunks(sql: string): AsyncGenerator<{ columns: unknown[][]; rows: number }> {
+    const connection = this.#idle.pop() ?? (await this.#instance.connect());
+    try {
+      const result = await connection.stream(sql);
+      for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+        yield { columns: chunk.getColumns(), rows: chunk.rowCount };
+      }
+    } finally {
+      this.#idle.push(connection);
+    }
+  }
+
   async run(sql: string): Promise<void> {
     await this.rows(sql);
   }
