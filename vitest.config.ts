@@ -26,6 +26,7 @@ export default defineConfig({
       include: ['api/**/*.ts', 'build/**/*.ts', 'data/**/*.ts', 'packs/**/*.ts', 'config.ts'],
       exclude: ['**/*.test.ts', 'data/var/**'],
       reporter: ['text-summary', 'html'],
+      reportOnFailure: true,
     },
   },
 });
