@@ -4,7 +4,7 @@ import { mountDocuments } from './channels/documents.ts';
 import { type NodeBindings, readRequest, routedPath } from './channels/request.ts';
 import { errorResponse, preflight } from './channels/respond.ts';
 import { mountRest } from './channels/rest.ts';
-import { mountStatic } from './channels/static.ts';
+import { mountParts, mountStatic } from './channels/static.ts';
 import { toApiError } from './errors.ts';
 import type { Gate } from './execute.ts';
 import { entity_page } from './operations/entity_page.ts';
@@ -25,6 +25,7 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   const channel = { gate, report, started_at, root: deps.dist, page: entity_page };
   const app = new Hono<{ Bindings: NodeBindings }>({ getPath: (request) => routedPath(new URL(request.url).pathname) });
   app.options('/*', (c) => preflight(readRequest(gate, c).request_id));
+  mountParts(app, channel);
   mountRest(app, channel);
   mountDocuments(app, channel);
   mountStatic(app, channel);

@@ -70,7 +70,7 @@ export function readRequest(gate: Gate, c: Http): HttpRequest {
     path: pathname,
     query: tooLong ? {} : queryOf(searchParams),
     url: new URL(tooLong ? gate.base_url : `${gate.base_url}${pathname}${rest}`),
-    suffix: pathname !== routedPath(pathname),
+    suffix: pathname.endsWith('.md'),
     headers,
     ...(tooLong
       ? { refused: new ApiError('payload_too_large', `The address has more than ${LONGEST_URL} characters.`) }

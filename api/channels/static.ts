@@ -30,6 +30,11 @@ export function mountStatic(app: App, deps: StaticDeps): void {
   );
 }
 
+/** The parts of a long text, which only exist as files (docs/static-hosting.md). Mount it before the table's own routes. */
+export function mountParts(app: App, deps: StaticDeps): void {
+  app.get('/v1/:ds/llms-full/:part', (c) => serve(deps, c));
+}
+
 async function serve(deps: StaticDeps, c: Http): Promise<Response> {
   const request = readRequest(deps.gate, c);
   if (request.refused) return refuse(deps, c, request.refused);

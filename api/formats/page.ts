@@ -2,7 +2,7 @@
 import type { PublicRecord, StoredRecord } from '../../data/model.ts';
 import { attributionFor, datasetUrl, licenseText, recordUrl } from '../../packs/links.ts';
 import type { Pack } from '../../packs/model.ts';
-import { escapeText, link, Markup, table } from './markdown.ts';
+import { escapeText, link, table } from './markdown.ts';
 import { recordMarkdown } from './record-template.ts';
 
 /**
@@ -59,11 +59,10 @@ function sources(record: PublicRecord): string {
 function links(record: PublicRecord, pack: Pack, base: string): string {
   const api = `${base}/v1/${pack.id}`;
   const paid = pack.attributes.filter((attribute) => !attribute.public).length;
-  const more = paid === 0 ? 'the same as JSON' : `${paid} more attributes where known, evidence and ages`;
+  const more = paid === 0 ? '' : `, ${paid} more attributes where known`;
   const lines = [
-    `- Dataset: ${new Markup(`[${escapeText(pack.title)}](${datasetUrl(base, pack.id)}/)`)}, [guide for agents](${api}/llms.txt)`,
-    `- Every value (paid; ${more}): ${api}/entities/${record.id}`,
-    `- Where values came from over time (paid): ${api}/entities/${record.id}/facts`,
+    `- Dataset: [${escapeText(pack.title)}](${datasetUrl(base, pack.id)}/), [guide for agents](${api}/llms.txt)`,
+    `- With evidence and ages${more}: ${api}/entities/${record.id} (${pack.prices.get / 1e6} EUR)`,
     `- Record ${record.id}, changed ${record.updated_at}`,
   ];
   return lines.join('\n');
