@@ -53,7 +53,9 @@ function kilometres(a: Geo, b: Geo): number {
 }
 
 function passes(pack: Pack, record: StoredRecord, name: string, raw: string | string[]): boolean {
-  const prefix = PREFIXES.find((one) => name.startsWith(one)) ?? '';
+  const prefix = pack.attributes.some((one) => one.name === name)
+    ? ''
+    : (PREFIXES.find((one) => name.startsWith(one)) ?? '');
   const attribute = pack.attributes.find((one) => one.name === name.slice(prefix.length))!;
   const value = record.attributes[attribute.name];
   const only = [raw].flat()[0]!;
@@ -82,12 +84,7 @@ export function onEdge(pack: Pack, record: StoredRecord, near: string): boolean 
 }
 
 /** The records that match a request, in no order. */
-function matching(
-  pack: Pack,
-  records: StoredRecord[],
-  query: Query,
-  { publicOnly = false }: EvaluateOptions = {},
-) {
+function matching(pack: Pack, records: StoredRecord[], query: Query, { publicOnly = false }: EvaluateOptions = {}) {
   return records.filter((record) => {
     for (const [name, raw] of Object.entries(query))
       if (!PARAMETERS.includes(name) && !passes(pack, record, name, raw)) return false;

@@ -23,7 +23,10 @@ export interface Loaded {
   bodies: Sql;
 }
 
-/** Loads a release folder; its files are sorted as data/layout.ts says, and the tables keep that order. Throws when a file is missing, damaged or has fewer rows than the manifest says. */
+/**
+ * Loads a release folder; its files are sorted as data/layout.ts says, and the tables keep that order. Throws when a file
+ * is missing, damaged or has another number of rows than the manifest says.
+ */
 export async function load(folder: string, pack: Pack, rows: number, limits: EngineLimits): Promise<Loaded> {
   const instance = await DuckDBInstance.create(':memory:', OPTIONS);
   try {
@@ -32,7 +35,9 @@ export async function load(folder: string, pack: Pack, rows: number, limits: Eng
     const file = (name: string) => sql`read_parquet(${literal(path(folder, name))})`;
     const shape = await loadRecords(run, file(RELEASE_FILES.engine), pack);
     await run(sql`CREATE TABLE terms AS SELECT term, ord, public FROM ${file(RELEASE_FILES.terms)}`);
-    await run(sql`CREATE TABLE refs AS SELECT id AS ref, ord FROM records UNION SELECT slug, ord FROM records`);
+    await run(
+      sql`CREATE TABLE refs AS SELECT id AS ref, ord FROM records UNION SELECT slug, ord FROM records ORDER BY ref`,
+    );
     await run(sql`CREATE UNIQUE INDEX refs_by_ref ON refs (ref)`);
     const [[found] = []] = await run(sql`SELECT count(*) FROM records`);
     if (Number(found) !== rows) throw new Error(`the release says ${rows} records and holds ${String(found)}`);

@@ -15,10 +15,13 @@ export function resolveAnswer(refs: readonly string[], rows: readonly (readonly 
   return refs.map((ref) => found.get(ref) ?? null);
 }
 
-/** Rows `[ord, version, body]` of ordinals, from the table or file that holds the bodies. */
+/**
+ * Rows `[ord, version, body]` of ordinals, from the table or file that holds the bodies. The cast keeps the comparison in
+ * the column's own type, without which no row group is skipped.
+ */
 export function bodiesStatement(ordinals: readonly number[], bodies: Sql): Sql {
   return sql`SELECT ord, version, body FROM ${bodies} WHERE ord IN (${join(
-    ordinals.map((ordinal) => sql`${ordinal}`),
+    ordinals.map((ordinal) => sql`${ordinal}::UINTEGER`),
     ', ',
   )})`;
 }

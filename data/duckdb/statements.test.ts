@@ -335,7 +335,7 @@ test('lookups keep the order asked', async () => {
   `);
   expect(bodiesStatement([3, 1], sql`bodies`)).toMatchInlineSnapshot(`
     {
-      "text": "SELECT ord, version, body FROM bodies WHERE ord IN (?, ?)",
+      "text": "SELECT ord, version, body FROM bodies WHERE ord IN (?::UINTEGER, ?::UINTEGER)",
       "values": [
         3,
         1,
