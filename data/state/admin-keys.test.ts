@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../../tests/verifies.ts';
 import { adminKeys } from './admin-keys.ts';
@@ -13,7 +13,7 @@ let folder: string;
 beforeEach(async () => {
   folder = join(await mkdtemp(join(tmpdir(), 'admin-keys-')), 'state');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
+afterEach(() => rm(dirname(folder), { recursive: true, force: true }));
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
