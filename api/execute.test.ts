@@ -3,11 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { validationError } from '../data/errors.ts';
 import { ADMIN, BASE, type TestApp, testApp } from '../tests/app.ts';
-import { verifies } from '../tests/verifies.ts';
+import { verifies, verifies } from '../tests/verifies.ts';
 import type { Caller, Credential } from './access/caller.ts';
 import type { Charge, Payments } from './access/payments.ts';
 import { operation } from './operation.ts';
 import { OPERATIONS } from './operations/index.ts';
+
+verifies('limit.previews');
 
 /** A paid operation of the plans, as export will be, to see the steps that no operation of today reaches. */
 const bulk = operation<null, { attribution: string; license: string }>({

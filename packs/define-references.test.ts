@@ -1,8 +1,11 @@
 // What definePack says when the members of a pack do not fit each other.
 import { expect, test } from 'vitest';
 import { wrong } from '../tests/packs/bells.ts';
+import { verifies } from '../tests/verifies.ts';
 import { definePack } from './define.ts';
 import type { PackInput } from './define-shape.ts';
+
+verifies('dataset.compare-columns', 'dataset.differ-by');
 
 test('references name real attributes of a fitting type', () => {
   expect(

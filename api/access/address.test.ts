@@ -1,6 +1,9 @@
 // Which address a request counts for.
 import { describe, expect, test } from 'vitest';
+import { verifies } from '../../tests/verifies.ts';
 import { clientAddress, countedAddress } from './address.ts';
+
+verifies('setting.trust-proxy');
 
 describe('clientAddress', () => {
   test.each([

@@ -1,6 +1,9 @@
 // Buckets: separate for free and paid calls and for each caller; headers say what is left.
 import { expect, test } from 'vitest';
+import { verifies } from '../../tests/verifies.ts';
 import { limitHeaders, memoryLimits } from './limits.ts';
+
+verifies('limit.headers', 'header.ratelimit');
 
 test('a bucket empties call by call and then refuses', async () => {
   const limits = memoryLimits({ free: 2, paid: 1 });

@@ -4,10 +4,10 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 export type Bucket = 'free' | 'paid';
 
 /** Seconds of a bucket's window. */
-export const WINDOW = 60;
+const WINDOW = 60;
 
 /** Calls a minute where no plan says otherwise (specification section 8; contract section 3). */
-export const CALLS: Record<Bucket, number> = { free: 300, paid: 60 };
+const CALLS: Record<Bucket, number> = { free: 300, paid: 60 };
 
 /** What a bucket says after a call was counted. */
 export interface Standing {

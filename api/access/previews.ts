@@ -1,7 +1,7 @@
 // The daily quota of free public-field previews: 20 records a day, per address and dataset (contract section 3).
 
 /** Records a caller without a credential may preview a day, in one dataset. */
-export const PREVIEWS_A_DAY = 20;
+const PREVIEWS_A_DAY = 20;
 
 export interface Previews {
   /** Records still free today. */

@@ -3,7 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { PublicRecord } from '../../data/model.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
+import { verifies } from '../../tests/verifies.ts';
 import { parseTemplate, recordMarkdown, recordScope } from './record-template.ts';
+
+verifies('overview.markdown-record');
 
 const tools = await loadPack('tests/packs/tools');
 const withTemplate = (template: string): Pack => ({

@@ -2,11 +2,14 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { verifies } from '../../tests/verifies.ts';
 import { loadPack } from '../index.ts';
 import type { Observed, Pack } from '../model.ts';
 import { checkValue } from '../schema.ts';
 import { readings } from './fixtures-test/folders.ts';
 import { genaiUrl } from './genai.ts';
+
+verifies('collect.source-url');
 
 type At = Awaited<ReturnType<typeof readings>>;
 

@@ -19,9 +19,7 @@ export const commands = section('contract 1', {
   'setting.redis-url': planned('REDIS_URL shares rate limits and quotas between processes'),
   'setting.admin-keys': done('ADMIN_KEYS lists admin keys of at least 32 characters'),
   'setting.admin-key-generated': done('without ADMIN_KEYS one is made at first start, shown once, stored hashed'),
-  'setting.trust-proxy': planned(
-    'TRUST_PROXY hops of X-Forwarded-For are believed, counted from the right; 0 by default',
-  ),
+  'setting.trust-proxy': done('TRUST_PROXY hops of X-Forwarded-For are believed, counted from the right; 0 by default'),
   'setting.mail': planned('SMTP_URL and MAIL_FROM send mail; without them each mail is a file in the outbox'),
   'setting.stripe': planned('STRIPE_* set the checkout; without them a sandbox on loopback, elsewhere 503'),
   'setting.x402': planned('X402_* set x402; without them PAYMENT-REQUIRED has empty accepts and says so'),

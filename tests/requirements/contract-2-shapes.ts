@@ -56,7 +56,7 @@ export const answers = section('contract 2', {
   'header.request-id': planned('X-Request-Id is on every answer, in error bodies and ledger rows'),
   'header.dataset-version': done('X-Dataset-Version is the release id on dataset answers, the snapshot of status'),
   'header.link-next': done('Link rel=next stands beside every cursor'),
-  'header.ratelimit': planned('RateLimit and RateLimit-Policy stand beside X-RateLimit-*'),
+  'header.ratelimit': done('RateLimit and RateLimit-Policy stand beside X-RateLimit-*'),
   'header.cors': done('CORS lets a browser agent read these headers'),
   'header.record-cache': done('record answers are private, no-cache with a weak ETag of version and representation'),
   'header.x402-cache': planned('x402 answers are private, no-store'),

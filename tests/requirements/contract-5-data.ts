@@ -60,5 +60,5 @@ export const collection = section('contract 5', {
   'collect.signed': planned('HTTP requests of the collector are signed (RFC 9421, Web Bot Auth)'),
   'collect.polite': planned('they obey robots.txt, are limited per host, conditional and retried with backoff'),
   'collect.npm': planned('npm sources are fetched by pinned version and integrity, unpacked, never run'),
-  'collect.source-url': planned('source_url of an npm source is the home page of its upstream'),
+  'collect.source-url': done('source_url of an npm source is the home page of its upstream'),
 });

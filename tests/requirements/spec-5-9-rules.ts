@@ -50,8 +50,8 @@ export const errors = section('spec 7', {
 export const limits = section('spec 8', {
   'limit.paid-rate': planned('60 paid calls a minute per key or IP, more by plan'),
   'limit.free-rate': planned('300 free calls a minute, in a bucket of their own'),
-  'limit.headers': planned('gated answers carry X-RateLimit-Limit, -Remaining and -Reset'),
-  'limit.previews': planned('20 preview records a day per IP and dataset'),
+  'limit.headers': done('gated answers carry X-RateLimit-Limit, -Remaining and -Reset'),
+  'limit.previews': done('20 preview records a day per IP and dataset'),
   'limit.search-page': done('search pages: 100 JSON records, 1000 csv or ndjson records with a key'),
   'limit.batch': done('100 ids per batch'),
   'limit.compare': planned('5 ids per compare'),
