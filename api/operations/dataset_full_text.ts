@@ -14,7 +14,7 @@ import { aboutDataset, releaseOf, releaseVersion } from './about.ts';
 const CHUNK = 500;
 
 /** The opening of the text: what it is, and how to read on. */
-export function fullTextHead({ pack, manifest }: Pick<Release, 'pack' | 'manifest'>, base_url: string): string {
+function fullTextHead({ pack, manifest }: Pick<Release, 'pack' | 'manifest'>, base_url: string): string {
   const { attribution, license } = aboutDataset(pack, base_url);
   return `${blocks(
     `# ${escapeText(pack.title)}: public values of all ${manifest.records} records`,
@@ -24,12 +24,11 @@ export function fullTextHead({ pack, manifest }: Pick<Release, 'pack' | 'manifes
 }
 
 /** One record of the text: its name, its page, its public values. `stored` may hold every value. */
-export function fullTextRecord(stored: StoredRecord, pack: Pack, base_url: string): string {
+function fullTextRecord(stored: StoredRecord, pack: Pack, base_url: string): string {
   const lines = pack.attributes.flatMap(({ name, unit, public: open }) => {
     const value = stored.attributes[name];
-    return open && value !== undefined && value !== stored.name
-      ? [`- ${name}: ${escapeText(printWithUnit(value, unit))}`]
-      : [];
+    const heading = name === 'name' && value === stored.name;
+    return open && value !== undefined && !heading ? [`- ${name}: ${escapeText(printWithUnit(value, unit))}`] : [];
   });
   const page = bareUrl(recordUrl(base_url, pack.id, stored.slug)).text;
   return `## ${escapeText(stored.name)}\n${[`- ${page}`, ...lines].join('\n')}\n\n`;

@@ -4,7 +4,7 @@ import { filterGrammar } from '../../data/filters.ts';
 import { onlyParameters } from '../../data/parse.ts';
 import type { Release } from '../../data/release.ts';
 import { datasetUrl } from '../../packs/links.ts';
-import type { Attribute } from '../../packs/model.ts';
+import type { Attribute, Pack } from '../../packs/model.ts';
 import { cell } from '../formats/cells.ts';
 import { blocks, escapeText, Markup, table } from '../formats/markdown.ts';
 import { type Context, type Operation, operation } from '../operation.ts';
@@ -79,14 +79,18 @@ function values(attribute: Attribute, known: readonly string[] | undefined): str
   return String(cell(typeof example === 'object' && 'min' in example ? example.min : example));
 }
 
-const GRAMMAR = [
-  '`a=x,y` any of · `not_a=x,y` none of (keeps records without it) · `like_a=` contains · `min_a=`, `max_a=` bounds, of a range its near end · `has_a=true|false`.',
-  '`q` words, each a prefix · `near=lat,lng,km` · `sort=quality|updated|<attribute>`, `-` in front for descending, `-quality` by default · `limit` 1 to 100 (20) · `cursor` from `next_cursor` · `fields=a,b` · `total=true` · `ids=` ids or slugs · `updated_since=` ISO time · `min_quality=` 0 to 1.',
-  'Letter case and accents never matter.',
-].join('\n');
+/** The grammar of a search in three lines. */
+function grammar(pack: Pack): string {
+  const near = pack.attributes.some(({ type }) => type === 'geo') ? ' · `near=lat,lng,km`' : '';
+  return [
+    '`a=x,y` any of · `not_a=x,y` none of (keeps records without it) · `like_a=` contains · `min_a=`, `max_a=` bounds, of a range its near end · `has_a=true|false`.',
+    `\`q\` words, each a prefix${near} · \`sort=quality|updated|<attribute>\`, \`-\` in front for descending, \`-quality\` by default · \`limit\` 1 to 100 (20) · \`cursor\` from \`next_cursor\` · \`fields=a,b\` · \`total=true\` · \`ids=\` ids or slugs · \`updated_since=\` ISO time · \`min_quality=\` 0 to 1.`,
+    'Letter case and accents never matter.',
+  ].join('\n');
+}
 
 /** The guide as Markdown; also what the nightly build writes. */
-export function guideText(release: Release, ctx: Context): string {
+function guideText(release: Release, ctx: Context): string {
   const { pack, manifest } = release;
   const tools = ctx.operations.filter(({ tool }) => tool !== false).map(({ name }) => name);
   const prices = Object.entries(pricesOf(release, ctx)).map(
@@ -102,7 +106,7 @@ export function guideText(release: Release, ctx: Context): string {
     '## Rules',
     RULES.map((rule) => `- ${rule}`).join('\n'),
     '## Search',
-    GRAMMAR,
+    grammar(pack),
     '## Filters',
     filters(release),
     '## Fields',

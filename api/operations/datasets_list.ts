@@ -28,7 +28,7 @@ export function addressOf({ route }: Operation, base_url: string, dataset: strin
 }
 
 /** What an operation is called in a dataset's `links`: its name without the noun in front. */
-export function shortName(name: string): string {
+function shortName(name: string): string {
   return name.replace(/^(dataset|entity)_/, '');
 }
 
@@ -58,7 +58,7 @@ function entry(release: Release, ctx: Context): Entry {
 }
 
 function markdown({ datasets, attribution, license }: Datasets, ctx: Context): string {
-  const rows = datasets.map(({ id, title, records, updated_at, prices }) => [
+  const rows = datasets.map(({ id, title, records, updated_at, prices, license: own }) => [
     link(id, `${ctx.base_url}/v1/${id}/llms.txt`),
     title,
     records,
@@ -66,10 +66,11 @@ function markdown({ datasets, attribution, license }: Datasets, ctx: Context): s
     Object.entries(prices)
       .map(([name, price]) => `${name} ${price.eur}`)
       .join(', '),
+    own,
   ]);
   return blocks(
     '# Datasets',
-    table(['dataset (its guide)', 'title', 'records', 'updated', 'prices in EUR a call'], rows),
+    table(['dataset (its guide)', 'title', 'records', 'updated', 'prices in EUR a call', 'license'], rows),
     ...datasets.map(({ id, description }) => `**${escapeText(id)}**: ${escapeText(description)}`),
     `${escapeText(license)} ${bareUrl(attribution.split(' ').at(-1) ?? '')}`,
   );
