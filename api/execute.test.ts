@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { validationError } from '../data/errors.ts';
 import { ADMIN, BASE, type TestApp, testApp } from '../tests/app.ts';
-import { verifies, verifies } from '../tests/verifies.ts';
+import { verifies } from '../tests/verifies.ts';
 import type { Caller, Credential } from './access/caller.ts';
 import type { Charge, Payments } from './access/payments.ts';
 import { operation } from './operation.ts';
