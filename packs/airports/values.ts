@@ -10,7 +10,7 @@ const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none'
 const ZONE = /^[A-Z][A-Za-z_]+(?:\/[A-Za-z0-9_+-]+)+$/;
 
 /** `FÃ©lix` is `Félix`: version 2 wrote UTF-8 bytes as if they were Latin-1. */
-export function repaired(text: string): string {
+function repaired(text: string): string {
   if (!/[\u0080-\u00ff]/.test(text) || /[^\u0000-\u00ff]/.test(text)) return text;
   const read = Buffer.from(text, 'latin1').toString('utf8');
   return read.includes('\ufffd') ? text : read;
