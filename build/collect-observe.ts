@@ -29,9 +29,6 @@ export interface Known {
   accounts: ReadonlyMap<string, Account>;
 }
 
-/** Position of `@listed` in an account: after the pack's own attributes. */
-export const listedAt = (pack: Pack) => pack.attributes.length;
-
 const LONGEST = { evidence: 500, url: 2000 };
 
 /** Writes the facts of readings, one after the other, in order of their time. */
@@ -47,7 +44,10 @@ export class Observer {
   readonly #complete: Map<string, boolean>;
   readonly #home: Map<string, string>;
   #reading: Planned | null = null;
-  #number = 0;
+  /** Counts the readings from 1. */
+  #turn = 0;
+  /** Record numbers by key, so that a key is hashed once. */
+  readonly #keys = new Map<string, number>();
 
   constructor(pack: Pack, known: Known, facts: LineWriter) {
     this.#pack = pack;
@@ -62,7 +62,7 @@ export class Observer {
 
   begin(reading: Planned): void {
     this.#reading = reading;
-    this.#number++;
+    this.#turn++;
   }
 
   /** Takes what the reading says of one record. A record named twice in a reading says what it said first. */
@@ -77,18 +77,18 @@ export class Observer {
       this.#park('', '', identity, 'an identity that the pack can make a key from');
       return;
     }
-    const id = recordId(this.#pack.id, key);
-    const record = this.#known.records.number(id);
+    const record = this.#number(key);
+    const id = this.#known.records.ids[record]!;
     const account = this.#known.accounts.get(reading.source)!;
     const trust = this.#trust.get(reading.source)!;
     const checked: Record<string, Value> = {};
-    const fresh = account.see(record, this.#number);
+    const fresh = account.see(record, this.#turn);
     const first = !this.#known.named.has(id);
     if (fresh) this.#own(id, OWN.listed, 'true');
     for (let i = 0; i < this.#pack.attributes.length; i++) {
       const attribute = this.#pack.attributes[i]!;
       const raw = values[attribute.name];
-      if (raw === undefined || raw === null || account.saidIn(record, i, this.#number)) continue;
+      if (raw === undefined || raw === null || account.saidIn(record, i, this.#turn)) continue;
       const result = this.#checks[i]!(raw);
       if (!result.ok) {
         this.#park(key, attribute.name, raw, result.reason);
@@ -97,7 +97,7 @@ export class Observer {
       if (first) checked[attribute.name] = result.value;
       if (attribute.once && account.has(record, i)) continue;
       const text = JSON.stringify(result.value);
-      if (!account.say(record, i, hash53(text), this.#number)) continue;
+      if (!account.say(record, i, hash53(text), this.#turn)) continue;
       const url = this.#url(observed.source_url, attribute.name, key);
       const evidence = oneLine(chosen(observed.evidence, attribute.name) ?? '')
         .slice(0, LONGEST.evidence)
@@ -122,20 +122,29 @@ export class Observer {
     const account = this.#known.accounts.get(reading.source)!;
     const home = this.#home.get(reading.source)!;
     const trust = this.#trust.get(reading.source)!;
-    for (const [record, attribute] of account.withdraw(this.#number, this.#lasting)) {
+    for (const [record, attribute] of account.withdraw(this.#turn, this.#lasting)) {
       const { name, unit } = attributes[attribute]!;
       this.#write(this.#known.records.ids[record]!, name, NULL, unit, home, trust, 'no longer stated');
     }
     if (!this.#complete.get(reading.source)) return;
     const column = attributes.findIndex(({ name }) => name === gone?.attribute);
-    for (const record of account.drop(this.#number)) {
+    for (const record of account.drop(this.#turn)) {
       const id = this.#known.records.ids[record]!;
       this.#own(id, OWN.listed, 'false');
       if (!gone || column < 0) continue;
       const text = JSON.stringify(gone.value);
-      if (!account.say(record, column, hash53(text), this.#number)) continue;
+      if (!account.say(record, column, hash53(text), this.#turn)) continue;
       this.#write(id, gone.attribute, text, attributes[column]!.unit, home, gone.confidence, 'no longer listed');
     }
+  }
+
+  #number(key: string): number {
+    let record = this.#keys.get(key);
+    if (record === undefined) {
+      record = this.#known.records.number(recordId(this.#pack.id, key));
+      this.#keys.set(key, record);
+    }
+    return record;
   }
 
   /** Keeps identity and slug of a record that is met for the first time. */

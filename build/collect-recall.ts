@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, standingFacts } from '../data/facts.ts';
 import { type Duck, fromParquet, quoted } from '../data/write/duck.ts';
-import { NULL, readLines } from '../data/write/lines.ts';
+import { kept, NULL, readLines } from '../data/write/lines.ts';
 import type { Pack } from '../packs/model.ts';
 import type { Known } from './collect-observe.ts';
 import type { SourcePlan } from './collect-plan.ts';
@@ -25,7 +25,8 @@ export async function recall(
   const path = join(work, 'recalled');
   await duck.lines(`SELECT entity, value FROM ${facts} WHERE attribute = ${quoted(OWN.slug)} ORDER BY entity`, path);
   for (const line of readLines(path)) {
-    const [entity = '', slug = '""'] = line.split('\t');
+    const [id = '', slug = '""'] = line.split('\t');
+    const entity = kept(id);
     known.records.number(entity);
     known.named.add(entity);
     known.slugs.add(JSON.parse(slug) as string);

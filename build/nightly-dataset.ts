@@ -78,7 +78,7 @@ export async function datasetNight(
       return { dataset: pack.id, outcome: 'refused', release: before === null ? null : current, records, facts, told };
     }
     progress.step(pack.id, 'release');
-    const { confirmed, facts, enums, ages, records } = resolved;
+    const { rows, confirmed, facts, enums, ages, records } = resolved;
     const now = isoTime(effects.now().getTime());
     const base = {
       dataset: pack.id,
@@ -88,8 +88,8 @@ export async function datasetNight(
       inputs,
       revision: pack.revision,
     };
-    const told = { ...base, facts, confirmed, enums, ages };
-    const { release, fresh } = await seal(dataDir, resolved.folder, resolved, told, effects.now);
+    const told = { ...base, records, facts, confirmed, enums, ages };
+    const { release, fresh } = await seal(dataDir, resolved.folder, rows, told, effects.now);
     const asked = resolved.review > 0 ? `, ${number(resolved.review)} to review` : '';
     progress.note(
       `${pack.id}: ${number(records)} records from ${number(facts)} facts${asked}; release ${release}${fresh ? '' : ' as before'}`,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { listRuns } from '../data/facts.ts';
 import type { Pack } from '../packs/model.ts';
 import { byCodePoint } from '../packs/text.ts';
-import type { Decided } from './resolve.ts';
+import type { Decided } from './resolve-settle.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 

@@ -2,82 +2,102 @@
 import type { Statement } from '../data/consolidate.ts';
 import type { Listing } from '../data/consolidate-times.ts';
 import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, standingFacts } from '../data/facts.ts';
-import type { SourceKind } from '../data/model.ts';
 import { type Duck, fromParquet } from '../data/write/duck.ts';
 import { NULL, readLines } from '../data/write/lines.ts';
-import type { Attribute, Identity, Value } from '../packs/model.ts';
+import { type Names, numberOf } from '../data/write/tables.ts';
+import type { Attribute, Identity, Pack, Value } from '../packs/model.ts';
 
-/** A stored fact. `line` is how it was read, for writing it on; `json` is its value's text. */
+/** A stored fact. `json` is its value's text. */
 export interface StoredFact extends Statement {
-  attribute: string;
   source_url: string;
   evidence: string;
   run: string;
   json: string;
-  line: string;
 }
 
-/** Everything ever said of one record. */
+/** Facts of one attribute, ascending by time and run. `attribute`: its number in the pack, -1 for what is not the pack's. */
+export interface FactGroup {
+  attribute: number;
+  facts: StoredFact[];
+}
+
+/** Everything ever said of one record, in the order in which it is stored. */
 export interface RecordFacts {
   id: string;
   identity: Identity | null;
   slug: string | null;
   listings: Listing[];
-  /** By attribute, each ascending by time and run. */
-  facts: Map<string, StoredFact[]>;
+  groups: FactGroup[];
 }
 
-/** Sorts the facts that count into a file of lines; tells how many. */
+/** The register's own attributes come after the pack's in `Names`. */
+const OWN_ATTRIBUTES = [OWN.identity, OWN.listed, OWN.slug];
+
+/** Sorts the facts that count into a file of lines (STORED_LINES); tells how many, and what their numbers stand for. */
 export async function sortFacts(
   duck: Duck,
   dataDir: string,
-  dataset: string,
+  pack: Pack,
   made: readonly ReadingRow[],
   path: string,
-): Promise<number> {
-  const files = (await listRuns(dataDir, dataset)).map(({ facts }) => facts);
-  const columns =
-    'entity, attribute, value, source, source_url, epoch_ms(observed_at), confidence, evidence, source_kind, run';
-  return duck.lines(
-    `SELECT ${columns} FROM ${fromParquet(files, FACT_COLUMNS)} WHERE ${standingFacts(made)} ` +
-      'ORDER BY entity, attribute, observed_at, run, source, value',
-    path,
+): Promise<{ total: number; names: Names }> {
+  const runs = await listRuns(dataDir, pack.id);
+  const from = fromParquet(
+    runs.map(({ facts }) => facts),
+    FACT_COLUMNS,
   );
+  const sources = await duck.rows(`SELECT DISTINCT source FROM ${from} ORDER BY source`);
+  const names: Names = {
+    attributes: [...pack.attributes.map(({ name }) => name), ...OWN_ATTRIBUTES],
+    sources: sources.map(([source]) => String(source)),
+    runs: runs.map(({ run }) => run),
+  };
+  const columns =
+    `entity, ${numberOf(names.attributes, 'attribute')}, ${numberOf(names.sources, 'source')}, ${numberOf(names.runs, 'run')}, ` +
+    'source_kind, epoch_ms(observed_at), confidence, value, source_url, evidence';
+  const order = 'entity, attribute, observed_at, run, source, value';
+  const total = await duck.lines(`SELECT ${columns} FROM ${from} WHERE ${standingFacts(made)} ORDER BY ${order}`, path);
+  return { total, names };
 }
 
 /** Reads the lines of `sortFacts`, a record at a time. */
-export function* readRecords(path: string): Generator<RecordFacts> {
+export function* readRecords(path: string, pack: Pack, names: Names): Generator<RecordFacts> {
+  const ours = pack.attributes.length;
+  const [identity, listed, slug] = OWN_ATTRIBUTES.map((_, i) => ours + i);
   let record: RecordFacts | null = null;
+  let group: FactGroup | null = null;
+  let numbered = '';
   for (const line of readLines(path)) {
-    const [entity = '', attribute = '', json = NULL, source = '', source_url = '', at = '', ...rest] = line.split('\t');
+    const cells = line.split('\t');
+    const entity = cells[0]!;
     if (record === null || record.id !== entity) {
       if (record !== null) yield record;
-      record = { id: entity, identity: null, slug: null, listings: [], facts: new Map() };
+      record = { id: entity, identity: null, slug: null, listings: [], groups: [] };
+      group = null;
     }
-    const value = json === NULL ? null : (JSON.parse(json) as Value);
-    if (attribute.startsWith('@')) {
-      if (attribute === OWN.identity) record.identity ??= value as unknown as Identity;
-      else if (attribute === OWN.slug) record.slug ??= value as string;
-      else if (attribute === OWN.listed) record.listings.push({ source, listed: json === 'true', at: Number(at) });
-      continue;
+    const text = cells[7]!;
+    const attribute = Number(cells[1]!) - 1;
+    if (group === null || numbered !== cells[1]) {
+      group = { attribute: attribute < ours ? attribute : -1, facts: [] };
+      numbered = cells[1]!;
+      record.groups.push(group);
     }
-    const [confidence = '', evidence = '', source_kind = '', run = ''] = rest;
+    const value = text === NULL ? null : (JSON.parse(text) as Value);
     const fact: StoredFact = {
-      attribute,
       value,
-      json,
-      source,
-      source_url,
-      at: Number(at),
-      confidence: Number(confidence),
-      evidence,
-      source_kind: source_kind as SourceKind,
-      run,
-      line,
+      json: text,
+      source: names.sources[Number(cells[2]!) - 1]!,
+      source_url: cells[8]!,
+      at: Number(cells[5]!),
+      confidence: Number(cells[6]!),
+      evidence: cells[9]!,
+      source_kind: cells[4] === 'owner' ? 'owner' : 'collector',
+      run: names.runs[Number(cells[3]!) - 1]!,
     };
-    const known = record.facts.get(attribute);
-    if (known === undefined) record.facts.set(attribute, [fact]);
-    else known.push(fact);
+    group.facts.push(fact);
+    if (attribute === identity) record.identity ??= value as unknown as Identity;
+    else if (attribute === slug) record.slug ??= value as string;
+    else if (attribute === listed) record.listings.push({ source: fact.source, listed: text === 'true', at: fact.at });
   }
   if (record !== null) yield record;
 }

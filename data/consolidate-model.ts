@@ -68,6 +68,11 @@ export function trustOf(question: Question, ground: Ground, source: string): num
   return question.rule.trust?.[source] ?? ground.trust.get(source) ?? 0;
 }
 
+/** Trust by source id, as a pack gives it. */
+export function trustOfSources({ sources }: Pick<Pack, 'sources'>): Map<string, number> {
+  return new Map(sources.map(({ id, trust }) => [id, trust]));
+}
+
 /** Stable id of a review item, a UUID: a rebuild that finds the same difference opens the same item. */
 export function disputeId(
   ground: Ground,

@@ -12,7 +12,15 @@ import {
 } from './consolidate-model.ts';
 import { listedAt } from './consolidate-times.ts';
 
-export type { Decision, Dispute, Ground, Outcome, Question, Statement } from './consolidate-model.ts';
+export {
+  type Decision,
+  type Dispute,
+  type Ground,
+  type Outcome,
+  type Question,
+  type Statement,
+  trustOfSources,
+} from './consolidate-model.ts';
 
 /** Settles one attribute of one record as of a moment (milliseconds since 1970; Infinity: as of all that is known). */
 export function settle(question: Question, ground: Ground, at: number): Outcome {

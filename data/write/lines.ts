@@ -6,6 +6,9 @@ export const NULL = '\u0001';
 
 const CHUNK = 1 << 22;
 
+/** Read in small pieces: Node keeps texts of a megabyte and more outside of its heap, where they wait long to be freed. */
+const PIECE = 1 << 18;
+
 /** Keeps a text from breaking its line: white space and control characters become spaces. */
 export function oneLine(text: string): string {
   return /[\p{Cc}\u2028\u2029]/u.test(text) ? text.replace(/[\s\p{Cc}]+/gu, ' ').trim() : text;
@@ -72,24 +75,30 @@ export class LineWriter {
 export function* readLines(path: string): Generator<string> {
   const file = openSync(path, 'r');
   try {
-    let rest = Buffer.alloc(0);
-    const buffer = Buffer.allocUnsafe(CHUNK);
+    let buffer = Buffer.allocUnsafe(PIECE);
+    // Bytes of a line whose end has not been read yet; they are moved to the start of the buffer.
+    let held = 0;
     for (;;) {
-      const read = readSync(file, buffer, 0, CHUNK, null);
+      if (held === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2);
+      const read = readSync(file, buffer, held, buffer.length - held, null);
       if (read === 0) break;
-      const end = buffer.lastIndexOf(10, read - 1);
-      if (end < 0) {
-        rest = Buffer.concat([rest, buffer.subarray(0, read)]);
-        continue;
+      const end = buffer.lastIndexOf(10, held + read - 1);
+      const full = held + read;
+      if (end >= 0) {
+        yield* buffer.toString('utf8', 0, end).split('\n');
+        buffer.copyWithin(0, end + 1, full);
       }
-      const text = Buffer.concat([rest, buffer.subarray(0, end)]).toString('utf8');
-      rest = Buffer.from(buffer.subarray(end + 1, read));
-      yield* text.split('\n');
+      held = full - (end + 1);
     }
-    if (rest.length > 0) yield rest.toString('utf8');
+    if (held > 0) yield buffer.toString('utf8', 0, held);
   } finally {
     closeSync(file);
   }
+}
+
+/** A copy of a text that came from `readLines`, for keeping: a part of a line keeps the whole piece that it was read with. */
+export function kept(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 /** Lines kept on disk to be taken back in another order. */

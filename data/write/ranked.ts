@@ -8,9 +8,9 @@ import { csvHeader, isoTime, UPDATED } from './record.ts';
 
 interface Ranked {
   pack: Pack;
-  /** Record numbers, best first. */
+  /** Places on the shelf, best first. */
   order: Uint32Array;
-  /** Milliseconds since 1970 by record number. */
+  /** Milliseconds since 1970 by place on the shelf. */
   updated: Float64Array;
   shelf: Shelf;
   /** The release's folder, and the one for lines that become Parquet. */
@@ -20,7 +20,7 @@ interface Ranked {
 
 const PLACEHOLDER = Buffer.from(`"updated_at":"${UPDATED}"`);
 
-/** Writes records.jsonl and records.csv, and the lines `engine`, `terms` and `bodies` for DuckDB. */
+/** Writes records.jsonl and records.csv, and the lines `engine`, `terms` and `bodies` (what stands beside a body) for DuckDB. */
 export function writeRecords({ pack, order, updated, shelf, out, lines }: Ranked): void {
   const jsonl = new LineWriter(join(out, RELEASE_FILES.jsonl));
   const csv = new LineWriter(join(out, RELEASE_FILES.csv));
@@ -38,9 +38,7 @@ export function writeRecords({ pack, order, updated, shelf, out, lines }: Ranked
     jsonl.line('');
     const version = createHash('sha256').update(body).digest('hex').slice(0, 16);
     const id = engineRow.slice(0, engineRow.indexOf('\t'));
-    bodies.bytes(Buffer.from(`${ord}\t${id}\t${version}\t${identity}\t`), false);
-    bodies.bytes(body, false);
-    bodies.line('');
+    bodies.line(`${ord}\t${id}\t${version}\t${identity}`);
     csv.line(`${row},${isoTime(at)}\r`);
     engine.line(`${ord}\t${at}\t${engineRow}`);
     writeTerms(terms, words, ord);

@@ -126,16 +126,9 @@ function engineParts(attribute: Attribute, value: Value | undefined): string {
   }
 }
 
-const folds = new Map<string, string>();
-
-/** `fold`, remembered: countries and providers repeat themselves by the thousand. */
+/** `fold` of a stored value, whose white space is in order already: most texts only need lower case. */
 function folded(text: string): string {
-  const known = folds.get(text);
-  if (known !== undefined) return known;
-  if (folds.size > 20_000) folds.clear();
-  const result = fold(text);
-  folds.set(text, result);
-  return result;
+  return /^[ -~]*$/.test(text) ? text.toLowerCase() : fold(text);
 }
 
 /** Searchable words of a record: term, `1` where a public attribute has it and `0` elsewhere, and so on, between tabs. */

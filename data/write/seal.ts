@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { type Manifest, paths, RELEASE_FILES } from '../layout.ts';
 import { contentName, currentRelease, makeCurrent, measure } from '../manifest.ts';
 import { putInPlace, unfinished } from './atomic.ts';
-import type { Drafted } from './draft.ts';
-import { Duck, quoted } from './duck.ts';
-import { changesQuery } from './tables.ts';
+import { writeChanges } from './changes.ts';
+import { Duck } from './duck.ts';
 
 /** What the manifest says beside what `seal` finds out itself. */
-export type Told = Omit<Manifest, 'schema_version' | 'release' | 'files' | 'records'>;
+export type Told = Omit<Manifest, 'schema_version' | 'release' | 'files'>;
 
 /**
  * Moves the draft's files to their place and switches to them. `now` (milliseconds) is when the changes become visible. Tells the release's id, and
@@ -19,21 +18,21 @@ export type Told = Omit<Manifest, 'schema_version' | 'release' | 'files' | 'reco
 export async function seal(
   dataDir: string,
   folder: string,
-  drafted: Drafted,
+  rows: Readonly<Record<string, number>>,
   told: Told,
   now: () => Date,
 ): Promise<{ release: string; fresh: boolean }> {
   const files: Manifest['files'] = {};
-  for (const [file, rows] of Object.entries(drafted.rows)) {
-    files[file] = { ...(await measure(join(folder, file))), rows };
+  for (const [file, count] of Object.entries(rows)) {
+    files[file] = { ...(await measure(join(folder, file))), rows: count };
   }
   const release = contentName(files);
   const current = await currentRelease(dataDir, told.dataset);
   if (release === current) return { release, fresh: false };
   const before = current === null ? null : paths.release(dataDir, told.dataset, current);
-  const rows = await writeChanges(folder, before, drafted.differences, now().getTime());
-  files[RELEASE_FILES.changes] = { ...(await measure(join(folder, RELEASE_FILES.changes))), rows };
-  const manifest: Manifest = { schema_version: 1, release, ...told, records: drafted.records, files };
+  const changes = await dated(folder, before, now().getTime());
+  files[RELEASE_FILES.changes] = { ...(await measure(join(folder, RELEASE_FILES.changes))), rows: changes };
+  const manifest: Manifest = { schema_version: 1, release, ...told, files };
   await writeFile(join(folder, RELEASE_FILES.manifest), `${JSON.stringify(manifest, null, 1)}\n`);
   const place = paths.release(dataDir, told.dataset, release);
   if (await stat(place).catch(() => null)) {
@@ -46,26 +45,12 @@ export async function seal(
   return { release, fresh: true };
 }
 
-/** Writes the change feed: the one before, then the new changes a microsecond apart, all after those before and, if there is room, none after now. */
-async function writeChanges(
-  folder: string,
-  before: string | null,
-  differences: Drafted['differences'],
-  now: number,
-): Promise<number> {
+async function dated(folder: string, before: string | null, now: number): Promise<number> {
   const spill = join(folder, '..', 'spill-changes');
   await mkdir(spill, { recursive: true });
   const duck = await Duck.open(spill);
   try {
-    const earlier = before === null ? null : join(before, RELEASE_FILES.changes);
-    const last =
-      earlier === null
-        ? 0
-        : await duck.count(`SELECT coalesce(max(epoch_us(recorded_at)), 0) FROM read_parquet(${quoted(earlier)})`);
-    const first = Math.max(last + 1, now * 1000 - Math.max(0, differences.rows - 1));
-    const engines = [folder, ...(before === null ? [] : [before])].map((each) => join(each, RELEASE_FILES.engine));
-    const query = changesQuery(differences.path, engines, earlier, BigInt(first));
-    return await duck.parquet(query, join(folder, RELEASE_FILES.changes));
+    return await writeChanges(duck, folder, before, now);
   } finally {
     duck.close();
   }

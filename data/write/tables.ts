@@ -1,31 +1,36 @@
-// The files of a release as queries over the build's lines. What each column means: docs/releases.md.
-import type { Attribute, Pack } from '../../packs/model.ts';
-import { flatColumns, recordColumn } from './csv.ts';
+// The tables of a release that the build writes as lines first, and the queries that make them Parquet. Columns: docs/releases.md.
+import type { Pack } from '../../packs/model.ts';
 import { type Columns, fromLines, named, quoted } from './duck.ts';
 import { engineColumns } from './record.ts';
 
-/** Lines of settled facts; `observed_at` and `confirmed_at` in milliseconds. */
-export const FACT_LINES: Columns = {
+/** Names that lines give as numbers, counted from 1. */
+export interface Names {
+  attributes: readonly string[];
+  sources: readonly string[];
+  runs: readonly string[];
+}
+
+/** Lines of stored facts, sorted: attribute, source and run by number, `at` in milliseconds. */
+export const STORED_LINES: Columns = {
   entity: 'VARCHAR',
-  attribute: 'VARCHAR',
-  value: 'VARCHAR',
-  source: 'VARCHAR',
-  source_url: 'VARCHAR',
-  observed_at: 'BIGINT',
-  confidence: 'DOUBLE',
-  evidence: 'VARCHAR',
+  attribute: 'USMALLINT',
+  source: 'USMALLINT',
+  run: 'USMALLINT',
   source_kind: 'VARCHAR',
-  run: 'VARCHAR',
-  confirmed_at: 'BIGINT',
-  won: 'BOOLEAN',
-  reason: 'VARCHAR',
+  at: 'BIGINT',
+  confidence: 'DOUBLE',
+  value: 'VARCHAR',
+  source_url: 'VARCHAR',
+  evidence: 'VARCHAR',
 };
 
-/** Lines of validity intervals. `record` numbers the published records in the order of their ids; null: no longer one. */
+/** Lines of verdicts, one beside each stored fact; `reason` null: not a fact of the release. */
+export const VERDICT_LINES: Columns = { confirmed_at: 'BIGINT', won: 'BOOLEAN', reason: 'VARCHAR' };
+
+/** Lines of validity intervals; `record` as in RECORD_LINES, attribute by number. */
 export const HISTORY_LINES: Columns = {
   record: 'UINTEGER',
-  entity: 'VARCHAR',
-  attribute: 'VARCHAR',
+  attribute: 'USMALLINT',
   value: 'VARCHAR',
   old_value: 'VARCHAR',
   min: 'DOUBLE',
@@ -34,6 +39,9 @@ export const HISTORY_LINES: Columns = {
   to: 'BIGINT',
   source_url: 'VARCHAR',
 };
+
+/** Lines of all records ever seen, numbered in the order of their ids; `ord` null: nothing of it is published. */
+export const RECORD_LINES: Columns = { record: 'UINTEGER', id: 'VARCHAR', ord: 'UINTEGER' };
 
 export const LISTING_LINES: Columns = { entity: 'VARCHAR', source: 'VARCHAR', listed: 'BOOLEAN', at: 'BIGINT' };
 
@@ -56,13 +64,8 @@ export const REVIEW_LINES: Columns = {
 
 export const TERM_LINES: Columns = { term: 'VARCHAR', ord: 'UINTEGER', public: 'BOOLEAN' };
 
-export const BODY_LINES: Columns = {
-  ord: 'UINTEGER',
-  id: 'VARCHAR',
-  version: 'VARCHAR',
-  identity: 'VARCHAR',
-  body: 'VARCHAR',
-};
+/** Lines beside those of records.jsonl. */
+export const BODY_LINES: Columns = { ord: 'UINTEGER', id: 'VARCHAR', version: 'VARCHAR', identity: 'VARCHAR' };
 
 /** Milliseconds become TIMESTAMP; the other columns stay. */
 export function timed(path: string, columns: Columns, times: readonly string[]): string {
@@ -70,6 +73,42 @@ export function timed(path: string, columns: Columns, times: readonly string[]):
     times.includes(name) ? `make_timestamp_ms(${named(name)}) AS ${named(name)}` : named(name),
   );
   return `SELECT ${list.join(', ')} FROM ${fromLines(path, columns)}`;
+}
+
+/** A name by its number. */
+const nameOf = (names: readonly string[], column: string) =>
+  `list_extract([${names.map(quoted).join(', ')}], ${column})`;
+
+/** Numbers for names, 0 for a name that is not among them: what `nameOf` undoes. */
+export function numberOf(names: readonly string[], column: string): string {
+  return names.length === 0 ? '0' : `coalesce(list_position([${names.map(quoted).join(', ')}], ${column}), 0)`;
+}
+
+/** Facts with the verdicts on them, in the order of the stored lines. */
+export function factsQuery(stored: string, verdicts: string, names: Names): string {
+  return (
+    `SELECT entity, ${nameOf(names.attributes, 'attribute')} AS attribute, value, ${nameOf(names.sources, 'source')} AS source, source_url, ` +
+    `make_timestamp_ms("at") AS observed_at, confidence, evidence, source_kind, ${nameOf(names.runs, 'run')} AS run, ` +
+    'make_timestamp_ms(confirmed_at) AS confirmed_at, won, reason ' +
+    `FROM ${fromLines(stored, STORED_LINES)} AS stored POSITIONAL JOIN ${fromLines(verdicts, VERDICT_LINES)} AS verdicts WHERE reason IS NOT NULL`
+  );
+}
+
+/** Validity intervals by attribute, record and time. */
+export function historyQuery(history: string, records: string, attributes: readonly string[]): string {
+  const ranked = [...attributes].sort().map((name) => attributes.indexOf(name) + 1);
+  return (
+    `SELECT ord, id AS entity, ${nameOf(attributes, 'attribute')} AS attribute, value, old_value, min, max, ` +
+    'make_timestamp_ms("from") AS "from", make_timestamp_ms("to") AS "to", source_url ' +
+    `FROM ${fromLines(history, HISTORY_LINES)} AS history JOIN ${fromLines(records, RECORD_LINES)} AS records USING (record) ` +
+    `ORDER BY list_position([${ranked.join(', ')}], attribute), record, "from"`
+  );
+}
+
+/** Bodies as records.jsonl has them, beside what the lines say of each. */
+export function bodiesQuery(lines: string, jsonl: string): string {
+  const bodies = fromLines(jsonl, { body: 'VARCHAR' });
+  return `SELECT ord, id, version, identity, body FROM ${fromLines(lines, BODY_LINES)} AS lines POSITIONAL JOIN ${bodies} AS bodies`;
 }
 
 /** The engine table, already in the order of `ord`. */
@@ -80,100 +119,4 @@ export function engineQuery(pack: Pack, path: string): string {
     lists.has(name.split(':')[0]!) ? `from_json(${named(name)}, '["VARCHAR"]') AS ${named(name)}` : named(name),
   );
   return `SELECT ${list.join(', ')} FROM ${fromLines(path, columns)}`;
-}
-
-const JSON_TYPES: Partial<Record<Attribute['type'], string>> = {
-  boolean: 'BOOLEAN',
-  integer: 'BIGINT',
-  number: 'DOUBLE',
-  date: 'DATE',
-  strings: 'VARCHAR[]',
-  price: 'JSON',
-  geo: 'STRUCT(lat DOUBLE, lng DOUBLE)',
-};
-
-/** What flat files say of a record beside its attributes. */
-const RECORD_COLUMNS = ['id', 'slug', 'name', 'updated_at', 'quality_score', 'completeness', 'verified_owner'];
-
-/** Typed columns and provenance for analysts, read back from records.jsonl in its order. */
-export function recordsQuery(pack: Pack, jsonl: string): string {
-  const told =
-    'STRUCT(source_url VARCHAR, observed_at TIMESTAMP, confidence DOUBLE, evidence VARCHAR, source STRUCT(kind VARCHAR))';
-  const shape = (type: (attribute: Attribute) => string) =>
-    `STRUCT(${pack.attributes.map((each) => `${named(each.name)} ${type(each)}`).join(', ')})`;
-  const columns: Columns = { id: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR', updated_at: 'TIMESTAMP' };
-  columns['attributes'] = shape((attribute) => JSON_TYPES[attribute.type] ?? 'VARCHAR');
-  columns['provenance'] = shape(() => told);
-  Object.assign(columns, { quality_score: 'DOUBLE', completeness: 'DOUBLE', verified_owner: 'BOOLEAN' });
-  const read = Object.entries(columns).map(([name, type]) => `${name}: ${quoted(type)}`);
-  const values = pack.attributes.flatMap(analystColumns);
-  const provenance = pack.attributes.map(({ name }) => `${named(name)} := ${provenanceOf(name)}`);
-  const own = RECORD_COLUMNS.map((name) => `${name} AS ${named(recordColumn(pack, name))}`);
-  return (
-    `SELECT ${[...own, ...values].join(', ')}, struct_pack(${provenance.join(', ')}) AS ${named(recordColumn(pack, 'provenance'))} ` +
-    `FROM read_json(${quoted(jsonl)}, format = 'newline_delimited', columns = {${read.join(', ')}})`
-  );
-}
-
-function provenanceOf(name: string): string {
-  const told = `provenance.${named(name)}`;
-  const members = ['source_url', 'observed_at', 'confidence', 'evidence'].map((each) => `${each} := ${told}.${each}`);
-  return `CASE WHEN ${told} IS NULL THEN NULL ELSE struct_pack(${members.join(', ')}, source_kind := ${told}.source.kind) END`;
-}
-
-function analystColumns(attribute: Attribute): string[] {
-  const value = `attributes.${named(attribute.name)}`;
-  const [first, second] = flatColumns(attribute);
-  if (attribute.type === 'price')
-    return [
-      `coalesce(TRY_CAST(${value} AS DOUBLE), CAST(${value}->>'min' AS DOUBLE)) AS ${named(first!)}`,
-      `coalesce(TRY_CAST(${value} AS DOUBLE), CAST(${value}->>'max' AS DOUBLE)) AS ${named(second!)}`,
-    ];
-  if (attribute.type === 'geo') return [`${value}.lat AS ${named(first!)}`, `${value}.lng AS ${named(second!)}`];
-  return [`${value} AS ${named(first!)}`];
-}
-
-/** The same of public attributes alone, from records.parquet. */
-export function publicQuery(pack: Pack, records: string): string {
-  const open = pack.attributes.filter((each) => each.public);
-  const values = open.flatMap(flatColumns).map(named);
-  const all = named(recordColumn(pack, 'provenance'));
-  const provenance = open.map(({ name }) => `${named(name)} := ${all}.${named(name)}`);
-  const told = open.length === 0 ? '' : `, struct_pack(${provenance.join(', ')}) AS ${all}`;
-  const own = RECORD_COLUMNS.map((name) => named(recordColumn(pack, name)));
-  return `SELECT ${[...own, ...values].join(', ')}${told} FROM read_parquet(${quoted(records)})`;
-}
-
-const CHANGED = 'entity AS entity_id, attribute, type, old_value, new_value, observed_at, source_url';
-
-/** What this release says otherwise than the one before: the differences of their two histories' last intervals. */
-export function differences(history: string, before: string | null): string {
-  const last = (path: string) => `(SELECT * FROM read_parquet(${quoted(path)}) WHERE "to" IS NULL)`;
-  const type = (old: string) => `CASE WHEN ${old} IS NULL THEN 'added' ELSE 'changed' END AS type`;
-  if (before === null)
-    return (
-      `SELECT ${CHANGED} FROM (SELECT entity, attribute, 'added' AS type, NULL::VARCHAR AS old_value, value AS new_value, ` +
-      `"from" AS observed_at, source_url FROM ${last(history)} WHERE value IS NOT NULL) ORDER BY observed_at, entity, attribute`
-    );
-  return (
-    `SELECT ${CHANGED} FROM (SELECT coalesce(n.entity, o.entity) AS entity, coalesce(n.attribute, o.attribute) AS attribute, ` +
-    `${type('o.value')}, o.value AS old_value, n.value AS new_value, coalesce(n."from", o."from") AS observed_at, ` +
-    `coalesce(n.source_url, o.source_url) AS source_url ` +
-    `FROM ${last(history)} n FULL JOIN ${last(before)} o ON n.entity = o.entity AND n.attribute = o.attribute ` +
-    `WHERE o.value IS DISTINCT FROM n.value) ORDER BY observed_at, entity, attribute`
-  );
-}
-
-/**
- * The change feed: what the release before had, then the new differences, one microsecond apart from `first` on. A record that is no
- * longer published keeps the names it had.
- */
-export function changesQuery(fresh: string, engines: string[], before: string | null, first: bigint): string {
-  const names = engines.map((path, i) => `SELECT id, slug, name, ${i} AS age FROM read_parquet(${quoted(path)})`);
-  const named_ = `(SELECT id, slug, name FROM (${names.join(' UNION ALL ')}) QUALIFY row_number() OVER (PARTITION BY id ORDER BY age) = 1)`;
-  const added =
-    `SELECT make_timestamp(${first} + place) AS recorded_at, entity_id, slug, name, attribute, type, old_value, new_value, observed_at, source_url ` +
-    `FROM (SELECT *, file_row_number AS place FROM read_parquet(${quoted(fresh)}, file_row_number = true)) LEFT JOIN ${named_} ON id = entity_id ORDER BY recorded_at`;
-  if (before === null) return added;
-  return `SELECT * FROM read_parquet(${quoted(before)}) UNION ALL (${added})`;
 }

@@ -1,0 +1,150 @@
+// Settles one record after the other: what it says, how it came to say so, how good it is, and what a person should look at.
+import { type Decision, type Ground, type Question, trustOfSources } from '../data/consolidate.ts';
+import { course } from '../data/consolidate-history.ts';
+import { confirmedAt } from '../data/consolidate-times.ts';
+import { type ReadingRow, standingReadings } from '../data/facts.ts';
+import type { Draft } from '../data/write/draft.ts';
+import { isoTime, type SettledValue } from '../data/write/record.ts';
+import type { Identity, Pack, Rule, Value } from '../packs/model.ts';
+import { clean } from '../packs/schema.ts';
+import { type Present, scoreRecord } from './quality.ts';
+import { fits, type RecordFacts, type StoredFact } from './resolve-facts.ts';
+import { historyCells, reviewFacts } from './resolve-lines.ts';
+import { Tally } from './resolve-tally.ts';
+
+/** A review item that somebody decided. */
+export interface Decided extends Decision {
+  id: string;
+  entity_id: string;
+  attribute: string;
+}
+
+const HOUR = 3_600_000;
+const NONE: ReadonlyMap<string, Decision> = new Map();
+
+type Values = (SettledValue | undefined)[];
+type History = [attribute: number, ...cells: (string | number | null)[]][];
+
+export class Settler {
+  readonly tally = new Tally();
+  /** Newest reading by source id. */
+  readonly confirmed: Record<string, string> = {};
+  readonly #pack: Pack;
+  readonly #draft: Draft;
+  readonly #ground: Ground;
+  readonly #standing: ReadingRow[];
+  readonly #newest: number;
+  readonly #identity: Set<string>;
+  readonly #decided = new Map<string, Map<string, Decision>>();
+
+  constructor(pack: Pack, made: readonly ReadingRow[], decided: readonly Decided[], draft: Draft) {
+    this.#pack = pack;
+    this.#draft = draft;
+    this.#standing = standingReadings(made);
+    const readings = new Map<string, number[]>();
+    for (const { source, confirmed_at } of this.#standing) {
+      readings.set(
+        source,
+        [...(readings.get(source) ?? []), confirmed_at].sort((a, b) => a - b),
+      );
+    }
+    for (const [source, times] of readings) this.confirmed[source] = isoTime(times.at(-1)!);
+    this.#newest = Math.max(0, ...this.#standing.map((row) => row.confirmed_at));
+    this.#identity = new Set(pack.identity.attributes);
+    this.#ground = { dataset: pack.id, consolidation: pack.consolidation, trust: trustOfSources(pack), readings };
+    for (const each of decided) {
+      const key = `${each.entity_id} ${each.attribute}`;
+      this.#decided.set(key, (this.#decided.get(key) ?? new Map<string, Decision>()).set(each.id, each));
+    }
+  }
+
+  /** Settles a record and adds it, the verdicts on its facts, its history and what is asked about it to the draft. */
+  settle(record: RecordFacts): void {
+    const { id, identity, slug } = record;
+    if (identity === null || slug === null) throw new Error(`the facts of ${id} hold no identity`);
+    const rule = this.#pack.consolidation.rule(identity);
+    const values: Values = new Array(this.#pack.attributes.length);
+    const history: History = [];
+    let owner = false;
+    for (const { attribute, facts } of record.groups) {
+      if (attribute < 0) for (const _ of facts) this.#draft.verdict(null);
+      else values[attribute] = this.#settle(record, attribute, facts, rule, history);
+      owner ||= attribute >= 0 && facts.some((fact) => fact.source_kind === 'owner');
+    }
+    for (const { source, listed, at } of record.listings) this.#draft.line('listings', [id, source, listed, at]);
+    const number = this.#publish(id, identity, slug, values, owner);
+    for (const [attribute, ...cells] of history) this.#draft.line('history', [number, attribute + 1, ...cells]);
+  }
+
+  #settle(
+    record: RecordFacts,
+    number: number,
+    stored: StoredFact[],
+    rule: Rule,
+    history: History,
+  ): SettledValue | undefined {
+    const attribute = this.#pack.attributes[number]!;
+    const facts = stored.every((fact) => fits(attribute, fact.value))
+      ? stored
+      : stored.filter((fact) => fits(attribute, fact.value));
+    const question: Question = {
+      entity: record.id,
+      attribute,
+      identity: this.#identity.has(attribute.name),
+      statements: facts,
+      listings: record.listings,
+      rule,
+      decisions: this.#decided.get(`${record.id} ${attribute.name}`) ?? NONE,
+    };
+    const { periods, now, disputes } = course(question, this.#ground);
+    let settled: SettledValue | undefined;
+    let position = 0;
+    for (const fact of stored) {
+      if (fact !== facts[position]) {
+        this.#draft.verdict(null);
+        continue;
+      }
+      const confirmed_at = confirmedAt(question, this.#ground.readings, position, Number.POSITIVE_INFINITY);
+      const won = position === now.winner;
+      this.#draft.verdict({ confirmed_at, won, reason: now.reasons[position]! });
+      position++;
+      if (!won) continue;
+      const { json, source_url, evidence, source_kind: kind } = fact;
+      const value = fact.value as Value;
+      settled = { value, json, source_url, evidence, kind, observed_at: confirmed_at, confidence: now.confidence };
+    }
+    for (const cells of historyCells(attribute, facts, periods)) history.push([number, ...cells]);
+    for (const { id, kind, statements, opened_at } of disputes) {
+      const [first, second] = statements;
+      const told = reviewFacts(record.id, attribute.name, [facts[first]!, facts[second]!]);
+      this.#draft.line('review', [id, kind, record.id, attribute.name, told, opened_at]);
+    }
+    return settled;
+  }
+
+  /** Adds the record, unless nothing of it is published; gives its number in the draft. */
+  #publish(id: string, identity: Identity, slug: string, values: Values, owner: boolean): number {
+    const present: Present[] = [];
+    const named: Record<string, Value> = {};
+    for (let i = 0; i < values.length; i++) {
+      const settled = values[i];
+      if (settled === undefined) continue;
+      const attribute = this.#pack.attributes[i]!;
+      const age = Math.max(0, (this.#newest - settled.observed_at) / HOUR);
+      present.push({ attribute, confidence: settled.confidence, age });
+      named[attribute.name] = settled.value;
+      this.tally.add(attribute, settled);
+    }
+    if (present.length === 0) return this.#draft.record(id, null);
+    const name = clean(this.#pack.identity.name(identity, named)) || slug;
+    const { quality, completeness } = scoreRecord(this.#pack, present);
+    const told = JSON.stringify(identity);
+    return this.#draft.record(id, { id, slug, name, identity: told, values, quality, completeness, owner });
+  }
+
+  /** Adds the readings that count. */
+  readings(): void {
+    for (const { source, package: pkg, version, confirmed_at, date_source } of this.#standing)
+      this.#draft.line('readings', [source, pkg, version, confirmed_at, date_source]);
+  }
+}

@@ -1,0 +1,54 @@
+// The change feed: what a release says otherwise than the one before, dated when it becomes visible (contract section 5).
+import { join } from 'node:path';
+import { RELEASE_FILES } from '../layout.ts';
+import { type Duck, quoted } from './duck.ts';
+
+const table = (folder: string, file: string) => `read_parquet(${quoted(join(folder, file))})`;
+
+/** Last interval of each value, withdrawals included. */
+const last = (folder: string) => `(SELECT * FROM ${table(folder, RELEASE_FILES.history)} WHERE "to" IS NULL)`;
+
+/**
+ * The differences between two release folders as a query: entity_id, attribute, type, old_value, new_value, observed_at, source_url.
+ * Without a release before, every value is added.
+ */
+export function differences(folder: string, before: string | null): string {
+  if (before === null)
+    return (
+      `SELECT entity AS entity_id, attribute, 'added' AS type, NULL::VARCHAR AS old_value, value AS new_value, "from" AS observed_at, ` +
+      `source_url FROM ${last(folder)} WHERE value IS NOT NULL`
+    );
+  return (
+    'SELECT coalesce(n.entity, o.entity) AS entity_id, coalesce(n.attribute, o.attribute) AS attribute, ' +
+    `CASE WHEN o.value IS NULL THEN 'added' ELSE 'changed' END AS type, o.value AS old_value, n.value AS new_value, ` +
+    'coalesce(n."from", o."from") AS observed_at, coalesce(n.source_url, o.source_url) AS source_url ' +
+    `FROM ${last(folder)} n FULL JOIN ${last(before)} o ON n.entity = o.entity AND n.attribute = o.attribute ` +
+    'WHERE o.value IS DISTINCT FROM n.value'
+  );
+}
+
+/**
+ * Writes changes.parquet: the feed before, then the differences a microsecond apart, all after those before and, if there is room, none
+ * after `now` (milliseconds). A record that is no longer published keeps the names it had. Tells the rows.
+ */
+export async function writeChanges(duck: Duck, folder: string, before: string | null, now: number): Promise<number> {
+  const changed = differences(folder, before);
+  const count = await duck.count(`SELECT count(*) FROM (${changed})`);
+  const earlier = before === null ? null : table(before, RELEASE_FILES.changes);
+  const latest =
+    earlier === null ? 0 : await duck.count(`SELECT coalesce(max(epoch_us(recorded_at)), 0) FROM ${earlier}`);
+  const first = Math.max(latest + 1, now * 1000 - Math.max(0, count - 1));
+  const engines = [folder, ...(before === null ? [] : [before])].map(
+    (each, age) => `SELECT id, slug, name, ${age} AS age FROM ${table(each, RELEASE_FILES.engine)}`,
+  );
+  const names =
+    engines.length === 1
+      ? engines[0]
+      : `SELECT * FROM (${engines.join(' UNION ALL ')}) QUALIFY row_number() OVER (PARTITION BY id ORDER BY age) = 1`;
+  const ordered = `SELECT d.*, slug, name FROM (${changed}) d LEFT JOIN (${names}) e ON e.id = d.entity_id ORDER BY observed_at, entity_id, attribute`;
+  const fresh =
+    `SELECT make_timestamp(${first} - 1 + row_number() OVER ()) AS recorded_at, entity_id, slug, name, attribute, type, old_value, ` +
+    `new_value, observed_at, source_url FROM (${ordered})`;
+  const query = earlier === null ? fresh : `SELECT * FROM ${earlier} UNION ALL (${fresh})`;
+  return duck.parquet(query, join(folder, RELEASE_FILES.changes));
+}
