@@ -7,7 +7,7 @@ import { openRelease, type Release } from '../data/release.ts';
 import type { Pack } from '../packs/model.ts';
 
 /** A build is in no hurry: its statements may run for long on a busy machine, and nobody else waits. */
-const LIMITS = { statement: 600_000, patience: 600_000, bodies: 0 };
+const LIMITS = { statement: 600_000, patience: 600_000, bodies: 0, history: 0 };
 
 /** Reads the manifest now and opens the rest when it is asked something. Close its engine in any case. */
 export async function sleepingRelease(dataDir: string, pack: Pack, id: string): Promise<Release> {
@@ -24,6 +24,9 @@ export async function sleepingRelease(dataDir: string, pack: Pack, id: string): 
     engine: {
       search: async (plan, asking) => (await engine()).search(plan, asking),
       facets: async (plan, asking) => (await engine()).facets(plan, asking),
+      similar: async (plan, asking) => (await engine()).similar(plan, asking),
+      stats: async (plan, asking) => (await engine()).stats(plan, asking),
+      timeseries: async (plan, asking) => (await engine()).timeseries(plan, asking),
       resolve: async (refs, asking) => (await engine()).resolve(refs, asking),
       bodies: async (ordinals, asking) => (await engine()).bodies(ordinals, asking),
       close: async () => {

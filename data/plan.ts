@@ -57,6 +57,84 @@ export interface FacetAnswer {
   withheld: number;
 }
 
+/** Records most like one record by the words of their searchable attributes. */
+export interface SimilarPlan {
+  /** Ordinal of the record that the others are compared with; it is never found itself. */
+  subject: number;
+  where: Predicate[];
+  /** Only records with another value of this attribute; those without one are left out. null: any record. */
+  differBy: string | null;
+  limit: number;
+}
+
+/** Best first, ties by id ascending; only records that share a word. */
+export type SimilarAnswer = { ordinal: number; score: number }[];
+
+/** Statistics of a numeric attribute over the matching records that have it; of a price range the minimum counts. */
+export interface StatsPlan {
+  where: Predicate[];
+  attribute: string;
+  /** Attributes to group by: none, one, or one inside the other. Records without one are in no group of it. */
+  by: string[];
+  /** Most groups of both levels together. */
+  groups: number;
+}
+
+/** What is known of some numbers; `count` is at least 1. Quantiles interpolate linearly between the two nearest numbers. */
+export interface Figures {
+  count: number;
+  min: number;
+  q1: number;
+  median: number;
+  q3: number;
+  max: number;
+  mean: number;
+}
+
+/** A group by its keys, outermost first; one without keys when nothing was grouped by. */
+export interface StatsGroup {
+  keys: Value[];
+  figures: Figures;
+}
+
+/** Groups by level, then by count descending, then by keys; none of them when there are more than the plan allows. */
+export interface StatsAnswer {
+  groups: StatsGroup[];
+  /** How many there are. */
+  total: number;
+}
+
+/** A numeric attribute as of the end of several days, over the records that match now. */
+export interface SeriesPlan {
+  where: Predicate[];
+  attribute: string;
+  /** Attribute to group by, or null. Records without it are in no group. */
+  by: string | null;
+  /** Day of the first point, counted from 1970-01-01, days from one point to the next, and the number of points. */
+  first: number;
+  step: number;
+  points: number;
+  /** Most records that may match, and most groups. Beyond, the answer holds no spans. */
+  records: number;
+  groups: number;
+}
+
+/** Figures of a group at the points (0-based) from `from` up to, not with, `until`. */
+export interface SeriesSpan {
+  key: Value | null;
+  from: number;
+  until: number;
+  figures: Omit<Figures, 'q1' | 'q3'>;
+}
+
+/** Spans by key, then by point. At the points of no span no record of the group had a value. */
+export interface SeriesAnswer {
+  /** Records that match, with a value or not. */
+  matched: number;
+  groups: number;
+  spans: SeriesSpan[];
+}
+
 /** Ordinals (rank by quality descending, then id) of a page, in order, with the position after the last. */
 export interface SearchAnswer {
   ordinals: number[];
@@ -77,6 +155,9 @@ export interface Asking {
 export interface Engine {
   search(plan: SearchPlan, asking?: Asking): Promise<SearchAnswer>;
   facets(plan: FacetPlan, asking?: Asking): Promise<FacetAnswer>;
+  similar(plan: SimilarPlan, asking?: Asking): Promise<SimilarAnswer>;
+  stats(plan: StatsPlan, asking?: Asking): Promise<StatsAnswer>;
+  timeseries(plan: SeriesPlan, asking?: Asking): Promise<SeriesAnswer>;
   /** Ordinals of ids or slugs, in the order asked; null where unknown. */
   resolve(refs: string[], asking?: Asking): Promise<(number | null)[]>;
   /** Stored bodies (JSON text of a StoredRecord) with their version, in the order asked. */

@@ -3,10 +3,12 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { buildIndex } from '../data/index/build.ts';
 import { column, type Manifest, parts, paths, RELEASE_FILES } from '../data/layout.ts';
-import type { StoredRecord } from '../data/model.ts';
+import type { Interval, StoredRecord } from '../data/model.ts';
 import type { Attribute, Geo, Pack, PriceRange, Value } from '../packs/model.ts';
 import { byCodePoint, fold } from '../packs/text.ts';
+import { HISTORY_COLUMNS, historyRows } from './random-history.ts';
 import { termsOf } from './random-records.ts';
 
 const TYPES: Record<string, string> = {
@@ -64,8 +66,12 @@ export async function writeRelease(
   pack: Pack,
   records: StoredRecord[],
   current = true,
+  history: Interval[] = [],
 ): Promise<Written> {
-  const seed = createHash('sha256').update(JSON.stringify(records)).digest('hex').slice(0, 16);
+  const seed = createHash('sha256')
+    .update(JSON.stringify([records, history]))
+    .digest('hex')
+    .slice(0, 16);
   const folder = paths.release(dataDir, pack.id, seed);
   mkdirSync(folder, { recursive: true });
   const instance = await DuckDBInstance.create(':memory:');
@@ -108,6 +114,7 @@ export async function writeRelease(
       records.map((record, ord) => engineRow(pack, record, ord)),
     ),
     await parquet(RELEASE_FILES.terms, { term: 'VARCHAR', ord: 'UINTEGER', public: 'BOOLEAN' }, terms),
+    await parquet(RELEASE_FILES.history, HISTORY_COLUMNS, historyRows(history, records)),
     await parquet(
       RELEASE_FILES.bodies,
       { ord: 'UINTEGER', id: 'VARCHAR', version: 'VARCHAR', body: 'VARCHAR' },
@@ -130,6 +137,7 @@ export async function writeRelease(
     ages: [],
   };
   writeFileSync(join(folder, RELEASE_FILES.manifest), JSON.stringify(manifest));
+  await buildIndex(folder, pack);
   if (current) writeFileSync(paths.current(dataDir, pack.id), seed);
   return { folder, release: seed, manifest };
 }

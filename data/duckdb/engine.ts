@@ -9,6 +9,9 @@ import { load } from './load.ts';
 import { bodiesAnswer, bodiesStatement, resolveAnswer, resolveStatement } from './lookup.ts';
 import { createPool } from './pool.ts';
 import { searchAnswer, searchStatement } from './select.ts';
+import { similarAnswer, similarStatement } from './similar.ts';
+import { statsAnswer, statsStatement } from './stats.ts';
+import { seriesAnswer, seriesStatement } from './timeseries.ts';
 
 /**
  * Opens the release in `folder`. Engines that share a process should share a gate. Throws when the release is damaged.
@@ -27,6 +30,9 @@ export async function openEngine(
   return {
     search: async (plan, asking) => searchAnswer(plan, await pool.ask(searchStatement(plan, shape), asking)),
     facets: async (plan, asking) => facetAnswer(await pool.ask(facetStatement(plan, shape), asking)),
+    similar: async (plan, asking) => similarAnswer(await pool.ask(similarStatement(plan, shape), asking)),
+    stats: async (plan, asking) => statsAnswer(plan, await pool.ask(statsStatement(plan, shape), asking)),
+    timeseries: async (plan, asking) => seriesAnswer(await pool.ask(seriesStatement(plan, shape), asking)),
     resolve: async (refs, asking) =>
       refs.length === 0 ? [] : resolveAnswer(refs, await pool.ask(resolveStatement(refs), asking)),
     bodies: async (ordinals, asking) =>

@@ -14,6 +14,8 @@ export interface EngineLimits {
   working_memory: number;
   /** Record bodies are held in memory up to this many bytes uncompressed, and read from Parquet beyond. */
   bodies: number;
+  /** Values of numbers over time are held in memory up to this many bytes, and read from Parquet beyond. */
+  history: number;
   /** Milliseconds that an unused release, other than the current one, stays open for the next page of a walk. */
   idle: number;
   /** Milliseconds after which a release that could not be opened is tried again. */
@@ -27,6 +29,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
   patience: 5_000,
   working_memory: 256 * 1024 * 1024,
   bodies: 128 * 1024 * 1024,
+  history: 64 * 1024 * 1024,
   idle: 60_000,
   retry: 30_000,
 };

@@ -5,7 +5,9 @@ import type { Pack } from '../../packs/model.ts';
 import { RELEASE_FILES } from '../layout.ts';
 import type { EngineLimits } from './limits.ts';
 import type { Shape } from './shape.ts';
+import { loadTerms } from './similar.ts';
 import { literal, type Sql, sql } from './sql.ts';
+import { loadSteps } from './steps.ts';
 import { loadRecords, type Run } from './tables.ts';
 
 /** Everything that could reach out of the process or write is off from the start; the rest is locked after loading. */
@@ -34,7 +36,8 @@ export async function load(folder: string, pack: Pack, rows: number, limits: Eng
     const run = async (statement: Sql) => (await connection.runAndReadAll(statement.text)).getRows();
     const file = (name: string) => sql`read_parquet(${literal(path(folder, name))})`;
     const shape = await loadRecords(run, file(RELEASE_FILES.engine), pack);
-    await run(sql`CREATE TABLE terms AS SELECT term, ord, public FROM ${file(RELEASE_FILES.terms)}`);
+    await loadTerms(run, file(RELEASE_FILES.terms));
+    await loadSteps(run, path(folder, RELEASE_FILES.history), pack, limits.history);
     await run(
       sql`CREATE TABLE refs AS SELECT id AS ref, ord FROM records UNION SELECT slug, ord FROM records ORDER BY ref`,
     );

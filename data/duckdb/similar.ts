@@ -1,0 +1,39 @@
+// Similarity plans as one statement: |A ∩ B| / |A ∪ B| over the distinct words of two records (Jaccard), exact.
+import type { SimilarAnswer, SimilarPlan } from '../plan.ts';
+import { attributeOf, comparedColumn, type Shape } from './shape.ts';
+import { name, type Sql, sql, whole } from './sql.ts';
+import type { Run } from './tables.ts';
+import { conditions } from './where.ts';
+
+/**
+ * Loads `terms`, sorted by word, with a number for each word, which is quicker to compare; and `term_counts`, how many
+ * different words a record has.
+ */
+export async function loadTerms(run: Run, file: Sql): Promise<void> {
+  const before = sql`SELECT term, ord, public, lag(term) OVER () AS before FROM ${file}`;
+  const code = sql`(sum((term IS DISTINCT FROM before)::INTEGER) OVER (ROWS UNBOUNDED PRECEDING))::UINTEGER`;
+  await run(sql`CREATE TABLE terms AS SELECT term, ord, public, ${code} AS code FROM (${before})`);
+  await run(sql`CREATE TABLE term_counts AS SELECT ord, count(*)::UINTEGER AS words FROM terms GROUP BY ord`);
+}
+
+/** Rows `[ord, score]`, best first, ties by id. */
+export function similarStatement({ subject, where, differBy, limit }: SimilarPlan, shape: Shape): Sql {
+  const mine = sql`SELECT code FROM terms WHERE ord = ${subject}::UINTEGER`;
+  const common = sql`SELECT ord, count(*) AS common FROM terms WHERE code IN (SELECT code FROM mine) AND ord <> ${subject}::UINTEGER GROUP BY ord`;
+  const differs = differBy === null ? sql`` : sql` AND ${otherThan(differBy, subject, shape)}`;
+  const candidates = sql`SELECT ord, id FROM records WHERE ${conditions(where, shape)}${differs}`;
+  const score = sql`common / ((SELECT count(*) FROM mine)::DOUBLE + words - common)`;
+  return sql`WITH mine AS MATERIALIZED (${mine}), shared AS (${common}), candidates AS (${candidates}) SELECT ord, ${score} AS score FROM shared JOIN term_counts USING (ord) JOIN candidates USING (ord) ORDER BY score DESC, id LIMIT ${whole(limit)}`;
+}
+
+/** Another value than the subject's, texts compared folded; any value where the subject has none. */
+function otherThan(attribute: string, subject: number, shape: Shape): Sql {
+  const compared = name(comparedColumn(attributeOf(shape, attribute)));
+  const own = sql`SELECT ${compared} FROM records WHERE ord = ${subject}::UINTEGER`;
+  return sql`${compared} IS NOT NULL AND ${compared} IS DISTINCT FROM (${own})`;
+}
+
+/** Reads the rows of `similarStatement`. */
+export function similarAnswer(rows: readonly (readonly unknown[])[]): SimilarAnswer {
+  return rows.map(([ordinal, score]) => ({ ordinal: Number(ordinal), score: Number(score) }));
+}

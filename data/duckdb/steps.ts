@@ -1,0 +1,40 @@
+// Validity intervals of numeric attributes in whole days, one table an attribute, for questions over time.
+import type { Attribute, Pack } from '../../packs/model.ts';
+import { NUMERIC } from '../../packs/schema.ts';
+import { literal, name, type Sql, sql } from './sql.ts';
+import type { Run } from './tables.ts';
+
+/** Stands for an interval that is still open: later than any day asked for. */
+const OPEN = 2_000_000_000;
+
+/** Bytes of one row: ordinal, value and two days. */
+const ROW = 20;
+
+/**
+ * Table of an attribute's intervals: ord, value (of a price range the minimum), since and until. The value was the
+ * published one at the end of every day (UTC, counted from 1970-01-01) from `since` up to, not with, `until`.
+ */
+export function stepsTable(attribute: string): string {
+  return `steps:${attribute}`;
+}
+
+/** Loads the history file of a release: into memory when its numbers take at most `most` bytes, else as views of the file. */
+export async function loadSteps(run: Run, file: string, pack: Pack, most: number): Promise<void> {
+  const [[numbers] = []] = await run(
+    sql`SELECT sum(num_values - coalesce(stats_null_count, 0)) FROM parquet_metadata(${literal(file)}) WHERE path_in_schema = 'min'`,
+  );
+  const kind = Number(numbers) * ROW > most ? sql`VIEW` : sql`TABLE`;
+  for (const attribute of pack.attributes.filter(({ type }) => NUMERIC.includes(type)))
+    await run(sql`CREATE ${kind} ${name(stepsTable(attribute.name))} AS ${intervals(attribute, file)}`);
+}
+
+/** An interval that begins and ends on one day was over when the day ended. */
+function intervals(attribute: Attribute, file: string): Sql {
+  const since = day(sql`"from"`);
+  const until = sql`coalesce(${day(sql`"to"`)}, ${{ text: String(OPEN), values: [] }})`;
+  return sql`SELECT ord, "min" AS value, ${since} AS since, ${until} AS until FROM read_parquet(${literal(file)}) WHERE attribute = ${literal(attribute.name)} AND ord IS NOT NULL AND "min" IS NOT NULL AND ${since} < ${until}`;
+}
+
+function day(time: Sql): Sql {
+  return sql`(${time}::DATE - DATE '1970-01-01')::INTEGER`;
+}
