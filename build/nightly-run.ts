@@ -8,6 +8,7 @@ import { UNFINISHED } from '../data/write/atomic.ts';
 import { loadPack, PackError } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
 import { byCodePoint } from '../packs/text.ts';
+import { message } from './collect-fetch.ts';
 import type { Effects } from './effects.ts';
 import { type DatasetNight, datasetNight } from './nightly-dataset.ts';
 import { lockNight } from './nightly-lock.ts';
@@ -43,7 +44,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
         nights.push(night);
         if (night.outcome === 'refused') failures.push(`${pack.id}: refused: ${night.told[0]}`);
       } catch (error) {
-        const reason = `${pack.id}: ${error instanceof Error ? error.message : String(error)}`;
+        const reason = `${pack.id}: ${message(error)}`;
         effects.progress.warn(reason);
         failures.push(reason);
       }
@@ -51,7 +52,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     try {
       failures.push(...(await render(config, packs, broken, effects)));
     } catch (error) {
-      const reason = `static files: ${error instanceof Error ? error.message : String(error)}`;
+      const reason = `static files: ${message(error)}`;
       effects.progress.warn(reason);
       failures.push(reason);
     }
@@ -91,12 +92,11 @@ export async function packFolders(dirs: readonly string[]): Promise<string[]> {
   return [...found].sort(([a], [b]) => byCodePoint(a, b)).map(([, folder]) => folder);
 }
 
-/** Whether every pack has a current release; `some`: whether any has. */
-export async function released(dataDir: string, dirs: readonly string[]): Promise<{ every: boolean; some: boolean }> {
-  const folders = await packFolders(dirs);
-  const ids = folders.map((folder) => folder.split(/[\\/]/).at(-1)!);
+/** Whether any pack has a release, so that there is something to serve. */
+export async function anyReleased(dataDir: string, dirs: readonly string[]): Promise<boolean> {
+  const ids = (await packFolders(dirs)).map((folder) => basename(folder));
   const have = await Promise.all(ids.map((id) => currentRelease(dataDir, id)));
-  return { every: have.length > 0 && have.every((id) => id !== null), some: have.some((id) => id !== null) };
+  return have.some((id) => id !== null);
 }
 
 /** Renders the static files of the datasets that have a release, and publishes them. Answers what could not be made. */
@@ -105,6 +105,7 @@ async function render(config: Config, packs: Pack[], broken: string[], effects: 
   if (ids.every((id) => id === null)) return [];
   const made = await prerender({ config, packs, untouched: broken, effects });
   for (const failure of made.failures) effects.progress.warn(failure);
+  effects.progress.step('register', 'publish');
   await publish(config.DIST_DIR, made);
   const { files, written, unchanged, deleted } = made;
   const count = (n: number) => n.toLocaleString('en-US');

@@ -33,7 +33,7 @@ async function main(args: string[]): Promise<number> {
     return 0;
   }
   if (values['if-missing'] && nothingMissing(process.env)) return 0;
-  const [{ readConfig, ConfigError }, { realEffects }, { Busy }, { released, runNight }] = await Promise.all([
+  const [{ readConfig, ConfigError }, { realEffects }, { Busy }, { anyReleased, runNight }] = await Promise.all([
     import('../config.ts'),
     import('./effects.ts'),
     import('./nightly-lock.ts'),
@@ -44,7 +44,7 @@ async function main(args: string[]): Promise<number> {
     const effects = realEffects(config.SOURCE_DATE_EPOCH);
     const { failures } = await runNight(config, effects, { only: values.only ?? null, accept: values.accept });
     for (const failure of failures) process.stderr.write(`${failure}\n`);
-    if (values['if-missing']) return (await released(config.DATA_DIR, config.PACK_DIRS)).some ? 0 : 1;
+    if (values['if-missing']) return (await anyReleased(config.DATA_DIR, config.PACK_DIRS)) ? 0 : 1;
     return failures.length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof ConfigError) && !(error instanceof Busy)) throw error;
