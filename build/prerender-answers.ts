@@ -3,7 +3,6 @@ import { render } from '../api/formats/render.ts';
 import type { Context, Operation } from '../api/operation.ts';
 import type { Release } from '../data/release.ts';
 import type { Output } from './prerender-output.ts';
-import { writeParts } from './prerender-parts.ts';
 
 export interface Answering {
   /** The dataset to answer for; absent: the register as a whole. */
@@ -16,7 +15,7 @@ export interface Answering {
   key: string;
 }
 
-/** Writes every file that the table declares for a dataset, or for the register. A long text also gets its parts. */
+/** Writes every file that the table declares for a dataset, or for the register. What comes as a stream is left to pages.ts. */
 export async function writeAnswers(answering: Answering, output: Output): Promise<void> {
   const { release, operations, key } = answering;
   for (const operation of operations) {
@@ -25,7 +24,6 @@ export async function writeAnswers(answering: Answering, output: Output): Promis
       const result = await operation.run(operation.parse(input, ctx), ctx);
       const { body } = render(operation, result, ctx, format);
       if (typeof body === 'string') output.write(file, body, key);
-      else await writeParts(file, body, output, key);
     }
   }
 }

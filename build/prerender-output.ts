@@ -106,12 +106,24 @@ export class Output {
     const file = openSync(temporary, 'w');
     const digest = createHash('sha256');
     let bytes = 0;
+    let waiting: string[] = [];
+    let length = 0;
+    const flush = () => {
+      const content = Buffer.from(waiting.join(''));
+      digest.update(content);
+      for (let at = 0; at < content.length; ) at += writeSync(file, content, at);
+      bytes += content.length;
+      waiting = [];
+      length = 0;
+    };
     return {
       write: (piece) => {
-        digest.update(piece);
-        bytes += writeSync(file, piece);
+        waiting.push(piece);
+        length += piece.length;
+        if (length > 1 << 20) flush();
       },
       end: () => {
+        flush();
         closeSync(file);
         const sha256 = digest.digest('hex');
         this.files.set(path, { bytes, sha256, key });

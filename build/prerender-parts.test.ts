@@ -12,25 +12,23 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-async function* pieces(count: number, bytes: number) {
-  for (let i = 0; i < count; i++) yield `## Record ${i}\n${'ü'.repeat(bytes / 2)}\n\n`;
-}
-
-async function write(count: number, bytes: number): Promise<string> {
+function write(count: number, bytes: number): string {
   const output = new Output(root);
-  await writeParts('v1/x/llms-full.txt', pieces(count, bytes), output, 'k');
+  const parts = writeParts('v1/x/llms-full.txt', output, 'k');
+  for (let i = 0; i < count; i++) parts.write(`## Record ${i}\n${'ü'.repeat(bytes / 2)}\n\n`);
+  parts.end();
   output.finish();
   return readFileSync(join(root, 'v1/x/llms-full.txt'), 'utf8');
 }
 
-test('a short text is one file', async () => {
-  const whole = await write(10, 60_000);
+test('a short text is one file', () => {
+  const whole = write(10, 60_000);
   expect(whole.match(/^## /gm)).toHaveLength(10);
   expect(existsSync(join(root, 'v1/x/llms-full'))).toBe(false);
 });
 
-test('a long text also comes in parts of at most a mebibyte, which make up the whole and are told by the index', async () => {
-  const whole = await write(100, 60_000);
+test('a long text also comes in parts of at most a mebibyte, which make up the whole and are told by the index', () => {
+  const whole = write(100, 60_000);
   const folder = join(root, 'v1/x/llms-full');
   const names = readdirSync(folder).sort();
   expect(names.at(-1)).toBe('index.txt');
@@ -45,8 +43,8 @@ test('a long text also comes in parts of at most a mebibyte, which make up the w
   expect(rows[1]).toMatch(/\tRecord 17$/);
 });
 
-test('a text that became short loses its parts', async () => {
-  await write(100, 60_000);
-  await write(10, 60_000);
+test('a text that became short loses its parts', () => {
+  write(100, 60_000);
+  write(10, 60_000);
   expect(existsSync(join(root, 'v1/x/llms-full'))).toBe(false);
 });

@@ -6,44 +6,50 @@ const LONG = 4 * 2 ** 20;
 /** Most bytes of a part, unless a single piece of the text is longer. */
 const PART = 2 ** 20;
 
+/** A text under way: `write` its pieces in order, then `end`. */
+export interface Parts {
+  write: (piece: string) => void;
+  end: () => void;
+}
+
 /**
- * Writes the text to `file` (`…/llms-full.txt`), and when it is long also to `…/llms-full/0001.txt` and so on, cut between the pieces it
- * comes in, with `…/llms-full/index.txt`. Nobody holds all of it: at most one part, and all parts until the text has proved long.
+ * Begins the text of `file` (`…/llms-full.txt`). When it proves long it is also written to `…/llms-full/0001.txt` and so on, cut between the
+ * pieces, with `…/llms-full/index.txt`. In memory is one part, and at most four more until the text has proved long.
  */
-export async function writeParts(
-  file: string,
-  text: AsyncIterable<string>,
-  output: Output,
-  key: string,
-): Promise<void> {
+export function writeParts(file: string, output: Output, key: string): Parts {
   const whole = output.stream(file, key);
   const folder = file.replace(/\.txt$/, '');
   const parts: { name: string; bytes: number; first: string }[] = [];
-  let waiting: string[] = [];
-  let part = '';
+  let waiting: { name: string; content: string }[] = [];
+  let part: string[] = [];
+  let bytes = 0;
   let total = 0;
   const close = () => {
     const name = `${String(parts.length + 1).padStart(4, '0')}.txt`;
-    parts.push({ name, bytes: Buffer.byteLength(part), first: /^## (.*)$/m.exec(part)?.[1] ?? '' });
-    waiting.push(part);
-    part = '';
+    const content = part.join('');
+    parts.push({ name, bytes, first: /^## (.*)$/m.exec(content)?.[1] ?? '' });
+    waiting.push({ name, content });
+    part = [];
+    bytes = 0;
     if (total <= LONG) return;
-    for (const [i, content] of waiting.entries()) {
-      const at = parts.length - waiting.length + i;
-      output.write(`${folder}/${parts[at]?.name}`, content, key);
-    }
+    for (const each of waiting) output.write(`${folder}/${each.name}`, each.content, key);
     waiting = [];
   };
-  for await (const piece of text) {
-    whole.write(piece);
-    const bytes = Buffer.byteLength(piece);
-    if (part !== '' && Buffer.byteLength(part) + bytes > PART) close();
-    part += piece;
-    total += bytes;
-  }
-  whole.end();
-  if (total <= LONG) return;
-  close();
-  const lines = parts.map(({ name, bytes, first }) => `${name}\t${bytes}\t${first}`);
-  output.write(`${folder}/index.txt`, ['part\tbytes\tbegins with', ...lines, ''].join('\n'), key);
+  return {
+    write(piece) {
+      whole.write(piece);
+      const more = Buffer.byteLength(piece);
+      if (part.length > 0 && bytes + more > PART) close();
+      part.push(piece);
+      bytes += more;
+      total += more;
+    },
+    end() {
+      whole.end();
+      if (total <= LONG) return;
+      close();
+      const lines = parts.map(({ name, bytes, first }) => `${name}\t${bytes}\t${first}`);
+      output.write(`${folder}/index.txt`, ['part\tbytes\tbegins with', ...lines, ''].join('\n'), key);
+    },
+  };
 }

@@ -66,10 +66,11 @@ export async function prerender({ config, packs, untouched, effects }: Prerender
     for (const [i, release] of releases.entries()) {
       const { pack, manifest } = release;
       progress.step(pack.id, 'prerender');
-      const key = `answers.${pack.id}.${keys[i]?.slice(0, 16)}`;
+      const made = `${pack.id}.${keys[i]?.slice(0, 16)}`;
+      const key = `answers.${made}`;
       if (!output.keepAll(key)) await writeAnswers({ ...shared, release, key }, output);
       const told = (done: number) => progress.at(done, manifest.records, 'pages');
-      await writePages({ release, base, scratch, progress: told }, output);
+      await writePages({ release, base, scratch, key: `full.${made}`, progress: told }, output);
     }
     progress.step('register', 'prerender');
     const key = `register.${hash('sha256', keys.join(), 'hex').slice(0, 16)}`;

@@ -15,8 +15,8 @@ import {
   type Value,
 } from 'liquidjs';
 
-/** How many escaped texts each output remembers. */
-const MEMORY = 1000;
+/** How many escaped texts a template remembers. */
+const MEMORY = 5000;
 
 /** What a template may name at the top: `record`, `values`, `rows`. Plain data only: no drops, functions or promises. */
 export type PageScope = Record<string, unknown>;
@@ -46,6 +46,8 @@ export function compilePage(liquid: Liquid, templates: Template[]): (scope: Page
 class Compiler {
   readonly liquid: Liquid;
   readonly context: Context;
+  /** Escaped texts: a page repeats its own, and names, sources and dates come again from record to record. */
+  readonly known = new Map<string, string>();
 
   constructor(liquid: Liquid) {
     this.liquid = liquid;
@@ -142,10 +144,10 @@ class Compiler {
     };
   }
 
-  /** The escape of every output depends on its value alone; names, sources and dates repeat from record to record. */
+  /** The escape of an output depends on its value alone, so it is remembered. */
   escaped(get: Get): Get {
     const printed = this.liquid.options.outputEscape as unknown as (value: unknown) => string;
-    const known = new Map<string, string>();
+    const { known } = this;
     return (frame) => {
       const value = get(frame);
       if (typeof value !== 'string') return printed(value);

@@ -14,7 +14,7 @@ import { aboutDataset, releaseOf, releaseVersion } from './about.ts';
 const CHUNK = 500;
 
 /** The opening of the text: what it is, and how to read on. */
-function fullTextHead({ pack, manifest }: Pick<Release, 'pack' | 'manifest'>, base_url: string): string {
+export function fullTextHead({ pack, manifest }: Pick<Release, 'pack' | 'manifest'>, base_url: string): string {
   const { attribution, license } = aboutDataset(pack, base_url);
   return `${blocks(
     `# ${escapeText(pack.title)}: public values of all ${manifest.records} records`,
@@ -24,7 +24,7 @@ function fullTextHead({ pack, manifest }: Pick<Release, 'pack' | 'manifest'>, ba
 }
 
 /** One record of the text: its name, its page, its public values. `stored` may hold every value. */
-function fullTextRecord(stored: StoredRecord, pack: Pack, base_url: string): string {
+export function fullTextRecord(stored: StoredRecord, pack: Pack, base_url: string): string {
   const lines = pack.attributes.flatMap(({ name, unit, public: open }) => {
     const value = stored.attributes[name];
     const heading = name === 'name' && value === stored.name;
