@@ -1,0 +1,68 @@
+// `npm start` on collected data, and the questions of the README, as a reader would ask them.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { verifies } from '../verifies.ts';
+
+verifies('command.start-again', 'command.test-live');
+
+const KEY = 'an-admin-key-of-the-live-suite-0123456789';
+let server: ChildProcess;
+let port: number;
+/** From the command to the line that says it listens, in milliseconds. */
+let took: number;
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => probe.once('listening', resolve));
+  const found = (probe.address() as AddressInfo).port;
+  await new Promise((resolve) => probe.close(resolve));
+  return found;
+}
+
+beforeAll(async () => {
+  port = await freePort();
+  const began = performance.now();
+  // A process group of its own, since npm does not pass every signal on.
+  server = spawn('npm', ['start', '--silent'], {
+    env: { ...process.env, PORT: String(port), BASE_URL: 'http://localhost:8787', ADMIN_KEYS: KEY },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  let said = '';
+  await new Promise<void>((resolve, reject) => {
+    server.stdout?.on('data', (piece) => {
+      said += String(piece);
+      if (said.includes('listening on')) resolve();
+    });
+    server.once('exit', (code) => reject(new Error(`npm start ended with ${code}: ${said}`)));
+  });
+  took = performance.now() - began;
+}, 120_000);
+
+afterAll(() => {
+  if (server.pid !== undefined) process.kill(-server.pid, 'SIGTERM');
+});
+
+test('a second start serves within three seconds', () => {
+  expect(took).toBeLessThan(3_000);
+});
+
+const lines = readFileSync('README.md', 'utf8').match(/^curl .*$/gm) ?? [];
+
+test('the README asks five questions', () => {
+  expect(lines).toHaveLength(5);
+});
+
+test.each(lines)('%s', async (line) => {
+  const address = /localhost:8787[^\s"]*/.exec(line)?.[0] ?? '';
+  const headers = line.includes('$KEY') ? { Authorization: `Bearer ${KEY}` } : undefined;
+  const answer = await fetch(
+    `http://${address.replace('localhost:8787', `127.0.0.1:${port}`)}`,
+    headers ? { headers } : {},
+  );
+  const text = await answer.text();
+  expect(answer.status, text.slice(0, 300)).toBe(200);
+  expect(text).not.toMatch(/"items":\[\]|^0 records/m);
+});
