@@ -35,6 +35,29 @@ export function attributeNamed(pack: Pack, parameter: string, name: string): Att
   throw invalid(`${parameter}: ${pack.id} has no attribute "${shown(name)}". Did you mean "${nearest(name, names)}"?`);
 }
 
+/** Attribute types that records can be counted or grouped by. */
+const COUNTED: readonly Attribute['type'][] = [
+  'string',
+  'url',
+  'enum',
+  'boolean',
+  'integer',
+  'number',
+  'date',
+  'strings',
+];
+
+/** An attribute to count or group by; throws 400 naming those that can be. */
+export function countedAttribute(pack: Pack, parameter: string, name: string): Attribute {
+  const counted = (one: Attribute) => one.filterable && COUNTED.includes(one.type);
+  const attribute = attributeNamed(pack, parameter, name);
+  if (counted(attribute)) return attribute;
+  const can = pack.attributes.filter(counted).map((one) => one.name);
+  throw invalid(
+    `${parameter}: ${name} (${attribute.type}) cannot be counted or grouped by; choose one of ${can.join(', ')}.`,
+  );
+}
+
 /** `near=lat,lng,km`; malformed or without geography it is 400 (specification section 4). */
 function parseNear(raw: string, pack: Pack): Predicate {
   const [geo, second] = pack.attributes.filter((attribute) => attribute.type === 'geo');
@@ -48,10 +71,10 @@ function parseNear(raw: string, pack: Pack): Predicate {
   return { kind: 'near', attribute: geo.name, lat, lng, km };
 }
 
-/** Ids or slugs; more than 100 are 400 `too_many_ids`. */
-export function parseIds(raw: string[]): string[] {
+/** Ids or slugs; too many are 400 `too_many_ids`. */
+export function parseIds(raw: string[], most: number = BOUNDS.ids): string[] {
   const asked = raw.flatMap(splitList).length;
-  if (asked > BOUNDS.ids) throw new DataError('too_many_ids', `ids: at most ${BOUNDS.ids} at once, found ${asked}.`);
+  if (asked > most) throw new DataError('too_many_ids', `ids: at most ${most} at once, found ${asked}.`);
   return list('ids', raw);
 }
 

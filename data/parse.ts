@@ -5,6 +5,7 @@ import { DataError, validationError } from './errors.ts';
 import { nearest } from './filters.ts';
 import {
   attributeNamed,
+  countedAttribute,
   invalid,
   parseIds,
   parseSelection,
@@ -59,7 +60,7 @@ const FACETS = [...SELECTION, 'by', 'limit', 'format'] as const;
  * The attributes that `fields` selects: names, or a group such as `price` for all of `price.*`. Of a group only the public
  * members count as named when it has any, so that a preview shows those.
  */
-function parseFields(raw: string[], pack: Pack): { fields: string[]; names: string[] } {
+export function parseFields(raw: string[], pack: Pack): { fields: string[]; names: string[] } {
   const fields = new Set<string>();
   const names = new Set<string>();
   for (const wanted of list('fields', raw)) {
@@ -128,18 +129,6 @@ export function parseSearch(raw: RawInput, pack: Pack, options: ParseOptions = {
 const asSearch = (format: 'json' | 'csv' | 'ndjson' | 'arrow' | 'text'): SearchFormat =>
   format === 'text' ? 'json' : format;
 
-/** Attribute types that facets can count by. */
-const COUNTED: readonly Attribute['type'][] = [
-  'string',
-  'url',
-  'enum',
-  'boolean',
-  'integer',
-  'number',
-  'date',
-  'strings',
-];
-
 /** Parses the input of facets: `by`, `limit` 1..200 and any search filters. */
 export function parseFacets(raw: RawInput, pack: Pack, options: ParseOptions = {}): FacetsInput {
   const issues = new Issues();
@@ -149,10 +138,7 @@ export function parseFacets(raw: RawInput, pack: Pack, options: ParseOptions = {
   const by = issues.attempt(() => {
     const wanted = single(raw, 'by');
     if (wanted === undefined) throw validationError('by', 'is required', 'missing');
-    const attribute = attributeNamed(pack, 'by', text('by', wanted));
-    if (attribute.filterable && COUNTED.includes(attribute.type)) return attribute.name;
-    const can = pack.attributes.filter((one) => one.filterable && COUNTED.includes(one.type)).map((one) => one.name);
-    throw invalid(`by: ${attribute.name} (${attribute.type}) has no facets; choose one of ${can.join(', ')}.`);
+    return countedAttribute(pack, 'by', text('by', wanted)).name;
   });
   issues.settle();
   return { ...selection, by: by!, limit, names: [...new Set([...selection.names, by!])] };

@@ -1,0 +1,37 @@
+// Similar: the records whose words overlap most with those of one record (specification section 4, "Record endpoints").
+import { DataError } from './errors.ts';
+import type { PublicRecord } from './model.ts';
+import type { SimilarInput } from './parse-analysis.ts';
+import { questionOf } from './parse-selection.ts';
+import { shown } from './parse-values.ts';
+import { type Presenting, present } from './present.ts';
+import type { Release } from './release.ts';
+
+/** A record with the share of words it has in common with the subject, above 0 and at most 1, to six decimals. */
+export type SimilarRecord = PublicRecord & { score: number };
+
+/**
+ * Best first, ties by id: of the words that either record has in its searchable attributes, the share that both have
+ * (Jaccard). Exact: every record that the filters let through is compared. Throws `unknown_entity` (404).
+ */
+export async function similar(
+  { pack, engine }: Release,
+  ref: string,
+  input: SimilarInput,
+  presenting: Presenting,
+): Promise<SimilarRecord[]> {
+  const asking = presenting.signal ? { signal: presenting.signal } : {};
+  const [subject] = await engine.resolve([ref.toLowerCase()], asking);
+  if (subject === null || subject === undefined)
+    throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
+  const { limit, differ_by, fields } = input;
+  const found = await engine.similar({ subject, where: questionOf(input), differBy: differ_by, limit }, asking);
+  const bodies = await engine.bodies(
+    found.map(({ ordinal }) => ordinal),
+    asking,
+  );
+  return found.map(({ score }, index) => ({
+    ...present(bodies[index]!.body, pack, presenting, fields),
+    score: Math.max(1e-6, Number(score.toFixed(6))),
+  }));
+}
