@@ -1,0 +1,63 @@
+// What people decide about a difference or a jump, and from when it counts.
+import { describe, expect, test } from 'vitest';
+import { day, ground, question, type Said } from '../tests/night-consolidation.ts';
+import { verifies } from '../tests/verifies.ts';
+import { type Decision, settle } from './consolidate.ts';
+import { disputeId } from './consolidate-model.ts';
+
+verifies('consolidate.decision');
+
+describe('decisions', () => {
+  const conflict: Said[] = [
+    ['gold', 1, 100],
+    ['tin', 5, 200],
+  ];
+  const jump: Said[] = [
+    ['gold', 1, 10],
+    ['gold', 11, 100],
+  ];
+  const decided = (said: Said[], kind: 'conflict' | 'jump', status: Decision['status'], at: number) => {
+    const asked = question({ said });
+    const [a, b] = asked.statements;
+    const id = disputeId(ground, asked, kind, a!, b!);
+    const decisions = new Map([[id, { status, at: day(30) }]]);
+    return settle({ ...asked, decisions }, ground, day(at));
+  };
+
+  test('approve publishes the other', () => {
+    const outcome = decided(conflict, 'conflict', 'approved', 31);
+    expect(outcome).toEqual({ winner: 1, confidence: 0.6, reasons: ['rejected', 'approved'], disputes: [] });
+  });
+
+  test('reject keeps the winner, for good', () => {
+    const outcome = decided(conflict, 'conflict', 'rejected', 60);
+    expect(outcome).toEqual({ winner: 0, confidence: 0.9, reasons: ['more_trusted', 'rejected'], disputes: [] });
+  });
+
+  test('an approved jump is published, a rejected one is not', () => {
+    expect(decided(jump, 'jump', 'approved', 31)).toMatchObject({ winner: 1, reasons: ['superseded', 'approved'] });
+    const rejected = decided(jump, 'jump', 'rejected', 31);
+    expect(rejected).toEqual({ winner: 0, confidence: 0.9, reasons: ['only_source', 'rejected'], disputes: [] });
+  });
+
+  test('a decision counts from the moment it was made', () => {
+    expect(decided(conflict, 'conflict', 'approved', 29)).toMatchObject({ winner: 0 });
+    expect(decided(jump, 'jump', 'approved', 29)).toMatchObject({ winner: 0, reasons: ['only_source', 'held'] });
+  });
+
+  test('an item has the same id as long as its facts are the same, and another one otherwise', () => {
+    const asked = question({ said: conflict });
+    const [a, b] = asked.statements;
+    const id = disputeId(ground, asked, 'conflict', a!, b!);
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(disputeId(ground, question({ said: conflict }), 'conflict', a!, b!)).toBe(id);
+    const others = [
+      disputeId(ground, asked, 'conflict', b!, a!),
+      disputeId(ground, asked, 'jump', a!, b!),
+      disputeId(ground, asked, 'conflict', { ...a!, value: 101 }, b!),
+      disputeId(ground, { ...asked, entity: 'r-0000000000000000' }, 'conflict', a!, b!),
+      disputeId({ ...ground, dataset: 'others' }, asked, 'conflict', a!, b!),
+    ];
+    expect(new Set([id, ...others]).size).toBe(6);
+  });
+});

@@ -1,0 +1,74 @@
+// Statements of fictional sources, and the question that they settle, for the tests of consolidation.
+import type { Ground, Question, Statement } from '../data/consolidate.ts';
+import type { Listing } from '../data/consolidate-times.ts';
+import type { Attribute, Rule, Value } from '../packs/model.ts';
+
+/** A day of 2026, counted from 1, as milliseconds. */
+export const day = (n: number) => Date.UTC(2026, 0, n);
+
+export const price: Attribute = {
+  name: 'price',
+  type: 'price',
+  unit: 'EUR/piece',
+  currency: 'EUR',
+  description: 'Price',
+  example: 1,
+  public: true,
+  filterable: true,
+  searchable: false,
+  values: null,
+  range: { min: null, max: null },
+  jump: 5,
+  tolerance: 0.01,
+  sla: { warn: 1, error: 2 },
+  weight: 1,
+  once: false,
+  editable: false,
+};
+
+const READINGS = { gold: [1, 11, 21, 101], tin: [5, 15, 25, 60], owner: [] } as const;
+
+export const ground: Ground = {
+  dataset: 'things',
+  consolidation: { floor: 0.3, apart_days: 30, penalty: 0.2 },
+  trust: new Map([
+    ['gold', 0.9],
+    ['tin', 0.6],
+    ['lead', 0.5],
+  ]),
+  readings: new Map(Object.entries(READINGS).map(([source, days]) => [source, days.map(day)])),
+};
+
+export type Said = [source: string, day: number, value: Value | null, confidence?: number];
+
+const statement = ([source, at, value, confidence]: Said): Statement => ({
+  source,
+  value,
+  at: day(at),
+  confidence: confidence ?? ground.trust.get(source) ?? 1,
+  source_kind: source === 'owner' ? 'owner' : 'collector',
+});
+
+/** What was said of one attribute of one record, by day. */
+export interface Asked {
+  said: Said[];
+  attribute?: Partial<Attribute>;
+  rule?: Rule;
+  identity?: boolean;
+  /** Days on which a source dropped the record. */
+  dropped?: [source: string, day: number][];
+}
+
+/** The question that statements raise. */
+export function question(each: Asked): Question {
+  const listings: Listing[] = (each.dropped ?? []).map(([source, at]) => ({ source, listed: false, at: day(at) }));
+  return {
+    entity: 'r-0123456789abcdef',
+    attribute: { ...price, ...each.attribute },
+    identity: each.identity ?? false,
+    statements: each.said.map(statement),
+    listings,
+    rule: each.rule ?? { prefer: 'trust' },
+    decisions: new Map(),
+  };
+}
