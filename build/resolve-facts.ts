@@ -5,7 +5,7 @@ import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, standingFacts } from '../
 import { type Duck, fromParquet } from '../data/write/duck.ts';
 import { NULL, readLines } from '../data/write/lines.ts';
 import { type Names, numberOf } from '../data/write/tables.ts';
-import type { Attribute, Identity, Pack, Value } from '../packs/model.ts';
+import type { Identity, Pack, Value } from '../packs/model.ts';
 
 /** A stored fact. `json` is its value's text. */
 export interface StoredFact extends Statement {
@@ -100,24 +100,4 @@ export function* readRecords(path: string, pack: Pack, names: Names): Generator<
     else if (attribute === listed) record.listings.push({ source: fact.source, listed: text === 'true', at: fact.at });
   }
   if (record !== null) yield record;
-}
-
-/** Whether a stored value is of the type that the attribute has today; a publisher may have changed it since. */
-export function fits(attribute: Attribute, value: Value | null): boolean {
-  if (value === null) return true;
-  switch (attribute.type) {
-    case 'boolean':
-      return typeof value === 'boolean';
-    case 'integer':
-    case 'number':
-      return typeof value === 'number';
-    case 'price':
-      return typeof value === 'number' || (typeof value === 'object' && 'min' in value);
-    case 'geo':
-      return typeof value === 'object' && 'lat' in value;
-    case 'strings':
-      return Array.isArray(value);
-    default:
-      return typeof value === 'string';
-  }
 }

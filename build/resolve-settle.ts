@@ -1,14 +1,15 @@
 // Settles one record after the other: what it says, how it came to say so, how good it is, and what a person should look at.
 import { type Decision, type Ground, type Question, trustOfSources } from '../data/consolidate.ts';
+import { fits } from '../data/consolidate-compare.ts';
 import { course } from '../data/consolidate-history.ts';
 import { confirmedAt } from '../data/consolidate-times.ts';
 import { type ReadingRow, standingReadings } from '../data/facts.ts';
+import { type Present, scoreRecord } from '../data/quality.ts';
 import type { Draft } from '../data/write/draft.ts';
 import { isoTime, type SettledValue } from '../data/write/record.ts';
 import type { Identity, Pack, Rule, Value } from '../packs/model.ts';
 import { clean } from '../packs/schema.ts';
-import { type Present, scoreRecord } from './quality.ts';
-import { fits, type RecordFacts, type StoredFact } from './resolve-facts.ts';
+import type { RecordFacts, StoredFact } from './resolve-facts.ts';
 import { historyCells, reviewFacts } from './resolve-lines.ts';
 import { Tally } from './resolve-tally.ts';
 

@@ -76,3 +76,23 @@ function leaps(from: number, to: number, bound: number): boolean {
   const factor = to / from;
   return !(factor <= bound && factor >= 1 / bound);
 }
+
+/** Whether a stored value is of the type that the attribute has today; a publisher may have changed it since. */
+export function fits(attribute: Attribute, value: Value | null): boolean {
+  if (value === null) return true;
+  switch (attribute.type) {
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'integer':
+    case 'number':
+      return typeof value === 'number';
+    case 'price':
+      return typeof value === 'number' || (typeof value === 'object' && 'min' in value);
+    case 'geo':
+      return typeof value === 'object' && 'lat' in value;
+    case 'strings':
+      return Array.isArray(value);
+    default:
+      return typeof value === 'string';
+  }
+}

@@ -53,8 +53,14 @@ export const RELEASE_FILES = {
    */
   history: 'history.parquet',
   /**
-   * Change feed: recorded_at (microseconds, unique), entity_id, slug, name, attribute, type (added, changed), old_value, new_value
-   * (null: absent), observed_at, source_url; sorted by recorded_at. Not part of the content name.
+   * The last 366 days of `history` as the changelog tells them: ord, entity_id, slug, name, attribute, type (added, changed), old_value,
+   * new_value (null: absent), observed_at, source_url; newest first, then by ord, entity_id, attribute.
+   */
+  changelog: 'changelog.parquet',
+  /**
+   * Change feed: recorded_at (microseconds, unique), entity_id, slug, name, attribute, type (added, changed, removed), old_value,
+   * new_value (null: absent), observed_at, source_url; sorted by recorded_at. A removed record has neither attribute nor values nor
+   * source. Not part of the content name.
    */
   changes: 'changes.parquet',
   /** Open questions: id, kind, entity_id, attribute, facts (JSON array of Fact, the published one first), opened_at; sorted by opened_at, id. */

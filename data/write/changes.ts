@@ -27,12 +27,22 @@ export function differences(folder: string, before: string | null): string {
   );
 }
 
+/** As `differences`, for the feed: a record that is no longer published is one removal, dated `now`, whatever its values were. */
+function told(folder: string, before: string | null, now: number): string {
+  if (before === null) return differences(folder, null);
+  const gone = `SELECT id FROM ${table(before, RELEASE_FILES.engine)} WHERE id NOT IN (SELECT id FROM ${table(folder, RELEASE_FILES.engine)})`;
+  return (
+    `WITH gone AS MATERIALIZED (${gone}) SELECT * FROM (${differences(folder, before)}) WHERE entity_id NOT IN (SELECT id FROM gone) ` +
+    `UNION ALL SELECT id, NULL, 'removed', NULL, NULL, make_timestamp_ms(${now}), NULL FROM gone`
+  );
+}
+
 /**
  * Writes changes.parquet: the feed before, then the differences a microsecond apart, all after those before and, if there is room, none
  * after `now` (milliseconds). A record that is no longer published keeps the names it had. Tells the rows.
  */
 export async function writeChanges(duck: Duck, folder: string, before: string | null, now: number): Promise<number> {
-  const changed = differences(folder, before);
+  const changed = told(folder, before, now);
   const count = await duck.count(`SELECT count(*) FROM (${changed})`);
   const earlier = before === null ? null : table(before, RELEASE_FILES.changes);
   const latest =

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
 import { RELEASE_FILES } from '../layout.ts';
 import { publicQuery, recordsQuery } from './analysts.ts';
+import { changelogQuery } from './changelog.ts';
 import { differences } from './changes.ts';
 import { Duck, fromLines, quoted } from './duck.ts';
 import { kept, LineWriter, NULL, readLines, Shelf } from './lines.ts';
@@ -157,6 +158,7 @@ export class Draft {
         await write(RELEASE_FILES.terms, terms);
         await write(RELEASE_FILES.listings, tables.timed(lines('listings'), tables.LISTING_LINES, ['at']));
         await write(RELEASE_FILES.readings, `${readings} ORDER BY observed_at, source, package, version`);
+        await write(RELEASE_FILES.changelog, changelogQuery(this.out));
         await write(RELEASE_FILES.review, `${review} ORDER BY opened_at, id`);
       })(),
     ]);
