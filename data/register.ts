@@ -74,7 +74,7 @@ export async function openRegister({ dataDir, packs, log, limits = {} }: Registe
   const hold = (dataset: Dataset, id: string): Promise<Holding> => {
     const found = dataset.held.get(id);
     if (found) return found;
-    const opening = openRelease(dataDir, dataset.pack, id, all, gate).then((release) => ({
+    const opening = openRelease(dataDir, dataset.pack, id, all, gate, log).then((release) => ({
       release,
       leases: 0,
       idle: null,

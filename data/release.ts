@@ -5,6 +5,8 @@ import type { Pack } from '../packs/model.ts';
 import { openEngine } from './duckdb/engine.ts';
 import type { Gate } from './duckdb/gate.ts';
 import type { EngineLimits } from './duckdb/limits.ts';
+import { PackedIndex } from './index/engine.ts';
+import { withIndex } from './index/indexed.ts';
 import { type Manifest, paths, RELEASE_FILES } from './layout.ts';
 import { measure, readManifest } from './manifest.ts';
 import type { Engine } from './plan.ts';
@@ -37,7 +39,7 @@ async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
 
 /**
  * Checks a release and opens its engine; engines of one process should share a gate. Throws when the release is missing
- * or damaged. Close it by `release.engine.close()`.
+ * or damaged; a packed index that is missing or damaged is told to `log`, and DuckDB answers alone. Close it by `release.engine.close()`.
  */
 export async function openRelease(
   dataDir: string,
@@ -45,6 +47,7 @@ export async function openRelease(
   release: string,
   limits: Partial<EngineLimits> = {},
   gate?: Gate,
+  log: (message: string) => void = () => {},
 ): Promise<Release> {
   if (!RELEASE_ID.test(release)) throw new Error('not the id of a release');
   const folder = paths.release(dataDir, pack.id, release);
@@ -52,5 +55,8 @@ export async function openRelease(
   if (manifest.dataset !== pack.id || manifest.release !== release)
     throw new Error(`the manifest is that of ${manifest.dataset} ${manifest.release}`);
   await checkFiles(folder, manifest);
-  return { pack, manifest, folder, engine: await openEngine(folder, pack, manifest, limits, gate) };
+  const duckdb = await openEngine(folder, pack, manifest, limits, gate);
+  const index = () => new PackedIndex(folder, pack, { records: manifest.records });
+  const engine = withIndex(duckdb, index, (message) => log(`${pack.id}: ${message}`));
+  return { pack, manifest, folder, engine };
 }
