@@ -14,6 +14,7 @@ import type { StoredRecord } from '../data/model.ts';
 import { openRegister, type Register } from '../data/register.ts';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
+import { randomHistory } from './random-history.ts';
 import { randomRecords } from './random-records.ts';
 import { writeRelease } from './write-release.ts';
 
@@ -64,7 +65,8 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     const pack = await loadPack(join(import.meta.dirname, 'packs', dataset));
     packs.push(pack);
     records[dataset] = randomRecords(pack, options.records ?? 60, 7);
-    releases[dataset] = (await writeRelease(dataDir, pack, records[dataset])).release;
+    const history = randomHistory(pack, records[dataset], 7, NOW.getTime());
+    releases[dataset] = (await writeRelease(dataDir, pack, records[dataset], true, history)).release;
   }
   const register = await openRegister({ dataDir, packs, log: () => {} });
   const faults: unknown[] = [];

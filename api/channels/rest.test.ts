@@ -1,6 +1,7 @@
 // REST over the real app: negotiation, conditional requests, HEAD, headers, cursors, methods and addresses.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN, BASE, type TestApp, testApp } from '../../tests/app.ts';
+import { requiredQuery } from '../../tests/required.ts';
 import { verifies } from '../../tests/verifies.ts';
 import { OPERATIONS } from '../operations/index.ts';
 
@@ -14,9 +15,7 @@ const admin = { admin: true };
 const accept = (value: string) => ({ admin: true, headers: { Accept: value } });
 
 /** An address of every operation that answers 200 to an operator. */
-const address = (path: string) =>
-  path.replace(':ds', 'tools').replace(':entity_id', 'record-1') +
-  (path.endsWith('/facets') ? '?by=kind' : path.endsWith('/batch') ? '?ids=record-1,record-2' : '');
+const address = (path: string) => path.replace(':ds', 'tools').replace(':entity_id', 'record-1') + requiredQuery(path);
 
 describe.each(OPERATIONS.map((each) => [each.name, each] as const))('%s', (_, operation) => {
   const url = address(operation.route.path);

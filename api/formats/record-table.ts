@@ -5,7 +5,7 @@ import { cell, columnTitle } from './cells.ts';
 import { table } from './markdown.ts';
 
 /**
- * One row a record: slug, attributes in the pack's order, quality. Columns that no record fills are left out, and so is
+ * One row a record: slug, score where records have one, attributes in the pack's order, quality. Columns that no record fills are left out, and so is
  * the record's name where an attribute is the name or says the same. `whole` keeps long texts, for fields asked for by name.
  */
 export function recordTable(records: readonly PublicRecord[], pack: Pack, whole: readonly string[] = []): string {
@@ -13,9 +13,17 @@ export function recordTable(records: readonly PublicRecord[], pack: Pack, whole:
   const named =
     filled.some(({ name }) => name === 'name') ||
     records.every((record) => Object.values(record.attributes).includes(record.name));
-  const columns = ['slug', ...(named ? [] : ['name']), ...filled.map(columnTitle), 'quality'];
+  const scored = records.some(({ score }) => score !== undefined);
+  const columns = [
+    'slug',
+    ...(scored ? ['score'] : []),
+    ...(named ? [] : ['name']),
+    ...filled.map(columnTitle),
+    'quality',
+  ];
   const rows = records.map((record) => [
     record.slug,
+    ...(scored ? [record.score ?? ''] : []),
     ...(named ? [] : [record.name]),
     ...filled.map(({ name }) => cell(record.attributes[name], whole.includes(name))),
     record.quality_score,

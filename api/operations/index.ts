@@ -6,11 +6,15 @@ import { dataset_full_text } from './dataset_full_text.ts';
 import { dataset_guide } from './dataset_guide.ts';
 import { dataset_samples } from './dataset_samples.ts';
 import { dataset_schema } from './dataset_schema.ts';
+import { dataset_stats } from './dataset_stats.ts';
 import { dataset_status } from './dataset_status.ts';
+import { dataset_timeseries } from './dataset_timeseries.ts';
 import { datasets_list } from './datasets_list.ts';
 import { entity_batch } from './entity_batch.ts';
+import { entity_compare } from './entity_compare.ts';
 import { entity_get } from './entity_get.ts';
 import { entity_search } from './entity_search.ts';
+import { entity_similar } from './entity_similar.ts';
 
 /** In the order in which routes are matched: `entities/batch` stands before `entities/{entity_id}`. */
 export const OPERATIONS: readonly Operation[] = [
@@ -25,4 +29,8 @@ export const OPERATIONS: readonly Operation[] = [
   entity_search,
   entity_batch,
   entity_get,
+  entity_similar,
+  entity_compare,
+  dataset_stats,
+  dataset_timeseries,
 ];

@@ -2,6 +2,7 @@
 import { countTokens } from 'gpt-tokenizer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BASE, NOW, type TestApp, testApp } from '../../tests/app.ts';
+import { requiredQuery } from '../../tests/required.ts';
 import { verifies } from '../../tests/verifies.ts';
 import { freshness } from './dataset_status.ts';
 
@@ -55,9 +56,8 @@ describe('the register', () => {
     });
     expect(tools?.['tools']).toEqual(expect.arrayContaining(['entity_search', 'dataset_guide']));
     for (const [name, link] of Object.entries(tools?.links ?? {})) {
-      const asked =
-        link.slice(BASE.length).replace('{entity_id}', 'record-1') +
-        (name === 'facets' ? '?by=kind' : name === 'batch' ? '?ids=x' : '');
+      const path = link.slice(BASE.length).replace('{entity_id}', 'record-1');
+      const asked = path + requiredQuery(path);
       if (name !== 'page')
         expect([name, (await app.ask(asked, { ...admin, method: 'HEAD' })).status]).toEqual([name, 200]);
     }

@@ -1,0 +1,63 @@
+// GET /v1/{ds}/stats: median, quartiles, mean of a numeric attribute, over all matching records or in groups.
+import { z } from 'zod';
+import { parseStats, type StatsInput } from '../../data/parse-analysis.ts';
+import { type StatsAnswer, type StatsRow, stats } from '../../data/stats.ts';
+import { cell, columnTitle } from '../formats/cells.ts';
+import { blocks, escapeText, table } from '../formats/markdown.ts';
+import { type Context, operation } from '../operation.ts';
+import { type About, aboutDataset, releaseOf } from './about.ts';
+import { attributeName, SELECTION_INPUT } from './inputs.ts';
+
+type Stats = StatsAnswer & About;
+
+const FIGURES = ['count', 'min', 'q1', 'median', 'q3', 'max', 'mean'] as const;
+
+const figures = (row: StatsRow) => FIGURES.map((name) => row[name] ?? '');
+
+function markdown({ attribute, group_by, rows, attribution, license }: Stats, ctx: Context): string {
+  const found = releaseOf(ctx).pack.attributes.find(({ name }) => name === attribute);
+  const keys = group_by === null ? [] : group_by.split(',');
+  const lines = rows.flatMap((row) => {
+    if (keys.length === 0) return [figures(row)];
+    const group = cell(row.group ?? undefined, true);
+    if (row.groups === undefined) return [[group, ...figures(row)]];
+    const inner = row.groups.map((each) => [group, cell(each.group ?? undefined, true), ...figures(each)]);
+    return [[group, '(all)', ...figures(row)], ...inner];
+  });
+  const lower = found?.type === 'price' ? ' Of a price range the lower end counts.' : '';
+  return blocks(
+    `${escapeText(found ? columnTitle(found) : attribute)}${keys.length > 0 ? ` by ${escapeText(keys.join(', then '))}` : ''}`,
+    rows.length > 0 ? table([...keys, ...FIGURES], lines) : 'No record that matches has a value and a group.',
+    `count: values, one a record. Quartiles interpolate linearly.${lower}`,
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const dataset_stats = operation<StatsInput, Stats>({
+  name: 'dataset_stats',
+  title: 'Statistics of an attribute',
+  description:
+    'Count, minimum, quartiles, median, maximum and mean of a numeric attribute over the records that the filters match, in all or by one or two attributes.',
+  route: { method: 'GET', path: '/v1/:ds/stats' },
+  group: 'analysis',
+  access: 'paid',
+  price: { of: 'stats' },
+  formats: ['json', 'markdown'],
+  input: (pack) =>
+    z.looseObject({
+      attribute: attributeName(pack, 'Numeric attribute: integer, number or price'),
+      group_by: z
+        .union([z.array(z.string()).max(2), z.string()])
+        .optional()
+        .describe('One attribute, or two for groups inside groups (list or commas)'),
+      ...SELECTION_INPUT,
+    }),
+  parse: (raw, ctx) => parseStats(raw, releaseOf(ctx).pack, { path: ['ds'] }),
+  names: ({ names }) => names,
+  run: async (input, ctx) => {
+    const release = releaseOf(ctx);
+    const answer = await stats(release, input, { signal: ctx.signal });
+    return { body: { ...answer, ...aboutDataset(release.pack, ctx.base_url) } };
+  },
+  markdown,
+});

@@ -1,0 +1,75 @@
+// GET /v1/{ds}/timeseries: a numeric attribute as it was at the end of each day or week.
+import { z } from 'zod';
+import { ANALYSIS_BOUNDS, parseTimeseries, type TimeseriesInput } from '../../data/parse-analysis.ts';
+import { type SeriesPoint, type TimeseriesAnswer, timeseries } from '../../data/timeseries.ts';
+import { cell, columnTitle } from '../formats/cells.ts';
+import { blocks, escapeText, table } from '../formats/markdown.ts';
+import { type Context, operation } from '../operation.ts';
+import { type About, aboutDataset, releaseOf } from './about.ts';
+import { attributeName, SELECTION_INPUT } from './inputs.ts';
+
+type Timeseries = TimeseriesAnswer & About;
+
+const FIGURES = ['count', 'median', 'min', 'max', 'mean'] as const;
+
+/** Neighbouring points with the same figures as one line: first date, last date, figures. */
+function lines(series: readonly SeriesPoint[]): unknown[][] {
+  const found: unknown[][] = [];
+  let before = '';
+  for (const point of series) {
+    const figures = FIGURES.map((name) => point[name] ?? '');
+    const told = figures.join(' ');
+    if (told === before) found.at(-1)![1] = point.date;
+    else found.push([point.date, point.date, ...figures]);
+    before = told;
+  }
+  return found;
+}
+
+function markdown(answer: Timeseries, ctx: Context): string {
+  const { attribute, step, attribution, license } = answer;
+  const found = releaseOf(ctx).pack.attributes.find(({ name }) => name === attribute);
+  const columns = ['from', 'to', ...FIGURES];
+  const lower = found?.type === 'price' ? ' Of a price range the lower end counts.' : '';
+  return blocks(
+    `${escapeText(found ? columnTitle(found) : attribute)} at the end of each ${step === 'day' ? 'day' : 'seventh day'}, UTC`,
+    'series' in answer
+      ? table(columns, lines(answer.series))
+      : answer.groups.length === 0
+        ? 'No record that matches has a group and had a value in this time.'
+        : table(
+            ['group', ...columns],
+            answer.groups.flatMap(({ group, series }) => lines(series).map((line) => [cell(group, true), ...line])),
+          ),
+    `Points with the same figures share a line. count: values, one a record that matches now.${lower}`,
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
+  name: 'dataset_timeseries',
+  title: 'An attribute over time',
+  description:
+    'Median, minimum, maximum and mean of a numeric attribute as of the end of each day or week, over the records that the filters match, in all or by an attribute.',
+  route: { method: 'GET', path: '/v1/:ds/timeseries' },
+  group: 'analysis',
+  access: 'paid',
+  price: { of: 'stats' },
+  formats: ['json', 'markdown'],
+  input: (pack) =>
+    z.looseObject({
+      attribute: attributeName(pack, 'Numeric attribute: integer, number or price'),
+      days: z.number().int().min(1).max(ANALYSIS_BOUNDS.days).default(90).describe('How far to look back from today'),
+      step: z.enum(['day', 'week']).default('day'),
+      group_by: attributeName(pack, 'Attribute to group by').optional(),
+      ...SELECTION_INPUT,
+    }),
+  parse: (raw, ctx) => parseTimeseries(raw, releaseOf(ctx).pack, { path: ['ds'] }),
+  names: ({ names }) => names,
+  run: async (input, ctx) => {
+    const release = releaseOf(ctx);
+    const answer = await timeseries(release, input, ctx.now, { signal: ctx.signal });
+    return { body: { ...answer, ...aboutDataset(release.pack, ctx.base_url) } };
+  },
+  markdown,
+});

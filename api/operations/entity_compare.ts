@@ -1,0 +1,58 @@
+// GET /v1/{ds}/compare: up to five records side by side on the columns that the pack compares.
+import { z } from 'zod';
+import { type Comparison, compare } from '../../data/compare.ts';
+import { ANALYSIS_BOUNDS, type CompareInput, parseCompare } from '../../data/parse-analysis.ts';
+import type { Attribute } from '../../packs/model.ts';
+import { cell, columnTitle } from '../formats/cells.ts';
+import { blocks, escapeText, table } from '../formats/markdown.ts';
+import { type Context, operation } from '../operation.ts';
+import { type About, aboutDataset, releaseOf } from './about.ts';
+import { SELECTION_INPUT } from './inputs.ts';
+
+type Compare = Comparison & About;
+
+/** Columns down, records across: what is compared stands side by side. */
+function markdown({ columns, items, missing, attribution, license }: Compare, ctx: Context): string {
+  const { pack } = releaseOf(ctx);
+  const title = (name: string) => {
+    const attribute = pack.attributes.find((each: Attribute) => each.name === name);
+    return attribute ? columnTitle(attribute) : name;
+  };
+  const rows = columns.map((name) => [title(name), ...items.map(({ values }) => cell(values[name]))]);
+  return blocks(
+    items.length > 0 &&
+      table(['', ...items.map(({ name }) => name)], [['slug', ...items.map(({ slug }) => slug)], ...rows]),
+    missing.length > 0 && `Missing: ${missing.map(escapeText).join(', ')}`,
+    `Sources and ages of a record: ${ctx.base_url}/v1/${pack.id}/entities/<slug>.md`,
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const entity_compare = operation<CompareInput, Compare>({
+  name: 'entity_compare',
+  title: 'Compare records',
+  description: `Up to ${ANALYSIS_BOUNDS.compare} records side by side on the columns that matter, with the source of each value.`,
+  route: { method: 'GET', path: '/v1/:ds/compare' },
+  group: 'analysis',
+  access: 'paid',
+  price: { of: 'compare' },
+  formats: ['json', 'markdown'],
+  input: (pack) =>
+    z.looseObject({
+      ...SELECTION_INPUT,
+      ids: z
+        .union([z.array(z.string()).max(ANALYSIS_BOUNDS.compare), z.string()])
+        .describe('Ids or slugs (list or commas)'),
+      attribute: (pack && pack.compare.length > 0 ? z.enum(pack.compare) : z.string())
+        .optional()
+        .describe('Keeps one of the columns'),
+    }),
+  parse: (raw, ctx) => parseCompare(raw, releaseOf(ctx).pack, { path: ['ds'] }),
+  names: ({ names }) => names,
+  run: async (input, ctx) => {
+    const release = releaseOf(ctx);
+    const found = await compare(release, input, ctx);
+    return { body: { ...found, ...aboutDataset(release.pack, ctx.base_url) }, records: found.items.length };
+  },
+  markdown,
+});

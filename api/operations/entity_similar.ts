@@ -1,0 +1,59 @@
+// GET /v1/{ds}/entities/{entity_id}/similar: the records whose words overlap most with those of one record.
+import { z } from 'zod';
+import { ANALYSIS_BOUNDS, parseSimilar, type SimilarInput } from '../../data/parse-analysis.ts';
+import { type SimilarRecord, similar } from '../../data/similar.ts';
+import { blocks, escapeText } from '../formats/markdown.ts';
+import { recordTable } from '../formats/record-table.ts';
+import { type Context, operation } from '../operation.ts';
+import { type About, aboutDataset, releaseOf } from './about.ts';
+import { attributeName, ENTITY_INPUT, FIELDS_INPUT, SELECTION_INPUT } from './inputs.ts';
+
+type Similar = { items: SimilarRecord[] } & About;
+
+function markdown({ items, attribution, license }: Similar, ctx: Context): string {
+  const { pack } = releaseOf(ctx);
+  const asked = ctx.url.searchParams.getAll('fields').join(',').split(',');
+  const base = `${ctx.base_url}/v1/${pack.id}/entities`;
+  return blocks(
+    items.length > 0 && recordTable(items, pack, asked),
+    items.length === 0
+      ? 'No record that matches shares a word.'
+      : `score: share of all words of both records that both have. Sources and ages of a record: ${base}/<slug>.md`,
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const entity_similar = operation<SimilarInput & { entity_id: string }, Similar>({
+  name: 'entity_similar',
+  title: 'Find similar records',
+  description:
+    'Records whose words overlap most with those of one record, best first, each with a score from 0 to 1; filters narrow the choice.',
+  route: { method: 'GET', path: '/v1/:ds/entities/:entity_id/similar' },
+  group: 'records',
+  access: 'paid',
+  price: { of: 'search' },
+  formats: ['json', 'markdown'],
+  entity: true,
+  input: (pack) =>
+    z.looseObject({
+      ...ENTITY_INPUT,
+      limit: z.number().int().min(1).max(ANALYSIS_BOUNDS.similar).default(10),
+      differ_by: attributeName(
+        pack,
+        `Only records with another value of this attribute${pack?.serving.similar_differ_by ? `; ${pack.serving.similar_differ_by} by default` : ''}`,
+      ).optional(),
+      ...FIELDS_INPUT,
+      ...SELECTION_INPUT,
+    }),
+  parse: (raw, ctx) => ({
+    ...parseSimilar(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'] }),
+    entity_id: String(raw['entity_id']),
+  }),
+  names: ({ names }) => names,
+  run: async (input, ctx) => {
+    const release = releaseOf(ctx);
+    const items = await similar(release, input.entity_id, input, ctx);
+    return { body: { items, ...aboutDataset(release.pack, ctx.base_url) }, records: items.length };
+  },
+  markdown,
+});

@@ -1,0 +1,14 @@
+// Parameters that operations cannot do without, for tests that loop over the table: valid for the pack tools.
+
+const REQUIRED: Record<string, string> = {
+  facets: '?by=kind',
+  batch: '?ids=record-1,record-2',
+  compare: '?ids=record-1,record-2',
+  stats: '?attribute=price.list',
+  timeseries: '?attribute=price.list',
+};
+
+/** The query of an address without one, or nothing. */
+export function requiredQuery(path: string): string {
+  return REQUIRED[path.slice(path.lastIndexOf('/') + 1)] ?? '';
+}
