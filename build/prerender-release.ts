@@ -29,6 +29,11 @@ export async function sleepingRelease(dataDir: string, pack: Pack, id: string): 
       timeseries: async (plan, asking) => (await engine()).timeseries(plan, asking),
       resolve: async (refs, asking) => (await engine()).resolve(refs, asking),
       bodies: async (ordinals, asking) => (await engine()).bodies(ordinals, asking),
+      facts: async (plan, asking) => (await engine()).facts(plan, asking),
+      past: async (ordinals, asking) => (await engine()).past(ordinals, asking),
+      doubts: async (entity, asking) => (await engine()).doubts(entity, asking),
+      changelog: async (plan, asking) => (await engine()).changelog(plan, asking),
+      changes: async (plan, asking) => (await engine()).changes(plan, asking),
       close: async () => {
         if (opening) await (await opening).engine.close();
       },

@@ -1,5 +1,15 @@
 // A question as data: what is asked, apart from any engine that answers it.
 import type { Value } from '../packs/model.ts';
+import type {
+  ChangelogAnswer,
+  ChangelogPlan,
+  ChangesPlan,
+  Doubt,
+  FactRow,
+  FactsPlan,
+  Past,
+  RecordedChange,
+} from './plan-history.ts';
 
 /** Path parameters and query values, as text. A name repeated in the query arrives as the list of its values. */
 export type RawInput = Record<string, string | string[]>;
@@ -162,5 +172,12 @@ export interface Engine {
   resolve(refs: string[], asking?: Asking): Promise<(number | null)[]>;
   /** Stored bodies (JSON text of a StoredRecord) with their version, in the order asked. */
   bodies(ordinals: number[], asking?: Asking): Promise<{ body: string; version: string }[]>;
+  facts(plan: FactsPlan, asking?: Asking): Promise<FactRow[]>;
+  /** What was ever said of some records, and every reading, to settle the records as of another moment. */
+  past(ordinals: number[], asking?: Asking): Promise<Past>;
+  /** Open questions about the record of this id, oldest first. */
+  doubts(entity: string, asking?: Asking): Promise<Doubt[]>;
+  changelog(plan: ChangelogPlan, asking?: Asking): Promise<ChangelogAnswer>;
+  changes(plan: ChangesPlan, asking?: Asking): Promise<RecordedChange[]>;
   close(): Promise<void>;
 }

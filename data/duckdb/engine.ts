@@ -4,6 +4,7 @@ import type { Manifest } from '../layout.ts';
 import type { Engine } from '../plan.ts';
 import { facetAnswer, facetStatement } from './facets.ts';
 import { createGate, type Gate } from './gate.ts';
+import { historyQuestions } from './history.ts';
 import { DEFAULT_LIMITS, type EngineLimits } from './limits.ts';
 import { load } from './load.ts';
 import { bodiesAnswer, bodiesStatement, resolveAnswer, resolveStatement } from './lookup.ts';
@@ -37,6 +38,7 @@ export async function openEngine(
       refs.length === 0 ? [] : resolveAnswer(refs, await pool.ask(resolveStatement(refs), asking)),
     bodies: async (ordinals, asking) =>
       ordinals.length === 0 ? [] : bodiesAnswer(ordinals, await pool.ask(bodiesStatement(ordinals, bodies), asking)),
+    ...historyQuestions(pool, folder),
     close: () => pool.close(),
   };
 }

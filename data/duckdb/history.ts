@@ -1,0 +1,72 @@
+// Questions about the past, each a few statements on the files of the release: they are asked rarely and stay on disk.
+import { join as path } from 'node:path';
+import { RELEASE_FILES } from '../layout.ts';
+import type { Asking, Engine } from '../plan.ts';
+import { changeRow, countStatement, pageStatement } from './changelog.ts';
+import { changesRows, changesStatement } from './changes.ts';
+import { doubtRows, doubtsStatement, factRows, factsStatement, listed, pastStatement } from './facts.ts';
+import type { Pool } from './pool.ts';
+import { join, literal, type Sql, sql } from './sql.ts';
+
+/** Compared in the column's own type, without which no row group is skipped. */
+const ordinalsIn = (ordinals: readonly number[]): Sql =>
+  join(
+    ordinals.map((ordinal) => sql`${ordinal}::UINTEGER`),
+    ', ',
+  );
+
+type History = Pick<Engine, 'facts' | 'past' | 'doubts' | 'changelog' | 'changes'>;
+
+/** The history questions over the release in `folder`. */
+export function historyQuestions(pool: Pool, folder: string): History {
+  const file = (name: string) => sql`read_parquet(${literal(path(folder, name))})`;
+  return {
+    facts: async (plan, asking) => factRows(await pool.ask(factsStatement(plan, file(RELEASE_FILES.facts)), asking)),
+    doubts: async (entity, asking) =>
+      doubtRows(await pool.ask(doubtsStatement(entity, file(RELEASE_FILES.review)), asking)),
+    async changelog(plan, asking) {
+      const changelog = file(RELEASE_FILES.changelog);
+      const [[total] = []] = await pool.ask(countStatement(plan, changelog), asking);
+      const rows = plan.offset < Number(total) ? await pool.ask(pageStatement(plan, changelog), asking) : [];
+      return { rows: rows.map(changeRow), total: Number(total) };
+    },
+    changes: async (plan, asking) =>
+      changesRows(await pool.ask(changesStatement(plan, file(RELEASE_FILES.changes)), asking)),
+    past: async (ordinals, asking) => {
+      const readings = await pool.ask(
+        sql`SELECT source, epoch_ms(observed_at) FROM ${file(RELEASE_FILES.readings)} ORDER BY observed_at`,
+        asking,
+      );
+      return {
+        records: ordinals.length === 0 ? [] : await records(ordinals, asking),
+        readings: readings.map((row) => ({ source: String(row[0]), at: Number(row[1]) })),
+      };
+    },
+  };
+
+  async function records(ordinals: readonly number[], asking: Asking | undefined) {
+    const found = await pool.ask(
+      sql`SELECT b.ord, b.id, r.slug, b.identity FROM ${file(RELEASE_FILES.bodies)} b JOIN records r ON r.ord = b.ord WHERE b.ord IN (${ordinalsIn(ordinals)})`,
+      asking,
+    );
+    const ids = found.map((row) => String(row[1]));
+    const facts = Map.groupBy(
+      factRows(await pool.ask(pastStatement(ids, file(RELEASE_FILES.facts)), asking)),
+      ({ entity }) => entity,
+    );
+    const listings = await pool.ask(
+      sql`SELECT entity, source, listed, epoch_ms(at) FROM ${file(RELEASE_FILES.listings)} WHERE entity IN (${listed(ids)}) ORDER BY entity, at`,
+      asking,
+    );
+    return found.map((row) => ({
+      ordinal: Number(row[0]),
+      id: String(row[1]),
+      slug: String(row[2]),
+      identity: String(row[3]),
+      facts: facts.get(String(row[1])) ?? [],
+      listings: listings
+        .filter(([entity]) => entity === row[1])
+        .map(([, source, held, at]) => ({ source: String(source), listed: held === true, at: Number(at) })),
+    }));
+  }
+}
