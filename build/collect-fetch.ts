@@ -56,7 +56,7 @@ export async function prepare(
       await fetcher.folder(reading);
     } catch (error) {
       failed.add(reading);
-      failures.push(`${reading.source}: ${message(error)}`);
+      failures.push(`${reading.source}: ${reading.package}@${reading.version}: ${message(error)}`);
     }
     effects.progress.at(++done, wanted.length, `sources, ${reading.package}@${reading.version}`);
   });
@@ -70,7 +70,7 @@ export async function prepare(
       plan.readings = [...plan.readings, newest];
       if (plan.otherwise !== null) plan.otherwise = [...plan.otherwise, newest];
     } catch (error) {
-      failures.push(`${source.id}: newest ${source.newest}: ${message(error)}`);
+      failures.push(`${source.id}: newest of ${source.newest}: ${message(error)}`);
     }
   }
   return { plans, failures };
