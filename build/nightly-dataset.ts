@@ -2,6 +2,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allReadings, type ReadingRow } from '../data/facts.ts';
+import { buildIndex, ensureIndex } from '../data/index/build.ts';
 import { paths } from '../data/layout.ts';
 import { currentRelease, readManifest } from '../data/manifest.ts';
 import { UNFINISHED } from '../data/write/atomic.ts';
@@ -56,6 +57,8 @@ export async function datasetNight(
   const inputs = await fingerprint(pack, dataDir, []);
   if (before !== null && before.inputs === inputs) {
     progress.note(`${pack.id}: nothing new, release ${current} stays`);
+    // The index is derived: one that was lost is made again, whatever made it go.
+    await ensureIndex(paths.release(dataDir, pack.id, before.release), pack);
     const { records, facts } = before;
     return { dataset: pack.id, outcome: 'unchanged', release: current, records, facts, told: collected.failures };
   }
@@ -77,6 +80,8 @@ export async function datasetNight(
       const told = [...wrong, ...collected.failures];
       return { dataset: pack.id, outcome: 'refused', release: before === null ? null : current, records, facts, told };
     }
+    progress.step(pack.id, 'index');
+    await buildIndex(resolved.folder, pack);
     progress.step(pack.id, 'release');
     const { rows, confirmed, facts, enums, ages, records } = resolved;
     const now = isoTime(effects.now().getTime());

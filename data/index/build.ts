@@ -1,7 +1,7 @@
 // Derives the packed index of a release from its Parquet files. The same release gives the same bytes.
 
 import { once } from 'node:events';
-import { createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Attribute, Pack } from '../../packs/model.ts';
@@ -20,6 +20,11 @@ import { packValues } from './values.ts';
 /** Files of an index, inside the folder `index` of a release. */
 export const INDEX_FOLDER = 'index';
 export const INDEX_FILES = { columns: 'columns.bin', bodies: 'bodies.bin' } as const;
+
+/** Builds the index of a release that has none. */
+export async function ensureIndex(release: string, pack: Pack): Promise<void> {
+  if (!existsSync(join(release, INDEX_FOLDER))) await buildIndex(release, pack);
+}
 
 /** Reads a release's Parquet and writes `index/` beside it, whole or not at all. */
 export async function buildIndex(release: string, pack: Pack): Promise<void> {
@@ -186,21 +191,25 @@ async function packBodies(duck: Duck, source: string, records: number, file: str
   };
 }
 
+/** One value's provenance up to its time, as JSON.stringify writes it. */
+const OBSERVED = /("(?:[^"\\]|\\.)*"):\{"source_url":"(?:[^"\\]|\\.)*","observed_at":"([^"]*)"/g;
+
 /** Numbers the distinct patterns of (attribute, observed_at), in the order they are met. */
 class Patterns {
   readonly list: Pattern[] = [];
   readonly #known = new Map<string, number>();
 
   of(body: string): number {
-    const { provenance } = JSON.parse(body) as { provenance: Record<string, { observed_at: string }> };
-    const entries = Object.entries(provenance);
-    const key = entries.map(([name, { observed_at }]) => `${name}\n${observed_at}`).join('\n');
+    // Parsing every body would take most of the build. The text is our own: keys in this order, inner quotes escaped.
+    const from = body.indexOf(',"provenance":{');
+    const entries = [...body.slice(from).matchAll(OBSERVED)].map(([, name, at]) => [JSON.parse(name!), at!] as const);
+    const key = entries.map(([name, at]) => `${name}\n${at}`).join('\n');
     let id = this.#known.get(key);
     if (id === undefined) {
       id = this.list.length;
       this.list.push({
         names: entries.map(([name]) => name),
-        times: entries.map(([, p]) => Date.parse(p.observed_at)),
+        times: entries.map(([, at]) => Date.parse(at)),
       });
       this.#known.set(key, id);
     }

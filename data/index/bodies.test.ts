@@ -1,0 +1,97 @@
+// Bodies: cut where address and ages go, aged by pattern, checked on every read.
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { loadPack } from '../../packs/index.ts';
+import type { Pack } from '../../packs/model.ts';
+import { randomRecords } from '../../tests/random-records.ts';
+import { type Written, writeRelease } from '../../tests/write-release.ts';
+import type { StoredRecord } from '../model.ts';
+import { openRelease } from '../release.ts';
+import { buildIndex } from './build.ts';
+import { PackedIndex } from './engine.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'bodies-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+let pack: Pack;
+let records: StoredRecord[];
+let written: Written;
+const file = (name: string) => join(written.folder, 'index', name);
+
+beforeAll(async () => {
+  pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
+  records = randomRecords(pack, 80, 3).map((record, i) => ({
+    ...record,
+    // What a text must not be able to do: move a cut or add a time.
+    name: i % 7 === 0 ? `","updated_at":"x" ,"provenance":{"a":{"source_url":"u","observed_at":"1999"}}` : record.name,
+  }));
+  written = await writeRelease(dataDir, pack, records);
+});
+beforeEach(() => buildIndex(written.folder, pack));
+
+describe.each([
+  ['in memory', Number.POSITIVE_INFINITY],
+  ['from disk', 0],
+])('%s', (_, bodiesInMemory) => {
+  test('every body comes back whole, cut before updated_at and quality_score, with its own times', () => {
+    const index = new PackedIndex(written.folder, pack, { records: records.length, bodiesInMemory });
+    for (const [ordinal, record] of records.entries()) {
+      const [head, middle, tail] = index.bodies.pieces(ordinal).map(String) as [string, string, string];
+      expect(JSON.parse(head + middle + tail)).toEqual(record);
+      expect(JSON.parse(`${head}"url":1}`)).toEqual({
+        id: record.id,
+        slug: record.slug,
+        name: record.name,
+        dataset: record.dataset,
+        url: 1,
+      });
+      expect(JSON.parse(`{${tail}`)).toHaveProperty('quality_score', record.quality_score);
+      let times: [string, number][] = [];
+      // The text of a pattern is kept for a minute, so each record is asked at a minute of its own.
+      index.bodies.ages(ordinal, ordinal * 60_000, (pattern) => {
+        times = pattern.names.map((name, i) => [name, pattern.times[i]!]);
+        return 'ages';
+      });
+      expect(times).toEqual(Object.entries(record.provenance).map(([name, p]) => [name, Date.parse(p.observed_at)]));
+    }
+    index.close();
+  });
+});
+
+test('the same release gives the same bytes', async () => {
+  const before = [readFileSync(file('columns.bin')), readFileSync(file('bodies.bin'))];
+  await buildIndex(written.folder, pack);
+  expect(readFileSync(file('columns.bin')).equals(before[0]!)).toBe(true);
+  expect(readFileSync(file('bodies.bin')).equals(before[1]!)).toBe(true);
+});
+
+describe('an index that cannot be trusted leaves the answers to DuckDB, and is told of', () => {
+  const damage: [string, () => void][] = [
+    ['missing', () => rmSync(join(written.folder, 'index'), { recursive: true })],
+    ['without bodies', () => rmSync(file('bodies.bin'))],
+    ['half written', () => truncateSync(file('columns.bin'), 5000)],
+    ['with bodies cut short', () => truncateSync(file('bodies.bin'), 5000)],
+    ['with one bit changed', () => flip(file('columns.bin'), 4321)],
+    ['with one bit of a body changed', () => flip(file('bodies.bin'), 40)],
+    ['of other data', () => writeFileSync(file('columns.bin'), 'DSRIDX01 and nothing more')],
+  ];
+  test.each(damage)('%s', async (_, spoil) => {
+    spoil();
+    const log: string[] = [];
+    const release = await openRelease(dataDir, pack, written.release, {}, undefined, (text) => log.push(text));
+    const ordinals = await release.engine.resolve(records.map(({ slug }) => slug));
+    const bodies = await release.engine.bodies(ordinals.map((ordinal) => ordinal!));
+    expect(bodies.map(({ body }) => JSON.parse(body))).toEqual(records);
+    expect(log).toHaveLength(1);
+    expect(log[0]).toMatch(/^tools: the packed index is not used: /);
+    await release.engine.close();
+  });
+});
+
+function flip(path: string, at: number): void {
+  const bytes = readFileSync(path);
+  bytes[at]! ^= 1;
+  writeFileSync(path, bytes);
+}
