@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
 import type { StoredRecord } from '../model.ts';
-import type { FacetAnswer, FacetPlan, Predicate, SearchAnswer, SearchPlan } from '../plan.ts';
+import type { FacetAnswer, FacetPlan, Pieces, Predicate, SearchAnswer, SearchPlan } from '../plan.ts';
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
 import { INDEX_FILES, INDEX_FOLDER } from './build.ts';
-import { Columns } from './columns.ts';
+import { Columns, TEXTUAL } from './columns.ts';
 import { Container, IndexDamaged } from './container.ts';
 import { countable, facets } from './facets.ts';
 import { merge } from './merge.ts';
@@ -21,6 +21,8 @@ export class PackedIndex {
   /** Bytes that the index keeps in memory, without the bodies. */
   readonly bytes: number;
   readonly #pack: Pack;
+  /** Whether the pack still has every attribute that the texts have; nobody says who may see the others. */
+  readonly #plain: boolean;
   /** Records that the index must not answer by itself: removed ones and those of the side table. */
   #removed: Bitset | null = null;
   #side: SideTable | null = null;
@@ -35,7 +37,9 @@ export class PackedIndex {
     if (this.columns.size !== options.records) {
       throw new IndexDamaged(`the index holds ${this.columns.size} records, the release ${options.records}`);
     }
+    const known = new Set(pack.attributes.map(({ name }) => name));
     this.bodies = new Bodies(container, join(folder, INDEX_FILES.bodies), options.bodiesInMemory);
+    this.#plain = this.bodies.attributes().isSubsetOf(known);
   }
 
   search(plan: SearchPlan): SearchAnswer {
@@ -83,14 +87,24 @@ export class PackedIndex {
     });
   }
 
+  /** A record's text, ready to be sent; null where the overlay or a changed pack has to be heard first. */
+  pieces(ordinal: number): Pieces | null {
+    if (!this.#plain || this.changed(ordinal)) return null;
+    const { bodies } = this;
+    const [head, middle, tail] = bodies.pieces(ordinal);
+    const version = bodies.version(ordinal);
+    return { head, middle, tail, version, ages: (now, write) => bodies.ages(ordinal, now.getTime(), write) };
+  }
+
   /** The record that the overlay put in the place of an ordinal, if any. */
   changed(ordinal: number): StoredRecord | undefined {
     return this.#side?.records.find((entry) => entry.ordinal === ordinal)?.record;
   }
 
-  /** Best first; null where the subject was changed, so that its words are not those of the index. */
+  /** Best first; null where the subject was changed, so that its words are not those of the index, and where `differBy` is no text. */
   similar(subject: number, where: Predicate[], differBy: string | null, limit: number): Scored[] | null {
-    if (this.changed(subject)) return null;
+    if (this.changed(subject) || (differBy !== null && !TEXTUAL.has(this.columns.attribute(differBy).type)))
+      return null;
     const { test } = selection(this.columns, where, this.#removed, false);
     const differs = differBy === null ? null : this.#differs(subject, differBy);
     const { terms, keys } = this.columns;

@@ -42,6 +42,11 @@ export function withIndex(duckdb: Engine, open: () => PackedIndex, log: (message
         (one) => one.facets(plan),
         () => duckdb.facets(plan, asking),
       ),
+    similar: (plan, asking) =>
+      first(
+        (one) => one.similar(plan.subject, plan.where, plan.differBy, plan.limit),
+        () => duckdb.similar(plan, asking),
+      ),
     resolve: (refs, asking) =>
       first(
         (one) => one.resolve(refs),
@@ -52,6 +57,16 @@ export function withIndex(duckdb: Engine, open: () => PackedIndex, log: (message
         (one) => one.stored(ordinals),
         () => duckdb.bodies(ordinals, asking),
       ),
+    pieces: (ordinal) => {
+      if (index === null) return null;
+      try {
+        return index.pieces(ordinal);
+      } catch (error) {
+        if (!(error instanceof IndexDamaged)) throw error;
+        give(error);
+        return null;
+      }
+    },
     close: async () => {
       index?.close();
       index = null;
