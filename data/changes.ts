@@ -1,0 +1,31 @@
+// The change feed: every change in the order in which it became visible, to be read on from where one stopped (contract section 5).
+import { type Change, toldChange } from './changelog.ts';
+import type { ChangesInput } from './parse-history.ts';
+import type { Asking } from './plan.ts';
+import type { Release } from './release.ts';
+
+/** A change with its values and the microsecond at which it became visible. */
+export type FedChange = Change & { recorded_at: string };
+
+/** Microseconds since 1970 as ISO 8601 in UTC, six decimals. */
+export function isoMicroseconds(at: number): string {
+  const milliseconds = Math.floor(at / 1000);
+  const finer = String(at - milliseconds * 1000).padStart(3, '0');
+  return new Date(milliseconds).toISOString().replace('Z', `${finer}Z`);
+}
+
+/**
+ * Changes recorded after `since`, oldest first. `next_since` is where to read on: the last change's moment, or `since` itself when there
+ * is nothing new, so that a reader who repeats it misses nothing and gets nothing twice, whichever release answers.
+ */
+export async function changes(
+  { engine }: Pick<Release, 'engine'>,
+  { since, limit }: ChangesInput,
+  asking: Asking,
+): Promise<{ items: FedChange[]; next_since: string }> {
+  const rows = await engine.changes({ since, limit }, asking);
+  return {
+    items: rows.map((row) => ({ ...toldChange(row, () => true), recorded_at: isoMicroseconds(row.recorded_at) })),
+    next_since: isoMicroseconds(rows.at(-1)?.recorded_at ?? since),
+  };
+}
