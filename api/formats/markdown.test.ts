@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/verifies.ts';
-import { bareUrl, blocks, escapeText, link, linkTarget, Markup, markdown, table } from './markdown.ts';
+import { bareUrl, blocks, escapeMarks, escapeText, link, linkTarget, Markup, markdown, table } from './markdown.ts';
 
 verifies('markdown.escaped');
 
@@ -93,4 +93,18 @@ test('markup is not escaped twice, and nothing is empty', () => {
   expect(markdown(12.5)).toBe('12.5');
   expect(table(['h'], [[new Markup('[a](https://b.example)')]])).toBe('|h|\n|-|\n|[a](https://b.example)|');
   expect(blocks('# a', '', null, false, 'b')).toBe('# a\n\nb\n');
+});
+
+test('plain text is told from the rest without changing the answer', () => {
+  const letters = fc.constantFrom(...'aZé字12 .,()/%-_:*[<|&#wW\t\u0301');
+  const texts = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.array(letters, { maxLength: 12 }).map((all) => all.join('')),
+  );
+  fc.assert(
+    fc.property(texts, (text) => {
+      expect(escapeText(text)).toBe(escapeMarks(text));
+    }),
+    { numRuns: 2000 },
+  );
 });
