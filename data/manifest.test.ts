@@ -1,0 +1,128 @@
+// The name of a release, whether its files are as the manifest says, and which release is the current one.
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { scratch } from '../tests/night-pack.ts';
+import { verifies } from '../tests/verifies.ts';
+import { type Manifest, paths } from './layout.ts';
+import { contentName, currentRelease, makeCurrent, measure, readManifest, verifyRelease } from './manifest.ts';
+import { replaceFile, UNFINISHED } from './write/atomic.ts';
+
+verifies('release.manifest', 'release.atomic', 'release.immutable');
+
+/** A release folder of two files, with its manifest. */
+async function release(folder: string): Promise<Manifest> {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'a.csv'), 'a\n1\n');
+  writeFileSync(join(folder, 'changes.parquet'), 'not really');
+  const files: Manifest['files'] = {
+    'a.csv': { ...(await measure(join(folder, 'a.csv'))), rows: 1 },
+    'changes.parquet': { ...(await measure(join(folder, 'changes.parquet'))), rows: null },
+  };
+  const manifest: Manifest = {
+    schema_version: 1,
+    dataset: 'stones',
+    release: contentName(files),
+    created_at: '2026-11-20T00:00:00Z',
+    title: 'Stones',
+    records: 1,
+    facts: 1,
+    confirmed: {},
+    last_collection: '2026-11-20T00:00:00Z',
+    files,
+    enums: {},
+    ages: [],
+  };
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
+  return manifest;
+}
+
+describe('a content name', () => {
+  const file = (sha256: string) => ({ bytes: 1, sha256, rows: null });
+
+  test('is of the files’ names and contents, in any order, without the change feed', () => {
+    const name = contentName({ b: file('2'), a: file('1') });
+    expect(name).toMatch(/^[0-9a-f]{16}$/);
+    expect(contentName({ a: file('1'), b: file('2'), 'changes.parquet': file('3') })).toBe(name);
+    const others = [{ a: file('1') }, { a: file('2'), b: file('1') }, { a: file('1'), c: file('2') }];
+    expect(others.map((files) => contentName(files))).not.toContain(name);
+  });
+});
+
+describe('a release', () => {
+  test('is whole', async () => {
+    const folder = scratch();
+    const manifest = await release(folder);
+    expect(await readManifest(folder)).toEqual(manifest);
+    expect(await verifyRelease(folder)).toEqual([]);
+  });
+
+  test('with a changed, a longer, a missing file, or another name is not', async () => {
+    const folder = scratch();
+    const manifest = await release(folder);
+    writeFileSync(join(folder, 'a.csv'), 'a\n2\n');
+    expect(await verifyRelease(folder)).toEqual(['a.csv has other content than the manifest says']);
+    appendFileSync(join(folder, 'a.csv'), '3\n');
+    expect(await verifyRelease(folder)).toEqual(['a.csv has 6 bytes, not 4']);
+    rmSync(join(folder, 'a.csv'));
+    expect(await verifyRelease(folder)).toEqual(['a.csv is missing']);
+    writeFileSync(join(folder, 'a.csv'), 'a\n1\n');
+    writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, release: '0'.repeat(16) }));
+    expect(await verifyRelease(folder)).toEqual([`the content is not that of ${'0'.repeat(16)}`]);
+  });
+
+  test('without a manifest, or with something else in its place, is an error', async () => {
+    const folder = scratch();
+    await expect(readManifest(folder)).rejects.toThrow('manifest.json');
+    writeFileSync(join(folder, 'manifest.json'), '{"schema_version":2}');
+    await expect(readManifest(folder)).rejects.toThrow('no valid manifest');
+  });
+});
+
+describe('the current release', () => {
+  const id = (n: number) => n.toString(16).padStart(16, '0');
+
+  test('is none, then the one switched to; a damaged pointer is none', async () => {
+    const data = scratch();
+    expect(await currentRelease(data, 'stones')).toBe(null);
+    mkdirSync(paths.releases(data, 'stones'), { recursive: true });
+    await makeCurrent(data, 'stones', id(1));
+    expect(await currentRelease(data, 'stones')).toBe(id(1));
+    writeFileSync(paths.current(data, 'stones'), '../../etc/passwd');
+    expect(await currentRelease(data, 'stones')).toBe(null);
+  });
+
+  test('keeps the newest two beside it, and nothing else that is a release', async () => {
+    const data = scratch();
+    for (const n of [1, 2, 3, 4, 5]) {
+      mkdirSync(paths.release(data, 'stones', id(n)), { recursive: true });
+      const manifest = join(paths.release(data, 'stones', id(n)), 'manifest.json');
+      writeFileSync(manifest, '{}');
+      utimesSync(manifest, n, n);
+    }
+    mkdirSync(join(paths.releases(data, 'stones'), 'notes'));
+    await makeCurrent(data, 'stones', id(2));
+    expect(readdirSync(paths.releases(data, 'stones')).sort()).toEqual([id(2), id(4), id(5), 'current', 'notes']);
+  });
+});
+
+test('a replaced file is the old or the new one, and leaves nothing beside it', async () => {
+  const folder = scratch();
+  const path = join(folder, 'file');
+  await replaceFile(path, 'one');
+  await replaceFile(path, 'two');
+  expect(readFileSync(path, 'utf8')).toBe('two');
+  expect(readdirSync(folder)).toEqual(['file']);
+  await expect(replaceFile(join(folder, 'no/such/folder'), 'x')).rejects.toThrow();
+  expect(existsSync(join(folder, 'no'))).toBe(false);
+  expect(readdirSync(folder).filter((name) => name.startsWith(UNFINISHED))).toEqual([]);
+});

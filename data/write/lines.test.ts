@@ -1,0 +1,112 @@
+// Lines to DuckDB and back: whatever the text and however long, it comes back as it was.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { scratch } from '../../tests/night-pack.ts';
+import { Duck, fromLines, fromParquet, named, quoted } from './duck.ts';
+import { kept, LineWriter, NULL, oneLine, readLines, Shelf } from './lines.ts';
+
+const line = fc.string({ unit: 'grapheme' }).map((text) => text.replace(/[\n\r]/g, ' '));
+
+test('lines are read as they were written', () => {
+  fc.assert(
+    fc.property(fc.array(line), (texts) => {
+      const path = join(scratch(), 'lines');
+      const writer = new LineWriter(path);
+      for (const text of texts) writer.line(text);
+      writer.close();
+      expect([...readLines(path)]).toEqual(texts);
+      expect(writer.lines).toBe(texts.length);
+      expect(writer.at).toBe(texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0));
+    }),
+    { numRuns: 50, seed: 3 },
+  );
+});
+
+test('lines longer than the buffers, in letters of every width, across every boundary', () => {
+  const path = join(scratch(), 'lines');
+  const texts = ['x'.repeat(5_000_000), '石'.repeat(300_000), 'é'.repeat(262_143), '', '😀'.repeat(200_000), 'end'];
+  const writer = new LineWriter(path);
+  for (const text of texts) writer.line(text);
+  for (let i = 0; i < 40_000; i++) writer.line(`${i} ${'ü'.repeat(i % 97)}`);
+  writer.close();
+  const found = [...readLines(path)];
+  expect(found.slice(0, texts.length).map((text, i) => text === texts[i])).toEqual(texts.map(() => true));
+  expect(found).toHaveLength(texts.length + 40_000);
+  expect(
+    found.every((text, i) => i < texts.length || text === `${i - texts.length} ${'ü'.repeat((i - texts.length) % 97)}`),
+  ).toBe(true);
+});
+
+test('a file without a last line feed, and an empty one', () => {
+  const path = join(scratch(), 'lines');
+  writeFileSync(path, 'a\nb');
+  expect([...readLines(path)]).toEqual(['a', 'b']);
+  writeFileSync(path, '');
+  expect([...readLines(path)]).toEqual([]);
+});
+
+test('a kept text is the same text', () => {
+  expect(kept('r-0123 ü石😀')).toBe('r-0123 ü石😀');
+});
+
+test('one line stays one line', () => {
+  expect(oneLine('a\tb\r\nc\u0000\u2028d')).toBe('a b c d');
+  expect(oneLine('plain text')).toBe('plain text');
+});
+
+test('the shelf gives entries back in any order, as often as asked', () => {
+  const shelf = new Shelf(join(scratch(), 'shelf'));
+  const entries = [['a', 'b'], ['x'.repeat(200_000)], ['', 'ü']];
+  for (const entry of entries) shelf.put(entry);
+  const order = [2, 0, 1, 1, 0];
+  const found: string[] = [];
+  for (const bytes of shelf.take(order)) found.push(bytes.toString());
+  expect(found).toEqual(order.map((i) => entries[i]!.map((text) => `${text}\n`).join('')));
+  expect(shelf.size).toBe(3);
+});
+
+describe('DuckDB', () => {
+  const columns = { a: 'VARCHAR', n: 'DOUBLE' };
+  const text = fc.string({ unit: 'grapheme' }).map((raw) => oneLine(raw));
+
+  test('reads lines and writes them, quotes, backslashes, NULL and empty texts included', async () => {
+    const folder = scratch();
+    const duck = await Duck.open(join(folder, 'spill'));
+    const texts = [
+      ...fc.sample(text, { numRuns: 300, seed: 4 }),
+      '',
+      '"',
+      '""',
+      '\\N',
+      '\\',
+      "it's",
+      ',',
+      'NULL',
+      '#',
+      '//',
+    ];
+    const path = join(folder, 'in');
+    const writer = new LineWriter(path);
+    for (const [i, each] of texts.entries()) writer.line(`${each}\t${i % 3 ? i / 7 : NULL}`);
+    writer.close();
+    const query = `SELECT * FROM ${fromLines(path, columns)}`;
+    expect(await duck.rows(query)).toEqual(texts.map((each, i) => [each, i % 3 ? i / 7 : null]));
+    await duck.lines(query, join(folder, 'out'));
+    expect([...readLines(join(folder, 'out'))].map((each) => each.split('\t')[0])).toEqual(texts);
+    expect(await duck.parquet(query, join(folder, 'a.parquet'))).toBe(texts.length);
+    expect(await duck.count(`SELECT count(*) FROM ${fromParquet([join(folder, 'a.parquet')], columns)}`)).toBe(
+      texts.length,
+    );
+    expect(await duck.rows(`SELECT * FROM ${fromParquet([], columns)}`)).toEqual([]);
+    duck.close();
+  });
+
+  test('quotes what is quoted', async () => {
+    const duck = await Duck.open(join(scratch(), 'spill'));
+    const odd = `o'dd "name"`;
+    expect(await duck.rows(`SELECT ${quoted(odd)} AS ${named(odd)}`)).toEqual([[odd]]);
+    duck.close();
+  });
+});
