@@ -158,6 +158,22 @@ export interface Asking {
   signal?: AbortSignal;
 }
 
+/** Attributes of a record with the times (ms since 1970) they were last confirmed. */
+export interface Ages {
+  names: string[];
+  times: number[];
+}
+
+/** The stored JSON of a record in three pieces: up to `"updated_at"`, up to `"quality_score"`, the rest with its brace. */
+export interface Pieces {
+  head: Buffer;
+  middle: Buffer;
+  tail: Buffer;
+  version: string;
+  /** Text made of the record's ages by `write`, kept for all records of the same ages until the minute ends. */
+  ages(now: Date, write: (ages: Ages) => string): Buffer;
+}
+
 /**
  * What an engine can do. The DuckDB engine answers everything; the packed index answers what it wins at.
  * Ordinals are those of one release: they never leave the process.
@@ -172,6 +188,8 @@ export interface Engine {
   resolve(refs: string[], asking?: Asking): Promise<(number | null)[]>;
   /** Stored bodies (JSON text of a StoredRecord) with their version, in the order asked. */
   bodies(ordinals: number[], asking?: Asking): Promise<{ body: string; version: string }[]>;
+  /** The stored text of a record, ready to be sent; null where there is none that can be trusted: ask for bodies then. */
+  pieces?(ordinal: number): Pieces | null;
   facts(plan: FactsPlan, asking?: Asking): Promise<FactRow[]>;
   /** What was ever said of some records, and every reading, to settle the records as of another moment. */
   past(ordinals: number[], asking?: Asking): Promise<Past>;

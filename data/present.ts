@@ -16,10 +16,16 @@ export interface Presenting {
 }
 
 const HOUR = 3_600_000;
+const MINUTE = 60_000;
 
-/** Age of an observation in hours, one decimal, never negative. */
-function hoursSince(observed_at: string, now: Date): number {
-  return Math.max(0, Math.round(((now.getTime() - Date.parse(observed_at)) / HOUR) * 10) / 10);
+/**
+ * Age of an observation (ISO 8601 or ms since 1970) in hours, one decimal, never negative. Whole minutes count, so that
+ * answers of the same minute agree.
+ */
+export function hoursSince(observed_at: string | number, now: Date): number {
+  const minute = Math.floor(now.getTime() / MINUTE) * MINUTE;
+  const at = typeof observed_at === 'number' ? observed_at : Date.parse(observed_at);
+  return Math.max(0, Math.round(((minute - at) / HOUR) * 10) / 10);
 }
 
 /**

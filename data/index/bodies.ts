@@ -11,19 +11,13 @@
 // so the text of the ages is made once a pattern and minute, not once a record.
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
+import type { Ages } from '../plan.ts';
 import { type Container, IndexDamaged } from './container.ts';
 import { Lru } from './lru.ts';
 
 /** Up to this many bytes the file is read into memory; above, single bodies are read from disk and the hot ones kept. */
 export const BODIES_IN_MEMORY = 256 * 2 ** 20;
 const CACHED_BODIES = 4096;
-
-/** One pattern: attribute names with the index of their time in `times`. */
-export interface Pattern {
-  names: string[];
-  /** Milliseconds since 1970 by attribute. */
-  times: number[];
-}
 
 export class Bodies {
   readonly #start: Float64Array;
@@ -33,7 +27,7 @@ export class Bodies {
   readonly #ages: Uint32Array;
   readonly #versionText: Buffer;
   readonly #versionEnds: Uint32Array;
-  readonly #patterns: Pattern[];
+  readonly #patterns: Ages[];
   readonly #file: number;
   readonly #memory: Buffer | null;
   readonly #cache = new Lru<number, Buffer>(CACHED_BODIES);
@@ -49,7 +43,7 @@ export class Bodies {
     this.#ages = container.get('body.ages', 'u32');
     this.#versionEnds = container.get('version.ends', 'u32');
     this.#versionText = Buffer.from(container.get('version.text', 'u8'));
-    this.#patterns = JSON.parse(Buffer.from(container.get('body.patterns', 'u8')).toString()) as Pattern[];
+    this.#patterns = JSON.parse(Buffer.from(container.get('body.patterns', 'u8')).toString()) as Ages[];
     this.#file = openSync(path, 'r');
     const { size } = fstatSync(this.#file);
     if (size !== this.#start.at(-1)) {
@@ -95,8 +89,13 @@ export class Bodies {
     return [body.subarray(0, cut1), body.subarray(cut1, cut2), body.subarray(cut2)];
   }
 
-  /** `"freshness":{…},` of a record at a moment, made by `write` once a pattern and minute. */
-  ages(ordinal: number, now: number, write: (pattern: Pattern, now: number) => string): Buffer {
+  /** Names of all attributes that some record has. */
+  attributes(): Set<string> {
+    return new Set(this.#patterns.flatMap(({ names }) => names));
+  }
+
+  /** Text made of a record's ages at a moment (ms since 1970), by `write`, once a pattern and minute. */
+  ages(ordinal: number, now: number, write: (ages: Ages) => string): Buffer {
     const minute = Math.floor(now / 60_000);
     if (minute !== this.#minute) {
       this.#minute = minute;
@@ -105,7 +104,7 @@ export class Bodies {
     const id = this.#ages[ordinal]!;
     let text = this.#texts.get(id);
     if (!text) {
-      text = Buffer.from(write(this.#patterns[id] as Pattern, now));
+      text = Buffer.from(write(this.#patterns[id] as Ages));
       this.#texts.set(id, text);
     }
     return text;

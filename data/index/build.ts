@@ -7,8 +7,8 @@ import { crc32 } from 'node:zlib';
 import type { Attribute, Pack } from '../../packs/model.ts';
 import { fold } from '../../packs/text.ts';
 import { column, RELEASE_FILES } from '../layout.ts';
+import type { Ages } from '../plan.ts';
 import { Duck, named, quoted } from '../write/duck.ts';
-import type { Pattern } from './bodies.ts';
 import { TEXTUAL } from './columns.ts';
 import { type Packed, writeContainer } from './container.ts';
 import { packGrid } from './grid.ts';
@@ -196,7 +196,7 @@ const OBSERVED = /("(?:[^"\\]|\\.)*"):\{"source_url":"(?:[^"\\]|\\.)*","observed
 
 /** Numbers the distinct patterns of (attribute, observed_at), in the order they are met. */
 class Patterns {
-  readonly list: Pattern[] = [];
+  readonly list: Ages[] = [];
   readonly #known = new Map<string, number>();
 
   of(body: string): number {
