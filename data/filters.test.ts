@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
+import { verifies } from '../tests/verifies.ts';
 import type { DataError } from './errors.ts';
 import { filterGrammar, nearest, parseFilters } from './filters.ts';
 import type { Manifest } from './layout.ts';
 import type { RawInput } from './plan.ts';
+
+verifies('search.filters-generated', 'filter.unknown', 'error.suggestion', 'shape.schema-filters');
 
 let pack: Pack;
 beforeAll(async () => {

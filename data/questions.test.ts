@@ -245,10 +245,6 @@ describe('search', () => {
     expect(await releaseFor(input, newer, async () => null)).toBe(newer);
     expect(await releaseFor(parseSearch({}, pack), newer, () => Promise.reject(new Error('not asked')))).toBe(newer);
   });
-
-  test('a request that nobody waits for is given up', async () => {
-    await expect(ask({}, { ...full, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'unavailable' });
-  });
 });
 
 describe('facets', () => {

@@ -165,6 +165,7 @@ test('requests run through switches without one being dropped', async () => {
       expect(page.total).toBe(size);
       lease.done();
       asked += 1;
+      await new Promise((resolve) => setImmediate(resolve));
       // The index answers without waiting for anything; the switch needs a turn of the loop.
       await new Promise(setImmediate);
     }

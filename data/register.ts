@@ -156,6 +156,7 @@ export async function openRegister({ dataDir, packs, log, limits = {} }: Registe
       return holding && leased(dataset, holding);
     },
     refresh() {
+      if (closed) return Promise.resolve([]);
       looking ??= Promise.all([...datasets].map(async ([id, dataset]) => ((await look(dataset)) ? [id] : [])))
         .then((changed) => changed.flat())
         .finally(() => {

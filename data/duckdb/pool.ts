@@ -82,6 +82,7 @@ export function createPool(instance: DuckDBInstance, gate: Gate, milliseconds: n
       const prepared = await prepare(seat, statement.text);
       prepared.bind([...statement.values], statement.values.map(typeOf));
       if (signal?.aborted || closed) throw givenUp();
+      if (late) throw tooLong();
       return (await prepared.runAndReadAll()).getRows();
     } catch (error) {
       throw explain(error, late, signal?.aborted === true || closed);
@@ -122,12 +123,15 @@ export function createPool(instance: DuckDBInstance, gate: Gate, milliseconds: n
 function explain(error: unknown, late: boolean, abandoned: boolean): unknown {
   const text = error instanceof Error ? error.message : '';
   if (error instanceof DataError) return error;
-  if (text.startsWith('INTERRUPT') && late)
-    return new DataError('query_timeout', 'The question took too long; narrow it with filters and ask again.');
+  if (text.startsWith('INTERRUPT') && late) return tooLong();
   if (text.startsWith('INTERRUPT') && abandoned) return givenUp();
   if (text.startsWith('Out of Memory'))
     return new DataError('unavailable', 'The question needs more memory than one question may use; narrow it.');
   if (text.startsWith('IO Error') || text.startsWith('Permission Error'))
     return new DataError('unavailable', 'The release this question began on is gone; ask again.');
   return error;
+}
+
+function tooLong(): DataError {
+  return new DataError('query_timeout', 'The question took too long; narrow it with filters and ask again.');
 }
