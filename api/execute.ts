@@ -12,7 +12,7 @@ import { type Bucket, type Limits, limitHeaders } from './access/limits.ts';
 import { type Charge, type Payments, paymentError, type Reservation, told } from './access/payments.ts';
 import { type Previews, secondsToMidnight } from './access/previews.ts';
 import { ApiError } from './errors.ts';
-import type { Context, Format, Operation, Result } from './operation.ts';
+import { type Context, type Format, type Operation, type Result, TABULAR } from './operation.ts';
 
 type Release = NonNullable<Context['release']>;
 
@@ -198,7 +198,7 @@ async function settle<T>(
 
 /** Who may at all: bulk formats and accounts take a key, some operations a plan, some an operator. */
 function permit({ operation, format }: Call, caller: Caller): void {
-  const bulk = format === 'csv' || format === 'ndjson' || format === 'arrow';
+  const bulk = TABULAR.includes(format);
   if (caller.kind === 'anonymous' && (bulk || operation.access === 'key' || operation.access === 'admin'))
     throw new ApiError('key_required', `${bulk ? `format=${format}` : operation.name} takes an API key.`);
   if (!operation.formats.includes(format)) {

@@ -7,6 +7,9 @@ import type { Pack, PricedOperation } from '../packs/model.ts';
 export type Access = 'free' | 'paid' | 'plan' | 'key' | 'admin';
 export type Format = 'json' | 'markdown' | 'csv' | 'ndjson' | 'arrow' | 'text';
 
+/** Formats of many records at once: up to 1,000 a page, with a key only, the next cursor in `X-Next-Cursor`. */
+export const TABULAR: readonly Format[] = ['csv', 'ndjson', 'arrow'];
+
 /** What the gate found out before an operation runs. */
 export interface Context {
   /** The dataset's release, leased for the whole request. Undefined for operations without `{ds}`. */
@@ -40,6 +43,8 @@ export interface Result<R> {
   last_modified?: string;
   /** Cursor of the next page; becomes the Link header. */
   next_cursor?: string | null;
+  /** Attributes that tabular formats have columns for; absent or null: all. */
+  fields?: readonly string[] | null;
   /** Records shown, for the preview quota. */
   records?: number;
   /** Release the answer comes from, where a cursor led to an earlier one. */

@@ -22,7 +22,7 @@ export async function writeAnswers(answering: Answering, output: Output): Promis
     for (const { file, input, format } of operation.prerender?.(release?.pack ?? null) ?? []) {
       const ctx = contextOf(answering, file, format);
       const result = await operation.run(operation.parse(input, ctx), ctx);
-      const { body } = render(operation, result, ctx, format);
+      const { body } = await render(operation, result, ctx, format);
       if (typeof body === 'string') output.write(file, body, key);
     }
   }

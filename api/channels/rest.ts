@@ -5,6 +5,7 @@ import { admit, type Call, execute, type Gate } from '../execute.ts';
 import { etag, etagOf, matches } from '../formats/etag.ts';
 import { negotiate } from '../formats/negotiate.ts';
 import { nextUrl, type Rendered, render } from '../formats/render.ts';
+import { isTabular } from '../formats/rows.ts';
 import type { Context, Operation, Result } from '../operation.ts';
 import { type Http, type HttpRequest, type NodeBindings, readRequest } from './request.ts';
 import { errorResponse, type Headers } from './respond.ts';
@@ -85,9 +86,9 @@ export async function answer(
       version = tag(found, ctx);
       return matches(sent, version);
     };
-    const outcome = await execute(gate, call, (result, ctx) => ({
+    const outcome = await execute(gate, call, async (result, ctx) => ({
       result,
-      rendered: render(operation, result, ctx, choice.format),
+      rendered: await render(operation, result, ctx, choice.format),
       ctx,
     }));
     const anonymous = outcome.caller.kind === 'anonymous';
@@ -100,12 +101,12 @@ export async function answer(
     const { body } = rendered;
     if (version === undefined && operation.access === 'free' && typeof body === 'string') version = etagOf(body);
     if (version !== undefined) headers['ETag'] = version;
-    describe(headers, result, rendered, call.url);
+    describe(headers, result, rendered, call);
     if (version !== undefined && matches(sent, version)) {
       outcome.done();
       return new Response(null, { status: 304, headers });
     }
-    if (typeof body === 'string') {
+    if (typeof body === 'string' || body instanceof Uint8Array) {
       outcome.done();
       return new Response(body, { headers });
     }
@@ -137,10 +138,12 @@ function cacheHeaders(operation: Operation, anonymous: boolean, varies: boolean)
   return { 'Cache-Control': `${open ? 'public' : 'private'}, no-cache`, ...(varies ? { Vary: 'Accept' } : {}) };
 }
 
-function describe(headers: Headers, result: Result<unknown>, rendered: Rendered, url: URL): void {
+function describe(headers: Headers, result: Result<unknown>, rendered: Rendered, { url, format }: Call): void {
   headers['Content-Type'] = rendered.content_type;
   if (result.last_modified !== undefined) headers['Last-Modified'] = new Date(result.last_modified).toUTCString();
-  if (typeof result.next_cursor === 'string') headers['Link'] = `<${nextUrl(url, result.next_cursor)}>; rel="next"`;
+  if (typeof result.next_cursor !== 'string') return;
+  headers['Link'] = `<${nextUrl(url, result.next_cursor)}>; rel="next"`;
+  if (isTabular(format)) headers['X-Next-Cursor'] = result.next_cursor;
 }
 
 /** A long body, piece by piece; the release it reads stays lent until the last piece is gone, or the client is. */

@@ -25,6 +25,7 @@ describe('negotiate', () => {
     ['text/*', 'markdown'],
     ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'json'],
     ['image/png', 'json'],
+    ['text/markdown;charset=utf-8', 'markdown'],
     ['text/markdown;q=abc', 'json'],
     [';;;,,,q=', 'json'],
     ['"unclosed', 'json'],
@@ -48,8 +49,17 @@ describe('negotiate', () => {
     expect(negotiate(both, { suffix: false, parameter: 'xls' }).format).toBe('json');
   });
 
-  test('bulk formats are never chosen by header', () => {
-    expect(negotiate(['json', 'markdown', 'csv'], { accept: 'text/csv', suffix: false }).format).toBe('json');
+  test.each([
+    ['text/csv', 'csv'],
+    ['text/csv; charset=utf-8', 'csv'],
+    ['application/x-ndjson, */*;q=0.1', 'ndjson'],
+    ['application/vnd.apache.arrow.stream', 'arrow'],
+    ['text/*', 'markdown'],
+    ['application/*', 'json'],
+    ['*/*', 'json'],
+  ])('tabular formats are chosen by their own name alone: %s answers %s', (accept, format) => {
+    const all = ['json', 'markdown', 'csv', 'ndjson', 'arrow'] as const;
+    expect(negotiate(all, { accept, suffix: false })).toEqual({ format, varies: true });
   });
 
   test('an operation with one format does not vary', () => {

@@ -15,9 +15,6 @@ export const MEDIA_TYPES: Record<Format, string> = {
 /** Values of the `format` parameter. */
 const NAMES: Record<string, Format> = { json: 'json', md: 'markdown', csv: 'csv', ndjson: 'ndjson', arrow: 'arrow' };
 
-/** Formats that Accept may choose; the bulk ones are asked for by name only, since they need a key. */
-const BY_HEADER: readonly Format[] = ['json', 'markdown', 'text'];
-
 export interface Choice {
   format: Format;
   /** The header had a say, so caches must tell answers apart by it (`Vary: Accept`). */
@@ -28,7 +25,9 @@ export interface Choice {
 export function preferred(accept: string | undefined, types: readonly string[]): string | undefined {
   if (accept === undefined || accept.trim() === '') return types[0];
   try {
-    return new Negotiator({ headers: { accept } }).mediaType(types);
+    // Everything is UTF-8, so a charset asked for beside a type says nothing.
+    const bare = accept.replace(/;\s*charset\s*=\s*("[^"]*"|[^;,\s]*)/gi, '');
+    return new Negotiator({ headers: { accept: bare } }).mediaType(types);
   } catch {
     return types[0];
   }
@@ -46,11 +45,10 @@ export function negotiate(
   if (asked.suffix && formats.includes('markdown')) return { format: 'markdown', varies: false };
   const named = asked.parameter === undefined ? undefined : NAMES[asked.parameter];
   if (named !== undefined) return { format: named, varies: false };
-  const open = formats.filter((format) => BY_HEADER.includes(format));
-  if (open.length < 2) return { format: fallback, varies: false };
-  const bare = open.map((format) => MEDIA_TYPES[format].split(';')[0] ?? '');
+  if (formats.length < 2) return { format: fallback, varies: false };
+  const bare = formats.map((format) => MEDIA_TYPES[format].split(';')[0] ?? '');
   const best = preferred(asked.accept, bare);
-  return { format: open[bare.indexOf(best ?? '')] ?? fallback, varies: true };
+  return { format: formats[bare.indexOf(best ?? '')] ?? fallback, varies: true };
 }
 
 /** Whether errors go out as RFC 9457 problem details: only where the client prefers them to plain JSON. */

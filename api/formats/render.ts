@@ -1,18 +1,27 @@
 // An operation's result as bytes to send or to write: pure, shared by the live API and the nightly prerender.
 import type { Context, Format, Operation, Result } from '../operation.ts';
+import { csv } from './csv.ts';
+import { ndjson } from './ndjson.ts';
 import { MEDIA_TYPES } from './negotiate.ts';
+import { rowsOf } from './rows.ts';
 
 /** What a channel sends and the build writes. A long text comes in pieces, so that nobody holds all of it. */
 export interface Rendered {
   content_type: string;
-  body: string | AsyncIterable<string>;
+  body: string | Uint8Array<ArrayBuffer> | AsyncIterable<string>;
 }
 
 /**
  * Renders a result. `text` and `markdown` come from the operation's own `markdown`, or from the body itself where it is a
- * stream of text; `json` is the body, compact, with missing values absent. Depends on nothing but its arguments.
+ * stream of text; `json` is the body, compact, with missing values absent; the tabular formats hold its records. Depends on
+ * nothing but its arguments.
  */
-export function render(operation: Operation, result: Result<unknown>, ctx: Context, format: Format): Rendered {
+export async function render(
+  operation: Operation,
+  result: Result<unknown>,
+  ctx: Context,
+  format: Format,
+): Promise<Rendered> {
   const content_type = MEDIA_TYPES[format];
   if (isStream(result.body)) return { content_type, body: result.body };
   if (format === 'json') return { content_type, body: JSON.stringify(result.body) };
@@ -21,7 +30,12 @@ export function render(operation: Operation, result: Result<unknown>, ctx: Conte
     const body = operation.markdown(result.body, { ...ctx, format });
     return { content_type, body: next === null ? body : `${body}\nNext page: ${nextUrl(ctx.url, next)}\n` };
   }
-  throw new Error(`${operation.name} has no ${format}`);
+  const rows = rowsOf(operation, result, ctx);
+  if (format === 'csv') return { content_type, body: csv(rows) };
+  if (format === 'ndjson') return { content_type, body: ndjson(rows) };
+  // The library is large and few ask for it: it is loaded with the first question.
+  const { arrow } = await import('./arrow.ts');
+  return { content_type, body: arrow(rows) };
 }
 
 function isStream(body: unknown): body is AsyncIterable<string> {

@@ -6,7 +6,7 @@ import { releaseFor, search } from '../../data/search.ts';
 import { recordUrl } from '../../packs/links.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import { recordTable } from '../formats/record-table.ts';
-import { type Context, operation } from '../operation.ts';
+import { type Context, operation, TABULAR } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
 import { SEARCH_INPUT } from './inputs.ts';
 
@@ -35,7 +35,7 @@ export const entity_search = operation<SearchInput, Found>({
   access: 'paid',
   previews: true,
   price: { of: 'search' },
-  formats: ['json', 'markdown'],
+  formats: ['json', 'markdown', ...TABULAR],
   input: () => z.looseObject(SEARCH_INPUT),
   parse: (raw, ctx) => parseSearch(raw, releaseOf(ctx).pack, { path: ['ds'], format: ctx.format }),
   names: ({ names }) => names,
@@ -48,6 +48,7 @@ export const entity_search = operation<SearchInput, Found>({
     return {
       body,
       next_cursor: found.next_cursor,
+      fields: input.fields,
       records: found.items.length,
       ...(release === current ? {} : { release: release.manifest.release }),
     };

@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
+import { csvHeader, csvRow } from '../csv.ts';
 import { RELEASE_FILES } from '../layout.ts';
 import { LineWriter, type Shelf } from './lines.ts';
-import { csvHeader, isoTime, UPDATED } from './record.ts';
+import { isoTime, UPDATED } from './record.ts';
 
 interface Ranked {
   pack: Pack;
@@ -27,7 +28,7 @@ export function writeRecords({ pack, order, updated, shelf, out, lines }: Ranked
   const engine = new LineWriter(join(lines, 'engine'));
   const terms = new LineWriter(join(lines, 'terms'));
   const bodies = new LineWriter(join(lines, 'bodies'));
-  csv.line(`${csvHeader(pack)}\r`);
+  csv.line(`${csvRow(csvHeader(pack))}\r`);
   let ord = 0;
   for (const entry of shelf.take(order)) {
     const at = updated[order[ord]!]!;

@@ -2,9 +2,9 @@
 import type { Attribute, Geo, Pack, Value } from '../../packs/model.ts';
 import { fold, words } from '../../packs/text.ts';
 import { bounds } from '../consolidate-compare.ts';
+import { csvRow, flatCells } from '../csv.ts';
 import { column, parts } from '../layout.ts';
 import type { SourceKind } from '../model.ts';
-import { csvRow, flatCells, flatColumns, recordColumn } from './csv.ts';
 import type { Columns } from './duck.ts';
 import { NULL } from './lines.ts';
 
@@ -69,15 +69,7 @@ export function bodyOf(pack: Pack, record: SettledRecord): string {
   );
 }
 
-/** Header of records.csv. */
-export function csvHeader(pack: Pack): string {
-  const own = (names: string[]) => names.map((name) => recordColumn(pack, name));
-  const attributes = pack.attributes.flatMap(flatColumns);
-  const last = own(['quality_score', 'completeness', 'verified_owner', 'updated_at']);
-  return csvRow([...own(['id', 'slug', 'name']), ...attributes, ...last]);
-}
-
-/** A row of records.csv but for its last cell, `updated_at`. */
+/** A row of records.csv (`csvHeader`) but for its last cell, `updated_at`. */
 export function csvOf(pack: Pack, record: SettledRecord): string {
   const cells = pack.attributes.flatMap((attribute, i) => flatCells(attribute, record.values[i]?.value));
   return csvRow([record.id, record.slug, record.name, ...cells, record.quality, record.completeness, record.owner]);

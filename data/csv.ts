@@ -1,6 +1,6 @@
 // CSV as RFC 4180 has it, with dotted column names and cells that no spreadsheet runs (contract section 2).
-import type { Attribute, Geo, Pack, Value } from '../../packs/model.ts';
-import { bounds } from '../consolidate-compare.ts';
+import type { Attribute, Geo, Pack, Value } from '../packs/model.ts';
+import { bounds } from './consolidate-compare.ts';
 
 /** Columns of an attribute in flat files: a price has both ends, a point both coordinates, every other value one column. */
 export function flatColumns(attribute: Attribute): string[] {
@@ -25,18 +25,28 @@ export function flatCells(attribute: Attribute, value: Value | undefined): (stri
   return [Array.isArray(value) ? JSON.stringify(value) : (value as string | number | boolean)];
 }
 
+/** What makes a spreadsheet take a text for a formula, in its full width too, and white space that it would skip before. */
+const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u;
+
 /**
- * One cell: quoted where RFC 4180 asks for it; a text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return gets an apostrophe
- * before it, because spreadsheets would run it as a formula. Numbers and booleans are left as they are; null is empty.
+ * One cell: quoted where RFC 4180 asks for it; a text that a spreadsheet would run as a formula gets an apostrophe before it. Numbers and
+ * booleans are left as they are; null is empty.
  */
 export function csvCell(value: string | number | boolean | null): string {
   if (value === null) return '';
   if (typeof value !== 'string') return String(value);
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const safe = FORMULA.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** One row, without its line end (which is CR LF). */
 export function csvRow(cells: readonly (string | number | boolean | null)[]): string {
   return cells.map(csvCell).join(',');
+}
+
+/** Names of the columns of a record: its own first and last, its attributes between. */
+export function csvHeader(pack: Pack, attributes: readonly Attribute[] = pack.attributes): string[] {
+  const own = (names: string[]) => names.map((name) => recordColumn(pack, name));
+  const last = own(['quality_score', 'completeness', 'verified_owner', 'updated_at']);
+  return [...own(['id', 'slug', 'name']), ...attributes.flatMap(flatColumns), ...last];
 }

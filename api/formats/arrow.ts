@@ -1,0 +1,140 @@
+// Records as an Arrow IPC stream: typed columns with their units and descriptions, and the provenance of every value.
+import {
+  Bool,
+  type DataType,
+  DateDay,
+  Field,
+  Float64,
+  Int64,
+  List,
+  makeData,
+  RecordBatch,
+  Schema,
+  Struct,
+  Table,
+  TimestampMillisecond,
+  tableToIPC,
+  Utf8,
+  vectorFromArray,
+} from 'apache-arrow';
+import { flatCells, flatColumns, recordColumn } from '../../data/csv.ts';
+import type { PublicRecord } from '../../data/model.ts';
+import { licenseText } from '../../packs/links.ts';
+import type { Attribute, Value } from '../../packs/model.ts';
+import type { Rows } from './rows.ts';
+
+interface Column {
+  field: Field;
+  value: (record: PublicRecord) => unknown;
+}
+
+const time = () => new TimestampMillisecond('UTC');
+
+/** Type of the columns of an attribute. A price and a point have two columns, both of this type. */
+function typeOf({ type }: Attribute): DataType {
+  switch (type) {
+    case 'boolean':
+      return new Bool();
+    case 'integer':
+      return new Int64();
+    case 'number':
+    case 'price':
+    case 'geo':
+      return new Float64();
+    case 'date':
+      return new DateDay();
+    case 'strings':
+      return new List(new Field('item', new Utf8(), false));
+    default:
+      return new Utf8();
+  }
+}
+
+/** A value as the builders of its type take it, for each of its columns; null where there is none. */
+function cellsOf(attribute: Attribute, value: Value | undefined): unknown[] {
+  if (value === undefined) return flatColumns(attribute).map(() => null);
+  if (attribute.type === 'strings') return [value];
+  if (attribute.type === 'integer') return [BigInt(value as number)];
+  if (attribute.type === 'date') return [new Date(`${value as string}T00:00:00Z`)];
+  return flatCells(attribute, value);
+}
+
+/** What a reader of the column should know: description, unit, currency. */
+function metadataOf({ description, unit, currency }: Attribute): Map<string, string> {
+  const told = Object.entries({ description, unit, currency }).filter(([, text]) => text !== null);
+  return new Map(told as [string, string][]);
+}
+
+function attributeColumns(attribute: Attribute): Column[] {
+  return flatColumns(attribute).map((name, place) => ({
+    field: new Field(name, typeOf(attribute), true, metadataOf(attribute)),
+    value: (record) => cellsOf(attribute, record.attributes[attribute.name])[place],
+  }));
+}
+
+/** One struct a record, with a member for each attribute: where its value comes from. */
+function provenanceColumn({ pack, attributes }: Rows): Column[] {
+  if (attributes.length === 0) return [];
+  const told = new Struct([
+    new Field('source_url', new Utf8(), false),
+    new Field('observed_at', time(), false),
+    new Field('confidence', new Float64(), false),
+    new Field('evidence', new Utf8(), false),
+    new Field('source_kind', new Utf8(), false),
+  ]);
+  const members = attributes.map(({ name }) => new Field(name, told, true));
+  const value = ({ provenance }: PublicRecord) =>
+    Object.fromEntries(
+      attributes.map(({ name }) => {
+        const source = provenance[name];
+        if (source === undefined) return [name, null];
+        const { source_url, observed_at, confidence, evidence } = source;
+        const at = new Date(observed_at);
+        return [name, { source_url, observed_at: at, confidence, evidence, source_kind: source.source.kind }];
+      }),
+    );
+  return [{ field: new Field(recordColumn(pack, 'provenance'), new Struct(members), false), value }];
+}
+
+function columnsOf(rows: Rows): Column[] {
+  const own = (name: string, type: DataType, value: Column['value']): Column => ({
+    field: new Field(recordColumn(rows.pack, name), type, false),
+    value,
+  });
+  return [
+    own('id', new Utf8(), ({ id }) => id),
+    own('slug', new Utf8(), ({ slug }) => slug),
+    own('name', new Utf8(), ({ name }) => name),
+    ...rows.attributes.flatMap(attributeColumns),
+    own('quality_score', new Float64(), ({ quality_score }) => quality_score),
+    own('completeness', new Float64(), ({ completeness }) => completeness),
+    own('verified_owner', new Bool(), ({ verified_owner }) => verified_owner),
+    own('updated_at', time(), ({ updated_at }) => new Date(updated_at)),
+    own('url', new Utf8(), ({ url }) => url),
+    own('license', new Utf8(), ({ license }) => license),
+    own('attribution', new Utf8(), ({ attribution }) => attribution),
+    ...provenanceColumn(rows),
+  ];
+}
+
+/** The columns of the CSV with their types, then `provenance`; without records the schema alone. */
+export function arrow(rows: Rows): Uint8Array<ArrayBuffer> {
+  const { pack, items, release } = rows;
+  const columns = columnsOf(rows);
+  const about = new Map([
+    ['dataset', pack.id],
+    ['release', release],
+    ['title', pack.title],
+    ['description', pack.description],
+    ['license', licenseText(pack)],
+    ['attribution', pack.attribution],
+  ]);
+  const schema = new Schema(
+    columns.map(({ field }) => field),
+    about,
+  );
+  if (items.length === 0) return new Uint8Array(tableToIPC(new Table(schema), 'stream'));
+  const children = columns.map(({ field, value }) => vectorFromArray(items.map(value), field.type).data[0]!);
+  const data = makeData({ type: new Struct(schema.fields), length: items.length, nullCount: 0, children });
+  return new Uint8Array(tableToIPC(new Table(schema, new RecordBatch(schema, data)), 'stream'));
+}

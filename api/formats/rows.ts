@@ -1,0 +1,26 @@
+// What the bulk formats write: records, and the attributes that have columns.
+import type { PublicRecord } from '../../data/model.ts';
+import type { Attribute, Pack } from '../../packs/model.ts';
+import { type Context, type Format, type Operation, type Result, TABULAR } from '../operation.ts';
+
+/** A page of records on its way into a table. */
+export interface Rows {
+  pack: Pack;
+  /** Attributes that have columns, in the pack's order, whether or not a record fills them. */
+  attributes: readonly Attribute[];
+  items: readonly PublicRecord[];
+  /** Release that the records come from. */
+  release: string;
+}
+
+/** Whether a format is one for programs that take many records at once. */
+export const isTabular = (format: Format): boolean => TABULAR.includes(format);
+
+/** The rows of a result. Throws for an operation that answers something else than records. */
+export function rowsOf(operation: Operation, { body, fields, release }: Result<unknown>, ctx: Context): Rows {
+  const { items } = body as { items?: unknown };
+  if (!Array.isArray(items) || ctx.release === undefined) throw new Error(`${operation.name} answers no rows`);
+  const { pack, manifest } = ctx.release;
+  const attributes = pack.attributes.filter(({ name }) => fields == null || fields.includes(name));
+  return { pack, attributes, items: items as PublicRecord[], release: release ?? manifest.release };
+}
