@@ -1,6 +1,7 @@
 // The whole HTTP surface as one function of its parts: no socket, no clock and no settings of its own.
 import { Hono } from 'hono';
 import { mountDocuments } from './channels/documents.ts';
+import { mountDownload } from './channels/download.ts';
 import { type NodeBindings, readRequest, routedPath } from './channels/request.ts';
 import { errorResponse, preflight } from './channels/respond.ts';
 import { mountRest } from './channels/rest.ts';
@@ -26,6 +27,7 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   const app = new Hono<{ Bindings: NodeBindings }>({ getPath: (request) => routedPath(new URL(request.url).pathname) });
   app.options('/*', (c) => preflight(readRequest(gate, c).request_id));
   mountParts(app, channel);
+  mountDownload(app, channel);
   mountRest(app, channel);
   mountDocuments(app, channel);
   mountStatic(app, channel);

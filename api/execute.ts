@@ -33,6 +33,8 @@ export interface Gate {
   /** Lends the current release of a dataset, or of all of them for null. Throws `unknown_dataset`. */
   lease(dataset: string | null): Promise<Leases>;
   operations: readonly Operation[];
+  /** Links to snapshot files; absent where none are served. */
+  exports?: NonNullable<Context['exports']>;
   base_url: string;
   eur_usd: number;
   /** Proxies whose X-Forwarded-For entry is believed (TRUST_PROXY). */
@@ -149,6 +151,7 @@ function contextOf(gate: Gate, call: Call, caller: Caller, leases: Leases): Cont
     url: call.url,
     signal: call.signal,
     format: call.format,
+    ...(gate.exports ? { exports: gate.exports } : {}),
   };
 }
 
@@ -171,7 +174,7 @@ async function settle<T>(
   const { operation } = call;
   const anonymous = caller.kind === 'anonymous';
   // Indexers probe without parameters: they are told the price before their parameters are looked at (protocols.md).
-  if (anonymous && operation.access === 'paid' && !operation.previews) throw unpaid(gate, call, caller, ctx);
+  if (anonymous && sold(operation, ctx) && !operation.previews) throw unpaid(gate, call, caller, ctx);
   if (call.misread) throw call.misread;
   const input = operation.parse(call.raw, ctx);
   permit(call, caller);
@@ -194,6 +197,11 @@ async function settle<T>(
   }
   Object.assign(call.headers, await purse.commit(result.records ?? 0));
   return answer;
+}
+
+/** Whether this dataset takes money for the operation. */
+function sold({ access, price }: Operation, { release }: Context): boolean {
+  return access === 'paid' && !(release && price?.free?.(release.pack));
 }
 
 /** Who may at all: bulk formats and accounts take a key, some operations a plan, some an operator. */
@@ -220,7 +228,8 @@ function nonPublic(operation: Operation, input: unknown, release: Release | unde
 
 function chargeOf(call: Call, ctx: Context, input: unknown): Charge {
   const { operation, url, request_id, format } = call;
-  const price = operation.price && ctx.release ? ctx.release.pack.prices[operation.price.of] : 0;
+  const free = operation.access === 'paid' && !sold(operation, ctx);
+  const price = operation.price && ctx.release && !free ? ctx.release.pack.prices[operation.price.of] : 0;
   const times = input === undefined ? 1 : (operation.price?.times?.(input) ?? 1);
   const mimeType = format === 'markdown' ? 'text/markdown' : 'application/json';
   const resource = { url: url.href, description: operation.title, mimeType };
@@ -250,7 +259,7 @@ interface Purse {
 async function reserve(gate: Gate, call: Call, caller: Caller, ctx: Context, input: unknown): Promise<Purse> {
   const { operation, head } = call;
   const dataset = call.dataset ?? '';
-  if (operation.access === 'paid' && caller.kind === 'anonymous') {
+  if (sold(operation, ctx) && caller.kind === 'anonymous') {
     const wanted = operation.page?.(input) ?? 1;
     const left = await gate.previews.left(call.address, dataset, ctx.now);
     const got = head ? Math.min(wanted, left) : await gate.previews.take(call.address, dataset, wanted, ctx.now);

@@ -1,5 +1,6 @@
 // The one definition of an operation; every channel is a projection of a table of these (contract section 8).
 import type { z } from 'zod';
+import type { Exports } from '../data/export.ts';
 import type { RawInput, Visibility } from '../data/plan.ts';
 import type { Release } from '../data/release.ts';
 import type { Pack, PricedOperation } from '../packs/model.ts';
@@ -34,6 +35,8 @@ export interface Context {
   url: URL;
   signal: AbortSignal;
   format: Format;
+  /** Makes links to snapshot files; absent where nobody serves them, as in a build. */
+  exports?: Exports;
 }
 
 /** What an operation answers, before a format renders it. */
@@ -64,9 +67,11 @@ export interface Operation<I = unknown, R = unknown> {
   access: Access;
   /** Anonymous callers get public fields within the daily quota. */
   previews?: boolean;
-  /** Which pack price it takes and how often; absent for free operations. */
-  price?: { of: PricedOperation; times?: (input: I) => number };
+  /** Which pack price it takes and how often; absent for free operations. `free`: datasets that have nothing to sell by it. */
+  price?: { of: PricedOperation; times?: (input: I) => number; free?: (pack: Pack) => boolean };
   formats: Format[];
+  /** The `format` parameter is the operation's own, and does not choose the representation. */
+  own_format?: true;
   /** False: an address only, neither an MCP tool nor an A2A skill. */
   tool?: false;
   /** Whether `{entity_id}` must exist before anything else is looked at. */

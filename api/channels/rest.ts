@@ -7,7 +7,7 @@ import { negotiate } from '../formats/negotiate.ts';
 import { nextUrl, type Rendered, render } from '../formats/render.ts';
 import { isTabular } from '../formats/rows.ts';
 import type { Context, Operation, Result } from '../operation.ts';
-import { type Http, type HttpRequest, type NodeBindings, readRequest } from './request.ts';
+import { type Http, type HttpRequest, type NodeBindings, readRequest, routedPath } from './request.ts';
 import { errorResponse, type Headers } from './respond.ts';
 
 export type App = Hono<{ Bindings: NodeBindings }>;
@@ -24,7 +24,7 @@ const ALLOW = 'GET, HEAD, OPTIONS';
 /** Mounts the table. The app must route by `routedPath`, so that `.md` twins reach the same handlers. */
 export function mountRest(app: App, deps: RestDeps): void {
   for (const operation of deps.gate.operations) {
-    const { path } = operation.route;
+    const path = routedPath(operation.route.path);
     app.get(path, (c) => answer(deps, c, operation));
     app.all(path, (c) => refuse(deps, c, 'method_not_allowed', `This address answers ${ALLOW}.`, { Allow: ALLOW }));
   }
@@ -59,7 +59,7 @@ export async function answer(
   const choice = negotiate(operation.formats, {
     accept: request.accept,
     suffix: request.suffix,
-    parameter: typeof request.query['format'] === 'string' ? request.query['format'] : undefined,
+    parameter: operation.own_format ? undefined : single(request.query['format']),
   });
   const call: Call = {
     ...request.visitor,
@@ -116,6 +116,8 @@ export async function answer(
     return failed(gate, request, error, report, call);
   }
 }
+
+const single = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
 
 /** A query parameter that bears the name of a path parameter: it would be lost in the input, so it is refused. */
 function strayIn({ query }: HttpRequest, path: Record<string, string>): ApiError | undefined {

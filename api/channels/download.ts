@@ -1,0 +1,118 @@
+// Snapshot files behind signed links: ranges, conditions and HEAD as RFC 9110 has them, no credential needed.
+import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { ApiError, toApiError } from '../errors.ts';
+import { admit, type Gate } from '../execute.ts';
+import { matches } from '../formats/etag.ts';
+import { type Http, type HttpRequest, readRequest } from './request.ts';
+import { errorResponse, type Headers } from './respond.ts';
+import type { App, RestDeps } from './rest.ts';
+
+type Snapshot = Exclude<Awaited<ReturnType<NonNullable<Gate['exports']>['open']>>, string>;
+
+const PATH = '/v1/:ds/export/:name';
+const ALLOW = 'GET, HEAD, OPTIONS';
+
+/** Mounts the links; it must come before the table, whose last route answers everything under /v1. */
+export function mountDownload(app: App, deps: RestDeps): void {
+  app.get(PATH, (c) => guarded(deps, c, (request) => download(deps, c, request)));
+  app.all(PATH, (c) =>
+    guarded(deps, c, () => {
+      throw new ApiError('method_not_allowed', `This address answers ${ALLOW}.`, { headers: { Allow: ALLOW } });
+    }),
+  );
+}
+
+async function guarded(
+  { gate, report }: RestDeps,
+  c: Http,
+  answer: (request: HttpRequest) => Promise<Response>,
+): Promise<Response> {
+  const request = readRequest(gate, c);
+  const { accept, headers, request_id } = request;
+  try {
+    await admit(gate, request.visitor, 'free');
+    if (request.refused) throw request.refused;
+    return await answer(request);
+  } catch (error) {
+    const told = toApiError(error);
+    if (told.code === 'internal') report(error, request_id);
+    return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '/v1' });
+  }
+}
+
+/** Why a link leads nowhere; the way to a new one is always the same. */
+const REASONS = {
+  forged: 'This link is not one that the service gave out.',
+  expired: 'This link has expired.',
+  gone: 'The snapshot that this link led to is no longer kept.',
+};
+
+async function download({ gate }: RestDeps, c: Http, request: HttpRequest): Promise<Response> {
+  const { ds, name } = c.req.param() as { ds: string; name: string };
+  const { expires = '', signature = '' } = request.query;
+  const found = await gate.exports?.open(
+    ds,
+    name,
+    { expires: String(expires), signature: String(signature) },
+    gate.now(),
+  );
+  if (found === undefined || typeof found === 'string') {
+    const alternative_action = `GET ${gate.base_url}/v1/<dataset>/export answers a new link.`;
+    throw new ApiError('not_found', REASONS[found ?? 'forged'], { alternative_action });
+  }
+  const tag = `"${found.sha256}"`;
+  const headers = { ...request.headers, ...headersOf(found, tag) };
+  if (matches(c.req.header('if-none-match'), tag)) return new Response(null, { status: 304, headers });
+  const range = c.req.method === 'HEAD' ? null : wanted(c, found, tag);
+  if (range === 'none') {
+    headers['Content-Range'] = `bytes */${found.bytes}`;
+    delete headers['Content-Disposition'];
+    return new Response(null, { status: 416, headers });
+  }
+  const { start, end } = range ?? { start: 0, end: found.bytes - 1 };
+  headers['Content-Length'] = String(end - start + 1);
+  if (range !== null) headers['Content-Range'] = `bytes ${start}-${end}/${found.bytes}`;
+  const status = range === null ? 200 : 206;
+  if (c.req.method === 'HEAD' || end < start) return new Response(null, { status, headers });
+  return new Response(piece(found.path, start, end), { status, headers });
+}
+
+function headersOf({ sha256, content_type, name, made_at }: Snapshot, tag: string): Headers {
+  return {
+    'Accept-Ranges': 'bytes',
+    'Access-Control-Expose-Headers':
+      'Accept-Ranges, Content-Disposition, Content-Range, ETag, Repr-Digest, X-Request-Id',
+    'Cache-Control': 'private, no-cache',
+    'Content-Disposition': `attachment; filename="${name}"`,
+    'Content-Type': content_type,
+    ETag: tag,
+    'Last-Modified': made_at.toUTCString(),
+    // The link lets anyone in who has it, so that it should not be told on.
+    'Referrer-Policy': 'no-referrer',
+    'Repr-Digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`,
+  };
+}
+
+/**
+ * The one range that is asked for: null for the whole file, also where the header cannot be read, names several ranges (RFC 9110
+ * section 14.2 lets a server ignore it), or `If-Range` names another version; `none` when nothing of the file lies in it.
+ */
+function wanted(c: Http, { bytes, made_at }: Snapshot, tag: string): { start: number; end: number } | 'none' | null {
+  const condition = c.req.header('if-range')?.trim();
+  if (condition !== undefined && condition !== tag && condition !== made_at.toUTCString()) return null;
+  const [, first = '', last = ''] =
+    /^bytes *= *(\d{0,15})-(\d{0,15})$/i.exec(c.req.header('range')?.trim() ?? '') ?? [];
+  if (first === '' && last === '') return null;
+  if (first === '')
+    return Number(last) === 0 || bytes === 0 ? 'none' : { start: Math.max(0, bytes - Number(last)), end: bytes - 1 };
+  if (last !== '' && Number(last) < Number(first)) return null;
+  if (Number(first) >= bytes) return 'none';
+  return { start: Number(first), end: last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1) };
+}
+
+/** Bytes of a file, both ends included; it is closed when the reader is done or gone. */
+function piece(path: string, start: number, end: number): ReadableStream<Uint8Array> {
+  const stream = createReadStream(path, { start, end, highWaterMark: 1 << 18 });
+  return Readable.toWeb(stream, { strategy: { highWaterMark: 1, size: () => 1 } }) as ReadableStream<Uint8Array>;
+}

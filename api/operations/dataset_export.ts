@@ -1,0 +1,55 @@
+// GET /v1/{ds}/export: a signed link to a file with every record and value of the current release.
+import { z } from 'zod';
+import { DataError } from '../../data/errors.ts';
+import { snapshotOf } from '../../data/export.ts';
+import { EXPORT_FORMATS, type ExportFormat, parseExport } from '../../data/parse-history.ts';
+import { bareUrl, blocks, escapeText } from '../formats/markdown.ts';
+import { operation } from '../operation.ts';
+import { type About, aboutDataset, releaseOf } from './about.ts';
+
+type Export = {
+  format: ExportFormat;
+  /** Release that the file is of. */
+  snapshot: string;
+  url: string;
+  expires_at: string;
+  bytes: number;
+  sha256: string;
+} & About;
+
+export const dataset_export = operation<{ format: ExportFormat }, Export>({
+  name: 'dataset_export',
+  title: 'Download a whole dataset',
+  description:
+    'A link to a file with every record and value, as of the last night: csv, jsonl or parquet. It works for an hour, needs no header and serves ranges.',
+  route: { method: 'GET', path: '/v1/:ds/export' },
+  group: 'dataset',
+  access: 'plan',
+  formats: ['json', 'markdown'],
+  own_format: true,
+  input: () =>
+    z.object({
+      format: z.enum(EXPORT_FORMATS).default('csv').describe('What the file holds: csv and jsonl have a record a line'),
+    }),
+  parse: (raw) => parseExport(raw, { path: ['ds'] }),
+  run: async ({ format }, ctx) => {
+    const { pack, manifest } = releaseOf(ctx);
+    if (!ctx.exports) throw new DataError('unavailable', 'Exports are not offered here.');
+    const { path, expires_at } = ctx.exports.link(pack.id, manifest.release, format, ctx.now);
+    const body: Export = {
+      format,
+      snapshot: manifest.release,
+      url: `${ctx.base_url}${path}`,
+      expires_at: expires_at.toISOString(),
+      ...snapshotOf(manifest, format),
+      ...aboutDataset(pack, ctx.base_url),
+    };
+    return { body };
+  },
+  markdown: ({ format, snapshot, url, expires_at, bytes, sha256, attribution, license }) =>
+    blocks(
+      `Snapshot ${snapshot} as ${format}, ${bytes} bytes: ${bareUrl(url).text}`,
+      `Works until ${expires_at}, without a header, also in ranges. SHA-256: ${sha256}`,
+      `${escapeText(attribution)} License: ${escapeText(license)}`,
+    ),
+});
