@@ -8,8 +8,9 @@ export default class HouseReporter implements Reporter {
     const counts = { passed: 0, failed: unhandled.length, skipped: 0 };
     const skipped: string[] = [];
     for (const module of modules) {
-      // A module that fails to load has no tests; it still failed.
-      if (module.state() === 'failed' && module.children.size === 0) counts.failed += 1;
+      // A module that fails to load or to set up has no failed test; it still failed.
+      const failed = [...module.children.allTests('failed')].length;
+      if (module.state() === 'failed' && failed === 0) counts.failed += 1;
       for (const test of module.children.allTests()) {
         const result = test.result();
         if (result.state === 'pending') continue;
