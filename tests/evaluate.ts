@@ -84,7 +84,12 @@ export function onEdge(pack: Pack, record: StoredRecord, near: string): boolean 
 }
 
 /** The records that match a request, in no order. */
-function matching(pack: Pack, records: StoredRecord[], query: Query, { publicOnly = false }: EvaluateOptions = {}) {
+export function matching(
+  pack: Pack,
+  records: StoredRecord[],
+  query: Query,
+  { publicOnly = false }: EvaluateOptions = {},
+) {
   return records.filter((record) => {
     for (const [name, raw] of Object.entries(query))
       if (!PARAMETERS.includes(name) && !passes(pack, record, name, raw)) return false;

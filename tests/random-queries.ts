@@ -49,7 +49,8 @@ function filter(next: Random, pack: Pack, records: StoredRecord[]): Query {
   return { [name]: listed(next, records, attribute) };
 }
 
-function selection(next: Random, pack: Pack, records: StoredRecord[]): Query {
+/** What selects records: filters of every kind, words, a place, ids, age, quality. */
+export function selection(next: Random, pack: Pack, records: StoredRecord[]): Query {
   const query: Query = {};
   while (next() < 0.6) Object.assign(query, filter(next, pack, records));
   if (next() < 0.3) {
@@ -89,4 +90,41 @@ export function randomFacets(next: Random, pack: Pack, records: StoredRecord[]):
     by: pick(next, counted).name,
     limit: pick(next, ['1', '5', '50', '200']),
   };
+}
+
+const COUNTED = ['string', 'url', 'enum', 'boolean', 'integer', 'number', 'date', 'strings'];
+const SINGLE = ['string', 'text', 'url', 'enum', 'boolean', 'integer', 'number', 'date'];
+
+const named = (next: Random, pack: Pack, types: readonly string[], filterable = false): string =>
+  pick(
+    next,
+    pack.attributes.filter((one) => types.includes(one.type) && (one.filterable || !filterable)),
+  ).name;
+
+const numeric = (next: Random, pack: Pack) => named(next, pack, ['integer', 'number', 'price']);
+
+/** A request for statistics. */
+export function randomStats(next: Random, pack: Pack, records: StoredRecord[]): Query {
+  const query: Query = { ...selection(next, pack, records), attribute: numeric(next, pack) };
+  const keys = new Set<string>();
+  while (keys.size < 2 && next() < 0.65) keys.add(named(next, pack, COUNTED, true));
+  if (keys.size > 0) query['group_by'] = [...keys].join(',');
+  return query;
+}
+
+/** A request for a time series. */
+export function randomTimeseries(next: Random, pack: Pack, records: StoredRecord[]): Query {
+  const query: Query = { ...selection(next, pack, records), attribute: numeric(next, pack) };
+  if (next() < 0.8) query['days'] = String(pick(next, [1, 2, 7, 8, 30, 90, 91, 366]));
+  if (next() < 0.5) query['step'] = pick(next, ['day', 'week', 'WEEK']);
+  if (next() < 0.5) query['group_by'] = named(next, pack, COUNTED, true);
+  return query;
+}
+
+/** A request for records similar to another. */
+export function randomSimilar(next: Random, pack: Pack, records: StoredRecord[]): Query {
+  const query = next() < 0.4 ? {} : selection(next, pack, records);
+  if (next() < 0.7) query['limit'] = String(pick(next, [1, 3, 10, 100]));
+  if (next() < 0.5) query['differ_by'] = named(next, pack, SINGLE);
+  return query;
 }

@@ -18,7 +18,7 @@ export const shapes = section('contract 2', {
   'shape.compare-filtered': planned('records that the filters drop are in missing of compare'),
   'shape.facets': done('facets: by, values, matched, missing, withheld?'),
   'shape.stats': planned('stats: attribute, unit, group_by, rows of group, count, min, q1, median, q3, max, mean'),
-  'shape.stats-groups': planned('two keys nest groups; no key is one row with group null'),
+  'shape.stats-groups': done('two keys nest groups; no key is one row with group null'),
   'shape.timeseries': planned('timeseries: attribute, unit, step, days, series of date, count and figures, or groups'),
   'shape.changelog': planned('changelog: items with type and old and new value, limit, offset, total'),
   'shape.changes': planned('changes: items with values and recorded_at, next_since'),
