@@ -94,7 +94,14 @@ export async function datasetNight(
       revision: pack.revision,
     };
     const told = { ...base, records, facts, confirmed, enums, ages };
-    const { release, fresh } = await seal(dataDir, resolved.folder, rows, told, effects.now);
+    const { release, fresh } = await seal(
+      dataDir,
+      resolved.folder,
+      rows,
+      told,
+      before === null ? null : current,
+      effects.now,
+    );
     const asked = resolved.review > 0 ? `, ${number(resolved.review)} to review` : '';
     progress.note(
       `${pack.id}: ${number(records)} records from ${number(facts)} facts${asked}; release ${release}${fresh ? '' : ' as before'}`,

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import type { Effects } from '../build/effects.ts';
 import type { Npm } from '../build/sources-npm.ts';
 import { definePack } from '../packs/define.ts';
@@ -20,6 +20,13 @@ export type Issues = Record<string, Told[] | 'broken'>;
 export function scratch(): string {
   const folder = mkdtempSync(join(tmpdir(), 'night-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A folder that is removed when the tests around the call are done. */
+export function scratchOfAll(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'night-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 

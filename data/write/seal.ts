@@ -1,8 +1,9 @@
 // Makes a finished draft a release: names it by its content, dates its changes, writes the manifest, and makes it the current one.
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { byCodePoint } from '../../packs/text.ts';
 import { type Manifest, paths, RELEASE_FILES } from '../layout.ts';
-import { contentName, currentRelease, makeCurrent, measure } from '../manifest.ts';
+import { contentName, makeCurrent, measure } from '../manifest.ts';
 import { putInPlace, unfinished } from './atomic.ts';
 import { writeChanges } from './changes.ts';
 import { Duck } from './duck.ts';
@@ -11,7 +12,8 @@ import { Duck } from './duck.ts';
 export type Told = Omit<Manifest, 'schema_version' | 'release' | 'files'>;
 
 /**
- * Moves the draft's files to their place and switches to them. `now` (milliseconds) is when the changes become visible. Tells the release's id, and
+ * Moves the draft's files to their place and switches to them. `current` is the release before, if it can still be read; `now` is when the
+ * changes become visible. Tells the release's id, and
  * whether it is another one than before: the same content again changes nothing. A folder of the same name that never became current,
  * because a run died before the switch, is replaced: its changes had not been visible.
  */
@@ -20,14 +22,14 @@ export async function seal(
   folder: string,
   rows: Readonly<Record<string, number>>,
   told: Told,
+  current: string | null,
   now: () => Date,
 ): Promise<{ release: string; fresh: boolean }> {
   const files: Manifest['files'] = {};
-  for (const [file, count] of Object.entries(rows)) {
+  for (const [file, count] of Object.entries(rows).sort(([a], [b]) => byCodePoint(a, b))) {
     files[file] = { ...(await measure(join(folder, file))), rows: count };
   }
   const release = contentName(files);
-  const current = await currentRelease(dataDir, told.dataset);
   if (release === current) return { release, fresh: false };
   const before = current === null ? null : paths.release(dataDir, told.dataset, current);
   const changes = await dated(folder, before, now().getTime());
