@@ -3,10 +3,10 @@ import { done, planned, section } from './model.ts';
 
 export const commands = section('contract 1', {
   'command.start': planned('npm ci && npm start collects, builds and serves on port 8787, with progress on the way'),
-  'command.start-again': planned('a second start finds the release and serves within seconds'),
+  'command.start-again': done('a second start finds the release and serves within seconds'),
   'command.test': planned('npm ci && npm test passes without network and with nothing else installed'),
   'command.test-live': planned('npm run test:live asks the same questions on the real packs; .ci/run calls it'),
-  'command.nightly': planned('npm run nightly collects, builds, renders and publishes, safe to kill and to repeat'),
+  'command.nightly': done('npm run nightly collects, builds, renders and publishes, safe to kill and to repeat'),
   'command.bench': planned('npm run bench prints our measurements beside their baselines, as ratios'),
   'setting.one-line-error': done('a wrong setting stops the process with one clear line that names it'),
   'setting.port-host': done('PORT and HOST, 8787 and 127.0.0.1 by default, say where the API listens'),

@@ -2,33 +2,31 @@
 import { done, planned, section } from './model.ts';
 
 export const facts = section('contract 5', {
-  'fact.shape': planned(
-    'a fact has entity, attribute, value, source_url, observed_at, confidence, evidence, kind, run',
-  ),
-  'fact.append-only': planned('facts are append-only Parquet under DATA_DIR/facts/{ds}, never rewritten'),
-  'fact.no-half-file': planned('a run that dies leaves no half file'),
-  'fact.confirmation': planned('a source that says the same again gets a confirmation row, the fact stays'),
-  'fact.observed-at': planned('observed_at of provenance is the newest confirmation of the winning source'),
+  'fact.shape': done('a fact has entity, attribute, value, source_url, observed_at, confidence, evidence, kind, run'),
+  'fact.append-only': done('facts are append-only Parquet under DATA_DIR/facts/{ds}, never rewritten'),
+  'fact.no-half-file': done('a run that dies leaves no half file'),
+  'fact.confirmation': done('a source that says the same again gets a confirmation row, the fact stays'),
+  'fact.observed-at': done('observed_at of provenance is the newest confirmation of the winning source'),
   'fact.first-and-confirmed': planned('facts shows the first observation and, on each fact, its newest confirmation'),
 });
 
 export const consolidation = section('contract 5', {
-  'consolidate.floor': planned('only facts above the confidence floor compete'),
-  'consolidate.newest': planned('within one source the newest fact wins'),
-  'consolidate.trust': planned('between sources the trust rule of the pack decides'),
-  'consolidate.disagreement': planned('a disagreement publishes the winner and opens a review item'),
+  'consolidate.floor': done('only facts above the confidence floor compete'),
+  'consolidate.newest': done('within one source the newest fact wins'),
+  'consolidate.trust': done('between sources the trust rule of the pack decides'),
+  'consolidate.disagreement': done('a disagreement publishes the winner and opens a review item'),
   'consolidate.decision': planned('approve publishes the other value, reject keeps the winner'),
-  'consolidate.jump': planned('a jump past the bound is held until approved'),
-  'consolidate.kept': planned('both facts are kept either way'),
+  'consolidate.jump': done('a jump past the bound is held until approved'),
+  'consolidate.kept': done('both facts are kept either way'),
 });
 
 export const releases = section('contract 5', {
-  'release.immutable': planned('a release is an immutable folder named by its content'),
-  'release.manifest': planned('the manifest has files, sizes, SHA-256 and row counts'),
-  'release.atomic': planned('current moves atomically'),
+  'release.immutable': done('a release is an immutable folder named by its content'),
+  'release.manifest': done('the manifest has files, sizes, SHA-256 and row counts'),
+  'release.atomic': done('current moves atomically'),
   'release.reload': done('a running API takes a new release without dropping a request'),
-  'release.last-good': planned('the last good release stays when a build fails'),
-  'feed.recorded-at': planned('recorded_at is unique and increasing, given when a change becomes visible'),
+  'release.last-good': done('the last good release stays when a build fails'),
+  'feed.recorded-at': done('recorded_at is unique and increasing, given when a change becomes visible'),
   'feed.exclusive': planned('since and next_since are exclusive: reading on misses and repeats nothing'),
   'feed.limit': planned('changes takes a limit up to 10,000'),
   'feed.observed-at': planned('changelog, time series and as_of use observed_at'),
@@ -59,6 +57,6 @@ export const overlay = section('contract 5', {
 export const collection = section('contract 5', {
   'collect.signed': planned('HTTP requests of the collector are signed (RFC 9421, Web Bot Auth)'),
   'collect.polite': planned('they obey robots.txt, are limited per host, conditional and retried with backoff'),
-  'collect.npm': planned('npm sources are fetched by pinned version and integrity, unpacked, never run'),
+  'collect.npm': done('npm sources are fetched by pinned version and integrity, unpacked, never run'),
   'collect.source-url': done('source_url of an npm source is the home page of its upstream'),
 });

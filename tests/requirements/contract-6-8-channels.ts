@@ -4,10 +4,10 @@ import { done, planned, section } from './model.ts';
 export const markdown = section('contract 6', {
   'markdown.media-type': done('Markdown is text/markdown; charset=utf-8'),
   'markdown.negotiated': done('Accept decides with quality values; Vary: Accept where the header decides'),
-  'markdown.same-gate': planned('Markdown has the access, price and headers of the JSON'),
-  'markdown.quarter': planned('20 records take at most a quarter of the tokens of JSON'),
+  'markdown.same-gate': done('Markdown has the access, price and headers of the JSON'),
+  'markdown.quarter': done('20 records take at most a quarter of the tokens of JSON'),
   'markdown.escaped': done('values from outside cannot forge cells, links or headings'),
-  'markdown.full-text': planned('llms-full.txt is complete at its own URL; shards are additional'),
+  'markdown.full-text': done('llms-full.txt is complete at its own URL; shards are additional'),
 });
 
 export const packs = section('contract 7', {
