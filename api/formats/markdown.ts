@@ -23,6 +23,8 @@ const ENTITY = /&(?=#?\w+;)/g;
 /** Marks that make a block where a line begins with them: heading, quote, list, rule, setext underline. */
 const LINE_START = /^(?:#{1,6}(?=\s|$)|[-+](?=\s|$)|-{2,}|=+)/;
 const NUMBERED = /^(\d{1,9})([.)])(?=\s|$)/;
+/** A heading ends before these marks. */
+const HEADING_END = /(?<= )#+$/;
 /** Text that none of these can touch, told at once: most values of most records. */
 const PLAIN = /^(?!\d{1,9}[.)](?: |$))[\p{L}\p{N}](?: ?[\p{L}\p{N}\p{M},()'’/%°€-]|(?<!w)\.)*$/iu;
 
@@ -39,14 +41,15 @@ export function escapeText(text: string): string {
 export function escapeMarks(text: string): string {
   return text
     .toWellFormed()
-    .replace(BREAKS, ' ')
     .replace(OVERRIDES, '')
+    .replace(BREAKS, ' ')
     .trim()
     .replace(INLINE, '\\$&')
     .replace(ENTITY, '\\&')
     .replace(EDGE_UNDERSCORE, '\\_')
     .replace(LINE_START, '\\$&')
-    .replace(NUMBERED, '$1\\$2');
+    .replace(NUMBERED, '$1\\$2')
+    .replace(HEADING_END, '\\$&');
 }
 
 /** A value as Markdown: markup stays, nothing is '', everything else is escaped. */
@@ -78,9 +81,18 @@ export function bareUrl(url: string): Markup {
   return new Markup(linkTarget(url) ?? '');
 }
 
+/** A bare address at the end of a cell: readers that look for addresses before cells would take the next bar for a part of it. */
+const OPEN_ADDRESS = /(?::\/\/|www\.)\S*$/i;
+
+function cellText(value: unknown): string {
+  const text = markdown(value);
+  const link = value instanceof Markup && text.startsWith('[');
+  return !link && OPEN_ADDRESS.test(text) ? `${text} ` : text;
+}
+
 /** A compact GFM table: no padding, short delimiter row. Cells are escaped unless they are Markup. */
 export function table(columns: readonly unknown[], rows: readonly (readonly unknown[])[]): string {
-  const line = (cells: readonly unknown[]) => `|${cells.map(markdown).join('|')}|`;
+  const line = (cells: readonly unknown[]) => `|${cells.map(cellText).join('|')}|`;
   return [line(columns), `|${columns.map(() => '-').join('|')}|`, ...rows.map(line)].join('\n');
 }
 
