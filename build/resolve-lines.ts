@@ -2,7 +2,7 @@
 import { bounds } from '../data/consolidate-compare.ts';
 import type { Period } from '../data/consolidate-history.ts';
 import type { Fact } from '../data/model.ts';
-import { isoTime } from '../data/write/record.ts';
+import { isoTime } from '../data/time.ts';
 import type { Attribute } from '../packs/model.ts';
 import { NUMERIC } from '../packs/schema.ts';
 import type { StoredFact } from './resolve-facts.ts';

@@ -1,6 +1,7 @@
 // Counts over the published values of a release, for its manifest.
 import type { Manifest } from '../data/layout.ts';
-import { isoTime, type SettledValue } from '../data/write/record.ts';
+import { isoTime } from '../data/time.ts';
+import type { SettledValue } from '../data/write/record.ts';
 import type { Attribute, Pack } from '../packs/model.ts';
 import { byCodePoint } from '../packs/text.ts';
 

@@ -14,7 +14,7 @@ import type { FactRow, Past, PastRecord } from './plan-history.ts';
 import { type Presenting, present } from './present.ts';
 import { type Present, scoreRecord } from './quality.ts';
 import type { Release } from './release.ts';
-import { isoTime } from './write/record.ts';
+import { isoTime } from './time.ts';
 
 const HOUR = 3_600_000;
 const UNDECIDED: ReadonlyMap<string, Decision> = new Map();

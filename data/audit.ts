@@ -5,7 +5,7 @@ import type { FactReason, PublicRecord, SourceKind } from './model.ts';
 import type { Asking } from './plan.ts';
 import type { Doubt, FactRow } from './plan-history.ts';
 import type { Release } from './release.ts';
-import { isoTime } from './write/record.ts';
+import { isoTime } from './time.ts';
 
 /** Against the attribute's limits in hours: younger than `warn`, between, or older than `error`. */
 export type Freshness = 'fresh' | 'ageing' | 'stale';

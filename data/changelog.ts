@@ -6,7 +6,7 @@ import { shown } from './parse-values.ts';
 import type { Asking } from './plan.ts';
 import type { ChangeRow } from './plan-history.ts';
 import type { Release } from './release.ts';
-import { isoTime } from './write/record.ts';
+import { isoTime } from './time.ts';
 
 /** A change as it is answered (contract section 2, "changelog"). A record that was removed has neither attribute nor values nor source. */
 export interface Change {

@@ -5,7 +5,7 @@ import type { FactReason, PublicRecord, SourceKind } from './model.ts';
 import { type FactsInput, HISTORY_BOUNDS } from './parse-history.ts';
 import type { Asking } from './plan.ts';
 import type { Release } from './release.ts';
-import { isoTime } from './write/record.ts';
+import { isoTime } from './time.ts';
 
 /** A fact as it is answered (contract section 2, "facts"). */
 export interface ToldFact {

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
 import { csvHeader, csvRow } from '../csv.ts';
 import { RELEASE_FILES } from '../layout.ts';
+import { isoTime } from '../time.ts';
 import { LineWriter, type Shelf } from './lines.ts';
-import { isoTime, UPDATED } from './record.ts';
+import { UPDATED } from './record.ts';
 
 interface Ranked {
   pack: Pack;

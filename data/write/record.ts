@@ -5,6 +5,7 @@ import { bounds } from '../consolidate-compare.ts';
 import { csvRow, flatCells } from '../csv.ts';
 import { column, parts } from '../layout.ts';
 import type { SourceKind } from '../model.ts';
+import { isoTime } from '../time.ts';
 import type { Columns } from './duck.ts';
 import { NULL } from './lines.ts';
 
@@ -30,18 +31,6 @@ export interface SettledRecord {
   quality: number;
   completeness: number;
   owner: boolean;
-}
-
-const times = new Map<number, string>();
-
-/** ISO 8601 in UTC with `Z`, without milliseconds where they are zero. */
-export function isoTime(at: number): string {
-  let text = times.get(at);
-  if (text === undefined) {
-    text = new Date(at).toISOString().replace('.000Z', 'Z');
-    if (times.size < 10_000) times.set(at, text);
-  }
-  return text;
 }
 
 /** Where `updated_at` stands in a body until it is known: the same number of bytes. */
