@@ -1,7 +1,9 @@
 // Cursors: what is bound, what may change, and that nothing else is accepted.
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeCursor, encodeCursor, type Question, questionHash } from './cursor.ts';
+import { DataError } from './errors.ts';
 
 const question: Question = {
   dataset: 'tools',
@@ -12,6 +14,30 @@ const question: Question = {
   sort: { key: 'mass', descending: false },
 };
 const RELEASE = '0123456789abcdef';
+const TYPES = ['string', 'number', 'boolean'] as const;
+
+/** The cursor, or null where it was refused as a cursor must be. */
+function decoded(other: Question, raw: string, type: (typeof TYPES)[number]) {
+  try {
+    return decodeCursor(other, raw, type);
+  } catch (error) {
+    expect(error).toBeInstanceOf(DataError);
+    expect((error as DataError).code).toBe('invalid_cursor');
+    expect((error as DataError).message).not.toMatch(/\p{Cc}/u);
+    return null;
+  }
+}
+
+const position = fc.record({
+  value: fc.oneof(
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((each) => each + 0),
+    fc.string({ unit: 'grapheme' }),
+    fc.boolean(),
+    fc.constant(null),
+  ),
+  id: fc.string({ unit: 'grapheme' }),
+});
+const runs = { seed: 20261120, numRuns: 2000 };
 
 test('any position comes back as it was', () => {
   const value = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(null));
@@ -74,4 +100,101 @@ test.each(['', 'null', 'x'.repeat(20_000), '../../etc/passwd', 'bm90IGEgY3Vyc29y
 test('a release id that is none is refused, though the sum is right', () => {
   const cursor = encodeCursor(question, '../../../../etc', { value: 1, id: 'r-1' });
   expect(() => decodeCursor(question, cursor, 'number')).toThrow('not a cursor that the service gave out');
+});
+
+test('what nobody gave out is refused, whatever it is', () => {
+  const raw = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.base64String({ maxLength: 400 }),
+    fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes).toString('base64url')),
+  );
+  fc.assert(
+    fc.property(raw, fc.constantFrom(...TYPES), (raw, type) => {
+      expect(decoded(question, raw, type)).toBeNull();
+    }),
+    runs,
+  );
+});
+
+test('a part of a cursor, one made longer and two put together are refused', () => {
+  fc.assert(
+    fc.property(position, position, fc.nat(), fc.string({ minLength: 1 }), (after, other, n, more) => {
+      const cursor = encodeCursor(question, RELEASE, after);
+      const second = encodeCursor(question, RELEASE, other);
+      const cut = n % cursor.length;
+      for (const forged of [
+        cursor.slice(0, cut),
+        cursor.slice(cut + 1),
+        cursor + more,
+        cursor + second,
+        cursor.slice(0, cut) + second.slice(cut),
+      ])
+        for (const type of TYPES)
+          if (forged !== cursor && forged !== second) expect(decoded(question, forged, type)).toBeNull();
+    }),
+    { ...runs, numRuns: 500 },
+  );
+});
+
+test('a body that someone made up and summed rightly is a cursor or refused, and gives no other release, type or question', () => {
+  const made = fc.oneof(
+    fc.json(),
+    fc
+      .tuple(
+        fc.constantFrom<unknown>(1, 2, '1', null),
+        fc.oneof(fc.constant(RELEASE), fc.string()),
+        fc.oneof(fc.constant(questionHash(question)), fc.string()),
+        fc.jsonValue(),
+        fc.jsonValue(),
+      )
+      .map((body) => JSON.stringify(body)),
+    fc.string(),
+  );
+  fc.assert(
+    fc.property(made, fc.constantFrom(...TYPES), (body, type) => {
+      const sum = createHash('sha256').update(body).digest().subarray(0, 6);
+      const found = decoded(question, Buffer.concat([sum, Buffer.from(body)]).toString('base64url'), type);
+      if (found === null) return;
+      expect(found.release).toMatch(/^[0-9a-f]{16}$/);
+      expect(found.after.value === null || typeof found.after.value === type).toBe(true);
+      expect(typeof found.after.id).toBe('string');
+    }),
+    { ...runs, numRuns: 5000 },
+  );
+});
+
+test('the cursor of one question is of no use to another', () => {
+  const other = fc.record({
+    dataset: fc.constantFrom('tools', 'harbours'),
+    where: fc.array(
+      fc.oneof(
+        fc.record({
+          kind: fc.constant('any' as const),
+          attribute: fc.constantFrom('maker', 'kind'),
+          values: fc.array(fc.string(), { minLength: 1, maxLength: 2 }),
+        }),
+        fc.record({
+          kind: fc.constant('min' as const),
+          attribute: fc.constantFrom('mass', 'price'),
+          value: fc.double({ noNaN: true }),
+        }),
+        fc.record({
+          kind: fc.constant('words' as const),
+          words: fc.array(fc.string(), { minLength: 1, maxLength: 2 }),
+          scope: fc.constantFrom('public' as const, 'full' as const),
+        }),
+      ),
+      { maxLength: 3 },
+    ),
+    sort: fc.record({ key: fc.constantFrom('quality', 'mass'), descending: fc.boolean() }),
+  });
+  fc.assert(
+    fc.property(other, other, position, (mine, foreign, after) => {
+      const cursor = encodeCursor(mine, RELEASE, after);
+      const type = after.value === null ? 'number' : (typeof after.value as (typeof TYPES)[number]);
+      expect(decoded(mine, cursor, type)).toEqual({ release: RELEASE, after });
+      if (questionHash(mine) !== questionHash(foreign)) expect(decoded(foreign, cursor, type)).toBeNull();
+    }),
+    { ...runs, numRuns: 1000 },
+  );
 });
