@@ -12,8 +12,8 @@ import { codeFingerprint } from './pages-code.ts';
 import type { Output } from './prerender-output.ts';
 import { type Parts, writeParts } from './prerender-parts.ts';
 
-/** Records looked at together: their bodies are in memory at once, some 40 MB. */
-const CHUNK = 10_000;
+/** Up to this many changed records are picked out by number. */
+const FEW = 2_000;
 
 /** Path of a record's page below DIST_DIR. */
 export function pagePath(dataset: string, slug: string): string {
@@ -46,35 +46,36 @@ export async function writePages(
   { release, base, scratch, key, progress }: PagesOptions,
   output: Output,
 ): Promise<void> {
-  const { pack, manifest, folder } = release;
+  const { pack, folder } = release;
   const file = (name: string) => `read_parquet(${quoted(join(folder, name))})`;
+  const [engine, bodies] = [file(RELEASE_FILES.engine), file(RELEASE_FILES.bodies)];
   const fingerprint = pageFingerprint(pack, base);
   const full = output.keepAll(key) ? null : fullText(release, base, output, key);
   const duck = await Duck.open(scratch);
   try {
-    for (let from = 0; from < manifest.records; from += CHUNK) {
-      const between = `ord BETWEEN ${from} AND ${from + CHUNK - 1}`;
-      const versions = await duck.rows(
-        `SELECT ord, slug, version FROM (SELECT ord, slug FROM ${file(RELEASE_FILES.engine)} WHERE ${between})
-         JOIN (SELECT ord, version FROM ${file(RELEASE_FILES.bodies)} WHERE ${between}) USING (ord)`,
-      );
-      const changed = new Map<number, string>();
-      for (const [ord, slug, version] of versions as [number, string, string][]) {
+    const changed = new Map<number, string>();
+    const versions = `SELECT ord, slug, version FROM ${engine} JOIN (SELECT ord, version FROM ${bodies}) USING (ord)`;
+    for await (const rows of duck.batches(versions)) {
+      for (const [ord, slug, version] of rows as [number, string, string][]) {
         const key = `${version}.${fingerprint}`;
         if (!output.keep(pagePath(pack.id, slug), key)) changed.set(ord, key);
       }
-      // Few changed records are picked out; many are read in one sweep.
-      const all = full !== null || changed.size > CHUNK / 10;
-      const wanted = all ? between : `ord IN (${[-1, ...changed.keys()].join(', ')})`;
-      const bodies = `SELECT ord, body FROM ${file(RELEASE_FILES.bodies)} WHERE ${wanted} ORDER BY ord`;
-      for (const [ord, body] of (await duck.rows(bodies)) as [number, string][]) {
+    }
+    if (full === null && changed.size === 0) return;
+    // The file lies in order of rank. Few changed records are picked out of it; otherwise it is read from end to end.
+    const some = full === null && changed.size < FEW;
+    const wanted = some ? `WHERE ord IN (${[...changed.keys()].join(', ')})` : '';
+    let done = 0;
+    for await (const rows of duck.batches(`SELECT ord, body FROM ${bodies} ${wanted}`)) {
+      for (const [ord, body] of rows as [number, string][]) {
         const key = changed.get(ord);
         if (full === null && key === undefined) continue;
         const record = JSON.parse(body) as StoredRecord;
         full?.write(fullTextRecord(record, pack, base));
         if (key !== undefined) output.write(pagePath(pack.id, record.slug), recordPage(record, pack, base), key);
       }
-      progress(Math.min(from + CHUNK, manifest.records));
+      done += rows.length;
+      progress(done);
     }
     full?.end();
   } finally {

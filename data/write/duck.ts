@@ -57,6 +57,16 @@ export class Duck {
     }
   }
 
+  /** Runs a statement and gives its rows a few thousand at a time, in its order, without holding all of them. */
+  async *batches(sql: string): AsyncGenerator<unknown[][]> {
+    const connection = this.#idle.pop() ?? (await this.#instance.connect());
+    try {
+      yield* (await connection.stream(sql)).yieldRows();
+    } finally {
+      this.#idle.push(connection);
+    }
+  }
+
   async run(sql: string): Promise<void> {
     await this.rows(sql);
   }
