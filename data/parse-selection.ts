@@ -32,7 +32,8 @@ export function attributeNamed(pack: Pack, parameter: string, name: string): Att
   const attribute = pack.attributes.find((candidate) => candidate.name === name);
   if (attribute) return attribute;
   const names = pack.attributes.map((candidate) => candidate.name);
-  throw invalid(`${parameter}: ${pack.id} has no attribute "${shown(name)}". Did you mean "${nearest(name, names)}"?`);
+  const close = names.find((member) => member.startsWith(`${name}.`)) ?? nearest(name, names);
+  throw invalid(`${parameter}: ${pack.id} has no attribute "${shown(name)}". Did you mean "${close}"?`);
 }
 
 /** Attribute types that records can be counted or grouped by. */
