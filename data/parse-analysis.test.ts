@@ -20,6 +20,8 @@ verifies(
   'limit.similar',
   'limit.compare',
   'limit.timeseries',
+  'error.400-attribute',
+  'error.400-statistics',
 );
 
 let pack: Pack;

@@ -13,6 +13,7 @@ verifies(
   'code.invalid-parameter',
   'code.invalid-cursor',
   'code.too-many-ids',
+  'code.too-many-records',
   'code.key-required',
   'code.invalid-key',
   'code.invalid-token',
@@ -75,6 +76,9 @@ beforeAll(async () => {
     gate: { operations: [...OPERATIONS, ...throwing] },
     calls: { paid: 60, free: 1000 },
   });
+  const [model] = app.records['harbours'] ?? [];
+  const many = Array.from({ length: 5001 }, (_, index) => ({ ...model!, id: `r-${index}`, slug: `many-${index}` }));
+  await app.publish('harbours', many);
 });
 afterAll(() => app.close());
 
@@ -98,6 +102,7 @@ const PROVOKED: Partial<Record<ErrorCode, Case>> = {
   invalid_parameter: { status: 400, path: '/v1/tools/entities?near=somewhere', admin: true },
   invalid_cursor: { status: 400, path: '/v1/tools/entities?cursor=abc', admin: true },
   too_many_ids: { status: 400, path: `/v1/tools/entities/batch?ids=${hundred}`, admin: true },
+  too_many_records: { status: 400, path: '/v1/harbours/timeseries?attribute=depth', admin: true },
   key_required: { status: 401, path: '/v1/operators' },
   invalid_key: { status: 401, path: '/v1/datasets', ...bearer('nobody') },
   invalid_token: { status: 401, path: '/v1/datasets', ...bearer('a.b.c') },
@@ -122,7 +127,6 @@ const PROVOKED: Partial<Record<ErrorCode, Case>> = {
 
 /** Codes of operations that do not stand yet: when one can happen, it moves up. */
 const WAITING = [
-  'too_many_records',
   'insufficient_credits',
   'payment_invalid',
   'domain_mismatch',
@@ -175,7 +179,7 @@ describe.each(Object.entries(PROVOKED) as [ErrorCode, Case][])('%s', (code, prov
     expect(answer.body).toMatchObject({
       message: expect.stringMatching(/\w{3}/),
       is_retriable: [429, 500, 503].includes(status),
-      documentation_url: expect.stringMatching(new RegExp(`^${BASE}/(v1/tools/)?llms.txt$`)),
+      documentation_url: expect.stringMatching(new RegExp(`^${BASE}/(v1/(tools|harbours)/)?llms.txt$`)),
     });
     const challenge = answer.headers.get('www-authenticate') ?? '';
     expect(challenge.startsWith(`Bearer resource_metadata="${BASE}/.well-known/oauth-protected-resource`)).toBe(
