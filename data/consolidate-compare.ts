@@ -14,7 +14,7 @@ const SAME_PLACE = 0.01;
 
 /**
  * Whether two sources say the same of an attribute. Numbers and prices: both ends differ by at most the attribute's `tolerance`, as a
- * share of the larger. Texts: equal but for case and accents. Lists: the same entries in any order. Points: about a kilometre apart.
+ * share of the larger, or one gives a number inside the other's range. Texts: equal but for case and accents. Lists: the same entries in any order. Points: about a kilometre apart.
  */
 export function agrees(attribute: Attribute, a: Value, b: Value): boolean {
   switch (attribute.type) {
@@ -26,7 +26,10 @@ export function agrees(attribute: Attribute, a: Value, b: Value): boolean {
       if (!x || !y) return false;
       const close = (m: number, n: number) =>
         Math.abs(m - n) <= attribute.tolerance * Math.max(Math.abs(m), Math.abs(n));
-      return close(x.min, y.min) && close(x.max, y.max);
+      // Who gives one number and who gives the range it lies in say the same with different care.
+      const inside = (one: typeof x, range: typeof x) =>
+        one.min === one.max && one.min >= range.min && one.min <= range.max;
+      return (close(x.min, y.min) && close(x.max, y.max)) || inside(x, y) || inside(y, x);
     }
     case 'geo':
       return near(a as Geo, b as Geo);
