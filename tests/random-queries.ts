@@ -50,7 +50,7 @@ function filter(next: Random, pack: Pack, records: StoredRecord[]): Query {
 }
 
 /** What selects records: filters of every kind, words, a place, ids, age, quality. */
-export function selection(next: Random, pack: Pack, records: StoredRecord[]): Query {
+function selection(next: Random, pack: Pack, records: StoredRecord[]): Query {
   const query: Query = {};
   while (next() < 0.6) Object.assign(query, filter(next, pack, records));
   if (next() < 0.3) {
