@@ -24,6 +24,8 @@ const Settings = z.object({
     .min(1)
     .default('./packs')
     .transform((list) => list.split(',').map((path) => resolve(path.trim()))),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   ADMIN_KEYS: z
     .string()
     .optional()

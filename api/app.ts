@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import { mountDocuments } from './channels/documents.ts';
 import { mountDownload } from './channels/download.ts';
+import { mountRecover } from './channels/recover.ts';
 import { type NodeBindings, readRequest, routedPath } from './channels/request.ts';
 import { errorResponse, preflight } from './channels/respond.ts';
 import { mountRest } from './channels/rest.ts';
@@ -28,6 +29,7 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   app.options('/*', (c) => preflight(readRequest(gate, c).request_id));
   mountParts(app, channel);
   mountDownload(app, channel);
+  mountRecover(app, channel);
   mountRest(app, channel);
   mountDocuments(app, channel);
   mountStatic(app, channel);

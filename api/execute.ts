@@ -1,4 +1,6 @@
 // The one gate: every call of every channel passes these steps, in the order of contract section 3.
+
+import type { Recovery } from './access/accounts.ts';
 import { clientAddress, countedAddress } from './access/address.ts';
 import {
   type Caller,
@@ -6,15 +8,20 @@ import {
   type CredentialSources,
   credentialOf,
   type Identify,
+  mayBulk,
   refusal,
 } from './access/caller.ts';
 import { type Bucket, type Limits, limitHeaders } from './access/limits.ts';
+import { checkMaxPrice } from './access/max-price.ts';
 import { type Charge, type Payments, paymentError, type Reservation, told } from './access/payments.ts';
 import { type Previews, secondsToMidnight } from './access/previews.ts';
+import { checkedKey, type Kept, type Repeats, recordsIn, repeatedHeaders, requestHash } from './access/repeats.ts';
 import { ApiError } from './errors.ts';
 import { type Context, type Format, type Operation, type Result, TABULAR } from './operation.ts';
 
 type Release = NonNullable<Context['release']>;
+/** Turns a result into what a channel sends. */
+type Present<T> = (result: Result<unknown>, ctx: Context) => Promise<T> | T;
 
 /** Releases lent to one request; `done` gives them back, once. */
 export interface Leases {
@@ -30,6 +37,10 @@ export interface Gate {
   limits: Limits;
   previews: Previews;
   payments: Payments;
+  /** Answers kept for their Idempotency-Key. */
+  repeats: Repeats;
+  /** What the operations on accounts ask. */
+  accounts: NonNullable<Context['accounts']> & Recovery;
   /** Lends the current release of a dataset, or of all of them for null. Throws `unknown_dataset`. */
   lease(dataset: string | null): Promise<Leases>;
   operations: readonly Operation[];
@@ -76,6 +87,11 @@ export interface Call extends Visitor {
   format: Format;
   /** HEAD: the headers of the answer, never charged. */
   head: boolean;
+  /** Reads the body of a request that may have one; throws `payload_too_large` and `validation_failed`. */
+  body?: (() => Promise<unknown>) | undefined;
+  /** Idempotency-Key and X-Max-Price-EUR, as sent. */
+  idempotency_key?: string | undefined;
+  max_price?: string | undefined;
   /** Address of the call as a client sees it, without credentials. */
   url: URL;
   request_id: string;
@@ -84,6 +100,12 @@ export interface Call extends Visitor {
   misread?: ApiError | undefined;
   /** Whether the caller has this version already (If-None-Match); absent where a channel has no conditional requests. */
   unchanged?: (version: string, ctx: Context) => boolean;
+}
+
+/** How a channel writes an answer down, and makes it again for whoever repeats the request with its Idempotency-Key. */
+export interface Repeatable<T> {
+  keep(answer: T): Promise<string>;
+  revive(text: string): T;
 }
 
 export type Outcome<T> =
@@ -99,7 +121,8 @@ export async function admit(gate: Gate, visitor: Visitor, bucket: Bucket): Promi
   const caller: Caller | null = credential === null ? { kind: 'anonymous' } : await gate.identify(credential);
   if (caller?.kind === 'admin') return caller;
   const who = caller?.kind === 'key' ? `key ${caller.id}` : `ip ${address}`;
-  const standing = await gate.limits.spend(bucket, who);
+  const standing = await gate.limits.spend(bucket, who, caller?.kind === 'key' ? caller.plan : undefined);
+  if (standing === null) return caller ?? { kind: 'anonymous' };
   Object.assign(visitor.headers, limitHeaders(standing, gate.now()));
   if (!standing.allowed) {
     const message = `More than ${standing.limit} ${bucket} calls in a minute; try again in ${standing.reset} s.`;
@@ -116,7 +139,8 @@ export async function admit(gate: Gate, visitor: Visitor, bucket: Bucket): Promi
 export async function execute<T>(
   gate: Gate,
   call: Call,
-  present: (result: Result<unknown>, ctx: Context) => Promise<T> | T,
+  present: Present<T>,
+  repeatable?: Repeatable<T>,
 ): Promise<Outcome<T>> {
   const { operation } = call;
   const caller = await admit(gate, call, operation.access === 'paid' || operation.access === 'plan' ? 'paid' : 'free');
@@ -128,7 +152,7 @@ export async function execute<T>(
     // Who can tell the version of a record has found it, or has thrown `unknown_entity`.
     if (version === undefined) await exists(call, ctx);
     else if (call.unchanged?.(version, ctx)) return { kind: 'unchanged', version, caller, done: leases.done };
-    const answer = await settle(gate, call, caller, ctx, present);
+    const answer = await settle(gate, call, caller, ctx, present, repeatable);
     return { kind: 'answer', answer, caller, done: leases.done };
   } catch (error) {
     leases.done();
@@ -152,6 +176,13 @@ function contextOf(gate: Gate, call: Call, caller: Caller, leases: Leases): Cont
     signal: call.signal,
     format: call.format,
     ...(gate.exports ? { exports: gate.exports } : {}),
+    accounts: gate.accounts,
+    asker: {
+      key: caller.kind === 'key' ? caller.id : null,
+      address: call.address,
+      request_id: call.request_id,
+      now: gate.now().getTime(),
+    },
   };
 }
 
@@ -169,13 +200,17 @@ async function settle<T>(
   call: Call,
   caller: Caller,
   ctx: Context,
-  present: (result: Result<unknown>, ctx: Context) => Promise<T> | T,
+  present: Present<T>,
+  repeatable: Repeatable<T> | undefined,
 ): Promise<T> {
   const { operation } = call;
   const anonymous = caller.kind === 'anonymous';
+  if (anonymous && (operation.access === 'key' || operation.access === 'admin'))
+    throw new ApiError('key_required', `${operation.name} takes an API key.`);
   // Indexers probe without parameters: they are told the price before their parameters are looked at (protocols.md).
   if (anonymous && sold(operation, ctx) && !operation.previews) throw unpaid(gate, call, caller, ctx);
   if (call.misread) throw call.misread;
+  if (call.body) ctx.body = await call.body();
   const input = operation.parse(call.raw, ctx);
   permit(call, caller);
   const hidden = anonymous ? nonPublic(operation, input, ctx.release) : undefined;
@@ -183,19 +218,58 @@ async function settle<T>(
     const message = `${hidden} is not a public attribute: naming it in fields, sort or a filter takes an API key.`;
     throw paymentError('payment_required', message, gate.payments.quote(caller, chargeOf(call, ctx, input)));
   }
+  const owner = caller.kind === 'key' ? caller.id : caller.kind;
+  const key = repeatable && !anonymous && operation.access !== 'free' && !call.head ? call.idempotency_key : undefined;
+  if (key === undefined || !repeatable) return paid(gate, call, caller, ctx, input, present);
+  const { method } = operation.route;
+  const request = requestHash(method, call.url.href, call.format, JSON.stringify(ctx.body ?? null));
+  const begun = await gate.repeats.begin(owner, checkedKey(key), request);
+  if ('text' in begun) {
+    Object.assign(call.headers, repeatedHeaders(begun.head, caller.kind === 'key' ? caller.balance : undefined));
+    return repeatable.revive(begun.text);
+  }
+  const { turn } = begun;
+  const keeping = async (answer: T, result: Result<unknown>, micros: number) => {
+    const head = { micros, release: call.headers['X-Dataset-Version'] ?? null };
+    return turn.kept(head, await repeatable.keep(answer), recordsIn(result.body));
+  };
+  try {
+    return await paid(gate, call, caller, ctx, input, present, keeping);
+  } catch (error) {
+    await turn.drop();
+    throw error;
+  }
+}
+
+/** Writes down what an answer was and cost. */
+type Keeping<T> = (answer: T, result: Result<unknown>, micros: number) => Promise<Kept>;
+
+/** Reserve, run, present, commit. Until the last nothing is taken: not for an error, not for a client that hung up. */
+async function paid<T>(
+  gate: Gate,
+  call: Call,
+  caller: Caller,
+  ctx: Context,
+  input: unknown,
+  present: Present<T>,
+  keeping?: Keeping<T>,
+): Promise<T> {
   const purse = await reserve(gate, call, caller, ctx, input);
   let result: Result<unknown>;
   let answer: T;
+  let kept: Kept | undefined;
   try {
     ctx.previews = purse.previews;
-    result = await operation.run(input, ctx);
+    result = await call.operation.run(input, ctx);
     if (result.release !== undefined) call.headers['X-Dataset-Version'] = result.release;
     answer = await present(result, ctx);
+    kept = await keeping?.(answer, result, purse.micros);
+    if (call.signal.aborted) throw new ApiError('internal', 'The client hung up.');
   } catch (error) {
     await purse.release();
     throw error;
   }
-  Object.assign(call.headers, await purse.commit(result.records ?? 0));
+  Object.assign(call.headers, await purse.commit(result.records ?? 0, kept));
   return answer;
 }
 
@@ -207,8 +281,7 @@ function sold({ access, price }: Operation, { release }: Context): boolean {
 /** Who may at all: bulk formats and accounts take a key, some operations a plan, some an operator. */
 function permit({ operation, format }: Call, caller: Caller): void {
   const bulk = TABULAR.includes(format);
-  if (caller.kind === 'anonymous' && (bulk || operation.access === 'key' || operation.access === 'admin'))
-    throw new ApiError('key_required', `${bulk ? `format=${format}` : operation.name} takes an API key.`);
+  if (caller.kind === 'anonymous' && bulk) throw new ApiError('key_required', `format=${format} takes an API key.`);
   if (!operation.formats.includes(format)) {
     const names = operation.formats.map((name) => (name === 'markdown' ? 'md' : name)).join(', ');
     const issue = { loc: ['query', 'format'], msg: `must be one of ${names}`, type: 'enum' };
@@ -216,7 +289,7 @@ function permit({ operation, format }: Call, caller: Caller): void {
   }
   if (caller.kind === 'admin') return;
   if (operation.access === 'admin') throw new ApiError('admin_required', `${operation.name} takes an operator's key.`);
-  if (operation.access === 'plan' && (caller.kind !== 'key' || caller.plan === 'payg'))
+  if (operation.access === 'plan' && !mayBulk(caller))
     throw new ApiError('plan_required', `${operation.name} is part of the subscription plans.`);
 }
 
@@ -252,7 +325,9 @@ function unpaid(gate: Gate, call: Call, caller: Caller, ctx: Context): ApiError 
 /** What was put aside for one call: money, or records of the preview quota. */
 interface Purse {
   previews: number | null;
-  commit(shown: number): Promise<Record<string, string>>;
+  /** What the call costs. */
+  micros: number;
+  commit(shown: number, kept?: Kept): Promise<Record<string, string>>;
   release(): Promise<void>;
 }
 
@@ -271,6 +346,7 @@ async function reserve(gate: Gate, call: Call, caller: Caller, ctx: Context, inp
     const give = (unused: number) => gate.previews.give(call.address, dataset, unused, ctx.now);
     return {
       previews: got,
+      micros: 0,
       commit: async (shown) => {
         if (!head) await give(got - shown);
         return {};
@@ -281,10 +357,17 @@ async function reserve(gate: Gate, call: Call, caller: Caller, ctx: Context, inp
     };
   }
   const free = head || operation.price === undefined;
-  const held: Reservation | null = free ? null : await gate.payments.reserve(caller, chargeOf(call, ctx, input));
+  const charge = chargeOf(call, ctx, input);
+  if (!free) checkMaxPrice(call.max_price, caller, charge, gate.payments.quote);
+  const held: Reservation | null = free ? null : await gate.payments.reserve(caller, charge);
   return {
     previews: null,
-    commit: async () => (await held?.commit()) ?? {},
+    micros: free ? 0 : charge.micros,
+    async commit(_shown, kept) {
+      if (held) return held.commit(kept);
+      if (kept) await gate.repeats.keep(caller.kind === 'key' ? caller.id : caller.kind, kept);
+      return {};
+    },
     release: async () => held?.release(),
   };
 }

@@ -1,5 +1,6 @@
 // The one definition of an operation; every channel is a projection of a table of these (contract section 8).
 import type { z } from 'zod';
+import type { Accounts, Asker } from '../data/accounts.ts';
 import type { Exports } from '../data/export.ts';
 import type { RawInput, Visibility } from '../data/plan.ts';
 import type { Release } from '../data/release.ts';
@@ -35,6 +36,11 @@ export interface Context {
   url: URL;
   signal: AbortSignal;
   format: Format;
+  /** The parsed body of a POST, PUT or DELETE; undefined where there is none. */
+  body?: unknown;
+  /** Keys and their ledgers, and who asks for them; absent in the nightly build. */
+  accounts?: Accounts;
+  asker?: Asker;
   /** Makes links to snapshot files; absent where nobody serves them, as in a build. */
   exports?: Exports;
 }
@@ -42,6 +48,8 @@ export interface Context {
 /** What an operation answers, before a format renders it. */
 export interface Result<R> {
   body: R;
+  /** HTTP status of success; 200 where nothing is said. */
+  status?: 200 | 201 | 202;
   /** ISO 8601, for Last-Modified. */
   last_modified?: string;
   /** Cursor of the next page; becomes the Link header. */
@@ -60,8 +68,8 @@ export interface Operation<I = unknown, R = unknown> {
   title: string;
   /** One or two sentences for an agent that decides whether to call it. */
   description: string;
-  /** Hono path. `.md` twins are made by the REST channel. */
-  route: { method: 'GET'; path: string };
+  /** Hono path. `.md` twins are made by the REST channel. What is not a GET may have a JSON body: `ctx.body`. */
+  route: { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string };
   /** Tag in OpenAPI and heading in the guides. */
   group: 'register' | 'dataset' | 'records' | 'analysis' | 'account';
   access: Access;

@@ -4,18 +4,13 @@ import { Server as NetServer } from 'node:net';
 import { serve } from '@hono/node-server';
 import { codeFingerprint } from '../build/pages-code.ts';
 import type { Config } from '../config.ts';
-import { paths } from '../data/layout.ts';
 import { openRegister, type Register } from '../data/register.ts';
-import { adminKeys } from '../data/state/admin-keys.ts';
 import { loadPacks } from '../packs/index.ts';
-import { adminsOnly } from './access/caller.ts';
-import { memoryLimits } from './access/limits.ts';
-import { operatorsOnly } from './access/payments.ts';
-import { memoryPreviews } from './access/previews.ts';
+import { openAccess } from './access/open.ts';
 import { createApp } from './app.ts';
 import type { Gate } from './execute.ts';
 import { lendFrom } from './lend.ts';
-import { OPERATIONS } from './operations/index.ts';
+import { EVERY_OPERATION } from './operations/accounts.ts';
 
 /** How often a running API looks for a new release, in milliseconds; a look reads one small file a dataset. */
 const LOOK = 2_000;
@@ -28,34 +23,43 @@ const MAX_HEADER = 65_536;
 
 const log = (line: string) => void process.stdout.write(`${line}\n`);
 
-/** The gate as it stands until keys and credits come: operators by key, everybody else with previews. */
-function gateOf(config: Config, register: Register, hashes: string[]): Gate {
-  const settings = { base_url: config.BASE_URL, eur_usd: config.EUR_USD };
+type Opened = Awaited<ReturnType<typeof openAccess>>;
+
+const clock = () => new Date();
+
+function gateOf(config: Config, register: Register, access: Opened): Gate {
   return {
-    ...settings,
-    identify: adminsOnly(hashes),
-    limits: memoryLimits(),
-    previews: memoryPreviews(),
-    payments: operatorsOnly(settings),
+    ...access.gate,
+    base_url: config.BASE_URL,
+    eur_usd: config.EUR_USD,
     lease: lendFrom(register),
-    operations: OPERATIONS,
+    operations: EVERY_OPERATION,
     trust_proxy: config.TRUST_PROXY,
     code: codeFingerprint(),
-    now: () => new Date(),
+    now: clock,
   };
 }
 
 /** Starts the API; resolves when it listens. */
-async function start(config: Config): Promise<{ server: Server; register: Register }> {
-  const started_at = new Date();
-  const [packs, keys] = await Promise.all([
+async function start(config: Config): Promise<{ server: Server; register: Register; access: Opened }> {
+  const started_at = clock();
+  const [packs, access] = await Promise.all([
     loadPacks(config.PACK_DIRS),
-    adminKeys(paths.state(config.DATA_DIR), config.ADMIN_KEYS),
+    openAccess({
+      dataDir: config.DATA_DIR,
+      databaseUrl: config.DATABASE_URL,
+      redisUrl: config.REDIS_URL,
+      adminKeys: config.ADMIN_KEYS,
+      base_url: config.BASE_URL,
+      eur_usd: config.EUR_USD,
+      now: clock,
+      log,
+    }),
   ]);
   const register = await openRegister({ dataDir: config.DATA_DIR, packs, log });
   const report = (error: unknown, request_id: string) =>
     void process.stderr.write(`request ${request_id}: ${error instanceof Error ? error.stack : String(error)}\n`);
-  const app = createApp({ gate: gateOf(config, register, keys.hashes), dist: config.DIST_DIR, started_at, report });
+  const app = createApp({ gate: gateOf(config, register, access), dist: config.DIST_DIR, started_at, report });
   const server = serve({
     fetch: app.fetch,
     port: config.PORT,
@@ -66,17 +70,17 @@ async function start(config: Config): Promise<{ server: Server; register: Regist
     server.once('listening', resolve);
     server.once('error', reject);
   });
-  if (keys.made !== null) log(`Admin key, shown this once: ${keys.made}`);
+  if (access.made !== null) log(`Admin key, shown this once: ${access.made}`);
   const open = packs.filter(({ id }) => register.state(id) === 'open').length;
   log(
     `Dataset register: ${open} of ${packs.length} datasets at ${config.BASE_URL}, listening on ${config.HOST}:${config.PORT}`,
   );
-  return { server, register };
+  return { server, register, access };
 }
 
 /** Serves until SIGTERM or SIGINT: takes new releases while it runs, and then lets requests in flight finish. */
 export async function run(config: Config): Promise<void> {
-  const { server, register } = await start(config);
+  const { server, register, access } = await start(config);
   const looking = setInterval(() => {
     register.refresh().catch((error: Error) => log(`cannot look for new releases: ${error.message}`));
   }, LOOK);
@@ -88,7 +92,7 @@ export async function run(config: Config): Promise<void> {
     // The close of net alone: that of http would cut kept connections at once, with a request perhaps on its way.
     NetServer.prototype.close.call(server, () => {
       clearTimeout(late);
-      void register.close();
+      void register.close().finally(() => access.close());
     });
     setTimeout(() => server.closeIdleConnections(), DRAIN);
   };

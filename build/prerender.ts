@@ -4,7 +4,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DOCUMENTS } from '../api/discovery/index.ts';
 import { packVersion } from '../api/operations/about.ts';
-import { OPERATIONS } from '../api/operations/index.ts';
+import { EVERY_OPERATION } from '../api/operations/accounts.ts';
 import type { Config } from '../config.ts';
 import { currentRelease } from '../data/manifest.ts';
 import type { Release } from '../data/release.ts';
@@ -62,7 +62,7 @@ export async function prerender({ config, packs, untouched, effects }: Prerender
         'hex',
       );
     });
-    const shared = { releases, base, eur_usd, operations: OPERATIONS };
+    const shared = { releases, base, eur_usd, operations: EVERY_OPERATION };
     for (const [i, release] of releases.entries()) {
       const { pack, manifest } = release;
       progress.step(pack.id, 'prerender');

@@ -2,16 +2,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { adminsOnly, type Caller, type Credential, hashSecret } from '../api/access/caller.ts';
+import type { Caller, Credential } from '../api/access/caller.ts';
 import { type Bucket, memoryLimits } from '../api/access/limits.ts';
-import { operatorsOnly } from '../api/access/payments.ts';
-import { memoryPreviews } from '../api/access/previews.ts';
+import { openAccess } from '../api/access/open.ts';
 import { createApp } from '../api/app.ts';
 import type { Gate } from '../api/execute.ts';
 import { lendFrom } from '../api/lend.ts';
-import { OPERATIONS } from '../api/operations/index.ts';
+import { EVERY_OPERATION } from '../api/operations/accounts.ts';
 import type { StoredRecord } from '../data/model.ts';
 import { openRegister, type Register } from '../data/register.ts';
+import type { Store } from '../data/state/store.ts';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
 import { randomHistory } from './random-history.ts';
@@ -30,6 +30,10 @@ export interface TestApp {
   records: Record<string, StoredRecord[]>;
   releases: Record<string, string>;
   register: Register;
+  /** Keys and ledger, for what no operation shows. */
+  state: Store;
+  /** DATA_DIR. */
+  dataDir: string;
   /** Writes another release of a dataset and has the register take it; answers its id. */
   publish(dataset: string, records: StoredRecord[]): Promise<string>;
   /** What was reported as our own fault. */
@@ -53,6 +57,10 @@ export interface TestOptions {
   /** Files of DIST_DIR are looked for here. */
   dist?: string;
   records?: number;
+  /** Where the state is, besides SQLite in a folder of the test's own. */
+  store?: { databaseUrl?: string; schema?: string; redisUrl?: string };
+  /** The clock; NOW stands still. */
+  now?: () => Date;
 }
 
 /** Builds the app with the packs tools and harbours. Close it after the tests. */
@@ -72,12 +80,20 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   const faults: unknown[] = [];
   let lent = 0;
   const lend = lendFrom(register);
-  const admins = adminsOnly([hashSecret(ADMIN)]);
+  const { store: on = {}, now = () => NOW } = options;
+  const access = await openAccess({
+    dataDir,
+    adminKeys: [ADMIN],
+    base_url: BASE,
+    eur_usd: 1.1,
+    now,
+    log: () => {},
+    ...on,
+  });
   const gate: Gate = {
-    identify: async (credential) => (await admins(credential)) ?? options.known?.(credential) ?? null,
+    ...access.gate,
+    identify: async (credential) => options.known?.(credential) ?? access.gate.identify(credential),
     limits: memoryLimits({ free: 100_000, paid: 100_000, ...options.calls }),
-    previews: memoryPreviews(),
-    payments: operatorsOnly({ base_url: BASE, eur_usd: 1.1 }),
     async lease(dataset) {
       const leases = await lend(dataset);
       lent += 1;
@@ -89,12 +105,12 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
       };
       return { ...leases, done };
     },
-    operations: OPERATIONS,
+    operations: EVERY_OPERATION,
     base_url: BASE,
     eur_usd: 1.1,
     trust_proxy: 1,
     code: 'tests',
-    now: () => NOW,
+    now,
     ...options.gate,
   };
   const app = createApp({
@@ -120,6 +136,8 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     records,
     releases,
     register,
+    state: access.store,
+    dataDir,
     async publish(dataset, next) {
       const pack = packs.find(({ id }) => id === dataset)!;
       const { release } = await writeRelease(dataDir, pack, next);
@@ -130,6 +148,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     lent: () => lent,
     async close() {
       await register.close();
+      await access.close();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

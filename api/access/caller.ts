@@ -1,5 +1,7 @@
 // Who calls: the credential a request bears, and what it stands for (contract section 3, "Credentials").
 import { createHash } from 'node:crypto';
+import type { Lookup } from '../../data/state/lookup.ts';
+import { currentPlan, subscription } from '../../data/subscriptions.ts';
 import { ApiError } from '../errors.ts';
 
 /** A secret as it was sent, and where. It never leaves the gate: not to handlers, logs, links or cursors. */
@@ -9,7 +11,17 @@ export interface Credential {
 }
 
 /** Nobody in particular, a key with its plan, or an operator. */
-export type Caller = { kind: 'anonymous' } | { kind: 'key'; id: string; plan: string } | { kind: 'admin' };
+export type Caller =
+  | { kind: 'anonymous' }
+  | {
+      kind: 'key';
+      id: string;
+      /** The plan that counts now. */
+      plan: string;
+      /** Micro-euros, as of the look-up. */
+      balance?: number;
+    }
+  | { kind: 'admin' };
 
 /** Finds what a credential stands for; null when it stands for nothing. */
 export type Identify = (credential: Credential) => Promise<Caller | null>;
@@ -42,12 +54,33 @@ export function hashSecret(secret: string): string {
 }
 
 /**
- * Knows the operators' keys only; ordinary keys come with the account store. Looking a SHA-256 up in a set tells a guesser
- * nothing, since nobody can steer the hash of a guess towards a known one.
+ * Knows the operators' keys. Looking a SHA-256 up in a set tells a guesser nothing, since nobody can steer the hash of a
+ * guess towards a known one.
  */
 export function adminsOnly(hashes: Iterable<string>): Identify {
   const known = new Set(hashes);
   return async ({ secret }) => (secret !== '' && known.has(hashSecret(secret)) ? { kind: 'admin' } : null);
+}
+
+/** Knows operators and the keys of the store. A key is looked up each time, so that a revoked one is refused at once. */
+export function operatorsAndKeys(admins: Identify, lookup: Lookup, now: () => Date): Identify {
+  return async (credential) => {
+    const operator = await admins(credential);
+    if (operator !== null) return operator;
+    const key = await lookup.find(credential.secret);
+    if (key === null) return null;
+    return { kind: 'key', id: key.id, plan: currentPlan(key, now().getTime()), balance: key.balance };
+  };
+}
+
+/** Whether a caller's plan has exports and the change feed in it. */
+export function mayBulk(caller: Caller): boolean {
+  return caller.kind === 'admin' || (caller.kind === 'key' && subscription(caller.plan).bulk);
+}
+
+/** Whether calls of this caller are charged, where they cost anything. */
+export function isCharged(caller: Caller): boolean {
+  return caller.kind === 'anonymous' || (caller.kind === 'key' && subscription(caller.plan).charged);
 }
 
 /** The refusal of a credential that stands for nothing (401). An access token has three parts, a key has one. */

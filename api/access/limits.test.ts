@@ -8,7 +8,7 @@ verifies('limit.headers', 'header.ratelimit');
 test('a bucket empties call by call and then refuses', async () => {
   const limits = memoryLimits({ free: 2, paid: 1 });
   const seen = [];
-  for (let call = 0; call < 3; call++) seen.push(await limits.spend('free', '192.0.2.1'));
+  for (let call = 0; call < 3; call++) seen.push((await limits.spend('free', '192.0.2.1'))!);
   expect(seen.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
     [true, 1],
     [true, 0],
@@ -19,10 +19,10 @@ test('a bucket empties call by call and then refuses', async () => {
 
 test('buckets and callers are apart', async () => {
   const limits = memoryLimits({ free: 1, paid: 1 });
-  expect((await limits.spend('free', 'a')).allowed).toBe(true);
-  expect((await limits.spend('paid', 'a')).allowed).toBe(true);
-  expect((await limits.spend('free', 'b')).allowed).toBe(true);
-  expect((await limits.spend('free', 'a')).allowed).toBe(false);
+  expect((await limits.spend('free', 'a'))?.allowed).toBe(true);
+  expect((await limits.spend('paid', 'a'))?.allowed).toBe(true);
+  expect((await limits.spend('free', 'b'))?.allowed).toBe(true);
+  expect((await limits.spend('free', 'a'))?.allowed).toBe(false);
 });
 
 test('headers tell limit, rest and reset in both forms', () => {

@@ -1,5 +1,7 @@
 // How often a caller may call: one bucket a minute for paid calls and one for free ones (specification section 8).
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { subscription } from '../../data/subscriptions.ts';
+import type { Redis } from './redis.ts';
 
 export type Bucket = 'free' | 'paid';
 
@@ -21,23 +23,55 @@ export interface Standing {
 }
 
 export interface Limits {
-  /** Counts one call of `who` (a key or an address). */
-  spend(bucket: Bucket, who: string): Promise<Standing>;
+  /** Counts one call of `who` (a key or an address), on a plan where they have one. Null: nothing limits them. */
+  spend(bucket: Bucket, who: string, plan?: string): Promise<Standing | null>;
 }
+
+/** Makes the limiter of one bucket that holds so many calls. */
+type Maker = (bucket: Bucket, points: number) => RateLimiterAbstract;
 
 /** Limits kept in this process. */
 export function memoryLimits(calls: Record<Bucket, number> = CALLS): Limits {
-  const limiters = {
-    free: new RateLimiterMemory({ points: calls.free, duration: WINDOW }),
-    paid: new RateLimiterMemory({ points: calls.paid, duration: WINDOW }),
+  return limitsOf((bucket, points) => new RateLimiterMemory({ keyPrefix: bucket, points, duration: WINDOW }), calls);
+}
+
+/** Limits in Redis, shared by all processes; while Redis is away, each process counts for itself. */
+export function redisLimits(redis: Redis, calls: Record<Bucket, number> = CALLS): Limits {
+  return limitsOf((bucket, points) => {
+    const keyPrefix = `register:${bucket}:${points}`;
+    return new RateLimiterRedis({
+      storeClient: redis.client,
+      useRedisPackage: true,
+      rejectIfRedisNotReady: true,
+      keyPrefix,
+      points,
+      duration: WINDOW,
+      insuranceLimiter: new RateLimiterMemory({ keyPrefix, points, duration: WINDOW }),
+    });
+  }, calls);
+}
+
+function limitsOf(make: Maker, calls: Record<Bucket, number>): Limits {
+  const limiters = new Map<string, RateLimiterAbstract>();
+  const limiterOf = (bucket: Bucket, points: number): RateLimiterAbstract => {
+    const name = `${bucket} ${points}`;
+    let limiter = limiters.get(name);
+    if (limiter === undefined) {
+      limiter = make(bucket, points);
+      limiters.set(name, limiter);
+    }
+    return limiter;
   };
   return {
-    async spend(bucket, who) {
-      const counted = await limiters[bucket].consume(who).catch((refused: unknown) => {
-        if (refused instanceof RateLimiterRes) return refused;
-        throw refused;
-      });
-      const limit = calls[bucket];
+    async spend(bucket, who, plan) {
+      const limit = allowance(bucket, plan, calls);
+      if (limit === null) return null;
+      const counted = await limiterOf(bucket, limit)
+        .consume(who)
+        .catch((refused: unknown) => {
+          if (refused instanceof RateLimiterRes) return refused;
+          throw refused;
+        });
       return {
         bucket,
         limit,
@@ -47,6 +81,14 @@ export function memoryLimits(calls: Record<Bucket, number> = CALLS): Limits {
       };
     },
   };
+}
+
+/** Calls a minute: free ones are the same for all; of paid ones a plan may allow more than the common number. */
+function allowance(bucket: Bucket, plan: string | undefined, calls: Record<Bucket, number>): number | null {
+  if (plan === undefined) return calls[bucket];
+  const own = subscription(plan).calls;
+  if (own === null) return null;
+  return bucket === 'paid' ? Math.max(own, calls.paid) : calls.free;
 }
 
 /**

@@ -1,7 +1,8 @@
-// How a call is paid: quote, reserve, commit or release. One port, so that credits and x402 take this place unnoticed.
+// How a call is paid: quote, reserve, commit or release. One port, so that x402 takes its place beside credits unnoticed.
 import { eur, usd } from '../../packs/money.ts';
 import { ApiError, type ErrorCode } from '../errors.ts';
 import type { Caller } from './caller.ts';
+import type { Kept } from './repeats.ts';
 
 /** What a call costs and what for. */
 export interface Charge {
@@ -16,8 +17,11 @@ export interface Charge {
 
 /** Money put aside for a call that is running. Exactly one of the two ends it. */
 export interface Reservation {
-  /** Takes the money; answers headers such as `X-Charge-EUR`. A thrown error withholds the answer. */
-  commit(): Promise<Record<string, string>>;
+  /**
+   * Takes the money, and keeps the answer it pays for where an Idempotency-Key asks for that; answers headers such as
+   * `X-Charge-EUR`. A thrown error withholds the answer.
+   */
+  commit(kept?: Kept): Promise<Record<string, string>>;
   release(): Promise<void>;
 }
 
@@ -55,24 +59,17 @@ export function told(micros: number): string {
   return `${eur(micros)} EUR`;
 }
 
-const FREE: Reservation = { commit: async () => ({}), release: async () => {} };
-
-/** Operators pass, nobody else can pay yet: keys with credits and x402 come as further payments behind this port. */
-export function operatorsOnly(settings: { base_url: string; eur_usd: number }): Payments {
-  const quote = (_caller: Caller, { micros, resource }: Charge): Quote => ({
+/** Who has no key makes one; who has one tops it up. */
+export function quoter(settings: { base_url: string; eur_usd: number }): Payments['quote'] {
+  return (caller, { micros, resource }) => ({
     price_eur: eur(micros),
     price_usd: usd(micros, settings.eur_usd),
-    how_to_pay: { api_key: { url: `${settings.base_url}/llms.txt` } },
+    how_to_pay:
+      caller.kind === 'key'
+        ? { topup: { url: `${settings.base_url}/v1/keys/topup` } }
+        : { api_key: { url: `${settings.base_url}/v1/keys` } },
     x402Version: 2,
     resource,
     accepts: [],
   });
-  return {
-    quote,
-    async reserve(caller, charge) {
-      if (caller.kind === 'admin' || charge.micros === 0) return FREE;
-      const message = `${charge.operation} costs ${told(charge.micros)} and this call was not paid.`;
-      throw paymentError('payment_required', message, quote(caller, charge));
-    },
-  };
 }

@@ -1,4 +1,5 @@
 // The daily quota of free public-field previews: 20 records a day, per address and dataset (contract section 3).
+import type { Quotas } from '../../data/state/quotas.ts';
 
 /** Records a caller without a credential may preview a day, in one dataset. */
 const PREVIEWS_A_DAY = 20;
@@ -12,34 +13,14 @@ export interface Previews {
   give(who: string, dataset: string, unused: number, now: Date): Promise<void>;
 }
 
-/** A quota kept in this process; days are UTC. */
-export function memoryPreviews(quota: number = PREVIEWS_A_DAY): Previews {
-  let day = '';
-  const spent = new Map<string, number>();
-  const today = (who: string, dataset: string, now: Date): string => {
-    const date = now.toISOString().slice(0, 10);
-    // A call that began before midnight still counts for its own day, so only a later day clears the old ones.
-    if (date > day) {
-      for (const key of spent.keys()) if (!key.startsWith(day)) spent.delete(key);
-      day = date;
-    }
-    return `${date} ${dataset} ${who}`;
-  };
+/** Previews counted where all quotas are: they outlive the process and are shared like everything there. */
+export function previewsIn(quotas: Quotas, quota: number = PREVIEWS_A_DAY): Previews {
+  const of = (who: string, dataset: string) => ({ name: `previews ${dataset} ${who}`, quota });
   return {
-    async left(who, dataset, now) {
-      return quota - (spent.get(today(who, dataset, now)) ?? 0);
-    },
-    async take(who, dataset, wanted, now) {
-      const key = today(who, dataset, now);
-      const used = spent.get(key) ?? 0;
-      const got = Math.max(0, Math.min(wanted, quota - used));
-      if (got > 0) spent.set(key, used + got);
-      return got;
-    },
-    async give(who, dataset, unused, now) {
-      const key = today(who, dataset, now);
-      const used = spent.get(key);
-      if (used !== undefined) spent.set(key, Math.max(0, used - unused));
+    left: (who, dataset, now) => quotas.left(of(who, dataset), now),
+    take: (who, dataset, wanted, now) => quotas.take(of(who, dataset), wanted, now),
+    give: async (who, dataset, unused, now) => {
+      if (unused > 0) await quotas.give(of(who, dataset), unused, now);
     },
   };
 }

@@ -88,3 +88,30 @@ function queryOf(parameters: URLSearchParams): Query {
   }
   return query;
 }
+
+/** Longest body of a request, in bytes. */
+const LONGEST_BODY = 65_536;
+
+/** The JSON body of a request; undefined where there is none. `payload_too_large`, or `validation_failed` for what is no JSON. */
+export async function readBody(c: Http): Promise<unknown> {
+  const text = (await readText(c)).trim();
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    const issue = { loc: ['body'], msg: 'must be JSON', type: 'json_invalid' };
+    throw new ApiError('validation_failed', 'body: must be JSON', { detail: [issue] });
+  }
+}
+
+/** The body of a request as text, read no further than it may be long. */
+export async function readText(c: Http): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of c.req.raw.body ?? []) {
+    length += piece.length;
+    if (length > LONGEST_BODY) throw new ApiError('payload_too_large', `The body has more than ${LONGEST_BODY} bytes.`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
+}

@@ -15,6 +15,7 @@ const EXPOSED = [
   'X-RateLimit-Reset',
   'RateLimit',
   'RateLimit-Policy',
+  'Idempotency-Replayed',
   'X-Charge-EUR',
   'X-Balance-EUR',
   'WWW-Authenticate',

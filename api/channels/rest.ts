@@ -7,7 +7,8 @@ import { negotiate } from '../formats/negotiate.ts';
 import { nextUrl, type Rendered, render } from '../formats/render.ts';
 import { isTabular } from '../formats/rows.ts';
 import type { Context, Operation, Result } from '../operation.ts';
-import { type Http, type HttpRequest, type NodeBindings, readRequest, routedPath } from './request.ts';
+import { type Answer, KEPT } from './kept.ts';
+import { type Http, type HttpRequest, type NodeBindings, readBody, readRequest, routedPath } from './request.ts';
 import { errorResponse, type Headers } from './respond.ts';
 
 export type App = Hono<{ Bindings: NodeBindings }>;
@@ -19,14 +20,14 @@ export interface RestDeps {
   report(error: unknown, request_id: string): void;
 }
 
-const ALLOW = 'GET, HEAD, OPTIONS';
-
 /** Mounts the table. The app must route by `routedPath`, so that `.md` twins reach the same handlers. */
 export function mountRest(app: App, deps: RestDeps): void {
-  for (const operation of deps.gate.operations) {
-    const path = routedPath(operation.route.path);
-    app.get(path, (c) => answer(deps, c, operation));
-    app.all(path, (c) => refuse(deps, c, 'method_not_allowed', `This address answers ${ALLOW}.`, { Allow: ALLOW }));
+  const byPath = Map.groupBy(deps.gate.operations, ({ route }) => routedPath(route.path));
+  for (const [path, operations] of byPath) {
+    for (const operation of operations) app.on(operation.route.method, path, (c) => answer(deps, c, operation));
+    const methods = operations.map(({ route }) => (route.method === 'GET' ? 'GET, HEAD' : route.method));
+    const allow = [...methods, 'OPTIONS'].join(', ');
+    app.all(path, (c) => refuse(deps, c, 'method_not_allowed', `This address answers ${allow}.`, { Allow: allow }));
   }
   app.all('/v1/*', (c) => refuse(deps, c, 'not_found', 'There is nothing at this address.'));
 }
@@ -72,6 +73,9 @@ export async function answer(
     url: request.url,
     request_id: request.request_id,
     signal: c.req.raw.signal,
+    body: operation.route.method === 'GET' ? undefined : () => readBody(c),
+    idempotency_key: c.req.header('idempotency-key'),
+    max_price: c.req.header('x-max-price-eur'),
     misread: strayIn(request, path),
   };
   const sent = c.req.header('if-none-match');
@@ -86,11 +90,11 @@ export async function answer(
       version = tag(found, ctx);
       return matches(sent, version);
     };
-    const outcome = await execute(gate, call, async (result, ctx) => ({
+    const present = async (result: Result<unknown>, ctx: Context): Promise<Answer> => ({
       result,
       rendered: await render(operation, result, ctx, choice.format),
-      ctx,
-    }));
+    });
+    const outcome = await execute(gate, call, present, KEPT);
     const anonymous = outcome.caller.kind === 'anonymous';
     const headers: Headers = { ...cacheHeaders(operation, anonymous, choice.varies), ...request.headers };
     if (outcome.kind === 'unchanged') {
@@ -99,7 +103,9 @@ export async function answer(
     }
     const { result, rendered } = outcome.answer;
     const { body } = rendered;
-    if (version === undefined && operation.access === 'free' && typeof body === 'string') version = etagOf(body);
+    const readOnly = operation.route.method === 'GET';
+    if (version === undefined && operation.access === 'free' && readOnly && typeof body === 'string')
+      version = etagOf(body);
     if (version !== undefined) headers['ETag'] = version;
     describe(headers, result, rendered, call);
     if (version !== undefined && matches(sent, version)) {
@@ -108,7 +114,7 @@ export async function answer(
     }
     if (typeof body === 'string' || body instanceof Uint8Array) {
       outcome.done();
-      return new Response(body, { headers });
+      return new Response(body, { status: result.status ?? 200, headers });
     }
     const fault = (error: unknown) => call.signal.aborted || report(error, request.request_id);
     return new Response(call.head ? closed(body, outcome.done) : streamed(body, outcome.done, fault), { headers });
@@ -137,6 +143,7 @@ function representation(call: Call, ctx: Context, code: string): string {
 /** Cache rules of contract section 2: answers about records are private, free ones may be kept and asked again about. */
 function cacheHeaders(operation: Operation, anonymous: boolean, varies: boolean): Headers {
   const open = operation.access === 'free' && anonymous;
+  if (operation.group === 'account') return { 'Cache-Control': 'no-store', ...(varies ? { Vary: 'Accept' } : {}) };
   return { 'Cache-Control': `${open ? 'public' : 'private'}, no-cache`, ...(varies ? { Vary: 'Accept' } : {}) };
 }
 

@@ -16,7 +16,8 @@ const RULES = [
   'Every value carries `source_url`, `observed_at` and `confidence`; `freshness` is its age in hours. A missing value is absent.',
   'Errors are JSON: branch on `error`; `is_retriable` says whether to try again, after `retry_after_seconds`.',
   'Without a key: free operations, and 20 records a day and dataset of search results with their public values.',
-  'With a key: `Authorization: Bearer <API_KEY>`. Keys are given out by the operator of this register.',
+  'With a key: `Authorization: Bearer <API_KEY>`. `POST {base}/v1/keys` with `{"email": "…"}` makes one, with 0.50 EUR of credit; `GET {base}/v1/keys/me` shows what is left.',
+  'A paid answer says its price in `X-Charge-EUR`; `X-Max-Price-EUR` in a request caps it. Errors cost nothing. Send an `Idempotency-Key` to repeat a request safely.',
   'Limits: 300 free and 60 paid calls a minute; `RateLimit` headers say what is left. An unchanged record (`ETag`) is free.',
   'Each record has a free page with its public values: {base}/datasets/{dataset}/{slug}.md',
 ];
@@ -27,7 +28,8 @@ export function llmsText({ base_url, releases, operations }: View): string {
   const addresses = operations
     .filter(({ route }) => route.path.startsWith('/v1/'))
     .map(({ route, name, description, access }) => {
-      const path = route.path.replace(/:ds/, '{dataset}').replace(/:(\w+)/g, '{$1}');
+      const method = route.method === 'GET' ? '' : `${route.method} `;
+      const path = method + route.path.replace(/:ds/, '{dataset}').replace(/:(\w+)/g, '{$1}');
       return `- \`${path}\` ${name}${access === 'free' ? ' (free)' : ''}: ${description}`;
     });
   return blocks(

@@ -1,50 +1,31 @@
-// Admin keys: made once, stored hashed, replaced by the setting.
+// Admin keys: made once, stored hashed in the store that all processes share, replaced by the setting.
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, it } from 'vitest';
+import { describeStores } from '../../tests/stores.ts';
 import { verifies } from '../../tests/verifies.ts';
 import { adminKeys } from './admin-keys.ts';
 
-verifies('setting.admin-key-generated');
-
-let folder: string;
-beforeEach(async () => {
-  folder = join(await mkdtemp(join(tmpdir(), 'admin-keys-')), 'state');
-});
-afterEach(() => rm(dirname(folder), { recursive: true, force: true }));
+verifies('setting.admin-key-generated', 'setting.secrets');
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-test('the first start makes a key, shows it and keeps only its hash, for the owner alone', async () => {
-  const first = await adminKeys(folder, null);
-  expect(first.made).toMatch(/^dsr_admin_[\w-]{43}$/);
-  expect(first.hashes).toEqual([sha256(first.made ?? '')]);
-  const [file = ''] = await readdir(folder);
-  expect(await readFile(join(folder, file), 'utf8')).not.toContain(first.made);
-  expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
-});
+describeStores('admin keys', ({ open }) => {
+  it('configured: replace the stored one and store nothing', async () => {
+    const store = await open();
+    const key = 'k'.repeat(32);
+    expect(await adminKeys(store, [key])).toEqual({ hashes: [sha256(key)], made: null });
+    expect(await store.db.selectFrom('secrets').selectAll().execute()).toEqual([]);
+  });
 
-test('the second start knows the same key and shows nothing', async () => {
-  const first = await adminKeys(folder, null);
-  expect(await adminKeys(folder, null)).toEqual({ hashes: first.hashes, made: null });
-});
-
-test('starts at the same moment agree on one key', async () => {
-  const all = await Promise.all(Array.from({ length: 8 }, () => adminKeys(folder, null)));
-  expect(new Set(all.flatMap(({ hashes }) => hashes)).size).toBe(1);
-  expect(all.filter(({ made }) => made !== null)).toHaveLength(1);
-});
-
-test('configured keys replace the stored one and touch no file', async () => {
-  const key = 'k'.repeat(32);
-  expect(await adminKeys(folder, [key])).toEqual({ hashes: [sha256(key)], made: null });
-  await expect(readdir(folder)).rejects.toThrow('ENOENT');
-});
-
-test('a broken file stops the start and names itself', async () => {
-  await adminKeys(folder, null);
-  await writeFile(join(folder, 'admin-keys.json'), '{"hashes":[]}');
-  await expect(adminKeys(folder, null)).rejects.toThrow(/admin-keys\.json holds no admin key/);
+  it('starts at the same moment agree on one key, of which only the hash is kept; the next start shows nothing', async () => {
+    const stores = await Promise.all(Array.from({ length: 8 }, () => open()));
+    const all = await Promise.all(stores.map((store) => adminKeys(store, null)));
+    const made = all.flatMap(({ made }) => made ?? []);
+    expect(made).toEqual([expect.stringMatching(/^dsr_admin_[\w-]{43}$/)]);
+    const hash = sha256(made[0] ?? '');
+    for (const { hashes } of all) expect(hashes).toEqual([hash]);
+    expect(await adminKeys(await open(), null)).toEqual({ hashes: [hash], made: null });
+    const rows = await (await open()).db.selectFrom('secrets').selectAll().execute();
+    expect(rows).toEqual([{ name: 'admin_key', value: hash }]);
+  });
 });

@@ -62,6 +62,12 @@ export async function keyById(store: Store, id: string): Promise<Key | null> {
   return row ? present(row) : null;
 }
 
+/** A key by its normal e-mail address; null when there is none. */
+export async function keyByEmail(store: Store, email_normal: string): Promise<Key | null> {
+  const row = await selectKeys(store).where('keys.email_normal', '=', email_normal).executeTakeFirst();
+  return row ? present(row) : null;
+}
+
 /** Keys by creation, oldest first, after a position. */
 export async function listKeys(
   store: Store,
@@ -91,7 +97,12 @@ export async function revokeKey(store: Store, id: string, now: number): Promise<
 }
 
 /** Sets the plan until a time, or for good. */
-export async function setPlan(store: Store, id: string, plan: string, until: number | null): Promise<boolean> {
+export async function setPlan(
+  store: Pick<Store, 'db'>,
+  id: string,
+  plan: string,
+  until: number | null,
+): Promise<boolean> {
   const { numUpdatedRows } = await store.db
     .updateTable('keys')
     .set({ plan, plan_until: until })

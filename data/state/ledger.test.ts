@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { describeStores } from '../../tests/stores.ts';
 import { verifies } from '../../tests/verifies.ts';
-import { openCharger } from './charges.ts';
+import { charge } from './charges.ts';
 import { createKey, revokeKey, WELCOME_CREDIT } from './keys.ts';
 import { balanceOf, entriesOf, move, verify } from './ledger.ts';
 import type { Store } from './store.ts';
@@ -40,22 +40,19 @@ describeStores('the ledger', ({ open }) => {
 
   it('charges what a balance covers and not one call more', async () => {
     const store = await open();
-    const charger = openCharger(store);
     const key = await newKey(store);
     const price = WELCOME_CREDIT / 100;
-    const outcomes = await Promise.all(Array.from({ length: 300 }, () => charger.charge(call(key, price))));
+    const outcomes = await Promise.all(Array.from({ length: 300 }, () => charge(store, call(key, price))));
     expect(outcomes.filter(({ state }) => state === 'charged')).toHaveLength(100);
     expect(outcomes.at(-1)).toEqual({ state: 'insufficient', balance: 0 });
     expect(await balanceOf(store, key)).toBe(0);
     expect(await verify(store)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
-    await charger.close();
   });
 
   it('gives each row its balance, its request and its counterpart', async () => {
     const store = await open();
-    const charger = openCharger(store);
     const key = await newKey(store);
-    await charger.charge(call(key, 4000));
+    await charge(store, call(key, 4000));
     const [charged, welcome] = await entriesOf(store, key, 10, null);
     expect(charged).toMatchObject({
       kind: 'charge',
@@ -80,7 +77,6 @@ describeStores('the ledger', ({ open }) => {
       [`key:${key}`, -4000],
       ['revenue', 4000],
     ]);
-    await charger.close();
   });
 
   it('counts an outside reference once, however often and from wherever it comes', async () => {
@@ -101,23 +97,19 @@ describeStores('the ledger', ({ open }) => {
 
   it('lets a refund go below zero, and then charges nothing', async () => {
     const store = await open();
-    const charger = openCharger(store);
     const key = await newKey(store);
     expect(
       await move(store, { key_id: key, amount: -WELCOME_CREDIT - 1, kind: 'refund', against: 'refund', now: NOW }),
     ).toBe(-1);
-    expect(await charger.charge(call(key, 1))).toEqual({ state: 'insufficient', balance: -1 });
-    await charger.close();
+    expect(await charge(store, call(key, 1))).toEqual({ state: 'insufficient', balance: -1 });
   });
 
   it('charges nothing to a key that another process revoked a moment ago', async () => {
     const [one, two] = [await open(), await open()];
-    const charger = openCharger(one);
     const key = await newKey(one);
-    expect(await charger.charge(call(key, 1))).toMatchObject({ state: 'charged' });
+    expect(await charge(one, call(key, 1))).toMatchObject({ state: 'charged' });
     await revokeKey(two, key, NOW);
-    expect(await charger.charge(call(key, 1))).toEqual({ state: 'revoked' });
-    await charger.close();
+    expect(await charge(one, call(key, 1))).toEqual({ state: 'revoked' });
   });
 
   it('refuses to rewrite a row', async () => {

@@ -16,6 +16,8 @@ export interface Movement {
   /** Outside reference; a second movement of the same kind with it changes nothing. */
   reference?: string;
   request_id?: string;
+  /** Why, in an operator's words. */
+  note?: string;
   now: number;
 }
 
@@ -53,6 +55,7 @@ export async function moveIn(tx: Transaction<Tables>, movement: Movement): Promi
     dataset: null,
     request_id: movement.request_id ?? null,
     reference: movement.reference ?? null,
+    note: movement.note ?? null,
   };
   await tx
     .insertInto('entries')
@@ -92,6 +95,8 @@ export async function entriesOf(store: Store, keyId: string, limit: number, befo
 /** What `npm run ledger -- verify` finds: empty lists when the books are right. */
 export interface Verdict {
   entries: number;
+  /** Keys that have a balance. */
+  accounts: number;
   /** Transactions whose rows do not sum to zero. */
   unbalanced: { transaction_id: string; sum: number }[];
   /** Accounts whose stored balance is not the sum of their rows. */
@@ -113,5 +118,9 @@ export async function verify(store: Store): Promise<Verdict> {
     from (select account, sum(amount) as total from entries where account like 'key:%' group by account) e
     full outer join balances b on b.account = e.account
     where b.amount is null or coalesce(e.total, 0) <> b.amount`.execute(store.db);
-  return { entries: totals[0]?.n ?? 0, sum: totals[0]?.total ?? 0, unbalanced, wrong };
+  const { n: accounts } = await store.db
+    .selectFrom('balances')
+    .select((e) => e.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow();
+  return { accounts, entries: totals[0]?.n ?? 0, sum: totals[0]?.total ?? 0, unbalanced, wrong };
 }

@@ -84,7 +84,32 @@ async function appendOnly(db: Db, dialect: Dialect): Promise<void> {
   );
 }
 
+async function quotasAndLinks(db: Db, dialect: Dialect): Promise<void> {
+  const big = wide(dialect);
+  await db.schema.alterTable('entries').addColumn('note', 'text').execute();
+  await db.schema
+    .createTable('quotas')
+    .addColumn('name', 'text', (c) => c.notNull())
+    .addColumn('day', 'text', (c) => c.notNull())
+    .addColumn('used', big, (c) => c.notNull())
+    .addColumn('last', big, (c) => c.notNull())
+    .addPrimaryKeyConstraint('quotas_pk', ['name', 'day'])
+    .execute();
+  await db.schema
+    .createTable('links')
+    .addColumn('hash', 'text', (c) => c.primaryKey())
+    .addColumn('purpose', 'text', (c) => c.notNull())
+    .addColumn('subject', 'text', (c) => c.notNull())
+    .addColumn('created_at', big, (c) => c.notNull())
+    .addColumn('expires_at', big, (c) => c.notNull())
+    .addColumn('used_at', big)
+    .execute();
+}
+
 /** All migrations by name, in order. */
 export function migrations(dialect: Dialect): Record<string, Migration> {
-  return { '0001_keys_and_ledger': { up: (db) => first(db, dialect) } };
+  return {
+    '0001_keys_and_ledger': { up: (db) => first(db, dialect) },
+    '0002_quotas_and_links': { up: (db) => quotasAndLinks(db, dialect) },
+  };
 }

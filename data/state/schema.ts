@@ -34,6 +34,8 @@ export interface EntryTable {
   request_id: string | null;
   /** Outside reference, unique per kind: a checkout session, a payment. */
   reference: string | null;
+  /** Why, in an operator's words. */
+  note: string | null;
 }
 
 /** The running sum of a key's rows, moved in the same transaction. */
@@ -61,10 +63,34 @@ export interface IdempotencyTable {
   created_at: number;
 }
 
+/** Units of a daily quota used up (quotas.ts). */
+export interface QuotaTable {
+  /** What is counted and for whom. */
+  name: string;
+  /** UTC, YYYY-MM-DD. */
+  day: string;
+  used: number;
+  /** What the last taking got: how one statement answers it. */
+  last: number;
+}
+
+/** A mailed link (links.ts). */
+export interface LinkTable {
+  /** SHA-256 of the token in hex. */
+  hash: string;
+  purpose: string;
+  subject: string;
+  created_at: number;
+  expires_at: number;
+  used_at: number | null;
+}
+
 export interface Tables {
   keys: KeyTable;
   entries: EntryTable;
   balances: BalanceTable;
   secrets: SecretTable;
   idempotency: IdempotencyTable;
+  quotas: QuotaTable;
+  links: LinkTable;
 }

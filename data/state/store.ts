@@ -8,12 +8,15 @@ import { paths } from '../layout.ts';
 import { type Dialect, migrations } from './migrations.ts';
 import type { Tables } from './schema.ts';
 import { openSqlite, sqliteDialect } from './sqlite.ts';
+import { openWriter, type Writer } from './writer.ts';
 
 export interface Store {
   db: Kysely<Tables>;
   dialect: Dialect;
   /** SQLite file, or null on PostgreSQL. */
   file: string | null;
+  /** The thread that writes what calls cost; null on PostgreSQL. */
+  writer: Writer | null;
   close: () => Promise<void>;
 }
 
@@ -51,7 +54,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await db.destroy();
     throw error;
   }
-  return { db, dialect, file, close: () => db.destroy() };
+  const writer = file === null ? null : openWriter(file);
+  const close = async () => {
+    await writer?.close();
+    await db.destroy();
+  };
+  return { db, dialect, file, writer, close };
 }
 
 function sqliteFile(dataDir: string): string {

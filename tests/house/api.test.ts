@@ -1,7 +1,7 @@
 // docs/api.md against the table of operations and the kinds of filter.
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { OPERATIONS } from '../../api/operations/index.ts';
+import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
 import { SELECTION_INPUT } from '../../api/operations/inputs.ts';
 import { FILTER_KINDS } from '../../data/filters.ts';
 import { read, tableRows } from './tree.ts';
@@ -12,30 +12,39 @@ const sections = new Map(
     .split(/^#{2,3} /m)
     .flatMap((text) => {
       const [heading = '', ...rest] = text.split('\n');
-      return [...heading.matchAll(/`GET ([^`]+)`/g)].map(([, path]) => [path ?? '', rest.join('\n')] as const);
+      return [...heading.matchAll(/`((?:GET|POST|DELETE) [^`]+)`/g)].map(
+        ([, path]) => [path ?? '', rest.join('\n')] as const,
+      );
     }),
 );
 
 const address = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 
 describe('docs/api.md', () => {
-  test.each(OPERATIONS.map((operation) => [operation.name, operation] as const))('describes %s', (_, operation) => {
-    const path = address(operation.route.path);
-    const text = sections.get(path);
-    expect(text, `a heading with GET ${path}`).toBeDefined();
-    const price = operation.price ? `Paid as \`${operation.price.of}\`` : 'Free';
-    expect(text?.trimStart().startsWith(price), `GET ${path} begins with "${price}"`).toBe(true);
-    const { properties = {} } = z.toJSONSchema(operation.input(null)) as { properties?: Record<string, unknown> };
-    const documented = (text ?? '').includes('| search parameters |') ? Object.keys(SELECTION_INPUT) : [];
-    const missing = Object.keys(properties).filter(
-      (name) => !documented.includes(name) && !path.includes(`{${name}}`) && !text?.includes(`| \`${name}\` |`),
-    );
-    expect(missing, `parameters of GET ${path} without a row`).toEqual([]);
-  });
+  test.each(EVERY_OPERATION.map((operation) => [operation.name, operation] as const))(
+    'describes %s',
+    (_, operation) => {
+      const path = `${operation.route.method} ${address(operation.route.path)}`;
+      const text = sections.get(path);
+      expect(text, `a heading with ${path}`).toBeDefined();
+      const free =
+        { key: 'Needs a key', plan: 'Part of the plans', admin: 'For operators' }[operation.access as string] ?? 'Free';
+      const price = operation.price ? `Paid as \`${operation.price.of}\`` : free;
+      expect(text?.trimStart().startsWith(price), `${path} begins with "${price}"`).toBe(true);
+      const { properties = {} } = z.toJSONSchema(operation.input(null)) as { properties?: Record<string, unknown> };
+      const documented = (text ?? '').includes('| search parameters |') ? Object.keys(SELECTION_INPUT) : [];
+      const missing = Object.keys(properties).filter(
+        (name) => !documented.includes(name) && !path.includes(`{${name}}`) && !text?.includes(`| \`${name}\` |`),
+      );
+      expect(missing, `parameters of ${path} without a row`).toEqual([]);
+    },
+  );
 
   test('describes no operation that is not there', () => {
-    const known = OPERATIONS.map(({ route }) => address(route.path));
-    const other = ['/', '/healthz', '/llms.txt', '/robots.txt', '/datasets/{ds}/{slug}.md'];
+    const known = EVERY_OPERATION.map(({ route }) => `${route.method} ${address(route.path)}`);
+    const other = ['/', '/healthz', '/llms.txt', '/robots.txt', '/datasets/{ds}/{slug}.md'].map(
+      (path) => `GET ${path}`,
+    );
     expect([...sections.keys()].filter((path) => !known.includes(path) && !other.includes(path))).toEqual([]);
   });
 

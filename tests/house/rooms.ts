@@ -61,7 +61,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'api/access',
     files: /^api\/access\//,
-    may: ['data/state', 'packs', 'api/errors.ts'],
+    may: ['data', 'data/state', 'packs', 'api/errors.ts'],
     packages: { never: [...WEB, ENGINE] },
   },
   {
@@ -130,7 +130,7 @@ export const ROOMS: readonly Room[] = [
 ];
 
 /** The files that start a process: only they read the settings. */
-export const ENTRIES = /^(api\/server\.ts|build\/(nightly|pack)\.ts|bench\/|tests\/|astro\.config\.mjs|site\/)/;
+export const ENTRIES = /^(api\/server\.ts|build\/(nightly|pack|ledger)\.ts|bench\/|tests\/|astro\.config\.mjs|site\/)/;
 
 /** The room of a file; every file of ours has one. */
 export function roomOf(path: string): Room {

@@ -1,0 +1,138 @@
+// The accounts behind the key operations: the store, the limits on making keys, and mails of recovery.
+import type { Account, Accounts, Asker } from '../../data/accounts.ts';
+import {
+  createKey,
+  type Key,
+  keyByEmail,
+  keyById,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  setPlan,
+} from '../../data/state/keys.ts';
+import { entriesOf, moveIn } from '../../data/state/ledger.ts';
+import { consumeLink, linkSubject, newLink } from '../../data/state/links.ts';
+import type { Send } from '../../data/state/outbox.ts';
+import type { Quota, Quotas } from '../../data/state/quotas.ts';
+import type { Store } from '../../data/state/store.ts';
+import { currentPlan } from '../../data/subscriptions.ts';
+import { ApiError } from '../errors.ts';
+import { isDisposable, normalEmail } from './emails.ts';
+import { secondsToMidnight } from './previews.ts';
+
+/** Keys that one address may make a day, and recovery mails it may ask for (contract section 3). */
+const A_DAY = 10;
+/** Recovery mails to one e-mail address a day, whoever asks. */
+const MAILS_A_DAY = 5;
+/** How long a recovery link is good, in milliseconds. */
+const LINK = 3_600_000;
+const RECOVER = 'recover';
+
+/** The rotation of a lost key, for the page that the mailed link opens. */
+export interface Recovery {
+  /** Whether a token is good; changes nothing. */
+  good(token: string, now: Date): Promise<boolean>;
+  /** Uses it: the new secret, once; null when the token is no good. */
+  rotate(token: string, now: Date): Promise<string | null>;
+}
+
+interface Parts {
+  store: Store;
+  quotas: Quotas;
+  send: Send;
+  base_url: string;
+}
+
+const noSuchKey = () => new ApiError('not_found', 'There is no key with this id.');
+
+/** An e-mail address that may have a key, as it is compared. 422 otherwise. */
+function acceptable(email: string): string {
+  const refuse = (msg: string, type: string): never => {
+    throw new ApiError('validation_failed', `email: ${msg}`, { detail: [{ loc: ['body', 'email'], msg, type }] });
+  };
+  const normal = normalEmail(email) ?? refuse('must be an e-mail address', 'value_error');
+  return isDisposable(normal) ? refuse('must not be a throw-away address', 'disposable_email') : normal;
+}
+
+function view(key: Key, now: number): Account {
+  const { id, email, balance, created_at, revoked_at } = key;
+  return { id, email, plan: currentPlan(key, now), balance, created_at, revoked_at };
+}
+
+/** Accounts over the store. Checkouts come with the payments; until then there is none. */
+export function storedAccounts({ store, quotas, send, base_url }: Parts): Accounts & Recovery {
+  async function spend(quota: Quota, asker: Asker): Promise<void> {
+    const now = new Date(asker.now);
+    if ((await quotas.take(quota, 1, now)) > 0) return;
+    const retry_after_seconds = secondsToMidnight(now);
+    throw new ApiError('rate_limited', `More than ${quota.quota} of these a day from one address.`, {
+      retry_after_seconds,
+    });
+  }
+  const known = async (id: string | null): Promise<Key> => {
+    const key = id === null ? null : await keyById(store, id);
+    if (key === null) throw noSuchKey();
+    return key;
+  };
+  const checkout = async (): Promise<string> => {
+    throw new ApiError('unavailable', 'This service has no checkout; ask its operator for credit.', {
+      retry_after_seconds: 3600,
+    });
+  };
+  return {
+    async create(email, asker) {
+      const email_normal = acceptable(email);
+      const { now, request_id } = asker;
+      await spend({ name: `keys ${asker.address}`, quota: A_DAY }, asker);
+      const made = await createKey(store, { email, email_normal, request_id, now });
+      if (made === null)
+        throw new ApiError('key_exists', 'This e-mail address has a key already.', {
+          alternative_action: `POST ${base_url}/v1/keys/recover mails a link that replaces a lost key.`,
+        });
+      return { secret: made.secret, account: view(made.key, now) };
+    },
+    own: async ({ key, now }) => view(await known(key), now),
+    async movements({ key }, limit, before) {
+      const rows = await entriesOf(store, key ?? '', limit, before);
+      return rows.map((row) => ({ ...row, balance: row.balance ?? 0 }));
+    },
+    list: async (limit, after, now) => (await listKeys(store, limit, after)).map((key) => view(key, now)),
+    async revoke(id, now) {
+      if (!(await revokeKey(store, id, now))) throw noSuchKey();
+    },
+    async grant(id, { amount, plan, reason }, { now, request_id }) {
+      await known(id);
+      await store.db.transaction().execute(async (tx) => {
+        if (amount !== 0)
+          await moveIn(tx, { key_id: id, amount, kind: 'grant', against: 'grant', note: reason, request_id, now });
+        if (plan !== null) await setPlan({ ...store, db: tx }, id, plan, null);
+      });
+      return view(await known(id), now);
+    },
+    async recover(email, asker) {
+      await spend({ name: `recoveries ${asker.address}`, quota: A_DAY }, asker);
+      const normal = normalEmail(email);
+      const key = normal === null ? null : await keyByEmail(store, normal);
+      if (key === null || key.revoked_at !== null) return;
+      const now = new Date(asker.now);
+      if ((await quotas.take({ name: `mails ${key.id}`, quota: MAILS_A_DAY }, 1, now)) === 0) return;
+      const token = await newLink(store, { purpose: RECOVER, subject: key.id, now: asker.now, lasts: LINK });
+      const text = [
+        'Somebody, we hope you, asked for a new API key for this address.',
+        '',
+        `This page replaces your key with a new one: ${base_url}/keys/recover?token=${token}`,
+        '',
+        'The link is good for one hour and for one use. Your present key stops working when you use it; credit and plan stay.',
+        'If it was not you, do nothing.',
+      ];
+      await send({ to: key.email, subject: 'A new API key', text: text.join('\n') }, now);
+    },
+    topup: checkout,
+    subscribe: checkout,
+    good: async (token, now) => (await linkSubject(store, RECOVER, token, now.getTime())) !== null,
+    async rotate(token, now) {
+      const id = await consumeLink(store, RECOVER, token, now.getTime());
+      return id === null ? null : rotateKey(store, id);
+    },
+  };
+}

@@ -1,0 +1,68 @@
+// Everything the gate needs to know callers, count their calls and take their money, put together over one store.
+import { adminKeys } from '../../data/state/admin-keys.ts';
+import { forgetAnswers } from '../../data/state/idempotency.ts';
+import { openLookup } from '../../data/state/lookup.ts';
+import { outbox } from '../../data/state/outbox.ts';
+import { forgetQuotas, storedQuotas } from '../../data/state/quotas.ts';
+import { openStore, type Store, type StoreOptions } from '../../data/state/store.ts';
+import { storedAccounts } from './accounts.ts';
+import { adminsOnly, operatorsAndKeys } from './caller.ts';
+import { creditPayments } from './credits.ts';
+import { memoryLimits, redisLimits } from './limits.ts';
+import { previewsIn } from './previews.ts';
+import { openRedis } from './redis.ts';
+import { redisQuotas } from './redis-quotas.ts';
+import { storedRepeats } from './repeats.ts';
+
+export interface AccessOptions extends StoreOptions {
+  /** `redis://…`; absent: limits in this process, quotas in the store. */
+  redisUrl?: string | undefined;
+  /** ADMIN_KEYS; null: one is made at first start. */
+  adminKeys: readonly string[] | null;
+  base_url: string;
+  eur_usd: number;
+  now(): Date;
+  log(line: string): void;
+}
+
+/** How often what is over is forgotten, in milliseconds. */
+const SWEEP = 3_600_000;
+
+/** Opens store and Redis. `made` is a new admin key to show once. Close it when the last answer is out. */
+export async function openAccess(options: AccessOptions) {
+  const { base_url, eur_usd, now, log } = options;
+  const store = await openStore(options);
+  const admins = await adminKeys(store, options.adminKeys);
+  const redis = options.redisUrl === undefined ? null : await openRedis(options.redisUrl, log);
+  const lookup = openLookup(store);
+  const repeats = storedRepeats(store, now);
+  const stored = storedQuotas(store);
+  const quotas = redis ? redisQuotas(redis, stored) : stored;
+  const send = outbox(options.dataDir, `register@${new URL(base_url).hostname}`);
+  const sweeping = setInterval(() => {
+    sweep(store, now()).catch((error: Error) => log(`cannot forget old quotas and answers: ${error.message}`));
+  }, SWEEP).unref();
+  return {
+    gate: {
+      identify: operatorsAndKeys(adminsOnly(admins.hashes), lookup, now),
+      limits: redis ? redisLimits(redis) : memoryLimits(),
+      previews: previewsIn(quotas),
+      payments: creditPayments({ store, lookup, repeats, base_url, eur_usd, now }),
+      repeats,
+      accounts: storedAccounts({ store, quotas, send, base_url }),
+    },
+    made: admins.made,
+    store,
+    async close() {
+      clearInterval(sweeping);
+      await redis?.close();
+      lookup.close();
+      await store.close();
+    },
+  };
+}
+
+async function sweep(store: Store, now: Date): Promise<void> {
+  await forgetAnswers(store, now.getTime());
+  await forgetQuotas(store, now);
+}

@@ -1,0 +1,101 @@
+// Idempotency-Key at the gate: who runs a request, who waits for its answer, who is told that the key is taken.
+import { createHash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { claimRequest, dropClaim, keepAnswer } from '../../data/state/idempotency.ts';
+import type { Store } from '../../data/state/store.ts';
+import type { KeptAnswer } from '../../data/state/writer-jobs.ts';
+import { eur } from '../../packs/money.ts';
+import { ApiError } from '../errors.ts';
+
+/** An answer to be kept, on its way into the store. */
+export type Kept = KeptAnswer;
+
+/** What a repeated answer says beside its text: what it cost, in micro-euros, and the release it comes from. */
+export interface Head {
+  micros: number;
+  release: string | null;
+}
+
+/** The right to run a request; its `keep` or `drop` ends it. */
+export interface Turn {
+  /** The answer as the store takes it. `records` are the ids of the records in it. */
+  kept(head: Head, text: string, records: readonly string[]): Kept;
+  /** The request failed: it may be tried again. */
+  drop(): Promise<void>;
+}
+
+export interface Repeats {
+  /** The turn to run, or the answer to repeat. Waits while another runs the same; `idempotency_conflict` for another request. */
+  begin(owner: string, key: string, request: string): Promise<{ turn: Turn } | { head: Head; text: string }>;
+  /** Keeps an answer that was not charged. */
+  keep(owner: string, kept: Kept): Promise<void>;
+  /** The refusal of a request that another one with its key holds up. */
+  busy(): ApiError;
+}
+
+/** Milliseconds between two looks, and how long one looks. */
+const LOOK = 40;
+const PATIENCE = 15_000;
+
+/** One Idempotency-Key, or the refusal of what is none (contract section 3: 16 to 128 characters). */
+export function checkedKey(raw: string): string {
+  if (/^[\x21-\x7e]{16,128}$/.test(raw)) return raw;
+  const msg = 'must have 16 to 128 visible characters';
+  const issue = { loc: ['header', 'Idempotency-Key'], msg, type: 'string_length' };
+  throw new ApiError('validation_failed', `Idempotency-Key: ${msg}`, { detail: [issue] });
+}
+
+/** What makes two requests the same. */
+export function requestHash(...parts: string[]): string {
+  return createHash('sha256').update(parts.join('\n')).digest('hex');
+}
+
+/** Ids of the records in an answer. */
+export function recordsIn(body: unknown): string[] {
+  return [...new Set(JSON.stringify(body ?? null).match(/\br-[0-9a-f]{16}\b/g))];
+}
+
+/** Headers of a repeated answer: what it cost then, and what the key has now. */
+export function repeatedHeaders({ micros, release }: Head, balance: number | undefined): Record<string, string> {
+  return {
+    'Idempotency-Replayed': 'true',
+    ...(release === null ? {} : { 'X-Dataset-Version': release }),
+    ...(micros === 0 ? {} : { 'X-Charge-EUR': String(eur(micros)) }),
+    ...(micros === 0 || balance === undefined ? {} : { 'X-Balance-EUR': String(eur(balance)) }),
+  };
+}
+
+/** Repeats in the store, for every process on it. */
+export function storedRepeats(store: Store, now: () => Date): Repeats {
+  const busy = () =>
+    new ApiError('payment_in_progress', 'A request with this Idempotency-Key is still running.', {
+      retry_after_seconds: 1,
+    });
+  return {
+    busy,
+    keep: (owner, kept) => keepAnswer(store, owner, kept),
+    async begin(owner, key, request) {
+      for (const until = Date.now() + PATIENCE; Date.now() < until; await wait(LOOK)) {
+        const claim = await claimRequest(store, owner, key, request, now().getTime());
+        if (claim.state === 'kept') {
+          const cut = claim.text.indexOf('\n');
+          return { head: JSON.parse(claim.text.slice(0, cut)) as Head, text: claim.text.slice(cut + 1) };
+        }
+        if (claim.state === 'other')
+          throw new ApiError('idempotency_conflict', 'This Idempotency-Key was used for another request.');
+        if (claim.state === 'running') continue;
+        const turn: Turn = {
+          kept: (head, text, records) => ({
+            idempotency_key: key,
+            claim: claim.claim,
+            text: `${JSON.stringify(head)}\n${text}`,
+            records: records.join(' '),
+          }),
+          drop: () => dropClaim(store, owner, key, claim.claim),
+        };
+        return { turn };
+      }
+      throw busy();
+    },
+  };
+}

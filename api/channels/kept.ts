@@ -1,0 +1,48 @@
+// An answer of REST written down, so that a request repeated with its Idempotency-Key gets the same bytes.
+import type { Repeatable } from '../execute.ts';
+import type { Rendered } from '../formats/render.ts';
+import type { Result } from '../operation.ts';
+
+/** What REST sends. */
+export interface Answer {
+  result: Result<unknown>;
+  rendered: Rendered;
+}
+
+interface Written {
+  content_type: string;
+  body: string;
+  /** The body is bytes, in base64. */
+  bytes?: true;
+  result: Pick<Result<unknown>, 'status' | 'last_modified' | 'next_cursor'>;
+}
+
+/** Keeps the body and what its headers are made from. A body in pieces is read whole, and sent from what was read. */
+export const KEPT: Repeatable<Answer> = {
+  async keep({ result: { status, last_modified, next_cursor }, rendered }) {
+    const { content_type, body } = rendered;
+    const text = typeof body === 'string' ? body : body instanceof Uint8Array ? null : await whole(body);
+    if (text !== null) rendered.body = text;
+    const written: Written = {
+      content_type,
+      ...(text === null ? { body: Buffer.from(body as Uint8Array).toString('base64'), bytes: true } : { body: text }),
+      result: {
+        ...(status === undefined ? {} : { status }),
+        ...(last_modified === undefined ? {} : { last_modified }),
+        ...(next_cursor === undefined ? {} : { next_cursor }),
+      },
+    };
+    return JSON.stringify(written);
+  },
+  revive(text) {
+    const { content_type, body, bytes, result } = JSON.parse(text) as Written;
+    const sent = bytes ? Uint8Array.from(Buffer.from(body, 'base64')) : body;
+    return { result: { ...result, body: null }, rendered: { content_type, body: sent } };
+  },
+};
+
+async function whole(pieces: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const piece of pieces) text += piece;
+  return text;
+}

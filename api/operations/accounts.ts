@@ -1,0 +1,23 @@
+// The table with the operations on accounts: keys, balances, plans.
+import type { Operation } from '../operation.ts';
+import { OPERATIONS } from './index.ts';
+import { keys_grant, keys_list, keys_revoke } from './keys_admin.ts';
+import { keys_create } from './keys_create.ts';
+import { keys_me } from './keys_me.ts';
+import { keys_recover } from './keys_recover.ts';
+import { keys_subscribe, keys_topup } from './keys_topup.ts';
+
+/** Operations on accounts, for REST alone. The path with a parameter comes last. */
+export const ACCOUNT_OPERATIONS: readonly Operation[] = [
+  keys_create,
+  keys_list,
+  keys_me,
+  keys_topup,
+  keys_subscribe,
+  keys_recover,
+  keys_grant,
+  keys_revoke,
+];
+
+/** The whole table, as the running service has it. */
+export const EVERY_OPERATION: readonly Operation[] = [...OPERATIONS, ...ACCOUNT_OPERATIONS];

@@ -1,0 +1,45 @@
+// POST /v1/keys: makes an API key with its welcome credit; the secret is shown once.
+import { z } from 'zod';
+import { onlyParameters } from '../../data/parse.ts';
+import { SUBSCRIPTIONS } from '../../data/subscriptions.ts';
+import { operation } from '../operation.ts';
+import type { About } from './about.ts';
+import { about, accountsOf, EMAIL, listed, parseBody, shownAccount } from './account.ts';
+
+const Input = z.object({
+  email: EMAIL,
+  plan: z
+    .string()
+    .refine((plan) => Object.hasOwn(SUBSCRIPTIONS, plan) && plan !== 'internal', 'must be payg, pro or scale')
+    .default('payg')
+    .describe('payg, pro or scale; a paid plan begins when its checkout is paid'),
+});
+
+type Created = { id: string; key: string; email: string; plan: string; balance_eur: number; checkout_url?: string };
+
+export const keys_create = operation<z.infer<typeof Input>, Created & About>({
+  name: 'keys_create',
+  title: 'Make an API key',
+  description: 'Makes a key for an e-mail address with a welcome credit of 0.50 EUR. The secret is shown this once.',
+  route: { method: 'POST', path: '/v1/keys' },
+  group: 'account',
+  access: 'free',
+  tool: false,
+  formats: ['json', 'markdown'],
+  input: () => Input,
+  parse: (raw, ctx) => {
+    onlyParameters(raw, []);
+    return parseBody(Input, ctx.body);
+  },
+  async run({ email, plan }, ctx) {
+    const { accounts, asker } = accountsOf(ctx);
+    const { secret, account } = await accounts.create(email, asker);
+    const { id, email: own, plan: current, balance_eur } = shownAccount(account);
+    const body: Created = { id, key: secret, email: own, plan: current, balance_eur };
+    // The key is made whatever becomes of the checkout: its secret is in this answer alone.
+    const url = plan === 'payg' ? null : await accounts.subscribe(plan, { ...asker, key: id }).catch(() => null);
+    if (url !== null) body.checkout_url = url;
+    return { status: 201, body: { ...body, ...about(ctx) } };
+  },
+  markdown: (body) => listed('Your API key, shown this once', body),
+});

@@ -1,0 +1,31 @@
+// POST /v1/keys/recover: mails a link that replaces a lost key; the answer is the same whether there is one.
+import { z } from 'zod';
+import { onlyParameters } from '../../data/parse.ts';
+import { operation } from '../operation.ts';
+import type { About } from './about.ts';
+import { about, accountsOf, EMAIL, listed, parseBody } from './account.ts';
+
+const Input = z.object({ email: EMAIL });
+
+export const keys_recover = operation<z.infer<typeof Input>, { status: 'sent' } & About>({
+  name: 'keys_recover',
+  title: 'Replace a lost key',
+  description:
+    'Mails a link to a page that replaces the key of an e-mail address with a new one. Credit and plan stay.',
+  route: { method: 'POST', path: '/v1/keys/recover' },
+  group: 'account',
+  access: 'free',
+  tool: false,
+  formats: ['json', 'markdown'],
+  input: () => Input,
+  parse: (raw, ctx) => {
+    onlyParameters(raw, []);
+    return parseBody(Input, ctx.body);
+  },
+  async run({ email }, ctx) {
+    const { accounts, asker } = accountsOf(ctx);
+    await accounts.recover(email, asker);
+    return { body: { status: 'sent', ...about(ctx) } };
+  },
+  markdown: (body) => listed('Recovery', body),
+});
