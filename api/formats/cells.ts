@@ -18,6 +18,12 @@ export function cell(value: Value | undefined, whole = false): string | number |
   return 'lat' in value ? `${value.lat},${value.lng}` : `${value.min}–${value.max}`;
 }
 
+/** A computed number, such as a mean, to six digits or to the whole number: nobody reads more of it in a table. */
+export function computed(value: number | undefined): string | number {
+  if (value === undefined) return '';
+  return Math.abs(value) >= 1e5 ? Math.round(value) : Number(value.toPrecision(6));
+}
+
 /** Cut at a word near the limit, counted in whole characters. */
 function shortened(text: string): string {
   const characters = [...text];

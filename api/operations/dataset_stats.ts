@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseStats, type StatsInput } from '../../data/parse-analysis.ts';
 import { type StatsAnswer, type StatsRow, stats } from '../../data/stats.ts';
-import { cell, columnTitle } from '../formats/cells.ts';
+import { cell, columnTitle, computed } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
 import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
@@ -12,7 +12,7 @@ type Stats = StatsAnswer & About;
 
 const FIGURES = ['count', 'min', 'q1', 'median', 'q3', 'max', 'mean'] as const;
 
-const figures = (row: StatsRow) => FIGURES.map((name) => row[name] ?? '');
+const figures = (row: StatsRow) => FIGURES.map((name) => (name === 'mean' ? computed(row.mean) : (row[name] ?? '')));
 
 function markdown({ attribute, group_by, rows, attribution, license }: Stats, ctx: Context): string {
   const found = releaseOf(ctx).pack.attributes.find(({ name }) => name === attribute);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ANALYSIS_BOUNDS, parseTimeseries, type TimeseriesInput } from '../../data/parse-analysis.ts';
 import { type SeriesPoint, type TimeseriesAnswer, timeseries } from '../../data/timeseries.ts';
-import { cell, columnTitle } from '../formats/cells.ts';
+import { cell, columnTitle, computed } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
 import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
@@ -17,7 +17,7 @@ function lines(series: readonly SeriesPoint[]): unknown[][] {
   const found: unknown[][] = [];
   let before = '';
   for (const point of series) {
-    const figures = FIGURES.map((name) => point[name] ?? '');
+    const figures = FIGURES.map((name) => (name === 'mean' ? computed(point.mean) : (point[name] ?? '')));
     const told = figures.join(' ');
     if (told === before) found.at(-1)![1] = point.date;
     else found.push([point.date, point.date, ...figures]);
