@@ -15,7 +15,8 @@ export default defineConfig({
     exclude: ['node_modules/**', 'dist/**', 'data/var/**', 'coverage/**', '**/*.live.test.ts', 'tests/live/**'],
     setupFiles: ['./tests/setup.ts'],
     reporters: ['default', './tests/reporter.ts'],
-    testTimeout: 20_000,
+    // Generous, since machines of a build are slow and busy; a test that hangs still ends.
+    testTimeout: 40_000,
     hookTimeout: 60_000,
     allowOnly: false,
     restoreMocks: true,
@@ -27,6 +28,8 @@ export default defineConfig({
       exclude: ['**/*.test.ts', 'data/var/**'],
       reporter: ['text-summary', 'html'],
       reportOnFailure: true,
+      // Measured at 90, 84, 88 and 92: what is lost below is missed tests, not noise.
+      thresholds: { statements: 88, branches: 81, functions: 86, lines: 89 },
     },
   },
 });
