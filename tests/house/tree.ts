@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Absolute path of the repository. */
-export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const IGNORED = new Set(['node_modules', '.git', 'dist', 'coverage', '.astro', 'data/var', '.env']);
 
