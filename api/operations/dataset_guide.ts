@@ -30,7 +30,8 @@ function workflow({ pack }: Release, ctx: Context): string {
     `2. Valid filter values with counts: GET ${base}/facets?by=${pack.group_by}`,
     `3. Search narrowly: GET ${base}/entities.md?q=…&fields=…`,
     `4. Full records: GET ${base}/entities/batch?ids=…, or one: GET ${base}/entities/{id or slug}`,
-    `5. See the shape for nothing: GET ${base}/samples (fictional), ${base}/examples (real, complete)`,
+    `5. Figures instead of records: GET ${base}/stats.md?attribute=…&group_by=…; over time: GET ${base}/timeseries.md?attribute=…&days=…; side by side: GET ${base}/compare.md?ids=…`,
+    `6. See the shape for nothing: GET ${base}/samples (fictional), ${base}/examples (real, complete)`,
   ].join('\n');
 }
 
