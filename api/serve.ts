@@ -4,7 +4,9 @@ import { Server as NetServer } from 'node:net';
 import { serve } from '@hono/node-server';
 import { codeFingerprint } from '../build/pages-code.ts';
 import type { Config } from '../config.ts';
+import { exportLinks } from '../data/export.ts';
 import { openRegister, type Register } from '../data/register.ts';
+import { sharedSecret } from '../data/state/secrets.ts';
 import { loadPacks } from '../packs/index.ts';
 import { openAccess } from './access/open.ts';
 import { createApp } from './app.ts';
@@ -27,9 +29,10 @@ type Opened = Awaited<ReturnType<typeof openAccess>>;
 
 const clock = () => new Date();
 
-function gateOf(config: Config, register: Register, access: Opened): Gate {
+async function gateOf(config: Config, register: Register, access: Opened): Promise<Gate> {
   return {
     ...access.gate,
+    exports: exportLinks(config.DATA_DIR, await sharedSecret(access.store, 'export_links')),
     base_url: config.BASE_URL,
     eur_usd: config.EUR_USD,
     lease: lendFrom(register),
@@ -59,7 +62,7 @@ async function start(config: Config): Promise<{ server: Server; register: Regist
   const register = await openRegister({ dataDir: config.DATA_DIR, packs, log });
   const report = (error: unknown, request_id: string) =>
     void process.stderr.write(`request ${request_id}: ${error instanceof Error ? error.stack : String(error)}\n`);
-  const app = createApp({ gate: gateOf(config, register, access), dist: config.DIST_DIR, started_at, report });
+  const app = createApp({ gate: await gateOf(config, register, access), dist: config.DIST_DIR, started_at, report });
   const server = serve({
     fetch: app.fetch,
     port: config.PORT,

@@ -166,3 +166,10 @@ export function parseExport(raw: RawInput, { path = [] }: ParseOptions = {}): { 
   const value = single(raw, 'format');
   return { format: value === undefined ? 'csv' : oneOf('format', value, EXPORT_FORMATS) };
 }
+
+/** Reads nothing but `format`, which may be one of these: for questions about one record without further parameters. */
+export function parseFormat(raw: RawInput, formats: readonly string[], { path = [] }: ParseOptions = {}): void {
+  onlyParameters(raw, ['format'], path);
+  const value = single(raw, 'format');
+  if (value !== undefined) oneOf('format', value, formats);
+}

@@ -9,6 +9,7 @@ import { createApp } from '../api/app.ts';
 import type { Gate } from '../api/execute.ts';
 import { lendFrom } from '../api/lend.ts';
 import { EVERY_OPERATION } from '../api/operations/accounts.ts';
+import { exportLinks } from '../data/export.ts';
 import type { StoredRecord } from '../data/model.ts';
 import { openRegister, type Register } from '../data/register.ts';
 import type { Store } from '../data/state/store.ts';
@@ -106,6 +107,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
       return { ...leases, done };
     },
     operations: EVERY_OPERATION,
+    exports: exportLinks(dataDir, 'the secret of the links of the tests'),
     base_url: BASE,
     eur_usd: 1.1,
     trust_proxy: 1,

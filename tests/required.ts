@@ -6,6 +6,7 @@ const REQUIRED: Record<string, string> = {
   compare: '?ids=record-1,record-2',
   stats: '?attribute=price.list',
   timeseries: '?attribute=price.list',
+  changes: '?since=2026-01-01',
 };
 
 /** The query of an address without one, or nothing. */

@@ -10,6 +10,7 @@ import type { Attribute, Geo, Pack, PriceRange, Value } from '../packs/model.ts'
 import { byCodePoint, fold } from '../packs/text.ts';
 import { HISTORY_COLUMNS, historyRows } from './random-history.ts';
 import { termsOf } from './random-records.ts';
+import { pastFiles } from './write-past.ts';
 
 const TYPES: Record<string, string> = {
   boolean: 'BOOLEAN',
@@ -60,6 +61,21 @@ export interface Written {
   manifest: Manifest;
 }
 
+/** The snapshot files, as plain as can be: what they hold is for the tests of the build to see. */
+function snapshots(folder: string, records: readonly StoredRecord[]) {
+  const texts = {
+    [RELEASE_FILES.csv]: ['id', ...records.map(({ id }) => id)],
+    [RELEASE_FILES.jsonl]: records.map((record) => JSON.stringify(record)),
+    [RELEASE_FILES.records]: ['no Parquet, only bytes'],
+  };
+  return Object.entries(texts).map(([file, lines]) => {
+    const text = lines.map((line) => `${line}\n`).join('');
+    writeFileSync(join(folder, file), text);
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    return [file, { bytes: Buffer.byteLength(text), sha256, rows: records.length }] as const;
+  });
+}
+
 /** Writes `records` (best first) below DATA_DIR and, unless told otherwise, makes them the current release. */
 export async function writeRelease(
   dataDir: string,
@@ -105,7 +121,15 @@ export async function writeRelease(
     .sort((a, b) => byCodePoint(a.term, b.term) || a.ord - b.ord);
   const bodies = records.map((record, ord) => {
     const body = JSON.stringify(record);
-    return { ord, id: record.id, version: createHash('sha256').update(body).digest('hex').slice(0, 16), body };
+    const known = pack.identity.attributes.map((name) => [name, record.attributes[name] ?? record.slug]);
+    const identity = JSON.stringify(Object.fromEntries(known));
+    return {
+      ord,
+      id: record.id,
+      version: createHash('sha256').update(body).digest('hex').slice(0, 16),
+      identity,
+      body,
+    };
   });
   const files = Object.fromEntries([
     await parquet(
@@ -117,9 +141,11 @@ export async function writeRelease(
     await parquet(RELEASE_FILES.history, HISTORY_COLUMNS, historyRows(history, records)),
     await parquet(
       RELEASE_FILES.bodies,
-      { ord: 'UINTEGER', id: 'VARCHAR', version: 'VARCHAR', body: 'VARCHAR' },
+      { ord: 'UINTEGER', id: 'VARCHAR', version: 'VARCHAR', identity: 'VARCHAR', body: 'VARCHAR' },
       bodies,
     ),
+    ...(await Promise.all(pastFiles(pack, records).map((each) => parquet(...each)))),
+    ...snapshots(folder, records),
   ]);
   instance.closeSync();
   const manifest: Manifest = {

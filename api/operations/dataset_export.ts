@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { DataError } from '../../data/errors.ts';
 import { snapshotOf } from '../../data/export.ts';
 import { EXPORT_FORMATS, type ExportFormat, parseExport } from '../../data/parse-history.ts';
+import { isoTime } from '../../data/time.ts';
 import { bareUrl, blocks, escapeText } from '../formats/markdown.ts';
 import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
@@ -40,7 +41,7 @@ export const dataset_export = operation<{ format: ExportFormat }, Export>({
       format,
       snapshot: manifest.release,
       url: `${ctx.base_url}${path}`,
-      expires_at: expires_at.toISOString(),
+      expires_at: isoTime(expires_at.getTime()),
       ...snapshotOf(manifest, format),
       ...aboutDataset(pack, ctx.base_url),
     };

@@ -1,20 +1,26 @@
 // GET /v1/{ds}/entities/batch: up to 100 records at once, priced as that many gets.
 import { z } from 'zod';
+import { getBatchAsOf } from '../../data/as-of.ts';
 import type { PublicRecord } from '../../data/model.ts';
-import { type BatchInput, parseBatch } from '../../data/parse.ts';
+import type { BatchInput } from '../../data/parse.ts';
+import { type AsOf, parseBatchAsOf } from '../../data/parse-history.ts';
 import { getBatch } from '../../data/records.ts';
+import { isoTime } from '../../data/time.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import { recordMarkdown } from '../formats/record-template.ts';
+import { asOfLine } from '../formats/times.ts';
 import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
-import { FIELDS_INPUT } from './inputs.ts';
+import { AS_OF_INPUT, FIELDS_INPUT } from './inputs.ts';
 
-type Batch = { items: PublicRecord[]; missing: string[] } & About;
+/** `as_of`: the moment that the records are of, where one was asked for. */
+type Batch = { items: PublicRecord[]; missing: string[]; as_of?: string } & About;
 
-export const entity_batch = operation<BatchInput, Batch>({
+export const entity_batch = operation<BatchInput & AsOf, Batch>({
   name: 'entity_batch',
   title: 'Get several records',
-  description: 'Up to 100 records by id or slug, in the order asked; unknown ones are listed in missing.',
+  description:
+    'Up to 100 records by id or slug, in the order asked; unknown ones are listed in missing. With as_of as they stood at an earlier moment.',
   route: { method: 'GET', path: '/v1/:ds/entities/batch' },
   group: 'records',
   access: 'paid',
@@ -24,17 +30,21 @@ export const entity_batch = operation<BatchInput, Batch>({
     z.object({
       ids: z.union([z.array(z.string()).max(100), z.string()]).describe('Ids or slugs (list or commas)'),
       ...FIELDS_INPUT,
+      ...AS_OF_INPUT,
     }),
-  parse: (raw, ctx) => parseBatch(raw, releaseOf(ctx).pack, { path: ['ds'] }),
+  parse: (raw, ctx) => parseBatchAsOf(raw, releaseOf(ctx).pack, { path: ['ds'], now: ctx.now }),
   names: ({ names }) => names,
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
-    const found = await getBatch(release, input, ctx);
-    return { body: { ...found, ...aboutDataset(release.pack, ctx.base_url) }, records: found.items.length };
+    const { as_of } = input;
+    const found = as_of === null ? await getBatch(release, input, ctx) : await getBatchAsOf(release, input, as_of, ctx);
+    const dated = as_of === null ? {} : { as_of: isoTime(as_of) };
+    return { body: { ...found, ...dated, ...aboutDataset(release.pack, ctx.base_url) }, records: found.items.length };
   },
-  markdown: ({ items, missing, attribution, license }, ctx) => {
+  markdown: ({ items, missing, as_of, attribution, license }, ctx) => {
     const { pack } = releaseOf(ctx);
     return blocks(
+      asOfLine(as_of).trim(),
       ...items.map((record) => recordMarkdown(record, pack).trim()),
       missing.length > 0 && `Missing: ${missing.map(escapeText).join(', ')}`,
       `${escapeText(attribution)} License: ${escapeText(license)}`,

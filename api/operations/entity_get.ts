@@ -1,27 +1,20 @@
 // GET /v1/{ds}/entities/{entity_id}: one record with provenance and freshness.
 import { z } from 'zod';
+import { getRecordAsOf } from '../../data/as-of.ts';
 import type { PublicRecord } from '../../data/model.ts';
-import { type GetInput, parseGet } from '../../data/parse.ts';
+import type { GetInput } from '../../data/parse.ts';
+import { type AsOf, parseGetAsOf } from '../../data/parse-history.ts';
 import type { RawInput } from '../../data/plan.ts';
-import { getRecord } from '../../data/records.ts';
+import { isoTime } from '../../data/time.ts';
 import { recordMarkdown } from '../formats/record-template.ts';
-import { type Context, operation } from '../operation.ts';
-import { packVersion, releaseOf } from './about.ts';
-import { ENTITY_INPUT, FIELDS_INPUT } from './inputs.ts';
+import { asOfLine } from '../formats/times.ts';
+import { operation } from '../operation.ts';
+import { releaseOf } from './about.ts';
+import { fetchRecord, pastAnswerVersion, recordAnswerVersion } from './fetched.ts';
+import { AS_OF_INPUT, ENTITY_INPUT, FIELDS_INPUT } from './inputs.ts';
 
-type Fetched = ReturnType<typeof getRecord>;
-
-/** The record of a request is read once: the version for its ETag and the answer come from the same reading. */
-const fetched = new WeakMap<Context, Fetched>();
-
-function fetch(raw: RawInput, ctx: Context): Fetched {
-  let record = fetched.get(ctx);
-  if (record === undefined) {
-    record = getRecord(releaseOf(ctx), String(raw['entity_id']), { fields: null }, ctx);
-    fetched.set(ctx, record);
-  }
-  return record;
-}
+/** `as_of`: the moment that the answer is of, where one was asked for. */
+type Got = PublicRecord & { as_of?: string };
 
 /** Keeps only some attributes, and with them their provenance and freshness (contract section 2). */
 function trimmed(record: PublicRecord, fields: readonly string[] | null): PublicRecord {
@@ -32,23 +25,29 @@ function trimmed(record: PublicRecord, fields: readonly string[] | null): Public
   return { ...record, attributes: keep(attributes), provenance: keep(provenance), freshness: keep(freshness) };
 }
 
-export const entity_get = operation<GetInput & { raw: RawInput }, PublicRecord>({
+export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, Got>({
   name: 'entity_get',
   title: 'Get one record',
-  description: 'One record by id or slug with every value, its source, time, confidence and age.',
+  description:
+    'One record by id or slug with every value, its source, time, confidence and age; with as_of as it stood at an earlier moment.',
   route: { method: 'GET', path: '/v1/:ds/entities/:entity_id' },
   group: 'records',
   access: 'paid',
   price: { of: 'get' },
   formats: ['json', 'markdown'],
   entity: true,
-  input: () => z.object({ ...ENTITY_INPUT, ...FIELDS_INPUT }),
-  parse: (raw, ctx) => ({ ...parseGet(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'] }), raw }),
+  input: () => z.object({ ...ENTITY_INPUT, ...FIELDS_INPUT, ...AS_OF_INPUT }),
+  parse: (raw, ctx) => ({
+    ...parseGetAsOf(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'], now: ctx.now }),
+    raw,
+  }),
   names: ({ names }) => names,
-  version: async (raw, ctx) => `${(await fetch(raw, ctx)).version} ${packVersion(releaseOf(ctx).pack)}`,
-  run: async ({ raw, fields }, ctx) => {
-    const { record } = await fetch(raw, ctx);
-    return { body: trimmed(record, fields), last_modified: record.updated_at, records: 1 };
+  version: (raw, ctx) => (raw['as_of'] === undefined ? recordAnswerVersion : pastAnswerVersion)(raw, ctx),
+  run: async ({ raw, fields, as_of }, ctx) => {
+    const then = as_of === null ? null : await getRecordAsOf(releaseOf(ctx), String(raw['entity_id']), as_of, ctx);
+    const record = then ?? (await fetchRecord(raw, ctx)).record;
+    const body: Got = { ...trimmed(record, fields), ...(as_of === null ? {} : { as_of: isoTime(as_of) }) };
+    return { body, last_modified: record.updated_at, records: 1 };
   },
-  markdown: (record, ctx) => recordMarkdown(record, releaseOf(ctx).pack),
+  markdown: (record, ctx) => asOfLine(record.as_of) + recordMarkdown(record, releaseOf(ctx).pack),
 });

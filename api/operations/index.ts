@@ -1,6 +1,9 @@
 // The table of operations: every channel, the guides and the tests loop over it (contract section 8).
 import type { Operation } from '../operation.ts';
+import { dataset_changelog } from './dataset_changelog.ts';
+import { dataset_changes } from './dataset_changes.ts';
 import { dataset_examples } from './dataset_examples.ts';
+import { dataset_export } from './dataset_export.ts';
 import { dataset_facets } from './dataset_facets.ts';
 import { dataset_full_text } from './dataset_full_text.ts';
 import { dataset_guide } from './dataset_guide.ts';
@@ -10,9 +13,12 @@ import { dataset_stats } from './dataset_stats.ts';
 import { dataset_status } from './dataset_status.ts';
 import { dataset_timeseries } from './dataset_timeseries.ts';
 import { datasets_list } from './datasets_list.ts';
+import { entity_audit } from './entity_audit.ts';
 import { entity_batch } from './entity_batch.ts';
 import { entity_compare } from './entity_compare.ts';
 import { entity_get } from './entity_get.ts';
+import { entity_history } from './entity_history.ts';
+import { entity_prices } from './entity_prices.ts';
 import { entity_search } from './entity_search.ts';
 import { entity_similar } from './entity_similar.ts';
 
@@ -26,10 +32,16 @@ export const OPERATIONS: readonly Operation[] = [
   dataset_examples,
   dataset_facets,
   dataset_full_text,
+  dataset_changelog,
+  dataset_changes,
+  dataset_export,
   entity_search,
   entity_batch,
   entity_get,
   entity_similar,
+  entity_history,
+  entity_prices,
+  entity_audit,
   entity_compare,
   dataset_stats,
   dataset_timeseries,

@@ -20,6 +20,14 @@ export const FIELDS_INPUT = {
   fields: list('Only these attributes; a group such as price selects all of price.*').optional(),
 };
 
+/** Time travel of answers with records. */
+export const AS_OF_INPUT = {
+  as_of: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe('Answers as of this earlier moment, from the facts observed until then'),
+};
+
 /** Selection, order and page of a search. */
 export const SEARCH_INPUT = {
   ...SELECTION_INPUT,

@@ -55,7 +55,7 @@ export function historyQuestions(pool: Pool, folder: string): History {
       ({ entity }) => entity,
     );
     const listings = await pool.ask(
-      sql`SELECT entity, source, listed, epoch_ms(at) FROM ${file(RELEASE_FILES.listings)} WHERE entity IN (${listed(ids)}) ORDER BY entity, at`,
+      sql`SELECT entity, source, listed, epoch_ms("at") FROM ${file(RELEASE_FILES.listings)} WHERE entity IN (${listed(ids)}) ORDER BY entity, "at"`,
       asking,
     );
     return found.map((row) => ({

@@ -1,0 +1,36 @@
+// Changes of values as one compact Markdown table: the changelog and the change feed.
+import { attributesOf, type Change } from '../../data/changelog.ts';
+import type { Pack, Value } from '../../packs/model.ts';
+import { cell, columnTitle } from './cells.ts';
+import { table } from './markdown.ts';
+import { minute } from './times.ts';
+
+/**
+ * One row a change. `hides` says of which attributes the values are not told: then both cells say so, and an empty cell always means that there
+ * was no value.
+ */
+export function changeTable(
+  changes: readonly (Change & { recorded_at?: string })[],
+  pack: Pack,
+  hides: (attribute: string) => boolean,
+): string {
+  const attributes = attributesOf(pack);
+  const recorded = changes.some(({ recorded_at }) => recorded_at !== undefined);
+  const columns = [...(recorded ? ['recorded'] : []), 'observed', 'slug', 'attribute', 'type', 'old', 'new', 'source'];
+  const rows = changes.map((change) => {
+    const attribute = attributes.get(change.attribute ?? '');
+    const hidden = change.attribute !== undefined && hides(change.attribute);
+    const shown = (value: Value | undefined) => (hidden ? 'not public' : cell(value));
+    return [
+      ...(recorded ? [change.recorded_at] : []),
+      minute(change.observed_at),
+      change.slug,
+      attribute ? columnTitle(attribute) : change.attribute,
+      change.type,
+      hidden && change.type === 'added' ? '' : shown(change.old_value),
+      shown(change.new_value),
+      cell(change.source_url),
+    ];
+  });
+  return table(columns, rows);
+}

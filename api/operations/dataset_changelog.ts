@@ -1,0 +1,57 @@
+// GET /v1/{ds}/changelog: values that appeared or changed, newest first; free.
+import { z } from 'zod';
+import { type Change, changelog } from '../../data/changelog.ts';
+import { type ChangelogInput, HISTORY_BOUNDS, parseChangelog } from '../../data/parse-history.ts';
+import { changeTable } from '../formats/change-table.ts';
+import { blocks, escapeText } from '../formats/markdown.ts';
+import { type Context, operation } from '../operation.ts';
+import { type About, aboutDataset, releaseOf } from './about.ts';
+import { attributeName } from './inputs.ts';
+
+type Changelog = { items: Change[]; limit: number; offset: number; total: number } & About;
+
+function markdown({ items, offset, total, attribution, license }: Changelog, ctx: Context): string {
+  const { pack } = releaseOf(ctx);
+  const open = new Set(pack.attributes.filter((each) => each.public).map(({ name }) => name));
+  const end = offset + items.length;
+  const shown = items.length === 0 ? `None of ${total} changes` : `Changes ${offset + 1} to ${end} of ${total}`;
+  const next = end < total && items.length > 0 ? `; offset=${end} goes on` : '';
+  return blocks(
+    items.length > 0 && changeTable(items, pack, (name) => !open.has(name)),
+    `${shown}, newest first${next}. All values with their facts: ${ctx.base_url}/v1/${pack.id}/entities/<slug>/facts.md`,
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const dataset_changelog = operation<ChangelogInput, Changelog>({
+  name: 'dataset_changelog',
+  title: 'What changed lately',
+  description:
+    'Values that appeared or changed in the last days, newest first, of the whole dataset, one record or one attribute. Free; values of public attributes only.',
+  route: { method: 'GET', path: '/v1/:ds/changelog' },
+  group: 'dataset',
+  access: 'free',
+  formats: ['json', 'markdown'],
+  input: (pack) =>
+    z.object({
+      days: z.number().int().min(1).max(HISTORY_BOUNDS.days).default(30).describe('Observed in the last so many days'),
+      limit: z.number().int().min(1).max(HISTORY_BOUNDS.changelog).default(100),
+      offset: z.number().int().min(0).default(0).describe('Changes to leave out, for the next page'),
+      attribute: attributeName(pack, 'Only changes of this attribute').optional(),
+      entity: z.string().optional().describe('Only changes of this record: id or slug'),
+      type: z
+        .enum(['all', 'changed', 'added'])
+        .default('all')
+        .describe(
+          'added: there was no value before; changed: there was one, also where the new one is that there is none',
+        ),
+    }),
+  parse: (raw, ctx) => parseChangelog(raw, releaseOf(ctx).pack, { path: ['ds'] }),
+  run: async (input, ctx) => {
+    const release = releaseOf(ctx);
+    const { items, total } = await changelog(release, input, ctx.now, { signal: ctx.signal });
+    const { limit, offset } = input;
+    return { body: { items, limit, offset, total, ...aboutDataset(release.pack, ctx.base_url) } };
+  },
+  markdown,
+});

@@ -1,0 +1,42 @@
+// GET /v1/{ds}/changes: the full change feed after a moment, for those who keep a copy; part of the plans.
+import { z } from 'zod';
+import { changes, type FedChange } from '../../data/changes.ts';
+import { type ChangesInput, HISTORY_BOUNDS, parseChanges } from '../../data/parse-history.ts';
+import { changeTable } from '../formats/change-table.ts';
+import { blocks, escapeText } from '../formats/markdown.ts';
+import { operation } from '../operation.ts';
+import { type About, aboutDataset, releaseOf } from './about.ts';
+
+type Changes = { items: FedChange[]; next_since: string } & About;
+
+export const dataset_changes = operation<ChangesInput, Changes>({
+  name: 'dataset_changes',
+  title: 'Follow every change',
+  description:
+    'Every change of every value after a moment, oldest first, values included. Read on with since=next_since: nothing is missed and nothing comes twice.',
+  route: { method: 'GET', path: '/v1/:ds/changes' },
+  group: 'dataset',
+  access: 'plan',
+  formats: ['json', 'markdown'],
+  input: () =>
+    z.object({
+      since: z.iso
+        .datetime({ offset: true })
+        .describe(
+          'Changes recorded after this moment, which counts to the microsecond; next_since of the answer before',
+        ),
+      limit: z.number().int().min(1).max(HISTORY_BOUNDS.changes).default(1000),
+    }),
+  parse: (raw) => parseChanges(raw, { path: ['ds'] }),
+  run: async (input, ctx) => {
+    const release = releaseOf(ctx);
+    const found = await changes(release, input, { signal: ctx.signal });
+    return { body: { ...found, ...aboutDataset(release.pack, ctx.base_url) } };
+  },
+  markdown: ({ items, next_since, attribution, license }, ctx) =>
+    blocks(
+      items.length > 0 && changeTable(items, releaseOf(ctx).pack, () => false),
+      `${items.length} changes, oldest first. Read on with since=${next_since}`,
+      `${escapeText(attribution)} License: ${escapeText(license)}`,
+    ),
+});

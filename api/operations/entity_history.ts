@@ -1,0 +1,89 @@
+// GET /v1/{ds}/entities/{entity_id}/facts: every fact ever observed of a record, which of them are published, and why.
+import { z } from 'zod';
+import { recordFacts, type ToldFact } from '../../data/history.ts';
+import type { FactReason } from '../../data/model.ts';
+import { type FactsInput, parseFactsOf } from '../../data/parse-history.ts';
+import type { RawInput } from '../../data/plan.ts';
+import { licenseText } from '../../packs/links.ts';
+import { cell, columnTitle } from '../formats/cells.ts';
+import { blocks, escapeText, link, table } from '../formats/markdown.ts';
+import { minute } from '../formats/times.ts';
+import { type Context, operation } from '../operation.ts';
+import { type About, releaseOf } from './about.ts';
+import { fetchRecord, pastAnswerVersion } from './fetched.ts';
+import { attributeName, ENTITY_INPUT } from './inputs.ts';
+
+type Facts = { entity_id: string; facts: ToldFact[] } & About;
+
+/** What each reason means, in a few words: a legend for readers and docs/api.md. */
+export const REASONS: Record<FactReason, string> = {
+  only_source: 'no other source speaks',
+  agreed: 'sources agree',
+  more_trusted: 'its source is trusted more than one that differs',
+  newer_reading: 'its source was read later than one that differs',
+  earliest: 'it was the first',
+  owner: 'the verified owner says so',
+  approved: 'a person decided for it',
+  superseded: 'its own source has said something newer',
+  less_trusted: 'a source that differs is trusted more',
+  older_reading: 'a source that differs was read later',
+  later: 'only the first counts',
+  below_floor: 'too uncertain to be published',
+  held: 'so far from the value before that it waits for a person',
+  not_listed: 'its source no longer lists the record',
+  owner_overrides: 'the verified owner says otherwise',
+  rejected: 'a person decided against it',
+  withdrawn: 'its source no longer gives a value',
+};
+
+function markdown({ entity_id, facts, attribution, license }: Facts, ctx: Context): string {
+  const { pack } = releaseOf(ctx);
+  const titles = new Map(pack.attributes.map((attribute) => [attribute.name, columnTitle(attribute)]));
+  const rows = facts.map((fact) => [
+    titles.get(fact.attribute),
+    fact.value === undefined ? 'withdrawn' : cell(fact.value),
+    minute(fact.observed_at),
+    minute(fact.confirmed_at),
+    fact.source.kind === 'owner' ? 'owner' : link(fact.source.id, fact.source_url),
+    fact.confidence,
+    fact.won ? `published, ${fact.reason}` : fact.reason,
+  ]);
+  const reasons = [...new Set(facts.map(({ reason }) => reason))].sort();
+  const columns = ['attribute', 'value', 'first observed', 'last confirmed', 'source', 'confidence', 'verdict'];
+  return blocks(
+    `# Facts of ${entity_id}, newest first`,
+    facts.length > 0 ? table(columns, rows) : 'No fact matches.',
+    reasons.length > 0 && `Verdicts: ${reasons.map((reason) => `${reason}: ${REASONS[reason]}`).join('; ')}.`,
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const entity_history = operation<FactsInput & { raw: RawInput }, Facts>({
+  name: 'entity_history',
+  title: 'History of a record',
+  description:
+    'Every fact ever observed of a record, newest first: value, source, times, confidence, whether it is the published one and why, or why not.',
+  route: { method: 'GET', path: '/v1/:ds/entities/:entity_id/facts' },
+  group: 'records',
+  access: 'paid',
+  price: { of: 'facts' },
+  formats: ['json', 'markdown'],
+  entity: true,
+  input: (pack) =>
+    z.object({
+      ...ENTITY_INPUT,
+      attribute: attributeName(pack, 'Only facts of this attribute').optional(),
+      since: z.iso.datetime({ offset: true }).optional().describe('Only facts first observed then or later'),
+    }),
+  parse: (raw, ctx) => ({ ...parseFactsOf(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'] }), raw }),
+  names: ({ attribute }) => (attribute === null ? [] : [attribute]),
+  version: pastAnswerVersion,
+  run: async ({ raw, ...input }, ctx) => {
+    const release = releaseOf(ctx);
+    const { record } = await fetchRecord(raw, ctx);
+    const facts = await recordFacts(release, record.id, input, { signal: ctx.signal });
+    const about = { attribution: record.attribution, license: licenseText(release.pack) };
+    return { body: { entity_id: record.id, facts, ...about }, last_modified: release.manifest.created_at, records: 1 };
+  },
+  markdown,
+});

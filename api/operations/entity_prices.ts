@@ -1,0 +1,58 @@
+// GET /v1/{ds}/entities/{entity_id}/prices: the price attributes of a record with their provenance.
+import { z } from 'zod';
+import { recordPrices, type ToldPrice } from '../../data/history.ts';
+import { parseFormat } from '../../data/parse-history.ts';
+import type { RawInput } from '../../data/plan.ts';
+import { licenseText } from '../../packs/links.ts';
+import { cell } from '../formats/cells.ts';
+import { bareUrl, blocks, escapeText, table } from '../formats/markdown.ts';
+import { minute } from '../formats/times.ts';
+import { operation } from '../operation.ts';
+import { type About, releaseOf } from './about.ts';
+import { fetchRecord, recordAnswerVersion } from './fetched.ts';
+import { ENTITY_INPUT } from './inputs.ts';
+
+type Prices = { entity_id: string; prices: ToldPrice[] } & About;
+
+export const entity_prices = operation<RawInput, Prices>({
+  name: 'entity_prices',
+  title: 'Prices of a record',
+  description:
+    'Every price of a record with unit, currency, source, time and confidence. Free for a dataset without prices.',
+  route: { method: 'GET', path: '/v1/:ds/entities/:entity_id/prices' },
+  group: 'records',
+  access: 'paid',
+  price: { of: 'prices', free: ({ price_attributes }) => price_attributes.length === 0 },
+  formats: ['json', 'markdown'],
+  entity: true,
+  input: () => z.object(ENTITY_INPUT),
+  parse: (raw) => {
+    parseFormat(raw, ['json', 'md'], { path: ['ds', 'entity_id'] });
+    return raw;
+  },
+  version: recordAnswerVersion,
+  run: async (raw, ctx) => {
+    const { pack } = releaseOf(ctx);
+    const { record } = await fetchRecord(raw, ctx);
+    const about = { attribution: record.attribution, license: licenseText(pack) };
+    const body = { entity_id: record.id, prices: recordPrices(record, pack), ...about };
+    return { body, last_modified: record.updated_at, records: 1 };
+  },
+  markdown: ({ entity_id, prices, attribution, license }) =>
+    blocks(
+      prices.length === 0
+        ? `${entity_id} has no prices.`
+        : table(
+            ['price', 'value', 'unit', 'observed', 'confidence', 'source'],
+            prices.map(({ attribute, value, unit, observed_at, confidence, source_url }) => [
+              attribute,
+              cell(value),
+              unit,
+              minute(observed_at),
+              confidence,
+              bareUrl(source_url),
+            ]),
+          ),
+      `${escapeText(attribution)} License: ${escapeText(license)}`,
+    ),
+});

@@ -1,0 +1,32 @@
+// The record that a request is about, read once: for its version, its answer and what is said about it.
+
+import type { RawInput } from '../../data/plan.ts';
+import { getRecord } from '../../data/records.ts';
+import type { Context } from '../operation.ts';
+import { packVersion, releaseOf } from './about.ts';
+
+type Fetched = ReturnType<typeof getRecord>;
+
+const fetched = new WeakMap<Context, Fetched>();
+
+/** The record with all its values, and its version. Throws `unknown_entity`. */
+export function fetchRecord(raw: RawInput, ctx: Context): Fetched {
+  let record = fetched.get(ctx);
+  if (record === undefined) {
+    record = getRecord(releaseOf(ctx), String(raw['entity_id']), { fields: null }, ctx);
+    fetched.set(ctx, record);
+  }
+  return record;
+}
+
+/** Version of an answer that depends on the record and the pack alone. */
+export async function recordAnswerVersion(raw: RawInput, ctx: Context): Promise<string> {
+  return `${(await fetchRecord(raw, ctx)).version} ${packVersion(releaseOf(ctx).pack)}`;
+}
+
+/** Version of an answer about the record's past, which a release may change where the record itself stays. Throws `unknown_entity`. */
+export async function pastAnswerVersion(raw: RawInput, ctx: Context): Promise<string> {
+  await fetchRecord(raw, ctx);
+  const { manifest, pack } = releaseOf(ctx);
+  return `${manifest.release} ${packVersion(pack)}`;
+}

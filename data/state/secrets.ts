@@ -1,0 +1,17 @@
+// Secrets that the service makes for itself at first start and that all its processes share (contract section 1).
+import { randomBytes } from 'node:crypto';
+import type { Store } from './store.ts';
+
+/** The secret of this name: 256 random bits as text. Processes that ask at the same moment get the same one. */
+export async function sharedSecret(store: Store, name: string): Promise<string> {
+  const stored = () => store.db.selectFrom('secrets').select('value').where('name', '=', name).executeTakeFirst();
+  const known = await stored();
+  if (known) return known.value;
+  const made = randomBytes(32).toString('base64url');
+  await store.db
+    .insertInto('secrets')
+    .values({ name, value: made })
+    .onConflict((c) => c.column('name').doNothing())
+    .execute();
+  return (await stored())?.value ?? made;
+}
