@@ -24,6 +24,8 @@ export interface PrerenderOptions {
   /** Datasets whose pack cannot be read today: their files stay as they are. */
   untouched: readonly string[];
   effects: Pick<Effects, 'progress'>;
+  /** Makes the pages for people; tests of the rest leave them out. */
+  site?: typeof writeSite;
 }
 
 export interface PrerenderReport extends OutputCounts {
@@ -40,7 +42,13 @@ export interface PrerenderReport extends OutputCounts {
  * Makes DIST_DIR say what the current releases say. What was made from the same things before is not made again; a run
  * that dies is mended by the next one.
  */
-export async function prerender({ config, packs, untouched, effects }: PrerenderOptions): Promise<PrerenderReport> {
+export async function prerender({
+  config,
+  packs,
+  untouched,
+  effects,
+  site = writeSite,
+}: PrerenderOptions): Promise<PrerenderReport> {
   const { DATA_DIR, DIST_DIR, BASE_URL: base, EUR_USD: eur_usd } = config;
   const { progress } = effects;
   const scratch = join(DATA_DIR, 'prerender');
@@ -82,7 +90,7 @@ export async function prerender({ config, packs, untouched, effects }: Prerender
       }
     }
     const failures: string[] = [];
-    await writeSite({ data: siteData(releases, base, DIST_DIR), scratch }, output).catch((error: Error) => {
+    await site({ data: siteData(releases, base, DIST_DIR), scratch }, output).catch((error: Error) => {
       failures.push(error.message);
       output.keepOld(({ key }) => key.startsWith(SITE_KEY));
     });

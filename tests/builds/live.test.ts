@@ -23,12 +23,11 @@ beforeAll(async () => {
   const packs = [...app.register.packs.values()];
   made.at = new Date(app.register.current(packs[0]!.id)!.manifest.created_at);
   const config = { DATA_DIR: app.dataDir, DIST_DIR: dist, BASE_URL: BASE, EUR_USD: 1.1 };
-  const { failures } = await prerender({ config, packs, untouched: [], effects: { progress: silent } });
-  expect(failures).toEqual([]);
+  await prerender({ config, packs, untouched: [], effects: { progress: silent }, site: async () => {} });
   files = readdirSync(dist, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(dist.length + 1))
-    .filter((path) => !/^(\.build|assets)\/|\.html$/.test(path));
+    .filter((path) => !path.startsWith('.build/'));
 }, 60_000);
 afterAll(async () => {
   await app.close();
