@@ -28,6 +28,8 @@ export interface TestApp {
   ask(path: string, init?: RequestInit & { address?: string; admin?: boolean }): Promise<Response>;
   /** The same, with the body read as JSON. */
   json(path: string, init?: RequestInit & { address?: string; admin?: boolean }): Promise<Answer>;
+  /** The app itself, to put behind a socket. */
+  fetch: ReturnType<typeof createApp>['fetch'];
   records: Record<string, StoredRecord[]>;
   releases: Record<string, string>;
   register: Register;
@@ -129,6 +131,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   };
   return {
     ask,
+    fetch: app.fetch,
     async json(path, init) {
       const response = await ask(path, init);
       const text = await response.text();
