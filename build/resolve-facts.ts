@@ -3,7 +3,7 @@ import type { Statement } from '../data/consolidate.ts';
 import type { Listing } from '../data/consolidate-times.ts';
 import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, standingFacts } from '../data/facts.ts';
 import { type Duck, fromParquet } from '../data/write/duck.ts';
-import { NULL, readLines } from '../data/write/lines.ts';
+import { cutLines, NULL, readLines } from '../data/write/lines.ts';
 import { type Names, numberOf } from '../data/write/tables.ts';
 import type { Identity, Pack, Value } from '../packs/model.ts';
 
@@ -60,14 +60,27 @@ export async function sortFacts(
   return { total, names };
 }
 
+/** A stretch of the lines of `sortFacts`, in bytes, that holds whole records. */
+export interface Stretch {
+  path: string;
+  from: number;
+  to: number;
+}
+
+/** Cuts the lines of `sortFacts` into stretches of about the same size. */
+export function stretches(path: string, count: number): Stretch[] {
+  const cuts = cutLines(path, count, (line) => line.slice(0, line.indexOf('\t')));
+  return cuts.slice(1).map((to, i) => ({ path, from: cuts[i]!, to }));
+}
+
 /** Reads the lines of `sortFacts`, a record at a time. */
-export function* readRecords(path: string, pack: Pack, names: Names): Generator<RecordFacts> {
+export function* readRecords({ path, from, to }: Stretch, pack: Pack, names: Names): Generator<RecordFacts> {
   const ours = pack.attributes.length;
   const [identity, listed, slug] = OWN_ATTRIBUTES.map((_, i) => ours + i);
   let record: RecordFacts | null = null;
   let group: FactGroup | null = null;
   let numbered = '';
-  for (const line of readLines(path)) {
+  for (const line of readLines(path, from, to)) {
     const cells = line.split('\t');
     const entity = cells[0]!;
     if (record === null || record.id !== entity) {

@@ -5,8 +5,7 @@ import { course } from '../data/consolidate-history.ts';
 import { confirmedAt } from '../data/consolidate-times.ts';
 import { type ReadingRow, standingReadings } from '../data/facts.ts';
 import { type Present, scoreRecord } from '../data/quality.ts';
-import { isoTime } from '../data/time.ts';
-import type { Draft } from '../data/write/draft.ts';
+import type { Part } from '../data/write/part.ts';
 import type { SettledValue } from '../data/write/record.ts';
 import type { Identity, Pack, Rule, Value } from '../packs/model.ts';
 import { clean } from '../packs/schema.ts';
@@ -29,29 +28,25 @@ type History = [attribute: number, ...cells: (string | number | null)[]][];
 
 export class Settler {
   readonly tally = new Tally();
-  /** Newest reading by source id. */
-  readonly confirmed: Record<string, string> = {};
   readonly #pack: Pack;
-  readonly #draft: Draft;
+  readonly #part: Part;
   readonly #ground: Ground;
-  readonly #standing: ReadingRow[];
   readonly #newest: number;
   readonly #identity: Set<string>;
   readonly #decided = new Map<string, Map<string, Decision>>();
 
-  constructor(pack: Pack, made: readonly ReadingRow[], decided: readonly Decided[], draft: Draft) {
+  constructor(pack: Pack, made: readonly ReadingRow[], decided: readonly Decided[], part: Part) {
     this.#pack = pack;
-    this.#draft = draft;
-    this.#standing = standingReadings(made);
+    this.#part = part;
+    const standing = standingReadings(made);
     const readings = new Map<string, number[]>();
-    for (const { source, confirmed_at } of this.#standing) {
+    for (const { source, confirmed_at } of standing) {
       readings.set(
         source,
         [...(readings.get(source) ?? []), confirmed_at].sort((a, b) => a - b),
       );
     }
-    for (const [source, times] of readings) this.confirmed[source] = isoTime(times.at(-1)!);
-    this.#newest = Math.max(0, ...this.#standing.map((row) => row.confirmed_at));
+    this.#newest = Math.max(0, ...standing.map((row) => row.confirmed_at));
     this.#identity = new Set(pack.identity.attributes);
     this.#ground = { dataset: pack.id, consolidation: pack.consolidation, trust: trustOfSources(pack), readings };
     for (const each of decided) {
@@ -60,7 +55,7 @@ export class Settler {
     }
   }
 
-  /** Settles a record and adds it, the verdicts on its facts, its history and what is asked about it to the draft. */
+  /** Settles a record and adds it, the verdicts on its facts, its history and what is asked about it to the part. */
   settle(record: RecordFacts): void {
     const { id, identity, slug } = record;
     if (identity === null || slug === null) throw new Error(`the facts of ${id} hold no identity`);
@@ -69,13 +64,13 @@ export class Settler {
     const history: History = [];
     let owner = false;
     for (const { attribute, facts } of record.groups) {
-      if (attribute < 0) for (const _ of facts) this.#draft.verdict(null);
+      if (attribute < 0) for (const _ of facts) this.#part.verdict(null);
       else values[attribute] = this.#settle(record, attribute, facts, rule, history);
       owner ||= attribute >= 0 && facts.some((fact) => fact.source_kind === 'owner');
     }
-    for (const { source, listed, at } of record.listings) this.#draft.line('listings', [id, source, listed, at]);
+    for (const { source, listed, at } of record.listings) this.#part.line('listings', [id, source, listed, at]);
     const number = this.#publish(id, identity, slug, values, owner);
-    for (const [attribute, ...cells] of history) this.#draft.line('history', [number, attribute + 1, ...cells]);
+    for (const [attribute, ...cells] of history) this.#part.line('history', [number, attribute + 1, ...cells]);
   }
 
   #settle(
@@ -103,12 +98,12 @@ export class Settler {
     let position = 0;
     for (const fact of stored) {
       if (fact !== facts[position]) {
-        this.#draft.verdict(null);
+        this.#part.verdict(null);
         continue;
       }
       const confirmed_at = confirmedAt(question, this.#ground.readings, position, Number.POSITIVE_INFINITY);
       const won = position === now.winner;
-      this.#draft.verdict({ confirmed_at, won, reason: now.reasons[position]! });
+      this.#part.verdict({ confirmed_at, won, reason: now.reasons[position]! });
       position++;
       if (!won) continue;
       const { json, source_url, evidence, source_kind: kind } = fact;
@@ -119,12 +114,12 @@ export class Settler {
     for (const { id, kind, statements, opened_at } of disputes) {
       const [first, second] = statements;
       const told = reviewFacts(record.id, attribute.name, [facts[first]!, facts[second]!]);
-      this.#draft.line('review', [id, kind, record.id, attribute.name, told, opened_at]);
+      this.#part.line('review', [id, kind, record.id, attribute.name, told, opened_at]);
     }
     return settled;
   }
 
-  /** Adds the record, unless nothing of it is published; gives its number in the draft. */
+  /** Adds the record, unless nothing of it is published; gives its number. */
   #publish(id: string, identity: Identity, slug: string, values: Values, owner: boolean): number {
     const present: Present[] = [];
     const named: Record<string, Value> = {};
@@ -137,16 +132,10 @@ export class Settler {
       named[attribute.name] = settled.value;
       this.tally.add(attribute, settled);
     }
-    if (present.length === 0) return this.#draft.record(id, null);
+    if (present.length === 0) return this.#part.record(id, null);
     const name = clean(this.#pack.identity.name(identity, named)) || slug;
     const { quality, completeness } = scoreRecord(this.#pack, present);
     const told = JSON.stringify(identity);
-    return this.#draft.record(id, { id, slug, name, identity: told, values, quality, completeness, owner });
-  }
-
-  /** Adds the readings that count. */
-  readings(): void {
-    for (const { source, package: pkg, version, confirmed_at, date_source } of this.#standing)
-      this.#draft.line('readings', [source, pkg, version, confirmed_at, date_source]);
+    return this.#part.record(id, { id, slug, name, identity: told, values, quality, completeness, owner });
   }
 }

@@ -1,14 +1,18 @@
 // From facts to records: has every record settled, now and over time, and the files of a release written.
 import { mkdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { ReadingRow } from '../data/facts.ts';
+import { type ReadingRow, standingReadings } from '../data/facts.ts';
 import type { Manifest } from '../data/layout.ts';
+import { isoTime } from '../data/time.ts';
 import { Draft } from '../data/write/draft.ts';
 import { Duck } from '../data/write/duck.ts';
 import type { Pack } from '../packs/model.ts';
 import type { Effects } from './effects.ts';
-import { readRecords, sortFacts } from './resolve-facts.ts';
-import { type Decided, Settler } from './resolve-settle.ts';
+import { sortFacts, stretches } from './resolve-facts.ts';
+import { settleApart, settlePart } from './resolve-part.ts';
+import type { Decided } from './resolve-settle.ts';
+import { Tally } from './resolve-tally.ts';
 
 /** What a release is made from. */
 export interface Making {
@@ -20,6 +24,8 @@ export interface Making {
   before: string | null;
   decided: readonly Decided[];
   effects: Effects;
+  /** Stretches to settle, each in a thread of its own or one after the other here; the files do not depend on it. */
+  split?: { stretches: number; threads: boolean };
 }
 
 /** A release that lies in a workspace, complete but for its change feed and manifest. */
@@ -32,11 +38,14 @@ export interface Resolved extends Pick<Manifest, 'records' | 'facts' | 'enums' |
   review: number;
 }
 
+/** Facts for which a thread of its own is worth starting. */
+const WORTH = 200_000;
+
 /** Settles all facts of a dataset and writes the release's files into a workspace folder, which it clears first. */
 export async function resolve(making: Making, workspace: string): Promise<Resolved> {
-  const { pack, dataDir, made, before, effects } = making;
+  const { pack, dataDir, made, decided, before, effects } = making;
   const { progress } = effects;
-  const draft = new Draft(pack, workspace);
+  const draft = new Draft(workspace);
   progress.step(pack.id, 'sort facts');
   const spill = join(workspace, 'spill-facts');
   await mkdir(spill, { recursive: true });
@@ -44,16 +53,41 @@ export async function resolve(making: Making, workspace: string): Promise<Resolv
   const { total, names } = await sortFacts(duck, dataDir, pack, made, draft.stored).finally(() => duck.close());
 
   progress.step(pack.id, 'consolidate');
-  const settler = new Settler(pack, made, making.decided, draft);
-  let read = 0;
-  for (const record of readRecords(draft.stored, pack, names)) {
-    settler.settle(record);
-    for (const { facts } of record.groups) read += facts.length;
-    progress.at(read, total, 'facts');
-  }
-  settler.readings();
+  const worth = Math.max(1, Math.min(4, availableParallelism(), Math.floor(total / WORTH)));
+  const split = making.split ?? { stretches: worth, threads: worth > 1 };
+  let done = 0;
+  const told = (facts: number) => {
+    done += facts;
+    progress.at(done, total, 'facts');
+  };
+  const settle = split.threads ? settleApart : settlePart;
+  const settled = await Promise.all(
+    stretches(draft.stored, split.stretches).map((stretch, number) =>
+      settle(pack, { stretch, names, made, decided, folder: draft.part(number), number }, told),
+    ),
+  );
+  const tally = new Tally();
+  for (const { counts } of settled) tally.addCounts(counts);
+  const parts = settled.map(({ files }) => files);
 
-  const rows = await draft.finish(names, before, effects.now().getTime(), (step) => progress.step(pack.id, step));
-  const { records, facts, review, out: folder } = draft;
-  return { ...settler.tally.told(pack), records, facts, review, folder, rows, confirmed: settler.confirmed };
+  const readings = standingReadings(made);
+  const now = effects.now().getTime();
+  const log = (step: string) => progress.step(pack.id, step);
+  const rows = await draft.finish(parts, { pack, names, readings, before, now, log });
+  return {
+    ...tally.told(pack),
+    records: parts.reduce((sum, { quality }) => sum + quality.length, 0),
+    facts: parts.reduce((sum, { facts }) => sum + facts, 0),
+    review: parts.reduce((sum, { review }) => sum + review, 0),
+    confirmed: newestBySource(readings),
+    folder: draft.out,
+    rows,
+  };
+}
+
+function newestBySource(readings: readonly ReadingRow[]): Record<string, string> {
+  const newest = new Map<string, number>();
+  for (const { source, confirmed_at } of readings)
+    newest.set(source, Math.max(confirmed_at, newest.get(source) ?? confirmed_at));
+  return Object.fromEntries([...newest].map(([source, at]) => [source, isoTime(at)]));
 }

@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { datasetNight } from '../build/nightly-dataset.ts';
 import { runNight } from '../build/nightly-run.ts';
+import { resolve } from '../build/resolve.ts';
 import { readConfig } from '../config.ts';
+import { allReadings } from '../data/facts.ts';
 import { paths } from '../data/layout.ts';
 import { currentRelease, readManifest, verifyRelease } from '../data/manifest.ts';
 import type { StoredRecord } from '../data/model.ts';
 import { Duck, quoted } from '../data/write/duck.ts';
+import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
 import { type Issues, scratch, still, stones, type Told } from './night-pack.ts';
 import { verifies } from './verifies.ts';
@@ -67,6 +70,27 @@ test('the same inputs give the same bytes anywhere', async () => {
   );
   for (const [path, bytes] of left) expect(right.get(two + path.slice(one.length)), path).toBe(bytes);
 });
+
+test('the same bytes from however many stretches and threads', async () => {
+  const data = scratch();
+  const pack = await loadPack(join(import.meta.dirname, 'packs/tools'));
+  await datasetNight(pack, data, still(), { accept: false });
+  const duck = await Duck.open(join(data, 'spill'));
+  const made = await allReadings(duck, data, 'tools');
+  duck.close();
+  const splitIn = async (stretches: number, threads: boolean) => {
+    const making = { pack, dataDir: data, made, before: null, decided: [], effects: still() };
+    const { folder, ...told } = await resolve({ ...making, split: { stretches, threads } }, join(data, 'workspace'));
+    const files = [...bytesOf(folder)].map(([path, bytes]) => [path.slice(folder.length), bytes]);
+    return { ...told, files: Object.fromEntries(files) as Record<string, string> };
+  };
+  const whole = await splitIn(1, false);
+  expect(whole.records).toBe(26);
+  expect(Object.keys(whole.files).length).toBeGreaterThan(10);
+  expect(await splitIn(2, true)).toEqual(whole);
+  // More stretches than records: some have nothing to do.
+  expect(await splitIn(31, false)).toEqual(whole);
+}, 60_000);
 
 test('a night without news writes nothing, also later', async () => {
   const [data, folder] = [scratch(), scratch()];

@@ -1,45 +1,39 @@
-// A release in the making: takes settled records and verdicts in the order of the records' ids, then ranks, dates and writes every file.
+// A release in the making: puts the parts together, ranks and dates the records, and writes every file.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
+import type { ReadingRow } from '../facts.ts';
 import { RELEASE_FILES } from '../layout.ts';
 import { publicQuery, recordsQuery } from './analysts.ts';
 import { changelogQuery } from './changelog.ts';
 import { differences } from './changes.ts';
 import { Duck, fromLines, quoted } from './duck.ts';
-import { kept, LineWriter, NULL, readLines, Shelf } from './lines.ts';
+import { kept, LineWriter, NULL, readLines } from './lines.ts';
+import { linesOf, type PartFiles } from './part.ts';
 import { writeRecords } from './ranked.ts';
-import { bodyOf, csvOf, engineOf, type SettledRecord, termsOf } from './record.ts';
 import * as tables from './tables.ts';
 
-/** Tables that come as lines, each with its columns in tables.ts. */
-const TABLES = ['verdicts', 'history', 'listings', 'readings', 'review'] as const;
-type Table = (typeof TABLES)[number];
-
-type Cell = string | number | boolean | null;
+/** What a draft is made from besides its parts. */
+export interface Drafting {
+  pack: Pack;
+  names: tables.Names;
+  /** The readings that count. */
+  readings: readonly ReadingRow[];
+  /** Folder of the release before, or null. */
+  before: string | null;
+  /** `updated_at` of records that differ from the release before, in milliseconds. */
+  now: number;
+  log: (step: string) => void;
+}
 
 export class Draft {
-  readonly #pack: Pack;
   readonly #folder: string;
-  readonly #lines: Record<Table, LineWriter>;
-  readonly #shelf: Shelf;
-  /** Ids of all records ever seen, in order, with their place on the shelf or nothing. */
-  readonly #ids: LineWriter;
-  /** By place on the shelf. */
-  readonly #quality: number[] = [];
-  /** Facts with a verdict. */
-  facts = 0;
 
   /** Begins in a workspace folder, which it clears. */
-  constructor(pack: Pack, folder: string) {
-    this.#pack = pack;
+  constructor(folder: string) {
     this.#folder = folder;
     rmSync(folder, { recursive: true, force: true });
     for (const each of ['out', 'lines', 'spill']) mkdirSync(join(folder, each), { recursive: true });
-    const writers = TABLES.map((name) => [name, new LineWriter(this.#file(name))] as const);
-    this.#lines = Object.fromEntries(writers) as Record<Table, LineWriter>;
-    this.#shelf = new Shelf(this.#file('shelf'));
-    this.#ids = new LineWriter(this.#file('ids'));
   }
 
   /** Folder of the release's files. */
@@ -47,117 +41,67 @@ export class Draft {
     return join(this.#folder, 'out');
   }
 
-  /** Open questions so far. */
-  get review(): number {
-    return this.#lines.review.lines;
-  }
-
-  /** Published records so far. */
-  get records(): number {
-    return this.#shelf.size;
-  }
-
   /** Lines of sorted facts, which the caller writes (STORED_LINES). */
   get stored(): string {
     return this.#file('stored');
+  }
+
+  /** Where a part may keep its lines. */
+  part(number: number): string {
+    return join(this.#folder, 'parts', String(number));
   }
 
   #file(name: string): string {
     return join(this.#folder, 'lines', name);
   }
 
-  /** Adds a line to one of the tables; null is NULL. */
-  line(table: Exclude<Table, 'verdicts'>, cells: readonly Cell[]): void {
-    this.#lines[table].line(cells.map((value) => (value === null ? NULL : String(value))).join('\t'));
-  }
-
-  /** The verdict on the next stored fact; null: it is not a fact of this release. */
-  verdict(verdict: { confirmed_at: number; won: boolean; reason: string } | null): void {
-    if (verdict === null) this.#lines.verdicts.line(`${NULL}\t${NULL}\t${NULL}`);
-    else {
-      this.#lines.verdicts.line(`${verdict.confirmed_at}\t${verdict.won}\t${verdict.reason}`);
-      this.facts++;
-    }
-  }
-
-  /** Adds the next record, in ascending order of ids; null: nothing of it is published. Gives its number. */
-  record(id: string, record: SettledRecord | null): number {
-    const number = this.#ids.lines;
-    this.#ids.line(`${id}\t${record === null ? '' : this.#shelf.size}`);
-    if (record === null) return number;
-    const pack = this.#pack;
-    this.#quality.push(record.quality);
-    this.#shelf.put([
-      bodyOf(pack, record),
-      record.identity,
-      csvOf(pack, record),
-      engineOf(pack, record),
-      termsOf(pack, record),
-    ]);
-    return number;
-  }
-
-  /**
-   * Ranks the records, finds which differ from the release before (a folder, or null), and writes every file but the change feed and the
-   * manifest. `now` (milliseconds) is the `updated_at` of records with a difference. Tells the rows by file name.
-   */
-  async finish(
-    names: tables.Names,
-    before: string | null,
-    now: number,
-    log: (step: string) => void,
-  ): Promise<Record<string, number>> {
-    for (const writer of [...Object.values(this.#lines), this.#ids]) writer.close();
+  /** Writes every file but the change feed and the manifest, from parts in the order of their records. Tells the rows by file name. */
+  async finish(parts: readonly PartFiles[], drafting: Drafting): Promise<Record<string, number>> {
     const duck = await Duck.open(join(this.#folder, 'spill'));
     try {
-      return await this.#finish(duck, names, before, now, log);
+      return await this.#finish(duck, parts, drafting);
     } finally {
       duck.close();
     }
   }
 
-  async #finish(
-    duck: Duck,
-    names: tables.Names,
-    before: string | null,
-    now: number,
-    log: (step: string) => void,
-  ): Promise<Record<string, number>> {
-    const pack = this.#pack;
+  async #finish(duck: Duck, parts: readonly PartFiles[], drafting: Drafting): Promise<Record<string, number>> {
+    const { pack, names, before, now, log } = drafting;
     const rows: Record<string, number> = {};
-    const lines = (name: string) => this.#file(name);
+    const each = (table: Parameters<typeof linesOf>[1]) => parts.map(({ folder }) => linesOf(folder, table));
     const out = (name: string) => join(this.out, name);
     const write = async (name: string, query: string, group?: number) => {
       rows[name] = await duck.parquet(query, out(name), group);
     };
-    const order = this.#rank();
-    this.#number(order);
+    const order = rank(parts);
+    this.#number(parts, order);
+    const { attributes } = names;
     log('write facts');
     await Promise.all([
-      write(RELEASE_FILES.facts, tables.factsQuery(this.stored, lines('verdicts'), names)),
-      write(RELEASE_FILES.history, tables.historyQuery(lines('history'), lines('records'), names.attributes), 122_880),
+      write(RELEASE_FILES.facts, tables.factsQuery(this.stored, each('verdicts'), names)),
+      write(RELEASE_FILES.history, tables.historyQuery(each('history'), this.#file('records'), attributes), 122_880),
     ]);
-    const updated = await this.#updated(duck, before, now);
+    const updated = await this.#updated(duck, parts, before, now);
 
     log('write records');
-    writeRecords({ pack, order, updated, shelf: this.#shelf, out: this.out, lines: join(this.#folder, 'lines') });
+    const shelves = parts.map(({ folder, starts }) => ({ path: linesOf(folder, 'shelf'), starts }));
+    writeRecords({ pack, order, updated, shelves, out: this.out, lines: join(this.#folder, 'lines') });
     rows[RELEASE_FILES.jsonl] = order.length;
     rows[RELEASE_FILES.csv] = order.length;
     log('write Parquet');
-    const terms = `SELECT * FROM ${fromLines(lines('terms'), tables.TERM_LINES)} ORDER BY term, ord`;
-    const readings = tables.timed(lines('readings'), tables.READING_LINES, ['observed_at']);
-    const review = tables.timed(lines('review'), tables.REVIEW_LINES, ['opened_at']);
+    const terms = `SELECT * FROM ${fromLines(this.#file('terms'), tables.TERM_LINES)} ORDER BY term, ord`;
+    const review = tables.timed(each('review'), tables.REVIEW_LINES, ['opened_at']);
     await Promise.all([
       (async () => {
         await write(RELEASE_FILES.records, recordsQuery(pack, out(RELEASE_FILES.jsonl)));
         await write(RELEASE_FILES.public, publicQuery(pack, out(RELEASE_FILES.records)));
       })(),
       (async () => {
-        await write(RELEASE_FILES.bodies, tables.bodiesQuery(lines('bodies'), out(RELEASE_FILES.jsonl)), 2048);
-        await write(RELEASE_FILES.engine, tables.engineQuery(pack, lines('engine')));
+        await write(RELEASE_FILES.bodies, tables.bodiesQuery(this.#file('bodies'), out(RELEASE_FILES.jsonl)), 2048);
+        await write(RELEASE_FILES.engine, tables.engineQuery(pack, this.#file('engine')));
         await write(RELEASE_FILES.terms, terms);
-        await write(RELEASE_FILES.listings, tables.timed(lines('listings'), tables.LISTING_LINES, ['at']));
-        await write(RELEASE_FILES.readings, `${readings} ORDER BY observed_at, source, package, version`);
+        await write(RELEASE_FILES.listings, tables.timed(each('listings'), tables.LISTING_LINES, ['at']));
+        await write(RELEASE_FILES.readings, this.#readings(drafting.readings));
         await write(RELEASE_FILES.changelog, changelogQuery(this.out));
         await write(RELEASE_FILES.review, `${review} ORDER BY opened_at, id`);
       })(),
@@ -165,28 +109,31 @@ export class Draft {
     return rows;
   }
 
-  /** Places on the shelf by quality, best first; ties by id. */
-  #rank(): Uint32Array {
-    const order = Uint32Array.from(this.#quality, (_, i) => i);
-    return order.sort((a, b) => this.#quality[b]! - this.#quality[a]! || a - b);
+  /** Writes the lines of the readings; gives them as a query. */
+  #readings(readings: readonly ReadingRow[]): string {
+    const writer = new LineWriter(this.#file('readings'));
+    for (const { source, package: pkg, version, confirmed_at, date_source } of readings)
+      writer.line([source, pkg, version, confirmed_at, date_source].join('\t'));
+    writer.close();
+    const query = tables.timed([writer.path], tables.READING_LINES, ['observed_at']);
+    return `${query} ORDER BY observed_at, source, package, version`;
   }
 
   /** Writes which ordinal each record got. */
-  #number(order: Uint32Array): void {
+  #number(parts: readonly PartFiles[], order: Uint32Array): void {
     const ords = new Uint32Array(order.length);
     order.forEach((place, ord) => {
       ords[place] = ord;
     });
     const writer = new LineWriter(this.#file('records'));
-    let number = 0;
-    for (const { id, place } of this.#records())
-      writer.line(`${number++}\t${id}\t${place === null ? NULL : ords[place]}`);
+    for (const { id, number, place } of records(parts))
+      writer.line(`${number}\t${id}\t${place === null ? NULL : ords[place]}`);
     writer.close();
   }
 
-  /** When each record on the shelf last changed: now where it differs from the release before, else what that release said. */
-  async #updated(duck: Duck, before: string | null, now: number): Promise<Float64Array> {
-    const updated = new Float64Array(this.#quality.length).fill(now);
+  /** When each record last changed, by place: now where it differs from the release before, else what that release said. */
+  async #updated(duck: Duck, parts: readonly PartFiles[], before: string | null, now: number): Promise<Float64Array> {
+    const updated = new Float64Array(sum(parts)).fill(now);
     if (before === null) return updated;
     const engine = quoted(join(before, RELEASE_FILES.engine));
     const changed = `SELECT entity_id FROM (${differences(this.out, before)})`;
@@ -197,14 +144,33 @@ export class Draft {
       const [id = '', at = ''] = line.split('\t');
       stays.set(kept(id), Number(at));
     }
-    for (const { id, place } of this.#records()) if (place !== null) updated[place] = stays.get(id) ?? now;
+    for (const { id, place } of records(parts)) if (place !== null) updated[place] = stays.get(id) ?? now;
     return updated;
   }
+}
 
-  *#records(): Generator<{ id: string; place: number | null }> {
-    for (const line of readLines(this.#ids.path)) {
+const sum = (parts: readonly PartFiles[]) => parts.reduce((total, { quality }) => total + quality.length, 0);
+
+/** Places on the shelves, counted through all parts, by quality, best first; ties by id. */
+function rank(parts: readonly PartFiles[]): Uint32Array {
+  const quality = new Float64Array(sum(parts));
+  let at = 0;
+  for (const part of parts) {
+    quality.set(part.quality, at);
+    at += part.quality.length;
+  }
+  return Uint32Array.from(quality, (_, i) => i).sort((a, b) => quality[b]! - quality[a]! || a - b);
+}
+
+/** Every record ever seen, in the order of ids; `place` on the shelves, counted through all parts, or null. */
+function* records(parts: readonly PartFiles[]): Generator<{ id: string; number: number; place: number | null }> {
+  let before = 0;
+  for (const { folder, first, quality } of parts) {
+    let number = first;
+    for (const line of readLines(linesOf(folder, 'ids'))) {
       const [id = '', place = ''] = line.split('\t');
-      yield { id, place: place === '' ? null : Number(place) };
+      yield { id, number: number++, place: place === '' ? null : before + Number(place) };
     }
+    before += quality.length;
   }
 }

@@ -1,4 +1,5 @@
-// DuckDB as the build uses it: in memory, one thread a statement so that files come out the same, spilling into the build's folder.
+// DuckDB as the build uses it: in memory, spilling into the build's folder. Files come out the same whatever the number of threads.
+import { availableParallelism } from 'node:os';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { NULL } from './lines.ts';
 
@@ -26,7 +27,7 @@ export class Duck {
   /** Opens a database that may spill into `folder`. */
   static async open(folder: string, memory = '1GB'): Promise<Duck> {
     const instance = await DuckDBInstance.create(':memory:', {
-      threads: '1',
+      threads: String(Math.min(4, availableParallelism())),
       memory_limit: memory,
       temp_directory: folder,
       preserve_insertion_order: 'true',
@@ -95,11 +96,12 @@ export class Duck {
   }
 }
 
-/** Lines of a `LineWriter` as a table expression. */
-export function fromLines(path: string, columns: Columns): string {
+/** Lines of a `LineWriter`, or of several one after the other, as a table expression. */
+export function fromLines(path: string | readonly string[], columns: Columns): string {
+  const files = typeof path === 'string' ? quoted(path) : `[${path.map(quoted).join(', ')}]`;
   const shape = Object.entries(columns).map(([name, type]) => `${quoted(name)}: ${quoted(type)}`);
   const form = `auto_detect = false, header = false, delim = '\t', quote = '', escape = '', nullstr = ${quoted(NULL)}`;
-  return `read_csv(${quoted(path)}, ${form}, max_line_size = 8388608, buffer_size = 16777216, columns = {${shape.join(', ')}})`;
+  return `read_csv(${files}, ${form}, max_line_size = 8388608, buffer_size = 16777216, columns = {${shape.join(', ')}})`;
 }
 
 /** Parquet files as a table expression; without any file an empty table of the given columns. */

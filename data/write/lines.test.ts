@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { scratch } from '../../tests/night-pack.ts';
 import { Duck, fromLines, fromParquet, named, quoted } from './duck.ts';
-import { kept, LineWriter, NULL, oneLine, readLines, Shelf } from './lines.ts';
+import { cutLines, kept, LineWriter, NULL, oneLine, readLines, Shelf, takeFrom } from './lines.ts';
 
 const line = fc.string({ unit: 'grapheme' }).map((text) => text.replace(/[\n\r]/g, ' '));
 
@@ -56,15 +56,41 @@ test('one line stays one line', () => {
   expect(oneLine('plain text')).toBe('plain text');
 });
 
-test('the shelf gives entries back in any order, as often as asked', () => {
-  const shelf = new Shelf(join(scratch(), 'shelf'));
-  const entries = [['a', 'b'], ['x'.repeat(200_000)], ['', 'ü']];
-  for (const entry of entries) shelf.put(entry);
-  const order = [2, 0, 1, 1, 0];
+test('shelves give entries back in any order, as often as asked, counted through all of them', () => {
+  const folder = scratch();
+  const entries = [['a', 'b'], ['x'.repeat(200_000)], ['', 'ü'], ['last']];
+  const shelves = [entries.slice(0, 2), [], entries.slice(2)].map((some, i) => {
+    const path = join(folder, String(i));
+    const shelf = new Shelf(path);
+    for (const entry of some) shelf.put(entry);
+    expect(shelf.size).toBe(some.length);
+    return { path, starts: shelf.close() };
+  });
+  const order = [2, 0, 1, 3, 1, 0];
   const found: string[] = [];
-  for (const bytes of shelf.take(order)) found.push(bytes.toString());
+  for (const bytes of takeFrom(shelves, order)) found.push(bytes.toString());
   expect(found).toEqual(order.map((i) => entries[i]!.map((text) => `${text}\n`).join('')));
-  expect(shelf.size).toBe(3);
+});
+
+test('lines are cut into stretches that keep groups together and lose nothing', () => {
+  const group = fc.record({ name: fc.stringMatching(/^[a-zü]{1,5}$/), lines: fc.integer({ min: 1, max: 9 }) });
+  fc.assert(
+    fc.property(fc.array(group, { maxLength: 30 }), fc.integer({ min: 1, max: 8 }), (groups, count) => {
+      const path = join(scratch(), 'lines');
+      const lines = groups.flatMap(({ name, lines: n }, i) => Array.from({ length: n }, (_, k) => `${i}${name}\t${k}`));
+      const writer = new LineWriter(path);
+      for (const text of lines) writer.line(text);
+      writer.close();
+      const groupOf = (text: string) => text.split('\t')[0]!;
+      const cuts = cutLines(path, count, groupOf);
+      expect(cuts).toHaveLength(count + 1);
+      const stretches = cuts.slice(1).map((to, i) => [...readLines(path, cuts[i], to)]);
+      expect(stretches.flat()).toEqual(lines);
+      const seen = stretches.flatMap((some) => [...new Set(some.map(groupOf))]);
+      expect(seen).toHaveLength(new Set(seen).size);
+    }),
+    { numRuns: 100, seed: 6 },
+  );
 });
 
 describe('DuckDB', () => {

@@ -1,5 +1,5 @@
 // Tab-separated lines on their way to DuckDB, and back: the fast road for millions of rows (docs/releases.md, "How it is made").
-import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 
 /** Stands for NULL in a line; no stored text holds a control character. */
 export const NULL = '\u0001';
@@ -71,19 +71,21 @@ export class LineWriter {
   }
 }
 
-/** The lines of a file, one after the other, without their line feeds. */
-export function* readLines(path: string): Generator<string> {
+/** The lines of a file, or of the bytes from `from` to `to` of it, one after the other, without their line feeds. */
+export function* readLines(path: string, from = 0, to = Number.POSITIVE_INFINITY): Generator<string> {
   const file = openSync(path, 'r');
   try {
     let buffer = Buffer.allocUnsafe(PIECE);
+    let at = from;
     // Bytes of a line whose end has not been read yet; they are moved to the start of the buffer.
     let held = 0;
     for (;;) {
       if (held === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2);
-      const read = readSync(file, buffer, held, buffer.length - held, null);
+      const read = readSync(file, buffer, held, Math.min(buffer.length - held, to - at), at);
       if (read === 0) break;
-      const end = buffer.lastIndexOf(10, held + read - 1);
+      at += read;
       const full = held + read;
+      const end = buffer.lastIndexOf(10, full - 1);
       if (end >= 0) {
         yield* buffer.toString('utf8', 0, end).split('\n');
         buffer.copyWithin(0, end + 1, full);
@@ -91,6 +93,43 @@ export function* readLines(path: string): Generator<string> {
       held = full - (end + 1);
     }
     if (held > 0) yield buffer.toString('utf8', 0, held);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Cuts a file of lines into stretches of about the same size: the bytes at which each begins, and the file's end. Lines of one group, by
+ * `groupOf`, stay together; they must lie beside each other.
+ */
+export function cutLines(path: string, count: number, groupOf: (line: string) => string): number[] {
+  const size = statSync(path).size;
+  const cuts = [0];
+  for (let i = 1; i < count; i++) {
+    let at = nextLine(path, Math.max(cuts.at(-1)!, Math.floor((size * i) / count)));
+    let group: string | null = null;
+    for (const line of readLines(path, at)) {
+      group ??= groupOf(line);
+      if (groupOf(line) !== group) break;
+      at += Buffer.byteLength(line) + 1;
+    }
+    cuts.push(Math.min(at, size));
+  }
+  return [...cuts, size];
+}
+
+/** Where the first line begins that lies wholly after a byte: that byte may be in the middle of a letter. */
+function nextLine(path: string, from: number): number {
+  const file = openSync(path, 'r');
+  try {
+    const buffer = Buffer.allocUnsafe(PIECE);
+    for (let at = from; ; ) {
+      const read = readSync(file, buffer, 0, PIECE, at);
+      const end = buffer.subarray(0, read).indexOf(10);
+      if (end >= 0) return at + end + 1;
+      if (read === 0) return at;
+      at += read;
+    }
   } finally {
     closeSync(file);
   }
@@ -120,22 +159,38 @@ export class Shelf {
     for (const line of lines) this.#writer.line(line);
   }
 
-  /** Gives entries back in the order asked, each as its bytes. The buffer is only good until the next one. */
-  *take(order: Iterable<number>): Generator<Buffer> {
+  /** Writes what is left; tells where each entry begins. */
+  close(): Float64Array {
     this.#writer.close();
-    const file = openSync(this.#writer.path, 'r');
-    try {
-      const end = fstatSync(file).size;
-      let buffer = Buffer.allocUnsafe(1 << 16);
-      for (const entry of order) {
-        const start = this.#starts[entry]!;
-        const length = (this.#starts[entry + 1] ?? end) - start;
-        if (length > buffer.length) buffer = Buffer.allocUnsafe(length * 2);
-        for (let done = 0; done < length; ) done += readSync(file, buffer, done, length - done, start + done);
-        yield buffer.subarray(0, length);
-      }
-    } finally {
-      closeSync(file);
+    return Float64Array.from(this.#starts);
+  }
+}
+
+/** A shelf that is closed. */
+export interface ClosedShelf {
+  path: string;
+  starts: Float64Array;
+}
+
+/** Gives entries back in the order asked, counted through all shelves, each as its bytes. The buffer is only good until the next one. */
+export function* takeFrom(shelves: readonly ClosedShelf[], order: Iterable<number>): Generator<Buffer> {
+  const files: number[] = [];
+  try {
+    for (const { path } of shelves) files.push(openSync(path, 'r'));
+    const ends = files.map((file) => fstatSync(file).size);
+    let buffer = Buffer.allocUnsafe(1 << 16);
+    for (const place of order) {
+      let shelf = 0;
+      let entry = place;
+      while (entry >= shelves[shelf]!.starts.length) entry -= shelves[shelf++]!.starts.length;
+      const { starts } = shelves[shelf]!;
+      const start = starts[entry]!;
+      const length = (starts[entry + 1] ?? ends[shelf]!) - start;
+      if (length > buffer.length) buffer = Buffer.allocUnsafe(length * 2);
+      for (let done = 0; done < length; ) done += readSync(files[shelf]!, buffer, done, length - done, start + done);
+      yield buffer.subarray(0, length);
     }
+  } finally {
+    for (const file of files) closeSync(file);
   }
 }

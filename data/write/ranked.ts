@@ -5,16 +5,16 @@ import type { Pack } from '../../packs/model.ts';
 import { csvHeader, csvRow } from '../csv.ts';
 import { RELEASE_FILES } from '../layout.ts';
 import { isoTime } from '../time.ts';
-import { LineWriter, type Shelf } from './lines.ts';
+import { type ClosedShelf, LineWriter, takeFrom } from './lines.ts';
 import { UPDATED } from './record.ts';
 
 interface Ranked {
   pack: Pack;
-  /** Places on the shelf, best first. */
+  /** Places on the shelves, counted through all of them, best first. */
   order: Uint32Array;
-  /** Milliseconds since 1970 by place on the shelf. */
+  /** Milliseconds since 1970 by place. */
   updated: Float64Array;
-  shelf: Shelf;
+  shelves: readonly ClosedShelf[];
   /** The release's folder, and the one for lines that become Parquet. */
   out: string;
   lines: string;
@@ -23,7 +23,7 @@ interface Ranked {
 const PLACEHOLDER = Buffer.from(`"updated_at":"${UPDATED}"`);
 
 /** Writes records.jsonl and records.csv, and the lines `engine`, `terms` and `bodies` (what stands beside a body) for DuckDB. */
-export function writeRecords({ pack, order, updated, shelf, out, lines }: Ranked): void {
+export function writeRecords({ pack, order, updated, shelves, out, lines }: Ranked): void {
   const jsonl = new LineWriter(join(out, RELEASE_FILES.jsonl));
   const csv = new LineWriter(join(out, RELEASE_FILES.csv));
   const engine = new LineWriter(join(lines, 'engine'));
@@ -31,7 +31,7 @@ export function writeRecords({ pack, order, updated, shelf, out, lines }: Ranked
   const bodies = new LineWriter(join(lines, 'bodies'));
   csv.line(`${csvRow(csvHeader(pack))}\r`);
   let ord = 0;
-  for (const entry of shelf.take(order)) {
+  for (const entry of takeFrom(shelves, order)) {
     const at = updated[order[ord]!]!;
     const end = entry.indexOf(10);
     const body = dated(entry.subarray(0, end), at);

@@ -29,7 +29,7 @@ export const VERDICT_LINES: Columns = { confirmed_at: 'BIGINT', won: 'BOOLEAN', 
 
 /** Lines of validity intervals; `record` as in RECORD_LINES, attribute by number. */
 export const HISTORY_LINES: Columns = {
-  record: 'UINTEGER',
+  record: 'UBIGINT',
   attribute: 'USMALLINT',
   value: 'VARCHAR',
   old_value: 'VARCHAR',
@@ -41,7 +41,7 @@ export const HISTORY_LINES: Columns = {
 };
 
 /** Lines of all records ever seen, numbered in the order of their ids; `ord` null: nothing of it is published. */
-export const RECORD_LINES: Columns = { record: 'UINTEGER', id: 'VARCHAR', ord: 'UINTEGER' };
+export const RECORD_LINES: Columns = { record: 'UBIGINT', id: 'VARCHAR', ord: 'UINTEGER' };
 
 export const LISTING_LINES: Columns = { entity: 'VARCHAR', source: 'VARCHAR', listed: 'BOOLEAN', at: 'BIGINT' };
 
@@ -68,11 +68,11 @@ export const TERM_LINES: Columns = { term: 'VARCHAR', ord: 'UINTEGER', public: '
 export const BODY_LINES: Columns = { ord: 'UINTEGER', id: 'VARCHAR', version: 'VARCHAR', identity: 'VARCHAR' };
 
 /** Milliseconds become TIMESTAMP; the other columns stay. */
-export function timed(path: string, columns: Columns, times: readonly string[]): string {
+export function timed(paths: readonly string[], columns: Columns, times: readonly string[]): string {
   const list = Object.keys(columns).map((name) =>
     times.includes(name) ? `make_timestamp_ms(${named(name)}) AS ${named(name)}` : named(name),
   );
-  return `SELECT ${list.join(', ')} FROM ${fromLines(path, columns)}`;
+  return `SELECT ${list.join(', ')} FROM ${fromLines(paths, columns)}`;
 }
 
 /** A name by its number. */
@@ -85,7 +85,7 @@ export function numberOf(names: readonly string[], column: string): string {
 }
 
 /** Facts with the verdicts on them, in the order of the stored lines. */
-export function factsQuery(stored: string, verdicts: string, names: Names): string {
+export function factsQuery(stored: string, verdicts: readonly string[], names: Names): string {
   return (
     `SELECT entity, ${nameOf(names.attributes, 'attribute')} AS attribute, value, ${nameOf(names.sources, 'source')} AS source, source_url, ` +
     `make_timestamp_ms("at") AS observed_at, confidence, evidence, source_kind, ${nameOf(names.runs, 'run')} AS run, ` +
@@ -95,7 +95,7 @@ export function factsQuery(stored: string, verdicts: string, names: Names): stri
 }
 
 /** Validity intervals by attribute, record and time. */
-export function historyQuery(history: string, records: string, attributes: readonly string[]): string {
+export function historyQuery(history: readonly string[], records: string, attributes: readonly string[]): string {
   const ranked = [...attributes].sort().map((name) => attributes.indexOf(name) + 1);
   return (
     `SELECT ord, id AS entity, ${nameOf(attributes, 'attribute')} AS attribute, value, old_value, min, max, ` +
