@@ -33,9 +33,11 @@ const by = (key: (row: Row) => string) => (a: Row, b: Row) => (key(a) < key(b) ?
 export function pastFiles(pack: Pack, records: readonly StoredRecord[]): PastFile[] {
   const source = pack.sources[0]!.id;
   const values = (records.length > MOST ? [] : records).flatMap((record, ord) =>
-    Object.entries(record.attributes).map(([attribute, value]) => ({
-      ...{ record, ord, attribute, json: JSON.stringify(value), told: record.provenance[attribute]! },
-    })),
+    Object.entries(record.attributes).flatMap(([attribute, value]) => {
+      // Tests about values alone leave out where they come from.
+      const told = record.provenance[attribute];
+      return told === undefined ? [] : [{ record, ord, attribute, json: JSON.stringify(value), told }];
+    }),
   );
   const facts = values.map(({ record, attribute, json, told }) => {
     const { source_url, observed_at, confidence, evidence } = told;

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack, Value } from '../../packs/model.ts';
 import { randomRecords } from '../../tests/random-records.ts';
-import { writeRelease } from '../../tests/write-release.ts';
+import { type Written, writeRelease } from '../../tests/write-release.ts';
 import type { Interval, StoredRecord } from '../model.ts';
-import type { Engine, SeriesPlan, SimilarPlan, StatsPlan } from '../plan.ts';
+import type { Engine, Predicate, SeriesPlan, SimilarPlan, StatsPlan } from '../plan.ts';
 import { openEngine } from './engine.ts';
 import type { Shape } from './shape.ts';
 import { similarStatement } from './similar.ts';
@@ -16,6 +16,8 @@ import { statsStatement } from './stats.ts';
 import { seriesStatement } from './timeseries.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'analysis-'));
+let pack: Pack;
+let release: Written;
 let shape: Shape;
 let engine: Engine;
 /** The same release with its history read from the file. */
@@ -52,7 +54,7 @@ function intervals(record: StoredRecord, ...steps: [from: string, value: Value |
 }
 
 beforeAll(async () => {
-  const pack: Pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
+  pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
   const bare = randomRecords(pack, VALUES.length, 1);
   const records = VALUES.map((attributes, index) => ({
     ...bare[index]!,
@@ -70,7 +72,8 @@ beforeAll(async () => {
     ...intervals(four, [at(40), 20]),
     ...intervals({ ...four, id: 'r-gone' }, [at(0), 1]),
   ];
-  const { folder, manifest } = await writeRelease(dataDir, pack, records, true, history);
+  release = await writeRelease(dataDir, pack, records, true, history);
+  const { folder, manifest } = release;
   shape = { attributes: new Map(pack.attributes.map((one) => [one.name, one])), enums: new Map() };
   engine = await openEngine(folder, pack, manifest);
   frugal = await openEngine(folder, pack, manifest, { history: 0 });
@@ -153,7 +156,9 @@ describe('statistics', () => {
         "values": [],
       }
     `);
-    expect(statsStatement(plan({ by: ['kind', 'materials'] }), shape).text).toMatchInlineSnapshot(`"WITH matched AS MATERIALIZED (SELECT ord, "price.list:min" AS number, "kind:value" AS key0 FROM records WHERE true AND "price.list:min" IS NOT NULL) SELECT *, count(*) OVER () AS total FROM (SELECT 1 AS depth, key0, NULL AS key1, count(*) AS n, min(number), quantile_cont(number, [0.25, 0.5, 0.75]), max(number), favg(number) FROM matched WHERE key0 IS NOT NULL GROUP BY key0 UNION ALL SELECT 2 AS depth, key0, key1, count(*) AS n, min(number), quantile_cont(number, [0.25, 0.5, 0.75]), max(number), favg(number) FROM matched JOIN (SELECT ord, value AS key1 FROM "entries:materials") USING (ord) WHERE key0 IS NOT NULL AND key1 IS NOT NULL GROUP BY key0, key1) WHERE n > 0 ORDER BY depth, n DESC, key0, key1 LIMIT 101"`);
+    expect(statsStatement(plan({ by: ['kind', 'materials'] }), shape).text).toMatchInlineSnapshot(
+      `"WITH matched AS MATERIALIZED (SELECT ord, "price.list:min" AS number, "kind:value" AS key0 FROM records WHERE true AND "price.list:min" IS NOT NULL) SELECT *, count(*) OVER () AS total FROM (SELECT 1 AS depth, key0, NULL AS key1, count(*) AS n, min(number), quantile_cont(number, [0.25, 0.5, 0.75]), max(number), favg(number) FROM matched WHERE key0 IS NOT NULL GROUP BY key0 UNION ALL SELECT 2 AS depth, key0, key1, count(*) AS n, min(number), quantile_cont(number, [0.25, 0.5, 0.75]), max(number), favg(number) FROM matched JOIN (SELECT ord, value AS key1 FROM "entries:materials") USING (ord) WHERE key0 IS NOT NULL AND key1 IS NOT NULL GROUP BY key0, key1) WHERE n > 0 ORDER BY depth, n DESC, key0, key1 LIMIT 101"`,
+    );
   });
 
   test('of all: a range counts by its minimum, quartiles interpolate', async () => {
@@ -271,4 +276,28 @@ describe('time series', () => {
       spans: [],
     });
   });
+});
+
+test('names of attributes are only names, and nothing else becomes one', async () => {
+  const odd = `odd'"; DROP TABLE records; --`;
+  const attributes = [...shape.attributes.values()];
+  const kinds = (['number', 'strings'] as const).map((type) => ({ ...attributes[0]!, name: `${type} ${odd}`, type }));
+  const { folder, manifest } = release;
+  const hostile = await openEngine(folder, { ...pack, attributes: [...attributes, ...kinds] }, manifest);
+  const [number, list] = [`number ${odd}`, `strings ${odd}`];
+  const where: Predicate[] = [];
+  const series = { where, attribute: number, by: list, first, step: 1, points: 2, records: 9, groups: 9 };
+  expect(await hostile.stats({ where, attribute: number, by: [list, number], groups: 9 })).toEqual({
+    groups: [],
+    total: 0,
+  });
+  expect(await hostile.timeseries(series)).toEqual({ matched: 5, groups: 0, spans: [] });
+  expect(await hostile.similar({ subject: 0, where, differBy: number, limit: 9 })).toEqual([]);
+  await hostile.close();
+  for (const unknown of [odd, 'ord', '']) {
+    expect(() => statsStatement({ where, attribute: unknown, by: [], groups: 9 }, shape)).toThrow('lacks');
+    expect(() => statsStatement({ where, attribute: 'mass', by: [unknown], groups: 9 }, shape)).toThrow('lacks');
+    expect(() => seriesStatement({ ...series, by: null, attribute: unknown }, shape)).toThrow('lacks');
+    expect(() => similarStatement({ subject: 0, where, differBy: unknown, limit: 9 }, shape)).toThrow('lacks');
+  }
 });

@@ -19,7 +19,7 @@ export function seriesStatement(plan: SeriesPlan, shape: Shape): Sql {
   const counted = sql`SELECT key, value, ${between} FROM spans JOIN marks AS a ON a.point = since JOIN marks AS b ON b.point = until`;
   const figures = sql`SELECT key, mark, count(*) AS n, min(value) AS low, quantile_cont(value, 0.5) AS middle, max(value) AS high, favg(value) AS mean FROM counted GROUP BY key, mark`;
   const found = sql`SELECT key, point, next, n, low, middle, high, mean FROM figures JOIN marks USING (mark)`;
-  return sql`WITH matched AS MATERIALIZED (${matched}), keyed AS MATERIALIZED (${keyed}), sums AS MATERIALIZED (${sums}), spans AS MATERIALIZED (${spans(plan)}), marks AS MATERIALIZED (${marks}), counted AS (${counted}), figures AS (${figures}), found AS (${found}) SELECT matched, groups, found.* FROM sums LEFT JOIN found ON true ORDER BY key, point`;
+  return sql`WITH matched AS MATERIALIZED (${matched}), keyed AS MATERIALIZED (${keyed}), sums AS MATERIALIZED (${sums}), spans AS MATERIALIZED (${spans(plan, shape)}), marks AS MATERIALIZED (${marks}), counted AS (${counted}), figures AS (${figures}), found AS (${found}) SELECT matched, groups, found.* FROM sums LEFT JOIN found ON true ORDER BY key, point`;
 }
 
 /** The matching records, and their keys: none, one, or one for each entry of a list. */
@@ -39,14 +39,14 @@ function keys({ by, where }: SeriesPlan, shape: Shape): { matched: Sql; keyed: S
 }
 
 /** The values of the matching records with the points at which they stood; nothing when too much matches. */
-function spans({ attribute, first, step, points, records, groups }: SeriesPlan): Sql {
+function spans({ attribute, first, step, points, records, groups }: SeriesPlan, shape: Shape): Sql {
   const last = first + step * (points - 1);
   const point = (day: Sql) =>
     sql`(greatest(${day}, ${whole(first)}) - ${whole(first)} + ${whole(step - 1)}) // ${whole(step)}`;
   const until = sql`least(${point(sql`until`)}, ${whole(points)})`;
   const within = sql`since <= ${whole(last)} AND until > ${whole(first)}`;
   const allowed = sql`(SELECT matched <= ${whole(records)} AND groups <= ${whole(groups)} FROM sums)`;
-  const all = sql`SELECT key, value, ${point(sql`since`)} AS since, ${until} AS until FROM ${name(stepsTable(attribute))} JOIN keyed USING (ord) WHERE ${within} AND ${allowed}`;
+  const all = sql`SELECT key, value, ${point(sql`since`)} AS since, ${until} AS until FROM ${name(stepsTable(attributeOf(shape, attribute).name))} JOIN keyed USING (ord) WHERE ${within} AND ${allowed}`;
   return sql`SELECT * FROM (${all}) WHERE since < until`;
 }
 
