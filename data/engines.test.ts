@@ -71,11 +71,7 @@ describe.each([
     if (kind === 'DuckDB') return;
     await buildIndex(folder, pack);
     // A text in the log would mean that DuckDB answered in its place.
-    engine = withIndex(
-      engine,
-      () => new PackedIndex(folder, pack, manifest),
-      (text) => expect.fail(text),
-    );
+    engine = withIndex(engine, new PackedIndex(folder, pack, manifest), (text) => expect.fail(text));
   });
   afterAll(() => engine.close());
 

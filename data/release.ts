@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Pack } from '../packs/model.ts';
 import { openEngine } from './duckdb/engine.ts';
 import type { Gate } from './duckdb/gate.ts';
+import { later } from './duckdb/later.ts';
 import type { EngineLimits } from './duckdb/limits.ts';
 import { PackedIndex } from './index/engine.ts';
 import { withIndex } from './index/indexed.ts';
@@ -17,6 +18,8 @@ export interface Release {
   /** Absolute path of the release folder. */
   folder: string;
   engine: Engine;
+  /** Whether everything that answers questions is loaded; absent: it is. */
+  warm?: () => boolean;
 }
 
 /** Ids of releases are content names; nothing else is ever joined to a path. */
@@ -55,8 +58,32 @@ export async function openRelease(
   if (manifest.dataset !== pack.id || manifest.release !== release)
     throw new Error(`the manifest is that of ${manifest.dataset} ${manifest.release}`);
   await checkFiles(folder, manifest);
-  const duckdb = await openEngine(folder, pack, manifest, limits, gate);
-  const index = () => new PackedIndex(folder, pack, { records: manifest.records });
-  const engine = withIndex(duckdb, index, (message) => log(`${pack.id}: ${message}`));
-  return { pack, manifest, folder, engine };
+  const opening = openEngine(folder, pack, manifest, limits, gate);
+  const tell = (message: string) => log(`${pack.id}: ${message}`);
+  const index = openIndex(folder, pack, manifest, tell);
+  // The index answers most questions at once; the tables of DuckDB load meanwhile, and without it they are waited for.
+  if (index === null) return { pack, manifest, folder, engine: await opening };
+  let loaded = false;
+  opening.then(
+    () => {
+      loaded = true;
+    },
+    (error: Error) => tell(`DuckDB cannot be opened: ${error.message}`),
+  );
+  return { pack, manifest, folder, engine: withIndex(later(opening), index, tell), warm: () => loaded };
+}
+
+/** The packed index of a release; null where it is missing or damaged, which is told. */
+function openIndex(
+  folder: string,
+  pack: Pack,
+  manifest: Manifest,
+  tell: (message: string) => void,
+): PackedIndex | null {
+  try {
+    return new PackedIndex(folder, pack, { records: manifest.records });
+  } catch (error) {
+    tell(`the packed index is not used: ${(error as Error).message}`);
+    return null;
+  }
 }

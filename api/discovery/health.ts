@@ -15,7 +15,7 @@ export function health({ releases }: Pick<View, 'releases'>, started_at: Date): 
   return {
     status: releases.length === 0 ? 'empty' : 'ok',
     started_at: started_at.toISOString(),
-    cache_warm: releases.length > 0,
+    cache_warm: releases.length > 0 && releases.every(({ warm }) => warm?.() ?? true),
     release: Object.fromEntries(releases.map(({ pack, manifest }) => [pack.id, manifest.release])),
   };
 }

@@ -4,19 +4,14 @@ import type { Engine, SearchAnswer } from '../plan.ts';
 import { IndexDamaged } from './container.ts';
 import type { PackedIndex } from './engine.ts';
 
-/** `open` throws where the release has no whole index: then DuckDB answers alone. */
-export function withIndex(duckdb: Engine, open: () => PackedIndex, log: (message: string) => void): Engine {
-  let index: PackedIndex | null = null;
-  const give = (error: unknown) => {
-    log(`the packed index is not used: ${(error as Error).message}`);
+/** `duckdb` with an open index in front. */
+export function withIndex(duckdb: Engine, opened: PackedIndex, log: (message: string) => void): Engine {
+  let index: PackedIndex | null = opened;
+  const give = (error: IndexDamaged) => {
+    log(`the packed index is not used: ${error.message}`);
     index?.close();
     index = null;
   };
-  try {
-    index = open();
-  } catch (error) {
-    give(error);
-  }
 
   /** The index's answer, or DuckDB's where there is none. */
   const first = async <T>(ask: (index: PackedIndex) => T | null, otherwise: () => Promise<T>): Promise<T> => {
