@@ -1,0 +1,32 @@
+// The API for bench/money.ts: everything as in production, but limits so high that only their counting costs.
+import { serve } from '@hono/node-server';
+import { memoryLimits } from '../api/access/limits.ts';
+import { openAccess } from '../api/access/open.ts';
+import { createApp } from '../api/app.ts';
+import { lendFrom } from '../api/lend.ts';
+import { EVERY_OPERATION } from '../api/operations/accounts.ts';
+import { readConfig } from '../config.ts';
+import { openRegister } from '../data/register.ts';
+import { loadPacks } from '../packs/index.ts';
+
+const config = readConfig(process.env);
+const { DATA_DIR: dataDir, BASE_URL: base_url, EUR_USD: eur_usd } = config;
+const now = () => new Date();
+const log = () => {};
+const packs = await loadPacks(config.PACK_DIRS);
+const register = await openRegister({ dataDir, packs, log });
+const access = await openAccess({ dataDir, adminKeys: config.ADMIN_KEYS, base_url, eur_usd, now, log });
+const gate = {
+  ...access.gate,
+  limits: memoryLimits({ free: 1e9, paid: 1e9 }),
+  lease: lendFrom(register),
+  operations: EVERY_OPERATION,
+  base_url,
+  eur_usd,
+  trust_proxy: 0,
+  code: 'bench',
+  now,
+};
+const report = (error: unknown) => void process.stderr.write(`${String(error)}\n`);
+const app = createApp({ gate, dist: config.DIST_DIR, started_at: now(), report });
+serve({ fetch: app.fetch, port: config.PORT, hostname: config.HOST });

@@ -1,0 +1,135 @@
+// `node bench/money.ts`: what a get paid by key costs beside the same get by an operator, and how fast the ledger takes charges.
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import { charge } from '../data/state/charges.ts';
+import { createKey } from '../data/state/keys.ts';
+import { move, verify } from '../data/state/ledger.ts';
+import { openStore, type Store } from '../data/state/store.ts';
+import { loadPack } from '../packs/index.ts';
+import { randomRecords } from '../tests/random-records.ts';
+import { writeRelease } from '../tests/write-release.ts';
+import { generator, type Load, load } from './load.ts';
+import { serve } from './process.ts';
+
+const ADMIN = 'bench-admin-key-bench-admin-key-0000';
+const { values: args } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '3' },
+    connections: { type: 'string', default: '16' },
+    rounds: { type: 'string', default: '5' },
+  },
+});
+const seconds = Number(args.seconds);
+const dataDir = mkdtempSync(join(tmpdir(), 'bench-money-'));
+
+try {
+  const pack = await loadPack(join(import.meta.dirname, '../tests/packs/tools'));
+  await writeRelease(dataDir, pack, randomRecords(pack, 1000, 1));
+  await gets();
+  await charges('SQLite', await openStore({ dataDir }));
+} finally {
+  rmSync(dataDir, { recursive: true });
+}
+
+/** A key on the plan without a limit to its calls that matters here, and without an end to its money. */
+async function richKey(store: Store): Promise<{ secret: string; id: string }> {
+  const email = `${randomUUID()}@example.org`;
+  const made = await createKey(store, { email, email_normal: email, request_id: 'bench', now: Date.now() });
+  if (!made) throw new Error('the address was free');
+  const { secret, key } = made;
+  await move(store, { key_id: key.id, amount: 1e12, kind: 'grant', against: 'grant', now: Date.now() });
+  return { secret, id: key.id };
+}
+
+/** Gets by operator and by key in turn. The limit by the minute is lifted for the measurement, not the counting. */
+async function gets(): Promise<void> {
+  const store = await openStore({ dataDir });
+  const { secret, id } = await richKey(store);
+  const server = await serve(
+    ['bench/money-server.ts'],
+    18_797,
+    {
+      DATA_DIR: dataDir,
+      DIST_DIR: join(dataDir, 'dist'),
+      PACK_DIRS: 'tests/packs',
+      ADMIN_KEYS: ADMIN,
+      BASE_URL: 'http://127.0.0.1:18797',
+    },
+    '/healthz',
+  );
+  const paths = Array.from({ length: 500 }, (_, i) => `/v1/tools/entities/record-${i + 1}`);
+  const connections = Number(args.connections);
+  const ask = (key: string) =>
+    load({ base: server.base, paths, headers: { authorization: `Bearer ${key}` }, connections, seconds });
+  const found: { admin: Load[]; key: Load[] } = { admin: [], key: [] };
+  await ask(ADMIN);
+  await ask(secret);
+  for (let round = 0; round < Number(args.rounds); round += 1) {
+    found.admin.push(await ask(ADMIN));
+    found.key.push(await ask(secret));
+  }
+  const [admin, key] = [median(found.admin), median(found.key)];
+  const bad = [...found.admin, ...found.key].reduce((sum, each) => sum + each.bad, 0);
+  console.log(
+    `${generator}, ${connections} connections, median of ${args.rounds} alternated rounds of ${seconds} s, SQLite`,
+  );
+  console.log('get | requests/s | p50 ms | p99 ms');
+  for (const [name, each] of [
+    ['by operator', admin],
+    ['by key, charged', key],
+  ] as const)
+    console.log(`${name} | ${Math.round(each.rps)} | ${each.p50.toFixed(2)} | ${each.p99.toFixed(2)}`);
+  console.log(
+    `a get paid by key costs ${(admin.rps / key.rps).toFixed(2)} × a get by operator (target 1.5); failed answers: ${bad}`,
+  );
+  await server.stop();
+  const { n } = await store.db
+    .selectFrom('entries')
+    .select((e) => e.fn.countAll<number>().as('n'))
+    .where('account', '=', `key:${id}`)
+    .where('kind', '=', 'charge')
+    .executeTakeFirstOrThrow();
+  console.log(`${n} charges on the books, which are ${(await right(store)) ? 'right' : 'WRONG'}\n`);
+  await store.close();
+}
+
+/** Charges as fast as they go, 64 at once, with the delay of the event loop meanwhile. */
+async function charges(name: string, store: Store): Promise<void> {
+  const { id } = await richKey(store);
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  const until = performance.now() + seconds * 1000;
+  const began = performance.now();
+  let done = 0;
+  delay.enable();
+  const now = Date.now();
+  const one = { key_id: id, amount: 4000, operation: 'entity_get', dataset: 'tools', now };
+  await Promise.all(
+    Array.from({ length: 64 }, async () => {
+      while (performance.now() < until) {
+        const { state } = await charge(store, { ...one, request_id: randomUUID() });
+        if (state !== 'charged') throw new Error(state);
+        done += 1;
+      }
+    }),
+  );
+  delay.disable();
+  const rate = Math.round((done / (performance.now() - began)) * 1000);
+  const books = (await right(store)) ? 'right' : 'WRONG';
+  console.log(
+    `${name}: ${rate.toLocaleString('en')} charges/s (target 3,000), event-loop delay p99 ${(delay.percentile(99) / 1e6).toFixed(1)} ms (target 20); books ${books}`,
+  );
+  await store.close();
+}
+
+async function right(store: Store): Promise<boolean> {
+  const { sum, unbalanced, wrong } = await verify(store);
+  return sum === 0 && unbalanced.length === 0 && wrong.length === 0;
+}
+
+function median(loads: Load[]): Load {
+  return [...loads].sort((a, b) => a.rps - b.rps)[Math.floor(loads.length / 2)] as Load;
+}
