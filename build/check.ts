@@ -7,7 +7,7 @@ import type { Attribute, Pack, PackTest } from '../packs/model.ts';
 import { fold } from '../packs/text.ts';
 
 /** Bounds on what one night may change; few records are never an alarm. */
-export const BOUNDS = {
+const BOUNDS = {
   /** Share of the records before that may be missing now, and how many always may. */
   lost: { share: 0.02, records: 3 },
   /** Share of an attribute's values that may be gone, and how many always may. */

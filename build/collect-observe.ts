@@ -206,7 +206,7 @@ function confidenceOf({ confidence }: Observed, attribute: string, trust: number
 const LONGEST_SLUG = 100;
 
 /** The wanted slug in the allowed letters; where it is taken, or looks like an id, hex digits of the key are appended: six, or more. */
-export function freeSlug(wanted: string, key: string, taken: ReadonlySet<string>): string {
+function freeSlug(wanted: string, key: string, taken: ReadonlySet<string>): string {
   const plain = String(wanted)
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')

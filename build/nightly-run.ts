@@ -81,7 +81,7 @@ async function load(dirs: readonly string[]): Promise<{ packs: Pack[]; broken: s
 }
 
 /** Folders of packs below PACK_DIRS, by dataset id; of two with one id the first counts. */
-export async function packFolders(dirs: readonly string[]): Promise<string[]> {
+async function packFolders(dirs: readonly string[]): Promise<string[]> {
   const found = new Map<string, string>();
   for (const dir of dirs) {
     for (const name of await readdir(dir)) {

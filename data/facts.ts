@@ -23,7 +23,7 @@ export const FACT_COLUMNS: Columns = {
 };
 
 /** Columns of `<run>.readings.parquet`: the confirmations of contract section 5. */
-export const READING_COLUMNS: Columns = {
+const READING_COLUMNS: Columns = {
   source: 'VARCHAR',
   package: 'VARCHAR',
   version: 'VARCHAR',

@@ -56,14 +56,6 @@ export interface Fact {
   run: string;
 }
 
-/** A fact with what is known about it in a release. */
-export interface SettledFact extends Fact {
-  /** Newest reading of its source that still said so. */
-  confirmed_at: string;
-  won: boolean;
-  reason: FactReason;
-}
-
 /**
  * Why a fact won or lost. Won: `only_source`, `agreed`, `more_trusted`, `newer_reading`, `earliest`, `owner`, `approved`.
  * Lost: `superseded` (its own source said something newer), `less_trusted`, `older_reading`, `later`, `below_floor`,

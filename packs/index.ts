@@ -9,7 +9,7 @@ import { type Mistake, PackError, show } from './define-mistakes.ts';
 import type { Collector, Pack } from './model.ts';
 import { byCodePoint } from './text.ts';
 
-export { type Mistake, PackError } from './define-mistakes.ts';
+export { PackError } from './define-mistakes.ts';
 
 /** Dataset ids that would clash with paths or tool names (contract section 7). */
 export const RESERVED_IDS = ['datasets', 'dataset', 'entity', 'catalog', 'keys', 'optout', 'claim', 'paid'];

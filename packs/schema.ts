@@ -16,7 +16,7 @@ export function clean(text: string): string {
 }
 
 /** Ten significant digits, so that 0.14/0.7 and 0.2 are one value (data.md, "Pitfalls"); never -0. */
-export function round(value: number): number {
+function round(value: number): number {
   return Number(value.toPrecision(10)) + 0;
 }
 
@@ -91,7 +91,7 @@ function oneOf(values: string[] | null) {
 }
 
 /** Zod schema that normalises and checks one value of an attribute. Messages complete the sentence "expected …". */
-export function valueSchema(attribute: Attribute): z.ZodType<Value> {
+function valueSchema(attribute: Attribute): z.ZodType<Value> {
   switch (attribute.type) {
     case 'string':
     case 'text':

@@ -16,7 +16,7 @@ import { attributeName, ENTITY_INPUT } from './inputs.ts';
 type Facts = { entity_id: string; facts: ToldFact[] } & About;
 
 /** What each reason means, in a few words: a legend for readers and docs/api.md. */
-export const REASONS: Record<FactReason, string> = {
+const REASONS: Record<FactReason, string> = {
   only_source: 'no other source speaks',
   agreed: 'sources agree',
   more_trusted: 'its source is trusted more than one that differs',

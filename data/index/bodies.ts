@@ -16,7 +16,7 @@ import { type Container, IndexDamaged } from './container.ts';
 import { Lru } from './lru.ts';
 
 /** Up to this many bytes the file is read into memory; above, single bodies are read from disk and the hot ones kept. */
-export const BODIES_IN_MEMORY = 256 * 2 ** 20;
+const BODIES_IN_MEMORY = 256 * 2 ** 20;
 const CACHED_BODIES = 4096;
 
 export class Bodies {

@@ -9,7 +9,7 @@ import { Postings, packPostings } from './postings.ts';
 import { packStrings, SortedStrings } from './strings.ts';
 
 /** Top bit of a posting; ordinals stay below 2^31. */
-export const PUBLIC = 0x80000000;
+const PUBLIC = 0x80000000;
 
 /** One row of terms.parquet, sorted by term, then ordinal. */
 export interface TermRows {

@@ -11,7 +11,7 @@ export interface Names {
 }
 
 /** Lines of stored facts, sorted: attribute, source and run by number, `at` in milliseconds. */
-export const STORED_LINES: Columns = {
+const STORED_LINES: Columns = {
   entity: 'VARCHAR',
   attribute: 'USMALLINT',
   source: 'USMALLINT',
@@ -25,10 +25,10 @@ export const STORED_LINES: Columns = {
 };
 
 /** Lines of verdicts, one beside each stored fact; `reason` null: not a fact of the release. */
-export const VERDICT_LINES: Columns = { confirmed_at: 'BIGINT', won: 'BOOLEAN', reason: 'VARCHAR' };
+const VERDICT_LINES: Columns = { confirmed_at: 'BIGINT', won: 'BOOLEAN', reason: 'VARCHAR' };
 
 /** Lines of validity intervals; `record` as in RECORD_LINES, attribute by number. */
-export const HISTORY_LINES: Columns = {
+const HISTORY_LINES: Columns = {
   record: 'UBIGINT',
   attribute: 'USMALLINT',
   value: 'VARCHAR',
@@ -41,7 +41,7 @@ export const HISTORY_LINES: Columns = {
 };
 
 /** Lines of all records ever seen, numbered in the order of their ids; `ord` null: nothing of it is published. */
-export const RECORD_LINES: Columns = { record: 'UBIGINT', id: 'VARCHAR', ord: 'UINTEGER' };
+const RECORD_LINES: Columns = { record: 'UBIGINT', id: 'VARCHAR', ord: 'UINTEGER' };
 
 export const LISTING_LINES: Columns = { entity: 'VARCHAR', source: 'VARCHAR', listed: 'BOOLEAN', at: 'BIGINT' };
 
@@ -65,7 +65,7 @@ export const REVIEW_LINES: Columns = {
 export const TERM_LINES: Columns = { term: 'VARCHAR', ord: 'UINTEGER', public: 'BOOLEAN' };
 
 /** Lines beside those of records.jsonl. */
-export const BODY_LINES: Columns = { ord: 'UINTEGER', id: 'VARCHAR', version: 'VARCHAR', identity: 'VARCHAR' };
+const BODY_LINES: Columns = { ord: 'UINTEGER', id: 'VARCHAR', version: 'VARCHAR', identity: 'VARCHAR' };
 
 /** Milliseconds become TIMESTAMP; the other columns stay. */
 export function timed(paths: readonly string[], columns: Columns, times: readonly string[]): string {

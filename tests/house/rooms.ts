@@ -22,7 +22,7 @@ export const ROOMS: readonly Room[] = [
     name: 'packs/<dataset>',
     files: /^packs\/[^/]+\//,
     may: ['packs'],
-    packages: { only: ['dataset-register', 'zod', 'pako', 'pbf'] },
+    packages: { only: ['dataset-register', 'zod', 'pbf'] },
   },
   {
     name: 'packs',
