@@ -97,7 +97,7 @@ export function column(name: string, part: ColumnPart): string {
   return `${name}:${part}`;
 }
 
-// Fixed engine columns: ord UINTEGER, id, slug, name VARCHAR, updated BIGINT (ms since 1970), quality, completeness DOUBLE, owner BOOLEAN. 
+// Fixed engine columns: ord UINTEGER, id, slug, name VARCHAR, updated BIGINT (ms since 1970), quality, completeness DOUBLE, owner BOOLEAN.
 
 /** Release manifest: what is in the folder and whether it is whole. */
 export interface Manifest {
