@@ -1,4 +1,5 @@
 // `node bench/money.ts`: what a get paid by key costs beside the same get by an operator, and how fast the ledger takes charges.
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,9 +10,6 @@ import { charge } from '../data/state/charges.ts';
 import { createKey } from '../data/state/keys.ts';
 import { move, verify } from '../data/state/ledger.ts';
 import { openStore, type Store } from '../data/state/store.ts';
-import { loadPack } from '../packs/index.ts';
-import { randomRecords } from '../tests/random-records.ts';
-import { writeRelease } from '../tests/write-release.ts';
 import { generator, type Load, load } from './load.ts';
 import { serve } from './process.ts';
 
@@ -25,10 +23,19 @@ const { values: args } = parseArgs({
 });
 const seconds = Number(args.seconds);
 const dataDir = mkdtempSync(join(tmpdir(), 'bench-money-'));
+const SERVER = {
+  DATA_DIR: dataDir,
+  DIST_DIR: join(dataDir, 'dist'),
+  PACK_DIRS: 'tests/packs',
+  ADMIN_KEYS: ADMIN,
+  BASE_URL: 'http://127.0.0.1:18797',
+};
 
 try {
-  const pack = await loadPack(join(import.meta.dirname, '../tests/packs/tools'));
-  await writeRelease(dataDir, pack, randomRecords(pack, 1000, 1));
+  // The fictional packs: small, and without network.
+  execFileSync(process.execPath, ['build/nightly.ts'], {
+    env: { ...process.env, ...SERVER, SOURCE_DATE_EPOCH: '1795132800' },
+  });
   await gets();
   await charges('SQLite', await openStore({ dataDir }));
 } finally {
@@ -49,19 +56,12 @@ async function richKey(store: Store): Promise<{ secret: string; id: string }> {
 async function gets(): Promise<void> {
   const store = await openStore({ dataDir });
   const { secret, id } = await richKey(store);
-  const server = await serve(
-    ['bench/money-server.ts'],
-    18_797,
-    {
-      DATA_DIR: dataDir,
-      DIST_DIR: join(dataDir, 'dist'),
-      PACK_DIRS: 'tests/packs',
-      ADMIN_KEYS: ADMIN,
-      BASE_URL: 'http://127.0.0.1:18797',
-    },
-    '/healthz',
-  );
-  const paths = Array.from({ length: 500 }, (_, i) => `/v1/tools/entities/record-${i + 1}`);
+  const server = await serve(['bench/money-server.ts'], 18_797, SERVER, '/healthz');
+  const listed = await fetch(`${server.base}/v1/tools/entities?limit=100&fields=name`, {
+    headers: { authorization: `Bearer ${ADMIN}` },
+  });
+  const { items } = (await listed.json()) as { items: { slug: string }[] };
+  const paths = items.map(({ slug }) => `/v1/tools/entities/${slug}`);
   const connections = Number(args.connections);
   const ask = (key: string) =>
     load({ base: server.base, paths, headers: { authorization: `Bearer ${key}` }, connections, seconds });
@@ -101,12 +101,14 @@ async function gets(): Promise<void> {
 async function charges(name: string, store: Store): Promise<void> {
   const { id } = await richKey(store);
   const delay = monitorEventLoopDelay({ resolution: 1 });
-  const until = performance.now() + seconds * 1000;
-  const began = performance.now();
-  let done = 0;
-  delay.enable();
   const now = Date.now();
   const one = { key_id: id, amount: 4000, operation: 'entity_get', dataset: 'tools', now };
+  // The thread starts with the first charge.
+  await charge(store, { ...one, request_id: randomUUID() });
+  const began = performance.now();
+  const until = began + seconds * 1000;
+  let done = 0;
+  delay.enable();
   await Promise.all(
     Array.from({ length: 64 }, async () => {
       while (performance.now() < until) {

@@ -23,6 +23,9 @@ verifies(
   'code.idempotency-conflict',
   'auth.unknown-key',
   'limit.paid-rate',
+  'limit.free-rate',
+  'plan.free-rate',
+  'error.402-body',
   'plan.fallback',
 );
 

@@ -15,8 +15,8 @@ export const commands = section('contract 1', {
   'setting.data-dir': done('DATA_DIR, ./data/var, holds facts, releases, accounts, outbox'),
   'setting.dist-dir': done('DIST_DIR, ./dist, is what static hosting serves'),
   'setting.pack-dirs': done('PACK_DIRS lists folders of packs; one outside the repository works like a bundled one'),
-  'setting.database-url': planned('DATABASE_URL moves the state from SQLite to PostgreSQL, shared by all processes'),
-  'setting.redis-url': planned('REDIS_URL shares rate limits and quotas between processes'),
+  'setting.database-url': done('DATABASE_URL moves the state from SQLite to PostgreSQL, shared by all processes'),
+  'setting.redis-url': done('REDIS_URL shares rate limits and quotas between processes'),
   'setting.admin-keys': done('ADMIN_KEYS lists admin keys of at least 32 characters'),
   'setting.admin-key-generated': done('without ADMIN_KEYS one is made at first start, shown once, stored hashed'),
   'setting.trust-proxy': done('TRUST_PROXY hops of X-Forwarded-For are believed, counted from the right; 0 by default'),
@@ -24,5 +24,5 @@ export const commands = section('contract 1', {
   'setting.stripe': planned('STRIPE_* set the checkout; without them a sandbox on loopback, elsewhere 503'),
   'setting.x402': planned('X402_* set x402; without them PAYMENT-REQUIRED has empty accepts and says so'),
   'setting.eur-usd': planned('EUR_USD has a documented default and makes price_usd; x402 asks the ceiling'),
-  'setting.secrets': planned('signing and cookie secrets are made at first start and shared through the store'),
+  'setting.secrets': done('signing and cookie secrets are made at first start and shared through the store'),
 });

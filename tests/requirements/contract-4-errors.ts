@@ -16,7 +16,7 @@ export const errorRules = section('contract 4', {
   'error.400-near': done('malformed near, or near without geography, is 400'),
   'error.400-limit': done('limit 101 to 1000 for JSON and Markdown is 400'),
   'error.suggestion': done('the message of an unknown filter names it and suggests the nearest known one'),
-  'error.402-body': planned('the 402 body: the error body, prices, how_to_pay, the members of PAYMENT-REQUIRED'),
+  'error.402-body': done('the 402 body: the error body, prices, how_to_pay, the members of PAYMENT-REQUIRED'),
   'error.402-channels': planned('MCP and A2A answer the same 402 object'),
 });
 
@@ -30,7 +30,7 @@ export const errorCodes = section('contract 4', {
   'code.invalid-key': done('invalid_key is 401'),
   'code.invalid-token': done('invalid_token is 401'),
   'code.payment-required': done('payment_required is 402'),
-  'code.insufficient-credits': planned('insufficient_credits is 402'),
+  'code.insufficient-credits': done('insufficient_credits is 402'),
   'code.quota-exceeded': done('quota_exceeded is 402'),
   'code.payment-invalid': planned('payment_invalid is 402, the protocol reason in detail.reason'),
   'code.plan-required': done('plan_required is 403'),
@@ -41,8 +41,8 @@ export const errorCodes = section('contract 4', {
   'code.unknown-entity': done('unknown_entity is 404'),
   'code.not-found': done('not_found is 404'),
   'code.method-not-allowed': done('method_not_allowed is 405'),
-  'code.key-exists': planned('key_exists is 409'),
-  'code.idempotency-conflict': planned('idempotency_conflict is 409'),
+  'code.key-exists': done('key_exists is 409'),
+  'code.idempotency-conflict': done('idempotency_conflict is 409'),
   'code.payment-already-used': planned('payment_already_used is 409'),
   'code.payment-in-progress': planned('payment_in_progress is 409, retriable'),
   'code.already-decided': planned('already_decided is 409'),

@@ -1,18 +1,18 @@
 // Requirements of specification section 4: opt-out, claims, keys, the operators' pages.
-import { planned, section } from './model.ts';
+import { done, planned, section } from './model.ts';
 
 export const accounts = section('spec 4', {
   'optout.delete': planned('DELETE /v1/optout removes a record, verified by the e-mail domain, free'),
   'claim.post': planned('POST /v1/claim sends a magic link, to business-domain addresses only'),
   'claim.verify': planned('GET /v1/claim/verify takes a required token and verifies the link'),
   'claim.put': planned('PUT /v1/claim lets the token holder edit the record'),
-  'keys.create': planned('POST /v1/keys answers 201 with the key'),
-  'keys.create-conflict': planned('POST /v1/keys is 409 when the e-mail already has a key'),
-  'keys.me': planned('GET /v1/keys/me answers the own balance, plan and ledger'),
+  'keys.create': done('POST /v1/keys answers 201 with the key'),
+  'keys.create-conflict': done('POST /v1/keys is 409 when the e-mail already has a key'),
+  'keys.me': done('GET /v1/keys/me answers the own balance, plan and ledger'),
   'keys.topup': planned('POST /v1/keys/topup answers a link to a hosted checkout'),
-  'keys.list': planned('GET /v1/keys lists keys for admins'),
-  'keys.revoke': planned('DELETE /v1/keys/{key_id} revokes a key for admins; key_id is a UUID'),
-  'keys.grant': planned('POST /v1/keys/grant grants credits or a plan, for admins'),
+  'keys.list': done('GET /v1/keys lists keys for admins'),
+  'keys.revoke': done('DELETE /v1/keys/{key_id} revokes a key for admins; key_id is a UUID'),
+  'keys.grant': done('POST /v1/keys/grant grants credits or a plan, for admins'),
   'ops.stats': planned('GET /ops/stats.json answers JSON to admins'),
   'ops.review': planned('GET /ops/review.json takes status (open) and limit (100)'),
   'ops.approve': planned('POST /ops/review/{item_id}/approve; item_id is a UUID'),

@@ -7,7 +7,7 @@ export const authentication = section('spec 5', {
   'auth.bearer': done('Authorization: Bearer <key> identifies a key'),
   'auth.x-api-key': done('X-API-Key is the accepted alternative'),
   'auth.query-key': done('api_key in the query serves browser testing'),
-  'auth.charged': planned('each paid call is charged to the balance of its key'),
+  'auth.charged': done('each paid call is charged to the balance of its key'),
   'auth.x402-required': planned('an unpaid request gets 402 with PAYMENT-REQUIRED'),
   'auth.x402-signature': planned('the client repeats the request with PAYMENT-SIGNATURE'),
   'auth.x402-response': planned('the paid answer carries PAYMENT-RESPONSE'),
@@ -19,11 +19,11 @@ export const authentication = section('spec 5', {
   'auth.oauth-refresh': planned('refresh tokens are revocable'),
   'auth.oauth-scope': planned('the scope is read'),
   'auth.no-openid': planned('there is no id_token and no openid-configuration'),
-  'auth.unknown-key': planned('an unknown or revoked key is 401'),
-  'auth.must-pay': planned('a valid credential whose call must be paid is 402'),
+  'auth.unknown-key': done('an unknown or revoked key is 401'),
+  'auth.must-pay': done('a valid credential whose call must be paid is 402'),
   'auth.www-authenticate': done('a 401 points to the protected-resource metadata in WWW-Authenticate'),
-  'auth.plan-403': planned('an endpoint that needs a plan is 403 without one'),
-  'auth.admin': planned('key listing, revoke, grant and ops need an admin key'),
+  'auth.plan-403': done('an endpoint that needs a plan is 403 without one'),
+  'auth.admin': done('key listing, revoke, grant and ops need an admin key'),
 });
 
 export const events = section('spec 6', {
@@ -42,14 +42,14 @@ export const errors = section('spec 7', {
   'error.402': planned('payment required, insufficient credits or quota exceeded is 402'),
   'error.403': planned('a plan that is missing is 403'),
   'error.404': planned('an unknown dataset, an unknown record, an opted-out record is 404'),
-  'error.409': planned('registering an e-mail again is 409'),
+  'error.409': done('registering an e-mail again is 409'),
   'error.422': done('a parameter or body that fails validation is 422 with the validation body'),
   'error.429': done('past the rate limit is 429, retriable, with Retry-After and retry_after_seconds'),
 });
 
 export const limits = section('spec 8', {
-  'limit.paid-rate': planned('60 paid calls a minute per key or IP, more by plan'),
-  'limit.free-rate': planned('300 free calls a minute, in a bucket of their own'),
+  'limit.paid-rate': done('60 paid calls a minute per key or IP, more by plan'),
+  'limit.free-rate': done('300 free calls a minute, in a bucket of their own'),
   'limit.headers': done('gated answers carry X-RateLimit-Limit, -Remaining and -Reset'),
   'limit.previews': done('20 preview records a day per IP and dataset'),
   'limit.search-page': done('search pages: 100 JSON records, 1000 csv or ndjson records with a key'),
