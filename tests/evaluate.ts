@@ -16,8 +16,27 @@ export interface EvaluateOptions {
 const PREFIXES = ['like_', 'not_', 'min_', 'max_', 'has_'];
 const PARAMETERS = 'q near sort limit cursor fields total ids updated_since min_quality format by'.split(' ');
 
+/** Remembers what a pure function said of an argument, since every question looks at the same texts again. */
+function remembering<Key, Result>(compute: (key: Key) => Result): (key: Key) => Result {
+  const known = new Map<Key, Result>();
+  return (key) => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const found = compute(key);
+    known.set(key, found);
+    return found;
+  };
+}
+
+const folded = remembering(fold);
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** Order by code point; the order of UTF-16 is the same where no surrogate is. */
+const byPoint = (a: string, b: string) =>
+  a === b ? 0 : SURROGATE.test(a) || SURROGATE.test(b) ? byCodePoint(a, b) : a < b ? -1 : 1;
+
 /** Commas separate; `\,` and `\\` are a comma and a backslash. */
-function values(raw: string | string[]): string[] {
+const values = remembering((raw: string | string[]): string[] => {
   const found: string[] = [];
   for (const one of [raw].flat()) {
     let value = '';
@@ -32,7 +51,7 @@ function values(raw: string | string[]): string[] {
     found.push(value.trim());
   }
   return found.filter((value) => value !== '');
-}
+});
 
 const low = (value: Value) => (typeof value === 'object' ? (value as PriceRange).min : (value as number));
 const high = (value: Value) => (typeof value === 'object' ? (value as PriceRange).max : (value as number));
@@ -40,7 +59,7 @@ const high = (value: Value) => (typeof value === 'object' ? (value as PriceRange
 function equals(attribute: Attribute, value: Value, wanted: string): boolean {
   if (attribute.type === 'integer' || attribute.type === 'number') return value === Number(wanted);
   if (attribute.type === 'boolean') return String(value) === wanted.toLowerCase();
-  return [value].flat().some((entry) => fold(String(entry)) === fold(wanted));
+  return [value].flat().some((entry) => folded(String(entry)) === folded(wanted));
 }
 
 /** Great-circle kilometres on a sphere of radius 6371.0088 km, by the spherical law of cosines and haversine agreed. */
@@ -52,28 +71,45 @@ function kilometres(a: Geo, b: Geo): number {
   return 2 * 6371.0088 * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-function passes(pack: Pack, record: StoredRecord, name: string, raw: string | string[]): boolean {
+/** What one filter asks of a record. */
+function condition(pack: Pack, name: string, raw: string | string[]): (record: StoredRecord) => boolean {
   const prefix = pack.attributes.some((one) => one.name === name)
     ? ''
     : (PREFIXES.find((one) => name.startsWith(one)) ?? '');
   const attribute = pack.attributes.find((one) => one.name === name.slice(prefix.length))!;
-  const value = record.attributes[attribute.name];
+  return (record) => passes(attribute, prefix, raw, record.attributes[attribute.name]);
+}
+
+function passes(attribute: Attribute, prefix: string, raw: string | string[], value: Value | undefined): boolean {
   const only = [raw].flat()[0]!;
   if (prefix === 'has_') return (value !== undefined) === (only.toLowerCase() === 'true');
   if (prefix === 'not_') return value === undefined || !values(raw).some((wanted) => equals(attribute, value, wanted));
   if (value === undefined) return false;
-  if (prefix === 'like_') return [value].flat().some((entry) => fold(String(entry)).includes(fold(only)));
+  if (prefix === 'like_') return [value].flat().some((entry) => folded(String(entry)).includes(folded(only)));
   if (prefix === '') return values(raw).some((wanted) => equals(attribute, value, wanted));
   if (attribute.type === 'date') return prefix === 'min_' ? String(value) >= only : String(value) <= only;
   return prefix === 'min_' ? high(value) >= Number(only) : low(value) <= Number(only);
 }
 
 function holdsWords(pack: Pack, record: StoredRecord, q: string, publicOnly: boolean): boolean {
-  const seen = pack.attributes
-    .filter((attribute) => attribute.searchable && (attribute.public || !publicOnly))
-    .flatMap((attribute) => [record.attributes[attribute.name] ?? []].flat())
-    .flatMap((entry) => words(String(entry)));
-  return words(q).every((word) => seen.some((other) => other.startsWith(word)));
+  const seen = wordsOf(pack, record)[publicOnly ? 'open' : 'all'];
+  return wordsIn(q).every((word) => seen.some((other) => other.startsWith(word)));
+}
+
+const wordsIn = remembering(words);
+const wordsByRecord = new WeakMap<StoredRecord, { open: string[]; all: string[] }>();
+
+function wordsOf(pack: Pack, record: StoredRecord): { open: string[]; all: string[] } {
+  const before = wordsByRecord.get(record);
+  if (before !== undefined) return before;
+  const [open, all] = [true, false].map((publicOnly) =>
+    pack.attributes
+      .filter((attribute) => attribute.searchable && (attribute.public || !publicOnly))
+      .flatMap((attribute) => [record.attributes[attribute.name] ?? []].flat())
+      .flatMap((entry) => words(String(entry))),
+  ) as [string[], string[]];
+  wordsByRecord.set(record, { open, all });
+  return { open, all };
 }
 
 /** Whether a record is so near the edge of a circle that rounding decides. */
@@ -90,9 +126,11 @@ export function matching(
   query: Query,
   { publicOnly = false }: EvaluateOptions = {},
 ) {
+  const conditions = Object.entries(query)
+    .filter(([name]) => !PARAMETERS.includes(name))
+    .map(([name, raw]) => condition(pack, name, raw));
   return records.filter((record) => {
-    for (const [name, raw] of Object.entries(query))
-      if (!PARAMETERS.includes(name) && !passes(pack, record, name, raw)) return false;
+    if (!conditions.every((holds) => holds(record))) return false;
     if (query['q'] !== undefined && !holdsWords(pack, record, String(query['q']), publicOnly)) return false;
     if (query['ids'] !== undefined) {
       const wanted = values(query['ids']).map((ref) => ref.toLowerCase());
@@ -117,11 +155,11 @@ function sortValue(pack: Pack, record: StoredRecord, key: string): string | numb
   const value = record.attributes[key];
   const { type } = pack.attributes.find((one) => one.name === key)!;
   if (value === undefined || type === 'boolean' || type === 'integer' || type === 'number') return value as number;
-  return type === 'price' ? low(value) : fold(String(value));
+  return type === 'price' ? low(value) : folded(String(value));
 }
 
 function compare(a: string | number | boolean, b: string | number | boolean): number {
-  return typeof a === 'string' ? byCodePoint(a, String(b)) : Number(a) - Number(b);
+  return typeof a === 'string' ? byPoint(a, String(b)) : Number(a) - Number(b);
 }
 
 /** Ids of all matches in the order asked, whatever the page size. */
@@ -138,8 +176,8 @@ export function evaluateSearch(
     .map((record) => ({ id: record.id, value: sortValue(pack, record, key) }))
     .sort((a, b) => {
       if (a.value === undefined || b.value === undefined)
-        return Number(a.value === undefined) - Number(b.value === undefined) || byCodePoint(a.id, b.id);
-      return turn * compare(a.value, b.value) || byCodePoint(a.id, b.id);
+        return Number(a.value === undefined) - Number(b.value === undefined) || byPoint(a.id, b.id);
+      return turn * compare(a.value, b.value) || byPoint(a.id, b.id);
     })
     .map(({ id }) => id);
 }

@@ -6,7 +6,15 @@ import { resolve } from 'node:path';
 /** Where the live suite keeps its sources and releases; a second run finds them there and only asks for news. */
 const FOLDER = resolve(process.env['LIVE_DIR'] ?? 'node_modules/.cache/live');
 
+/** An existing DATA_DIR to ask, with a release of every pack: then no night is run, and nothing is fetched. */
+const READY = process.env['LIVE_DATA_DIR'];
+
 export default function setup(): void {
+  if (READY !== undefined) {
+    process.env['DATA_DIR'] = resolve(READY);
+    process.env['DIST_DIR'] = resolve(READY, '../dist');
+    return;
+  }
   mkdirSync(FOLDER, { recursive: true });
   process.env['DATA_DIR'] = resolve(FOLDER, 'data');
   process.env['DIST_DIR'] = resolve(FOLDER, 'dist');

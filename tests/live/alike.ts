@@ -1,0 +1,18 @@
+// Computed figures compared: equal but for the last digits of binary arithmetic.
+import { expect } from 'vitest';
+
+/** Fails where two answers differ by more than rounding; `told` says what was asked. */
+export function alike(found: unknown, expected: unknown, told: string, path = ''): void {
+  if (typeof found === 'number' && typeof expected === 'number') {
+    const apart = Math.abs(found - expected);
+    if (apart > 1e-9 * Math.max(1e-9, Math.abs(expected))) expect(found, `${told} at ${path}`).toBe(expected);
+  } else if (typeof found === 'object' && found !== null && typeof expected === 'object' && expected !== null) {
+    expect(Object.keys(found).sort(), `${told} at ${path}`).toEqual(Object.keys(expected).sort());
+    for (const [key, value] of Object.entries(found))
+      alike(value, (expected as Record<string, unknown>)[key], told, `${path}/${key}`);
+  } else expect(found, `${told} at ${path}`).toEqual(expected);
+}
+
+/** Rows of statistics, nested ones included. */
+export const rowsIn = (rows: readonly { groups?: { groups?: never }[] | object[] }[]): number =>
+  rows.reduce((all, { groups }) => all + 1 + rowsIn((groups ?? []) as { groups?: object[] }[]), 0);

@@ -1,0 +1,222 @@
+// The real packs, asked thousands of seeded random questions: both engines agree with the independent evaluator over the exported rows.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { encodeCursor } from '../../data/cursor.ts';
+import type { Interval } from '../../data/model.ts';
+import { parseFacets, parseSearch } from '../../data/parse.ts';
+import { parseSimilar, parseStats, parseTimeseries } from '../../data/parse-analysis.ts';
+import { questionOf } from '../../data/parse-selection.ts';
+import type { Engine } from '../../data/plan.ts';
+import { similar } from '../../data/similar.ts';
+import { stats } from '../../data/stats.ts';
+import { timeseries } from '../../data/timeseries.ts';
+import { evaluateFacets, evaluateSearch, matching, onEdge, type Query } from '../evaluate.ts';
+import { evaluateSimilar, evaluateStats, evaluateTimeseries } from '../evaluate-analysis.ts';
+import { randomFacets, randomSearch, randomSimilar, randomStats, randomTimeseries } from '../random-queries.ts';
+import { pick, type Random, random } from '../random-records.ts';
+import { alike, rowsIn } from './alike.ts';
+import { DATASETS, historyOf, type LiveRelease, openLive } from './release.ts';
+
+/** Questions of each kind; the evaluator looks at every record for each, so the largest pack is asked fewer. */
+const COUNTS = {
+  'llm-models': { search: 1500, facets: 600, stats: 400, timeseries: 200, similar: 300 },
+  airports: { search: 400, facets: 200, stats: 120, timeseries: 60, similar: 100 },
+  places: { search: 70, facets: 40, stats: 25, timeseries: 15, similar: 20 },
+} as const;
+
+/** Pages of one walk through a search that matches a large part of a pack; shorter ones are walked to the end. */
+const PAGES = 6;
+
+const NOW = new Date('2026-11-20T12:00:00Z');
+
+describe.each(DATASETS)('%s', (dataset) => {
+  let live: LiveRelease;
+  const counts = COUNTS[dataset];
+  const told: string[] = [];
+
+  beforeAll(async () => {
+    live = await openLive(dataset, (text) => expect.fail(text));
+  });
+  afterAll(async () => {
+    console.log(
+      `${dataset}, ${live.records.length} records, each question asked of both engines:\n  ${told.join('\n  ')}`,
+    );
+    await live.close();
+  });
+
+  /** Random questions, without those that rounding decides because a record lies on the edge of the circle. */
+  function* questions(
+    count: number,
+    seed: number,
+    make: (next: Random, ...rest: [LiveRelease['pack'], LiveRelease['records']]) => Query,
+  ) {
+    const next = random(seed);
+    for (let i = 0; i < count; i++) {
+      const query = make(next, live.pack, live.records);
+      const near = query['near'];
+      if (near === undefined || !live.records.some((record) => onEdge(live.pack, record, String(near))))
+        yield { query, next };
+    }
+  }
+
+  /** Ids page by page, through the cursors that callers get; `pages` at most. */
+  async function walk(engine: Engine, query: Query, scope: 'public' | 'full', pages: number) {
+    const ids: string[] = [];
+    let cursor: string | null = null;
+    let total: number | null = null;
+    let page = 0;
+    do {
+      const input = parseSearch(cursor === null ? query : { ...query, cursor }, live.pack, { format: 'ndjson' });
+      const { sort, limit, total: count } = input;
+      const answer = await engine.search({
+        where: questionOf(input, scope),
+        sort,
+        after: input.cursor?.after ?? null,
+        limit,
+        total: count,
+      });
+      ids.push(...answer.ordinals.map((ordinal) => live.records[ordinal]!.id));
+      total = answer.total;
+      cursor =
+        answer.next && encodeCursor({ dataset, where: questionOf(input), sort }, live.manifest.release, answer.next);
+      page += 1;
+    } while (cursor !== null && page < pages);
+    return { ids, total, pages: page, ended: cursor === null };
+  }
+
+  test(`${counts.search} searches`, async () => {
+    let [asked, matches, pages, ended, none] = [0, 0, 0, 0, 0];
+    for (const { query, next } of questions(counts.search, 11, randomSearch)) {
+      const scope = next() < 0.3 ? 'public' : 'full';
+      const expected = evaluateSearch(live.pack, live.records, query, { publicOnly: scope === 'public' });
+      for (const [name, engine] of Object.entries(live.engines)) {
+        const found = await walk(engine, query, scope, PAGES);
+        const what = `${name}: ${JSON.stringify(query)}`;
+        expect(found.ids, what).toEqual(found.ended ? expected : expected.slice(0, found.ids.length));
+        expect(found.total, what).toBe(query['total'] ? expected.length : null);
+        pages += found.pages;
+        ended += Number(found.ended);
+      }
+      asked += 1;
+      matches += expected.length;
+      none += Number(expected.length === 0);
+    }
+    told.push(
+      `${asked} searches, ${matches} matches, ${none} without any; ${pages} pages, ${ended} of ${2 * asked} walks to the end`,
+    );
+    expect(none).toBeLessThan(asked * 0.8);
+  }, 600_000);
+
+  test('walks through the whole pack, in three orders', async () => {
+    const numeric = live.pack.attributes.find(({ type }) => type === 'integer' || type === 'number')!;
+    for (const sort of ['-quality', 'updated', `-${numeric.name}`]) {
+      const query = { sort, limit: '1000' };
+      const expected = evaluateSearch(live.pack, live.records, query);
+      // DuckDB finds each page anew, so it walks the largest pack in one order only.
+      const engines = Object.entries(live.engines).filter(([name]) => name !== 'DuckDB' || sort === 'updated');
+      for (const [name, engine] of engines) {
+        const { ids, ended, pages } = await walk(engine, query, 'full', Number.POSITIVE_INFINITY);
+        expect([ended, pages], `${name} ${sort}`).toEqual([true, Math.ceil(live.records.length / 1000)]);
+        // Compared as one text: a difference of 172,000 lines would be slow to print.
+        expect(ids.join() === expected.join(), `${name} ${sort}`).toBe(true);
+      }
+    }
+  }, 600_000);
+
+  test(`${counts.facets} facets`, async () => {
+    let values = 0;
+    let asked = 0;
+    for (const { query, next } of questions(counts.facets, 12, randomFacets)) {
+      const floor = next() < 0.5 ? 5 : 0;
+      const { by, limit, ...input } = parseFacets(query, live.pack);
+      const expected = evaluateFacets(live.pack, live.records, query, { floor });
+      for (const [name, engine] of Object.entries(live.engines)) {
+        const found = await engine.facets({ where: questionOf(input), by, limit, floor });
+        expect(found, `${name}: ${JSON.stringify(query)}`).toEqual(expected);
+      }
+      asked += 1;
+      values += expected.values.length;
+    }
+    told.push(`${asked} facets, ${values} values`);
+  }, 600_000);
+
+  test(`${counts.stats} statistics`, async () => {
+    let [asked, rows, refused] = [0, 0, 0];
+    for (const { query } of questions(counts.stats, 13, randomStats)) {
+      const expected = evaluateStats(live.pack, live.records, query);
+      const what = JSON.stringify(query);
+      const answer = stats({ ...live, engine: live.engines.DuckDB }, parseStats(query, live.pack));
+      asked += 1;
+      if (rowsIn(expected) > 1000) {
+        await expect(answer, what).rejects.toMatchObject({ code: 'invalid_parameter' });
+        refused += 1;
+        continue;
+      }
+      alike((await answer).rows, expected, what);
+      rows += rowsIn(expected);
+    }
+    told.push(`${asked} statistics, ${rows} rows, ${refused} with too many groups`);
+  }, 600_000);
+
+  test(`${counts.timeseries} time series`, async () => {
+    const histories = new Map<string, Map<string, Interval[]>>();
+    let [asked, points, refused] = [0, 0, 0];
+    for (const { query } of questions(counts.timeseries, 14, randomTimeseries)) {
+      const input = parseTimeseries(query, live.pack);
+      const { attribute } = input;
+      const what = JSON.stringify(query);
+      const own = ['attribute', 'group_by', 'days', 'step'];
+      const filters = Object.fromEntries(Object.entries(query).filter(([name]) => !own.includes(name)));
+      const matched = matching(live.pack, live.records, filters);
+      const answer = timeseries({ ...live, engine: live.engines.DuckDB }, input, NOW).catch(
+        (error: unknown) => error as { code: string },
+      );
+      asked += 1;
+      if (matched.length > 5_000) {
+        expect((await answer) as { code: string }, what).toMatchObject({
+          code: 'too_many_records',
+          message: expect.stringContaining(String(matched.length)),
+        });
+        refused += 1;
+        continue;
+      }
+      const history = histories.get(attribute) ?? (await historyOf(live.folder, attribute));
+      histories.set(attribute, history);
+      const intervals = matched.flatMap(({ id }) => history.get(id) ?? []);
+      const expected = evaluateTimeseries(live.pack, matched, intervals, { ...query, step: input.step }, NOW);
+      const found = await answer;
+      if ('code' in found) {
+        expect(found, what).toMatchObject({ code: 'invalid_parameter' });
+        refused += 1;
+        continue;
+      }
+      const series = 'series' in found ? [[null, found.series]] : found.groups.map((each) => [each.group, each.series]);
+      alike(series, [...expected], what);
+      points += [...expected.values()].flat().filter(({ count }) => count > 0).length;
+    }
+    told.push(`${asked} time series, ${points} points with values, ${refused} refused as too large`);
+  }, 600_000);
+
+  test(`${counts.similar} similar`, async () => {
+    let [asked, found] = [0, 0];
+    for (const { query, next } of questions(counts.similar, 15, randomSimilar)) {
+      const subject = pick(next, live.records);
+      const expected = evaluateSimilar(live.pack, live.records, subject, query).map(({ id, score }) => [
+        id,
+        Number(score.toFixed(6)),
+      ]);
+      const presenting = { now: NOW, base_url: 'https://register.example', visibility: 'full' as const };
+      const input = parseSimilar({ ...query, fields: live.pack.attributes[0]!.name }, live.pack);
+      for (const [name, engine] of Object.entries(live.engines)) {
+        const answer = await similar({ ...live, engine }, subject.slug, input, presenting);
+        const what = `${name}: ${subject.slug} ${JSON.stringify(query)}`;
+        expect(
+          answer.map(({ id, score }) => [id, score]),
+          what,
+        ).toEqual(expected);
+      }
+      asked += 1;
+      found += expected.length;
+    }
+    told.push(`${asked} similar, ${found} records found`);
+  }, 600_000);
+});

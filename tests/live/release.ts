@@ -1,0 +1,81 @@
+// The releases that the live suite asks, and their exported rows for the evaluator.
+import { join, resolve } from 'node:path';
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
+import { compressors } from 'hyparquet-compressors';
+import { openEngine } from '../../data/duckdb/engine.ts';
+import { PackedIndex } from '../../data/index/engine.ts';
+import { withIndex } from '../../data/index/indexed.ts';
+import { type Manifest, paths, RELEASE_FILES } from '../../data/layout.ts';
+import { currentRelease, readManifest } from '../../data/manifest.ts';
+import type { Interval, StoredRecord } from '../../data/model.ts';
+import type { Engine } from '../../data/plan.ts';
+import { readLines } from '../../data/write/lines.ts';
+import { loadPack } from '../../packs/index.ts';
+import type { Pack, Value } from '../../packs/model.ts';
+
+/** The bundled packs, small to large. */
+export const DATASETS = ['llm-models', 'airports', 'places'] as const;
+
+/** Where tests/live/setup.ts has put the releases. */
+export const dataDir = () => resolve(process.env['DATA_DIR'] ?? '');
+
+export interface LiveRelease {
+  pack: Pack;
+  manifest: Manifest;
+  folder: string;
+  /** As exported in records.jsonl, best first: the place of a record is its ordinal. Without provenance, to save memory. */
+  records: StoredRecord[];
+  engines: { DuckDB: Engine; 'the packed index': Engine };
+  close(): Promise<void>;
+}
+
+/** Opens a release twice, for each engine alone. `log` hears when the index could not be used. */
+export async function openLive(dataset: string, log: (text: string) => void): Promise<LiveRelease> {
+  const pack = await loadPack(resolve('packs', dataset));
+  const release = await currentRelease(dataDir(), dataset);
+  if (release === null) throw new Error(`${dataset} has no release in ${dataDir()}`);
+  const folder = paths.release(dataDir(), dataset, release);
+  const manifest = await readManifest(folder);
+  const records: StoredRecord[] = [];
+  for (const line of readLines(join(folder, RELEASE_FILES.jsonl))) {
+    const { provenance: _, ...record } = JSON.parse(line) as StoredRecord;
+    records.push({ ...record, provenance: {} });
+  }
+  const duckdb = await openEngine(folder, pack, manifest, { statement: 60_000 });
+  const index = withIndex(duckdb, new PackedIndex(folder, pack, manifest), log);
+  return {
+    pack,
+    manifest,
+    folder,
+    records,
+    engines: { DuckDB: duckdb, 'the packed index': index },
+    close: () => index.close(),
+  };
+}
+
+/** Published values of one attribute over time, by record, read from the release by another reader of Parquet. */
+export async function historyOf(folder: string, attribute: string): Promise<Map<string, Interval[]>> {
+  const file = await asyncBufferFromFile(join(folder, RELEASE_FILES.history));
+  const rows = await parquetReadObjects({
+    file,
+    compressors,
+    columns: ['entity', 'attribute', 'value', 'from', 'to'],
+    filter: { attribute: { $eq: attribute } },
+  });
+  const found = new Map<string, Interval[]>();
+  for (const { entity, value, from, to } of rows as Record<string, string & Date>[]) {
+    const told = typeof value === 'string' ? (JSON.parse(value) as Value) : null;
+    const interval = {
+      entity: entity!,
+      attribute,
+      value: told,
+      from: from!.toISOString(),
+      to: to?.toISOString() ?? null,
+      source_url: '',
+    };
+    const own = found.get(entity!);
+    if (own === undefined) found.set(entity!, [interval]);
+    else own.push(interval);
+  }
+  return found;
+}
