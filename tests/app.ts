@@ -1,5 +1,5 @@
 // The real app over small releases of the fictional packs, asked without a socket; only the edges are doubles.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Caller, Credential } from '../api/access/caller.ts';
@@ -9,12 +9,15 @@ import { createApp } from '../api/app.ts';
 import type { Gate } from '../api/execute.ts';
 import { lendFrom } from '../api/lend.ts';
 import { EVERY_OPERATION } from '../api/operations/accounts.ts';
+import { datasetNight } from '../build/nightly-dataset.ts';
 import { exportLinks } from '../data/export.ts';
+import { paths, RELEASE_FILES } from '../data/layout.ts';
 import type { StoredRecord } from '../data/model.ts';
 import { openRegister, type Register } from '../data/register.ts';
 import type { Store } from '../data/state/store.ts';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
+import { still } from './night-pack.ts';
 import { randomHistory } from './random-history.ts';
 import { randomRecords } from './random-records.ts';
 import { writeRelease } from './write-release.ts';
@@ -60,6 +63,8 @@ export interface TestOptions {
   /** Files of DIST_DIR are looked for here. */
   dist?: string;
   records?: number;
+  /** Releases as a night makes them of the packs' own sources, with their past; `records` of the app are then theirs. */
+  nights?: boolean;
   /** Where the state is, besides SQLite in a folder of the test's own. */
   store?: { databaseUrl?: string; schema?: string; redisUrl?: string };
   /** The clock; NOW stands still. */
@@ -75,6 +80,16 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   for (const dataset of ['harbours', 'tools']) {
     const pack = await loadPack(join(import.meta.dirname, 'packs', dataset));
     packs.push(pack);
+    if (options.nights) {
+      const { release } = await datasetNight(pack, dataDir, still(), { accept: true });
+      const lines = readFileSync(join(paths.release(dataDir, dataset, release!), RELEASE_FILES.jsonl), 'utf8');
+      records[dataset] = lines
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as StoredRecord);
+      releases[dataset] = release!;
+      continue;
+    }
     records[dataset] = randomRecords(pack, options.records ?? 60, 7);
     const history = randomHistory(pack, records[dataset], 7, NOW.getTime());
     releases[dataset] = (await writeRelease(dataDir, pack, records[dataset], true, history)).release;
