@@ -27,7 +27,7 @@ export function siteData(releases: readonly Release[], base: string, dist: strin
 function datasetOf({ pack, manifest }: Release, base: string, dist: string): SiteDataset {
   const { id, title, description, license, sources, compare, group_by } = pack;
   const written = JSON.parse(readFileSync(join(dist, 'v1', id, 'examples'), 'utf8')) as { items: PublicRecord[] };
-  const [first] = written.items;
+  const [first] = oneOfEach(written.items, group_by);
   const [value] = manifest.enums[group_by] ?? [];
   return {
     id,
@@ -51,12 +51,23 @@ function datasetOf({ pack, manifest }: Release, base: string, dist: string): Sit
     prices: PRICED.filter((operation) => operation !== 'prices' || pack.price_attributes.length > 0)
       .map((operation) => ({ operation, eur: pack.prices[operation] / 1e6 }))
       .sort((a, b) => a.eur - b.eur),
-    examples: written.items.slice(0, EXAMPLES),
+    examples: oneOfEach(written.items, group_by).slice(0, EXAMPLES),
     showcase: written.items.length,
     compare,
+    group_by,
     page: first ? readFileSync(join(dist, pagePath(id, first.slug)), 'utf8') : '',
     filter: value === undefined ? '' : `${encodeURIComponent(group_by)}=${encodeURIComponent(value)}`,
   };
+}
+
+/** The first record of each group, so that a few of them show how records differ. */
+function oneOfEach(records: readonly PublicRecord[], group_by: string): PublicRecord[] {
+  const groups = new Map<string, PublicRecord>();
+  for (const record of records) {
+    const group = JSON.stringify(record.attributes[group_by]) ?? '';
+    if (!groups.has(group)) groups.set(group, record);
+  }
+  return [...groups.values()];
 }
 
 /** Keys of these files begin with this. */

@@ -35,6 +35,8 @@ export interface SiteDataset {
   showcase: number;
   /** Compare columns of the pack: what tells records apart. */
   compare: string[];
+  /** Attribute that records are grouped by. */
+  group_by: string;
   /** The Markdown page of the first example, as published; '' without examples. */
   page: string;
   /** A filter that finds something: `provider=openai`. */

@@ -70,6 +70,32 @@ describe.each(CASES)('%s', (name) => {
     for (const [path, text] of pages) expect(text, path).not.toContain('PAID');
   });
 
+  test('pages for people need no script and no other host, and every link within the register leads somewhere', () => {
+    const pages = [...filesOf(config.DIST_DIR)].filter(([path]) => path.endsWith('.html'));
+    expect(pages.map(([path]) => path)).toContain('index.html');
+    for (const [path, html] of pages) {
+      expect(html, path).toMatch(/^<!doctype html><html lang="en">/i);
+      expect(html, path).not.toMatch(/<script|<iframe|<img|\son\w+=|javascript:/i);
+      expect(html.match(/<h1[ >]/g), path).toHaveLength(1);
+      const loaded = [...html.matchAll(/<link rel="(?:stylesheet|icon)" href="([^"]*)"/g)].map(([, href]) => href);
+      expect(
+        loaded.every((href) => href?.startsWith('/data/assets/') || href?.startsWith('data:')),
+        path,
+      ).toBe(true);
+      const links = [...html.matchAll(/href="([^"]*)"/g)].map(
+        ([, href = '']) => new URL(href, `${config.BASE_URL}/${path}`),
+      );
+      const own = links.filter(({ origin }) => origin === new URL(config.BASE_URL).origin);
+      expect(own.length, path).toBeGreaterThan(5);
+      for (const { pathname, hash } of own) {
+        const file = pathname.replace(/^\/data\//, '').replace(/(^|\/)$/, '$1index.html');
+        expect(existsSync(join(config.DIST_DIR, file)), `${path} → ${pathname}`).toBe(true);
+        const target = hash === '' ? '' : readFileSync(join(config.DIST_DIR, file), 'utf8');
+        if (hash !== '') expect(target, `${path} → ${hash}`).toContain(`id="${hash.slice(1)}"`);
+      }
+    }
+  });
+
   test('a second night rewrites nothing, a later one without news neither', async () => {
     const before = stamps(config.DIST_DIR);
     await night();
