@@ -17,7 +17,7 @@ import type { Pack, Value } from '../../packs/model.ts';
 export const DATASETS = ['llm-models', 'airports', 'places'] as const;
 
 /** Where tests/live/setup.ts has put the releases. */
-export const dataDir = () => resolve(process.env['DATA_DIR'] ?? '');
+const dataDir = () => resolve(process.env['DATA_DIR'] ?? '');
 
 export interface LiveRelease {
   pack: Pack;

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
 
-export const KEY = 'an-admin-key-of-the-live-suite-0123456789';
+const KEY = 'an-admin-key-of-the-live-suite-0123456789';
 
 /** A port that nobody listens on now. */
 async function freePort(): Promise<number> {
