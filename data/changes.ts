@@ -8,7 +8,7 @@ import type { Release } from './release.ts';
 export type FedChange = Change & { recorded_at: string };
 
 /** Microseconds since 1970 as ISO 8601 in UTC, six decimals. */
-function isoMicroseconds(at: number): string {
+export function isoMicroseconds(at: number): string {
   const milliseconds = Math.floor(at / 1000);
   const finer = String(at - milliseconds * 1000).padStart(3, '0');
   return new Date(milliseconds).toISOString().replace('Z', `${finer}Z`);
