@@ -17,7 +17,7 @@ export const record = section('contract 2', {
   'record.same-keys': done('attributes, provenance and freshness have the same keys; fields trims all three'),
   'record.dotted-keys': done('a nested attribute is addressed and keyed by its dotted name'),
   'record.price-range': done('a price range is {min, max, currency}'),
-  'record.plain-price': planned('a plain price is a number, its currency and unit stand in the schema'),
+  'record.plain-price': done('a plain price is a number, its currency and unit stand in the schema'),
   'record.scores': done('quality_score and completeness are 0 to 1'),
   'record.source-kind': planned('source.kind is collector or owner'),
   'record.updated-at': done('updated_at is when the newest value change became visible'),

@@ -49,7 +49,7 @@ export const previews = section('contract 3', {
   'leak.matched': done('matched below 5 is null then; admin keys are excepted'),
   'leak.facets-anonymous': done('anonymous facets with a filter on a non-public attribute are 402'),
   'leak.profiles': planned('profiles follow the same rule'),
-  'leak.audit': planned('audit.md never shows a non-public value'),
+  'leak.audit': done('audit.md never shows a non-public value'),
   'format.key-required': done('csv, ndjson and arrow without a key are 401 key_required, nothing settled'),
 });
 

@@ -7,7 +7,7 @@ export const facts = section('contract 5', {
   'fact.no-half-file': done('a run that dies leaves no half file'),
   'fact.confirmation': done('a source that says the same again gets a confirmation row, the fact stays'),
   'fact.observed-at': done('observed_at of provenance is the newest confirmation of the winning source'),
-  'fact.first-and-confirmed': planned('facts shows the first observation and, on each fact, its newest confirmation'),
+  'fact.first-and-confirmed': done('facts shows the first observation and, on each fact, its newest confirmation'),
 });
 
 export const consolidation = section('contract 5', {
@@ -27,9 +27,9 @@ export const releases = section('contract 5', {
   'release.reload': done('a running API takes a new release without dropping a request'),
   'release.last-good': done('the last good release stays when a build fails'),
   'feed.recorded-at': done('recorded_at is unique and increasing, given when a change becomes visible'),
-  'feed.exclusive': planned('since and next_since are exclusive: reading on misses and repeats nothing'),
-  'feed.limit': planned('changes takes a limit up to 10,000'),
-  'feed.observed-at': planned('changelog, time series and as_of use observed_at'),
+  'feed.exclusive': done('since and next_since are exclusive: reading on misses and repeats nothing'),
+  'feed.limit': done('changes takes a limit up to 10,000'),
+  'feed.observed-at': done('changelog, time series and as_of use observed_at'),
 });
 
 export const overlay = section('contract 5', {

@@ -39,7 +39,7 @@ export const resources = section('spec 2', {
   'record.attribution': done('attribution is ready to paste and links to the record'),
   'record.sample-flag': done('records of samples carry sample: true'),
   'record.owner-edit': planned('a record edited by its owner has source.kind owner and confidence 1.0'),
-  'fact.history': planned('all facts ever observed of a record are served by its facts endpoint'),
+  'fact.history': done('all facts ever observed of a record are served by its facts endpoint'),
   'key.shown-once': planned('the secret of a key is shown once, in the answer that creates it'),
   'key.one-per-email': done('one key per e-mail address'),
   'key.default-plan': done('a key starts on the payg plan'),

@@ -27,7 +27,7 @@ export const authentication = section('spec 5', {
 });
 
 export const events = section('spec 6', {
-  'events.pull': planned('changes are read from changes and changelog; nothing is pushed'),
+  'events.pull': done('changes are read from changes and changelog; nothing is pushed'),
 });
 
 export const errors = section('spec 7', {
@@ -57,7 +57,7 @@ export const limits = section('spec 8', {
   'limit.compare': done('5 ids per compare'),
   'limit.similar': done('similar 1 to 100, 10 by default'),
   'limit.facets': done('facets 1 to 200, 50 by default'),
-  'limit.changelog': planned('changelog 1 to 365 days, 1 to 500 items'),
+  'limit.changelog': done('changelog 1 to 365 days, 1 to 500 items'),
   'limit.timeseries': done('timeseries 1 to 366 days, 5000 records'),
   'limit.welcome': done('0.50 EUR of welcome credit per key, one key per e-mail'),
   'limit.token': planned('an access token lives one hour'),
