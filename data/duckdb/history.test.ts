@@ -1,0 +1,166 @@
+// The questions about the past, twice: as text with values, and as rows over files of more than one row group.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadPack } from '../../packs/index.ts';
+import type { Pack } from '../../packs/model.ts';
+import { randomRecords } from '../../tests/random-records.ts';
+import { writeRelease } from '../../tests/write-release.ts';
+import type { StoredRecord } from '../model.ts';
+import { openRelease, type Release } from '../release.ts';
+import { countStatement, pageStatement } from './changelog.ts';
+import { changesStatement } from './changes.ts';
+import { doubtsStatement, factsStatement, pastStatement } from './facts.ts';
+import { sql } from './sql.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'history-'));
+let pack: Pack;
+let records: StoredRecord[];
+let release: Release;
+beforeAll(async () => {
+  pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
+  records = randomRecords(pack, 200, 3);
+  release = await openRelease(dataDir, pack, (await writeRelease(dataDir, pack, records)).release);
+});
+afterAll(async () => {
+  await release.engine.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const file = sql`read_parquet('f')`;
+const hostile = "x'; DROP TABLE records; --";
+
+describe('as text', () => {
+  test('every value is bound', () => {
+    const plans = [
+      factsStatement({ entity: hostile, attribute: hostile, since: 5, limit: 10 }, file),
+      factsStatement({ entity: 'r', attribute: null, since: null, limit: 10 }, file),
+      pastStatement([hostile, 'r'], file),
+      doubtsStatement(hostile, file),
+      countStatement({ since: 1, attribute: hostile, ordinal: 7, type: 'added', limit: 1, offset: 2 }, file),
+      pageStatement({ since: 1, attribute: null, ordinal: null, type: 'all', limit: 3, offset: 4 }, file),
+      changesStatement({ since: 6, limit: 9 }, file),
+    ];
+    expect(plans).toMatchInlineSnapshot(`
+      [
+        {
+          "text": "SELECT entity, attribute, value, source, source_url, source_kind, epoch_ms(observed_at), epoch_ms(confirmed_at), confidence, evidence, run, won, reason FROM read_parquet('f') WHERE entity = ? AND attribute = ? AND observed_at >= make_timestamp_ms(?) ORDER BY observed_at DESC, attribute, run DESC, source, value LIMIT 10",
+          "values": [
+            "x'; DROP TABLE records; --",
+            "x'; DROP TABLE records; --",
+            5,
+          ],
+        },
+        {
+          "text": "SELECT entity, attribute, value, source, source_url, source_kind, epoch_ms(observed_at), epoch_ms(confirmed_at), confidence, evidence, run, won, reason FROM read_parquet('f') WHERE entity = ? ORDER BY observed_at DESC, attribute, run DESC, source, value LIMIT 10",
+          "values": [
+            "r",
+          ],
+        },
+        {
+          "text": "SELECT entity, attribute, value, source, source_url, source_kind, epoch_ms(observed_at), epoch_ms(confirmed_at), confidence, evidence, run, won, reason FROM read_parquet('f') WHERE entity IN (?, ?) ORDER BY entity, attribute, observed_at, run, source, value",
+          "values": [
+            "x'; DROP TABLE records; --",
+            "r",
+          ],
+        },
+        {
+          "text": "SELECT kind, attribute, epoch_ms(opened_at) FROM read_parquet('f') WHERE entity_id = ? ORDER BY opened_at, attribute, id",
+          "values": [
+            "x'; DROP TABLE records; --",
+          ],
+        },
+        {
+          "text": "SELECT count(*) FROM read_parquet('f') WHERE observed_at >= make_timestamp_ms(?) AND attribute = ? AND ord = ?::UINTEGER AND type = ?",
+          "values": [
+            1,
+            "x'; DROP TABLE records; --",
+            7,
+            "added",
+          ],
+        },
+        {
+          "text": "SELECT entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url FROM read_parquet('f') WHERE observed_at >= make_timestamp_ms(?) LIMIT 3 OFFSET 4",
+          "values": [
+            1,
+          ],
+        },
+        {
+          "text": "SELECT entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url, epoch_us(recorded_at) FROM (SELECT * FROM read_parquet('f') WHERE recorded_at > make_timestamp(?) LIMIT 9) ORDER BY recorded_at",
+          "values": [
+            6,
+          ],
+        },
+      ]
+    `);
+    for (const { text } of plans) expect(text).not.toContain('DROP');
+    expect(() => changesStatement({ since: 1, limit: 0.5 }, file)).toThrow('whole number');
+  });
+});
+
+describe('as rows', () => {
+  /** Every value of every record, as the plain past of tests/write-past.ts has it. */
+  const values = () =>
+    records.flatMap(({ id, attributes }, ord) =>
+      Object.entries(attributes).map(([attribute, value]) => ({ ord, id, attribute, value: JSON.stringify(value) })),
+    );
+
+  test('the feed in its order, in pieces of any size', async () => {
+    const every = await release.engine.changes({ since: 0, limit: 10_000 });
+    expect(every.length).toBe(values().length);
+    expect(every.length).toBeGreaterThan(2048);
+    const times = every.map(({ recorded_at }) => recorded_at);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    for (const limit of [1, 7, 2048, 2049]) {
+      const some = await release.engine.changes({ since: times[2040]!, limit });
+      expect(some).toEqual(every.slice(2041, 2041 + limit));
+    }
+    expect(await release.engine.changes({ since: times.at(-1)!, limit: 5 })).toEqual([]);
+  });
+
+  test('the changelog newest first, in pages that put together are the whole', async () => {
+    const plan = { since: 0, attribute: null, ordinal: null, type: 'all' as const };
+    const { rows, total } = await release.engine.changelog({ ...plan, limit: 10_000, offset: 0 });
+    expect([rows.length, total]).toEqual([values().length, values().length]);
+    const times = rows.map(({ observed_at }) => observed_at);
+    expect(times).toEqual(times.toSorted((a, b) => b - a));
+    for (const offset of [0, 500, 2000, 2047, total - 3, total, total + 9]) {
+      const page = await release.engine.changelog({ ...plan, limit: 100, offset });
+      expect(page).toEqual({ rows: rows.slice(offset, offset + 100), total });
+    }
+    const own = await release.engine.changelog({ ...plan, ordinal: 3, limit: 500, offset: 0 });
+    expect(own.rows).toEqual(rows.filter(({ entity_id }) => entity_id === records[3]!.id));
+  });
+
+  test('facts of one record, the past of several, and nothing of none', async () => {
+    const { id } = records[5]!;
+    const facts = await release.engine.facts({ entity: id, attribute: null, since: null, limit: 100 });
+    const mine = values().filter((each) => each.id === id);
+    expect(new Set(facts.map(({ attribute, value }) => `${attribute} ${value}`))).toEqual(
+      new Set(mine.map(({ attribute, value }) => `${attribute} ${value}`)),
+    );
+    expect(await release.engine.facts({ entity: id, attribute: null, since: null, limit: 2 })).toEqual(
+      facts.slice(0, 2),
+    );
+    expect(await release.engine.facts({ entity: hostile, attribute: null, since: null, limit: 2 })).toEqual([]);
+    const { records: past, readings } = await release.engine.past([5, 9, 150]);
+    expect(past.map(({ ordinal }) => ordinal).toSorted((a, b) => a - b)).toEqual([5, 9, 150]);
+    for (const { ordinal, id: found, slug, identity, facts: own, listings } of past) {
+      expect([found, slug]).toEqual([records[ordinal]!.id, records[ordinal]!.slug]);
+      expect(JSON.parse(identity)).toHaveProperty('maker');
+      expect(own.length).toBe(values().filter((each) => each.ord === ordinal).length);
+      expect(listings).toHaveLength(1);
+    }
+    expect(readings.length).toBeGreaterThan(1);
+    expect((await release.engine.past([])).records).toEqual([]);
+    expect(await release.engine.doubts(id)).toEqual([]);
+  });
+
+  test('a question that is given up leaves', async () => {
+    const signal = AbortSignal.abort();
+    await expect(release.engine.changes({ since: 0, limit: 10 }, { signal })).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+  });
+});
