@@ -7,6 +7,7 @@ import { ERRORS } from '../api/errors.ts';
 import { OPERATIONS } from '../api/operations/index.ts';
 import { ADMIN, type TestApp, testApp } from './app.ts';
 import { pick, type Random, random } from './random-records.ts';
+import { requiredQuery } from './required.ts';
 
 const REQUESTS = 10_000;
 
@@ -166,6 +167,8 @@ const RAW = [
 ];
 
 const PARAMETERS = [
+  // Of analysis and of the past.
+  ...'attribute group_by days step differ_by since as_of offset entity type'.split(' '),
   ...[
     'q',
     'near',
@@ -220,12 +223,23 @@ const PLAUSIBLE = [
   '-quality',
   '2026-01-01',
   '47.3,8.5,900',
+  'price.list',
+  'price',
+  'kind',
+  'kind,maker',
+  'materials',
+  'week',
+  'changed',
+  '366',
+  'record-1',
+  'record-1,record-2',
+  '2026-11-19T00:00:00Z',
 ];
 
 const ODD_METHODS = ['HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND', 'x'];
 
 function value(next: Random): string {
-  if (next() < 0.3) return pick(next, PLAUSIBLE);
+  if (next() < 0.4) return pick(next, PLAUSIBLE);
   const attack = Array.from({ length: 1 + Math.floor(next() * 2) }, () => pick(next, ATTACKS)).join(
     pick(next, ['', ',', ' ']),
   );
@@ -233,12 +247,25 @@ function value(next: Random): string {
   return next() < 0.15 ? encoded + pick(next, RAW) : encoded;
 }
 
-function query(next: Random): string {
+/** Parameters by the last part of the path of the operation that takes them. */
+const OWN = new Map(
+  OPERATIONS.map(({ route, input }) => {
+    const shape = 'shape' in input(null) ? (input(null) as unknown as { shape: object }).shape : {};
+    return [route.path.split('/').at(-1), Object.keys(shape).filter((name) => !['ds', 'entity_id'].includes(name))];
+  }),
+);
+
+function query(next: Random, path: string): string {
+  const own = OWN.get(path.replace(/\.md$/, '').split('/').at(-1)) ?? [];
   const most = next() < 0.02 ? 200 : 4;
   const pairs = Array.from({ length: Math.floor(next() * most) }, () => {
-    const name = next() < 0.9 ? pick(next, PARAMETERS) : value(next);
+    const known = own.length > 0 && next() < 0.5 ? own : PARAMETERS;
+    const name = next() < 0.9 ? pick(next, known) : value(next);
     return next() < 0.05 ? name : `${name}=${value(next)}`;
   });
+  // Mostly with what the operation cannot do without, so that the hostile value is met by more than the first check.
+  const needed = next() < 0.7 ? requiredQuery(path.replace(/\.md$/, '')).slice(1) : '';
+  if (needed !== '') pairs.unshift(needed);
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
@@ -302,7 +329,8 @@ const CODES = new Set(Object.keys(ERRORS));
 
 async function attack(next: Random): Promise<string> {
   const method = next() < 0.85 ? 'GET' : pick(next, ODD_METHODS);
-  const [url, sent] = [path(next) + query(next), headers(next)];
+  const at = path(next);
+  const [url, sent] = [at + query(next, at), headers(next)];
   let request: Request;
   try {
     request = new Request(`http://localhost${url.startsWith('/') ? url : `/${url}`}`, { method, headers: sent });
@@ -324,8 +352,13 @@ async function attack(next: Random): Promise<string> {
     expect(ERRORS[body.error as keyof typeof ERRORS].status, told).toBe(status);
   }
   if (method === 'HEAD' || status === 204 || status === 304) expect(text, told).toBe('');
+  const last = at.replace(/\.md$/, '').split('/').at(-1) ?? '';
+  if (status === 200) reached[last] = (reached[last] ?? 0) + 1;
   return String(status);
 }
+
+/** 200s by operation, to know that each was reached beyond its parser. */
+const reached: Record<string, number> = {};
 
 test(`${REQUESTS} hostile requests`, async () => {
   const next = random(20261120);
@@ -340,6 +373,8 @@ test(`${REQUESTS} hostile requests`, async () => {
   expect(app.faults).toEqual([]);
   expect(app.lent()).toBe(0);
   // The requests are worth something only when they get past the door.
+  for (const last of ['facets', 'similar', 'stats', 'timeseries', 'compare', 'facts', 'prices', 'changelog', 'changes'])
+    expect(reached[last] ?? 0, last).toBeGreaterThan(10);
   expect(seen['200'] ?? 0).toBeGreaterThan(REQUESTS / 50);
   for (const status of ['400', '404', '405', '422'])
     expect(seen[status] ?? 0, JSON.stringify(seen)).toBeGreaterThan(50);

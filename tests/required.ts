@@ -11,5 +11,6 @@ const REQUIRED: Record<string, string> = {
 
 /** The query of an address without one, or nothing. */
 export function requiredQuery(path: string): string {
-  return REQUIRED[path.slice(path.lastIndexOf('/') + 1)] ?? '';
+  const last = path.slice(path.lastIndexOf('/') + 1);
+  return Object.hasOwn(REQUIRED, last) ? (REQUIRED[last] ?? '') : '';
 }
