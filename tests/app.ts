@@ -95,6 +95,9 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     releases[dataset] = (await writeRelease(dataDir, pack, records[dataset], true, history)).release;
   }
   const register = await openRegister({ dataDir, packs, log: () => {} });
+  // Tests begin with everything loaded, as a service that has been up for a moment.
+  while (packs.some(({ id }) => register.current(id)?.warm?.() === false))
+    await new Promise((done) => setTimeout(done, 5));
   const faults: unknown[] = [];
   let lent = 0;
   const lend = lendFrom(register);
