@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Everything whose text decides how a page or an answer reads. */
-const ROOMS = ['../api/formats/', '../api/operations/', '../packs/'];
+const ROOMS = ['../api/discovery/', '../api/formats/', '../api/operations/', '../data/', '../packs/'];
 
 let known: string | undefined;
 
-/** 16 hex digits over the sources of the formats, the operations and the packs' room. */
+/** 16 hex digits over the sources of the rooms that decide how an answer reads. */
 export function codeFingerprint(): string {
   if (known !== undefined) return known;
   const digest = createHash('sha256');

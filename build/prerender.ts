@@ -1,6 +1,6 @@
 // The static half: free answers, documents, record pages and the pages for people, as files below DIST_DIR (docs/static-hosting.md).
 import { hash } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DOCUMENTS } from '../api/discovery/index.ts';
 import { packVersion } from '../api/operations/about.ts';
@@ -8,6 +8,7 @@ import { EVERY_OPERATION } from '../api/operations/accounts.ts';
 import type { Config } from '../config.ts';
 import { currentRelease } from '../data/manifest.ts';
 import type { Release } from '../data/release.ts';
+import { UNFINISHED } from '../data/write/atomic.ts';
 import type { Pack } from '../packs/model.ts';
 import type { Effects } from './effects.ts';
 import { writePages } from './pages.ts';
@@ -51,9 +52,8 @@ export async function prerender({
 }: PrerenderOptions): Promise<PrerenderReport> {
   const { DATA_DIR, DIST_DIR, BASE_URL: base, EUR_USD: eur_usd } = config;
   const { progress } = effects;
-  const scratch = join(DATA_DIR, 'prerender');
   await mkdir(DIST_DIR, { recursive: true });
-  await mkdir(scratch, { recursive: true });
+  const scratch = await scratchIn(DATA_DIR);
   const releases: Release[] = [];
   for (const pack of packs) {
     const id = await currentRelease(DATA_DIR, pack.id);
@@ -104,6 +104,15 @@ export async function prerender({
     for (const { engine } of releases) await engine.close();
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/** A folder of this run alone: a process that a killed run left behind may still write into that run's own. */
+async function scratchIn(dataDir: string): Promise<string> {
+  const name = `${UNFINISHED}prerender-`;
+  for (const old of await readdir(dataDir)) {
+    if (old.startsWith(name)) await rm(join(dataDir, old), { recursive: true, force: true });
+  }
+  return mkdtemp(join(dataDir, name));
 }
 
 /** The moment that files about several releases are of: when the newest was made. */

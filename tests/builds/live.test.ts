@@ -1,15 +1,22 @@
 // A prerendered file is an answer given early: every one of them against the running API at the same moment.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { prerender } from '../../build/prerender.ts';
+import { type PrerenderOptions, prerender } from '../../build/prerender.ts';
 import { silent } from '../../build/progress.ts';
 import { BASE, type TestApp, testApp } from '../app.ts';
 
 let app: TestApp;
 let dist: string;
 let files: string[];
+
+/** One run of the build with pages for people made by the test. */
+async function run(site: NonNullable<PrerenderOptions['site']>): Promise<string[]> {
+  const config = { DATA_DIR: app.dataDir, DIST_DIR: dist, BASE_URL: BASE, EUR_USD: 1.1 };
+  const packs = [...app.register.packs.values()];
+  return (await prerender({ config, packs, untouched: [], effects: { progress: silent }, site })).failures;
+}
 
 beforeAll(async () => {
   dist = mkdtempSync(join(tmpdir(), 'live-'));
@@ -20,14 +27,12 @@ beforeAll(async () => {
     records: 20,
     now: () => made.at ?? new Date('2026-11-20T12:00:00Z'),
   });
-  const packs = [...app.register.packs.values()];
-  made.at = new Date(app.register.current(packs[0]!.id)!.manifest.created_at);
-  const config = { DATA_DIR: app.dataDir, DIST_DIR: dist, BASE_URL: BASE, EUR_USD: 1.1 };
-  await prerender({ config, packs, untouched: [], effects: { progress: silent }, site: async () => {} });
+  made.at = new Date(app.register.current('tools')!.manifest.created_at);
+  expect(await run(async (_data, output) => output.write('about.html', 'old', 'site.1'))).toEqual([]);
   files = readdirSync(dist, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(dist.length + 1))
-    .filter((path) => !path.startsWith('.build/'));
+    .filter((path) => !path.startsWith('.build/') && path !== 'about.html');
 }, 60_000);
 afterAll(async () => {
   await app.close();
@@ -54,3 +59,13 @@ test('each file is what the API answers at its address', async () => {
     expect(await live.text(), path).toBe(readFileSync(join(dist, path), 'utf8'));
   }
 }, 60_000);
+
+test('when the pages for people cannot be made, the old ones stay and the run says so', async () => {
+  const torn = async () => {
+    throw new Error('the pages are torn');
+  };
+  expect(await run(torn)).toEqual(['the pages are torn']);
+  expect(readFileSync(join(dist, 'about.html'), 'utf8')).toBe('old');
+  expect(await run(async () => {})).toEqual([]);
+  expect(existsSync(join(dist, 'about.html'))).toBe(false);
+});
