@@ -1,5 +1,5 @@
 // Requirements of specification section 4: endpoints of a dataset.
-import { done, planned, section } from './model.ts';
+import { done, section } from './model.ts';
 
 export const datasetEndpoints = section('spec 4', {
   'datasets.list': done('GET /v1/datasets lists every dataset with links, tools and prices, free'),

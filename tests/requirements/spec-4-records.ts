@@ -1,5 +1,5 @@
 // Requirements of specification section 4: endpoints of records, and search.
-import { done, planned, section } from './model.ts';
+import { done, section } from './model.ts';
 
 export const recordEndpoints = section('spec 4', {
   'search.get': done('GET /v1/{ds}/entities answers search results, paid'),
