@@ -1,7 +1,6 @@
 // The real packs, asked thousands of seeded random questions: both engines agree with the independent evaluator over the exported rows.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeCursor } from '../../data/cursor.ts';
-import type { Interval } from '../../data/model.ts';
 import { parseFacets, parseSearch } from '../../data/parse.ts';
 import { parseSimilar, parseStats, parseTimeseries } from '../../data/parse-analysis.ts';
 import { questionOf } from '../../data/parse-selection.ts';
@@ -158,7 +157,6 @@ describe.each(DATASETS)('%s', (dataset) => {
   }, 600_000);
 
   test(`${counts.timeseries} time series`, async () => {
-    const histories = new Map<string, Map<string, Interval[]>>();
     let [asked, points, refused] = [0, 0, 0];
     for (const { query } of questions(counts.timeseries, 14, randomTimeseries)) {
       const input = parseTimeseries(query, live.pack);
@@ -179,9 +177,8 @@ describe.each(DATASETS)('%s', (dataset) => {
         refused += 1;
         continue;
       }
-      const history = histories.get(attribute) ?? (await historyOf(live.folder, attribute));
-      histories.set(attribute, history);
-      const intervals = matched.flatMap(({ id }) => history.get(id) ?? []);
+      const ids = matched.map(({ id }) => id);
+      const intervals = ids.length === 0 ? [] : await historyOf(live.folder, attribute, ids);
       const expected = evaluateTimeseries(live.pack, matched, intervals, { ...query, step: input.step }, NOW);
       const found = await answer;
       if ('code' in found) {

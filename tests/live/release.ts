@@ -1,7 +1,6 @@
 // The releases that the live suite asks, and their exported rows for the evaluator.
 import { join, resolve } from 'node:path';
-import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
-import { compressors } from 'hyparquet-compressors';
+import { DuckDBInstance, LIST, listValue, VARCHAR } from '@duckdb/node-api';
 import { openEngine } from '../../data/duckdb/engine.ts';
 import { PackedIndex } from '../../data/index/engine.ts';
 import { withIndex } from '../../data/index/indexed.ts';
@@ -53,29 +52,24 @@ export async function openLive(dataset: string, log: (text: string) => void): Pr
   };
 }
 
-/** Published values of one attribute over time, by record, read from the release by another reader of Parquet. */
-export async function historyOf(folder: string, attribute: string): Promise<Map<string, Interval[]>> {
-  const file = await asyncBufferFromFile(join(folder, RELEASE_FILES.history));
-  const rows = await parquetReadObjects({
-    file,
-    compressors,
-    columns: ['entity', 'attribute', 'value', 'from', 'to'],
-    filter: { attribute: { $eq: attribute } },
-  });
-  const found = new Map<string, Interval[]>();
-  for (const { entity, value, from, to } of rows as Record<string, string & Date>[]) {
-    const told = typeof value === 'string' ? (JSON.parse(value) as Value) : null;
-    const interval = {
-      entity: entity!,
-      attribute,
-      value: told,
-      from: from!.toISOString(),
-      to: to?.toISOString() ?? null,
-      source_url: '',
-    };
-    const own = found.get(entity!);
-    if (own === undefined) found.set(entity!, [interval]);
-    else own.push(interval);
-  }
-  return found;
+/** Published values of one attribute of some records over time, as the release exports them. */
+export async function historyOf(folder: string, attribute: string, ids: readonly string[]): Promise<Interval[]> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  const file = join(folder, RELEASE_FILES.history).replaceAll("'", "''");
+  const found = await connection.runAndReadAll(
+    `SELECT entity, value, epoch_ms("from")::DOUBLE, epoch_ms("to")::DOUBLE FROM read_parquet('${file}') WHERE attribute = $1 AND list_contains($2, entity)`,
+    [attribute, listValue([...ids])],
+    [VARCHAR, LIST(VARCHAR)],
+  );
+  const rows = found.getRows() as [string, string | null, number, number | null][];
+  instance.closeSync();
+  return rows.map(([entity, value, from, to]) => ({
+    entity,
+    attribute,
+    value: value === null ? null : (JSON.parse(value) as Value),
+    from: new Date(from).toISOString(),
+    to: to === null ? null : new Date(to).toISOString(),
+    source_url: '',
+  }));
 }
