@@ -131,10 +131,7 @@ describe.each(['airports', 'places'] as const)('%s', (dataset) => {
     const counts = await Promise.all(typed.map((q) => agree({ q })));
     expect(new Set(counts).size).toBe(1);
     expect(counts[0]).toBeGreaterThan(0);
-    const name = live.pack.attributes.find(
-      ({ type, filterable, searchable }) => type === 'string' && filterable && searchable,
-    )!.name;
-    const like = await Promise.all(['zürich', 'ZURICH'].map((text) => agree({ [`like_${name}`]: text })));
+    const like = await Promise.all(['zürich', 'ZURICH'].map((text) => agree({ like_name: text })));
     expect(like[0]).toBe(like[1]);
     expect(like[0]).toBeGreaterThan(0);
   }, 120_000);
