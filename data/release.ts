@@ -58,19 +58,23 @@ export async function openRelease(
   if (manifest.dataset !== pack.id || manifest.release !== release)
     throw new Error(`the manifest is that of ${manifest.dataset} ${manifest.release}`);
   await checkFiles(folder, manifest);
-  const opening = openEngine(folder, pack, manifest, limits, gate);
+  const open = () => openEngine(folder, pack, manifest, limits, gate);
   const tell = (message: string) => log(`${pack.id}: ${message}`);
   const index = openIndex(folder, pack, manifest, tell);
   // The index answers most questions at once; the tables of DuckDB load meanwhile, and without it they are waited for.
-  if (index === null) return { pack, manifest, folder, engine: await opening };
+  if (index === null) return { pack, manifest, folder, engine: await open() };
   let loaded = false;
-  opening.then(
-    () => {
+  const duckdb = later(async () => {
+    try {
+      const engine = await open();
       loaded = true;
-    },
-    (error: Error) => tell(`DuckDB cannot be opened: ${error.message}`),
-  );
-  return { pack, manifest, folder, engine: withIndex(later(opening), index, tell), warm: () => loaded };
+      return engine;
+    } catch (error) {
+      tell(`DuckDB cannot be opened: ${(error as Error).message}`);
+      throw error;
+    }
+  });
+  return { pack, manifest, folder, engine: withIndex(duckdb, index, tell), warm: () => loaded };
 }
 
 /** The packed index of a release; null where it is missing or damaged, which is told. */
