@@ -9,7 +9,7 @@ export default defineConfig({
     exclude: ['node_modules/**', 'dist/**', 'data/var/**', 'coverage/**'],
     globalSetup: ['./tests/live/setup.ts'],
     reporters: ['default', './tests/reporter.ts'],
-    testTimeout: 120_000,
+    testTimeout: 900_000,
     hookTimeout: 1_200_000,
     fileParallelism: false,
     allowOnly: false,
