@@ -51,7 +51,11 @@ function keysOf(record: StoredRecord, by: string): Value[] {
 function byKey(records: StoredRecord[], by: string): Map<Value, StoredRecord[]> {
   const groups = new Map<Value, StoredRecord[]>();
   for (const record of records)
-    for (const key of keysOf(record, by)) groups.set(key, [...(groups.get(key) ?? []), record]);
+    for (const key of keysOf(record, by)) {
+      const members = groups.get(key);
+      if (members === undefined) groups.set(key, [record]);
+      else members.push(record);
+    }
   return groups;
 }
 
