@@ -2,18 +2,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { scratch } from '../tests/night-pack.ts';
 import { Busy, lockNight } from './nightly-lock.ts';
 
 const MODULE = JSON.stringify(join(import.meta.dirname, 'nightly-lock.ts'));
 
-/** A process that takes the lock, says so and waits. */
+/** A process that takes the lock, says so and waits, while everything that can be collected is. */
 async function holder(data: string) {
-  const program = `import { lockNight } from ${MODULE}; lockNight(${JSON.stringify(data)}); console.log('held'); setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
+  const program = `import { lockNight } from ${MODULE}; lockNight(${JSON.stringify(data)}); gc(); console.log('held'); setInterval(gc, 10);`;
+  const child = spawn(process.execPath, ['--expose-gc', '--input-type=module-typescript', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  onTestFinished(() => void child.kill('SIGKILL'));
   await once(child.stdout, 'data');
   return child;
 }

@@ -6,6 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 /** Another run is under way. */
 export class Busy extends Error {}
 
+/** The locks of this process: an open database that nobody refers to would be collected, and its lock dropped with it. */
+const held = new Set<DatabaseSync>();
+
 /**
  * Takes the lock and gives what releases it; throws Busy when another process has it. The lock is SQLite's on an empty file: the kernel
  * holds it for the process, so that none is ever stale. `nightly.pid` beside it only tells a person who that is.
@@ -22,7 +25,11 @@ export function lockNight(dataDir: string): () => void {
     throw new Busy(`another nightly run is under way on ${dataDir} (process ${reader(note)})`);
   }
   writeFileSync(note, `${process.pid}\n`);
-  return () => lock.close();
+  held.add(lock);
+  return () => {
+    held.delete(lock);
+    lock.close();
+  };
 }
 
 const SQLITE_BUSY = 5;
