@@ -1,19 +1,21 @@
 // Goes over every record of a release once: its Markdown page where its version is new, and the text of all public values.
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import { recordPage } from '../api/formats/page.ts';
-import { dataset_full_text, fullTextHead, fullTextRecord } from '../api/operations/dataset_full_text.ts';
+import { dataset_full_text, fullTextHead } from '../api/operations/dataset_full_text.ts';
 import { RELEASE_FILES } from '../data/layout.ts';
-import type { StoredRecord } from '../data/model.ts';
 import type { Release } from '../data/release.ts';
 import { Duck, quoted } from '../data/write/duck.ts';
 import type { Pack } from '../packs/model.ts';
 import { codeFingerprint } from './pages-code.ts';
+import { renderRecords, type Task } from './pages-render.ts';
+import { startThreads, usefulThreads } from './pages-threads.ts';
 import type { Output } from './prerender-output.ts';
 import { type Parts, writeParts } from './prerender-parts.ts';
 
-/** Up to this many changed records are picked out by number. */
-const FEW = 2_000;
+/** Records rendered together, unless told: a few megabytes. */
+const PIECE = 2_048;
+/** From this many records on, threads are worth their start. */
+const LARGE = 20_000;
 
 /** Path of a record's page below DIST_DIR. */
 export function pagePath(dataset: string, slug: string): string {
@@ -37,50 +39,77 @@ export interface PagesOptions {
   key: string;
   /** Told how many records are done. */
   progress: (done: number) => void;
+  /** Threads that render; for small datasets it is not worth starting any. */
+  threads?: number;
+  /** Records rendered together. */
+  piece?: number;
 }
 
 /**
  * Writes the pages of a release and its full text. A record whose version is unchanged is not even read, unless the full text is due.
  */
-export async function writePages(
-  { release, base, scratch, key, progress }: PagesOptions,
-  output: Output,
-): Promise<void> {
-  const { pack, folder } = release;
-  const file = (name: string) => `read_parquet(${quoted(join(folder, name))})`;
-  const [engine, bodies] = [file(RELEASE_FILES.engine), file(RELEASE_FILES.bodies)];
-  const fingerprint = pageFingerprint(pack, base);
+export async function writePages(options: PagesOptions, output: Output): Promise<void> {
+  const { release, base, scratch, key, progress, piece = PIECE } = options;
+  const { pack, manifest, folder } = release;
   const full = output.keepAll(key) ? null : fullText(release, base, output, key);
   const duck = await Duck.open(scratch);
+  const changed = await changedPages(release, pageFingerprint(pack, base), duck, output);
+  const tasks = tasksOf(manifest.records, changed, full !== null, piece);
+  const { threads = tasks.length * piece < LARGE ? 0 : usefulThreads() } = options;
+  const pool = threads === 0 ? null : startThreads({ pack: pack.folder, release: folder, base, scratch }, threads);
+  const render = pool?.render ?? ((task: Task) => renderRecords(pack, folder, base, duck, task));
   try {
-    const changed = new Map<number, string>();
-    const versions = `SELECT ord, slug, version FROM ${engine} JOIN (SELECT ord, version FROM ${bodies}) USING (ord)`;
-    for await (const rows of duck.batches(versions)) {
-      for (const [ord, slug, version] of rows as [number, string, string][]) {
-        const key = `${version}.${fingerprint}`;
-        if (!output.keep(pagePath(pack.id, slug), key)) changed.set(ord, key);
-      }
-    }
-    if (full === null && changed.size === 0) return;
-    // The file lies in order of rank. Few changed records are picked out of it; otherwise it is read from end to end.
-    const some = full === null && changed.size < FEW;
-    const wanted = some ? `WHERE ord IN (${[...changed.keys()].join(', ')})` : '';
-    let done = 0;
-    for await (const rows of duck.batches(`SELECT ord, body FROM ${bodies} ${wanted}`)) {
-      for (const [ord, body] of rows as [number, string][]) {
-        const key = changed.get(ord);
-        if (full === null && key === undefined) continue;
-        const record = JSON.parse(body) as StoredRecord;
-        full?.write(fullTextRecord(record, pack, base));
-        if (key !== undefined) output.write(pagePath(pack.id, record.slug), recordPage(record, pack, base), key);
-      }
-      done += rows.length;
-      progress(done);
+    // A few tasks are under way while the results before them are written, in order.
+    const ahead = pool === null ? 1 : pool.count + 1;
+    const begun = tasks.slice(0, ahead).map(render);
+    for (const [i, task] of tasks.entries()) {
+      const { pages, text } = await begun[i]!;
+      const following = tasks[i + ahead];
+      if (following) begun.push(render(following));
+      delete begun[i];
+      for (const piece of text) full?.write(piece);
+      for (const { ord, slug, page } of pages) output.write(pagePath(pack.id, slug), page, changed.get(ord));
+      progress(task.to);
     }
     full?.end();
   } finally {
+    await pool?.close();
     duck.close();
   }
+}
+
+/** Ordinals of the records whose page is not there yet, with the page's key; the other pages are kept. */
+async function changedPages(
+  { pack, folder }: Release,
+  fingerprint: string,
+  duck: Duck,
+  output: Output,
+): Promise<Map<number, string>> {
+  const file = (name: string) => `read_parquet(${quoted(join(folder, name))})`;
+  const changed = new Map<number, string>();
+  const versions = `SELECT ord, slug, version FROM ${file(RELEASE_FILES.engine)}
+    JOIN (SELECT ord, version FROM ${file(RELEASE_FILES.bodies)}) USING (ord)`;
+  for await (const rows of duck.batches(versions)) {
+    for (const [ord, slug, version] of rows as [number, string, string][]) {
+      const key = `${version}.${fingerprint}`;
+      if (!output.keep(pagePath(pack.id, slug), key)) changed.set(ord, key);
+    }
+  }
+  return changed;
+}
+
+/** The work in pieces, in order of rank; pieces without any are left out. */
+function tasksOf(records: number, changed: ReadonlyMap<number, string>, text: boolean, piece: number): Task[] {
+  const due = [...changed.keys()].sort((a, b) => a - b);
+  const tasks: Task[] = [];
+  let at = 0;
+  for (let from = 0; from < records; from += piece) {
+    const to = Math.min(from + piece, records);
+    const pages: number[] = [];
+    while (at < due.length && due[at]! < to) pages.push(due[at++]!);
+    if (text || pages.length > 0) tasks.push({ from, to, pages, text });
+  }
+  return tasks;
 }
 
 /** The text that the operation of this name would stream, begun. */
