@@ -2,16 +2,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readConfig } from '../config.ts';
-import { currentRelease } from '../data/manifest.ts';
-import { openRelease } from '../data/release.ts';
-import { loadPack } from '../packs/index.ts';
-import { scratch, still } from '../tests/night-pack.ts';
-import { runNight } from './nightly-run.ts';
-import { writePages } from './pages.ts';
-import { Output } from './prerender-output.ts';
+import { runNight } from '../../build/nightly-run.ts';
+import { writePages } from '../../build/pages.ts';
+import { Output } from '../../build/prerender-output.ts';
+import { readConfig } from '../../config.ts';
+import { currentRelease } from '../../data/manifest.ts';
+import { openRelease } from '../../data/release.ts';
+import { loadPack } from '../../packs/index.ts';
+import { scratch, still } from '../night-pack.ts';
 
-const PACKS = join(import.meta.dirname, '../tests/packs');
+const PACKS = join(import.meta.dirname, '../packs');
 
 /** Every file below a folder with its text; the build's notes left out. */
 function filesOf(root: string): Record<string, string> {
