@@ -62,7 +62,7 @@ function state(dist: string): Record<string, string> {
   return Object.fromEntries(paths.map((path) => [path.slice(dist.length), hash('sha256', readFileSync(path))]));
 }
 
-test('five times in a row, over files that are all to change', async () => {
+test('again and again, over files that are all to change', async () => {
   const undisturbed = join(folder, 'undisturbed');
   const took = await whole(undisturbed);
   const expected = state(undisturbed);
@@ -70,8 +70,9 @@ test('five times in a row, over files that are all to change', async () => {
   const next = random(11);
   const dist = join(folder, 'dist');
   let unfinished = 0;
-  for (let i = 0; i < 5; i++) {
-    unfinished += (await killed(dist, ((i + next()) / 5) * took)) ? 1 : 0;
+  // On a machine that is busy in one run and idle in the next, some kills come too early or too late: then there are more of them.
+  for (let i = 0; i < 5 || (unfinished < 2 && i < 25); i++) {
+    unfinished += (await killed(dist, (((i % 5) + next()) / 5) * took)) ? 1 : 0;
     // Two killed runs follow each other, the others meet a whole folder.
     if (i === 1) continue;
     await whole(dist);

@@ -65,15 +65,15 @@ const RECORD = [
 const LISTS = ['items', 'facts', 'values', 'rows', 'series', 'filters', 'attributes', 'datasets'];
 
 /** Nothing of the program in an answer. */
-const BROKEN = /\bundefined\b|\[object Object\]|\bNaN\b|\bat [\w.<>]+ \(|\/tmp\/|%7B|\{\{|\{%/;
+const BROKEN = /\bundefined\b|\[object Object\]|\bNaN\b|\bat [\w.<>]+ \((?:file:|node:|\/)|\/tmp\/|%7B|\{\{|\{%/;
 
-/** A text to its end, or the first megabyte of one that is longer: the full text of the largest pack takes its time. */
+/** A text to its end, or the first megabytes of one that is longer: the full text of the largest pack takes its time. */
 async function beginning({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   for await (const piece of body ?? []) {
     text += decoder.decode(piece as Uint8Array, { stream: true });
-    if (text.length > 1_000_000) break;
+    if (text.length > 8_000_000) break;
   }
   return text;
 }
