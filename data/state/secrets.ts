@@ -2,12 +2,21 @@
 import { randomBytes } from 'node:crypto';
 import type { Store } from './store.ts';
 
-/** The secret of this name: 256 random bits as text. Processes that ask at the same moment get the same one. */
-export async function sharedSecret(store: Store, name: string): Promise<string> {
+const randomText = () => randomBytes(32).toString('base64url');
+
+/**
+ * The secret of this name, made at its first use: 256 random bits as text, or what `make` makes. Processes that ask at the
+ * same moment get the same one.
+ */
+export async function sharedSecret(
+  store: Store,
+  name: string,
+  make: () => string | Promise<string> = randomText,
+): Promise<string> {
   const stored = () => store.db.selectFrom('secrets').select('value').where('name', '=', name).executeTakeFirst();
   const known = await stored();
   if (known) return known.value;
-  const made = randomBytes(32).toString('base64url');
+  const made = await make();
   await store.db
     .insertInto('secrets')
     .values({ name, value: made })
