@@ -92,6 +92,11 @@ export interface Call extends Visitor {
   /** Idempotency-Key and X-Max-Price-EUR, as sent. */
   idempotency_key?: string | undefined;
   max_price?: string | undefined;
+  /**
+   * The x402 PaymentPayload as it came: the object in PAYMENT-SIGNATURE, or MCP's `_meta["x402/payment"]`. Anything that is
+   * not undefined counts as an attempt to pay. The receipt goes into `headers['PAYMENT-RESPONSE']`, base64 of its JSON.
+   */
+  payment?: unknown;
   /** Address of the call as a client sees it, without credentials. */
   url: URL;
   request_id: string;
@@ -102,7 +107,10 @@ export interface Call extends Visitor {
   unchanged?: (version: string, ctx: Context) => boolean;
 }
 
-/** How a channel writes an answer down, and makes it again for whoever repeats the request with its Idempotency-Key. */
+/**
+ * How a channel writes an answer down, and makes it again for whoever repeats the request with its Idempotency-Key. A channel
+ * that takes x402 payments has one: the answer is kept before the payment is settled.
+ */
 export interface Repeatable<T> {
   keep(answer: T): Promise<string>;
   revive(text: string): T;

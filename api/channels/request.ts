@@ -115,3 +115,17 @@ export async function readText(c: Http): Promise<string> {
   }
   return Buffer.concat(pieces).toString();
 }
+
+/** Longest PAYMENT-SIGNATURE that is read, in characters: a payment with its extensions takes about 2,000 (payments.md 3). */
+const LONGEST_PAYMENT = 8_192;
+
+/** The payment in a PAYMENT-SIGNATURE header (base64 of JSON); null for what is none, so that the gate refuses it. */
+export function paymentIn(header: string | undefined): unknown {
+  if (header === undefined) return undefined;
+  if (header.length > LONGEST_PAYMENT) return null;
+  try {
+    return JSON.parse(Buffer.from(header, 'base64').toString()) as unknown;
+  } catch {
+    return null;
+  }
+}

@@ -26,6 +26,8 @@ const EXPOSED = [
 /** Request headers that a browser agent may send. */
 const ALLOWED = [
   'Accept',
+  // A response header by its name, but the stock x402 client sends it.
+  'Access-Control-Expose-Headers',
   'Authorization',
   'Content-Type',
   'Idempotency-Key',

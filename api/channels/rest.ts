@@ -8,7 +8,15 @@ import { nextUrl, type Rendered, render } from '../formats/render.ts';
 import { isTabular } from '../formats/rows.ts';
 import type { Context, Operation, Result } from '../operation.ts';
 import { type Answer, KEPT } from './kept.ts';
-import { type Http, type HttpRequest, type NodeBindings, readBody, readRequest, routedPath } from './request.ts';
+import {
+  type Http,
+  type HttpRequest,
+  type NodeBindings,
+  paymentIn,
+  readBody,
+  readRequest,
+  routedPath,
+} from './request.ts';
 import { errorResponse, type Headers } from './respond.ts';
 
 export type App = Hono<{ Bindings: NodeBindings }>;
@@ -76,6 +84,7 @@ export async function answer(
     body: operation.route.method === 'GET' ? undefined : () => readBody(c),
     idempotency_key: c.req.header('idempotency-key'),
     max_price: c.req.header('x-max-price-eur'),
+    payment: paymentIn(c.req.header('payment-signature')),
     misread: strayIn(request, path),
   };
   const sent = c.req.header('if-none-match');
