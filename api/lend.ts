@@ -1,6 +1,6 @@
 // What the gate lends to a request: the current release of a dataset, or of all, until the answer has been sent.
 import { DataError } from '../data/errors.ts';
-import { nearest } from '../data/filters.ts';
+import { hint } from '../data/names.ts';
 import { shown } from '../data/parse-values.ts';
 import type { Lease, Register } from '../data/register.ts';
 import type { Gate } from './execute.ts';
@@ -10,9 +10,8 @@ function refusal(register: Register, dataset: string): DataError {
   const state = register.state(dataset);
   if (state === 'missing' || state === 'damaged')
     return new DataError('unavailable', `The dataset ${dataset} has no release to answer from yet.`);
-  const close = nearest(dataset, register.packs.keys());
-  const hint = close === null ? '' : ` Did you mean "${close}"?`;
-  return new DataError('unknown_dataset', `There is no dataset "${shown(dataset)}".${hint}`);
+  const instead = hint(dataset, register.packs.keys());
+  return new DataError('unknown_dataset', `There is no dataset "${shown(dataset)}".${instead}`);
 }
 
 /** Lends from the register. An earlier release that a cursor asks for is held as long as the rest. */

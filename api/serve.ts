@@ -2,8 +2,8 @@
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { serve } from '@hono/node-server';
-import { codeFingerprint } from '../build/pages-code.ts';
 import type { Config } from '../config.ts';
+import { codeFingerprint } from '../data/code.ts';
 import { exportLinks } from '../data/export.ts';
 import { openRegister, type Register } from '../data/register.ts';
 import { sharedSecret } from '../data/state/secrets.ts';

@@ -5,7 +5,7 @@ import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
 import { verifies } from '../tests/verifies.ts';
 import type { DataError } from './errors.ts';
-import { filterGrammar, nearest, parseFilters } from './filters.ts';
+import { filterGrammar, parseFilters } from './filters.ts';
 import type { Manifest } from './layout.ts';
 import type { RawInput } from './plan.ts';
 
@@ -210,9 +210,4 @@ describe('refusals', () => {
     ['a huge value', { maker: 'x'.repeat(10_000) }],
     ['a word for a whole number', { runtime: '1.5' }],
   ])('%s', (_, raw) => expect(refused(raw).code).toBe('validation_failed'));
-});
-
-test('the nearest name wins, the first of equally near ones', () => {
-  expect(nearest('Countri', ['county', 'country'])).toBe('country');
-  expect(nearest('x', [])).toBeNull();
 });

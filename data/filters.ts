@@ -1,9 +1,9 @@
 // The filters a dataset offers, each kind one row: operator, prefix, attribute types, how a raw value parses, its sentence.
-import leven from 'leven';
 import type { Attribute, AttributeType, Pack } from '../packs/model.ts';
 import { fold } from '../packs/text.ts';
 import { DataError, validationError } from './errors.ts';
 import type { Manifest } from './layout.ts';
+import { hint } from './names.ts';
 import { boolean, date, Issues, integer, list, number, shown, text } from './parse-values.ts';
 import type { Predicate, RawInput } from './plan.ts';
 
@@ -191,17 +191,6 @@ export function filterGrammar(pack: Pack, manifest: Manifest | null): FilterEntr
   return entries.sort((a, b) => (order.get(a.attribute) ?? 0) - (order.get(b.attribute) ?? 0));
 }
 
-/** The known name nearest to what was written, or null when there is none to offer. */
-export function nearest(name: string, names: Iterable<string>): string | null {
-  const written = name.slice(0, 80).toLowerCase();
-  let best: { name: string; distance: number } | null = null;
-  for (const candidate of names) {
-    const distance = leven(written, candidate.toLowerCase());
-    if (best === null || distance < best.distance) best = { name: candidate, distance };
-  }
-  return best?.name ?? null;
-}
-
 /** Why a name is not a filter of this dataset, with what to write instead. */
 function unknownFilter(name: string, pack: Pack, parameters: readonly string[]): DataError {
   const filters = filtersOf(pack);
@@ -210,14 +199,16 @@ function unknownFilter(name: string, pack: Pack, parameters: readonly string[]):
   const own = attribute
     ? [...filters].filter(([, filter]) => filter.attribute === attribute).map(([filter]) => filter)
     : [];
-  const close = own[0] ?? nearest(name, [...filters.keys(), ...parameters]);
+  const attributes = new Set([...filters.values()].map((filter) => filter.attribute.name));
   const why = !attribute
     ? 'is not a filter or parameter of this dataset'
     : own.length === 0
       ? `is not a filter: ${attribute.name} cannot be filtered`
       : `is not a filter: ${attribute.name} (${attribute.type}) takes ${own.join(', ')}`;
-  const hint = close === null ? '' : ` Did you mean "${close}"?`;
-  return new DataError('unknown_filter', `"${shown(name)}" ${why}.${hint}`);
+  const instead = own[0]
+    ? ` Did you mean "${own[0]}"?`
+    : hint(name, [...filters.keys(), ...parameters], [...parameters, ...attributes]);
+  return new DataError('unknown_filter', `"${shown(name)}" ${why}.${instead}`);
 }
 
 /** Conditions of a request, with the attributes they name. */

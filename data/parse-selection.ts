@@ -2,7 +2,8 @@
 import type { Attribute, Pack } from '../packs/model.ts';
 import { words } from '../packs/text.ts';
 import { DataError, validationError } from './errors.ts';
-import { nearest, once, parseFilters } from './filters.ts';
+import { once, parseFilters } from './filters.ts';
+import { hint } from './names.ts';
 import { BOUNDS, type Issues, list, numberBetween, shown, splitList, text, time } from './parse-values.ts';
 import type { Predicate, RawInput } from './plan.ts';
 
@@ -32,8 +33,9 @@ export function attributeNamed(pack: Pack, parameter: string, name: string): Att
   const attribute = pack.attributes.find((candidate) => candidate.name === name);
   if (attribute) return attribute;
   const names = pack.attributes.map((candidate) => candidate.name);
-  const close = names.find((member) => member.startsWith(`${name}.`)) ?? nearest(name, names);
-  throw invalid(`${parameter}: ${pack.id} has no attribute "${shown(name)}". Did you mean "${close}"?`);
+  const member = names.find((each) => each.startsWith(`${name}.`));
+  const instead = member ? ` Did you mean "${member}"?` : hint(name, names);
+  throw invalid(`${parameter}: ${pack.id} has no attribute "${shown(name)}".${instead}`);
 }
 
 /** Attribute types that records can be counted or grouped by. */

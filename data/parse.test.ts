@@ -208,7 +208,7 @@ describe('400: a name or combination that this dataset does not allow', () => {
 
   test('get and batch take no filters', () => {
     expect(refusal(() => parseGet({ maker: 'x' }, pack))).toBe(
-      'unknown_filter "maker" is not a parameter of this operation. Did you mean "fields"?',
+      'unknown_filter "maker" is not a parameter of this operation. Did you mean "fields"? Known: fields, format.',
     );
     expect(refusal(() => parseBatch({ ids: 'a', q: 'x' }, pack))).toContain('unknown_filter "q"');
   });

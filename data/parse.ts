@@ -2,7 +2,7 @@
 import type { Attribute, Pack } from '../packs/model.ts';
 import { type Cursor, decodeCursor } from './cursor.ts';
 import { DataError, validationError } from './errors.ts';
-import { nearest } from './filters.ts';
+import { hint } from './names.ts';
 import {
   attributeNamed,
   countedAttribute,
@@ -90,9 +90,7 @@ function parseSort(raw: string, pack: Pack): { sort: Sort; type: 'string' | 'num
   if (key === 'quality' || key === 'updated') return { sort: { key, descending }, type: 'number' };
   const names = pack.attributes.map((attribute) => attribute.name);
   if (!names.includes(key))
-    throw invalid(
-      `sort: ${pack.id} has no attribute "${shown(key)}". Did you mean "${nearest(key, ['quality', 'updated', ...names])}"?`,
-    );
+    throw invalid(`sort: ${pack.id} has no attribute "${shown(key)}".${hint(key, ['quality', 'updated', ...names])}`);
   const { type } = attributeNamed(pack, 'sort', key);
   if (type === 'strings' || type === 'geo')
     throw invalid(`sort: ${key} (${type}) has no order; sort by quality, updated or an attribute with a single value.`);
@@ -144,13 +142,14 @@ export function parseFacets(raw: RawInput, pack: Pack, options: ParseOptions = {
   return { ...selection, by: by!, limit, names: [...new Set([...selection.names, by!])] };
 }
 
-/** Refuses every parameter but these, naming the nearest (contract section 4: nothing is ignored silently). */
+/** Refuses every parameter but these, naming the hint (contract section 4: nothing is ignored silently). */
 export function onlyParameters(raw: RawInput, allowed: readonly string[], path: readonly string[] = []): void {
   for (const name of Object.keys(raw))
     if (!allowed.includes(name) && !path.includes(name)) {
-      const close = nearest(name, allowed);
-      const hint = close === null ? '' : ` Did you mean "${close}"?`;
-      throw new DataError('unknown_filter', `"${shown(name)}" is not a parameter of this operation.${hint}`);
+      throw new DataError(
+        'unknown_filter',
+        `"${shown(name)}" is not a parameter of this operation.${hint(name, allowed)}`,
+      );
     }
 }
 

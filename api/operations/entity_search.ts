@@ -20,7 +20,7 @@ function markdown({ items, total, attribution, license }: Found, ctx: Context): 
   const base = `${ctx.base_url}/v1/${pack.id}/entities`;
   return blocks(
     items.length > 0 && recordTable(items, pack, asked),
-    `${items.length}${of} records${seen}. Sources and ages of a record: ${base}/<slug>.md; its page: ${recordUrl(ctx.base_url, pack.id, '<slug>')}`,
+    `${items.length}${of} ${items.length === 1 && !of ? 'record' : 'records'}${seen}. Sources and ages of a record: ${base}/<slug>.md; its page: ${recordUrl(ctx.base_url, pack.id, '<slug>')}`,
     `${escapeText(attribution)} License: ${escapeText(license)}`,
   );
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Everything whose text decides how a page or an answer reads. */
-const ROOMS = ['../api/discovery/', '../api/formats/', '../api/operations/', '../data/', '../packs/'];
+const ROOMS = ['../api/discovery/', '../api/formats/', '../api/operations/', './', '../packs/'];
 
 let known: string | undefined;
 

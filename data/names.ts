@@ -1,0 +1,36 @@
+// What to say of a name that is not known: the nearest one, and what there is where none is near.
+import leven from 'leven';
+
+/** What a shared word weighs against letters that differ: `longest_runway` is nearer to `runway_length` than to `country`. */
+const SHARED_WORD = 6;
+/** Names that a message lists, when none is near. */
+const TOLD = 40;
+
+/** The known name nearest to one that was typed; null where none is known. At most 80 characters of it are looked at. */
+export function nearest(name: string, names: Iterable<string>): string | null {
+  return ranked(name, names)?.name ?? null;
+}
+
+function ranked(name: string, names: Iterable<string>): { name: string; distance: number } | null {
+  const written = name.slice(0, 80).toLowerCase();
+  const words = new Set(written.split(/[^a-z0-9]+/));
+  let best: { name: string; distance: number } | null = null;
+  for (const candidate of names) {
+    const known = candidate.toLowerCase();
+    const shared = known.split(/[^a-z0-9]+/).filter((word) => word.length > 2 && words.has(word)).length;
+    const distance = leven(written, known) - SHARED_WORD * shared;
+    if (best === null || distance < best.distance) best = { name: candidate, distance };
+  }
+  return best;
+}
+
+/** ` Did you mean "x"?`, the end of a message about an unknown name; where nothing is near, what names there are, or `told` of them. */
+export function hint(name: string, names: Iterable<string>, told: Iterable<string> = names): string {
+  const known = [...names];
+  const list = [...told];
+  const best = ranked(name, known);
+  if (best === null) return '';
+  const near = best.distance <= Math.max(2, name.length / 2);
+  const all = `${list.slice(0, TOLD).join(', ')}${list.length > TOLD ? ', …' : ''}`;
+  return ` Did you mean "${best.name}"?${near || known.length === 1 ? '' : ` Known: ${all}.`}`;
+}
