@@ -1,6 +1,7 @@
 // The store's migrations, one set for both databases. A migration that landed is never edited; a new one is added.
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import { makeCheckoutTables } from './checkout-tables.ts';
 
 type Db = Kysely<unknown>;
 export type Dialect = 'sqlite' | 'postgres';
@@ -111,5 +112,6 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
   return {
     '0001_keys_and_ledger': { up: (db) => first(db, dialect) },
     '0002_quotas_and_links': { up: (db) => quotasAndLinks(db, dialect) },
+    '0003_checkouts': { up: (db) => makeCheckoutTables(db, wide(dialect)) },
   };
 }

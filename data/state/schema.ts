@@ -1,5 +1,6 @@
 // Tables of the store, the same in SQLite and PostgreSQL. Money is integer micro-euros, times are milliseconds since 1970.
 import type { Generated } from 'kysely';
+import type { CheckoutTables } from './checkout-tables.ts';
 
 /** Who may call and on what terms. */
 export interface KeyTable {
@@ -85,7 +86,7 @@ export interface LinkTable {
   used_at: number | null;
 }
 
-export interface Tables {
+export interface Tables extends CheckoutTables {
   keys: KeyTable;
   entries: EntryTable;
   balances: BalanceTable;
