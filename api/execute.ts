@@ -1,120 +1,34 @@
 // The one gate: every call of every channel passes these steps, in the order of contract section 3.
 
-import type { Recovery } from './access/accounts.ts';
-import { clientAddress, countedAddress } from './access/address.ts';
+import { type Caller, mayBulk, refusal } from './access/caller.ts';
+import { type Bucket, limitHeaders } from './access/limits.ts';
+import { paymentError } from './access/payments.ts';
 import {
-  type Caller,
-  type Credential,
-  type CredentialSources,
-  credentialOf,
-  type Identify,
-  mayBulk,
-  refusal,
-} from './access/caller.ts';
-import { type Bucket, type Limits, limitHeaders } from './access/limits.ts';
-import { checkMaxPrice } from './access/max-price.ts';
-import { type Charge, type Payments, paymentError, type Reservation, told } from './access/payments.ts';
-import { type Previews, secondsToMidnight } from './access/previews.ts';
-import { checkedKey, type Kept, type Repeats, recordsIn, repeatedHeaders, requestHash } from './access/repeats.ts';
+  checkedKey,
+  recordsIn,
+  repeatedHeaders,
+  requestHash,
+  type Turn,
+  type Written,
+  written,
+} from './access/repeats.ts';
 import { ApiError } from './errors.ts';
-import { type Context, type Format, type Operation, type Result, TABULAR } from './operation.ts';
+import type { Call, Gate, Leases, Release, Repeatable, Visitor } from './gate.ts';
+import { type Context, type Operation, type Result, TABULAR } from './operation.ts';
+import { chargeOf, ownerOf, type Purse, paysByX402, reserve, sold, unpaid } from './purse.ts';
 
-type Release = NonNullable<Context['release']>;
+export {
+  type Call,
+  type ClientFacts,
+  type Gate,
+  type Leases,
+  type Repeatable,
+  type Visitor,
+  visitorOf,
+} from './gate.ts';
+
 /** Turns a result into what a channel sends. */
 type Present<T> = (result: Result<unknown>, ctx: Context) => Promise<T> | T;
-
-/** Releases lent to one request; `done` gives them back, once. */
-export interface Leases {
-  release?: Release;
-  releases: Release[];
-  earlier: Context['earlier'];
-  done(): void;
-}
-
-/** What the gate works with. */
-export interface Gate {
-  identify: Identify;
-  limits: Limits;
-  previews: Previews;
-  payments: Payments;
-  /** Answers kept for their Idempotency-Key. */
-  repeats: Repeats;
-  /** What the operations on accounts ask. */
-  accounts: NonNullable<Context['accounts']> & Recovery;
-  /** Lends the current release of a dataset, or of all of them for null. Throws `unknown_dataset`. */
-  lease(dataset: string | null): Promise<Leases>;
-  operations: readonly Operation[];
-  /** Links to snapshot files; absent where none are served. */
-  exports?: NonNullable<Context['exports']>;
-  base_url: string;
-  eur_usd: number;
-  /** Proxies whose X-Forwarded-For entry is believed (TRUST_PROXY). */
-  trust_proxy: number;
-  /** Fingerprint of the code that renders: a new version of the program makes new tags. */
-  code: string;
-  now(): Date;
-}
-
-/** Who asks from where: enough to identify and to limit. */
-export interface Visitor {
-  credential: Credential | null;
-  /** The address that counts (access/address.ts). */
-  address: string;
-  /** Headers that every answer gets, errors too: the gate adds as it learns. */
-  headers: Record<string, string>;
-}
-
-/** What a channel knows of its client: where a credential may stand, and how the connection came. */
-export interface ClientFacts extends CredentialSources {
-  /** Address at the other end of the connection. */
-  socket: string;
-  forwarded: string | undefined;
-}
-
-/** Reads the credential and the address that counts; `headers` is the answer's own, which the gate adds to. */
-export function visitorOf(gate: Gate, facts: ClientFacts, headers: Record<string, string>): Visitor {
-  const address = countedAddress(clientAddress(facts.socket, facts.forwarded, gate.trust_proxy));
-  return { credential: credentialOf(facts), address, headers };
-}
-
-/** One call of an operation, as a channel understood it. */
-export interface Call extends Visitor {
-  operation: Operation;
-  /** Path parameters and query values, without credentials. */
-  raw: Parameters<Operation['parse']>[0];
-  dataset: string | null;
-  entity: string | null;
-  format: Format;
-  /** HEAD: the headers of the answer, never charged. */
-  head: boolean;
-  /** Reads the body of a request that may have one; throws `payload_too_large` and `validation_failed`. */
-  body?: (() => Promise<unknown>) | undefined;
-  /** Idempotency-Key and X-Max-Price-EUR, as sent. */
-  idempotency_key?: string | undefined;
-  max_price?: string | undefined;
-  /**
-   * The x402 PaymentPayload as it came: the object in PAYMENT-SIGNATURE, or MCP's `_meta["x402/payment"]`. Anything that is
-   * not undefined counts as an attempt to pay. The receipt goes into `headers['PAYMENT-RESPONSE']`, base64 of its JSON.
-   */
-  payment?: unknown;
-  /** Address of the call as a client sees it, without credentials. */
-  url: URL;
-  request_id: string;
-  signal: AbortSignal;
-  /** What the channel itself found wrong with the parameters; told when it is validation's turn. */
-  misread?: ApiError | undefined;
-  /** Whether the caller has this version already (If-None-Match); absent where a channel has no conditional requests. */
-  unchanged?: (version: string, ctx: Context) => boolean;
-}
-
-/**
- * How a channel writes an answer down, and makes it again for whoever repeats the request with its Idempotency-Key. A channel
- * that takes x402 payments has one: the answer is kept before the payment is settled.
- */
-export interface Repeatable<T> {
-  keep(answer: T): Promise<string>;
-  revive(text: string): T;
-}
 
 export type Outcome<T> =
   | { kind: 'unchanged'; version: string; caller: Caller; done(): void }
@@ -155,7 +69,8 @@ export async function execute<T>(
   const leases = await gate.lease(call.dataset);
   try {
     if (leases.release) call.headers['X-Dataset-Version'] = leases.release.manifest.release;
-    const ctx = contextOf(gate, call, caller, leases);
+    const paying = repeatable !== undefined && (await paysByX402(gate, call, caller, leases.release));
+    const ctx = contextOf(gate, call, caller, leases, caller.kind !== 'anonymous' || paying);
     const version = await operation.version?.(call.raw, ctx);
     // Who can tell the version of a record has found it, or has thrown `unknown_entity`.
     if (version === undefined) await exists(call, ctx);
@@ -168,12 +83,12 @@ export async function execute<T>(
   }
 }
 
-function contextOf(gate: Gate, call: Call, caller: Caller, leases: Leases): Context {
+function contextOf(gate: Gate, call: Call, caller: Caller, leases: Leases, full: boolean): Context {
   return {
     ...(leases.release ? { release: leases.release } : {}),
     releases: leases.releases,
     earlier: leases.earlier,
-    visibility: caller.kind === 'anonymous' ? 'public' : 'full',
+    visibility: full ? 'full' : 'public',
     admin: caller.kind === 'admin',
     previews: null,
     now: gate.now(),
@@ -215,42 +130,51 @@ async function settle<T>(
   const anonymous = caller.kind === 'anonymous';
   if (anonymous && (operation.access === 'key' || operation.access === 'admin'))
     throw new ApiError('key_required', `${operation.name} takes an API key.`);
+  const unseen = ctx.visibility === 'public';
   // Indexers probe without parameters: they are told the price before their parameters are looked at (protocols.md).
-  if (anonymous && sold(operation, ctx) && !operation.previews) throw unpaid(gate, call, caller, ctx);
+  if (unseen && sold(operation, ctx.release) && !operation.previews) throw unpaid(gate, call, caller, ctx);
   if (call.misread) throw call.misread;
   if (call.body) ctx.body = await call.body();
   const input = operation.parse(call.raw, ctx);
   permit(call, caller);
-  const hidden = anonymous ? nonPublic(operation, input, ctx.release) : undefined;
+  const hidden = unseen ? nonPublic(operation, input, ctx.release) : undefined;
   if (hidden !== undefined) {
     const message = `${hidden} is not a public attribute: naming it in fields, sort or a filter takes an API key.`;
     throw paymentError('payment_required', message, gate.payments.quote(caller, chargeOf(call, ctx, input)));
   }
-  const owner = caller.kind === 'key' ? caller.id : caller.kind;
-  const key = repeatable && !anonymous && operation.access !== 'free' && !call.head ? call.idempotency_key : undefined;
-  if (key === undefined || !repeatable) return paid(gate, call, caller, ctx, input, present);
-  const { method } = operation.route;
-  const request = requestHash(method, call.url.href, call.format, JSON.stringify(ctx.body ?? null));
-  const begun = await gate.repeats.begin(owner, checkedKey(key), request);
+  if (!repeatable || call.head || operation.access === 'free') return paid(gate, call, caller, ctx, input, present);
+  const request = requestOf(call, ctx);
+  const key = unseen || call.idempotency_key === undefined ? undefined : checkedKey(call.idempotency_key);
+  // Who has no account repeats by the payment itself (access/x402).
+  if (anonymous || key === undefined)
+    return paid(gate, call, caller, ctx, input, present, { repeatable, request, turn: null });
+  const begun = await gate.repeats.begin(ownerOf(caller), key, request);
   if ('text' in begun) {
     Object.assign(call.headers, repeatedHeaders(begun.head, caller.kind === 'key' ? caller.balance : undefined));
     return repeatable.revive(begun.text);
   }
   const { turn } = begun;
-  const keeping = async (answer: T, result: Result<unknown>, micros: number) => {
-    const head = { micros, release: call.headers['X-Dataset-Version'] ?? null };
-    return turn.kept(head, await repeatable.keep(answer), recordsIn(result.body));
-  };
   try {
-    return await paid(gate, call, caller, ctx, input, present, keeping);
+    return await paid(gate, call, caller, ctx, input, present, { repeatable, request, turn });
   } catch (error) {
     await turn.drop();
     throw error;
   }
 }
 
-/** Writes down what an answer was and cost. */
-type Keeping<T> = (answer: T, result: Result<unknown>, micros: number) => Promise<Kept>;
+/** What makes two calls the same: a payment and an Idempotency-Key belong to one of them. */
+function requestOf({ operation, url, format, raw }: Call, { body }: Context): string {
+  const sorted = Object.entries(raw).sort(([a], [b]) => (a < b ? -1 : 1));
+  const asked = JSON.stringify([operation.name, sorted, body ?? null]);
+  return requestHash(operation.route.method, url.href, format, asked);
+}
+
+/** How an answer is written down: by the channel, for a request, in the turn of its Idempotency-Key. */
+interface Keeper<T> {
+  repeatable: Repeatable<T>;
+  request: string;
+  turn: Turn | null;
+}
 
 /** Reserve, run, present, commit. Until the last nothing is taken: not for an error, not for a client that hung up. */
 async function paid<T>(
@@ -260,18 +184,23 @@ async function paid<T>(
   ctx: Context,
   input: unknown,
   present: Present<T>,
-  keeping?: Keeping<T>,
+  keeper?: Keeper<T>,
 ): Promise<T> {
-  const purse = await reserve(gate, call, caller, ctx, input);
+  const purse = await reserve(gate, call, caller, ctx, input, keeper?.request ?? null);
+  if (purse.stored && keeper) return again(call, purse, keeper);
   let result: Result<unknown>;
   let answer: T;
-  let kept: Kept | undefined;
+  let kept: Written | undefined;
   try {
     ctx.previews = purse.previews;
     result = await call.operation.run(input, ctx);
     if (result.release !== undefined) call.headers['X-Dataset-Version'] = result.release;
     answer = await present(result, ctx);
-    kept = await keeping?.(answer, result, purse.micros);
+    if (keeper && (keeper.turn || purse.writes)) {
+      const head = { micros: purse.micros, release: call.headers['X-Dataset-Version'] ?? null };
+      kept = written(head, await keeper.repeatable.keep(answer), recordsIn(result.body));
+      kept = keeper.turn?.kept(kept) ?? kept;
+    }
     if (call.signal.aborted) throw new ApiError('internal', 'The client hung up.');
   } catch (error) {
     await purse.release();
@@ -281,9 +210,11 @@ async function paid<T>(
   return answer;
 }
 
-/** Whether this dataset takes money for the operation. */
-function sold({ access, price }: Operation, { release }: Context): boolean {
-  return access === 'paid' && !(release && price?.free?.(release.pack));
+/** Sends what was written down for the same payment before. */
+async function again<T>({ headers }: Call, purse: Purse, { repeatable, turn }: Keeper<T>): Promise<T> {
+  const { head, text, written } = purse.stored!;
+  Object.assign(headers, await purse.commit(0, turn?.kept(written) ?? written), repeatedHeaders(head, undefined));
+  return repeatable.revive(text);
 }
 
 /** Who may at all: bulk formats and accounts take a key, some operations a plan, some an operator. */
@@ -305,77 +236,4 @@ function permit({ operation, format }: Call, caller: Caller): void {
 function nonPublic(operation: Operation, input: unknown, release: Release | undefined): string | undefined {
   const open = new Set(release?.pack.attributes.filter((each) => each.public).map((each) => each.name));
   return operation.names?.(input).find((name) => !open.has(name));
-}
-
-function chargeOf(call: Call, ctx: Context, input: unknown): Charge {
-  const { operation, url, request_id, format } = call;
-  const free = operation.access === 'paid' && !sold(operation, ctx);
-  const price = operation.price && ctx.release && !free ? ctx.release.pack.prices[operation.price.of] : 0;
-  const times = input === undefined ? 1 : (operation.price?.times?.(input) ?? 1);
-  const mimeType = format === 'markdown' ? 'text/markdown' : 'application/json';
-  const resource = { url: url.href, description: operation.title, mimeType };
-  return { operation: operation.name, dataset: call.dataset ?? '', micros: price * times, resource, request_id };
-}
-
-/** The 402 of a call that was not paid; its price counts what the parameters ask for, where they can be read. */
-function unpaid(gate: Gate, call: Call, caller: Caller, ctx: Context): ApiError {
-  let input: unknown;
-  try {
-    input = call.operation.parse(call.raw, ctx);
-  } catch {
-    input = undefined;
-  }
-  const charge = chargeOf(call, ctx, input);
-  const message = `${call.operation.name} costs ${told(charge.micros)} and this call was not paid.`;
-  return paymentError('payment_required', message, gate.payments.quote(caller, charge));
-}
-
-/** What was put aside for one call: money, or records of the preview quota. */
-interface Purse {
-  previews: number | null;
-  /** What the call costs. */
-  micros: number;
-  commit(shown: number, kept?: Kept): Promise<Record<string, string>>;
-  release(): Promise<void>;
-}
-
-async function reserve(gate: Gate, call: Call, caller: Caller, ctx: Context, input: unknown): Promise<Purse> {
-  const { operation, head } = call;
-  const dataset = call.dataset ?? '';
-  if (sold(operation, ctx) && caller.kind === 'anonymous') {
-    const wanted = operation.page?.(input) ?? 1;
-    const left = await gate.previews.left(call.address, dataset, ctx.now);
-    const got = head ? Math.min(wanted, left) : await gate.previews.take(call.address, dataset, wanted, ctx.now);
-    if (got <= 0) {
-      const seconds = secondsToMidnight(ctx.now);
-      const message = `Today's free previews of ${dataset} are used up; they are back in ${Math.ceil(seconds / 3600)} h.`;
-      throw paymentError('quota_exceeded', message, gate.payments.quote(caller, chargeOf(call, ctx, input)));
-    }
-    const give = (unused: number) => gate.previews.give(call.address, dataset, unused, ctx.now);
-    return {
-      previews: got,
-      micros: 0,
-      commit: async (shown) => {
-        if (!head) await give(got - shown);
-        return {};
-      },
-      release: async () => {
-        if (!head) await give(got);
-      },
-    };
-  }
-  const free = head || operation.price === undefined;
-  const charge = chargeOf(call, ctx, input);
-  if (!free) checkMaxPrice(call.max_price, caller, charge, gate.payments.quote);
-  const held: Reservation | null = free ? null : await gate.payments.reserve(caller, charge);
-  return {
-    previews: null,
-    micros: free ? 0 : charge.micros,
-    async commit(_shown, kept) {
-      if (held) return held.commit(kept);
-      if (kept) await gate.repeats.keep(caller.kind === 'key' ? caller.id : caller.kind, kept);
-      return {};
-    },
-    release: async () => held?.release(),
-  };
 }

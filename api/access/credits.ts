@@ -6,7 +6,7 @@ import { eur } from '../../packs/money.ts';
 import { ApiError } from '../errors.ts';
 import { type Caller, isCharged } from './caller.ts';
 import { type Charge, type Payments, paymentError, quoter, type Reservation, told } from './payments.ts';
-import type { Repeats } from './repeats.ts';
+import { isKept, type Kept, type Repeats } from './repeats.ts';
 
 interface Credits {
   store: Store;
@@ -76,7 +76,7 @@ export function creditPayments(credits: Credits): Payments {
     );
 
   /** Takes the price; what cannot be taken withholds the answer. */
-  async function take(caller: Caller & { kind: 'key' }, charge: Charge, answer: Parameters<Reservation['commit']>[0]) {
+  async function take(caller: Caller & { kind: 'key' }, charge: Charge, answer: Kept | undefined) {
     const { operation, micros, request_id } = charge;
     const dataset = charge.dataset === '' ? null : charge.dataset;
     const now = credits.now().getTime();
@@ -90,7 +90,7 @@ export function creditPayments(credits: Credits): Payments {
 
   const free = (owner: string): Reservation => ({
     commit: async (kept) => {
-      if (kept) await credits.repeats.keep(owner, kept);
+      if (isKept(kept)) await credits.repeats.keep(owner, kept);
       return {};
     },
     release: async () => {},
@@ -114,7 +114,7 @@ export function creditPayments(credits: Credits): Payments {
         open = false;
       };
       return {
-        commit: (kept) => take(caller, charge, kept).finally(end),
+        commit: (kept) => take(caller, charge, isKept(kept) ? kept : undefined).finally(end),
         release: async () => end(),
       };
     },

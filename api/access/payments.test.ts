@@ -7,6 +7,7 @@ const charge: Charge = {
   operation: 'entity_get',
   dataset: 'tools',
   micros: 4000,
+  price: { of: 'get', micros: 4000, times: 1 },
   resource: { url: 'https://h.example/v1/tools/entities/x', description: 'One record', mimeType: 'application/json' },
   request_id: 'r',
 };

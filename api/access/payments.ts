@@ -2,7 +2,7 @@
 import { eur, usd } from '../../packs/money.ts';
 import { ApiError, type ErrorCode } from '../errors.ts';
 import type { Caller } from './caller.ts';
-import type { Kept } from './repeats.ts';
+import type { Head, Written } from './repeats.ts';
 
 /** What a call costs and what for. */
 export interface Charge {
@@ -10,18 +10,45 @@ export interface Charge {
   dataset: string;
   /** Micro-euros. */
   micros: number;
+  /** What the pack asks for one, by which of its prices, and how many of them this call is. */
+  price: { of: string; micros: number; times: number };
   /** The thing to pay for, as x402 names it; its URL bears no credential. */
   resource: { url: string; description: string; mimeType: string };
   request_id: string;
 }
 
+/** What a client of x402 brings along with a call. */
+export interface Attached {
+  /** The PaymentPayload as it came; undefined: none, but an earlier one may be kept under `secret`. */
+  payment: unknown;
+  /** Stands for the caller's Idempotency-Key; null without one. */
+  secret: string | null;
+  /** Whose answer it is, where a credential came along. */
+  owner: string;
+  /** What makes two calls the same. */
+  request: string;
+  /** Tells whether the client is still there. */
+  signal: AbortSignal;
+}
+
+/** An answer that was written down earlier. */
+export interface Stored {
+  head: Head;
+  text: string;
+  written: Written;
+}
+
 /** Money put aside for a call that is running. Exactly one of the two ends it. */
 export interface Reservation {
+  /** The answer is there already; the call must not run again. */
+  stored?: Stored;
+  /** `commit` needs the answer written down. */
+  writes?: true;
   /**
    * Takes the money, and keeps the answer it pays for where an Idempotency-Key asks for that; answers headers such as
    * `X-Charge-EUR`. A thrown error withholds the answer.
    */
-  commit(kept?: Kept): Promise<Record<string, string>>;
+  commit(kept?: Written): Promise<Record<string, string>>;
   release(): Promise<void>;
 }
 
@@ -39,7 +66,9 @@ export interface Payments {
   /** What this call costs this caller and the ways to pay that are open to them. */
   quote(caller: Caller, charge: Charge): Quote;
   /** Puts the price aside, or throws the 402 that says how to pay. */
-  reserve(caller: Caller, charge: Charge): Promise<Reservation>;
+  reserve(caller: Caller, charge: Charge, attached: Attached | null): Promise<Reservation>;
+  /** Whether a payment is kept under this secret; absent where x402 is not offered. */
+  waiting?: (secret: string) => Promise<boolean>;
 }
 
 const NOT_OFFERED = 'Pay-per-call with x402 is not offered by this service.';

@@ -7,8 +7,16 @@ import type { KeptAnswer } from '../../data/state/writer-jobs.ts';
 import { eur } from '../../packs/money.ts';
 import { ApiError } from '../errors.ts';
 
-/** An answer to be kept, on its way into the store. */
+/** An answer to be kept under an Idempotency-Key, on its way into the store. */
 export type Kept = KeptAnswer;
+
+/** An answer written down: its head and text in one, and the records in it. */
+export type Written = Pick<KeptAnswer, 'text' | 'records'>;
+
+/** Whether a written answer is to be kept under an Idempotency-Key. */
+export function isKept(answer: Written | undefined): answer is Kept {
+  return answer !== undefined && 'claim' in answer;
+}
 
 /** What a repeated answer says beside its text: what it cost, in micro-euros, and the release it comes from. */
 export interface Head {
@@ -18,8 +26,8 @@ export interface Head {
 
 /** The right to run a request; its `keep` or `drop` ends it. */
 export interface Turn {
-  /** The answer as the store takes it. `records` are the ids of the records in it. */
-  kept(head: Head, text: string, records: readonly string[]): Kept;
+  /** The answer as the store takes it. */
+  kept(answer: Written): Kept;
   /** The request failed: it may be tried again. */
   drop(): Promise<void>;
 }
@@ -37,9 +45,12 @@ export interface Repeats {
 const LOOK = 40;
 const PATIENCE = 15_000;
 
-/** One Idempotency-Key, or the refusal of what is none (contract section 3: 16 to 128 characters). */
+/** Whether a text can be an Idempotency-Key (contract section 3: 16 to 128 characters). */
+export const isKey = (raw: string): boolean => /^[\x21-\x7e]{16,128}$/.test(raw);
+
+/** One Idempotency-Key, or the refusal of what is none. */
 export function checkedKey(raw: string): string {
-  if (/^[\x21-\x7e]{16,128}$/.test(raw)) return raw;
+  if (isKey(raw)) return raw;
   const msg = 'must have 16 to 128 visible characters';
   const issue = { loc: ['header', 'Idempotency-Key'], msg, type: 'string_length' };
   throw new ApiError('validation_failed', `Idempotency-Key: ${msg}`, { detail: [issue] });
@@ -48,6 +59,17 @@ export function checkedKey(raw: string): string {
 /** What makes two requests the same. */
 export function requestHash(...parts: string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('hex');
+}
+
+/** Writes an answer down. `records` are the ids of the records in it. */
+export function written(head: Head, text: string, records: readonly string[]): Written {
+  return { text: `${JSON.stringify(head)}\n${text}`, records: records.join(' ') };
+}
+
+/** Reads a written answer. */
+export function readWritten(text: string): { head: Head; text: string } {
+  const cut = text.indexOf('\n');
+  return { head: JSON.parse(text.slice(0, cut)) as Head, text: text.slice(cut + 1) };
 }
 
 /** Ids of the records in an answer. */
@@ -77,20 +99,12 @@ export function storedRepeats(store: Store, now: () => Date): Repeats {
     async begin(owner, key, request) {
       for (const until = Date.now() + PATIENCE; Date.now() < until; await wait(LOOK)) {
         const claim = await claimRequest(store, owner, key, request, now().getTime());
-        if (claim.state === 'kept') {
-          const cut = claim.text.indexOf('\n');
-          return { head: JSON.parse(claim.text.slice(0, cut)) as Head, text: claim.text.slice(cut + 1) };
-        }
+        if (claim.state === 'kept') return readWritten(claim.text);
         if (claim.state === 'other')
           throw new ApiError('idempotency_conflict', 'This Idempotency-Key was used for another request.');
         if (claim.state === 'running') continue;
         const turn: Turn = {
-          kept: (head, text, records) => ({
-            idempotency_key: key,
-            claim: claim.claim,
-            text: `${JSON.stringify(head)}\n${text}`,
-            records: records.join(' '),
-          }),
+          kept: (answer) => ({ ...answer, idempotency_key: key, claim: claim.claim }),
           drop: () => dropClaim(store, owner, key, claim.claim),
         };
         return { turn };

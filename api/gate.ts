@@ -1,0 +1,105 @@
+// What the gate works with and what it is asked: the shapes that channels, operations' callers and money share.
+
+import type { Recovery } from './access/accounts.ts';
+import { clientAddress, countedAddress } from './access/address.ts';
+import { type Credential, type CredentialSources, credentialOf, type Identify } from './access/caller.ts';
+import type { Limits } from './access/limits.ts';
+import type { Payments } from './access/payments.ts';
+import type { Previews } from './access/previews.ts';
+import type { Repeats } from './access/repeats.ts';
+import type { ApiError } from './errors.ts';
+import type { Context, Format, Operation } from './operation.ts';
+
+export type Release = NonNullable<Context['release']>;
+/** Releases lent to one request; `done` gives them back, once. */
+export interface Leases {
+  release?: Release;
+  releases: Release[];
+  earlier: Context['earlier'];
+  done(): void;
+}
+
+/** What the gate works with. */
+export interface Gate {
+  identify: Identify;
+  limits: Limits;
+  previews: Previews;
+  payments: Payments;
+  /** Answers kept for their Idempotency-Key. */
+  repeats: Repeats;
+  /** What the operations on accounts ask. */
+  accounts: NonNullable<Context['accounts']> & Recovery;
+  /** Lends the current release of a dataset, or of all of them for null. Throws `unknown_dataset`. */
+  lease(dataset: string | null): Promise<Leases>;
+  operations: readonly Operation[];
+  /** Links to snapshot files; absent where none are served. */
+  exports?: NonNullable<Context['exports']>;
+  base_url: string;
+  eur_usd: number;
+  /** Proxies whose X-Forwarded-For entry is believed (TRUST_PROXY). */
+  trust_proxy: number;
+  /** Fingerprint of the code that renders: a new version of the program makes new tags. */
+  code: string;
+  now(): Date;
+}
+
+/** Who asks from where: enough to identify and to limit. */
+export interface Visitor {
+  credential: Credential | null;
+  /** The address that counts (access/address.ts). */
+  address: string;
+  /** Headers that every answer gets, errors too: the gate adds as it learns. */
+  headers: Record<string, string>;
+}
+
+/** What a channel knows of its client: where a credential may stand, and how the connection came. */
+export interface ClientFacts extends CredentialSources {
+  /** Address at the other end of the connection. */
+  socket: string;
+  forwarded: string | undefined;
+}
+
+/** Reads the credential and the address that counts; `headers` is the answer's own, which the gate adds to. */
+export function visitorOf(gate: Gate, facts: ClientFacts, headers: Record<string, string>): Visitor {
+  const address = countedAddress(clientAddress(facts.socket, facts.forwarded, gate.trust_proxy));
+  return { credential: credentialOf(facts), address, headers };
+}
+
+/** One call of an operation, as a channel understood it. */
+export interface Call extends Visitor {
+  operation: Operation;
+  /** Path parameters and query values, without credentials. */
+  raw: Parameters<Operation['parse']>[0];
+  dataset: string | null;
+  entity: string | null;
+  format: Format;
+  /** HEAD: the headers of the answer, never charged. */
+  head: boolean;
+  /** Reads the body of a request that may have one; throws `payload_too_large` and `validation_failed`. */
+  body?: (() => Promise<unknown>) | undefined;
+  /** Idempotency-Key and X-Max-Price-EUR, as sent. */
+  idempotency_key?: string | undefined;
+  max_price?: string | undefined;
+  /**
+   * The x402 PaymentPayload as it came: the object in PAYMENT-SIGNATURE, or MCP's `_meta["x402/payment"]`. Anything that is
+   * not undefined counts as an attempt to pay. The receipt goes into `headers['PAYMENT-RESPONSE']`, base64 of its JSON.
+   */
+  payment?: unknown;
+  /** Address of the call as a client sees it, without credentials. */
+  url: URL;
+  request_id: string;
+  signal: AbortSignal;
+  /** What the channel itself found wrong with the parameters; told when it is validation's turn. */
+  misread?: ApiError | undefined;
+  /** Whether the caller has this version already (If-None-Match); absent where a channel has no conditional requests. */
+  unchanged?: (version: string, ctx: Context) => boolean;
+}
+
+/**
+ * How a channel writes an answer down, and makes it again for whoever repeats the request with its Idempotency-Key. A channel
+ * that takes x402 payments has one: the answer is kept before the payment is settled.
+ */
+export interface Repeatable<T> {
+  keep(answer: T): Promise<string>;
+  revive(text: string): T;
+}

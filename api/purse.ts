@@ -1,0 +1,151 @@
+// What one call costs and who pays it: previews, credit or x402. Puts aside before the call runs, takes when its answer is ready.
+import { createHash } from 'node:crypto';
+import type { Caller } from './access/caller.ts';
+import { checkMaxPrice } from './access/max-price.ts';
+import { type Attached, type Charge, paymentError, type Reservation, type Stored, told } from './access/payments.ts';
+import { secondsToMidnight } from './access/previews.ts';
+import { isKept, isKey, type Written } from './access/repeats.ts';
+import type { ApiError } from './errors.ts';
+import type { Call, Gate, Release } from './gate.ts';
+import type { Context, Operation } from './operation.ts';
+
+/** Whether this dataset takes money for the operation. */
+export function sold({ access, price }: Operation, release: Release | undefined): boolean {
+  return access === 'paid' && !(release && price?.free?.(release.pack));
+}
+
+/** Whose Idempotency-Keys and kept answers these are. */
+export const ownerOf = (caller: Caller): string => (caller.kind === 'key' ? caller.id : caller.kind);
+
+/** The secret under which only this caller finds a payment again; null without an Idempotency-Key. */
+function secretOf(caller: Caller, key: string | undefined): string | null {
+  if (key === undefined || !isKey(key)) return null;
+  return createHash('sha256')
+    .update(`${ownerOf(caller)}\n${key}`)
+    .digest('hex');
+}
+
+/**
+ * Whether a caller without a credential pays by x402: a payment is attached, or an earlier one of theirs is kept under their
+ * Idempotency-Key. Such a call sees everything, since nothing of it is sent before it is paid.
+ */
+export async function paysByX402(
+  gate: Gate,
+  call: Call,
+  caller: Caller,
+  release: Release | undefined,
+): Promise<boolean> {
+  const { waiting } = gate.payments;
+  if (waiting === undefined || caller.kind !== 'anonymous' || call.head || !sold(call.operation, release)) return false;
+  if (call.payment !== undefined) return true;
+  const secret = secretOf(caller, call.idempotency_key);
+  return secret !== null && waiting(secret);
+}
+
+/** What this call costs; the price of one where its parameters cannot be read. */
+export function chargeOf(call: Call, ctx: Context, input: unknown): Charge {
+  const { operation, url, request_id, format } = call;
+  const free = operation.access === 'paid' && !sold(operation, ctx.release);
+  const micros = operation.price && ctx.release && !free ? ctx.release.pack.prices[operation.price.of] : 0;
+  const times = input === undefined ? 1 : (operation.price?.times?.(input) ?? 1);
+  const mimeType = format === 'markdown' ? 'text/markdown' : 'application/json';
+  return {
+    operation: operation.name,
+    dataset: call.dataset ?? '',
+    micros: micros * times,
+    price: { of: operation.price?.of ?? '', micros, times },
+    resource: { url: url.href, description: operation.title, mimeType },
+    request_id,
+  };
+}
+
+/** The 402 of a call that was not paid; its price counts what the parameters ask for, where they can be read. */
+export function unpaid(gate: Gate, call: Call, caller: Caller, ctx: Context): ApiError {
+  let input: unknown;
+  try {
+    input = call.operation.parse(call.raw, ctx);
+  } catch {
+    input = undefined;
+  }
+  const charge = chargeOf(call, ctx, input);
+  const message = `${call.operation.name} costs ${told(charge.micros)} and this call was not paid.`;
+  return paymentError('payment_required', message, gate.payments.quote(caller, charge));
+}
+
+/** What was put aside for one call: money, or records of the preview quota. */
+export interface Purse {
+  previews: number | null;
+  /** What the call costs. */
+  micros: number;
+  /** An answer that was made earlier for the same payment: it is sent, and nothing runs. */
+  stored: Stored | null;
+  /** The answer is written down before it is paid, whoever asks. */
+  writes: boolean;
+  commit(shown: number, kept?: Written): Promise<Record<string, string>>;
+  release(): Promise<void>;
+}
+
+/** Puts the price of a call aside, or throws the 402. `request` is what makes two calls the same; null: no x402 here. */
+export async function reserve(
+  gate: Gate,
+  call: Call,
+  caller: Caller,
+  ctx: Context,
+  input: unknown,
+  request: string | null,
+): Promise<Purse> {
+  const { operation, head } = call;
+  // Only an operation with previews lets a call without a credential come here unpaid.
+  if (ctx.visibility === 'public' && sold(operation, ctx.release)) return previews(gate, call, caller, ctx, input);
+  const free = head || operation.price === undefined;
+  const charge = chargeOf(call, ctx, input);
+  if (!free) checkMaxPrice(call.max_price, caller, charge, gate.payments.quote);
+  const attached = request === null || free ? null : attachedTo(call, caller, request);
+  const held: Reservation | null = free ? null : await gate.payments.reserve(caller, charge, attached);
+  return {
+    previews: null,
+    micros: free ? 0 : charge.micros,
+    stored: held?.stored ?? null,
+    writes: held?.writes ?? false,
+    async commit(_shown, kept) {
+      if (held) return held.commit(kept);
+      if (isKept(kept)) await gate.repeats.keep(ownerOf(caller), kept);
+      return {};
+    },
+    release: async () => held?.release(),
+  };
+}
+
+function attachedTo(call: Call, caller: Caller, request: string): Attached | null {
+  const secret = secretOf(caller, call.idempotency_key);
+  if (call.payment === undefined && secret === null) return null;
+  return { payment: call.payment, secret, owner: ownerOf(caller), request, signal: call.signal };
+}
+
+/** Records off the day's quota of somebody without a credential. */
+async function previews(gate: Gate, call: Call, caller: Caller, ctx: Context, input: unknown): Promise<Purse> {
+  const { operation, head, address } = call;
+  const dataset = call.dataset ?? '';
+  const wanted = operation.page?.(input) ?? 1;
+  const left = await gate.previews.left(address, dataset, ctx.now);
+  const got = head ? Math.min(wanted, left) : await gate.previews.take(address, dataset, wanted, ctx.now);
+  if (got <= 0) {
+    const seconds = secondsToMidnight(ctx.now);
+    const message = `Today's free previews of ${dataset} are used up; they are back in ${Math.ceil(seconds / 3600)} h.`;
+    throw paymentError('quota_exceeded', message, gate.payments.quote(caller, chargeOf(call, ctx, input)));
+  }
+  const give = (unused: number) => gate.previews.give(address, dataset, unused, ctx.now);
+  return {
+    previews: got,
+    micros: 0,
+    stored: null,
+    writes: false,
+    commit: async (shown) => {
+      if (!head) await give(got - shown);
+      return {};
+    },
+    release: async () => {
+      if (!head) await give(got);
+    },
+  };
+}
