@@ -86,6 +86,18 @@ export interface Operation<I = unknown, R = unknown> {
   entity?: boolean;
   /** Zod schema of the input, for a dataset or (null) for the register; unknown filters are left to `parse`. */
   input: (pack: Pack | null) => z.ZodType;
+  /**
+   * Zod schema of a JSON answer, for a dataset or (null) for any; absent where no JSON is answered. Documents and tools
+   * take it through `outputSchema` (formats/json-schema.ts); a test holds every answer against it.
+   */
+  output?: (pack: Pack | null) => z.ZodType;
+  /** Statuses of success beside 200. */
+  statuses?: readonly (201 | 202)[];
+  /**
+   * Parameters of a question whose real answer documents may show to everybody: it is small and names public attributes
+   * only. `slugs` are records of the dataset; null: there is no such question.
+   */
+  example?: (pack: Pack, slugs: readonly string[]) => RawInput | null;
   /** Strict parse of raw input to what `run` takes; throws DataError with the codes of contract section 4. */
   parse: (raw: RawInput, ctx: Context) => I;
   /** Attributes that the input names in fields, sort or filters; an anonymous caller may name public ones only. */

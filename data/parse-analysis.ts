@@ -60,7 +60,16 @@ export interface CompareInput extends Selection {
 }
 
 /** Attribute types with one value that two records can have in common. */
-const SINGLE: readonly AttributeType[] = ['string', 'text', 'url', 'enum', 'boolean', 'integer', 'number', 'date'];
+export const SINGLE: readonly AttributeType[] = [
+  'string',
+  'text',
+  'url',
+  'enum',
+  'boolean',
+  'integer',
+  'number',
+  'date',
+];
 
 /** What every one of these questions reads: the selection, and the rest with its 422 lines put together. */
 function reader(raw: RawInput, pack: Pack, parameters: readonly string[], { path = [] }: ParseOptions) {

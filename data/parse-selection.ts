@@ -50,9 +50,11 @@ const COUNTED: readonly Attribute['type'][] = [
   'strings',
 ];
 
+/** Whether records can be counted or grouped by an attribute. */
+export const counted = (one: Attribute): boolean => one.filterable && COUNTED.includes(one.type);
+
 /** An attribute to count or group by; throws 400 naming those that can be. */
 export function countedAttribute(pack: Pack, parameter: string, name: string): Attribute {
-  const counted = (one: Attribute) => one.filterable && COUNTED.includes(one.type);
   const attribute = attributeNamed(pack, parameter, name);
   if (counted(attribute)) return attribute;
   const can = pack.attributes.filter(counted).map((one) => one.name);

@@ -86,22 +86,25 @@ const PROVENANCE: JsonSchema = {
   additionalProperties: false,
 };
 
-/** Members of every record beside its attributes, in the order they are answered. */
-function members(pack: Pack): JsonSchema {
-  const names = { propertyNames: { enum: pack.attributes.map((attribute) => attribute.name) } };
+/** Values by attribute: those of the dataset, or any where the dataset is not known. */
+function valuesSchema(pack: Pack | null): JsonSchema {
+  const description = 'Values by attribute; a value that no source knows is absent';
+  if (pack === null) return { description, type: 'object' };
+  const properties = Object.fromEntries(pack.attributes.map((each) => [each.name, attributeSchema(each)]));
+  return { description, type: 'object', properties, additionalProperties: false };
+}
+
+/** Members of every record, in the order they are answered. */
+function members(pack: Pack | null): JsonSchema {
+  const names = pack === null ? {} : { propertyNames: { enum: pack.attributes.map((attribute) => attribute.name) } };
   return {
     id: { description: 'Never changes', type: 'string', pattern: '^r-[0-9a-f]{16}$' },
     slug: { description: 'Readable, fixed when first seen', type: 'string', pattern: '^[a-z0-9-]+$' },
     name: { type: 'string', minLength: 1 },
-    dataset: { const: pack.id },
+    dataset: pack === null ? { type: 'string' } : { const: pack.id },
     url: { description: 'Public page of the record', ...LINK },
     updated_at: { description: 'When its newest value change became visible', ...TIME },
-    attributes: {
-      description: 'Values by attribute; a value that no source knows is absent',
-      type: 'object',
-      properties: Object.fromEntries(pack.attributes.map((each) => [each.name, attributeSchema(each)])),
-      additionalProperties: false,
-    },
+    attributes: valuesSchema(pack),
     provenance: { type: 'object', ...names, additionalProperties: { $ref: '#/$defs/provenance' } },
     freshness: {
       description: 'Hours since observed_at, by attribute',
@@ -117,19 +120,20 @@ function members(pack: Pack): JsonSchema {
     preview: { description: 'Public fields only', const: true },
     sample: { description: 'Fictional', const: true },
     score: { description: 'Word overlap, in answers of similar', type: 'number', minimum: 0 },
+    as_of: { description: 'The moment that the answer is of, where one was asked for', ...TIME },
   };
 }
 
 /** Members that only some answers carry. */
-const OPTIONAL = ['preview', 'sample', 'score'];
+const OPTIONAL = ['preview', 'sample', 'score', 'as_of'];
 
-/** JSON Schema 2020-12 of a record as it is answered (contract section 2). */
-export function recordSchema(pack: Pack): JsonSchema {
+/** JSON Schema 2020-12 of a record as it is answered (contract section 2); null: of any dataset. */
+export function recordSchema(pack: Pack | null): JsonSchema {
   const properties = members(pack);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: `Record of ${pack.title}`,
-    description: pack.description,
+    title: pack === null ? 'Record' : `Record of ${pack.title}`,
+    description: pack === null ? 'A record of any dataset' : pack.description,
     type: 'object',
     properties,
     required: Object.keys(properties).filter((name) => !OPTIONAL.includes(name)),

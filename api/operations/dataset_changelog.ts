@@ -6,7 +6,8 @@ import { changeTable } from '../formats/change-table.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
-import { attributeName } from './inputs.ts';
+import { attributeName, openNames } from './inputs.ts';
+import { ABOUT_OUTPUT, CHANGE_OUTPUT, count } from './outputs.ts';
 
 type Changelog = { items: Change[]; limit: number; offset: number; total: number } & About;
 
@@ -35,7 +36,7 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
   input: (pack) =>
     z.object({
       days: z.number().int().min(1).max(HISTORY_BOUNDS.days).default(30).describe('Observed in the last so many days'),
-      limit: z.number().int().min(1).max(HISTORY_BOUNDS.changelog).default(100),
+      limit: z.number().int().min(1).max(HISTORY_BOUNDS.changelog).default(100).describe('Changes of a page'),
       offset: z.number().int().min(0).default(0).describe('Changes to leave out, for the next page'),
       attribute: attributeName(pack, 'Only changes of this attribute').optional(),
       entity: z.string().optional().describe('Only changes of this record: id or slug'),
@@ -46,6 +47,15 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
           'added: there was no value before; changed: there was one, also where the new one is that there is none',
         ),
     }),
+  output: () =>
+    z.object({
+      items: z.array(CHANGE_OUTPUT),
+      limit: count('As asked'),
+      offset: count('As asked'),
+      total: count('Changes that match'),
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack) => ({ attribute: openNames(pack)[0] ?? '', days: '365', limit: '2' }),
   parse: (raw, ctx) => parseChangelog(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   run: async (input, ctx) => {
     const release = releaseOf(ctx);

@@ -6,6 +6,7 @@ import { changeTable } from '../formats/change-table.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
+import { ABOUT_OUTPUT, FED_CHANGE_OUTPUT, time } from './outputs.ts';
 
 type Changes = { items: FedChange[]; next_since: string } & About;
 
@@ -25,7 +26,13 @@ export const dataset_changes = operation<ChangesInput, Changes>({
         .describe(
           'Changes recorded after this moment, which counts to the microsecond; next_since of the answer before',
         ),
-      limit: z.number().int().min(1).max(HISTORY_BOUNDS.changes).default(1000),
+      limit: z.number().int().min(1).max(HISTORY_BOUNDS.changes).default(1000).describe('Changes of an answer'),
+    }),
+  output: () =>
+    z.object({
+      items: z.array(FED_CHANGE_OUTPUT),
+      next_since: time('Read on with since=this'),
+      ...ABOUT_OUTPUT,
     }),
   parse: (raw) => parseChanges(raw, { path: ['ds'] }),
   run: async (input, ctx) => {

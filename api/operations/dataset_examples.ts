@@ -12,6 +12,7 @@ import { blocks, escapeText } from '../formats/markdown.ts';
 import { recordMarkdown } from '../formats/record-template.ts';
 import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf, releaseVersion } from './about.ts';
+import { ABOUT_OUTPUT, RECORD_OUTPUT } from './outputs.ts';
 
 type Examples = { group_by: string; items: PublicRecord[] } & About;
 
@@ -69,6 +70,7 @@ export const dataset_examples = operation<{ group: string | null }, Examples>({
   access: 'free',
   formats: ['json', 'markdown'],
   input: () => z.object({ group: z.string().optional().describe('Keeps one group, such as one provider or country') }),
+  output: () => z.object({ group_by: z.string(), items: z.array(RECORD_OUTPUT), ...ABOUT_OUTPUT }),
   parse: (raw) => {
     onlyParameters(raw, ['group'], ['ds']);
     const group = raw['group'];

@@ -7,6 +7,7 @@ import { isoTime } from '../../data/time.ts';
 import { bareUrl, blocks, escapeText } from '../formats/markdown.ts';
 import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
+import { ABOUT_OUTPUT, address, count, time } from './outputs.ts';
 
 type Export = {
   format: ExportFormat;
@@ -31,6 +32,16 @@ export const dataset_export = operation<{ format: ExportFormat }, Export>({
   input: () =>
     z.object({
       format: z.enum(EXPORT_FORMATS).default('csv').describe('What the file holds: csv and jsonl have a record a line'),
+    }),
+  output: () =>
+    z.object({
+      format: z.enum(EXPORT_FORMATS),
+      snapshot: z.string().describe('Release that the file is of'),
+      url: address('The file; works without a header'),
+      expires_at: time('Until then'),
+      bytes: count('Size of the file'),
+      sha256: z.string(),
+      ...ABOUT_OUTPUT,
     }),
   parse: (raw) => parseExport(raw, { path: ['ds'] }),
   run: async ({ format }, ctx) => {

@@ -2,11 +2,13 @@
 import { z } from 'zod';
 import { type FacetsAnswer, facets } from '../../data/facets.ts';
 import { type FacetsInput, parseFacets } from '../../data/parse.ts';
+import { counted } from '../../data/parse-selection.ts';
 import { cell, columnTitle } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
 import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
-import { attributeName, SELECTION_INPUT } from './inputs.ts';
+import { attributeName, openNames, PLAIN, SELECTION_INPUT } from './inputs.ts';
+import { ABOUT_OUTPUT, count, VALUE } from './outputs.ts';
 
 type Facets = FacetsAnswer & About;
 
@@ -37,10 +39,20 @@ export const dataset_facets = operation<FacetsInput, Facets>({
   formats: ['json', 'markdown'],
   input: (pack) =>
     z.looseObject({
-      by: attributeName(pack, 'Attribute to count by'),
-      limit: z.number().int().min(1).max(200).default(50),
+      by: attributeName(pack, 'Attribute to count by', counted),
+      limit: z.number().int().min(1).max(200).default(50).describe('Values to answer, the commonest first'),
       ...SELECTION_INPUT,
     }),
+  output: () =>
+    z.object({
+      by: z.string(),
+      values: z.array(z.object({ value: VALUE, count: count('Records with it') })),
+      matched: count('Records that match').nullable().describe('null: fewer than may be told'),
+      missing: count('Of these, records without the attribute').nullable(),
+      withheld: count('Values with too few records to be told').optional(),
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack) => ({ by: openNames(pack, PLAIN)[0] ?? pack.group_by, limit: '3' }),
   parse: (raw, ctx) => parseFacets(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   // Anyone may count by an attribute that is not public, with rare values withheld; filtering by one takes a key.
   names: ({ where }) => where.flatMap((condition) => ('attribute' in condition ? [condition.attribute] : [])),

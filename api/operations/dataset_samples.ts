@@ -10,6 +10,7 @@ import { blocks, escapeText } from '../formats/markdown.ts';
 import { recordMarkdown } from '../formats/record-template.ts';
 import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf, releaseVersion } from './about.ts';
+import { ABOUT_OUTPUT, RECORD_OUTPUT } from './outputs.ts';
 
 type Samples = { items: PublicRecord[] } & About;
 
@@ -57,6 +58,7 @@ export const dataset_samples = operation<null, Samples>({
   access: 'free',
   formats: ['json', 'markdown'],
   input: () => z.object({}),
+  output: () => z.object({ items: z.array(RECORD_OUTPUT), ...ABOUT_OUTPUT }),
   parse: (raw) => {
     onlyParameters(raw, [], ['ds']);
     return null;

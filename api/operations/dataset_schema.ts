@@ -2,10 +2,12 @@
 import { z } from 'zod';
 import { type FilterEntry, filterGrammar } from '../../data/filters.ts';
 import { onlyParameters } from '../../data/parse.ts';
+import { ATTRIBUTE_TYPES } from '../../packs/model.ts';
 import { type JsonSchema, recordSchema } from '../../packs/record-schema.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
 import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf, releaseVersion } from './about.ts';
+import { ABOUT_OUTPUT } from './outputs.ts';
 
 interface AttributeEntry {
   name: string;
@@ -48,6 +50,33 @@ export const dataset_schema = operation<null, Schema>({
   access: 'free',
   formats: ['json', 'markdown'],
   input: () => z.object({}),
+  output: () =>
+    z.object({
+      dataset: z.string(),
+      schema: z.record(z.string(), z.unknown()).describe('JSON Schema 2020-12 of a record'),
+      attributes: z.array(
+        z.object({
+          name: z.string(),
+          type: z.enum(ATTRIBUTE_TYPES),
+          unit: z.string().nullable(),
+          description: z.string(),
+          public: z.boolean().describe('Free to see; the rest is part of paid answers'),
+          filterable: z.boolean(),
+          group: z.string().nullable().describe('price of price.input'),
+        }),
+      ),
+      filters: z.array(
+        z.object({
+          name: z.string().describe('The query parameter'),
+          attribute: z.string(),
+          operator: z.enum(['any', 'not', 'like', 'min', 'max', 'has']),
+          type: z.enum(['string', 'integer', 'number', 'boolean', 'date']),
+          description: z.string(),
+          values: z.array(z.string()).optional().describe('The values to choose from, where they are known'),
+        }),
+      ),
+      ...ABOUT_OUTPUT,
+    }),
   parse: (raw) => {
     onlyParameters(raw, [], ['ds']);
     return null;

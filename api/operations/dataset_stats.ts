@@ -2,15 +2,20 @@
 import { z } from 'zod';
 import { parseStats, type StatsInput } from '../../data/parse-analysis.ts';
 import { type StatsAnswer, type StatsRow, stats } from '../../data/stats.ts';
+import { NUMERIC } from '../../packs/schema.ts';
 import { cell, columnTitle, computed } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
 import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
-import { attributeName, SELECTION_INPUT } from './inputs.ts';
+import { attributeName, list, numeric, openNames, SELECTION_INPUT } from './inputs.ts';
+import { ABOUT_OUTPUT, FIGURES_OUTPUT, VALUE } from './outputs.ts';
 
 type Stats = StatsAnswer & About;
 
 const FIGURES = ['count', 'min', 'q1', 'median', 'q3', 'max', 'mean'] as const;
+
+/** One row of the answer; `group` is null for all records. */
+const ROW = { group: VALUE.nullable(), ...FIGURES_OUTPUT, q1: z.number().optional(), q3: z.number().optional() };
 
 const figures = (row: StatsRow) => FIGURES.map((name) => (name === 'mean' ? computed(row.mean) : (row[name] ?? '')));
 
@@ -45,13 +50,24 @@ export const dataset_stats = operation<StatsInput, Stats>({
   formats: ['json', 'markdown'],
   input: (pack) =>
     z.looseObject({
-      attribute: attributeName(pack, 'Numeric attribute: integer, number or price'),
-      group_by: z
-        .union([z.array(z.string()).max(2), z.string()])
-        .optional()
-        .describe('One attribute, or two for groups inside groups (list or commas)'),
+      attribute: attributeName(pack, 'Numeric attribute: integer, number or price', numeric),
+      group_by: list('One attribute, or two for groups inside groups', 2).optional(),
       ...SELECTION_INPUT,
     }),
+  output: () =>
+    z.object({
+      attribute: z.string(),
+      unit: z.string().nullable(),
+      group_by: z.string().nullable().describe('As asked'),
+      rows: z.array(
+        z.object({ ...ROW, groups: z.array(z.object(ROW)).optional().describe('By the second attribute') }),
+      ),
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack) => {
+    const [attribute] = openNames(pack, NUMERIC);
+    return attribute === undefined ? null : { attribute };
+  },
   parse: (raw, ctx) => parseStats(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   names: ({ names }) => names,
   run: async (input, ctx) => {

@@ -7,6 +7,7 @@ import { nextRun, parseSchedule } from '../../packs/schedule.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
 import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
+import { ABOUT_OUTPUT, count, share, time } from './outputs.ts';
 
 type Status = {
   dataset: string;
@@ -73,6 +74,20 @@ export const dataset_status = operation<null, Status>({
   access: 'free',
   formats: ['json', 'markdown'],
   input: () => z.object({}),
+  output: () =>
+    z.object({
+      dataset: z.string(),
+      records: count('Records'),
+      facts: count('Facts ever observed'),
+      median_age_hours: z.number().nullable().describe('null: there are no values'),
+      within_sla: share('Values younger than the limit of their attribute').nullable(),
+      sla_hours: z.record(z.string(), z.number()).describe('That limit, by attribute'),
+      last_collection: time('When sources were last read'),
+      next_collection: time('When they will be').nullable(),
+      snapshot: z.string().describe('Id of the release'),
+      ...ABOUT_OUTPUT,
+    }),
+  example: () => ({}),
   parse: (raw) => {
     onlyParameters(raw, [], ['ds']);
     return null;

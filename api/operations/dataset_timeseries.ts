@@ -1,16 +1,21 @@
 // GET /v1/{ds}/timeseries: a numeric attribute as it was at the end of each day or week.
 import { z } from 'zod';
 import { ANALYSIS_BOUNDS, parseTimeseries, type TimeseriesInput } from '../../data/parse-analysis.ts';
+import { counted } from '../../data/parse-selection.ts';
 import { type SeriesPoint, type TimeseriesAnswer, timeseries } from '../../data/timeseries.ts';
+import { NUMERIC } from '../../packs/schema.ts';
 import { cell, columnTitle, computed } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
 import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
-import { attributeName, SELECTION_INPUT } from './inputs.ts';
+import { attributeName, numeric, openNames, SELECTION_INPUT } from './inputs.ts';
+import { ABOUT_OUTPUT, count, FIGURES_OUTPUT, VALUE } from './outputs.ts';
 
 type Timeseries = TimeseriesAnswer & About;
 
 const FIGURES = ['count', 'median', 'min', 'max', 'mean'] as const;
+
+const POINT = z.object({ date: z.iso.date(), ...FIGURES_OUTPUT });
 
 /** Neighbouring points with the same figures as one line: first date, last date, figures. */
 function lines(series: readonly SeriesPoint[]): unknown[][] {
@@ -58,12 +63,29 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
   formats: ['json', 'markdown'],
   input: (pack) =>
     z.looseObject({
-      attribute: attributeName(pack, 'Numeric attribute: integer, number or price'),
+      attribute: attributeName(pack, 'Numeric attribute: integer, number or price', numeric),
       days: z.number().int().min(1).max(ANALYSIS_BOUNDS.days).default(90).describe('How far to look back from today'),
-      step: z.enum(['day', 'week']).default('day'),
-      group_by: attributeName(pack, 'Attribute to group by').optional(),
+      step: z.enum(['day', 'week']).default('day').describe('A point for every day, or every seventh'),
+      group_by: attributeName(pack, 'Attribute to group by', counted).optional(),
       ...SELECTION_INPUT,
     }),
+  output: () =>
+    z.object({
+      attribute: z.string(),
+      unit: z.string().nullable(),
+      step: z.enum(['day', 'week']),
+      days: count('As asked'),
+      series: z.array(POINT).optional().describe('Without group_by'),
+      groups: z
+        .array(z.object({ group: VALUE, series: z.array(POINT) }))
+        .optional()
+        .describe('With group_by'),
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack, slugs) => {
+    const [attribute] = openNames(pack, NUMERIC);
+    return attribute === undefined || slugs.length === 0 ? null : { attribute, days: '2', ids: slugs.join() };
+  },
   parse: (raw, ctx) => parseTimeseries(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   names: ({ names }) => names,
   run: async (input, ctx) => {

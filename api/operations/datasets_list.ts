@@ -7,6 +7,7 @@ import { eur, usd } from '../../packs/money.ts';
 import { bareUrl, blocks, escapeText, link, table } from '../formats/markdown.ts';
 import { type Context, type Operation, operation } from '../operation.ts';
 import { type About, aboutRegister, packVersion } from './about.ts';
+import { ABOUT_OUTPUT, count, euro, time } from './outputs.ts';
 
 interface Entry {
   id: string;
@@ -85,6 +86,26 @@ export const datasets_list = operation<null, Datasets>({
   access: 'free',
   formats: ['json', 'markdown'],
   input: () => z.object({}),
+  output: () =>
+    z.object({
+      datasets: z.array(
+        z.object({
+          id: z.string(),
+          title: z.string(),
+          description: z.string(),
+          license: z.string(),
+          records: count('Records of the current release'),
+          updated_at: time('When this release was made'),
+          links: z.record(z.string(), z.string()).describe('Address of each operation by its short name'),
+          tools: z.array(z.string()).describe('Operations that are tools of agents too'),
+          prices: z
+            .record(z.string(), z.object({ eur: euro('EUR a call'), usd: z.number().describe('The same in USD') }))
+            .describe('Prices of a call'),
+        }),
+      ),
+      ...ABOUT_OUTPUT,
+    }),
+  example: () => ({}),
   parse: (raw) => {
     onlyParameters(raw, []);
     return null;

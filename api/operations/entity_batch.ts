@@ -4,6 +4,7 @@ import { getBatchAsOf } from '../../data/as-of.ts';
 import type { PublicRecord } from '../../data/model.ts';
 import type { BatchInput } from '../../data/parse.ts';
 import { type AsOf, parseBatchAsOf } from '../../data/parse-history.ts';
+import { BOUNDS } from '../../data/parse-values.ts';
 import { getBatch } from '../../data/records.ts';
 import { isoTime } from '../../data/time.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
@@ -11,7 +12,8 @@ import { recordMarkdown } from '../formats/record-template.ts';
 import { asOfLine } from '../formats/times.ts';
 import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
-import { AS_OF_INPUT, FIELDS_INPUT } from './inputs.ts';
+import { AS_OF_INPUT, FIELDS_INPUT, list, someFields } from './inputs.ts';
+import { ABOUT_OUTPUT, AS_OF_OUTPUT, RECORD_OUTPUT } from './outputs.ts';
 
 /** `as_of`: the moment that the records are of, where one was asked for. */
 type Batch = { items: PublicRecord[]; missing: string[]; as_of?: string } & About;
@@ -28,10 +30,19 @@ export const entity_batch = operation<BatchInput & AsOf, Batch>({
   formats: ['json', 'markdown'],
   input: () =>
     z.object({
-      ids: z.union([z.array(z.string()).max(100), z.string()]).describe('Ids or slugs (list or commas)'),
+      ids: list(`Ids or slugs, at most ${BOUNDS.ids}`, BOUNDS.ids),
       ...FIELDS_INPUT,
       ...AS_OF_INPUT,
     }),
+  output: () =>
+    z.object({
+      items: z.array(RECORD_OUTPUT).describe('In the order asked'),
+      missing: z.array(z.string()).describe('Ids and slugs that nobody has'),
+      ...AS_OF_OUTPUT,
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack, [first]) =>
+    first === undefined ? null : { ids: `${first},nobody-at-all`, fields: someFields(pack) },
   parse: (raw, ctx) => parseBatchAsOf(raw, releaseOf(ctx).pack, { path: ['ds'], now: ctx.now }),
   names: ({ names }) => names,
   run: async (input, ctx) => {

@@ -7,7 +7,8 @@ import { cell, columnTitle } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
 import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
-import { SELECTION_INPUT } from './inputs.ts';
+import { list, openNames, SELECTION_INPUT } from './inputs.ts';
+import { ABOUT_OUTPUT, PROVENANCE_OUTPUT, VALUE } from './outputs.ts';
 
 type Compare = Comparison & About;
 
@@ -40,13 +41,32 @@ export const entity_compare = operation<CompareInput, Compare>({
   input: (pack) =>
     z.looseObject({
       ...SELECTION_INPUT,
-      ids: z
-        .union([z.array(z.string()).max(ANALYSIS_BOUNDS.compare), z.string()])
-        .describe('Ids or slugs (list or commas)'),
+      ids: list(`Ids or slugs, at most ${ANALYSIS_BOUNDS.compare}`, ANALYSIS_BOUNDS.compare),
       attribute: (pack && pack.compare.length > 0 ? z.enum(pack.compare) : z.string())
         .optional()
         .describe('Keeps one of the columns'),
     }),
+  output: () =>
+    z.object({
+      columns: z.array(z.string()),
+      items: z
+        .array(
+          z.object({
+            id: z.string(),
+            slug: z.string(),
+            name: z.string(),
+            values: z.record(z.string(), VALUE).describe('By column; what is not known is absent'),
+            provenance: z.record(z.string(), PROVENANCE_OUTPUT),
+          }),
+        )
+        .describe('In the order asked'),
+      missing: z.array(z.string()).describe('What is unknown, or dropped by the filters'),
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack, slugs) => {
+    const attribute = pack.compare.find((name) => openNames(pack).includes(name));
+    return attribute === undefined || slugs.length === 0 ? null : { ids: slugs.join(), attribute };
+  },
   parse: (raw, ctx) => parseCompare(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   names: ({ names }) => names,
   run: async (input, ctx) => {

@@ -11,7 +11,8 @@ import { asOfLine } from '../formats/times.ts';
 import { operation } from '../operation.ts';
 import { releaseOf } from './about.ts';
 import { fetchRecord, pastAnswerVersion, recordAnswerVersion } from './fetched.ts';
-import { AS_OF_INPUT, ENTITY_INPUT, FIELDS_INPUT } from './inputs.ts';
+import { AS_OF_INPUT, ENTITY_INPUT, FIELDS_INPUT, someFields } from './inputs.ts';
+import { RECORD_OUTPUT } from './outputs.ts';
 
 /** `as_of`: the moment that the answer is of, where one was asked for. */
 type Got = PublicRecord & { as_of?: string };
@@ -37,6 +38,8 @@ export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, Got>({
   formats: ['json', 'markdown'],
   entity: true,
   input: () => z.object({ ...ENTITY_INPUT, ...FIELDS_INPUT, ...AS_OF_INPUT }),
+  output: () => RECORD_OUTPUT,
+  example: (pack, [entity_id]) => (entity_id === undefined ? null : { entity_id, fields: someFields(pack) }),
   parse: (raw, ctx) => ({
     ...parseGetAsOf(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'], now: ctx.now }),
     raw,

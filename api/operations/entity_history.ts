@@ -11,7 +11,8 @@ import { minute } from '../formats/times.ts';
 import { type Context, operation } from '../operation.ts';
 import { type About, releaseOf } from './about.ts';
 import { fetchRecord, pastAnswerVersion } from './fetched.ts';
-import { attributeName, ENTITY_INPUT } from './inputs.ts';
+import { attributeName, ENTITY_INPUT, openNames } from './inputs.ts';
+import { ABOUT_OUTPUT, address, share, time, VALUE } from './outputs.ts';
 
 type Facts = { entity_id: string; facts: ToldFact[] } & About;
 
@@ -75,6 +76,28 @@ export const entity_history = operation<FactsInput & { raw: RawInput }, Facts>({
       attribute: attributeName(pack, 'Only facts of this attribute').optional(),
       since: z.iso.datetime({ offset: true }).optional().describe('Only facts first observed then or later'),
     }),
+  output: () =>
+    z.object({
+      entity_id: z.string(),
+      facts: z
+        .array(
+          z.object({
+            attribute: z.string(),
+            value: VALUE.optional(),
+            observed_at: time('When it was first observed'),
+            confirmed_at: time('The newest reading that still said so'),
+            source_url: address('A page on which it can be checked'),
+            confidence: share('How sure it is'),
+            evidence: z.string(),
+            source: z.object({ id: z.string(), kind: z.enum(['collector', 'owner']) }),
+            won: z.boolean().describe('Whether this is the published value'),
+            reason: z.enum(Object.keys(REASONS)).describe('Why it is, or is not'),
+          }),
+        )
+        .describe('Newest first; a fact without a value says that its source withdrew it'),
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack, [entity_id]) => (entity_id === undefined ? null : { entity_id, attribute: openNames(pack)[0] ?? '' }),
   parse: (raw, ctx) => ({ ...parseFactsOf(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'] }), raw }),
   names: ({ attribute }) => (attribute === null ? [] : [attribute]),
   version: pastAnswerVersion,

@@ -10,7 +10,8 @@ import { minute } from '../formats/times.ts';
 import { operation } from '../operation.ts';
 import { type About, releaseOf } from './about.ts';
 import { fetchRecord, recordAnswerVersion } from './fetched.ts';
-import { ENTITY_INPUT } from './inputs.ts';
+import { ENTITY_INPUT, openNames } from './inputs.ts';
+import { ABOUT_OUTPUT, address, share, time, VALUE } from './outputs.ts';
 
 type Prices = { entity_id: string; prices: ToldPrice[] } & About;
 
@@ -26,6 +27,27 @@ export const entity_prices = operation<RawInput, Prices>({
   formats: ['json', 'markdown'],
   entity: true,
   input: () => z.object(ENTITY_INPUT),
+  output: () =>
+    z.object({
+      entity_id: z.string(),
+      prices: z.array(
+        z.object({
+          attribute: z.string(),
+          value: VALUE,
+          currency: z.string().nullable(),
+          unit: z.string().nullable(),
+          source_url: address('A page on which it can be checked'),
+          observed_at: time('When the source last said so'),
+          confidence: share('How sure it is'),
+          evidence: z.string(),
+        }),
+      ),
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack, [entity_id]) =>
+    entity_id !== undefined && pack.price_attributes.every((name) => openNames(pack).includes(name))
+      ? { entity_id }
+      : null,
   parse: (raw) => {
     parseFormat(raw, ['json', 'md'], { path: ['ds', 'entity_id'] });
     return raw;

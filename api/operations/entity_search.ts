@@ -8,7 +8,8 @@ import { blocks, escapeText } from '../formats/markdown.ts';
 import { recordTable } from '../formats/record-table.ts';
 import { type Context, operation, TABULAR } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
-import { SEARCH_INPUT } from './inputs.ts';
+import { SEARCH_INPUT, someFields } from './inputs.ts';
+import { ABOUT_OUTPUT, CURSOR_OUTPUT, count, RECORD_OUTPUT } from './outputs.ts';
 
 type Found = { items: PublicRecord[]; next_cursor: string | null; total?: number } & About;
 
@@ -37,6 +38,14 @@ export const entity_search = operation<SearchInput, Found>({
   price: { of: 'search' },
   formats: ['json', 'markdown', ...TABULAR],
   input: () => z.looseObject(SEARCH_INPUT),
+  output: () =>
+    z.object({
+      items: z.array(RECORD_OUTPUT),
+      next_cursor: CURSOR_OUTPUT,
+      total: count('All matches, where total=true').optional(),
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack) => ({ fields: someFields(pack), limit: '2' }),
   parse: (raw, ctx) => parseSearch(raw, releaseOf(ctx).pack, { path: ['ds'], format: ctx.format }),
   names: ({ names }) => names,
   page: ({ limit }) => limit,

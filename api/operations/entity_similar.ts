@@ -6,7 +6,8 @@ import { blocks, escapeText } from '../formats/markdown.ts';
 import { recordTable } from '../formats/record-table.ts';
 import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
-import { attributeName, ENTITY_INPUT, FIELDS_INPUT, SELECTION_INPUT } from './inputs.ts';
+import { attributeName, ENTITY_INPUT, FIELDS_INPUT, SELECTION_INPUT, single, someFields } from './inputs.ts';
+import { ABOUT_OUTPUT, RECORD_OUTPUT } from './outputs.ts';
 
 type Similar = { items: SimilarRecord[] } & About;
 
@@ -37,14 +38,19 @@ export const entity_similar = operation<SimilarInput & { entity_id: string }, Si
   input: (pack) =>
     z.looseObject({
       ...ENTITY_INPUT,
-      limit: z.number().int().min(1).max(ANALYSIS_BOUNDS.similar).default(10),
+      limit: z.number().int().min(1).max(ANALYSIS_BOUNDS.similar).default(10).describe('Records to answer'),
       differ_by: attributeName(
         pack,
         `Only records with another value of this attribute${pack?.serving.similar_differ_by ? `; ${pack.serving.similar_differ_by} by default` : ''}`,
+        single,
       ).optional(),
       ...FIELDS_INPUT,
       ...SELECTION_INPUT,
     }),
+  output: () =>
+    z.object({ items: z.array(RECORD_OUTPUT).describe('Best first, each with its score'), ...ABOUT_OUTPUT }),
+  example: (pack, [entity_id]) =>
+    entity_id === undefined ? null : { entity_id, limit: '1', fields: someFields(pack) },
   parse: (raw, ctx) => ({
     ...parseSimilar(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'] }),
     entity_id: String(raw['entity_id']),

@@ -10,6 +10,7 @@ import { blocks, table } from '../formats/markdown.ts';
 import { operation } from '../operation.ts';
 import type { About } from './about.ts';
 import { about, accountsOf, euros, isoTime, listed, microsOf, parseBody, shownAccount } from './account.ts';
+import { ABOUT_OUTPUT, CURSOR_OUTPUT, euro, time } from './outputs.ts';
 
 type Position = { created_at: number; id: string };
 type Row = ReturnType<typeof shownAccount> & { created_at: string; revoked_at: string | null };
@@ -39,6 +40,21 @@ export const keys_list = operation<{ limit: number; after: Position | null }, Ro
     z.object({
       limit: z.number().int().min(1).max(500).default(100).describe('Keys of a page'),
       cursor: z.string().optional().describe('next_cursor of the page before'),
+    }),
+  output: () =>
+    z.object({
+      keys: z.array(
+        z.object({
+          id: z.uuid(),
+          email: z.string(),
+          plan: z.string(),
+          balance_eur: euro('Credit'),
+          created_at: time('When it was made'),
+          revoked_at: time('When it was revoked').nullable(),
+        }),
+      ),
+      next_cursor: CURSOR_OUTPUT,
+      ...ABOUT_OUTPUT,
     }),
   parse: (raw) => {
     onlyParameters(raw, ['limit', 'cursor']);
@@ -80,6 +96,7 @@ export const keys_revoke = operation<string, { id: string; revoked: true } & Abo
   tool: false,
   formats: ['json', 'markdown'],
   input: () => z.object({ key_id: z.uuid().describe('Id of the key') }),
+  output: () => z.object({ id: z.uuid(), revoked: z.literal(true), ...ABOUT_OUTPUT }),
   parse: (raw) => {
     onlyParameters(raw, [], ['key_id']);
     const id = single(raw, 'key_id') ?? '';
@@ -120,6 +137,7 @@ export const keys_grant = operation<z.infer<typeof Grant>, { id: string; balance
   tool: false,
   formats: ['json', 'markdown'],
   input: () => Grant,
+  output: () => z.object({ id: z.uuid(), balance_eur: euro('Credit now'), plan: z.string(), ...ABOUT_OUTPUT }),
   parse: (raw, ctx) => {
     onlyParameters(raw, []);
     return parseBody(Grant, ctx.body);

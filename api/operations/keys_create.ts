@@ -5,6 +5,7 @@ import { SUBSCRIPTIONS } from '../../data/subscriptions.ts';
 import { operation } from '../operation.ts';
 import type { About } from './about.ts';
 import { about, accountsOf, EMAIL, listed, parseBody, shownAccount } from './account.ts';
+import { ABOUT_OUTPUT, address, euro } from './outputs.ts';
 
 const Input = z.object({
   email: EMAIL,
@@ -26,7 +27,18 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
   access: 'free',
   tool: false,
   formats: ['json', 'markdown'],
+  statuses: [201],
   input: () => Input,
+  output: () =>
+    z.object({
+      id: z.uuid(),
+      key: z.string().describe('The secret, shown this once'),
+      email: z.string(),
+      plan: z.string(),
+      balance_eur: euro('Credit'),
+      checkout_url: address('Where a paid plan is paid').optional(),
+      ...ABOUT_OUTPUT,
+    }),
   parse: (raw, ctx) => {
     onlyParameters(raw, []);
     return parseBody(Input, ctx.body);

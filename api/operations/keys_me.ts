@@ -9,6 +9,7 @@ import { blocks, table } from '../formats/markdown.ts';
 import { operation } from '../operation.ts';
 import type { About } from './about.ts';
 import { about, accountsOf, isoTime, shownAccount } from './account.ts';
+import { ABOUT_OUTPUT, CURSOR_OUTPUT, euro, time } from './outputs.ts';
 
 interface Line {
   id: number;
@@ -45,6 +46,29 @@ export const keys_me = operation<{ limit: number; before: number | null }, Own>(
     z.object({
       limit: z.number().int().min(1).max(500).default(100).describe('Movements of a page'),
       cursor: z.string().optional().describe('next_cursor of the page before'),
+    }),
+  output: () =>
+    z.object({
+      id: z.uuid(),
+      email: z.string(),
+      plan: z.string(),
+      balance_eur: euro('Credit'),
+      ledger: z
+        .array(
+          z.object({
+            id: z.int(),
+            at: time('When'),
+            kind: z.string(),
+            amount_eur: euro('Below 0: taken'),
+            balance_eur: euro('Afterwards'),
+            operation: z.string().optional(),
+            dataset: z.string().optional(),
+            request_id: z.string().optional(),
+          }),
+        )
+        .describe('Newest first'),
+      next_cursor: CURSOR_OUTPUT,
+      ...ABOUT_OUTPUT,
     }),
   parse: (raw) => {
     onlyParameters(raw, ['limit', 'cursor']);

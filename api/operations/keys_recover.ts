@@ -4,6 +4,7 @@ import { onlyParameters } from '../../data/parse.ts';
 import { operation } from '../operation.ts';
 import type { About } from './about.ts';
 import { about, accountsOf, EMAIL, listed, parseBody } from './account.ts';
+import { ABOUT_OUTPUT } from './outputs.ts';
 
 const Input = z.object({ email: EMAIL });
 
@@ -18,6 +19,7 @@ export const keys_recover = operation<z.infer<typeof Input>, { status: 'sent' } 
   tool: false,
   formats: ['json', 'markdown'],
   input: () => Input,
+  output: () => z.object({ status: z.literal('sent'), ...ABOUT_OUTPUT }),
   parse: (raw, ctx) => {
     onlyParameters(raw, []);
     return parseBody(Input, ctx.body);

@@ -5,6 +5,7 @@ import { SUBSCRIPTIONS } from '../../data/subscriptions.ts';
 import { operation } from '../operation.ts';
 import type { About } from './about.ts';
 import { about, accountsOf, euros, listed, microsOf, parseBody } from './account.ts';
+import { ABOUT_OUTPUT, address, euro } from './outputs.ts';
 
 /** Bounds of one top-up in EUR (contract section 2). */
 const Topup = z.object({ amount_eur: euros(5, 1000).describe('EUR to add, 5 to 1000') });
@@ -19,6 +20,7 @@ export const keys_topup = operation<z.infer<typeof Topup>, { checkout_url: strin
   tool: false,
   formats: ['json', 'markdown'],
   input: () => Topup,
+  output: () => z.object({ checkout_url: address('Where to pay'), amount_eur: euro('As asked'), ...ABOUT_OUTPUT }),
   parse: (raw, ctx) => {
     onlyParameters(raw, []);
     return parseBody(Topup, ctx.body);
@@ -46,6 +48,13 @@ export const keys_subscribe = operation<z.infer<typeof Subscribe>, Subscribed>({
   tool: false,
   formats: ['json', 'markdown'],
   input: () => Subscribe,
+  output: () =>
+    z.object({
+      checkout_url: address('Where to pay'),
+      plan: z.string(),
+      eur_per_month: euro('Its price'),
+      ...ABOUT_OUTPUT,
+    }),
   parse: (raw, ctx) => {
     onlyParameters(raw, []);
     return parseBody(Subscribe, ctx.body);

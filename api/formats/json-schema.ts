@@ -1,0 +1,67 @@
+// An operation's input and answer as JSON Schema 2020-12, for every channel that describes them.
+import { z } from 'zod';
+import { filterGrammar } from '../../data/filters.ts';
+import type { Pack } from '../../packs/model.ts';
+import { type JsonSchema, recordSchema } from '../../packs/record-schema.ts';
+import type { Operation } from '../operation.ts';
+
+/**
+ * What an operation takes, beside `{ds}`; filters of the dataset come on top where the schema is open. Numbers and truths
+ * are typed as such, although a query writes them as text.
+ */
+export function inputSchema(operation: Operation, pack: Pack | null): JsonSchema {
+  return plain(operation.input(pack));
+}
+
+/**
+ * What an operation answers as JSON, whole in itself: a record is `#/$defs/record`, whose attributes are the dataset's own
+ * where it is known. Open everywhere, since answers may gain members. Null where no JSON is answered.
+ */
+export function outputSchema(operation: Operation, pack: Pack | null): JsonSchema | null {
+  if (!operation.output) return null;
+  const schema = plain(operation.output(pack));
+  const text = JSON.stringify(schema);
+  if (!text.includes('"#/$defs/')) return schema;
+  const { $schema: _, $defs, ...record } = recordSchema(pack);
+  const defs = { ...(text.includes('"#/$defs/record"') ? { record } : {}), ...($defs as JsonSchema) };
+  return { ...schema, $defs: open(defs) as JsonSchema };
+}
+
+function plain(schema: z.ZodType): JsonSchema {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return rest;
+}
+
+/** A schema whose objects take further members. */
+function open(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(open);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const kept = Object.entries(schema).filter(([name, value]) => name !== 'additionalProperties' || value !== false);
+  return Object.fromEntries(kept.map(([name, value]) => [name, open(value)]));
+}
+
+/** A filter of a dataset as a parameter: `list` is true where several values may be given. */
+export interface FilterSchema {
+  name: string;
+  description: string;
+  list: boolean;
+  /** Schema of one value. */
+  schema: JsonSchema;
+}
+
+/** Every filter of a dataset by its exact name, with the values that a closed list allows. */
+export function filterSchemas(pack: Pack): FilterSchema[] {
+  const closed = new Map(pack.attributes.map(({ name, values }) => [name, values]));
+  const examples = new Map(pack.attributes.map(({ name, example }) => [name, example]));
+  return filterGrammar(pack, null).map(({ name, attribute, operator, type, description }) => {
+    const list = operator === 'any' || operator === 'not';
+    const values = closed.get(attribute);
+    const example = [examples.get(attribute)].flat()[0];
+    const schema: JsonSchema = {
+      ...(type === 'date' ? { type: 'string', format: 'date' } : { type }),
+      ...(list && values ? { enum: values } : {}),
+      ...(!values && typeof example === type ? { examples: [example] } : {}),
+    };
+    return { name, description, list, schema };
+  });
+}
