@@ -36,11 +36,13 @@ export type Outcome<T> =
 
 /**
  * Identify and limit: what every request passes, also one that leads nowhere. A credential that stands for nothing spends
- * the address's bucket and is 401; past the bucket anything is 429. Operators are neither limited nor charged.
+ * the address's bucket and is 401; past the bucket anything is 429. Operators are neither limited nor charged. With
+ * `keysOnly` an access token stands for nothing: it may spend from a key, and never manage it.
  */
-export async function admit(gate: Gate, visitor: Visitor, bucket: Bucket): Promise<Caller> {
+export async function admit(gate: Gate, visitor: Visitor, bucket: Bucket, keysOnly = false): Promise<Caller> {
   const { credential, address } = visitor;
-  const caller: Caller | null = credential === null ? { kind: 'anonymous' } : await gate.identify(credential);
+  const found: Caller | null = credential === null ? { kind: 'anonymous' } : await gate.identify(credential);
+  const caller = keysOnly && found?.kind === 'key' && found.grant ? null : found;
   if (caller?.kind === 'admin') return caller;
   const who = caller?.kind === 'key' ? `key ${caller.id}` : `ip ${address}`;
   const standing = await gate.limits.spend(bucket, who, caller?.kind === 'key' ? caller.plan : undefined);
@@ -65,7 +67,8 @@ export async function execute<T>(
   repeatable?: Repeatable<T>,
 ): Promise<Outcome<T>> {
   const { operation } = call;
-  const caller = await admit(gate, call, operation.access === 'paid' || operation.access === 'plan' ? 'paid' : 'free');
+  const bucket = operation.access === 'paid' || operation.access === 'plan' ? 'paid' : 'free';
+  const caller = await admit(gate, call, bucket, operation.group === 'account' && operation.tokens !== true);
   const leases = await gate.lease(call.dataset);
   try {
     if (leases.release) call.headers['X-Dataset-Version'] = leases.release.manifest.release;

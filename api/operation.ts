@@ -73,6 +73,8 @@ export interface Operation<I = unknown, R = unknown> {
   /** Tag in OpenAPI and heading in the guides. */
   group: 'register' | 'dataset' | 'records' | 'analysis' | 'account';
   access: Access;
+  /** An operation on accounts takes the key itself; with `true` an OAuth access token will do (contract section 3). */
+  tokens?: true;
   /** Anonymous callers get public fields within the daily quota. */
   previews?: boolean;
   /** Which pack price it takes and how often; absent for free operations. `free`: datasets that have nothing to sell by it. */

@@ -20,8 +20,18 @@ export type Caller =
       plan: string;
       /** Micro-euros, as of the look-up. */
       balance?: number;
+      /** Set when an access token was shown, and not the key: the grant it was issued under. */
+      grant?: TokenGrant;
     }
   | { kind: 'admin' };
+
+/** What a client was allowed to spend. */
+export interface TokenGrant {
+  /** Its name in the store. */
+  name: string;
+  /** Micro-euros it may still spend, as of the look-up; null: whatever the key can pay. */
+  left: number | null;
+}
 
 /** Finds what a credential stands for; null when it stands for nothing. */
 export type Identify = (credential: Credential) => Promise<Caller | null>;
@@ -62,11 +72,18 @@ export function adminsOnly(hashes: Iterable<string>): Identify {
   return async ({ secret }) => (secret !== '' && known.has(hashSecret(secret)) ? { kind: 'admin' } : null);
 }
 
-/** Knows operators and the keys of the store. A key is looked up each time, so that a revoked one is refused at once. */
-export function operatorsAndKeys(admins: Identify, lookup: Lookup, now: () => Date): Identify {
+/** An access token has three parts, a key has one. */
+export const isToken = (secret: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret);
+
+/**
+ * Knows operators, the keys of the store, and access tokens, which `byToken` checks. Key and grant are looked up each time,
+ * so that one that is revoked is refused at once.
+ */
+export function operatorsAndKeys(admins: Identify, lookup: Lookup, now: () => Date, byToken: Identify): Identify {
   return async (credential) => {
     const operator = await admins(credential);
     if (operator !== null) return operator;
+    if (isToken(credential.secret)) return byToken(credential);
     const key = await lookup.find(credential.secret);
     if (key === null) return null;
     return { kind: 'key', id: key.id, plan: currentPlan(key, now().getTime()), balance: key.balance };
@@ -83,9 +100,9 @@ export function isCharged(caller: Caller): boolean {
   return caller.kind === 'anonymous' || (caller.kind === 'key' && subscription(caller.plan).charged);
 }
 
-/** The refusal of a credential that stands for nothing (401). An access token has three parts, a key has one. */
+/** The refusal of a credential that stands for nothing (401). */
 export function refusal(credential: Credential): ApiError {
-  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(credential.secret))
+  if (isToken(credential.secret))
     return new ApiError('invalid_token', 'This access token is not valid here, or no longer.');
   const where = { authorization: 'Authorization', 'x-api-key': 'X-API-Key', api_key: 'api_key' }[credential.via];
   const why =

@@ -75,14 +75,27 @@ export function creditPayments(credits: Credits): Payments {
       quote(caller, charge),
     );
 
+  /** The grant's cap is too close: more credit would not help, another consent would. */
+  const capped = (caller: Caller, charge: Charge, left: number) =>
+    paymentError(
+      'insufficient_credits',
+      `${charge.operation} costs ${told(charge.micros)} and this client may spend ${told(left)} more. Its user sets a higher limit by connecting it again.`,
+      quote(caller, charge),
+      { reason: 'spending_cap', left_eur: eur(left) },
+    );
+
   /** Takes the price; what cannot be taken withholds the answer. */
   async function take(caller: Caller & { kind: 'key' }, charge: Charge, answer: Kept | undefined) {
     const { operation, micros, request_id } = charge;
     const dataset = charge.dataset === '' ? null : charge.dataset;
     const now = credits.now().getTime();
-    const given = { key_id: caller.id, amount: micros, operation, dataset, request_id, now, answer };
+    const grant = caller.grant?.name;
+    const given = { key_id: caller.id, amount: micros, operation, dataset, request_id, now, answer, grant };
     const outcome = await chargeKey(credits.store, given);
     if (outcome.state === 'revoked') throw new ApiError('invalid_key', 'This key was revoked meanwhile.');
+    if (outcome.state === 'withdrawn')
+      throw new ApiError('invalid_token', 'What this access token stands for was withdrawn meanwhile.');
+    if (outcome.state === 'capped') throw capped(caller, charge, outcome.left);
     if (outcome.state === 'superseded') throw credits.repeats.busy();
     if (outcome.state === 'insufficient') throw short(caller, charge, outcome.balance);
     return { 'X-Charge-EUR': String(eur(micros)), 'X-Balance-EUR': String(eur(outcome.balance)) };
@@ -106,6 +119,8 @@ export function creditPayments(credits: Credits): Payments {
         throw paymentError('payment_required', message, quote(caller, charge));
       }
       if (charge.micros === 0 || !isCharged(caller)) return free(caller.id);
+      const allowed = caller.grant?.left ?? null;
+      if (allowed !== null && allowed < charge.micros) throw capped(caller, charge, allowed);
       const left = await hold(caller.id, caller.balance, charge.micros);
       if (left !== null) throw short(caller, charge, left);
       let open = true;

@@ -1,7 +1,9 @@
 // Everything the gate needs to know callers, count their calls and take their money, put together over one store.
 import { adminKeys } from '../../data/state/admin-keys.ts';
+import { forgetGrants } from '../../data/state/grants.ts';
 import { forgetAnswers } from '../../data/state/idempotency.ts';
 import { openLookup } from '../../data/state/lookup.ts';
+import { forgetItems } from '../../data/state/oauth-items.ts';
 import { outbox } from '../../data/state/outbox.ts';
 import { forgetQuotas, storedQuotas } from '../../data/state/quotas.ts';
 import { openStore, type Store, type StoreOptions } from '../../data/state/store.ts';
@@ -13,6 +15,7 @@ import { previewsIn } from './previews.ts';
 import { openRedis } from './redis.ts';
 import { redisQuotas } from './redis-quotas.ts';
 import { storedRepeats } from './repeats.ts';
+import { accessTokens } from './tokens.ts';
 
 export interface AccessOptions extends StoreOptions {
   /** `redis://…`; absent: limits in this process, quotas in the store. */
@@ -39,12 +42,13 @@ export async function openAccess(options: AccessOptions) {
   const stored = storedQuotas(store);
   const quotas = redis ? redisQuotas(redis, stored) : stored;
   const send = outbox(options.dataDir, `register@${new URL(base_url).hostname}`);
+  const byToken = accessTokens({ store, lookup, base_url, now });
   const sweeping = setInterval(() => {
-    sweep(store, now()).catch((error: Error) => log(`cannot forget old quotas and answers: ${error.message}`));
+    sweep(store, now()).catch((error: Error) => log(`cannot forget what is over: ${error.message}`));
   }, SWEEP).unref();
   return {
     gate: {
-      identify: operatorsAndKeys(adminsOnly(admins.hashes), lookup, now),
+      identify: operatorsAndKeys(adminsOnly(admins.hashes), lookup, now, byToken),
       limits: redis ? redisLimits(redis) : memoryLimits(),
       previews: previewsIn(quotas),
       payments: creditPayments({ store, lookup, repeats, base_url, eur_usd, now }),
@@ -65,4 +69,6 @@ export async function openAccess(options: AccessOptions) {
 async function sweep(store: Store, now: Date): Promise<void> {
   await forgetAnswers(store, now.getTime());
   await forgetQuotas(store, now);
+  await forgetItems(store, now.getTime());
+  await forgetGrants(store, now.getTime());
 }

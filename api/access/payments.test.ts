@@ -12,17 +12,21 @@ const charge: Charge = {
   request_id: 'r',
 };
 
-test('a stranger is told price and where keys are made, a key where it is topped up', () => {
+const oauth = { url: 'https://h.example/.well-known/oauth-protected-resource' };
+
+test('a stranger is told price and where keys are made, a key where it is topped up, a token who may allow it more', () => {
   expect(quote({ kind: 'anonymous' }, charge)).toEqual({
     price_eur: 0.004,
     price_usd: 0.0044,
-    how_to_pay: { api_key: { url: 'https://h.example/v1/keys' } },
+    how_to_pay: { api_key: { url: 'https://h.example/v1/keys' }, oauth },
     x402Version: 2,
     resource: charge.resource,
     accepts: [],
   });
   const { how_to_pay } = quote({ kind: 'key', id: '1', plan: 'payg' }, charge);
   expect(how_to_pay).toEqual({ topup: { url: 'https://h.example/v1/keys/topup' } });
+  const token = { kind: 'key', id: '1', plan: 'payg', grant: { name: 'g', left: 0 } } as const;
+  expect(quote(token, charge).how_to_pay).toEqual({ oauth });
 });
 
 test('PAYMENT-REQUIRED carries the x402 part in standard base64 and says that it is not offered', () => {

@@ -74,10 +74,11 @@ export interface Payments {
 const NOT_OFFERED = 'Pay-per-call with x402 is not offered by this service.';
 
 /** A 402 with its quote, and the quote as x402 v2 carries it in PAYMENT-REQUIRED: standard base64 of JSON (payments.md 3). */
-export function paymentError(code: ErrorCode, message: string, quote: Quote): ApiError {
+export function paymentError(code: ErrorCode, message: string, quote: Quote, detail?: unknown): ApiError {
   const { x402Version, resource, accepts } = quote;
   const required = { x402Version, error: accepts.length === 0 ? NOT_OFFERED : message, resource, accepts };
   return new ApiError(code, message, {
+    ...(detail === undefined ? {} : { detail }),
     members: { ...quote },
     headers: { 'PAYMENT-REQUIRED': Buffer.from(JSON.stringify(required)).toString('base64') },
   });
@@ -88,15 +89,19 @@ export function told(micros: number): string {
   return `${eur(micros)} EUR`;
 }
 
-/** Who has no key makes one; who has one tops it up. */
+/** The ways open to a caller: who has no key makes one or is let in with one, who has one tops it up. */
+function waysToPay(caller: Caller, base_url: string): Quote['how_to_pay'] {
+  const oauth = { url: `${base_url}/.well-known/oauth-protected-resource` };
+  if (caller.kind !== 'key') return { api_key: { url: `${base_url}/v1/keys` }, oauth };
+  // A token cannot top up; its user can, or may allow it more.
+  return caller.grant ? { oauth } : { topup: { url: `${base_url}/v1/keys/topup` } };
+}
+
 export function quoter(settings: { base_url: string; eur_usd: number }): Payments['quote'] {
   return (caller, { micros, resource }) => ({
     price_eur: eur(micros),
     price_usd: usd(micros, settings.eur_usd),
-    how_to_pay:
-      caller.kind === 'key'
-        ? { topup: { url: `${settings.base_url}/v1/keys/topup` } }
-        : { api_key: { url: `${settings.base_url}/v1/keys` } },
+    how_to_pay: waysToPay(caller, settings.base_url),
     x402Version: 2,
     resource,
     accepts: [],

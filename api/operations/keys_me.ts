@@ -40,6 +40,7 @@ export const keys_me = operation<{ limit: number; before: number | null }, Own>(
   route: { method: 'GET', path: '/v1/keys/me' },
   group: 'account',
   access: 'key',
+  tokens: true,
   tool: false,
   formats: ['json', 'markdown'],
   input: () =>

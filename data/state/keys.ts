@@ -1,6 +1,7 @@
 // API keys: made once, stored hashed, one for an e-mail address, revoked for good (specification section 2, "API key").
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import { endGrantsOf } from './grants.ts';
 import { hashSecret, newKey, sameHash, wellFormed } from './key-format.ts';
 import { isDuplicate, moveIn } from './ledger.ts';
 import type { KeyTable } from './schema.ts';
@@ -86,14 +87,20 @@ export async function listKeys(
   return (await query.orderBy('created_at').orderBy('id').limit(limit).execute()).map(present);
 }
 
-/** Revokes a key at once and for good; false when there is no such key. Revoking twice keeps the first time. */
+/**
+ * Revokes a key at once and for good, and ends what clients were allowed to spend from it; false when there is no such key.
+ * Revoking twice keeps the first time.
+ */
 export async function revokeKey(store: Store, id: string, now: number): Promise<boolean> {
-  const { numUpdatedRows } = await store.db
-    .updateTable('keys')
-    .set((e) => ({ revoked_at: e.fn.coalesce('revoked_at', e.val(now)) }))
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  return store.db.transaction().execute(async (tx) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('keys')
+      .set((e) => ({ revoked_at: e.fn.coalesce('revoked_at', e.val(now)) }))
+      .where('id', '=', id)
+      .executeTakeFirst();
+    await endGrantsOf(tx, id);
+    return numUpdatedRows > 0n;
+  });
 }
 
 /** Sets the plan until a time, or for good. */
@@ -111,16 +118,22 @@ export async function setPlan(
   return numUpdatedRows > 0n;
 }
 
-/** Gives a key a new secret; the old one stops working. Null when the key is unknown or revoked. */
+/**
+ * Gives a key a new secret; the old one stops working, and so does every client that was let in with it: whoever had the
+ * secret may have let one in. Null when the key is unknown or revoked.
+ */
 export async function rotateKey(store: Store, id: string): Promise<string | null> {
   const secret = newKey();
-  const { numUpdatedRows } = await store.db
-    .updateTable('keys')
-    .set({ hash: hashSecret(secret) })
-    .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n ? secret : null;
+  return store.db.transaction().execute(async (tx) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('keys')
+      .set({ hash: hashSecret(secret) })
+      .where('id', '=', id)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    await endGrantsOf(tx, id);
+    return numUpdatedRows > 0n ? secret : null;
+  });
 }
 
 const selectKeys = (store: Store) =>

@@ -1,6 +1,7 @@
 // Tables of the store, the same in SQLite and PostgreSQL. Money is integer micro-euros, times are milliseconds since 1970.
 import type { Generated } from 'kysely';
 import type { CheckoutTables } from './checkout-tables.ts';
+import type { OAuthTables } from './oauth-tables.ts';
 
 /** Who may call and on what terms. */
 export interface KeyTable {
@@ -86,7 +87,7 @@ export interface LinkTable {
   used_at: number | null;
 }
 
-export interface Tables extends CheckoutTables {
+export interface Tables extends CheckoutTables, OAuthTables {
   keys: KeyTable;
   entries: EntryTable;
   balances: BalanceTable;

@@ -1,6 +1,6 @@
 // The ES256 keys that sign access tokens and the agent card: made at first start, kept in the store, published as a key set.
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
-import { sharedSecret } from './secrets.ts';
+import type { JWK } from 'jose';
+import { publicPart, type RingKey, type RingOf, ringKeys, rotateRing } from './key-rings.ts';
 import type { Store } from './store.ts';
 
 /** A key as RFC 7517 writes it, with the members that its users need to choose it. */
@@ -13,20 +13,24 @@ export interface SigningKeys {
   published: { keys: readonly SigningKey[] };
 }
 
-async function madeKey(): Promise<SigningKey> {
-  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
-  const jwk = await exportJWK(privateKey);
-  return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: 'ES256', use: 'sig' };
-}
+const RING: RingOf = { name: 'signing_keys', algorithm: 'ES256' };
 
-/** A key without its private part (RFC 7518 section 6.2.2). */
-function publicPart({ d: _, ...rest }: SigningKey): SigningKey {
-  return rest;
+const purposeful = <K>(key: K) => ({ ...key, alg: 'ES256', use: 'sig' }) as const;
+
+function present(keys: readonly [RingKey, ...RingKey[]]): SigningKeys {
+  const [first, ...rest] = keys.map(({ made_at: _, ...key }) => purposeful(key) as SigningKey);
+  return {
+    keys: [first as SigningKey, ...rest],
+    published: { keys: keys.map((key) => purposeful(publicPart(key)) as SigningKey) },
+  };
 }
 
 /** The key set of the service: the same for every process on the store. `kid` is the thumbprint of RFC 7638. */
-export async function signingKeys(store: Store): Promise<SigningKeys> {
-  const text = await sharedSecret(store, 'signing_keys', async () => JSON.stringify([await madeKey()]));
-  const keys = JSON.parse(text) as [SigningKey, ...SigningKey[]];
-  return { keys, published: { keys: keys.map(publicPart) } };
+export async function signingKeys(store: Store, now = Date.now()): Promise<SigningKeys> {
+  return present(await ringKeys(store, RING, now));
+}
+
+/** Makes a new key that signs from each process's next start on; the one before is published for another day. */
+export async function rotateSigningKeys(store: Store, now: number): Promise<SigningKeys> {
+  return present(await rotateRing(store, RING, now));
 }

@@ -19,6 +19,8 @@ export interface ChargeJob {
   dataset: string | null;
   request_id: string;
   now: number;
+  /** The grant of the access token that asks: its cap counts as much as the balance. */
+  grant?: string | undefined;
   answer?: KeptAnswer | undefined;
 }
 
@@ -42,13 +44,16 @@ export interface GiveJob {
 export type Job = ChargeJob | TakeJob | GiveJob;
 
 /**
- * Charge: `charged` with the balance left, `insufficient` with the balance there was, `revoked`, or `superseded` when another
- * request has taken over the Idempotency-Key; only the first charges. Take: the units got. Give: 0.
+ * Charge: `charged` with the balance left, `insufficient` with the balance there was, `capped` with what the grant may still
+ * spend, `revoked`, `withdrawn` when the grant is over, or `superseded` when another request has taken over the
+ * Idempotency-Key; only the first charges. Take: the units got. Give: 0.
  */
 export type JobResult<J extends Job> = J extends ChargeJob ? ChargeOutcome : number;
 
 export type ChargeOutcome =
   | { state: 'charged'; balance: number }
   | { state: 'insufficient'; balance: number }
+  | { state: 'capped'; left: number }
   | { state: 'revoked' }
+  | { state: 'withdrawn' }
   | { state: 'superseded' };

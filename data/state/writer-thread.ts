@@ -18,11 +18,13 @@ const write = db.prepare(
   `insert into entries (transaction_id, account, amount, balance, at, kind, operation, dataset, request_id)
    values (?1, 'key:' || ?2, -?3, ?4, ?5, 'charge', ?6, ?7, ?8), (?1, 'revenue', ?3, null, ?5, 'charge', ?6, ?7, ?8)`,
 );
+const granted = db.prepare('select cap - spent as left from grants where id = ?');
+const spend = db.prepare('update grants set spent = spent + ? where id = ?');
 const claimed = db.prepare(
   'select 1 from idempotency where key_id = ? and idempotency_key = ? and created_at = ? and answer is null',
 );
 const keep = db.prepare('update idempotency set answer = ?, records = ? where key_id = ? and idempotency_key = ?');
-const spend = db.prepare(
+const use = db.prepare(
   `insert into quotas (name, day, used, last) values (?1, ?2, min(?3, ?4), min(?3, ?4))
    on conflict (name, day) do update set last = max(0, min(?3, ?4 - used)), used = used + max(0, min(?3, ?4 - used))
    returning last`,
@@ -30,8 +32,13 @@ const spend = db.prepare(
 const give = db.prepare('update quotas set used = max(0, used - ?3) where name = ?1 and day = ?2');
 
 function charge(job: ChargeJob): ChargeOutcome {
-  const { key_id, amount, answer } = job;
+  const { key_id, amount, answer, grant } = job;
   if (answer && !claimed.get(key_id, answer.idempotency_key, answer.claim)) return { state: 'superseded' };
+  if (grant !== undefined) {
+    const found = granted.get(grant) as { left: number | null } | undefined;
+    if (!found) return { state: 'withdrawn' };
+    if (found.left !== null && found.left < amount) return { state: 'capped', left: found.left };
+  }
   const taken = take.get(key_id, amount) as { amount: number } | undefined;
   if (!taken) {
     const found = state.get(key_id) as { revoked_at: number | null; amount: number | null } | undefined;
@@ -40,13 +47,14 @@ function charge(job: ChargeJob): ChargeOutcome {
       : { state: 'insufficient', balance: found.amount ?? 0 };
   }
   write.run(randomUUID(), key_id, amount, taken.amount, job.now, job.operation, job.dataset, job.request_id);
+  if (grant !== undefined) spend.run(amount, grant);
   if (answer) keep.run(answer.text, answer.records, key_id, answer.idempotency_key);
   return { state: 'charged', balance: taken.amount };
 }
 
 function perform(job: Job): ChargeOutcome | number {
   if (job.kind === 'charge') return charge(job);
-  if (job.kind === 'take') return (spend.get(job.name, job.day, job.wanted, job.quota) as { last: number }).last;
+  if (job.kind === 'take') return (use.get(job.name, job.day, job.wanted, job.quota) as { last: number }).last;
   give.run(job.name, job.day, job.units);
   return 0;
 }

@@ -1,0 +1,76 @@
+// Access tokens: checked against our own keys, then looked up with the grant they were issued under (protocols.md 3.2).
+import { createLocalJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import type { Lookup } from '../../data/state/lookup.ts';
+import { signingKeys } from '../../data/state/signing-keys.ts';
+import type { Store } from '../../data/state/store.ts';
+import { currentPlan } from '../../data/subscriptions.ts';
+import type { Identify } from './caller.ts';
+
+/** Paths, under the base URL, of the resources that tokens may be issued for: an audience is one of these and nothing else. */
+export const RESOURCES = ['', '/v1', '/mcp', '/mcp/account'] as const;
+
+/** Seconds that the clocks of our own processes may differ by. */
+const SKEW = 5;
+/** The key set is read again for a key that it lacks, at most this often, in milliseconds. */
+const AGAIN = 10_000;
+
+interface Parts {
+  store: Store;
+  lookup: Lookup;
+  base_url: string;
+  now(): Date;
+}
+
+/** The published keys, read once, and again for a key that is not among them: another process may have made it. */
+function keySet(store: Store): JWTVerifyGetKey {
+  let known: Promise<ReturnType<typeof createLocalJWKSet>> | null = null;
+  const read = async () => {
+    try {
+      return createLocalJWKSet({ keys: [...(await signingKeys(store)).published.keys] });
+    } catch (error) {
+      known = null;
+      throw error;
+    }
+  };
+  let again = 0;
+  return async (header, token) => {
+    known ??= read();
+    const find = await known;
+    try {
+      return await find(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || Date.now() < again) throw error;
+      again = Date.now() + AGAIN;
+      known = read();
+      return (await known)(header, token);
+    }
+  };
+}
+
+/**
+ * Knows access tokens, in `Authorization` only (OAuth 2.1 section 5.1 forbids them in addresses): ES256, `at+jwt`, ours by
+ * `iss`, for one of our resources by `aud`, not over, and under a grant that lives and whose key does (RFC 9068 section 4).
+ */
+export function accessTokens({ store, lookup, base_url, now }: Parts): Identify {
+  const keys = keySet(store);
+  const audience = RESOURCES.map((path) => base_url + path);
+  return async ({ via, secret }) => {
+    if (via !== 'authorization') return null;
+    const options = { algorithms: ['ES256'], typ: 'at+jwt', issuer: base_url, audience, clockTolerance: SKEW };
+    const verified = await jwtVerify(secret, keys, {
+      ...options,
+      currentDate: now(),
+      requiredClaims: ['exp', 'sub', 'client_id', 'grant'],
+    }).catch((error: unknown) => {
+      if (error instanceof errors.JOSEError) return null;
+      throw error;
+    });
+    if (verified === null || verified.payload['scope'] !== 'read') return null;
+    const { sub, client_id, grant } = verified.payload;
+    const found = await lookup.grant(String(grant), now().getTime());
+    if (found === null || found.key.id !== sub || found.client_id !== client_id) return null;
+    const { key, name, left } = found;
+    const plan = currentPlan(key, now().getTime());
+    return { kind: 'key', id: key.id, plan, balance: key.balance, grant: { name, left } };
+  };
+}
