@@ -76,6 +76,36 @@ describeApps('charging', options, (stage) => {
     expect([free.status, free.headers.get('x-charge-eur')]).toEqual([200, null]);
   });
 
+  it('asks of each operation what its pack says, and nothing for the free ones', async () => {
+    verifies('price.derived', 'limit.pricing', 'overview.tiers', 'error.402');
+    const { app } = stage;
+    const { headers } = await newKey(app);
+    const asked: [string, string | null][] = [
+      ['entities?limit=1', '0.008'],
+      ['entities/record-1', '0.004'],
+      ['entities/batch?ids=record-1,record-2,nobody,record-3', '0.016'],
+      ['entities/record-1/similar', '0.008'],
+      ['entities/record-1/facts', '0.01'],
+      ['entities/record-1/prices', '0.004'],
+      ['compare?ids=record-1,record-2', '0.012'],
+      ['stats?attribute=mass', '0.015'],
+      ['timeseries?attribute=mass', '0.015'],
+      ...['schema', 'status', 'samples', 'examples', 'facets?by=maker', 'changelog', 'llms.txt'].map(
+        (path): [string, null] => [path, null],
+      ),
+    ];
+    for (const [path, price] of asked) {
+      const answer = await app.ask(`/v1/tools/${path}`, { headers });
+      await answer.body?.cancel();
+      expect([answer.status, answer.headers.get('x-charge-eur')], path).toEqual([200, price]);
+      if (path.startsWith('entities?') || price === null) continue;
+      const unpaid = await app.json(`/v1/tools/${path}`, { address: '192.0.2.77' });
+      expect([unpaid.status, unpaid.body['price_eur']], path).toEqual([402, Number(price)]);
+    }
+    expect(await told(app, '/v1/tools/export', { headers })).toBe('403 plan_required');
+    expect(await told(app, '/v1/keys', { headers })).toBe('403 admin_required');
+  });
+
   it('takes nothing for what is not a 2xx, for HEAD, for what the caller has, nor for a client that hung up', async () => {
     const { app } = stage;
     const { headers } = await newKey(app);

@@ -35,6 +35,7 @@ const now = () => clock;
 
 describeApps('keys', { now }, (stage) => {
   it('are made with a welcome credit and shown once; the secret is nowhere in the store', async () => {
+    verifies('key.shown-once', 'shape.keys-create', 'body.key-create.email');
     const { app } = stage;
     const made = await post(app, '/v1/keys', { email: 'First.Reader@Example.org' }, { address: '192.0.2.1' });
     expect(made.status).toBe(201);
@@ -61,6 +62,7 @@ describeApps('keys', { now }, (stage) => {
   });
 
   it('refuse bodies that are none, wrong addresses, throw-away domains, unknown plans and parameters', async () => {
+    verifies('body.key-create.email', 'body.key-create.plan', 'code.payload-too-large');
     const { app } = stage;
     const from = { address: '192.0.2.3' };
     const refused = ['', '{', '[]', 'null', '{}', { email: 7 }, { email: 'nobody' }, { email: 'a@b@example.org' }];
@@ -92,6 +94,7 @@ describeApps('keys', { now }, (stage) => {
   });
 
   it('show their ledger page by page', async () => {
+    verifies('key.state', 'shape.keys-me', 'shape.keys-me-page', 'header.request-id');
     const { app } = stage;
     const { headers, id } = await newKey(app, 1);
     for (let i = 0; i < 3; i++) await (await app.ask('/v1/tools/entities/record-1', { headers })).text();
@@ -117,12 +120,17 @@ describeApps('keys', { now }, (stage) => {
       at,
       operation: 'entity_get',
       dataset: 'tools',
-      request_id: expect.any(String),
+      request_id: expect.stringMatching(UUID),
     });
+    const asked = await app.ask('/v1/tools/entities/record-2', { headers });
+    const { body: after } = await app.json('/v1/keys/me?limit=1', { headers });
+    expect((after['ledger'] as { request_id: string }[])[0]?.request_id).toBe(asked.headers.get('x-request-id'));
+    const refused = await app.json('/v1/keys/me?limit=x', { headers });
+    expect(refused.body['request_id']).toBe(refused.headers.get('x-request-id'));
     expect(await told(app, '/v1/keys/me?limit=501', { headers })).toBe('422 validation_failed');
     expect(await told(app, '/v1/keys/me?cursor=nonsense', { headers })).toBe('400 invalid_cursor');
     const text = await (await app.ask('/v1/keys/me.md', { headers })).text();
-    expect(text).toContain('Balance 1.488 EUR, plan payg.');
+    expect(text).toContain('Balance 1.484 EUR, plan payg.');
   });
 
   it('are listed, granted and revoked by operators alone', async () => {
@@ -138,10 +146,13 @@ describeApps('keys', { now }, (stage) => {
       expect(await told(app, path, { ...init, address: '192.0.2.9' })).toBe('401 key_required');
       expect(await told(app, path, { ...init, headers })).toBe('403 admin_required');
     }
+    verifies('shape.keys-list', 'shape.keys-grant', 'error.403');
     const listed: string[] = [];
     let cursor = '';
     do {
       const { body } = await app.json(`/v1/keys?limit=3${cursor}`, { admin: true });
+      for (const key of body['keys'] as Record<string, unknown>[])
+        expect(Object.keys(key).sort()).toEqual(['balance_eur', 'created_at', 'email', 'id', 'plan', 'revoked_at']);
       listed.push(...(body['keys'] as { id: string }[]).map((key) => key.id));
       cursor = body['next_cursor'] === null ? '' : `&cursor=${body['next_cursor']}`;
     } while (cursor !== '');
@@ -160,6 +171,7 @@ describeApps('keys', { now }, (stage) => {
   });
 
   it('take grants of credit and plans, and no negative, huge, crooked or empty ones', async () => {
+    verifies('body.grant.key-id', 'body.grant.amount', 'body.grant.reason', 'shape.keys-grant');
     const { app } = stage;
     const { id, headers } = await newKey(app);
     expect((await grant(app, { key_id: id, amount_eur: 12.345678 })).body).toMatchObject({
@@ -167,6 +179,10 @@ describeApps('keys', { now }, (stage) => {
       balance_eur: 12.845678,
       plan: 'payg',
     });
+    await grant(app, { key_id: id, amount_eur: 0.000001, reason: 'for the test' });
+    await grant(app, { key_id: id, amount_eur: 0.000001 });
+    const rows = await app.state.db.selectFrom('entries').select('note').where('account', '=', `key:${id}`).execute();
+    expect(rows.map(({ note }) => note).filter((note) => note !== null)).toEqual(['grant', 'for the test', 'grant']);
     expect((await grant(app, { key_id: id, amount_eur: 0, plan: 'pro' })).body).toMatchObject({ plan: 'pro' });
     const amounts = [-1, -0.000001, 0, 100_000.01, 1e308, 0.0000001, '5', null, [], {}];
     for (const amount_eur of amounts)
@@ -178,14 +194,24 @@ describeApps('keys', { now }, (stage) => {
     expect((await grant(app, { key_id: id, amount_eur: 1, plan: 'gold' })).status).toBe(422);
     expect((await grant(app, { key_id: 'x', amount_eur: 1 })).status).toBe(422);
     expect((await grant(app, { key_id: '00000000-0000-4000-8000-000000000000', amount_eur: 1 })).status).toBe(404);
-    expect(await balance(app, headers)).toBe(12.845678);
+    expect(await balance(app, headers)).toBe(12.84568);
     // An operator's request may be repeated too: it is granted once.
     const once = { 'Idempotency-Key': 'grant-0000000001' };
     await grant(app, { key_id: id, amount_eur: 1 }, once);
     const again = await grant(app, { key_id: id, amount_eur: 1 }, once);
-    expect([again.body['balance_eur'], again.headers.get('idempotency-replayed')]).toEqual([13.845678, 'true']);
+    expect([again.body['balance_eur'], again.headers.get('idempotency-replayed')]).toEqual([13.84568, 'true']);
     expect((await grant(app, { key_id: id, amount_eur: 2 }, once)).body['error']).toBe('idempotency_conflict');
-    expect(await balance(app, headers)).toBe(13.845678);
+    expect(await balance(app, headers)).toBe(13.84568);
+  });
+
+  it('are as good in ten years as today, for everything that can be read', async () => {
+    verifies('key.no-expiry');
+    const { app } = stage;
+    const { headers } = await newKey(app);
+    clock = new Date(NOW.getTime() + 10 * 365 * 86_400_000);
+    for (const path of ['/v1/keys/me', '/v1/tools/entities', '/v1/tools/stats?attribute=mass', '/v1/harbours/entities'])
+      expect((await app.ask(path, { headers })).status, path).toBe(200);
+    clock = NOW;
   });
 
   it('have no checkout yet, and say so; amounts and plans are looked at first', async () => {

@@ -47,7 +47,7 @@ export const errorCodes = section('contract 4', {
   'code.payment-in-progress': planned('payment_in_progress is 409, retriable'),
   'code.already-decided': planned('already_decided is 409'),
   'code.permit2-allowance-required': planned('permit2_allowance_required is 412'),
-  'code.payload-too-large': planned('payload_too_large is 413'),
+  'code.payload-too-large': done('payload_too_large is 413'),
   'code.validation-failed': done('validation_failed is 422 with detail'),
   'code.rate-limited': done('rate_limited is 429'),
   'code.internal': done('internal is 500 and says nothing of its cause'),

@@ -39,8 +39,8 @@ export const errors = section('spec 7', {
   'error.304': done('If-None-Match on schema and record gives 304 before any charge or quota'),
   'error.400': done('unknown filters, malformed near, too many ids and the like are 400'),
   'error.401': done('an invalid or unknown key is 401'),
-  'error.402': planned('payment required, insufficient credits or quota exceeded is 402'),
-  'error.403': planned('a plan that is missing is 403'),
+  'error.402': done('payment required, insufficient credits or quota exceeded is 402'),
+  'error.403': done('a plan that is missing is 403'),
   'error.404': planned('an unknown dataset, an unknown record, an opted-out record is 404'),
   'error.409': done('registering an e-mail again is 409'),
   'error.422': done('a parameter or body that fails validation is 422 with the validation body'),
@@ -61,7 +61,7 @@ export const limits = section('spec 8', {
   'limit.timeseries': done('timeseries 1 to 366 days, 5000 records'),
   'limit.welcome': done('0.50 EUR of welcome credit per key, one key per e-mail'),
   'limit.token': planned('an access token lives one hour'),
-  'limit.pricing': planned('batch is get times ids, similar a search, timeseries a stats call, free ones nothing'),
+  'limit.pricing': done('batch is get times ids, similar a search, timeseries a stats call, free ones nothing'),
   'limit.caching': done('schema and record answers have ETag and Last-Modified; paid HTML is not cached'),
 });
 
