@@ -201,7 +201,7 @@ async function paid<T>(
     answer = await present(result, ctx);
     if (keeper && (keeper.turn || purse.writes)) {
       const head = { micros: purse.micros, release: call.headers['X-Dataset-Version'] ?? null };
-      kept = written(head, await keeper.repeatable.keep(answer), recordsIn(result.body));
+      kept = written(head, await keeper.repeatable.keep(answer), recordsIn(result.json ?? result.body));
       kept = keeper.turn?.kept(kept) ?? kept;
     }
     if (call.signal.aborted) throw new ApiError('internal', 'The client hung up.');

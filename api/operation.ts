@@ -47,7 +47,10 @@ export interface Context {
 
 /** What an operation answers, before a format renders it. */
 export interface Result<R> {
+  /** What is answered. Where `json` is there, it is read from that for whoever asks. */
   body: R;
+  /** The body as JSON text that existed already, to be sent as it stands. */
+  json?: Uint8Array<ArrayBuffer>;
   /** HTTP status of success; 200 where nothing is said. */
   status?: 200 | 201 | 202;
   /** ISO 8601, for Last-Modified. */
@@ -60,6 +63,19 @@ export interface Result<R> {
   records?: number;
   /** Release the answer comes from, where a cursor led to an earlier one. */
   release?: string;
+}
+
+/** A result whose JSON exists already: nobody who sends it parses it. */
+export function fromJson<R>(json: Uint8Array<ArrayBuffer>, about: Omit<Result<R>, 'body' | 'json'>): Result<R> {
+  let body: R | undefined;
+  return {
+    ...about,
+    json,
+    get body() {
+      body ??= JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString()) as R;
+      return body;
+    },
+  };
 }
 
 export interface Operation<I = unknown, R = unknown> {

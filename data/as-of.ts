@@ -23,10 +23,10 @@ const UNDECIDED: ReadonlyMap<string, Decision> = new Map();
 export async function getRecordAsOf(
   release: Release,
   ref: string,
-  at: number,
+  { fields, at }: Pick<BatchInput, 'fields'> & { at: number },
   presenting: Presenting,
 ): Promise<PublicRecord> {
-  const { items } = await getBatchAsOf(release, { ids: [ref], fields: null }, at, presenting);
+  const { items } = await getBatchAsOf(release, { ids: [ref], fields }, at, presenting);
   const [record] = items;
   if (record) return record;
   throw new DataError('unknown_entity', `${release.pack.id} knew no record "${shown(ref)}" as of ${isoTime(at)}.`);

@@ -9,10 +9,11 @@ import { randomRecords } from '../tests/random-records.ts';
 import { verifies } from '../tests/verifies.ts';
 import { writeRelease } from '../tests/write-release.ts';
 import { facets } from './facets.ts';
+import { foundRecords } from './found.ts';
 import type { StoredRecord } from './model.ts';
 import { parseFacets, parseSearch } from './parse.ts';
 import { type Presenting, present } from './present.ts';
-import { getBatch, getRecord, recordVersion } from './records.ts';
+import { getBatch, getRecord } from './records.ts';
 import { openRelease, type Release } from './release.ts';
 import { releaseFor, search } from './search.ts';
 
@@ -177,33 +178,51 @@ describe('a record', () => {
 describe('get and batch', () => {
   test('by id, by slug, in any case', async () => {
     const [first] = records;
+    const versions = new Set<string>();
     for (const ref of [first!.id, first!.slug, first!.slug.toUpperCase()]) {
-      const { record, version } = await getRecord(release, ref, { fields: null }, full);
-      expect(record.id).toBe(first!.id);
-      expect(await recordVersion(release, ref)).toBe(version);
+      const found = await getRecord(release, ref);
+      expect(found.record(full)).toEqual(present(first!, pack, full));
+      expect(found.json(full)?.toString()).toBe(JSON.stringify(found.record(full)));
+      expect(found.updated_at).toBe(first!.updated_at);
+      versions.add(found.version);
     }
+    expect(versions.size).toBe(1);
+  });
+
+  test('what has to be looked into has no text to send', async () => {
+    const found = await getRecord(release, records[0]!.id);
+    expect(found.json(anonymous)).toBeNull();
+    expect(found.json(full, ['name'])).toBeNull();
+    expect(found.record(anonymous).preview).toBe(true);
+    expect(Object.keys(found.record(full, ['name']).attributes)).toEqual(['name']);
   });
 
   test('unknown', async () => {
-    await expect(getRecord(release, 'nobody\0', { fields: null }, full)).rejects.toMatchObject({
+    await expect(getRecord(release, 'nobody\0')).rejects.toMatchObject({
       code: 'unknown_entity',
       message: 'tools has no record "nobody�".',
     });
-    expect(await recordVersion(release, 'nobody')).toBeNull();
   });
 
   test('a batch keeps the order asked and lists what is missing as it was written', async () => {
     const ids = [records[5]!.slug, 'Nobody', records[2]!.id, records[5]!.id];
-    const { items, missing } = await getBatch(release, { ids, fields: ['name'] }, full);
+    const { found, missing } = await getBatch(release, { ids, fields: ['name'] }, full);
+    const items = await foundRecords(found, full);
     expect(items.map(({ id }) => id)).toEqual([5, 2, 5].map((index) => records[index]!.id));
     expect(missing).toEqual(['Nobody']);
     expect(items.flatMap(({ attributes }) => Object.keys(attributes)).every((name) => name === 'name')).toBe(true);
-    expect(await getBatch(release, { ids: ['x'], fields: null }, full)).toEqual({ items: [], missing: ['x'] });
+    expect(await getBatch(release, { ids: ['x'], fields: null }, full)).toMatchObject({
+      found: { ordinals: [] },
+      missing: ['x'],
+    });
   });
 });
 
 describe('search', () => {
-  const ask = (raw: Record<string, string>, presenting = full) => search(release, parseSearch(raw, pack), presenting);
+  const ask = async (raw: Record<string, string>, presenting = full) => {
+    const { found, ...page } = await search(release, parseSearch(raw, pack), presenting);
+    return { ...page, items: await foundRecords(found, presenting) };
+  };
 
   test('a page with total and fields', async () => {
     const page = await ask({ limit: '3', total: 'true', fields: 'price' });

@@ -1,4 +1,4 @@
-// Full records as bytes say what presented records say.
+// Records as bytes say what records as objects say, to the byte.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +6,9 @@ import { afterAll, expect, test } from 'vitest';
 import { loadPack } from '../packs/index.ts';
 import { randomRecords } from '../tests/random-records.ts';
 import { writeRelease } from '../tests/write-release.ts';
-import { present } from './present.ts';
-import { rawRecord } from './raw.ts';
+import { type Found, foundJson, foundRecords } from './found.ts';
+import { type Presenting, present } from './present.ts';
+import { getRecord } from './records.ts';
 import { openRelease } from './release.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'raw-'));
@@ -17,20 +18,33 @@ test.each(['tools', 'harbours'])('%s', async (dataset) => {
   const pack = await loadPack(join(import.meta.dirname, '../tests/packs', dataset));
   const records = randomRecords(pack, 100, 5).map((record, i) => ({
     ...record,
-    name: i % 5 === 0 ? 'quoted " and \\ and ","dataset":" and @@slug@@' : record.name,
+    name: i % 5 === 0 ? 'quoted " and \\ and ","dataset":" and @@slug@@' : i % 7 === 0 ? 'Zürich 東京 😀' : record.name,
   }));
-  const { release } = await writeRelease(dataDir, pack, records);
-  const open = await openRelease(dataDir, pack, release);
+  const { release: id } = await writeRelease(dataDir, pack, records);
+  const release = await openRelease(dataDir, pack, id);
   // Two moments of one minute and one of the next: ages are kept for a minute, and never longer.
   for (const time of ['2026-11-20T00:00:01Z', '2026-11-20T00:00:59Z', '2026-11-20T00:01:00Z', '2027-01-01T00:00:00Z']) {
-    const now = new Date(time);
-    for (const [ordinal, record] of records.entries()) {
-      const raw = rawRecord(open, ordinal, now, 'https://r.example');
-      const presented = present(record, pack, { now, base_url: 'https://r.example', visibility: 'full' });
-      expect(Buffer.concat(raw?.json ?? []).toString()).toBe(JSON.stringify(presented));
-      expect(raw?.updated_at).toBe(record.updated_at);
-      expect(raw?.version).toMatch(/^[0-9a-f]{16}$/);
+    const presenting: Presenting = { now: new Date(time), base_url: 'https://r.example', visibility: 'full' };
+    for (const record of records) {
+      const found = await getRecord(release, record.id);
+      expect(found.json(presenting)?.toString()).toBe(JSON.stringify(present(record, pack, presenting)));
+      expect(found.updated_at).toBe(record.updated_at);
+      expect(found.version).toMatch(/^[0-9a-f]{16}$/);
     }
+    const lists: Pick<Found, 'ordinals' | 'scores'>[] = [
+      { ordinals: [] },
+      { ordinals: [3] },
+      { ordinals: [5, 0, 99, 5] },
+      { ordinals: [7, 20], scores: [1, 0.000001] },
+    ];
+    for (const list of lists) {
+      const found = { release, fields: null, ...list };
+      const items = await foundRecords(found, presenting);
+      for (const beside of [{}, { next_cursor: null, total: undefined, license: '"' }])
+        expect(foundJson(found, beside, presenting)?.toString()).toBe(JSON.stringify({ items, ...beside }));
+    }
+    expect(foundJson({ release, ordinals: [1], fields: ['name'] }, {}, presenting)).toBeNull();
+    expect(foundJson({ release, ordinals: [1], fields: null }, {}, { ...presenting, visibility: 'public' })).toBeNull();
   }
-  await open.engine.close();
+  await release.engine.close();
 });

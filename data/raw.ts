@@ -2,13 +2,12 @@
 import { attributionFor, licenseText, recordUrl } from '../packs/links.ts';
 import type { Pack } from '../packs/model.ts';
 import type { Ages, Pieces } from './plan.ts';
-import { hoursSince } from './present.ts';
-import type { Release } from './release.ts';
+import { hoursSince, type Presenting } from './present.ts';
 
 /** What a dataset's records all say, cut where slug and name go. */
 interface Dress {
-  url: string[];
-  citation: string[];
+  url: readonly [Buffer, Buffer];
+  citation: readonly [Buffer, Buffer, Buffer];
 }
 
 const SLUG = '@@slug@@';
@@ -22,43 +21,39 @@ function dressOf(pack: Pack, base: string): Dress {
   let dress = known.get(base);
   if (!dress) {
     const citation = { license: licenseText(pack), attribution: attributionFor(pack, base, SLUG, NAME) };
+    const cut = (text: string) => text.split(new RegExp(`${SLUG}|${NAME}`)).map((part) => Buffer.from(part));
     dress = {
-      url: `"url":${JSON.stringify(recordUrl(base, pack.id, SLUG))},`.split(SLUG),
-      citation: `,${JSON.stringify(citation).slice(1)}`.split(new RegExp(`${SLUG}|${NAME}`)),
+      url: cut(`"url":${JSON.stringify(recordUrl(base, pack.id, SLUG))},`) as unknown as Dress['url'],
+      // A record's own text ends with a brace; what follows it stands before that.
+      citation: cut(`,${JSON.stringify(citation).slice(1)}`) as unknown as Dress['citation'],
     };
     known.set(base, dress);
   }
   return dress;
 }
 
-/** One record as it is answered to a caller who sees everything, and what its headers say. */
-export interface RawRecord {
-  json: Buffer[];
-  version: string;
-  updated_at: string;
-}
+/** Bytes of `{"id":"r-0123456789abcdef","slug":"`, of `","name":"` and of `"updated_at":"2026-11-20T00:00:00.000Z"` up to the time. */
+const BEFORE_SLUG = 35;
+const BEFORE_NAME = 10;
+const BEFORE_TIME = 14;
+const QUOTE = 0x22;
 
-/** Serialises one record; null where the release keeps no text that can be sent as it stands. */
-export function rawRecord({ engine, pack }: Release, ordinal: number, now: Date, base: string): RawRecord | null {
-  const pieces = engine.pieces?.(ordinal) ?? null;
-  if (pieces === null) return null;
-  const { head, middle, tail, version } = pieces;
-  const { url, citation } = dressOf(pack, base);
-  const [slug, name] = keysOf(pieces);
+/** Adds the JSON of one record, as it is answered to a caller who sees everything, to `out`, piece by piece. */
+export function rawRecord(out: Uint8Array[], pieces: Pieces, pack: Pack, { now, base_url }: Presenting): void {
+  const { head, middle, tail } = pieces;
+  const { url, citation } = dressOf(pack, base_url);
+  // The text is our own: keys in this order, and a quote inside a value is escaped.
+  const slugEnd = head.indexOf(QUOTE, BEFORE_SLUG);
+  const slug = head.subarray(BEFORE_SLUG, slugEnd);
+  const name = head.subarray(slugEnd + BEFORE_NAME, head.length - `","dataset":"${pack.id}",`.length);
   const ages = pieces.ages(now, (list) => freshness(list, now));
-  const address = Buffer.from(`${url[0]}${slug}${url[1]}`);
-  // The last byte of the tail closes the record; what follows it stands before.
-  const rest = Buffer.from(`${citation[0]}${name}${citation[1]}${slug}${citation[2]}`);
-  const updated_at = middle.toString('latin1', 14, middle.indexOf(0x22, 14));
-  return { json: [head, address, middle, ages, tail.subarray(0, -1), rest], version, updated_at };
+  out.push(head, url[0], slug, url[1], middle, ages, tail.subarray(0, -1));
+  out.push(citation[0], name, citation[1], slug, citation[2]);
 }
 
-/** Slug and name as they stand in JSON: `{"id":"r-…","slug":"…","name":"…","dataset":"…",`. */
-function keysOf({ head }: Pieces): [string, string] {
-  const text = head.toString();
-  const from = text.indexOf('"slug":"') + 8;
-  const to = text.indexOf('"', from);
-  return [text.slice(from, to), text.slice(to + 10, text.lastIndexOf('","dataset":"'))];
+/** When a record was last changed, ISO 8601. */
+export function updatedAt({ middle }: Pieces): string {
+  return middle.toString('latin1', BEFORE_TIME, middle.indexOf(QUOTE, BEFORE_TIME));
 }
 
 function freshness({ names, times }: Ages, now: Date): string {

@@ -8,6 +8,7 @@ import type { Pack } from '../packs/model.ts';
 import { randomRecords } from '../tests/random-records.ts';
 import { verifies } from '../tests/verifies.ts';
 import { writeRelease } from '../tests/write-release.ts';
+import { foundRecords } from './found.ts';
 import { paths } from './layout.ts';
 import type { StoredRecord } from './model.ts';
 import { parseSearch } from './parse.ts';
@@ -197,7 +198,7 @@ test.each([true, false])(
         return lease?.release ?? null;
       });
       const page = await search(release, input, full);
-      seen.push(...page.items.map(({ id }) => id));
+      seen.push(...(await foundRecords(page.found, full)).map(({ id }) => id));
       cursor = page.next_cursor;
       for (const lease of leases) lease.done();
       if (seen.length === 14) {

@@ -1,14 +1,14 @@
 // Search: the input becomes one plan, the engine finds a page, the page is presented (specification section 4, "Search").
 import { encodeCursor } from './cursor.ts';
-import type { PublicRecord } from './model.ts';
+import { askingOf, type Found } from './found.ts';
 import type { SearchInput } from './parse.ts';
 import { questionOf } from './parse-selection.ts';
-import { type Presenting, present } from './present.ts';
+import type { Presenting } from './present.ts';
 import type { Release } from './release.ts';
 
 /** A page of records. `next_cursor` is null on the last one. */
 export interface SearchPage {
-  items: PublicRecord[];
+  found: Found;
   next_cursor: string | null;
   total?: number;
 }
@@ -32,12 +32,11 @@ export async function search(release: Release, input: SearchInput, presenting: P
   const limit = Math.min(input.limit, presenting.previews ?? input.limit);
   const { sort, total } = input;
   const where = questionOf(input, presenting.visibility);
-  const asking = presenting.signal ? { signal: presenting.signal } : {};
-  const found = await engine.search({ where, sort, after: input.cursor?.after ?? null, limit, total }, asking);
-  const bodies = await engine.bodies(found.ordinals, asking);
+  const plan = { where, sort, after: input.cursor?.after ?? null, limit, total };
+  const found = await engine.search(plan, askingOf(presenting));
   const question = { dataset: pack.id, where: questionOf(input), sort };
   return {
-    items: bodies.map(({ body }) => present(body, pack, presenting, input.fields)),
+    found: { release, ordinals: found.ordinals, fields: input.fields },
     next_cursor: found.next && encodeCursor(question, manifest.release, found.next),
     ...(found.total === null ? {} : { total: found.total }),
   };

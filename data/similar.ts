@@ -1,10 +1,11 @@
 // Similar: the records whose words overlap most with those of one record (specification section 4, "Record endpoints").
 import { DataError } from './errors.ts';
+import { askingOf, type Found } from './found.ts';
 import type { PublicRecord } from './model.ts';
 import type { SimilarInput } from './parse-analysis.ts';
 import { questionOf } from './parse-selection.ts';
 import { shown } from './parse-values.ts';
-import { type Presenting, present } from './present.ts';
+import type { Presenting } from './present.ts';
 import type { Release } from './release.ts';
 
 /** A record with the share of words it has in common with the subject, above 0 and at most 1, to six decimals. */
@@ -15,23 +16,22 @@ export type SimilarRecord = PublicRecord & { score: number };
  * (Jaccard). Exact: every record that the filters let through is compared. Throws `unknown_entity` (404).
  */
 export async function similar(
-  { pack, engine }: Release,
+  release: Release,
   ref: string,
   input: SimilarInput,
   presenting: Presenting,
-): Promise<SimilarRecord[]> {
-  const asking = presenting.signal ? { signal: presenting.signal } : {};
+): Promise<Found> {
+  const { pack, engine } = release;
+  const asking = askingOf(presenting);
   const [subject] = await engine.resolve([ref.toLowerCase()], asking);
   if (subject === null || subject === undefined)
     throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
   const { limit, differ_by, fields } = input;
-  const found = await engine.similar({ subject, where: questionOf(input), differBy: differ_by, limit }, asking);
-  const bodies = await engine.bodies(
-    found.map(({ ordinal }) => ordinal),
-    asking,
-  );
-  return found.map(({ score }, index) => ({
-    ...present(bodies[index]!.body, pack, presenting, fields),
-    score: Math.max(1e-6, Number(score.toFixed(6))),
-  }));
+  const best = await engine.similar({ subject, where: questionOf(input), differBy: differ_by, limit }, asking);
+  return {
+    release,
+    ordinals: best.map(({ ordinal }) => ordinal),
+    fields,
+    scores: best.map(({ score }) => Math.max(1e-6, Number(score.toFixed(6)))),
+  };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEngine } from '../data/duckdb/engine.ts';
+import { foundRecords } from '../data/found.ts';
 import type { Interval, StoredRecord } from '../data/model.ts';
 import { parseSimilar, parseStats, parseTimeseries } from '../data/parse-analysis.ts';
 import { openRelease, type Release } from '../data/release.ts';
@@ -140,7 +141,8 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
         const told = JSON.stringify([subject.id, query]);
         const presenting = { now: MOMENTS[0]!, base_url: 'https://register.example', visibility: 'full' as const };
         const input = parseSimilar({ ...query, fields: 'name' }, pack);
-        const found = await similar(release, pick(next, [subject.id, subject.slug]), input, presenting);
+        const answer = await similar(release, pick(next, [subject.id, subject.slug]), input, presenting);
+        const found = await foundRecords(answer, presenting);
         const expected = evaluateSimilar(pack, records, subject, query);
         expect(
           found.map(({ id, score }) => ({ id, score })),

@@ -72,9 +72,10 @@ export function readWritten(text: string): { head: Head; text: string } {
   return { head: JSON.parse(text.slice(0, cut)) as Head, text: text.slice(cut + 1) };
 }
 
-/** Ids of the records in an answer. */
+/** Ids of the records in an answer, from the object or its JSON. */
 export function recordsIn(body: unknown): string[] {
-  return [...new Set(JSON.stringify(body ?? null).match(/\br-[0-9a-f]{16}\b/g))];
+  const text = body instanceof Uint8Array ? Buffer.from(body).toString('latin1') : JSON.stringify(body ?? null);
+  return [...new Set(text.match(/\br-[0-9a-f]{16}\b/g))];
 }
 
 /** Headers of a repeated answer: what it cost then, and what the key has now. */

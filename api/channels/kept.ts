@@ -1,5 +1,6 @@
 // An answer of REST written down, so that a request repeated with its Idempotency-Key gets the same bytes.
 import type { Repeatable } from '../execute.ts';
+import { MEDIA_TYPES } from '../formats/negotiate.ts';
 import type { Rendered } from '../formats/render.ts';
 import type { Result } from '../operation.ts';
 
@@ -21,7 +22,8 @@ interface Written {
 export const KEPT: Repeatable<Answer> = {
   async keep({ result: { status, last_modified, next_cursor }, rendered }) {
     const { content_type, body } = rendered;
-    const text = typeof body === 'string' ? body : body instanceof Uint8Array ? null : await whole(body);
+    const text =
+      body instanceof Uint8Array ? textOf(rendered, body) : typeof body === 'string' ? body : await whole(body);
     if (text !== null) rendered.body = text;
     const written: Written = {
       content_type,
@@ -40,6 +42,11 @@ export const KEPT: Repeatable<Answer> = {
     return { result: { ...result, body: null }, rendered: { content_type, body: sent } };
   },
 };
+
+/** JSON that came as bytes is text all the same; other bytes are not (null). */
+function textOf({ content_type }: Rendered, body: Uint8Array): string | null {
+  return content_type === MEDIA_TYPES.json ? Buffer.from(body).toString() : null;
+}
 
 async function whole(pieces: AsyncIterable<string>): Promise<string> {
   let text = '';

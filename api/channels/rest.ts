@@ -113,15 +113,15 @@ export async function answer(
     const { result, rendered } = outcome.answer;
     const { body } = rendered;
     const readOnly = operation.route.method === 'GET';
-    if (version === undefined && operation.access === 'free' && readOnly && typeof body === 'string')
-      version = etagOf(body);
+    const complete = typeof body === 'string' || body instanceof Uint8Array;
+    if (version === undefined && operation.access === 'free' && readOnly && complete) version = etagOf(body);
     if (version !== undefined) headers['ETag'] = version;
     describe(headers, result, rendered, call);
     if (version !== undefined && matches(sent, version)) {
       outcome.done();
       return new Response(null, { status: 304, headers });
     }
-    if (typeof body === 'string' || body instanceof Uint8Array) {
+    if (complete) {
       outcome.done();
       return new Response(body, { status: result.status ?? 200, headers });
     }

@@ -13,7 +13,8 @@ export interface Rendered {
 
 /**
  * Renders a result. `text` and `markdown` come from the operation's own `markdown`, or from the body itself where it is a
- * stream of text; `json` is the body, compact, with missing values absent; the tabular formats hold its records. Depends on
+ * stream of text; `json` is the body, compact (bytes where
+ * they existed already), with missing values absent; the tabular formats hold its records. Depends on
  * nothing but its arguments.
  */
 export async function render(
@@ -23,6 +24,7 @@ export async function render(
   format: Format,
 ): Promise<Rendered> {
   const content_type = MEDIA_TYPES[format];
+  if (format === 'json' && result.json) return { content_type, body: result.json };
   if (isStream(result.body)) return { content_type, body: result.body };
   if (format === 'json') return { content_type, body: JSON.stringify(result.body) };
   if (format === 'markdown' || format === 'text') {

@@ -13,6 +13,7 @@ import { asOfLine } from '../formats/times.ts';
 import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
 import { AS_OF_INPUT, FIELDS_INPUT, list, someFields } from './inputs.ts';
+import { listed } from './listed.ts';
 import { ABOUT_OUTPUT, AS_OF_OUTPUT, RECORD_OUTPUT } from './outputs.ts';
 
 /** `as_of`: the moment that the records are of, where one was asked for. */
@@ -48,9 +49,13 @@ export const entity_batch = operation<BatchInput & AsOf, Batch>({
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
     const { as_of } = input;
-    const found = as_of === null ? await getBatch(release, input, ctx) : await getBatchAsOf(release, input, as_of, ctx);
-    const dated = as_of === null ? {} : { as_of: isoTime(as_of) };
-    return { body: { ...found, ...dated, ...aboutDataset(release.pack, ctx.base_url) }, records: found.items.length };
+    const about = aboutDataset(release.pack, ctx.base_url);
+    if (as_of === null) {
+      const { found, missing } = await getBatch(release, input, ctx);
+      return listed<Batch>(found, { missing, ...about }, ctx);
+    }
+    const then = await getBatchAsOf(release, input, as_of, ctx);
+    return { body: { ...then, as_of: isoTime(as_of), ...about }, records: then.items.length };
   },
   markdown: ({ items, missing, as_of, attribution, license }, ctx) => {
     const { pack } = releaseOf(ctx);

@@ -8,7 +8,7 @@ import type { RawInput } from '../../data/plan.ts';
 import { isoTime } from '../../data/time.ts';
 import { recordMarkdown } from '../formats/record-template.ts';
 import { asOfLine } from '../formats/times.ts';
-import { operation } from '../operation.ts';
+import { fromJson, operation } from '../operation.ts';
 import { releaseOf } from './about.ts';
 import { fetchRecord, pastAnswerVersion, recordAnswerVersion } from './fetched.ts';
 import { AS_OF_INPUT, ENTITY_INPUT, FIELDS_INPUT, someFields } from './inputs.ts';
@@ -16,15 +16,6 @@ import { RECORD_OUTPUT } from './outputs.ts';
 
 /** `as_of`: the moment that the answer is of, where one was asked for. */
 type Got = PublicRecord & { as_of?: string };
-
-/** Keeps only some attributes, and with them their provenance and freshness (contract section 2). */
-function trimmed(record: PublicRecord, fields: readonly string[] | null): PublicRecord {
-  if (fields === null) return record;
-  const keep = <T>(all: Record<string, T>) =>
-    Object.fromEntries(Object.entries(all).filter(([name]) => fields.includes(name)));
-  const { attributes, provenance, freshness } = record;
-  return { ...record, attributes: keep(attributes), provenance: keep(provenance), freshness: keep(freshness) };
-}
 
 export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, Got>({
   name: 'entity_get',
@@ -47,10 +38,14 @@ export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, Got>({
   names: ({ names }) => names,
   version: (raw, ctx) => (raw['as_of'] === undefined ? recordAnswerVersion : pastAnswerVersion)(raw, ctx),
   run: async ({ raw, fields, as_of }, ctx) => {
-    const then = as_of === null ? null : await getRecordAsOf(releaseOf(ctx), String(raw['entity_id']), as_of, ctx);
-    const record = then ?? (await fetchRecord(raw, ctx)).record;
-    const body: Got = { ...trimmed(record, fields), ...(as_of === null ? {} : { as_of: isoTime(as_of) }) };
-    return { body, last_modified: record.updated_at, records: 1 };
+    if (as_of !== null) {
+      const record = await getRecordAsOf(releaseOf(ctx), String(raw['entity_id']), { fields, at: as_of }, ctx);
+      return { body: { ...record, as_of: isoTime(as_of) }, last_modified: record.updated_at, records: 1 };
+    }
+    const found = await fetchRecord(raw, ctx);
+    const about = { last_modified: found.updated_at, records: 1 };
+    const json = ctx.format === 'json' ? found.json(ctx, fields) : null;
+    return json ? fromJson(json, about) : { body: found.record(ctx, fields), ...about };
   },
   markdown: (record, ctx) => asOfLine(record.as_of) + recordMarkdown(record, releaseOf(ctx).pack),
 });

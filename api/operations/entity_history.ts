@@ -103,7 +103,7 @@ export const entity_history = operation<FactsInput & { raw: RawInput }, Facts>({
   version: pastAnswerVersion,
   run: async ({ raw, ...input }, ctx) => {
     const release = releaseOf(ctx);
-    const { record } = await fetchRecord(raw, ctx);
+    const record = (await fetchRecord(raw, ctx)).record(ctx);
     const facts = await recordFacts(release, record.id, input, { signal: ctx.signal });
     const about = { attribution: record.attribution, license: licenseText(release.pack) };
     return { body: { entity_id: record.id, facts, ...about }, last_modified: release.manifest.created_at, records: 1 };

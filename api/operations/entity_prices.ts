@@ -55,7 +55,7 @@ export const entity_prices = operation<RawInput, Prices>({
   version: recordAnswerVersion,
   run: async (raw, ctx) => {
     const { pack } = releaseOf(ctx);
-    const { record } = await fetchRecord(raw, ctx);
+    const record = (await fetchRecord(raw, ctx)).record(ctx);
     const about = { attribution: record.attribution, license: licenseText(pack) };
     const body = { entity_id: record.id, prices: recordPrices(record, pack), ...about };
     return { body, last_modified: record.updated_at, records: 1 };

@@ -9,6 +9,7 @@ import { recordTable } from '../formats/record-table.ts';
 import { type Context, operation, TABULAR } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
 import { SEARCH_INPUT, someFields } from './inputs.ts';
+import { listed } from './listed.ts';
 import { ABOUT_OUTPUT, CURSOR_OUTPUT, count, RECORD_OUTPUT } from './outputs.ts';
 
 type Found = { items: PublicRecord[]; next_cursor: string | null; total?: number } & About;
@@ -52,15 +53,12 @@ export const entity_search = operation<SearchInput, Found>({
   run: async (input, ctx) => {
     const current = releaseOf(ctx);
     const release = await releaseFor(input, current, ctx.earlier);
-    const found = await search(release, input, ctx);
-    const body: Found = { ...found, ...aboutDataset(release.pack, ctx.base_url) };
-    return {
-      body,
-      next_cursor: found.next_cursor,
-      fields: input.fields,
-      records: found.items.length,
-      ...(release === current ? {} : { release: release.manifest.release }),
-    };
+    const { found, ...page } = await search(release, input, ctx);
+    const answer = await listed<Found>(found, { ...page, ...aboutDataset(release.pack, ctx.base_url) }, ctx);
+    answer.next_cursor = page.next_cursor;
+    answer.fields = input.fields;
+    if (release !== current) answer.release = release.manifest.release;
+    return answer;
   },
   markdown,
 });

@@ -7,6 +7,7 @@ import { recordTable } from '../formats/record-table.ts';
 import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
 import { attributeName, ENTITY_INPUT, FIELDS_INPUT, SELECTION_INPUT, single, someFields } from './inputs.ts';
+import { listed } from './listed.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT } from './outputs.ts';
 
 type Similar = { items: SimilarRecord[] } & About;
@@ -58,8 +59,8 @@ export const entity_similar = operation<SimilarInput & { entity_id: string }, Si
   names: ({ names }) => names,
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
-    const items = await similar(release, input.entity_id, input, ctx);
-    return { body: { items, ...aboutDataset(release.pack, ctx.base_url) }, records: items.length };
+    const found = await similar(release, input.entity_id, input, ctx);
+    return listed<Similar>(found, aboutDataset(release.pack, ctx.base_url), ctx);
   },
   markdown,
 });

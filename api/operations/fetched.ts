@@ -1,19 +1,17 @@
 // The record that a request is about, read once: for its version, its answer and what is said about it.
 
 import type { RawInput } from '../../data/plan.ts';
-import { getRecord } from '../../data/records.ts';
+import { type Fetched, getRecord } from '../../data/records.ts';
 import type { Context } from '../operation.ts';
 import { packVersion, releaseOf } from './about.ts';
 
-type Fetched = ReturnType<typeof getRecord>;
+const fetched = new WeakMap<Context, Promise<Fetched>>();
 
-const fetched = new WeakMap<Context, Fetched>();
-
-/** The record with all its values, and its version. Throws `unknown_entity`. */
-export function fetchRecord(raw: RawInput, ctx: Context): Fetched {
+/** The record, found but not looked into. Throws `unknown_entity`. */
+export function fetchRecord(raw: RawInput, ctx: Context): Promise<Fetched> {
   let record = fetched.get(ctx);
   if (record === undefined) {
-    record = getRecord(releaseOf(ctx), String(raw['entity_id']), { fields: null }, ctx);
+    record = getRecord(releaseOf(ctx), String(raw['entity_id']), { signal: ctx.signal });
     fetched.set(ctx, record);
   }
   return record;

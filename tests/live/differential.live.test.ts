@@ -1,6 +1,7 @@
 // The real packs, asked thousands of seeded random questions: both engines agree with the independent evaluator over the exported rows.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeCursor } from '../../data/cursor.ts';
+import { foundRecords } from '../../data/found.ts';
 import { parseFacets, parseSearch } from '../../data/parse.ts';
 import { parseSimilar, parseStats, parseTimeseries } from '../../data/parse-analysis.ts';
 import { questionOf } from '../../data/parse-selection.ts';
@@ -204,7 +205,10 @@ describe.each(DATASETS)('%s', (dataset) => {
       const presenting = { now: NOW, base_url: 'https://register.example', visibility: 'full' as const };
       const input = parseSimilar({ ...query, fields: live.pack.attributes[0]!.name }, live.pack);
       for (const [name, engine] of Object.entries(live.engines)) {
-        const answer = await similar({ ...live, engine }, subject.slug, input, presenting);
+        const answer = await foundRecords(
+          await similar({ ...live, engine }, subject.slug, input, presenting),
+          presenting,
+        );
         const what = `${name}: ${subject.slug} ${JSON.stringify(query)}`;
         expect(
           answer.map(({ id, score }) => [id, score]),

@@ -1,0 +1,46 @@
+// Every record of the real packs: what is sent from stored bytes is to the byte the exported record as it would be presented.
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { foundJson } from '../../data/found.ts';
+import { RELEASE_FILES } from '../../data/layout.ts';
+import { currentRelease } from '../../data/manifest.ts';
+import { type Presenting, present } from '../../data/present.ts';
+import { openRelease } from '../../data/release.ts';
+import { readLines } from '../../data/write/lines.ts';
+import { loadPack } from '../../packs/index.ts';
+import { DATASETS } from './release.ts';
+
+const presenting: Presenting = { now: new Date(), base_url: 'https://register.example', visibility: 'full' };
+/** Records of one answer. */
+const PAGE = 100;
+
+test.each(DATASETS)(
+  '%s',
+  async (dataset) => {
+    const pack = await loadPack(resolve('packs', dataset));
+    const dataDir = resolve(process.env['DATA_DIR'] ?? '');
+    const id = await currentRelease(dataDir, dataset);
+    const release = await openRelease(dataDir, pack, id ?? '', {}, undefined, (text) => expect.fail(text));
+    let ordinal = 0;
+    let bytes = 0;
+    let items: string[] = [];
+    const compare = () => {
+      const ordinals = items.map((_, index) => ordinal - items.length + index);
+      const json = foundJson({ release, ordinals, fields: null }, { next_cursor: null }, presenting);
+      // Compared as one text: a difference would be long to print.
+      expect(json?.toString() === `{"items":[${items}],"next_cursor":null}`, `records up to ${ordinal}`).toBe(true);
+      bytes += json!.length;
+      items = [];
+    };
+    for (const line of readLines(join(release.folder, RELEASE_FILES.jsonl))) {
+      items.push(JSON.stringify(present(line, pack, presenting)));
+      ordinal += 1;
+      if (items.length === PAGE) compare();
+    }
+    if (items.length > 0) compare();
+    expect(ordinal).toBe(release.manifest.records);
+    console.log(`${dataset}: ${ordinal} records alike, ${bytes} bytes`);
+    await release.engine.close();
+  },
+  600_000,
+);
