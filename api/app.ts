@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import { mountDocuments } from './channels/documents.ts';
 import { mountDownload } from './channels/download.ts';
+import { mountMetrics } from './channels/metrics.ts';
 import { mountRecover } from './channels/recover.ts';
 import { type NodeBindings, readRequest, routedPath } from './channels/request.ts';
 import { errorResponse, preflight } from './channels/respond.ts';
@@ -17,6 +18,8 @@ export interface AppDeps {
   /** DIST_DIR. */
   dist: string;
   started_at: Date;
+  /** Text of the operators' metrics; absent where nobody measures. */
+  metrics?: () => Promise<{ type: string; text: string }>;
   /** Told of every error that is our own fault. */
   report(error: unknown, request_id: string): void;
 }
@@ -30,6 +33,7 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   mountParts(app, channel);
   mountDownload(app, channel);
   mountRecover(app, channel);
+  if (deps.metrics) mountMetrics(app, channel, deps.metrics);
   mountRest(app, channel);
   mountDocuments(app, channel);
   mountStatic(app, channel);

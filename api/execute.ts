@@ -12,7 +12,7 @@ import {
   type Written,
   written,
 } from './access/repeats.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, toApiError } from './errors.ts';
 import type { Call, Gate, Leases, Release, Repeatable, Visitor } from './gate.ts';
 import { type Context, type Operation, type Result, TABULAR } from './operation.ts';
 import { chargeOf, ownerOf, type Purse, paysByX402, reserve, sold, unpaid } from './purse.ts';
@@ -66,6 +66,29 @@ export async function execute<T>(
   present: Present<T>,
   repeatable?: Repeatable<T>,
 ): Promise<Outcome<T>> {
+  const began = performance.now();
+  try {
+    const outcome = await pass(gate, call, present, repeatable);
+    tell(gate, call, began, outcome.kind === 'unchanged' ? 'unchanged' : 'ok');
+    return outcome;
+  } catch (error) {
+    tell(gate, call, began, toApiError(error).code);
+    throw error;
+  }
+}
+
+function tell(
+  gate: Gate,
+  { operation, channel = 'rest', dataset, headers }: Call,
+  began: number,
+  outcome: string,
+): void {
+  const eur = outcome === 'ok' && !headers['Idempotency-Replayed'] ? Number(headers['X-Charge-EUR'] ?? 0) : 0;
+  const seconds = (performance.now() - began) / 1000;
+  gate.seen?.({ operation: operation.name, channel, dataset: dataset ?? '', outcome, seconds, eur });
+}
+
+async function pass<T>(gate: Gate, call: Call, present: Present<T>, repeatable?: Repeatable<T>): Promise<Outcome<T>> {
   const { operation } = call;
   const bucket = operation.access === 'paid' || operation.access === 'plan' ? 'paid' : 'free';
   const caller = await admit(gate, call, bucket, operation.group === 'account' && operation.tokens !== true);

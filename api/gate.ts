@@ -19,6 +19,20 @@ export interface Leases {
   done(): void;
 }
 
+/** What became of one call of an operation. */
+export interface Seen {
+  operation: string;
+  channel: string;
+  /** Empty where the call was about no dataset. */
+  dataset: string;
+  /** `ok`, `unchanged` (304), or the code of the error. */
+  outcome: string;
+  /** From the gate's first step to the answer. */
+  seconds: number;
+  /** What was taken for it, in EUR. */
+  eur: number;
+}
+
 /** What the gate works with. */
 export interface Gate {
   identify: Identify;
@@ -41,6 +55,8 @@ export interface Gate {
   /** Fingerprint of the code that renders: a new version of the program makes new tags. */
   code: string;
   now(): Date;
+  /** Told what became of every call. */
+  seen?: (call: Seen) => void;
 }
 
 /** Who asks from where: enough to identify and to limit. */
@@ -68,6 +84,8 @@ export function visitorOf(gate: Gate, facts: ClientFacts, headers: Record<string
 /** One call of an operation, as a channel understood it. */
 export interface Call extends Visitor {
   operation: Operation;
+  /** What it came by; REST where nothing is said. */
+  channel?: 'rest' | 'mcp' | 'a2a';
   /** Path parameters and query values, without credentials. */
   raw: Parameters<Operation['parse']>[0];
   dataset: string | null;

@@ -13,6 +13,8 @@ import { createApp } from './app.ts';
 import type { Gate } from './execute.ts';
 import { lendFrom } from './lend.ts';
 import { EVERY_OPERATION } from './operations/accounts.ts';
+import { openMetrics } from './ops/metrics.ts';
+import { standing } from './standing.ts';
 
 /** How often a running API looks for a new release, in milliseconds; a look reads one small file a dataset. */
 const LOOK = 2_000;
@@ -62,7 +64,9 @@ async function start(config: Config): Promise<{ server: Server; register: Regist
   const register = await openRegister({ dataDir: config.DATA_DIR, packs, log });
   const report = (error: unknown, request_id: string) =>
     void process.stderr.write(`request ${request_id}: ${error instanceof Error ? error.stack : String(error)}\n`);
-  const app = createApp({ gate: await gateOf(config, register, access), dist: config.DIST_DIR, started_at, report });
+  const metrics = openMetrics(() => standing(register, access.redisUp));
+  const gate = { ...(await gateOf(config, register, access)), seen: metrics.seen };
+  const app = createApp({ gate, dist: config.DIST_DIR, started_at, metrics: metrics.text, report });
   const server = serve({
     fetch: app.fetch,
     port: config.PORT,

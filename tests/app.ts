@@ -9,6 +9,8 @@ import { createApp } from '../api/app.ts';
 import type { Gate } from '../api/execute.ts';
 import { lendFrom } from '../api/lend.ts';
 import { EVERY_OPERATION } from '../api/operations/accounts.ts';
+import { openMetrics } from '../api/ops/metrics.ts';
+import { standing } from '../api/standing.ts';
 import { datasetNight } from '../build/nightly-dataset.ts';
 import { exportLinks } from '../data/export.ts';
 import { paths, RELEASE_FILES } from '../data/layout.ts';
@@ -133,10 +135,13 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     trust_proxy: 1,
     code: 'tests',
     now,
+    seen: (call) => metrics.seen(call),
     ...options.gate,
   };
+  const metrics = openMetrics(() => standing(register, access.redisUp));
   const app = createApp({
     gate,
+    metrics: metrics.text,
     dist: options.dist ?? join(dataDir, 'dist'),
     started_at: NOW,
     report: (error) => faults.push(error),

@@ -57,6 +57,8 @@ export async function openAccess(options: AccessOptions) {
     },
     made: admins.made,
     store,
+    /** Whether Redis answers; null where none is set. */
+    redisUp: () => redis?.up() ?? null,
     async close() {
       clearInterval(sweeping);
       await redis?.close();

@@ -3,6 +3,8 @@ import { createClient } from '@redis/client';
 
 export interface Redis {
   client: ReturnType<typeof connection>;
+  /** Whether it answers now. */
+  up(): boolean;
   close(): Promise<void>;
 }
 
@@ -37,6 +39,7 @@ export async function openRedis(url: string, log: (line: string) => void): Promi
   await Promise.race([connecting, new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
   return {
     client,
+    up: () => client.isReady && !away,
     close: async () => {
       if (client.isOpen) client.destroy();
     },

@@ -99,7 +99,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'api/ops',
     files: /^api\/ops\//,
-    may: ['data/state', 'api/access', 'api/errors.ts'],
+    may: ['data/state', 'api/access', 'api/errors.ts', 'api/execute.ts'],
     packages: { never: [ENGINE] },
   },
   { name: 'api', files: /^api\/[^/]+\.ts$/, may: ['*'], packages: { never: [ENGINE] } },

@@ -91,6 +91,7 @@ describe('Redis', () => {
     expect(await limits.spend('free', who)).toMatchObject({ allowed: true, remaining: 4 });
     await road.cut();
     await until(() => lines.length === 1);
+    expect(redis.up()).toBe(false);
     expect(lines).toEqual(['Redis does not answer: limits are counted in this process until it does']);
     // Its own count begins at nothing, and is as strict.
     const alone = [];
@@ -99,6 +100,7 @@ describe('Redis', () => {
     await road.mend();
     await until(() => lines.length === 2);
     expect(lines[1]).toBe('Redis answers again: limits are shared');
+    expect(redis.up()).toBe(true);
     expect(await limits.spend('free', who)).toMatchObject({ allowed: true, remaining: 3 });
   });
 
@@ -109,5 +111,7 @@ describe('Redis', () => {
     closing.push(() => app.close());
     const answer = await app.json('/v1/tools/entities?limit=2', { address: '192.0.2.7' });
     expect([answer.status, (answer.body['items'] as unknown[]).length]).toEqual([200, 2]);
+    const metrics = await (await app.ask('/ops/metrics', { admin: true })).text();
+    expect(metrics).toContain('\nregister_redis_up{use="limits"} 0\n');
   });
 });

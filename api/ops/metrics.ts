@@ -1,0 +1,82 @@
+// What operators measure, in the text format of Prometheus: how long calls take, what waits, what was charged, what is served.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Seen } from '../gate.ts';
+
+/** What is looked at when the metrics are asked for. */
+export interface Standing {
+  /** Questions that the engines run and that wait for them. */
+  queue: { running: number; waiting: number };
+  datasets: { dataset: string; release: string; records: number; collected: Date }[];
+  /** Whether Redis answers; null where none is set. */
+  redis: boolean | null;
+}
+
+export interface Metrics {
+  seen(call: Seen): void;
+  /** The text, with its media type. */
+  text(): Promise<{ type: string; text: string }>;
+}
+
+/** Seconds: a get takes less than the first, a query is stopped after the last. */
+const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Metrics of one process. Names begin with `register_`, those of Node and the process with `nodejs_` and `process_`. */
+export function openMetrics(standing: () => Standing): Metrics {
+  const registers = [new Registry()] as [Registry];
+  const [register] = registers;
+  collectDefaultMetrics({ register });
+  const took = new Histogram({
+    name: 'register_call_seconds',
+    help: 'Time of calls through the gate',
+    labelNames: ['operation', 'channel', 'outcome'],
+    buckets: BUCKETS,
+    registers,
+  });
+  const charges = new Counter({
+    name: 'register_charges_total',
+    help: 'Answers that were paid for',
+    labelNames: ['operation', 'dataset'],
+    registers,
+  });
+  const charged = new Counter({
+    name: 'register_charged_eur_total',
+    help: 'What was taken for answers, in EUR',
+    labelNames: ['operation', 'dataset'],
+    registers,
+  });
+  const gauge = (name: string, help: string, labelNames: string[], fill: (set: Fill, now: Standing) => void) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        fill((labels, value) => this.set(labels, value), standing());
+      },
+    });
+  gauge('register_queries', 'Questions in the engines now', ['state'], (set, { queue }) => {
+    set({ state: 'running' }, queue.running);
+    set({ state: 'waiting' }, queue.waiting);
+  });
+  gauge('register_release_records', 'Records of the release that is served', ['dataset', 'release'], (set, now) => {
+    for (const { dataset, release, records } of now.datasets) set({ dataset, release }, records);
+  });
+  gauge('register_collected_seconds', 'When a dataset was last collected (Unix time)', ['dataset'], (set, now) => {
+    for (const { dataset, collected } of now.datasets) set({ dataset }, collected.getTime() / 1000);
+  });
+  gauge('register_redis_up', '1 while limits are shared over Redis, 0 while it is away', ['use'], (set, { redis }) => {
+    if (redis !== null) set({ use: 'limits' }, redis ? 1 : 0);
+  });
+  return {
+    seen({ operation, channel, dataset, outcome, seconds, eur }) {
+      took.observe({ operation, channel, outcome }, seconds);
+      if (eur === 0) return;
+      charges.inc({ operation, dataset });
+      charged.inc({ operation, dataset }, eur);
+    },
+    text: async () => ({ type: register.contentType, text: await register.metrics() }),
+  };
+}
+
+type Fill = (labels: Record<string, string>, value: number) => void;
