@@ -35,10 +35,26 @@ const Settings = z.object({
       'every admin key needs at least 32 characters',
     ),
   TRUST_PROXY: z.coerce.number().int().min(0).max(10).default(0),
+  STRIPE_SECRET_KEY: z.string().min(1).optional(),
+  STRIPE_WEBHOOK_SECRET: z.string().min(1).optional(),
+  STRIPE_API_BASE: z
+    .url({ protocol: /^https?$/ })
+    .refine(
+      (url) => url.startsWith('https:') || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname),
+      'a key must not travel in the open: use https, or an address of this machine',
+    )
+    .optional(),
   EUR_USD: z.coerce.number().positive().max(10).default(1.1),
   /** Seconds since 1970 at which the build's clock stands still (reproducible-builds.org). */
   SOURCE_DATE_EPOCH: z.coerce.number().int().min(0).optional(),
 });
+
+/** A checkout that takes money and is never told so credits nobody: both secrets, or neither. */
+function stripeWhole({ STRIPE_SECRET_KEY: key, STRIPE_WEBHOOK_SECRET: secret }: z.infer<typeof Settings>): string | null {
+  if (key !== undefined && secret === undefined) return 'STRIPE_WEBHOOK_SECRET: is needed beside STRIPE_SECRET_KEY';
+  if (secret !== undefined && key === undefined) return 'STRIPE_SECRET_KEY: is needed beside STRIPE_WEBHOOK_SECRET';
+  return null;
+}
 
 export type Config = Omit<z.infer<typeof Settings>, 'BASE_URL'> & { BASE_URL: string };
 
@@ -54,5 +70,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     throw new ConfigError(`${String(issue?.path[0] ?? 'settings')}: ${issue?.message ?? 'wrong'}`);
   }
   const settings = parsed.data;
+  const half = stripeWhole(settings);
+  if (half !== null) throw new ConfigError(half);
   return { ...settings, BASE_URL: settings.BASE_URL ?? `http://localhost:${settings.PORT}` };
 }

@@ -45,6 +45,12 @@ async function gateOf(config: Config, register: Register, access: Opened): Promi
   };
 }
 
+/** Stripe's settings; config.ts has seen to it that both secrets are there or neither. */
+function stripeOf(config: Config) {
+  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_BASE: apiBase } = config;
+  return secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret, apiBase };
+}
+
 /** Starts the API; resolves when it listens. */
 async function start(config: Config): Promise<{ server: Server; register: Register; access: Opened }> {
   const started_at = clock();
@@ -55,6 +61,7 @@ async function start(config: Config): Promise<{ server: Server; register: Regist
       databaseUrl: config.DATABASE_URL,
       redisUrl: config.REDIS_URL,
       adminKeys: config.ADMIN_KEYS,
+      stripe: stripeOf(config),
       base_url: config.BASE_URL,
       eur_usd: config.EUR_USD,
       now: clock,
@@ -66,7 +73,14 @@ async function start(config: Config): Promise<{ server: Server; register: Regist
     void process.stderr.write(`request ${request_id}: ${error instanceof Error ? error.stack : String(error)}\n`);
   const metrics = openMetrics(() => standing(register, access.redisUp));
   const gate = { ...(await gateOf(config, register, access)), seen: metrics.seen };
-  const app = createApp({ gate, dist: config.DIST_DIR, started_at, metrics: metrics.text, report });
+  const app = createApp({
+    gate,
+    checkout: access.checkout,
+    dist: config.DIST_DIR,
+    started_at,
+    metrics: metrics.text,
+    report,
+  });
   const server = serve({
     fetch: app.fetch,
     port: config.PORT,

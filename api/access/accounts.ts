@@ -17,6 +17,7 @@ import type { Quota, Quotas } from '../../data/state/quotas.ts';
 import type { Store } from '../../data/state/store.ts';
 import { currentPlan } from '../../data/subscriptions.ts';
 import { ApiError } from '../errors.ts';
+import type { Desk } from './checkout/desk.ts';
 import { isDisposable, normalEmail } from './emails.ts';
 import { secondsToMidnight } from './previews.ts';
 
@@ -40,6 +41,7 @@ interface Parts {
   store: Store;
   quotas: Quotas;
   send: Send;
+  desk: Desk;
   base_url: string;
 }
 
@@ -59,8 +61,8 @@ function view(key: Key, now: number): Account {
   return { id, email, plan: currentPlan(key, now), balance, created_at, revoked_at };
 }
 
-/** Accounts over the store. Checkouts come with the payments; until then there is none. */
-export function storedAccounts({ store, quotas, send, base_url }: Parts): Accounts & Recovery {
+/** Accounts over the store. */
+export function storedAccounts({ store, quotas, send, desk, base_url }: Parts): Accounts & Recovery {
   async function spend(quota: Quota, asker: Asker): Promise<void> {
     const now = new Date(asker.now);
     if ((await quotas.take(quota, 1, now)) > 0) return;
@@ -73,11 +75,6 @@ export function storedAccounts({ store, quotas, send, base_url }: Parts): Accoun
     const key = id === null ? null : await keyById(store, id);
     if (key === null) throw noSuchKey();
     return key;
-  };
-  const checkout = async (): Promise<string> => {
-    throw new ApiError('unavailable', 'This service has no checkout; ask its operator for credit.', {
-      retry_after_seconds: 3600,
-    });
   };
   return {
     async create(email, asker) {
@@ -127,8 +124,8 @@ export function storedAccounts({ store, quotas, send, base_url }: Parts): Accoun
       ];
       await send({ to: key.email, subject: 'A new API key', text: text.join('\n') }, now);
     },
-    topup: checkout,
-    subscribe: checkout,
+    topup: desk.topup,
+    subscribe: desk.subscribe,
     good: async (token, now) => (await linkSubject(store, RECOVER, token, now.getTime())) !== null,
     async rotate(token, now) {
       const id = await consumeLink(store, RECOVER, token, now.getTime());

@@ -9,6 +9,8 @@ import { forgetQuotas, storedQuotas } from '../../data/state/quotas.ts';
 import { openStore, type Store, type StoreOptions } from '../../data/state/store.ts';
 import { storedAccounts } from './accounts.ts';
 import { adminsOnly, operatorsAndKeys } from './caller.ts';
+import { openCheckout } from './checkout/open.ts';
+import type { StripeSettings } from './checkout/stripe.ts';
 import { creditPayments } from './credits.ts';
 import { memoryLimits, redisLimits } from './limits.ts';
 import { previewsIn } from './previews.ts';
@@ -22,6 +24,8 @@ export interface AccessOptions extends StoreOptions {
   redisUrl?: string | undefined;
   /** ADMIN_KEYS; null: one is made at first start. */
   adminKeys: readonly string[] | null;
+  /** Hosted checkout; absent: the sandbox, or none (contract section 1). */
+  stripe?: StripeSettings | undefined;
   base_url: string;
   eur_usd: number;
   now(): Date;
@@ -43,6 +47,7 @@ export async function openAccess(options: AccessOptions) {
   const quotas = redis ? redisQuotas(redis, stored) : stored;
   const send = outbox(options.dataDir, `register@${new URL(base_url).hostname}`);
   const byToken = accessTokens({ store, lookup, base_url, now });
+  const checkout = await openCheckout({ store, base_url, stripe: options.stripe, log });
   const sweeping = setInterval(() => {
     sweep(store, now()).catch((error: Error) => log(`cannot forget what is over: ${error.message}`));
   }, SWEEP).unref();
@@ -53,8 +58,9 @@ export async function openAccess(options: AccessOptions) {
       previews: previewsIn(quotas),
       payments: creditPayments({ store, lookup, repeats, base_url, eur_usd, now }),
       repeats,
-      accounts: storedAccounts({ store, quotas, send, base_url }),
+      accounts: storedAccounts({ store, quotas, send, desk: checkout.desk, base_url }),
     },
+    checkout: checkout.pages,
     made: admins.made,
     store,
     /** Whether Redis answers; null where none is set. */

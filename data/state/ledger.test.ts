@@ -85,7 +85,7 @@ describeStores('the ledger', ({ open }) => {
     const topup = {
       key_id: key,
       amount: 5_000_000,
-      kind: 'topup',
+      kind: 'topup' as const,
       against: 'cash' as const,
       reference: 'session-1',
       now: NOW,

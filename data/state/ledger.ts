@@ -7,11 +7,26 @@ import type { Store } from './store.ts';
 /** What credits come from and debits go to. */
 export type OwnAccount = 'revenue' | 'welcome' | 'grant' | 'cash' | 'refund' | 'dispute';
 
+/** Every kind of movement on a key's account, in the words of the owner's ledger (docs/paying.md). */
+export const LEDGER_KINDS = [
+  'welcome',
+  'grant',
+  'charge',
+  'topup',
+  'refund',
+  'refund_failed',
+  'dispute',
+  'dispute_won',
+  'plan_payment',
+  'plan',
+  'plan_returned',
+] as const;
+
 /** One movement on a key's account, positive for a credit. Micro-euros. */
 export interface Movement {
   key_id: string;
   amount: number;
-  kind: string;
+  kind: (typeof LEDGER_KINDS)[number];
   against: OwnAccount;
   /** Outside reference; a second movement of the same kind with it changes nothing. */
   reference?: string;

@@ -1,0 +1,61 @@
+// Which checkout this service has: Stripe where a key is set, the sandbox where it can only be this machine, else none.
+import { type Checkout, checkoutOf } from '../../../data/state/checkouts.ts';
+import { keyById } from '../../../data/state/keys.ts';
+import type { Store } from '../../../data/state/store.ts';
+import { eur } from '../../../packs/money.ts';
+import { checkoutDesk, type Desk } from './desk.ts';
+import { isLoopback, payable, type Sandbox, sandbox } from './sandbox.ts';
+import { openStripe, type StripeSettings } from './stripe.ts';
+import { stripeWebhook, type Webhook } from './webhook.ts';
+
+/** A checkout as its pages show it. */
+export interface Seen {
+  kind: Checkout['kind'];
+  plan: string | null;
+  eur: number;
+  email: string;
+  state: 'open' | 'paid' | 'over';
+}
+
+/** What the checkout's own addresses do. */
+export interface Pages {
+  /** The checkout of a session; null for one that is not ours. Looking changes nothing. */
+  look(session: string, now: Date): Promise<Seen | null>;
+  /** The same, for sessions of the sandbox alone. Absent where there is no sandbox. */
+  sandbox: (Sandbox & Pick<Pages, 'look'>) | null;
+  /** Absent where there is no Stripe. */
+  webhook: Webhook | null;
+}
+
+interface Options {
+  store: Store;
+  base_url: string;
+  /** Absent: the sandbox where `base_url` is this machine, else no checkout. */
+  stripe?: StripeSettings | undefined;
+  log(line: string): void;
+}
+
+/** Puts the checkout together. */
+export async function openCheckout(options: Options): Promise<{ desk: Desk; pages: Pages }> {
+  const { store, base_url, log } = options;
+  const stripe = options.stripe === undefined ? null : await openStripe(options.stripe);
+  const playing = stripe === null && isLoopback(base_url);
+  if (playing) log('Sandbox checkout: no Stripe key is set, so top-ups and plans are play money');
+
+  const look = async (session: string, now: Date, only?: Checkout['provider']): Promise<Seen | null> => {
+    const row = await checkoutOf(store, session);
+    if (row === null || (only !== undefined && row.provider !== only)) return null;
+    const { kind, plan, amount, state, provider } = row;
+    const email = (await keyById(store, row.key_id))?.email ?? '';
+    const open = provider === 'sandbox' ? payable(row, now.getTime()) : state !== 'over';
+    return { kind, plan, eur: eur(amount), email, state: state === 'paid' ? 'paid' : open ? 'open' : 'over' };
+  };
+  return {
+    desk: checkoutDesk({ store, base_url, provider: stripe ?? (playing ? 'sandbox' : null), log }),
+    pages: {
+      look: (session, now) => look(session, now),
+      sandbox: playing ? { ...sandbox(store), look: (session, now) => look(session, now, 'sandbox') } : null,
+      webhook: stripe === null ? null : stripeWebhook({ store, stripe, log }),
+    },
+  };
+}
