@@ -1,5 +1,6 @@
 // The whole HTTP surface as one function of its parts: no socket, no clock and no settings of its own.
 import { Hono } from 'hono';
+import { type CheckoutPages, mountCheckout } from './channels/checkout.ts';
 import { mountDocuments } from './channels/documents.ts';
 import { mountDownload } from './channels/download.ts';
 import { mountMetrics } from './channels/metrics.ts';
@@ -8,6 +9,7 @@ import { type NodeBindings, readRequest, routedPath } from './channels/request.t
 import { errorResponse, preflight } from './channels/respond.ts';
 import { mountRest } from './channels/rest.ts';
 import { mountParts, mountStatic } from './channels/static.ts';
+import { mountWebhook, type TakesWebhooks } from './channels/webhook.ts';
 import { toApiError } from './errors.ts';
 import type { Gate } from './execute.ts';
 import { entity_page } from './operations/entity_page.ts';
@@ -15,6 +17,8 @@ import { entity_page } from './operations/entity_page.ts';
 /** What the app is made of. Entries fill it from the settings, tests with doubles of the edges. */
 export interface AppDeps {
   gate: Gate;
+  /** The addresses of the checkout. */
+  checkout: CheckoutPages & TakesWebhooks;
   /** DIST_DIR. */
   dist: string;
   started_at: Date;
@@ -34,6 +38,8 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   mountDownload(app, channel);
   mountRecover(app, channel);
   if (deps.metrics) mountMetrics(app, channel, deps.metrics);
+  mountCheckout(app, { ...channel, checkout: deps.checkout });
+  mountWebhook(app, { ...channel, checkout: deps.checkout });
   mountRest(app, channel);
   mountDocuments(app, channel);
   mountStatic(app, channel);

@@ -28,5 +28,5 @@ const gate = {
   now,
 };
 const report = (error: unknown) => void process.stderr.write(`${String(error)}\n`);
-const app = createApp({ gate, dist: config.DIST_DIR, started_at: now(), report });
+const app = createApp({ gate, checkout: access.checkout, dist: config.DIST_DIR, started_at: now(), report });
 serve({ fetch: app.fetch, port: config.PORT, hostname: config.HOST });

@@ -71,6 +71,12 @@ export interface TestOptions {
   store?: { databaseUrl?: string; schema?: string; redisUrl?: string };
   /** The clock; NOW stands still. */
   now?: () => Date;
+  /** BASE_URL; BASE where nothing is said, which is no loopback and has no sandbox checkout. */
+  base?: string;
+  /** Stripe, or a double of it. */
+  stripe?: NonNullable<Parameters<typeof openAccess>[0]['stripe']>;
+  /** Hears what the service logs about money. */
+  log?: (line: string) => void;
 }
 
 /** Builds the app with the packs tools and harbours. Close it after the tests. */
@@ -103,14 +109,15 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   const faults: unknown[] = [];
   let lent = 0;
   const lend = lendFrom(register);
-  const { store: on = {}, now = () => NOW } = options;
+  const { store: on = {}, now = () => NOW, base = BASE, stripe, log = () => {} } = options;
   const access = await openAccess({
     dataDir,
     adminKeys: [ADMIN],
-    base_url: BASE,
+    base_url: base,
     eur_usd: 1.1,
     now,
-    log: () => {},
+    log,
+    ...(stripe ? { stripe } : {}),
     ...on,
   });
   const gate: Gate = {
@@ -130,7 +137,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     },
     operations: EVERY_OPERATION,
     exports: exportLinks(dataDir, 'the secret of the links of the tests'),
-    base_url: BASE,
+    base_url: base,
     eur_usd: 1.1,
     trust_proxy: 1,
     code: 'tests',
@@ -142,6 +149,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   const app = createApp({
     gate,
     metrics: metrics.text,
+    checkout: access.checkout,
     dist: options.dist ?? join(dataDir, 'dist'),
     started_at: NOW,
     report: (error) => faults.push(error),

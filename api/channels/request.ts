@@ -106,14 +106,19 @@ export async function readBody(c: Http): Promise<unknown> {
 
 /** The body of a request as text, read no further than it may be long. */
 export async function readText(c: Http): Promise<string> {
+  return (await readBytes(c, LONGEST_BODY)).toString();
+}
+
+/** The body of a request byte by byte, as a signature covers it; `payload_too_large` beyond so many. */
+export async function readBytes(c: Http, longest: number): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of c.req.raw.body ?? []) {
     length += piece.length;
-    if (length > LONGEST_BODY) throw new ApiError('payload_too_large', `The body has more than ${LONGEST_BODY} bytes.`);
+    if (length > longest) throw new ApiError('payload_too_large', `The body has more than ${longest} bytes.`);
     pieces.push(piece);
   }
-  return Buffer.concat(pieces).toString();
+  return Buffer.concat(pieces);
 }
 
 /** Longest PAYMENT-SIGNATURE that is read, in characters: a payment with its extensions takes about 2,000 (payments.md 3). */

@@ -7,8 +7,14 @@ import type { About } from './about.ts';
 import { about, accountsOf, euros, listed, microsOf, parseBody } from './account.ts';
 import { ABOUT_OUTPUT, address, euro } from './outputs.ts';
 
-/** Bounds of one top-up in EUR (contract section 2). */
-const Topup = z.object({ amount_eur: euros(5, 1000).describe('EUR to add, 5 to 1000') });
+const wholeCents = (value: number) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6;
+
+/** Bounds of one top-up in EUR (contract section 2). Nobody can be charged less than a cent. */
+const Topup = z.object({
+  amount_eur: euros(5, 1000)
+    .refine(wholeCents, 'must be whole cents')
+    .describe('EUR to add, 5 to 1000, in whole cents'),
+});
 
 export const keys_topup = operation<z.infer<typeof Topup>, { checkout_url: string; amount_eur: number } & About>({
   name: 'keys_topup',

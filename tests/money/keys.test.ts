@@ -214,7 +214,7 @@ describeApps('keys', { now }, (stage) => {
     clock = NOW;
   });
 
-  it('have no checkout yet, and say so; amounts and plans are looked at first', async () => {
+  it('have no checkout without Stripe where the service is no loopback, and say so; amounts and plans are looked at first', async () => {
     const { app } = stage;
     const { headers } = await newKey(app);
     expect(await why(post(app, '/v1/keys/topup', { amount_eur: 5 }, { headers }))).toBe('503 unavailable');

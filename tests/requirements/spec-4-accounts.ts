@@ -9,7 +9,7 @@ export const accounts = section('spec 4', {
   'keys.create': done('POST /v1/keys answers 201 with the key'),
   'keys.create-conflict': done('POST /v1/keys is 409 when the e-mail already has a key'),
   'keys.me': done('GET /v1/keys/me answers the own balance, plan and ledger'),
-  'keys.topup': planned('POST /v1/keys/topup answers a link to a hosted checkout'),
+  'keys.topup': done('POST /v1/keys/topup answers a link to a hosted checkout'),
   'keys.list': done('GET /v1/keys lists keys for admins'),
   'keys.revoke': done('DELETE /v1/keys/{key_id} revokes a key for admins; key_id is a UUID'),
   'keys.grant': done('POST /v1/keys/grant grants credits or a plan, for admins'),

@@ -62,9 +62,9 @@ export function checkoutDesk({ store, base_url, provider, log }: Parts): Desk {
       const customer = await customerOf(store, key.id);
       return await stripe.open(row, { email: key.email, customer, base_url });
     } catch (error) {
-      const { name, message } = error as Error;
-      log(`Stripe opened no checkout for ${row.id}: ${name}: ${message}`);
-      await noteProblem(store.db, row.id, name);
+      const { type, message } = error as Error & { type?: string };
+      log(`Stripe opened no checkout for ${row.id}: ${type ?? 'Error'}: ${message}`);
+      await noteProblem(store.db, row.id, type ?? message);
       throw new ApiError('unavailable', 'The checkout does not answer; nothing was charged. Ask again in a moment.', {
         retry_after_seconds: SOON,
       });

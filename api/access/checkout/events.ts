@@ -1,7 +1,7 @@
 // Stripe's events in our words: which we take, and what of each counts. Others are none of our business.
 import { z } from 'zod';
-import type { SessionTold } from '../../../data/state/receipts.ts';
 import type { InvoiceTold } from '../../../data/state/invoices.ts';
+import type { SessionTold } from '../../../data/state/receipts.ts';
 import type { DisputeTold, RefundTold } from '../../../data/state/returns.ts';
 import { ApiError } from '../../errors.ts';
 
@@ -127,7 +127,10 @@ const Charge = z.object({ amount_refunded: z.number(), currency: z.string(), pay
 function chargeRefunded(object: unknown, { event, at }: Head): News | null {
   const { amount_refunded, currency, payment_intent } = Charge.parse(object);
   if (typeof payment_intent !== 'string') return null;
-  return { kind: 'refund', told: { event, payment: payment_intent, currency, total: amount_refunded, refund: null, at } };
+  return {
+    kind: 'refund',
+    told: { event, payment: payment_intent, currency, total: amount_refunded, refund: null, at },
+  };
 }
 
 const Reversal = z.object({
@@ -189,7 +192,13 @@ export function newsOf(raw: unknown): News | null {
     return reader?.(data.object, { event: id, at: created * 1000 }) ?? null;
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
-    const detail = error.issues.map(({ path, message, code }) => ({ loc: ['body', ...path.map(String)], msg: message, type: code }));
-    throw new ApiError('validation_failed', `The event cannot be read: ${detail[0]?.loc.join('.')} ${detail[0]?.msg}`, { detail });
+    const detail = error.issues.map(({ path, message, code }) => ({
+      loc: ['body', ...path.map(String)],
+      msg: message,
+      type: code,
+    }));
+    throw new ApiError('validation_failed', `The event cannot be read: ${detail[0]?.loc.join('.')} ${detail[0]?.msg}`, {
+      detail,
+    });
   }
 }

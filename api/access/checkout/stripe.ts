@@ -84,7 +84,10 @@ function hostOf(apiBase: string): { host: string; port: string; protocol: 'http'
 }
 
 /** What Stripe is asked for. Amounts in cents; our ids go along and come back with every event. */
-function sessionOf(checkout: Checkout, { email, customer, base_url }: Buyer): StripeClient.Checkout.SessionCreateParams {
+function sessionOf(
+  checkout: Checkout,
+  { email, customer, base_url }: Buyer,
+): StripeClient.Checkout.SessionCreateParams {
   const { id, key_id, kind, plan, amount } = checkout;
   const metadata = { checkout: id };
   const price_data = {

@@ -30,7 +30,8 @@ export function stripeWebhook({ store, stripe, log }: Parts): Webhook {
     if (news === null) return { received: true, outcome: 'ignored' };
     const outcome = await take(store, news, now.getTime());
     // Money may have come in that nothing was given for: somebody must look. Stripe has done its part and is not asked to repeat.
-    if (outcome.state === 'refused') log(`Stripe's event ${(event as { id: string }).id} was not booked: ${outcome.why}`);
+    if (outcome.state === 'refused')
+      log(`Stripe's event ${(event as { id: string }).id} was not booked: ${outcome.why}`);
     if ('key_id' in outcome) await stopSuperseded(outcome.key_id, now.getTime());
     return { received: true, outcome: outcome.state };
   };

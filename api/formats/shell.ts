@@ -1,0 +1,82 @@
+// The shell of pages that the API makes itself, such as a checkout: the look of site/, no script, nothing from elsewhere.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+/** The style of site/, so that both sorts of pages stay alike. */
+const SITE_STYLE = readFileSync(new URL('../../site/style.css', import.meta.url), 'utf8');
+
+/** What only these pages have. */
+const OWN_STYLE = `
+.slip { max-width: 34rem; }
+.play { margin: 0 0 1.5rem; padding: 0.7rem 1rem; border: 2px solid var(--paid); border-radius: 6px; color: var(--paid); max-width: none; }
+.play strong { display: block; font-size: 1.1rem; }
+.sum { margin: 0 0 1.5rem; border-block: 3px double var(--rule); }
+.sum div { display: flex; justify-content: space-between; gap: 1.5rem; padding: 0.6rem 0; }
+.sum div + div { border-top: 1px dotted var(--rule); }
+.sum dt { color: var(--quiet); }
+.sum dd { text-align: right; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+.sum .total dd { font: 600 1.4rem / 1.2 var(--serif); font-variant-numeric: lining-nums tabular-nums; }
+.sum .total dt { color: inherit; font-weight: 600; }
+form { display: flex; flex-wrap: wrap; gap: 0.75rem; margin: 0 0 1.5rem; }
+button { min-height: 2.9rem; padding: 0.6rem 1.3rem; border: 1px solid var(--accent); border-radius: 4px; background: none; color: var(--accent); font: 600 1rem / 1.2 var(--sans); cursor: pointer; }
+button.button { background: var(--accent); color: var(--on-accent); }
+button:hover { text-decoration: underline; }
+@media (width < 30rem) { form button { flex: 1 1 100%; } }
+`;
+
+const STYLE = SITE_STYLE + OWN_STYLE;
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+
+/** A secret may stand in the address or on the page: nothing may keep it, load anything, frame it, or be told where it came from. */
+export const SHELL_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'DENY',
+  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+};
+
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** Text as it may stand in HTML, in attributes too. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (one) => ESCAPES[one] ?? one);
+
+export interface ShellPage {
+  title: string;
+  /** HTML of the page below its title, escaped where it needs to be. */
+  body: string;
+  /** HTML above the title. */
+  above?: string;
+  /** Seconds after which a page that waits for something looks again. */
+  again?: number;
+}
+
+/** A whole page. */
+export function shellPage(base_url: string, { title, body, above = '', again }: ShellPage): string {
+  const base = escapeHtml(base_url);
+  const refresh = again === undefined ? '' : `<meta http-equiv="refresh" content="${again}">`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">${refresh}
+<title>${escapeHtml(title)} · Dataset Register</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="bar">
+<a class="mark" href="${base}/">Dataset Register</a>
+<nav aria-label="Main"><a href="${base}/#datasets">Datasets</a> <a href="${base}/llms.txt">For agents</a> <a href="${base}/v1/datasets">API</a></nav>
+</header>
+<main id="main" class="slip">
+${above}
+<h1>${escapeHtml(title)}</h1>
+${body}
+</main>
+</body>
+</html>
+`;
+}
