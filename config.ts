@@ -50,13 +50,12 @@ const Settings = z.object({
 });
 
 /** A checkout that takes money and is never told so credits nobody: both secrets, or neither. */
-function stripeWhole({
-  STRIPE_SECRET_KEY: key,
-  STRIPE_WEBHOOK_SECRET: secret,
-}: z.infer<typeof Settings>): string | null {
-  if (key !== undefined && secret === undefined) return 'STRIPE_WEBHOOK_SECRET: is needed beside STRIPE_SECRET_KEY';
-  if (secret !== undefined && key === undefined) return 'STRIPE_SECRET_KEY: is needed beside STRIPE_WEBHOOK_SECRET';
-  return null;
+function stripeWhole(settings: z.infer<typeof Settings>): string | null {
+  const [key, secret] = [settings.STRIPE_SECRET_KEY, settings.STRIPE_WEBHOOK_SECRET];
+  if ((key === undefined) === (secret === undefined)) return null;
+  return key === undefined
+    ? 'STRIPE_SECRET_KEY: is needed beside STRIPE_WEBHOOK_SECRET'
+    : 'STRIPE_WEBHOOK_SECRET: is needed beside STRIPE_SECRET_KEY';
 }
 
 export type Config = Omit<z.infer<typeof Settings>, 'BASE_URL'> & { BASE_URL: string };

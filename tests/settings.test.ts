@@ -53,9 +53,22 @@ test.each([
   ['TRUST_PROXY', '-1'],
   ['TRUST_PROXY', '1.5'],
   ['EUR_USD', '0'],
+  ['STRIPE_API_BASE', 'http://stripe.example'],
+  ['STRIPE_API_BASE', 'http://127.stripe.example'],
   ['SOURCE_DATE_EPOCH', 'yesterday'],
 ])('%s=%s is one line that names it', (name, value) => {
   const wrong = () => readConfig({ [name]: value });
   expect(wrong).toThrow(ConfigError);
   expect(wrong).toThrow(new RegExp(`^${name}: [^\\n]+$`));
+});
+
+test('half a Stripe is none: whoever is not told of payments must not take any', () => {
+  expect(() => readConfig({ STRIPE_SECRET_KEY: 'sk_test_1' })).toThrow(/^STRIPE_WEBHOOK_SECRET: [^\n]+$/);
+  expect(() => readConfig({ STRIPE_WEBHOOK_SECRET: 'whsec_1' })).toThrow(/^STRIPE_SECRET_KEY: [^\n]+$/);
+  const whole = {
+    STRIPE_SECRET_KEY: 'sk_test_1',
+    STRIPE_WEBHOOK_SECRET: 'whsec_1',
+    STRIPE_API_BASE: 'http://127.0.0.1:9',
+  };
+  expect(readConfig(whole)).toMatchObject(whole);
 });
