@@ -10,6 +10,12 @@ const folder = (fallback: string) =>
     .default(fallback)
     .transform((path) => resolve(path));
 
+/** Tokens that x402 can take; the order in which they are set is that in which they are offered. */
+const TOKENS = ['usdc', 'usdt'] as const;
+
+/** Where x402 pays to, who settles it and who tells what became of it: all three, or x402 is not offered. */
+const X402 = ['X402_PAY_TO', 'X402_FACILITATOR_URL', 'X402_RPC_URL'] as const;
+
 const Settings = z.object({
   PORT: port.default(8787),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -44,6 +50,17 @@ const Settings = z.object({
       'a key must not travel in the open: use https, or an address of this machine',
     )
     .optional(),
+  X402_PAY_TO: z
+    .string()
+    .regex(/^0x(?!0{40}$)[0-9a-fA-F]{40}$/, 'must be an address, 0x and 40 hex digits, not all of them zero')
+    .optional(),
+  X402_FACILITATOR_URL: z.url({ protocol: /^https?$/ }).optional(),
+  X402_RPC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  X402_TOKENS: z
+    .string()
+    .default('usdc,usdt')
+    .transform((list) => [...new Set(list.split(',').map((token) => token.trim().toLowerCase()))])
+    .pipe(z.array(z.enum(TOKENS, `must be of ${TOKENS.join(', ')}`)).min(1)),
   EUR_USD: z.coerce.number().positive().max(10).default(1.1),
   /** Seconds since 1970 at which the build's clock stands still (reproducible-builds.org). */
   SOURCE_DATE_EPOCH: z.coerce.number().int().min(0).optional(),
@@ -74,5 +91,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const settings = parsed.data;
   const half = stripeWhole(settings);
   if (half !== null) throw new ConfigError(half);
+  const [missing] = X402.filter((name) => settings[name] === undefined);
+  const set = X402.find((name) => settings[name] !== undefined);
+  if (missing && set) throw new ConfigError(`${missing}: must be set where ${set} is`);
   return { ...settings, BASE_URL: settings.BASE_URL ?? `http://localhost:${settings.PORT}` };
 }

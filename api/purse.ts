@@ -1,10 +1,9 @@
 // What one call costs and who pays it: previews, credit or x402. Puts aside before the call runs, takes when its answer is ready.
-import { createHash } from 'node:crypto';
 import type { Caller } from './access/caller.ts';
 import { checkMaxPrice } from './access/max-price.ts';
 import { type Attached, type Charge, paymentError, type Reservation, type Stored, told } from './access/payments.ts';
 import { secondsToMidnight } from './access/previews.ts';
-import { isKept, isKey, type Written } from './access/repeats.ts';
+import { isKept, isKey, secretKey, type Written } from './access/repeats.ts';
 import type { ApiError } from './errors.ts';
 import type { Call, Gate, Release } from './gate.ts';
 import type { Context, Operation } from './operation.ts';
@@ -19,10 +18,7 @@ export const ownerOf = (caller: Caller): string => (caller.kind === 'key' ? call
 
 /** The secret under which only this caller finds a payment again; null without an Idempotency-Key. */
 function secretOf(caller: Caller, key: string | undefined): string | null {
-  if (key === undefined || !isKey(key)) return null;
-  return createHash('sha256')
-    .update(`${ownerOf(caller)}\n${key}`)
-    .digest('hex');
+  return key === undefined || !isKey(key) ? null : secretKey(ownerOf(caller), key);
 }
 
 /**

@@ -9,6 +9,7 @@ import { openRegister, type Register } from '../data/register.ts';
 import { sharedSecret } from '../data/state/secrets.ts';
 import { loadPacks } from '../packs/index.ts';
 import { openAccess } from './access/open.ts';
+import type { X402Settings } from './access/x402/open.ts';
 import { createApp } from './app.ts';
 import type { Gate } from './execute.ts';
 import { lendFrom } from './lend.ts';
@@ -51,6 +52,16 @@ function stripeOf(config: Config) {
   return secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret, apiBase };
 }
 
+function x402Of({ X402_PAY_TO, X402_FACILITATOR_URL, X402_RPC_URL, X402_TOKENS }: Config): X402Settings | null {
+  if (X402_PAY_TO === undefined || X402_FACILITATOR_URL === undefined || X402_RPC_URL === undefined) return null;
+  return {
+    pay_to: X402_PAY_TO,
+    facilitator_url: X402_FACILITATOR_URL,
+    rpc_url: X402_RPC_URL,
+    tokens: X402_TOKENS,
+  };
+}
+
 /** Starts the API; resolves when it listens. */
 async function start(config: Config): Promise<{ server: Server; register: Register; access: Opened }> {
   const started_at = clock();
@@ -62,6 +73,7 @@ async function start(config: Config): Promise<{ server: Server; register: Regist
       redisUrl: config.REDIS_URL,
       adminKeys: config.ADMIN_KEYS,
       stripe: stripeOf(config),
+      x402: x402Of(config),
       base_url: config.BASE_URL,
       eur_usd: config.EUR_USD,
       now: clock,

@@ -5,7 +5,12 @@ export function eur(micros: number): number {
   return micros / 1_000_000;
 }
 
-/** Micro-euros as USD at a rate, rounded up to a micro-dollar as x402 asks it: ceil(micro-EUR × rate) (contract section 1). */
+/** Micro-euros in micro-dollars at a rate, rounded up, as x402 asks it: ceil(micro-EUR × rate) (contract section 1). */
+export function microUsd(micros: number, rate: number): number {
+  return Math.ceil(Number((micros * rate).toFixed(3)));
+}
+
+/** Micro-euros as USD at a rate, rounded up to a micro-dollar. */
 export function usd(micros: number, rate: number): number {
-  return Math.ceil(Number((micros * rate).toFixed(3))) / 1_000_000;
+  return microUsd(micros, rate) / 1_000_000;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Caller, Credential } from '../api/access/caller.ts';
 import { type Bucket, memoryLimits } from '../api/access/limits.ts';
 import { openAccess } from '../api/access/open.ts';
+import type { X402Settings } from '../api/access/x402/open.ts';
 import { createApp } from '../api/app.ts';
 import type { Gate } from '../api/execute.ts';
 import { lendFrom } from '../api/lend.ts';
@@ -44,6 +45,8 @@ export interface TestApp {
   dataDir: string;
   /** Writes another release of a dataset and has the register take it; answers its id. */
   publish(dataset: string, records: StoredRecord[]): Promise<string>;
+  /** What x402 does by itself from time to time. */
+  sweepPayments(): Promise<void>;
   /** What was reported as our own fault. */
   faults: unknown[];
   /** Releases lent and not yet given back. */
@@ -69,6 +72,8 @@ export interface TestOptions {
   nights?: boolean;
   /** Where the state is, besides SQLite in a folder of the test's own. */
   store?: { databaseUrl?: string; schema?: string; redisUrl?: string };
+  /** Where x402 goes; not offered without. */
+  x402?: X402Settings;
   /** The clock; NOW stands still. */
   now?: () => Date;
   /** BASE_URL; BASE where nothing is said, which is no loopback and has no sandbox checkout. */
@@ -114,7 +119,8 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     dataDir,
     adminKeys: [ADMIN],
     base_url: base,
-    eur_usd: 1.1,
+    eur_usd: options.gate?.eur_usd ?? 1.1,
+    x402: options.x402 ?? null,
     now,
     log,
     ...(stripe ? { stripe } : {}),
@@ -173,6 +179,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     releases,
     register,
     state: access.store,
+    sweepPayments: access.sweepPayments,
     dataDir,
     async publish(dataset, next) {
       const pack = packs.find(({ id }) => id === dataset)!;

@@ -5,15 +5,14 @@ import type { Store } from '../../data/state/store.ts';
 import { eur } from '../../packs/money.ts';
 import { ApiError } from '../errors.ts';
 import { type Caller, isCharged } from './caller.ts';
-import { type Charge, type Payments, paymentError, quoter, type Reservation, told } from './payments.ts';
+import { type Charge, type Payments, paymentError, type Reservation, told } from './payments.ts';
 import { isKept, type Kept, type Repeats } from './repeats.ts';
 
 interface Credits {
   store: Store;
   lookup: Lookup;
   repeats: Repeats;
-  base_url: string;
-  eur_usd: number;
+  quote: Payments['quote'];
   now(): Date;
 }
 
@@ -31,7 +30,7 @@ interface Held {
  * key does not start more calls than it can pay.
  */
 export function creditPayments(credits: Credits): Payments {
-  const quote = quoter(credits);
+  const { quote } = credits;
   const held = new Map<string, Held>();
 
   /** Waits until the balance covers the price beside what is held, or is known not to. */

@@ -13,11 +13,13 @@ import { openCheckout } from './checkout/open.ts';
 import type { StripeSettings } from './checkout/stripe.ts';
 import { creditPayments } from './credits.ts';
 import { memoryLimits, redisLimits } from './limits.ts';
+import { quoter } from './payments.ts';
 import { previewsIn } from './previews.ts';
 import { openRedis } from './redis.ts';
 import { redisQuotas } from './redis-quotas.ts';
 import { storedRepeats } from './repeats.ts';
 import { accessTokens } from './tokens.ts';
+import type { X402Settings } from './x402/open.ts';
 
 export interface AccessOptions extends StoreOptions {
   /** `redis://…`; absent: limits in this process, quotas in the store. */
@@ -26,6 +28,8 @@ export interface AccessOptions extends StoreOptions {
   adminKeys: readonly string[] | null;
   /** Hosted checkout; absent: the sandbox, or none (contract section 1). */
   stripe?: StripeSettings | undefined;
+  /** Absent or null: x402 is not offered. */
+  x402?: X402Settings | null;
   base_url: string;
   eur_usd: number;
   now(): Date;
@@ -48,6 +52,11 @@ export async function openAccess(options: AccessOptions) {
   const send = outbox(options.dataDir, `register@${new URL(base_url).hostname}`);
   const byToken = accessTokens({ store, lookup, base_url, now });
   const checkout = await openCheckout({ store, base_url, stripe: options.stripe, log });
+  const settings = options.x402 ?? null;
+  // What settles on a chain is loaded only where it is offered.
+  const x402 = settings && (await import('./x402/open.ts')).openX402({ store, repeats, settings, eur_usd, now, log });
+  const quote = quoter({ base_url, eur_usd, x402: x402?.asks });
+  const credits = creditPayments({ store, lookup, repeats, quote, now });
   const sweeping = setInterval(() => {
     sweep(store, now()).catch((error: Error) => log(`cannot forget what is over: ${error.message}`));
   }, SWEEP).unref();
@@ -56,7 +65,7 @@ export async function openAccess(options: AccessOptions) {
       identify: operatorsAndKeys(adminsOnly(admins.hashes), lookup, now, byToken),
       limits: redis ? redisLimits(redis) : memoryLimits(),
       previews: previewsIn(quotas),
-      payments: creditPayments({ store, lookup, repeats, base_url, eur_usd, now }),
+      payments: x402?.front(credits) ?? credits,
       repeats,
       accounts: storedAccounts({ store, quotas, send, desk: checkout.desk, base_url }),
     },
@@ -65,8 +74,11 @@ export async function openAccess(options: AccessOptions) {
     store,
     /** Whether Redis answers; null where none is set. */
     redisUp: () => redis?.up() ?? null,
+    /** For tests: what x402 does by itself from time to time. */
+    sweepPayments: async (): Promise<void> => x402?.sweep(),
     async close() {
       clearInterval(sweeping);
+      x402?.close();
       await redis?.close();
       lookup.close();
       await store.close();

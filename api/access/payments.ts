@@ -59,7 +59,9 @@ export interface Quote {
   how_to_pay: Record<string, { url: string }>;
   x402Version: 2;
   resource: Charge['resource'];
+  /** PaymentRequirements of x402; empty where it is not offered. */
   accepts: unknown[];
+  extensions?: Record<string, unknown>;
 }
 
 export interface Payments {
@@ -73,14 +75,24 @@ export interface Payments {
 
 const NOT_OFFERED = 'Pay-per-call with x402 is not offered by this service.';
 
-/** A 402 with its quote, and the quote as x402 v2 carries it in PAYMENT-REQUIRED: standard base64 of JSON (payments.md 3). */
-export function paymentError(code: ErrorCode, message: string, quote: Quote, detail?: unknown): ApiError {
-  const { x402Version, resource, accepts } = quote;
-  const required = { x402Version, error: accepts.length === 0 ? NOT_OFFERED : message, resource, accepts };
+/**
+ * A 402 with its quote, and the quote as x402 v2 carries it in PAYMENT-REQUIRED: standard base64 of JSON (payments.md 3).
+ * `more` is for x402: its own word for what was wrong with a payment, and further headers.
+ */
+export function paymentError(
+  code: ErrorCode,
+  message: string,
+  quote: Quote,
+  detail?: unknown,
+  more: { reason?: string; headers?: Record<string, string> } = {},
+): ApiError {
+  const { x402Version, resource, accepts, extensions } = quote;
+  const error = accepts.length === 0 ? NOT_OFFERED : (more.reason ?? message);
+  const required = { x402Version, error, resource, accepts, ...(extensions ? { extensions } : {}) };
   return new ApiError(code, message, {
     ...(detail === undefined ? {} : { detail }),
     members: { ...quote },
-    headers: { 'PAYMENT-REQUIRED': Buffer.from(JSON.stringify(required)).toString('base64') },
+    headers: { ...more.headers, 'PAYMENT-REQUIRED': Buffer.from(JSON.stringify(required)).toString('base64') },
   });
 }
 
@@ -97,13 +109,22 @@ function waysToPay(caller: Caller, base_url: string): Quote['how_to_pay'] {
   return caller.grant ? { oauth } : { topup: { url: `${base_url}/v1/keys/topup` } };
 }
 
-export function quoter(settings: { base_url: string; eur_usd: number }): Payments['quote'] {
-  return (caller, { micros, resource }) => ({
-    price_eur: eur(micros),
-    price_usd: usd(micros, settings.eur_usd),
-    how_to_pay: waysToPay(caller, settings.base_url),
+/** What x402 asks for a charge, where it is offered. */
+export type Asks = (charge: Charge) => Pick<Quote, 'accepts' | 'extensions'>;
+
+/** The quote of every 402; anybody pays by x402 where it is offered. */
+export function quoter(settings: { base_url: string; eur_usd: number; x402?: Asks | undefined }): Payments['quote'] {
+  const { base_url, eur_usd, x402 } = settings;
+  return (caller, charge) => ({
+    price_eur: eur(charge.micros),
+    price_usd: usd(charge.micros, eur_usd),
+    how_to_pay: {
+      ...waysToPay(caller, base_url),
+      ...(x402 ? { x402: { url: `${base_url}/.well-known/x402.json` } } : {}),
+    },
     x402Version: 2,
-    resource,
+    resource: charge.resource,
     accepts: [],
+    ...x402?.(charge),
   });
 }

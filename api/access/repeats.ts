@@ -56,6 +56,11 @@ export function checkedKey(raw: string): string {
   throw new ApiError('validation_failed', `Idempotency-Key: ${msg}`, { detail: [issue] });
 }
 
+/** What stands in the store for a key that only its owner knows. */
+export function secretKey(owner: string, key: string): string {
+  return createHash('sha256').update(`${owner}\n${key}`).digest('hex');
+}
+
 /** What makes two requests the same. */
 export function requestHash(...parts: string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('hex');

@@ -77,7 +77,13 @@ export async function dropClaim(store: Store, owner: string, idempotency_key: st
 
 /** Drops every kept answer that holds a record: it was opted out. */
 export async function dropAnswersWith(store: Store, record: string): Promise<void> {
-  await store.db.deleteFrom('idempotency').where(sql<string>`' ' || records || ' '`, 'like', `% ${record} %`).execute();
+  const among = sql<string>`' ' || records || ' '`;
+  await store.db.deleteFrom('idempotency').where(among, 'like', `% ${record} %`).execute();
+  await store.db
+    .updateTable('payments')
+    .set({ answer: null, records: '' })
+    .where(among, 'like', `% ${record} %`)
+    .execute();
 }
 
 /** Forgets what is older than a day. */

@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { makeCheckoutTables } from './checkout-tables.ts';
 import { makeOAuthTables } from './oauth-tables.ts';
+import { makePaymentTables } from './payment-tables.ts';
 
 type Db = Kysely<unknown>;
 export type Dialect = 'sqlite' | 'postgres';
@@ -115,5 +116,6 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
     '0002_quotas_and_links': { up: (db) => quotasAndLinks(db, dialect) },
     '0003_checkouts': { up: (db) => makeCheckoutTables(db, wide(dialect)) },
     '0004_oauth': { up: (db) => makeOAuthTables(db, wide(dialect)) },
+    '0005_payments': { up: (db) => makePaymentTables(db, wide(dialect)) },
   };
 }

@@ -2,6 +2,7 @@
 import type { Generated } from 'kysely';
 import type { CheckoutTables } from './checkout-tables.ts';
 import type { OAuthTables } from './oauth-tables.ts';
+import type { PaymentTables } from './payment-tables.ts';
 
 /** Who may call and on what terms. */
 export interface KeyTable {
@@ -24,7 +25,7 @@ export interface EntryTable {
   id: Generated<number>;
   /** Transaction id, shared by its rows. */
   transaction_id: string;
-  /** `key:<id>`, or one of ours: revenue, welcome, grant, cash, refund, dispute. */
+  /** `key:<id>`, or one of ours: revenue, welcome, grant, cash, refund, dispute, x402. */
   account: string;
   amount: number;
   /** Balance of the account after this row; null on our own accounts, which are only ever summed. */
@@ -87,7 +88,7 @@ export interface LinkTable {
   used_at: number | null;
 }
 
-export interface Tables extends CheckoutTables, OAuthTables {
+export interface Tables extends CheckoutTables, OAuthTables, PaymentTables {
   keys: KeyTable;
   entries: EntryTable;
   balances: BalanceTable;

@@ -1,0 +1,79 @@
+// x402 put together from its settings, in front of the credits: a key's credit pays first, and a payment where it does not.
+import type { Store } from '../../../data/state/store.ts';
+import { ApiError } from '../../errors.ts';
+import type { Asks, Payments } from '../payments.ts';
+import type { Repeats } from '../repeats.ts';
+import { rpcChain } from './chain.ts';
+import { httpFacilitator, type Patience } from './facilitator.ts';
+import { openPaywall } from './paywall.ts';
+import { askedPrices } from './prices.ts';
+import { sweepPayments } from './sweep.ts';
+import { EXTENSIONS, requirementsFor, type Terms } from './terms.ts';
+
+/** X402_PAY_TO, X402_TOKENS, X402_FACILITATOR_URL and X402_RPC_URL. */
+export interface X402Settings extends Terms {
+  facilitator_url: string;
+  rpc_url: string;
+  /** How long the facilitator is waited for; tests have less. */
+  patience?: Patience;
+}
+
+interface Parts {
+  store: Store;
+  repeats: Repeats;
+  settings: X402Settings;
+  eur_usd: number;
+  now(): Date;
+  log(line: string): void;
+}
+
+/** How often payments that nobody came back for are looked after, in milliseconds. */
+const SWEEP = 30_000;
+
+/**
+ * Opens x402. `asks` makes the x402 part of every quote; `front` puts it before the credits; `sweep` looks after what nobody came
+ * back for, as happens by itself from time to time.
+ */
+export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts) {
+  const prices = askedPrices({ store, terms: settings, eur_usd, now, log });
+  const settling = {
+    store,
+    now,
+    facilitator: httpFacilitator(settings.facilitator_url, settings.patience),
+    chain: rpcChain(settings.rpc_url),
+  };
+  const sweep = () => sweepPayments(settling, log);
+  let closed = false;
+  const told = () =>
+    void sweep().catch((error: Error) => {
+      if (!closed) log(`x402: cannot look after payments: ${error.message}`);
+    });
+  const sweeping = setInterval(told, SWEEP).unref();
+  told();
+  const asks: Asks = (charge) => {
+    prices.asked(charge);
+    return { accepts: requirementsFor(settings, charge.micros, eur_usd), extensions: EXTENSIONS };
+  };
+  const front = (credits: Payments): Payments => {
+    const paywall = openPaywall({ ...settling, repeats, prices, quote: credits.quote, log });
+    return {
+      quote: credits.quote,
+      waiting: paywall.waiting,
+      async reserve(caller, charge, attached) {
+        try {
+          return await credits.reserve(caller, charge, attached);
+        } catch (error) {
+          const unpaid = error instanceof ApiError && /^(payment_required|insufficient_credits)$/.test(error.code);
+          const paid = unpaid && attached !== null ? await paywall.reserve(caller, charge, attached) : null;
+          if (paid === null) throw error;
+          return paid;
+        }
+      },
+    };
+  };
+  const close = () => {
+    closed = true;
+    clearInterval(sweeping);
+  };
+  return { asks, front, sweep, close };
+}

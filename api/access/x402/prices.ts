@@ -1,0 +1,54 @@
+// What a payment may be for: the price of now, or one that was asked a moment ago, before a new pack or rate (payments.md 7.12).
+import type { PaymentRequirements } from '@x402/core/types';
+import { type Offer, offersSince, rememberOffer } from '../../../data/state/offers.ts';
+import type { Store } from '../../../data/state/store.ts';
+import type { Charge } from '../payments.ts';
+import { requirementsFor, sameRequirements, type Terms, TIMEOUT } from './terms.ts';
+
+/** How often a price that is asked again and again is written down again, in milliseconds. */
+const OFTEN = 30_000;
+
+export interface Prices {
+  /** Notes that a 402 asks this price. */
+  asked(charge: Charge): void;
+  /** What was asked and is now accepted; null when nothing of the kind was. */
+  matching(charge: Charge, accepted: PaymentRequirements): Promise<PaymentRequirements | null>;
+}
+
+interface Parts {
+  store: Store;
+  terms: Terms;
+  eur_usd: number;
+  now(): Date;
+  log(line: string): void;
+}
+
+/** Prices over the store: processes that do not have the new pack yet ask the old price, and the others take it. */
+export function askedPrices({ store, terms, eur_usd, now, log }: Parts): Prices {
+  const written = new Map<string, number>();
+  return {
+    asked({ dataset, price }) {
+      const at = now().getTime();
+      const name = `${dataset} ${price.of} ${price.micros}`;
+      if (at - (written.get(name) ?? 0) < OFTEN) return;
+      written.set(name, at);
+      const offer: Offer = { dataset, price: price.of, micros: price.micros, rate: String(eur_usd) };
+      rememberOffer(store, offer, at).catch((error: Error) => {
+        written.delete(name);
+        log(`cannot note a price that was asked: ${error.message}`);
+      });
+    },
+    async matching({ dataset, micros, price }, accepted) {
+      const among = (total: number, rate: number) =>
+        requirementsFor(terms, total, rate).find((asked) => sameRequirements(asked, accepted));
+      const current = among(micros, eur_usd);
+      if (current) return current;
+      const since = now().getTime() - TIMEOUT * 1000 - OFTEN;
+      for (const earlier of await offersSince(store, dataset, price.of, since)) {
+        const found = among(earlier.micros * price.times, Number(earlier.rate));
+        if (found) return found;
+      }
+      return null;
+    },
+  };
+}

@@ -1,0 +1,152 @@
+// A payment as a client signed it, read strictly: core's schema leaves the part that moves money open (payments.md 7.8).
+import { createHash } from 'node:crypto';
+import { parsePaymentPayload } from '@x402/core/schemas';
+import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
+import { z } from 'zod';
+import { IDENTIFIER, NETWORK } from './terms.ts';
+
+/** A transfer that somebody allowed by signing it. Addresses and nonces in lower case. */
+export interface Transfer {
+  method: 'eip3009' | 'permit2';
+  asset: string;
+  from: string;
+  to: string;
+  /** In the token's smallest unit. */
+  amount: bigint;
+  /** 32 bytes in hex, or a decimal number for Permit2. */
+  nonce: string;
+  /** Seconds since 1970 after which no chain takes it. */
+  valid_before: number;
+}
+
+export interface SignedPayment {
+  /** What the chain lets through once: network, method, asset, payer, nonce. */
+  id: string;
+  /** Hash of everything that was signed and of the signature. */
+  proof: string;
+  /** The client's own name for it (extension payment-identifier), or null. */
+  identifier: string | null;
+  transfer: Transfer;
+  payload: PaymentPayload;
+  accepted: PaymentRequirements;
+}
+
+/** Why a payment is not taken, in the protocol's own word. */
+export class PaymentFault extends Error {
+  readonly reason: string;
+  constructor(reason: string, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** Longest time a signature may be good, in seconds: nothing stays unclear for longer. */
+const LONGEST = 3_600;
+
+const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
+const decimal = z.string().regex(/^(0|[1-9]\d{0,77})$/);
+/** 65 bytes of an ordinary key; contracts sign with more. */
+const signature = z.string().regex(/^0x([0-9a-fA-F]{2}){65,2048}$/);
+
+const Eip3009 = z.strictObject({
+  signature,
+  authorization: z.strictObject({
+    from: address,
+    to: address,
+    value: decimal,
+    validAfter: decimal,
+    validBefore: decimal,
+    nonce: z.string().regex(/^0x[0-9a-fA-F]{64}$/),
+  }),
+});
+
+const Permit2 = z.strictObject({
+  signature,
+  permit2Authorization: z.strictObject({
+    from: address,
+    permitted: z.strictObject({ token: address, amount: decimal }),
+    spender: address,
+    nonce: decimal,
+    deadline: decimal,
+    witness: z.strictObject({ to: address, validAfter: decimal }),
+  }),
+});
+
+const Signed = z.union([Eip3009, Permit2]);
+
+const Identified = z.object({ info: z.object({ id: z.string().regex(/^[A-Za-z0-9_-]{16,128}$/) }) });
+
+/** Reads what a client sent; `now` in milliseconds. Throws PaymentFault. */
+export function readPayment(sent: unknown, now: number): SignedPayment {
+  const version = (sent as { x402Version?: unknown } | null)?.x402Version;
+  if (version !== undefined && version !== 2)
+    throw new PaymentFault('invalid_x402_version', 'This service speaks x402 version 2.');
+  const parsed = parsePaymentPayload(sent);
+  if (!parsed.success || parsed.data.x402Version !== 2)
+    throw new PaymentFault('invalid_payload', 'The payment is no x402 v2 PaymentPayload.');
+  const payload = parsed.data as PaymentPayload;
+  const { accepted } = payload;
+  if (accepted.network !== NETWORK)
+    throw new PaymentFault('invalid_network', `The network must be ${NETWORK}, which is Base.`);
+  const signed = Signed.safeParse(payload.payload);
+  if (!signed.success)
+    throw new PaymentFault('invalid_payload', 'The signed part of the payment has not the shape of the scheme exact.');
+  const transfer = transferOf(signed.data, accepted.asset.toLowerCase());
+  if (transfer.valid_before > now / 1000 + LONGEST)
+    throw new PaymentFault('invalid_payload', `A payment must run out within ${LONGEST} s.`);
+  const { method, asset, from, nonce } = transfer;
+  const scope = method === 'eip3009' ? `${method}:${asset}` : method;
+  const named = Identified.safeParse(payload.extensions?.[IDENTIFIER]);
+  return {
+    id: `${NETWORK}:${scope}:${from}:${nonce}`,
+    proof: createHash('sha256').update(JSON.stringify(signed.data).toLowerCase()).digest('hex'),
+    identifier: named.success ? named.data.info.id : null,
+    transfer,
+    payload,
+    accepted,
+  };
+}
+
+function transferOf(signed: z.infer<typeof Signed>, asset: string): Transfer {
+  if ('authorization' in signed) {
+    const { from, to, value, validBefore, nonce } = signed.authorization;
+    return {
+      method: 'eip3009',
+      asset,
+      from: from.toLowerCase(),
+      to: to.toLowerCase(),
+      amount: BigInt(value),
+      nonce: nonce.toLowerCase(),
+      valid_before: Number(validBefore),
+    };
+  }
+  const { from, permitted, nonce, deadline, witness } = signed.permit2Authorization;
+  return {
+    method: 'permit2',
+    asset: permitted.token.toLowerCase(),
+    from: from.toLowerCase(),
+    to: witness.to.toLowerCase(),
+    amount: BigInt(permitted.amount),
+    nonce,
+    valid_before: Number(deadline),
+  };
+}
+
+/** Checks that what was signed is what was accepted; whom we trust to settle checks it too. Throws PaymentFault. */
+export function checkTransfer({ transfer, accepted }: SignedPayment): void {
+  const permit = transfer.method === 'permit2';
+  const { extra } = accepted as { extra?: Record<string, unknown> };
+  const wanted = extra?.['assetTransferMethod'] === 'permit2';
+  const fault = (reason: string, what: string): never => {
+    throw new PaymentFault(reason, `The payment was signed for ${what} than the one it accepts.`);
+  };
+  if (permit !== wanted) fault('unsupported_payload_type', 'another kind of transfer');
+  if (transfer.asset !== accepted.asset.toLowerCase()) fault('permit2_token_mismatch', 'another token');
+  if (transfer.to !== accepted.payTo.toLowerCase())
+    fault(permit ? 'invalid_permit2_recipient_mismatch' : 'invalid_exact_evm_recipient_mismatch', 'another recipient');
+  if (transfer.amount !== BigInt(accepted.amount))
+    fault(
+      permit ? 'permit2_amount_mismatch' : 'invalid_exact_evm_payload_authorization_value_mismatch',
+      'another amount',
+    );
+}

@@ -1,0 +1,71 @@
+// What x402 asks for a call: the tokens, their amounts, and the extension by which a client names its payment.
+import type { PaymentRequirements } from '@x402/core/types';
+import { microUsd } from '../../../packs/money.ts';
+
+/** Base, as x402 v2 names a network (CAIP-2); prose says "Base". */
+export const NETWORK = 'eip155:8453';
+
+/** Seconds a client has from signing to settling. */
+export const TIMEOUT = 120;
+
+/** Both have six decimals, so that an amount is a number of micro-dollars. */
+const TOKENS = {
+  // EIP-3009; name and version are the token's EIP-712 domain, which a client needs to sign.
+  usdc: { asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', extra: { name: 'USD Coin', version: '2' } },
+  // Has neither EIP-3009 nor EIP-2612 on Base: it goes through Permit2, which its holder must have approved once.
+  usdt: { asset: '0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2', extra: { assetTransferMethod: 'permit2' } },
+} as const;
+export type Token = keyof typeof TOKENS;
+
+/** Where the money goes, and in what. */
+export interface Terms {
+  pay_to: string;
+  /** In the order offered. The stock client takes the first. */
+  tokens: readonly Token[];
+}
+
+/** The ways to pay an amount of micro-euros at a rate: one for each token, ceil(micro-EUR × rate) micro-dollars. */
+export function requirementsFor(terms: Terms, micros: number, rate: number): PaymentRequirements[] {
+  const amount = String(microUsd(micros, rate));
+  return terms.tokens.map((token) => ({
+    scheme: 'exact',
+    network: NETWORK,
+    amount,
+    asset: TOKENS[token].asset,
+    payTo: terms.pay_to,
+    maxTimeoutSeconds: TIMEOUT,
+    extra: { ...TOKENS[token].extra },
+  }));
+}
+
+/** Whether what a client accepted is what was asked, in everything that counts. */
+export function sameRequirements(asked: PaymentRequirements, accepted: PaymentRequirements): boolean {
+  const same = (name: 'scheme' | 'network' | 'amount' | 'maxTimeoutSeconds') => asked[name] === accepted[name];
+  const sameAddress = (name: 'asset' | 'payTo') => asked[name].toLowerCase() === accepted[name].toLowerCase();
+  return (
+    same('scheme') &&
+    same('network') &&
+    same('amount') &&
+    same('maxTimeoutSeconds') &&
+    sameAddress('asset') &&
+    sameAddress('payTo')
+  );
+}
+
+export const IDENTIFIER = 'payment-identifier';
+
+/**
+ * The extensions of every offer: a client may name its payment, and gets the answer again under that name (x402 specification,
+ * extension payment-identifier).
+ */
+export const EXTENSIONS = {
+  [IDENTIFIER]: {
+    info: { required: false },
+    schema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: { required: { type: 'boolean' }, id: { type: 'string', minLength: 16, maxLength: 128 } },
+      required: ['required'],
+    },
+  },
+};
