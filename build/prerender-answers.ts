@@ -1,6 +1,7 @@
 // The files that operations declare in `prerender`: answers given early, by the very operation and rendering of the live API.
+import { earlyContext } from '../api/discovery/early.ts';
 import { render } from '../api/formats/render.ts';
-import type { Context, Operation } from '../api/operation.ts';
+import type { Operation } from '../api/operation.ts';
 import type { Release } from '../data/release.ts';
 import type { Output } from './prerender-output.ts';
 
@@ -17,37 +18,13 @@ export interface Answering {
 
 /** Writes every file that the table declares for a dataset, or for the register. What comes as a stream is left to pages.ts. */
 export async function writeAnswers(answering: Answering, output: Output): Promise<void> {
-  const { release, operations, key } = answering;
+  const { release, operations, key, base } = answering;
   for (const operation of operations) {
     for (const { file, input, format } of operation.prerender?.(release?.pack ?? null) ?? []) {
-      const ctx = contextOf(answering, file, format);
+      const ctx = earlyContext({ ...answering, base_url: base }, { release, path: `/${file}`, format });
       const result = await operation.run(operation.parse(input, ctx), ctx);
       const { body } = await render(operation, result, ctx, format);
       if (typeof body === 'string') output.write(file, body, key);
     }
   }
-}
-
-/** What the gate would have found out about an anonymous caller at the moment the release was made. */
-function contextOf(
-  { release, releases, base, eur_usd, operations }: Answering,
-  file: string,
-  format: Context['format'],
-): Context {
-  const made = (release ? [release] : releases).map(({ manifest }) => Date.parse(manifest.created_at));
-  return {
-    ...(release ? { release } : {}),
-    releases: release ? [release] : releases,
-    earlier: async () => null,
-    visibility: 'public',
-    admin: false,
-    previews: null,
-    now: new Date(Math.max(0, ...made)),
-    base_url: base,
-    eur_usd,
-    operations,
-    url: new URL(`${base}/${file}`),
-    signal: new AbortController().signal,
-    format,
-  };
 }

@@ -2,6 +2,8 @@
 import { hash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { addressesOf } from '../api/discovery/document.ts';
+import { momentOf } from '../api/discovery/early.ts';
 import { DOCUMENTS } from '../api/discovery/index.ts';
 import { packVersion } from '../api/operations/about.ts';
 import { EVERY_OPERATION } from '../api/operations/accounts.ts';
@@ -84,9 +86,12 @@ export async function prerender({
     const key = `register.${hash('sha256', keys.join(), 'hex').slice(0, 16)}`;
     if (!output.keepAll(key)) {
       await writeAnswers({ ...shared, key }, output);
-      const now = momentOf(releases);
-      for (const document of DOCUMENTS) {
-        if (document.file) output.write(document.file, document.text({ ...shared, base_url: base, now }), key);
+      const view = { ...shared, base_url: base, now: momentOf(releases) };
+      for (const document of DOCUMENTS.filter(({ live }) => !live)) {
+        for (const { path, params } of addressesOf(document, view)) {
+          const text = await document.text(view, params);
+          if (text !== null) output.write(document.file ?? path.slice(1), text, key);
+        }
       }
     }
     const failures: string[] = [];
@@ -113,9 +118,4 @@ async function scratchIn(dataDir: string): Promise<string> {
     if (old.startsWith(name)) await rm(join(dataDir, old), { recursive: true, force: true });
   }
   return mkdtemp(join(dataDir, name));
-}
-
-/** The moment that files about several releases are of: when the newest was made. */
-function momentOf(releases: readonly Release[]): Date {
-  return new Date(Math.max(0, ...releases.map(({ manifest }) => Date.parse(manifest.created_at))));
 }

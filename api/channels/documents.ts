@@ -1,7 +1,7 @@
 // The root, the health of the process, and the discovery documents: free, and never limited.
 
 import { health } from '../discovery/health.ts';
-import { DOCUMENTS, type View } from '../discovery/index.ts';
+import { type Content, DOCUMENTS, type View } from '../discovery/index.ts';
 import { llmsText } from '../discovery/llms.ts';
 import { rootLinks, rootMap } from '../discovery/map.ts';
 import { protectedResource } from '../discovery/protected-resource.ts';
@@ -35,7 +35,11 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
   );
   for (const document of DOCUMENTS)
     app.get(document.path, (c) =>
-      guarded(deps, c, (view, headers) => send(c, document.text(view), document.content_type, headers)),
+      guarded(deps, c, async (view, headers) => {
+        const text = await document.text(view, c.req.param());
+        if (text === null) return missing(gate, c, 'There is no such document.');
+        return send(c, text, document.content_type, { ...headers, ...document.headers?.(view) });
+      }),
     );
   // RFC 9728 puts the resource's path behind the well-known one, as further segments.
   const WELL_KNOWN = '/.well-known/oauth-protected-resource';
@@ -44,7 +48,7 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
     const behind = request.path.slice(WELL_KNOWN.length);
     const asked = request.query['resource_path'];
     const found = protectedResource(gate.base_url, behind === '' && typeof asked === 'string' ? asked : behind);
-    if (found === null) return missing(gate, c);
+    if (found === null) return missing(gate, c, 'There is no protected resource at this path.');
     return send(c, JSON.stringify(found), JSON_TYPE['Content-Type'], request.headers);
   };
   app.get(WELL_KNOWN, metadata);
@@ -90,16 +94,27 @@ async function root(deps: DocumentDeps, c: Http, view: View, common: Headers): P
   return send(c, JSON.stringify(rootMap(view)), 'application/json', headers);
 }
 
-/** A small text with its tag, or 304. */
-function send(c: Http, text: string, content_type: string, common: Headers): Response {
-  const tag = etagOf(text);
-  const headers = { 'Cache-Control': 'public, no-cache', ...common, ETag: tag, 'Content-Type': content_type };
-  if (matches(c.req.header('if-none-match'), tag)) return new Response(null, { status: 304, headers });
-  return new Response(text, { headers });
+/** Tags of the documents sent last: one that is remembered need not be hashed again. */
+const tags = new Map<string, { content: Content; tag: string }>();
+
+function tagOf(path: string, content: Content): string {
+  const before = tags.get(path);
+  if (before?.content === content) return before.tag;
+  const tag = etagOf(content);
+  tags.set(path, { content, tag });
+  return tag;
 }
 
-function missing(gate: Gate, c: Http): Response {
+/** A document with its tag, or 304. */
+function send(c: Http, content: Content, content_type: string, common: Headers): Response {
+  const tag = tagOf(c.req.path, content);
+  const headers = { 'Cache-Control': 'public, no-cache', ...common, ETag: tag, 'Content-Type': content_type };
+  if (matches(c.req.header('if-none-match'), tag)) return new Response(null, { status: 304, headers });
+  return new Response(content, { headers });
+}
+
+function missing(gate: Gate, c: Http, message: string): Response {
   const { accept, headers, request_id } = readRequest(gate, c);
-  const error = new ApiError('not_found', 'There is no protected resource at this path.');
+  const error = new ApiError('not_found', message);
   return errorResponse(error, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
 }

@@ -1,8 +1,9 @@
-// The discovery documents that are plain texts, for the API to serve and the build to write.
+// The discovery documents, for the API to serve, the build to write, and each other to name.
 import type { Document } from './document.ts';
 import { llms } from './llms.ts';
+import { openapiDocument } from './openapi.ts';
 import { robots } from './robots.ts';
 
-export type { Document, View } from './document.ts';
+export type { Content, Document, View } from './document.ts';
 
-export const DOCUMENTS: readonly Document[] = [llms, robots];
+export const DOCUMENTS: readonly Document[] = [llms, robots, openapiDocument(() => DOCUMENTS)];

@@ -60,7 +60,8 @@ export function llmsText({ base_url, releases, operations }: View): string {
 
 export const llms: Document = {
   path: '/llms.txt',
-  file: 'llms.txt',
+  title: 'Guide for agents',
+  rel: 'service-doc',
   content_type: 'text/plain; charset=utf-8',
   text: llmsText,
 };

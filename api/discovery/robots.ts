@@ -27,7 +27,7 @@ const RULES = [
 
 export const robots: Document = {
   path: '/robots.txt',
-  file: 'robots.txt',
+  title: 'Rules for crawlers',
   content_type: 'text/plain; charset=utf-8',
   text: ({ base_url }) =>
     [['*'], NAMED]

@@ -52,7 +52,10 @@ export const dataset_facets = operation<FacetsInput, Facets>({
       withheld: count('Values with too few records to be told').optional(),
       ...ABOUT_OUTPUT,
     }),
-  example: (pack) => ({ by: openNames(pack, PLAIN)[0] ?? pack.group_by, limit: '3' }),
+  example: (pack) => ({
+    by: [pack.group_by, ...openNames(pack, PLAIN)].find((name) => openNames(pack).includes(name)) ?? '',
+    limit: '3',
+  }),
   parse: (raw, ctx) => parseFacets(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   // Anyone may count by an attribute that is not public, with rare values withheld; filtering by one takes a key.
   names: ({ where }) => where.flatMap((condition) => ('attribute' in condition ? [condition.attribute] : [])),

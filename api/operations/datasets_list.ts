@@ -29,7 +29,7 @@ export function addressOf({ route }: Operation, base_url: string, dataset: strin
 }
 
 /** What an operation is called in a dataset's `links`: its name without the noun in front. */
-function shortName(name: string): string {
+export function shortName(name: string): string {
   return name.replace(/^(dataset|entity)_/, '');
 }
 

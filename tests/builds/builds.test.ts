@@ -13,7 +13,8 @@ verifies('record.url-md', 'markdown.full-text', 'full-text.get');
 const UPDATE = process.env['UPDATE_BUILDS'] === '1';
 const CASES = readdirSync(import.meta.dirname).filter((name) => existsSync(join(import.meta.dirname, name, 'input')));
 /** What describes the API rather than the data; live.test.ts holds it against the running API. */
-const LEFT_OUT = /^(\.build\/.*|robots\.txt|.*llms\.txt|v1\/datasets(\.md)?|assets\/.*)$/;
+const LEFT_OUT =
+  /^(\.build\/.*|robots\.txt|openapi\.json|\.well-known\/.*|.*llms\.txt|v1\/datasets(\.md)?|assets\/.*)$/;
 
 /** The files of a folder by path, with their bytes. */
 function filesOf(root: string): Map<string, string> {

@@ -44,6 +44,7 @@ test('there are answers, documents and a page for every record', () => {
   expect(pages).toHaveLength(40);
   for (const path of [
     'llms.txt',
+    'openapi.json',
     'v1/datasets',
     'v1/tools/llms-full.txt',
     'v1/tools/llms.txt',

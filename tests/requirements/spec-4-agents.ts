@@ -45,7 +45,7 @@ export const discovery = section('spec 4', {
   'discovery.agent-skill': planned('/.well-known/agent-skills/{name}/SKILL.md is one skill'),
   'discovery.datasets-jsonld': planned('/.well-known/datasets.jsonld describes the datasets'),
   'discovery.root': planned('/ answers people and agents'),
-  'discovery.openapi': planned('/openapi.json describes every endpoint'),
+  'discovery.openapi': done('/openapi.json describes every endpoint'),
   'discovery.docs': planned('/docs shows the interface to people'),
   'discovery.oauth-register': planned('POST /oauth/register registers a client (RFC 7591)'),
   'discovery.oauth-jwks': planned('GET /oauth/jwks.json has the key set'),

@@ -1,0 +1,44 @@
+// Operations asked by ourselves, for files and documents: as they answer everybody at the moment their release was made.
+import type { Context } from '../operation.ts';
+import { releaseVersion } from '../operations/about.ts';
+import type { View } from './document.ts';
+
+type Release = NonNullable<Context['release']>;
+
+/** The moment that answers about several releases are of: when the newest was made. */
+export function momentOf(releases: readonly Release[]): Date {
+  return new Date(Math.max(0, ...releases.map(({ manifest }) => Date.parse(manifest.created_at))));
+}
+
+/** What the gate would have found out about a caller who asks this path for a dataset, or for the register as a whole. */
+export function earlyContext(
+  view: Pick<View, 'releases' | 'operations' | 'base_url' | 'eur_usd'>,
+  { release, path, format }: { release: Release | undefined; path: string; format: Context['format'] },
+): Context {
+  const releases = release ? [release] : view.releases;
+  return {
+    ...(release ? { release } : {}),
+    releases,
+    earlier: async () => null,
+    visibility: 'public',
+    admin: false,
+    previews: null,
+    now: momentOf(releases),
+    base_url: view.base_url,
+    eur_usd: view.eur_usd,
+    operations: view.operations,
+    url: new URL(view.base_url + path),
+    signal: new AbortController().signal,
+    format,
+  };
+}
+
+/** Changes whenever a document made from the register and its data may change. */
+export async function registerVersion(view: View): Promise<string> {
+  const { base_url, eur_usd, x402, releases, operations } = view;
+  const versions = releases.map((release) =>
+    releaseVersion({}, earlyContext(view, { release, path: '/', format: 'json' })),
+  );
+  const names = operations.map(({ name }) => name);
+  return JSON.stringify([base_url, eur_usd, x402 ?? false, names, await Promise.all(versions)]);
+}

@@ -1,0 +1,68 @@
+// Examples in the OpenAPI document: real answers of the current release to small questions about public values.
+import type { Pack } from '../../packs/model.ts';
+import type { Context, Operation } from '../operation.ts';
+import { OPERATIONS } from '../operations/index.ts';
+import type { View } from './document.ts';
+import { earlyContext } from './early.ts';
+import { openPath } from './openapi-names.ts';
+
+type Release = NonNullable<Context['release']>;
+
+/** A question and its answer, by dataset and operation. */
+export interface Answered {
+  /** `GET /v1/tools/facets?by=maker&limit=3` */
+  question: string;
+  answer: unknown;
+}
+
+/** How many records the examples of a dataset are about. */
+const SLUGS = 2;
+
+async function slugsOf(view: View, release: Release): Promise<string[]> {
+  const search = OPERATIONS.find(({ name }) => name === 'entity_search');
+  if (!search) return [];
+  const { items } = (await ask(view, release, search, { limit: String(SLUGS) })) as { items: { slug: string }[] };
+  return items.map(({ slug }) => slug);
+}
+
+async function ask(view: View, release: Release | undefined, operation: Operation, input: Raw): Promise<unknown> {
+  const path = openPath(operation, release?.pack ?? null);
+  const early = earlyContext(view, { release, path, format: 'json' });
+  // As a paid call: what is asked for is public, and no part of the answer is marked as a preview.
+  const ctx: Context = { ...early, visibility: 'full' };
+  const given = { ...(release ? { ds: release.pack.id } : {}), ...input };
+  return (await operation.run(operation.parse(given, ctx), ctx)).body;
+}
+
+type Raw = Parameters<Operation['parse']>[0];
+
+/** The question in words: method, path with its parameters, query. */
+function asked(operation: Operation, pack: Pack | null, input: Raw): string {
+  const query = new URLSearchParams();
+  let path = openPath(operation, pack);
+  for (const [name, value] of Object.entries(input)) {
+    const text = String(value);
+    if (path.includes(`{${name}}`)) path = path.replace(`{${name}}`, text);
+    else query.append(name, text);
+  }
+  const tail = decodeURIComponent(`${query}`);
+  return `${operation.route.method} ${path}${tail === '' ? '' : `?${tail}`}`;
+}
+
+/** Asks every operation that has a question to show, about one dataset, or (undefined) the register. */
+export async function examplesOf(view: View, release: Release | undefined): Promise<Map<string, Answered>> {
+  const pack = release?.pack ?? null;
+  const slugs = release ? await slugsOf(view, release) : [];
+  const found = new Map<string, Answered>();
+  for (const operation of view.operations) {
+    if (operation.route.path.includes(':ds') !== (release !== undefined)) continue;
+    // The register as a whole has no pack, and its questions name none.
+    const input = operation.example?.(pack as Pack, slugs) ?? null;
+    if (input === null) continue;
+    found.set(operation.name, {
+      question: asked(operation, pack, input),
+      answer: await ask(view, release, operation, input),
+    });
+  }
+  return found;
+}

@@ -1,0 +1,119 @@
+// Parameters and bodies of operations in the OpenAPI document: what the table's input schemas say, and each dataset's filters.
+import type { Pack } from '../../packs/model.ts';
+import type { JsonSchema } from '../../packs/record-schema.ts';
+import { filterSchemas, inputSchema } from '../formats/json-schema.ts';
+import type { Operation } from '../operation.ts';
+import { prefixOf, ref } from './openapi-names.ts';
+import { tagged } from './openapi-responses.ts';
+
+type Json = Record<string, unknown>;
+
+interface Input {
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  additionalProperties?: unknown;
+}
+
+/** The dataset of a general path. */
+export function datasetParameter(datasets: readonly string[]): Json {
+  return {
+    name: 'ds',
+    in: 'path',
+    required: true,
+    description: 'Id of a dataset; GET /v1/datasets lists them',
+    schema: { type: 'string', ...(datasets.length > 0 ? { enum: datasets } : {}) },
+  };
+}
+
+/** Parameters of every call of some kind, by their name among the components. */
+export const HEADERS: Record<string, Json> = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'The same request with the same value within 24 hours is charged once and answered alike',
+    schema: { type: 'string', minLength: 16, maxLength: 128 },
+  },
+  MaxPrice: {
+    name: 'X-Max-Price-EUR',
+    in: 'header',
+    description: 'The most that this call may cost; dearer is 402 and not charged',
+    schema: { type: 'number', minimum: 0 },
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'ETag of the copy you have; 304 where it is still good, which costs nothing',
+    schema: { type: 'string' },
+  },
+};
+
+/** The dataset's filters as components: they are the same in every operation that selects records. */
+export function filterParameters(pack: Pack): Record<string, Json> {
+  const entries = filterSchemas(pack).map(({ name, description, list, schema }) => [
+    filterName(pack, name),
+    { name, in: 'query', description, ...(list ? listed(schema) : { schema }) },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+const filterName = (pack: Pack, name: string) => `${prefixOf(pack)}.${name}`;
+
+/** Several values, separated by commas. */
+const listed = (items: unknown, bounds: Json = {}): Json => ({
+  schema: { type: 'array', items, minItems: 1, ...bounds },
+  style: 'form',
+  explode: false,
+});
+
+/** What a caller writes into the address and the headers of an operation. */
+export function parametersOf(operation: Operation, pack: Pack | null): Json[] {
+  const { route, access, formats, own_format } = operation;
+  const { properties = {}, required = [], additionalProperties } = inputSchema(operation, pack) as Input;
+  const inPath = (name: string) => route.path.includes(`:${name}`);
+  const dataset = route.path.includes(':ds') && pack === null ? [ref('parameters', 'Dataset')] : [];
+  const own = Object.entries(properties)
+    .filter(([name]) => inPath(name) || route.method === 'GET')
+    .map(([name, schema]) => parameter(name, schema, inPath(name) ? 'path' : 'query', required.includes(name)));
+  const format = formats.length > 2 && !own_format ? [formatParameter(formats)] : [];
+  const filters =
+    pack !== null && additionalProperties !== undefined
+      ? filterSchemas(pack).map(({ name }) => ref('parameters', filterName(pack, name)))
+      : [];
+  const paid = access === 'paid' ? [ref('parameters', 'IdempotencyKey'), ref('parameters', 'MaxPrice')] : [];
+  const known = tagged(operation) ? [ref('parameters', 'IfNoneMatch')] : [];
+  return [...dataset, ...own, ...format, ...filters, ...paid, ...known];
+}
+
+function parameter(name: string, schema: JsonSchema, where: 'path' | 'query', required: boolean): Json {
+  const { description, ...rest } = schema;
+  const list = (rest['anyOf'] as JsonSchema[] | undefined)?.find(({ type }) => type === 'array');
+  const { items, type: _, ...bounds } = list ?? {};
+  return {
+    name,
+    in: where,
+    ...(required || where === 'path' ? { required: true } : {}),
+    description: String(description ?? '').replace(' (list or commas)', ', separated by commas'),
+    ...(list ? listed(items, bounds) : { schema: rest }),
+  };
+}
+
+function formatParameter(formats: Operation['formats']): Json {
+  const names = formats.map((format) => (format === 'markdown' ? 'md' : format));
+  return {
+    name: 'format',
+    in: 'query',
+    description: 'Representation, in place of the Accept header',
+    schema: { type: 'string', enum: names, default: names[0] },
+  };
+}
+
+/** The JSON body of an operation that is no GET; undefined where it has none. */
+export function bodyOf(operation: Operation): Json | undefined {
+  const { route } = operation;
+  if (route.method === 'GET') return undefined;
+  const { properties = {}, required = [], ...rest } = inputSchema(operation, null) as Input;
+  const own = Object.entries(properties).filter(([name]) => !route.path.includes(`:${name}`));
+  if (own.length === 0) return undefined;
+  const schema = { ...rest, properties: Object.fromEntries(own), ...(required.length > 0 ? { required } : {}) };
+  return { required: required.length > 0, content: { 'application/json': { schema } } };
+}

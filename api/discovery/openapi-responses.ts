@@ -1,0 +1,187 @@
+// Answers in the OpenAPI document: errors by status with their codes, headers, and the ways to pay.
+import { ApiError, ERRORS, type ErrorCode, errorBody } from '../errors.ts';
+import type { Operation } from '../operation.ts';
+import type { View } from './document.ts';
+import { ref } from './openapi-names.ts';
+
+type Json = Record<string, unknown>;
+
+/** The error of each status that stands as its example, with a message as the service words it. */
+const SHOWN: [name: string, code: ErrorCode, title: string, message: string][] = [
+  [
+    'BadRequest',
+    'unknown_filter',
+    'A name or combination that is not allowed here',
+    '"colour" is not a filter or parameter of this dataset.',
+  ],
+  [
+    'Unauthorized',
+    'invalid_key',
+    'A key is needed, or the one sent stands for nobody',
+    'This API key is unknown or has been revoked.',
+  ],
+  ['PaymentRequired', 'payment_required', 'It must be paid: the body says how much and how', 'This call was not paid.'],
+  ['Forbidden', 'plan_required', 'The key may not', 'This is part of the subscription plans.'],
+  ['NotFound', 'unknown_entity', 'There is no such dataset or record', 'This dataset has no such record.'],
+  [
+    'Conflict',
+    'idempotency_conflict',
+    'It contradicts an earlier request',
+    'This Idempotency-Key was used for another request.',
+  ],
+  [
+    'TooLarge',
+    'payload_too_large',
+    'The address or the body is too long',
+    'The address has more than 32768 characters.',
+  ],
+  ['Invalid', 'validation_failed', 'A value of the wrong type or beyond its bounds', 'limit: must be at least 1'],
+  [
+    'RateLimited',
+    'rate_limited',
+    'Too many calls; Retry-After says when to come back',
+    'More than 60 paid calls in a minute; try again in 30 s.',
+  ],
+  [
+    'Failed',
+    'internal',
+    'Our own fault; nothing was charged',
+    'Something went wrong on our side; the request was not charged.',
+  ],
+  ['Unavailable', 'unavailable', 'Not now; Retry-After says when', 'The dataset has no release to answer from yet.'],
+];
+
+const codesOf = (status: number) =>
+  Object.entries(ERRORS).flatMap(([code, row]) => (row.status === status ? [code] : []));
+
+/** The components of all errors: one answer for each status, its codes among the schema. */
+export function errorResponses(view: View): Record<string, Json> {
+  const entries = SHOWN.map(([name, code, title, message]) => {
+    const { status } = ERRORS[code];
+    const codes = codesOf(status);
+    const schema = {
+      ...ref('schemas', status === 402 ? 'PaymentError' : 'ApiError'),
+      properties: { error: { enum: codes } },
+    };
+    const retry = status === 429 ? { retry_after_seconds: 30 } : status === 503 ? { retry_after_seconds: 2 } : {};
+    const place = { base_url: view.base_url, request_id: '3f0e4a52-6f1c-4f0e-9f5c-0a4f3b1c2d4e' };
+    const example = errorBody(new ApiError(code, message, retry), place);
+    const content = { schema, ...(status === 402 ? {} : { example }) };
+    const headers = { 'X-Request-Id': ref('headers', 'RequestId'), ...headersOf(status) };
+    const description = `${title}. Codes: ${codes.join(', ')}.`;
+    return [
+      name,
+      { description, headers, content: { 'application/json': content, 'application/problem+json': { schema } } },
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+function headersOf(status: number): Json {
+  if (status === 401) return { 'WWW-Authenticate': ref('headers', 'WwwAuthenticate') };
+  if (status === 402) return { 'PAYMENT-REQUIRED': ref('headers', 'PaymentRequired') };
+  return status === 429 || status === 503 ? { 'Retry-After': ref('headers', 'RetryAfter') } : {};
+}
+
+const NAMES = new Map(SHOWN.map(([name, code]) => [ERRORS[code].status as number, name]));
+
+/** Which errors an operation can answer, by status. */
+export function errorsOf({ route, access, formats, name }: Operation, sold: boolean): Record<string, Json> {
+  const dataset = route.path.includes(':ds');
+  const others = route.path.replace(':ds', '').includes(':');
+  const statuses = [
+    400,
+    401,
+    ...(sold ? [402] : []),
+    ...(access === 'plan' || access === 'admin' ? [403] : []),
+    ...(dataset || others ? [404] : []),
+    ...(access !== 'free' || name === 'keys_create' ? [409] : []),
+    413,
+    ...(route.method !== 'GET' || others || formats.includes('json') ? [422] : []),
+    429,
+    500,
+    503,
+  ];
+  return Object.fromEntries(
+    statuses.map((status) => [String(status), ref('responses', NAMES.get(status) ?? 'Failed')]),
+  );
+}
+
+const text = (description: string, more: Json = {}) => ({ description, schema: { type: 'string', ...more } });
+
+/** Headers of answers, by their name among the components. */
+export const RESPONSE_HEADERS: Record<string, Json> = {
+  RequestId: text('Id of the request, for questions about it'),
+  Release: text('The release that answered; the same as snapshot in the status'),
+  ETag: text('Version of the answer, for If-None-Match'),
+  Link: text('rel="next": the next page'),
+  NextCursor: text('Cursor of the next page, where the format has no place for it'),
+  Charge: text('EUR that this answer cost'),
+  Balance: text('EUR left on the key'),
+  RateLimit: text('What is left of the limit, and until when'),
+  RetryAfter: { description: 'Seconds to wait', schema: { type: 'integer', minimum: 0 } },
+  WwwAuthenticate: text('Where to find how to authenticate (RFC 9728)'),
+  PaymentRequired: text('How to pay with x402: base64 of JSON'),
+};
+
+/** Whether answers have a tag, and may be 304. */
+export function tagged({ route, access, version }: Operation): boolean {
+  return route.method === 'GET' && (access === 'free' || version !== undefined);
+}
+
+/** Headers of a success. */
+export function successHeaders(operation: Operation, sold: boolean): Json {
+  const { route, formats } = operation;
+  return {
+    'X-Request-Id': ref('headers', 'RequestId'),
+    RateLimit: ref('headers', 'RateLimit'),
+    ...(route.path.includes(':ds') ? { 'X-Dataset-Version': ref('headers', 'Release') } : {}),
+    ...(tagged(operation) ? { ETag: ref('headers', 'ETag') } : {}),
+    ...(sold ? { 'X-Charge-EUR': ref('headers', 'Charge'), 'X-Balance-EUR': ref('headers', 'Balance') } : {}),
+    ...(formats.includes('csv') ? { Link: ref('headers', 'Link'), 'X-Next-Cursor': ref('headers', 'NextCursor') } : {}),
+  };
+}
+
+/** The error bodies (specification section 7, contract section 4). */
+export const ERROR_SCHEMAS: Record<string, Json> = {
+  ApiError: {
+    type: 'object',
+    properties: {
+      error: { type: 'string', enum: Object.keys(ERRORS), description: 'Branch on this' },
+      message: { type: 'string', description: 'Names the parameter where one is wrong' },
+      is_retriable: { type: 'boolean', description: 'Whether the same request may succeed later' },
+      retry_after_seconds: { type: 'integer', minimum: 0 },
+      alternative_action: { type: 'string', description: 'What to do instead' },
+      documentation_url: { type: 'string', format: 'uri' },
+      detail: { description: 'With validation_failed: a line for each thing that is wrong' },
+      request_id: { type: 'string' },
+    },
+    required: ['error', 'message', 'is_retriable', 'documentation_url', 'request_id'],
+  },
+  PaymentError: {
+    description: 'Also what the PAYMENT-REQUIRED header says, for x402',
+    allOf: [ref('schemas', 'ApiError')],
+    type: 'object',
+    properties: {
+      price_eur: { type: 'number', description: 'What the call costs' },
+      price_usd: { type: 'number' },
+      how_to_pay: {
+        description: 'The ways that are open to you, each with where it begins',
+        type: 'object',
+        additionalProperties: {
+          type: 'object',
+          properties: { url: { type: 'string', format: 'uri' } },
+          required: ['url'],
+        },
+      },
+      x402Version: { const: 2 },
+      resource: { type: 'object' },
+      accepts: {
+        type: 'array',
+        items: { type: 'object' },
+        description: 'Payments that are taken; empty where x402 is not offered',
+      },
+    },
+    required: ['price_eur', 'price_usd', 'how_to_pay', 'x402Version', 'resource', 'accepts'],
+  },
+};

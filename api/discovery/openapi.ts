@@ -1,0 +1,218 @@
+// /openapi.json: OpenAPI 3.1 of every address, projected from the table of operations, the packs and the list of documents.
+import type { Pack } from '../../packs/model.ts';
+import type { JsonSchema } from '../../packs/record-schema.ts';
+import { outputSchema } from '../formats/json-schema.ts';
+import { MEDIA_TYPES } from '../formats/negotiate.ts';
+import type { Operation } from '../operation.ts';
+import { type Document, remembered, type View } from './document.ts';
+import { registerVersion } from './early.ts';
+import { type Answered, examplesOf } from './openapi-examples.ts';
+import { openPath, operationId, ref, schemaName } from './openapi-names.ts';
+import { bodyOf, datasetParameter, filterParameters, HEADERS, parametersOf } from './openapi-parameters.ts';
+import {
+  ERROR_SCHEMAS,
+  errorResponses,
+  errorsOf,
+  RESPONSE_HEADERS,
+  successHeaders,
+  tagged,
+} from './openapi-responses.ts';
+import { paymentInfo, securityOf, securitySchemes } from './openapi-security.ts';
+
+type Json = Record<string, unknown>;
+
+/** What each group of the table is called as a tag. */
+const TAGS: Record<Operation['group'], string> = {
+  register: 'The register as a whole',
+  dataset: 'One dataset: its guide, schema, status, values with counts, changes',
+  records: 'Records: search, get, history, prices',
+  analysis: 'Comparison, statistics, time series',
+  account: 'API keys, credit and plans',
+};
+
+const DESCRIPTION = `Typed records with a source, a time and a confidence for every value, for AI agents, analysts and crawlers.
+
+Add \`.md\` to any \`/v1\` path, or send \`Accept: text/markdown\`, for Markdown: same access, price and headers, far fewer tokens.
+Each dataset has paths of its own here, with its filters by name; \`/v1/{ds}/…\` stands for all of them, and takes the same filters.
+Errors are JSON with a code in \`error\`; nothing is charged for them.`;
+
+/** What the description of one operation needs to know. */
+interface Place {
+  view: View;
+  pack: Pack | null;
+  /** Names of component schemas by their JSON, so that equal answers share one. */
+  schemas: Map<string, string>;
+  components: Record<string, unknown>;
+  examples: Map<string, Answered>;
+}
+
+/** The name of a component with this schema: the general one where it is the same. */
+function component(name: string, schema: JsonSchema, { pack, schemas, components }: Place): string {
+  const text = JSON.stringify(schema);
+  const known = schemas.get(`${name} ${text}`);
+  if (known !== undefined) return known;
+  const own = schemaName(name, pack);
+  schemas.set(`${name} ${text}`, own);
+  components[own] = schema;
+  return own;
+}
+
+/** The answer's schema as a component; records and provenance become components of their own. */
+function answerSchema(operation: Operation, place: Place): Json | undefined {
+  const schema = outputSchema(operation, place.pack);
+  if (schema === null) return undefined;
+  const { $defs = {}, ...rest } = schema;
+  const defs = $defs as Record<string, JsonSchema>;
+  const resolve = (part: JsonSchema): JsonSchema =>
+    JSON.parse(
+      JSON.stringify(part).replace(/"#\/\$defs\/(\w+)"/g, (_, name: string) => {
+        const own = component(name, resolve(defs[name] ?? {}), place);
+        return JSON.stringify(`#/components/schemas/${own}`);
+      }),
+    ) as JsonSchema;
+  // A record itself is a reference already.
+  const resolved = resolve(rest);
+  return '$ref' in resolved ? resolved : ref('schemas', component(operation.name, resolved, place));
+}
+
+/** What an operation answers when all is well, in each of its formats. */
+function success(operation: Operation, place: Place, sold: boolean): Json {
+  const { formats, title } = operation;
+  const example = place.examples.get(operation.name);
+  const content = formats.map((format) => {
+    const type = MEDIA_TYPES[format].split(';')[0] ?? '';
+    if (format !== 'json') return [type, { schema: { type: 'string' } }];
+    const shown = example
+      ? { examples: { [operation.name]: { summary: example.question, value: example.answer } } }
+      : {};
+    return [type, { schema: answerSchema(operation, place), ...shown }];
+  });
+  return { description: title, headers: successHeaders(operation, sold), content: Object.fromEntries(content) };
+}
+
+/** One operation in general, or of one dataset. */
+function described(operation: Operation, place: Place): Json {
+  const { view, pack } = place;
+  const { access, price, group, title, description, statuses = [] } = operation;
+  const sold = access === 'paid' && !(pack !== null && price?.free?.(pack));
+  const body = bodyOf(operation);
+  const answers = [statuses.length > 0 ? [] : [200], statuses].flat();
+  return {
+    operationId: operationId(operation, pack),
+    tags: [pack === null ? group : pack.id],
+    summary: title,
+    description,
+    parameters: parametersOf(operation, pack),
+    ...(body === undefined ? {} : { requestBody: body }),
+    responses: {
+      ...Object.fromEntries(answers.map((status) => [String(status), success(operation, place, sold)])),
+      ...(tagged(operation) ? { 304: { description: 'The copy you have is still good' } } : {}),
+      ...errorsOf(operation, sold),
+    },
+    security: securityOf(operation, view),
+    ...paymentInfo(operation, view, pack?.id ?? null),
+  };
+}
+
+/** The Markdown twin of a general path. */
+function twin(operation: Operation, place: Place): Json {
+  const { 200: ok, ...rest } = described(operation, place)['responses'] as Record<string, Json>;
+  const content = { 'text/markdown': { schema: { type: 'string' } } };
+  return {
+    ...described(operation, place),
+    operationId: `${operation.name}_markdown`,
+    summary: `${operation.title}, as Markdown`,
+    responses: { 200: { ...ok, content }, ...rest },
+  };
+}
+
+/** A document's path item. */
+function documentItem({ path, title, content_type }: Document): Json {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
+  const parameters = names.map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: 'As the list of these documents has it',
+    schema: { type: 'string' },
+  }));
+  const type = content_type.split(';')[0] ?? '';
+  const schema = /json/.test(type) ? { type: 'object' } : { type: 'string' };
+  return {
+    get: {
+      tags: ['documents'],
+      summary: title,
+      ...(parameters.length > 0 ? { parameters } : {}),
+      responses: { 200: { description: title, content: { [type]: { schema } } }, 304: { description: 'Still good' } },
+      security: [{}],
+    },
+  };
+}
+
+/** The whole description. `documents` are the other addresses that answer a GET. */
+export async function openapi(view: View, documents: readonly Document[]): Promise<Json> {
+  const { base_url, releases, operations } = view;
+  const place = { view, schemas: new Map<string, string>(), components: { ...ERROR_SCHEMAS } as Json };
+  const paths: Record<string, Json> = {};
+  const add = (path: string, method: string, item: Json) => {
+    paths[path] = { ...paths[path], [method.toLowerCase()]: item };
+  };
+  const register = { ...place, pack: null, examples: await examplesOf(view, undefined) };
+  for (const operation of operations) {
+    const path = openPath(operation, null);
+    add(path, operation.route.method, described(operation, register));
+    const twins =
+      operation.route.method === 'GET' && operation.formats.includes('markdown') && !/\.(md|txt)$/.test(path);
+    if (twins) add(`${path}.md`, 'GET', twin(operation, register));
+  }
+  const parameters: Record<string, Json> = {
+    Dataset: datasetParameter(releases.map(({ pack }) => pack.id)),
+    ...HEADERS,
+  };
+  for (const release of releases) {
+    const { pack } = release;
+    const own = { ...place, pack, examples: await examplesOf(view, release) };
+    Object.assign(parameters, filterParameters(pack));
+    for (const operation of operations.filter(({ route }) => route.path.includes(':ds')))
+      add(openPath(operation, pack), operation.route.method, described(operation, own));
+  }
+  for (const document of documents) paths[document.path.replace(/:(\w+)/g, '{$1}')] = documentItem(document);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Dataset register',
+      version: '1.0',
+      summary: 'Datasets with provenance for every value',
+      description: DESCRIPTION,
+      license: { name: 'Each dataset has a licence of its own', url: `${base_url}/v1/datasets` },
+      'x-guidance': `Read ${base_url}/llms.txt first: rules, order of calls, what is free.`,
+    },
+    externalDocs: { description: 'The guide for agents', url: `${base_url}/llms.txt` },
+    servers: [{ url: base_url }],
+    security: [{}],
+    tags: [
+      ...Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      ...releases.map(({ pack }) => ({ name: pack.id, description: `${pack.title}. ${pack.description}` })),
+      { name: 'documents', description: 'What machines read about this service' },
+    ],
+    paths,
+    components: {
+      schemas: place.components,
+      parameters,
+      headers: RESPONSE_HEADERS,
+      responses: errorResponses(view),
+      securitySchemes: securitySchemes(view),
+    },
+  };
+}
+
+/** The document; `documents` is asked late, since it is one of them. */
+export function openapiDocument(documents: () => readonly Document[]): Document {
+  return {
+    path: '/openapi.json',
+    title: 'OpenAPI 3.1',
+    rel: 'service-desc',
+    content_type: 'application/vnd.oai.openapi+json;version=3.1',
+    text: remembered(registerVersion, async (view) => JSON.stringify(await openapi(view, documents()))),
+  };
+}
