@@ -5,6 +5,8 @@ import { type Npm, npmClient } from './sources-npm.ts';
 
 export interface Effects {
   now: () => Date;
+  /** Milliseconds of a clock that only measures. */
+  ticks: () => number;
   npm: Npm;
   progress: Progress;
 }
@@ -14,6 +16,7 @@ export function realEffects(epoch: number | undefined): Effects {
   const { stdout } = process;
   return {
     now: () => (epoch === undefined ? new Date() : new Date(epoch * 1000)),
+    ticks: () => performance.now(),
     npm: npmClient(),
     progress: showProgress({
       write: (text) => void stdout.write(text),

@@ -4,6 +4,8 @@ import { basename, join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { paths } from '../data/layout.ts';
 import { currentRelease } from '../data/manifest.ts';
+import { type Run, recordRun } from '../data/runs.ts';
+import { isoTime } from '../data/time.ts';
 import { UNFINISHED } from '../data/write/atomic.ts';
 import { loadPack, PackError } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
@@ -12,6 +14,7 @@ import { message } from './collect-fetch.ts';
 import type { Effects } from './effects.ts';
 import { type DatasetNight, datasetNight } from './nightly-dataset.ts';
 import { lockNight } from './nightly-lock.ts';
+import { timed } from './nightly-timed.ts';
 import { prerender } from './prerender.ts';
 import { publish } from './publish.ts';
 
@@ -38,15 +41,25 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     const unknown = only?.filter((name) => !packs.some(({ id }) => id === name)) ?? [];
     for (const name of unknown) failures.push(`${name}: no such pack`);
     const nights: DatasetNight[] = [];
+    const { progress, taken } = timed(effects.progress, effects.ticks);
     for (const pack of packs.filter(({ id }) => only === null || only.includes(id))) {
+      const at = isoTime(effects.now().getTime());
+      const record = (run: Pick<Run, 'outcome' | 'release' | 'records' | 'told'>) => {
+        const { outcome, release, records, told } = run;
+        return recordRun(config.DATA_DIR, pack.id, { at, ...taken(), outcome, release, records, told });
+      };
       try {
-        const night = await datasetNight(pack, config.DATA_DIR, effects, options);
+        taken();
+        const night = await datasetNight(pack, config.DATA_DIR, { ...effects, progress }, options);
         nights.push(night);
         if (night.outcome === 'refused') failures.push(`${pack.id}: refused: ${night.told[0]}`);
+        await record(night);
       } catch (error) {
         const reason = `${pack.id}: ${message(error)}`;
         effects.progress.warn(reason);
         failures.push(reason);
+        const release = await currentRelease(config.DATA_DIR, pack.id).catch(() => null);
+        await record({ outcome: 'failed', release, records: 0, told: [message(error)] });
       }
     }
     try {
@@ -78,6 +91,11 @@ async function load(dirs: readonly string[]): Promise<{ packs: Pack[]; broken: s
     }
   }
   return { packs, broken, failures };
+}
+
+/** Packs that load, for who only asks when they are due. */
+export async function goodPacks(dirs: readonly string[]): Promise<Pack[]> {
+  return (await load(dirs)).packs;
 }
 
 /** Folders of packs below PACK_DIRS, by dataset id; of two with one id the first counts. */

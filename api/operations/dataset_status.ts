@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Manifest } from '../../data/layout.ts';
 import { onlyParameters } from '../../data/parse.ts';
+import { lastCollected } from '../../data/runs.ts';
 import type { Pack } from '../../packs/model.ts';
 import { nextRun, parseSchedule } from '../../packs/schedule.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
@@ -100,7 +101,7 @@ export const dataset_status = operation<null, Status>({
       facts: manifest.facts,
       ...freshness(manifest, pack, ctx.now),
       sla_hours: Object.fromEntries(pack.attributes.map(({ name, sla }) => [name, sla.error])),
-      last_collection: manifest.last_collection,
+      last_collection: await lastCollected(releaseOf(ctx)),
       next_collection: nextRun(parseSchedule(pack.schedule), ctx.now)?.toISOString() ?? null,
       snapshot: manifest.release,
       ...aboutDataset(pack, ctx.base_url),

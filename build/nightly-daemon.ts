@@ -1,0 +1,85 @@
+// `npm run nightly -- --daemon`: runs each dataset's night when its schedule says so, and catches up what was missed.
+import { setTimeout } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import { lastRuns, type Run } from '../data/runs.ts';
+import type { Pack } from '../packs/model.ts';
+import { nextRun, parseSchedule } from '../packs/schedule.ts';
+import { message } from './collect-fetch.ts';
+import type { Effects } from './effects.ts';
+import { Busy } from './nightly-lock.ts';
+import { goodPacks, runNight } from './nightly-run.ts';
+
+/** A dataset whose run failed is tried again after an hour, or when it is due anyway. Milliseconds. */
+const AGAIN = 3_600_000;
+/** Longest sleep: clocks are set, packs come and go, another process may have done the work. */
+const LOOK = 60_000;
+
+export interface DaemonOptions {
+  /** Ends the daemon; a night under way is finished first. */
+  signal: AbortSignal;
+  /** Waits so many milliseconds, or until the signal. */
+  wait: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Runs until the signal comes. Of two daemons on one DATA_DIR one works and the other finds the work done. */
+export async function runDaemon(config: Config, effects: Effects, { signal, wait }: DaemonOptions): Promise<void> {
+  const { progress, now } = effects;
+  let told = '';
+  while (!signal.aborted) {
+    const packs = await goodPacks(config.PACK_DIRS);
+    const due = await dueNow(config.DATA_DIR, packs, now());
+    if (due.ids.length > 0) {
+      try {
+        const { failures } = await runNight(config, effects, { only: due.ids, accept: false });
+        for (const failure of failures) progress.warn(failure);
+        told = '';
+        continue;
+      } catch (error) {
+        // Whatever it is, such as a full disk, the next look may find it gone.
+        const reason = message(error);
+        if (told !== reason) (error instanceof Busy ? progress.note : progress.warn)(reason);
+        told = reason;
+      }
+    } else if (due.next !== null && told !== due.next.toISOString()) {
+      told = due.next.toISOString();
+      progress.note(`next collection ${told}`);
+    }
+    const left = due.ids.length > 0 || due.next === null ? LOOK : due.next.getTime() - now().getTime();
+    await wait(Math.min(LOOK, Math.max(1, left)), signal);
+  }
+}
+
+/** Runs as a process: until SIGTERM or SIGINT. */
+export async function daemonUntilStopped(config: Config, effects: Effects): Promise<void> {
+  const stop = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort());
+  const wait = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => undefined);
+  await runDaemon(config, effects, { signal: stop.signal, wait });
+}
+
+/** The datasets that are due, and when the next of the others is. A dataset that never ran is due at once. */
+async function dueNow(
+  dataDir: string,
+  packs: readonly Pack[],
+  now: Date,
+): Promise<{ ids: string[]; next: Date | null }> {
+  const ids: string[] = [];
+  let next: Date | null = null;
+  for (const pack of packs) {
+    const [last] = await lastRuns(dataDir, pack.id, 1);
+    const at = last ? dueAfter(pack, last) : now;
+    if (at === null) continue;
+    if (at <= now) ids.push(pack.id);
+    else if (next === null || at < next) next = at;
+  }
+  return { ids, next };
+}
+
+/** When a dataset is due after its last run. */
+function dueAfter({ schedule }: Pack, { at, outcome }: Run): Date | null {
+  const began = new Date(at);
+  const regular = nextRun(parseSchedule(schedule), began);
+  if (outcome !== 'failed') return regular;
+  const again = new Date(began.getTime() + AGAIN);
+  return regular !== null && regular < again ? regular : again;
+}
