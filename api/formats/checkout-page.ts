@@ -9,6 +9,8 @@ export interface SeenCheckout {
   eur: number;
   email: string;
   state: 'open' | 'paid' | 'over';
+  /** Paid with play money, in the sandbox. */
+  play: boolean;
 }
 
 /** What is bought, in a few words. */
@@ -18,17 +20,19 @@ const bought = ({ kind, plan }: SeenCheckout): string =>
 const row = (term: string, value: string, total = ''): string =>
   `<div${total}><dt>${escapeHtml(term)}</dt><dd>${escapeHtml(value)}</dd></div>`;
 
+const PLAY =
+  '<p class="play" role="note"><strong>No real money</strong> This page stands in for a payment service while you try the register on your own machine. Nobody is charged.</p>';
+
 /** The sandbox's page to pay on. Its form posts to its own address, which nobody can guess and which pays once. */
 export function checkoutPage(seen: SeenCheckout): ShellPage {
   const sum = printEuro(seen.eur);
   return {
     title: 'Sandbox checkout',
-    above:
-      '<p class="play" role="note"><strong>No real money</strong> This page stands in for a payment service while you try the register on your own machine. Nobody is charged.</p>',
+    above: PLAY,
     body: `<dl class="sum">
 ${row('What', bought(seen))}
 ${row('For the key of', seen.email)}
-${row('To pay', `${sum} of play money`, ' class="total"')}
+${row('To pay', sum, ' class="total"')}
 </dl>
 <form method="post">
 <button class="button" name="action" value="pay">Pay ${sum} of play money</button>
@@ -64,6 +68,7 @@ export function returnPage(seen: SeenCheckout | 'cancelled' | null, base_url: st
   const now = seen.kind === 'topup' ? 'is on your key' : 'is yours';
   return {
     title: 'Paid',
+    above: seen.play ? PLAY : '',
     body: `<p>${thing} ${now}. You can close this page.</p>${BALANCE}<p class="actions"><a class="button" href="${escapeHtml(base_url)}/llms.txt">Go on to the guide</a></p>`,
   };
 }

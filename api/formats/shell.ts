@@ -7,7 +7,7 @@ const SITE_STYLE = readFileSync(new URL('../../site/style.css', import.meta.url)
 
 /** What only these pages have. */
 const OWN_STYLE = `
-.slip { max-width: 34rem; }
+.slip { max-width: 34rem; overflow-wrap: anywhere; }
 .play { margin: 0 0 1.5rem; padding: 0.7rem 1rem; border: 2px solid var(--paid); border-radius: 6px; color: var(--paid); max-width: none; }
 .play strong { display: block; font-size: 1.1rem; }
 .sum { margin: 0 0 1.5rem; border-block: 3px double var(--rule); }

@@ -15,6 +15,8 @@ export interface Seen {
   eur: number;
   email: string;
   state: 'open' | 'paid' | 'over';
+  /** Paid with play money. */
+  play: boolean;
 }
 
 /** What the checkout's own addresses do. */
@@ -48,7 +50,8 @@ export async function openCheckout(options: Options): Promise<{ desk: Desk; page
     const { kind, plan, amount, state, provider } = row;
     const email = (await keyById(store, row.key_id))?.email ?? '';
     const open = provider === 'sandbox' ? payable(row, now.getTime()) : state !== 'over';
-    return { kind, plan, eur: eur(amount), email, state: state === 'paid' ? 'paid' : open ? 'open' : 'over' };
+    const standing = state === 'paid' ? 'paid' : open ? 'open' : 'over';
+    return { kind, plan, eur: eur(amount), email, state: standing, play: provider === 'sandbox' };
   };
   return {
     desk: checkoutDesk({ store, base_url, provider: stripe ?? (playing ? 'sandbox' : null), log }),

@@ -1,0 +1,152 @@
+// The sandbox checkout as people meet it, in a real browser without scripts: light, dark, on a phone, by keyboard alone.
+import { existsSync, mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type TestApp, testApp } from '../app.ts';
+import { balance, newKey } from './on-stores.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+const NONE = `there is no ${CHROMIUM}`;
+/** Where pictures go, for whoever wants to look. */
+const PICTURES = process.env['SCREENSHOTS'];
+
+interface Stand {
+  app: TestApp;
+  browser: Browser;
+  close(): Promise<void>;
+}
+
+/** The app behind a socket, under the address that it calls itself. */
+async function stand(): Promise<Stand> {
+  let app: TestApp | undefined;
+  const server = createServer(
+    getRequestListener((request) => app?.fetch(request) ?? new Response(null, { status: 503 })),
+  );
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  app = await testApp({ records: 5, base: `http://localhost:${(server.address() as AddressInfo).port}` });
+  const own = app;
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  const close = async () => {
+    await browser.close();
+    await new Promise((resolve) => server.close(resolve));
+    await own.close();
+  };
+  return { app, browser, close };
+}
+
+describe('the sandbox checkout in Chromium', () => {
+  let at: Stand | null = null;
+  beforeAll(async () => {
+    if (existsSync(CHROMIUM)) at = await stand();
+  });
+  afterAll(() => at?.close());
+
+  const looks = [
+    ['light', { colorScheme: 'light', viewport: { width: 1200, height: 900 } }],
+    ['dark', { colorScheme: 'dark', viewport: { width: 1200, height: 900 } }],
+    ['phone', { colorScheme: 'light', viewport: { width: 390, height: 844 } }],
+    ['phone-dark', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
+  ] as const;
+
+  /** A page with nothing to complain of: its complaints are collected. */
+  async function opened(
+    browser: Browser,
+    look: (typeof looks)[number][1],
+  ): Promise<{ page: Page; complaints: string[] }> {
+    const context = await browser.newContext({ ...look, javaScriptEnabled: false });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('requestfailed', (request) => complaints.push(request.url()));
+    return { page, complaints };
+  }
+
+  const picture = async (page: Page, name: string) => {
+    if (PICTURES === undefined) return;
+    mkdirSync(PICTURES, { recursive: true });
+    await page.screenshot({ path: join(PICTURES, `checkout-${name}.png`), fullPage: true });
+  };
+
+  async function topup({ app }: Stand): Promise<{ url: string; headers: Record<string, string> }> {
+    const { headers } = await newKey(app);
+    const body = JSON.stringify({ amount_eur: 20 });
+    const answer = await app.json('/v1/keys/topup', { method: 'POST', body, headers });
+    return { url: String(answer.body['checkout_url']), headers };
+  }
+
+  test.for(looks)(
+    '%s: says that it is play money, fits the screen, and pays by keyboard',
+    async ([name, look], context) => {
+      if (at === null) return context.skip(NONE);
+      const { url, headers } = await topup(at);
+      const { page, complaints } = await opened(at.browser, look);
+      await page.goto(url);
+      expect(await page.getByRole('note').textContent()).toContain('No real money');
+      const wide = page.locator('html');
+      const [scroll, width] = await Promise.all([
+        wide.evaluate((e) => e.scrollWidth),
+        wide.evaluate((e) => e.clientWidth),
+      ]);
+      expect(scroll).toBeLessThanOrEqual(width);
+      for (const button of await page.getByRole('button').all()) {
+        const box = await button.boundingBox();
+        expect(box?.height).toBeGreaterThanOrEqual(44);
+      }
+      await picture(page, name);
+      // Tab through the page as somebody without a mouse would: every stop is seen, and the first button pays.
+      const pay = page.getByRole('button', { name: 'Pay €20.00 of play money' });
+      for (let i = 0; i < 12 && !(await pay.evaluate((e) => e === e.ownerDocument.activeElement)); i++) {
+        await page.keyboard.press('Tab');
+        const outline = await page
+          .locator(':focus')
+          .evaluate((e) => e.ownerDocument.defaultView?.getComputedStyle(e).outlineWidth);
+        expect(outline).toBe('3px');
+      }
+      await picture(page, `${name}-focus`);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Paid' }).waitFor();
+      expect(page.url()).toContain('/checkout/done?session=sandbox_');
+      await picture(page, `${name}-paid`);
+      expect(await balance(at.app, headers)).toBe(20.5);
+      // Back, and pressed again: still one payment.
+      await page.goBack();
+      await page.goto(url);
+      expect(await page.getByRole('button').count()).toBe(0);
+      expect(await balance(at.app, headers)).toBe(20.5);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  test('is cancelled by the other button, and gone then', async (context) => {
+    if (at === null) return context.skip(NONE);
+    const { url, headers } = await topup(at);
+    const { page } = await opened(at.browser, looks[0][1]);
+    await page.goto(url);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('heading', { name: 'Nothing was paid' }).waitFor();
+    await picture(page, 'cancelled');
+    await page.goto(url);
+    await page.getByRole('heading', { name: 'This checkout is over' }).waitFor();
+    await picture(page, 'over');
+    expect(await balance(at.app, headers)).toBe(0.5);
+    await page.context().close();
+  });
+
+  test('cannot be pressed from another page: a form elsewhere does not know the address, and a frame stays empty', async (context) => {
+    if (at === null) return context.skip(NONE);
+    const { url, headers } = await topup(at);
+    const { page } = await opened(at.browser, looks[0][1]);
+    await page.setContent(`<iframe src="${url}"></iframe>`);
+    await page.waitForLoadState();
+    const framed = page.frames()[1];
+    expect(await framed?.getByRole('button').count()).toBe(0);
+    expect(await balance(at.app, headers)).toBe(0.5);
+    await page.context().close();
+  });
+});
