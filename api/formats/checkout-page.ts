@@ -20,15 +20,16 @@ const bought = ({ kind, plan }: SeenCheckout): string =>
 const row = (term: string, value: string, total = ''): string =>
   `<div${total}><dt>${escapeHtml(term)}</dt><dd>${escapeHtml(value)}</dd></div>`;
 
-const PLAY =
-  '<p class="play" role="note"><strong>No real money</strong> This page stands in for a payment service while you try the register on your own machine. Nobody is charged.</p>';
+const play = (text: string): string => `<p class="play" role="note"><strong>No real money</strong> ${text}</p>`;
 
 /** The sandbox's page to pay on. Its form posts to its own address, which nobody can guess and which pays once. */
 export function checkoutPage(seen: SeenCheckout): ShellPage {
   const sum = printEuro(seen.eur);
   return {
     title: 'Sandbox checkout',
-    above: PLAY,
+    above: play(
+      'This page stands in for a payment service while you try the register on your own machine. Nobody is charged.',
+    ),
     body: `<dl class="sum">
 ${row('What', bought(seen))}
 ${row('For the key of', seen.email)}
@@ -68,7 +69,7 @@ export function returnPage(seen: SeenCheckout | 'cancelled' | null, base_url: st
   const now = seen.kind === 'topup' ? 'is on your key' : 'is yours';
   return {
     title: 'Paid',
-    above: seen.play ? PLAY : '',
+    above: seen.play ? play('That was the sandbox checkout. Nobody was charged.') : '',
     body: `<p>${thing} ${now}. You can close this page.</p>${BALANCE}<p class="actions"><a class="button" href="${escapeHtml(base_url)}/llms.txt">Go on to the guide</a></p>`,
   };
 }
