@@ -4,6 +4,7 @@ import { type CheckoutPages, mountCheckout } from './channels/checkout.ts';
 import { mountDocuments } from './channels/documents.ts';
 import { mountDownload } from './channels/download.ts';
 import { mountMetrics } from './channels/metrics.ts';
+import { mountOAuth } from './channels/oauth.ts';
 import { mountRecover } from './channels/recover.ts';
 import { type NodeBindings, readRequest, routedPath } from './channels/request.ts';
 import { errorResponse, preflight } from './channels/respond.ts';
@@ -12,6 +13,7 @@ import { mountParts, mountStatic } from './channels/static.ts';
 import { mountWebhook, type TakesWebhooks } from './channels/webhook.ts';
 import { toApiError } from './errors.ts';
 import type { Gate } from './execute.ts';
+import type { OAuthServer } from './oauth/server.ts';
 import { entity_page } from './operations/entity_page.ts';
 
 /** What the app is made of. Entries fill it from the settings, tests with doubles of the edges. */
@@ -22,6 +24,8 @@ export interface AppDeps {
   /** DIST_DIR. */
   dist: string;
   started_at: Date;
+  /** The authorization server; absent where nobody signs in, as in a measurement. */
+  oauth?: OAuthServer;
   /** Text of the operators' metrics; absent where nobody measures. */
   metrics?: () => Promise<{ type: string; text: string }>;
   /** Told of every error that is our own fault. */
@@ -30,7 +34,7 @@ export interface AppDeps {
 
 /** Builds the app; `app.request()` asks it without a socket. */
 export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
-  const { gate, report, started_at } = deps;
+  const { gate, report, started_at, oauth } = deps;
   const channel = { gate, report, started_at, root: deps.dist, page: entity_page };
   const app = new Hono<{ Bindings: NodeBindings }>({ getPath: (request) => routedPath(new URL(request.url).pathname) });
   app.options('/*', (c) => preflight(readRequest(gate, c).request_id));
@@ -40,6 +44,7 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   if (deps.metrics) mountMetrics(app, channel, deps.metrics);
   mountCheckout(app, { ...channel, checkout: deps.checkout });
   mountWebhook(app, { ...channel, checkout: deps.checkout });
+  if (oauth) mountOAuth(app, { gate, report, oauth });
   mountRest(app, channel);
   mountDocuments(app, channel);
   mountStatic(app, channel);

@@ -13,6 +13,7 @@ import type { X402Settings } from './access/x402/open.ts';
 import { createApp } from './app.ts';
 import type { Gate } from './execute.ts';
 import { lendFrom } from './lend.ts';
+import { openOAuth } from './oauth/server.ts';
 import { EVERY_OPERATION } from './operations/accounts.ts';
 import { openMetrics } from './ops/metrics.ts';
 import { standing } from './standing.ts';
@@ -85,8 +86,19 @@ async function start(config: Config): Promise<{ server: Server; register: Regist
     void process.stderr.write(`request ${request_id}: ${error instanceof Error ? error.stack : String(error)}\n`);
   const metrics = openMetrics(() => standing(register, access.redisUp));
   const gate = { ...(await gateOf(config, register, access)), seen: metrics.seen };
+  const { identify, limits } = access.gate;
+  const oauth = openOAuth({
+    store: access.store,
+    quotas: access.quotas,
+    identify,
+    limits,
+    base_url: config.BASE_URL,
+    now: clock,
+    report: (error) => report(error, 'oauth'),
+  });
   const app = createApp({
     gate,
+    oauth,
     checkout: access.checkout,
     dist: config.DIST_DIR,
     started_at,

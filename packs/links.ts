@@ -29,3 +29,6 @@ export function licenseText(pack: Pack): string {
 function cited(pack: Pack): string {
   return `${pack.title}. ${pack.attribution.replace(/[.\s]+$/, '')}.`;
 }
+
+/** Paths under the base URL that access tokens may be issued for, each with metadata of its own; '' is the whole service. */
+export const TOKEN_RESOURCES = ['', '/v1', '/mcp', '/mcp/account'] as const;

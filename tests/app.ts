@@ -9,6 +9,7 @@ import type { X402Settings } from '../api/access/x402/open.ts';
 import { createApp } from '../api/app.ts';
 import type { Gate } from '../api/execute.ts';
 import { lendFrom } from '../api/lend.ts';
+import { type OAuthParts, openOAuth } from '../api/oauth/server.ts';
 import { EVERY_OPERATION } from '../api/operations/accounts.ts';
 import { openMetrics } from '../api/ops/metrics.ts';
 import { standing } from '../api/standing.ts';
@@ -82,6 +83,8 @@ export interface TestOptions {
   stripe?: NonNullable<Parameters<typeof openAccess>[0]['stripe']>;
   /** Hears what the service logs about money. */
   log?: (line: string) => void;
+  /** How client ID metadata documents are fetched. */
+  fetch?: OAuthParts['fetch'];
 }
 
 /** Builds the app with the packs tools and harbours. Close it after the tests. */
@@ -152,8 +155,19 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     ...options.gate,
   };
   const metrics = openMetrics(() => standing(register, access.redisUp));
+  const oauth = openOAuth({
+    store: access.store,
+    quotas: access.quotas,
+    identify: gate.identify,
+    limits: gate.limits,
+    base_url: base,
+    now,
+    report: (error) => faults.push(error),
+    fetch: options.fetch,
+  });
   const app = createApp({
     gate,
+    oauth,
     metrics: metrics.text,
     checkout: access.checkout,
     dist: options.dist ?? join(dataDir, 'dist'),

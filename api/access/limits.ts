@@ -3,13 +3,16 @@ import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimi
 import { subscription } from '../../data/subscriptions.ts';
 import type { Redis } from './redis.ts';
 
-export type Bucket = 'free' | 'paid';
+export type Bucket = 'free' | 'paid' | 'signin' | 'register';
 
 /** Seconds of a bucket's window. */
 const WINDOW = 60;
 
-/** Calls a minute where no plan says otherwise (specification section 8; contract section 3). */
-const CALLS: Record<Bucket, number> = { free: 300, paid: 60 };
+/**
+ * Calls a minute where no plan says otherwise (specification section 8; contract section 3), and per address: attempts to
+ * sign in to OAuth, and clients made known to it, by registration or by a metadata document that must be fetched.
+ */
+const CALLS: Record<Bucket, number> = { free: 300, paid: 60, signin: 10, register: 20 };
 
 /** What a bucket says after a call was counted. */
 export interface Standing {
@@ -31,12 +34,12 @@ export interface Limits {
 type Maker = (bucket: Bucket, points: number) => RateLimiterAbstract;
 
 /** Limits kept in this process. */
-export function memoryLimits(calls: Record<Bucket, number> = CALLS): Limits {
+export function memoryLimits(calls: Partial<Record<Bucket, number>> = {}): Limits {
   return limitsOf((bucket, points) => new RateLimiterMemory({ keyPrefix: bucket, points, duration: WINDOW }), calls);
 }
 
 /** Limits in Redis, shared by all processes; while Redis is away, each process counts for itself. */
-export function redisLimits(redis: Redis, calls: Record<Bucket, number> = CALLS): Limits {
+export function redisLimits(redis: Redis, calls: Partial<Record<Bucket, number>> = {}): Limits {
   return limitsOf((bucket, points) => {
     const keyPrefix = `register:${bucket}:${points}`;
     return new RateLimiterRedis({
@@ -51,7 +54,8 @@ export function redisLimits(redis: Redis, calls: Record<Bucket, number> = CALLS)
   }, calls);
 }
 
-function limitsOf(make: Maker, calls: Record<Bucket, number>): Limits {
+function limitsOf(make: Maker, changed: Partial<Record<Bucket, number>>): Limits {
+  const calls = { ...CALLS, ...changed };
   const limiters = new Map<string, RateLimiterAbstract>();
   const limiterOf = (bucket: Bucket, points: number): RateLimiterAbstract => {
     const name = `${bucket} ${points}`;

@@ -76,6 +76,7 @@ export async function openAccess(options: AccessOptions) {
     redisUp: () => redis?.up() ?? null,
     /** For tests: what x402 does by itself from time to time. */
     sweepPayments: async (): Promise<void> => x402?.sweep(),
+    quotas,
     async close() {
       clearInterval(sweeping);
       x402?.close();

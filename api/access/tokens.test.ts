@@ -8,7 +8,7 @@ import { openLookup } from '../../data/state/lookup.ts';
 import { rotateSigningKeys, signingKeys } from '../../data/state/signing-keys.ts';
 import type { Store } from '../../data/state/store.ts';
 import { describeStores } from '../../tests/stores.ts';
-import { accessTokens, RESOURCES } from './tokens.ts';
+import { accessTokens, audiences } from './tokens.ts';
 
 const BASE = 'https://register.example';
 const NOW = new Date('2026-11-20T12:00:00Z');
@@ -51,8 +51,8 @@ describeStores('access tokens', (under) => {
       const store = await under.open();
       const { key, sign, ask, claims, close } = await stage(store, 1000);
       const caller = { kind: 'key', id: key.id, plan: 'payg', balance: 500_000 };
-      for (const path of RESOURCES)
-        expect(await ask(await sign({ aud: BASE + path }))).toEqual({
+      for (const aud of audiences(BASE))
+        expect(await ask(await sign({ aud }))).toEqual({
           ...caller,
           grant: { name: claims.grant, left: 1000 },
         });

@@ -4,10 +4,11 @@ import type { Lookup } from '../../data/state/lookup.ts';
 import { signingKeys } from '../../data/state/signing-keys.ts';
 import type { Store } from '../../data/state/store.ts';
 import { currentPlan } from '../../data/subscriptions.ts';
+import { TOKEN_RESOURCES } from '../../packs/links.ts';
 import type { Identify } from './caller.ts';
 
-/** Paths, under the base URL, of the resources that tokens may be issued for: an audience is one of these and nothing else. */
-export const RESOURCES = ['', '/v1', '/mcp', '/mcp/account'] as const;
+/** Audiences of our tokens: each of our resources and nothing else. */
+export const audiences = (base_url: string): string[] => TOKEN_RESOURCES.map((path) => base_url + path);
 
 /** Seconds that the clocks of our own processes may differ by. */
 const SKEW = 5;
@@ -53,7 +54,7 @@ function keySet(store: Store): JWTVerifyGetKey {
  */
 export function accessTokens({ store, lookup, base_url, now }: Parts): Identify {
   const keys = keySet(store);
-  const audience = RESOURCES.map((path) => base_url + path);
+  const audience = audiences(base_url);
   return async ({ via, secret }) => {
     if (via !== 'authorization') return null;
     const options = { algorithms: ['ES256'], typ: 'at+jwt', issuer: base_url, audience, clockTolerance: SKEW };

@@ -1,5 +1,6 @@
 // The root, the health of the process, and the discovery documents: free, and never limited.
 
+import { authorizationServer } from '../discovery/authorization-server.ts';
 import { health } from '../discovery/health.ts';
 import { type Content, DOCUMENTS, type View } from '../discovery/index.ts';
 import { llmsText } from '../discovery/llms.ts';
@@ -41,6 +42,11 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
         return send(c, text, document.content_type, { ...headers, ...document.headers?.(view) });
       }),
     );
+  for (const path of ['', '/v1'])
+    app.get(`/.well-known/oauth-authorization-server${path}`, (c) => {
+      const { headers } = readRequest(gate, c);
+      return send(c, JSON.stringify(authorizationServer(gate.base_url)), JSON_TYPE['Content-Type'], headers);
+    });
   // RFC 9728 puts the resource's path behind the well-known one, as further segments.
   const WELL_KNOWN = '/.well-known/oauth-protected-resource';
   const metadata = (c: Http) => {

@@ -1,17 +1,16 @@
 // /.well-known/oauth-protected-resource: what every 401 points to (RFC 9728).
+import { TOKEN_RESOURCES } from '../../packs/links.ts';
 
-/** Resources that have metadata, by path; the root stands for the whole service. An allow-list: nothing else is echoed. */
-const RESOURCES = ['', '/v1'] as const;
-
-/** Metadata of one resource, or null for a path that is none. An authorization server is named once there is one. */
+/** Metadata of one resource by its path, or null for a path that is none: an allow-list, nothing else is echoed. */
 export function protectedResource(base_url: string, path: string): Record<string, unknown> | null {
   const wanted = path === '/' ? '' : path;
-  if (!RESOURCES.some((known) => known === wanted)) return null;
+  if (!TOKEN_RESOURCES.some((known) => known === wanted)) return null;
   return {
     resource: `${base_url}${wanted}`,
-    bearer_methods_supported: ['header'],
+    authorization_servers: [base_url],
     scopes_supported: ['read'],
+    bearer_methods_supported: ['header'],
     resource_name: 'Dataset register',
-    resource_documentation: `${base_url}/llms.txt`,
+    resource_documentation: `${base_url}/auth.md`,
   };
 }

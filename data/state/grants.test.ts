@@ -79,7 +79,13 @@ describeStores('grants', (under) => {
         ['Grant', id],
         ['RefreshToken', `token of ${id}`],
       ] as const)
-        await putItem(store, model, item, { jti: item, grantId: model === 'Grant' ? undefined : id }, null);
+        await putItem(
+          store,
+          model,
+          item,
+          { jti: item },
+          { expires_at: null, grant: model === 'Grant' ? undefined : name },
+        );
       expect(await lookup.grant(name, NOW)).toMatchObject({ name, left: null, key: { id: key_id, balance: 500_000 } });
       await endGrant(store, name);
       expect(await lookup.grant(name, NOW)).toBeNull();
@@ -93,7 +99,7 @@ describeStores('grants', (under) => {
       const store = await under.open();
       const lookup = openLookup(store);
       const { id, name, key_id } = await granted(store, null);
-      await putItem(store, 'RefreshToken', `token of ${id}`, { grantId: id }, null);
+      await putItem(store, 'RefreshToken', `token of ${id}`, {}, { expires_at: null, grant: name });
       if (how === 'revokeKey') await revokeKey(store, key_id, NOW);
       else await rotateKey(store, key_id);
       expect(await lookup.grant(name, NOW)).toBeNull();

@@ -8,20 +8,23 @@ export type OAuthItem = Record<string, unknown>;
 /** Stands in a stored payload for the id of the item. No id and no JSON text can hold it. */
 const SELF = '\u0001self';
 
-/** Writes an item, new or again. `expires_at` in milliseconds since 1970; null: it is kept until it is destroyed. */
-export async function putItem(
-  store: Store,
-  model: string,
-  id: string,
-  item: OAuthItem,
-  expires_at: number | null,
-): Promise<void> {
-  const { grantId, uid } = item as { grantId?: string; uid?: string };
+/** What an item is found and ended by, beside its id. */
+export interface ItemTies {
+  /** Milliseconds since 1970; null: it is kept until it is destroyed. */
+  expires_at: number | null;
+  /** Name of the grant that it ends with (grants.ts). */
+  grant?: string | undefined;
+  /** The second id of a session. */
+  uid?: string | undefined;
+}
+
+/** Writes an item, new or again. */
+export async function putItem(store: Store, model: string, id: string, item: OAuthItem, ties: ItemTies): Promise<void> {
   const row = {
     payload: JSON.stringify(item).replaceAll(id, SELF),
-    grant_id: grantId === undefined ? null : hashSecret(grantId),
-    uid: uid === undefined ? null : hashSecret(uid),
-    expires_at,
+    grant_id: ties.grant ?? null,
+    uid: ties.uid === undefined ? null : hashSecret(ties.uid),
+    expires_at: ties.expires_at,
   };
   await store.db
     .insertInto('oauth_items')

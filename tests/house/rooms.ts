@@ -76,6 +76,7 @@ export const ROOMS: readonly Room[] = [
     may: [
       'api/discovery',
       'api/execute.ts',
+      'api/oauth',
       'api/operations',
       'api/operation.ts',
       'api/errors.ts',

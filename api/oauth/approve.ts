@@ -1,0 +1,105 @@
+// /oauth/approve/{uid}: where a person signs in with their key and decides what a client may spend.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type Provider from 'oidc-provider';
+import { openGrant } from '../../data/state/grants.ts';
+import { keyById } from '../../data/state/keys.ts';
+import { destroyItemByUid, keepItem } from '../../data/state/oauth-items.ts';
+import type { Store } from '../../data/state/store.ts';
+import type { Identify } from '../access/caller.ts';
+import { consentPage, overPage, type ShownClient, signInPage } from './pages.ts';
+import { PATHS } from './paths.ts';
+import { LIFE } from './provider.ts';
+import { readAmount, signIn } from './signin.ts';
+
+export interface ApproveParts {
+  store: Store;
+  identify: Identify;
+  base_url: string;
+  now(): Date;
+}
+
+/** What a step answers: a page, or the way on. */
+export type Step = { status: number; html: string } | { to: string };
+
+type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
+
+/** How long a client is kept after somebody let it in, in milliseconds: longer than the grant lasts. */
+const KEPT = 400 * 86_400_000;
+
+/** Shows the step that the person is at, or takes what they answered (`form`). */
+export async function approve(
+  parts: ApproveParts,
+  provider: Provider,
+  request: IncomingMessage,
+  response: ServerResponse,
+  form: URLSearchParams | null,
+): Promise<Step> {
+  const interaction = await provider.interactionDetails(request, response).catch(() => null);
+  const client = interaction && (await shownClient(provider, interaction));
+  if (!interaction || !client) return { status: 400, html: overPage(parts.base_url) };
+  const finish = async (result: Parameters<Provider['interactionResult']>[2]): Promise<Step> => ({
+    to: await provider.interactionResult(request, response, result, { mergeWithLastSubmission: true }),
+  });
+  if (form?.get('action') === 'deny')
+    return finish({ error: 'access_denied', error_description: 'The person did not allow it.' });
+  if (interaction.prompt.name === 'login') {
+    if (form === null) return { status: 200, html: signInPage(parts.base_url, client) };
+    const signed = await signIn(parts.identify, form.get('key') ?? '');
+    if ('wrong' in signed) return { status: 422, html: signInPage(parts.base_url, client, signed.wrong) };
+    const before = await provider.Session.get(provider.createContext(request, response));
+    if (interaction.session && interaction.session.accountId !== signed.key_id) return restart(parts, interaction);
+    if (before.accountId !== undefined && before.accountId !== signed.key_id) await before.destroy();
+    return finish({ login: { accountId: signed.key_id, remember: false } });
+  }
+  return decide(parts, provider, interaction, client, form, finish);
+}
+
+async function decide(
+  parts: ApproveParts,
+  provider: Provider,
+  interaction: Interaction,
+  client: ShownClient,
+  form: URLSearchParams | null,
+  finish: (result: { consent: { grantId: string } }) => Promise<Step>,
+): Promise<Step> {
+  const { store, base_url, now } = parts;
+  const key = interaction.session ? await keyById(store, interaction.session.accountId) : null;
+  if (key === null || key.revoked_at !== null || form?.get('action') === 'switch') return restart(parts, interaction);
+  const account = { email: key.email, balance: key.balance };
+  if (form === null) return { status: 200, html: consentPage(base_url, client, account) };
+  const entered = form.get('cap') ?? '';
+  const cap = readAmount(entered);
+  if (form.get('action') !== 'allow' || cap === undefined) {
+    const wrong = 'Write an amount in EUR above zero, such as 5 or 0.50, or leave the field empty.';
+    return { status: 422, html: consentPage(base_url, client, account, { entered, wrong }) };
+  }
+  const client_id = String(interaction.params['client_id']);
+  const grant = new provider.Grant({ accountId: key.id, clientId: client_id });
+  grant.addOIDCScope('read');
+  const asked = interaction.prompt.details['missingResourceScopes'] as Record<string, string[]> | undefined;
+  for (const resource of Object.keys(asked ?? {})) grant.addResourceScope(resource, 'read');
+  const grantId = await grant.save();
+  const at = now().getTime();
+  const about = { key_id: key.id, client_id, client_name: client.name, created_at: at };
+  await openGrant(store, grantId, { ...about, cap, expires_at: at + LIFE.Grant * 1000 });
+  await keepItem(store, 'Client', client_id, at + KEPT);
+  return finish({ consent: { grantId } });
+}
+
+/** Signs out and asks the same again, from its beginning. */
+async function restart({ store, base_url }: ApproveParts, interaction: Interaction): Promise<Step> {
+  if (interaction.session?.uid) await destroyItemByUid(store, 'Session', interaction.session.uid);
+  await interaction.destroy();
+  const asked = Object.entries(interaction.params).flatMap(([name, value]) =>
+    [value].flat().map((each) => [name, String(each)]),
+  );
+  return { to: `${base_url}${PATHS.authorize}?${new URLSearchParams(asked)}` };
+}
+
+async function shownClient(provider: Provider, { params }: Interaction): Promise<ShownClient | null> {
+  const id = String(params['client_id']);
+  const client = await provider.Client.find(id).catch(() => undefined);
+  if (!client) return null;
+  const document = /^https:/i.test(id) ? id : undefined;
+  return { name: client.clientName ?? id, document, redirect: String(params['redirect_uri']) };
+}

@@ -1,0 +1,134 @@
+// What a client may say of itself, and what we make of it: registration (RFC 7591) and client ID metadata documents.
+import { randomBytes } from 'node:crypto';
+import { hashSecret } from '../../data/state/key-format.ts';
+
+/** Client metadata before anything checked it: any JSON. */
+export type Metadata = Record<string, unknown>;
+
+/** A refusal of metadata; the caller makes it the provider's own error. */
+export type Refuse = (code: 'invalid_redirect_uri' | 'invalid_client_metadata', why: string) => never;
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+const REDIRECTS = 10;
+const LONGEST = 2000;
+
+/** Metadata that asks for what this service has not (OpenID, keys to fetch): dropped unread, as RFC 7591 section 2 wants. */
+const IGNORED = [
+  'default_acr_values',
+  'default_max_age',
+  'id_token_signed_response_alg',
+  'initiate_login_uri',
+  'jwks',
+  'jwks_uri',
+  'require_auth_time',
+  'response_modes',
+  'sector_identifier_uri',
+  'subject_type',
+];
+
+/** What a registration answers of what is stored. */
+export const ANSWERED = [
+  'client_id',
+  'client_id_issued_at',
+  'client_secret',
+  'client_secret_expires_at',
+  'client_name',
+  'client_uri',
+  'logo_uri',
+  'tos_uri',
+  'policy_uri',
+  'contacts',
+  'redirect_uris',
+  'grant_types',
+  'response_types',
+  'token_endpoint_auth_method',
+  'application_type',
+  'scope',
+];
+
+/** The id of a client that registers itself. */
+export const newClientId = (): string => `dcr_${randomBytes(24).toString('base64url')}`;
+
+/** A client's secret as it is stored: it has too much entropy to be guessed, so a plain hash is enough. */
+export const storedSecret = (secret: string): string => `sha256:${hashSecret(secret)}`;
+
+/**
+ * Settles a new client's metadata, in place, before it is validated. Without a key it is public; one that was registered
+ * with a key has a secret and may also use it without a person (specification section 5, scheme 4).
+ */
+export function settleNew(metadata: Metadata, key_id: string | undefined, refuse: Refuse): void {
+  settle(metadata, refuse);
+  if (key_id === undefined) {
+    delete metadata['key_id'];
+    bePublic(metadata);
+    return;
+  }
+  metadata['key_id'] = key_id;
+  if (metadata['token_endpoint_auth_method'] !== 'client_secret_post')
+    metadata['token_endpoint_auth_method'] = 'client_secret_basic';
+  if (typeof metadata['client_secret'] !== 'string') metadata['client_secret'] = randomBytes(32).toString('base64url');
+  metadata['client_secret_expires_at'] = 0;
+  const redirects = metadata['redirect_uris'];
+  const redirected = Array.isArray(redirects) && redirects.length > 0;
+  if (!redirected) metadata['response_types'] = [];
+  const asked = redirected && Array.isArray(metadata['grant_types']) ? metadata['grant_types'] : [];
+  metadata['grant_types'] = [...new Set([...asked, 'client_credentials'])];
+}
+
+/** Settles what a client ID metadata document says: always a public client, and nobody's key. */
+export function settleDocument(metadata: Metadata, refuse: Refuse): void {
+  delete metadata['key_id'];
+  settle(metadata, refuse);
+  bePublic(metadata);
+}
+
+function bePublic(metadata: Metadata): void {
+  delete metadata['client_secret'];
+  delete metadata['client_secret_expires_at'];
+  metadata['token_endpoint_auth_method'] = 'none';
+  const asked = metadata['grant_types'];
+  if (Array.isArray(asked)) metadata['grant_types'] = asked.filter((type) => type !== 'client_credentials');
+}
+
+/** Rules for every client. */
+function settle(metadata: Metadata, refuse: Refuse): void {
+  for (const name of IGNORED) delete metadata[name];
+  metadata['scope'] = 'read';
+  metadata['response_modes'] = ['query'];
+  const name = metadata['client_name'];
+  if (typeof name === 'string') metadata['client_name'] = plainName(name) || undefined;
+  const redirects = metadata['redirect_uris'];
+  if (!Array.isArray(redirects)) return;
+  if (redirects.length > REDIRECTS) refuse('invalid_redirect_uri', `more than ${REDIRECTS} redirect_uris`);
+  const kinds = redirects.map((uri) => redirectKind(uri, refuse));
+  // Desktop clients leave the type out or say "web"; what their redirects are tells it (RFC 8252 section 7).
+  metadata['application_type'] = kinds.every((kind) => kind === 'web') ? 'web' : 'native';
+}
+
+/** Where a redirect leads: an https address, or a program on the person's own machine. */
+function redirectKind(uri: unknown, refuse: Refuse): 'web' | 'native' {
+  const url = typeof uri === 'string' && uri.length <= LONGEST ? URL.parse(uri) : null;
+  if (url === null)
+    return refuse('invalid_redirect_uri', `a redirect_uri is an address of at most ${LONGEST} characters`);
+  if (url.username !== '' || url.password !== '')
+    return refuse('invalid_redirect_uri', 'a redirect_uri has no user name and no password');
+  if (url.protocol === 'https:') return 'web';
+  if (url.protocol === 'http:' && !LOOPBACK.has(url.hostname))
+    return refuse('invalid_redirect_uri', 'http is for redirects to the same machine only; use https');
+  return 'native';
+}
+
+/** A name without anything that could change how the text around it reads, at most 80 characters. */
+export function plainName(name: string): string {
+  const plain = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').replace(/\s+/g, ' ');
+  return [...plain.trim()].slice(0, 80).join('');
+}
+
+/** What the person reads of a redirect: `its host`, or that it is a program on their own machine. */
+export function destination(redirect: string): { label: string; local: boolean } {
+  const url = URL.parse(redirect);
+  if (url === null) return { label: 'an unknown address', local: false };
+  if (url.protocol === 'https:') return { label: url.host, local: false };
+  if (url.protocol === 'http:') return { label: `${url.host}, on this computer`, local: true };
+  return { label: `the program that opens ${url.protocol}// links on this device`, local: true };
+}

@@ -1,0 +1,206 @@
+// The authorization server: oidc-provider, told to be OAuth 2.1 alone (docs/decisions has why; protocols.md 3.1 each setting).
+import type Provider from 'oidc-provider';
+import type { Configuration } from 'oidc-provider';
+import { grantName } from '../../data/state/grants.ts';
+import { hashSecret, sameHash } from '../../data/state/key-format.ts';
+import { keyById } from '../../data/state/keys.ts';
+import { sharedSecret } from '../../data/state/secrets.ts';
+import { signingKeys } from '../../data/state/signing-keys.ts';
+import type { Store } from '../../data/state/store.ts';
+import type { Limits } from '../access/limits.ts';
+import { audiences } from '../access/tokens.ts';
+import { clientGrant, storedModels } from './adapter.ts';
+import { factsOf } from './bridge.ts';
+import { type Metadata, newClientId, type Refuse, settleDocument, settleNew, storedSecret } from './clients.ts';
+import { authorizationManners, registrationManners, tokenManners } from './manners.ts';
+import { errorPage } from './pages.ts';
+import { PATHS } from './paths.ts';
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+/** Lifetimes in seconds. A refresh token is over after a month unused, and with its grant a year after the consent. */
+export const LIFE = {
+  AccessToken: HOUR,
+  ClientCredentials: HOUR,
+  AuthorizationCode: 60,
+  RefreshToken: 30 * DAY,
+  Grant: 365 * DAY,
+  /** How long a person may take to sign in and decide, and how long they stay signed in. */
+  Interaction: 900,
+  Session: 900,
+  /** Never issued; oidc-provider wants to know all the same. */
+  IdToken: HOUR,
+} as const;
+
+export interface ProviderParts {
+  store: Store;
+  limits: Limits;
+  base_url: string;
+  now(): Date;
+  /** Told of every error that is our own fault. */
+  report(error: unknown): void;
+  /** Fetches client ID metadata documents; absent: Node's fetch, kept away from private addresses by oidc-provider. */
+  fetch?: Configuration['fetch'] | undefined;
+}
+
+type Library = typeof import('oidc-provider');
+
+/** oidc-provider says on the console that a Node version is no LTS yet, while it loads; nothing of ours speaks there. */
+async function load(): Promise<Library> {
+  const { warn } = console;
+  console.warn = () => {};
+  try {
+    return await import('oidc-provider');
+  } finally {
+    console.warn = warn;
+  }
+}
+
+/** Makes the provider. It takes a third of a second to load, so nothing waits for it but the first OAuth request. */
+export async function makeProvider(parts: ProviderParts): Promise<Provider> {
+  const { store, base_url, now, report } = parts;
+  const library = await load();
+  const { errors } = library;
+  const isLive = async (id: string) => (await keyById(store, id))?.revoked_at === null;
+  const provider = new library.Provider(base_url, {
+    adapter: storedModels({ store, now, used: () => new errors.InvalidGrant('it was used before') }),
+    jwks: { keys: [...(await signingKeys(store)).keys] },
+    cookies: cookies(base_url, await sharedSecret(store, 'oauth_cookies')),
+    ...people(library, parts, isLive),
+    ...clients(library, parts),
+    ...tokens(library, parts),
+  });
+  provider.proxy = true;
+  provider.Client.prototype.compareClientSecret = function (actual) {
+    return sameHash(hashSecret(String(this.clientSecret)), hashSecret(storedSecret(actual)));
+  };
+  provider.use(authorizationManners(provider, isLive));
+  provider.use(registrationManners(store, now));
+  provider.use(tokenManners);
+  provider.on('server_error', (_, error) => report(error));
+  (provider as NodeJS.EventEmitter).on('error', report);
+  return provider;
+}
+
+function cookies(base_url: string, secret: string): Configuration['cookies'] {
+  const path = `${new URL(base_url).pathname.replace(/\/$/, '')}/oauth`;
+  const common = { httpOnly: true, sameSite: 'lax' } as const;
+  return {
+    keys: [secret],
+    names: { session: 'register_session', interaction: 'register_step', resume: 'register_resume' },
+    long: { ...common, path },
+    short: common,
+  };
+}
+
+/** Who signs in, where they are asked, and what a consent stands for. */
+function people(
+  { interactionPolicy }: Library,
+  { base_url }: ProviderParts,
+  isLive: (id: string) => Promise<boolean>,
+): Configuration {
+  const policy = interactionPolicy.base();
+  // A key that is revoked between sign-in and consent signs nobody in any more.
+  const gone = new interactionPolicy.Check('key_gone', 'the key was revoked', ({ oidc }) => {
+    return oidc.session?.accountId !== undefined && oidc.account === undefined;
+  });
+  policy.get('login')?.checks.add(gone);
+  return {
+    interactions: { policy, url: (_, { uid }) => `${base_url}${PATHS.approve}/${uid}` },
+    findAccount: async (_, id) => ((await isLive(id)) ? { accountId: id, claims: () => ({ sub: id }) } : undefined),
+    // Each consent is a grant of its own with its own cap: what another window was allowed is never widened in silence.
+    async loadExistingGrant({ oidc }) {
+      const grant = oidc.result?.consent?.grantId;
+      return grant === undefined ? undefined : oidc.provider.Grant.find(grant);
+    },
+    renderError(ctx, out) {
+      ctx.type = 'html';
+      ctx.body = errorPage(base_url, out.error, out.error_description ?? '');
+    },
+  };
+}
+
+/** Who may become a client, and how it shows that it is one. */
+function clients({ errors }: Library, { fetch }: ProviderParts): Configuration {
+  const refuse: Refuse = (code, why) => {
+    throw new errors.CustomOIDCProviderError(code, why);
+  };
+  return {
+    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
+    clientBasedCORS: () => true,
+    extraClientMetadata: {
+      properties: ['key_id'],
+      validator(ctx, _, __, given) {
+        const metadata = given as Metadata;
+        if (ctx) settleNew(metadata, factsOf(ctx.req).key_id, refuse);
+        // A stored client was settled when it registered.
+        else if (/^https:/i.test(String(metadata['client_id']))) settleDocument(metadata, refuse);
+      },
+    },
+    ...(fetch === undefined ? {} : { fetch }),
+  };
+}
+
+/** What is issued, for what and for how long. */
+function tokens({ errors }: Library, { base_url, limits }: ProviderParts): Configuration {
+  const plain = (url: string) => (URL.parse(url)?.href ?? url).replace(/\/$/, '');
+  const resources = new Map(audiences(base_url).map((audience) => [plain(audience), audience]));
+  return {
+    routes: {
+      authorization: PATHS.authorize,
+      token: PATHS.token,
+      registration: PATHS.register,
+      revocation: PATHS.revoke,
+      jwks: PATHS.keys,
+    },
+    scopes: ['read'],
+    responseTypes: ['code'],
+    pkce: { required: () => true },
+    ttl: LIFE,
+    issueRefreshToken: async (_, client) => client.grantTypeAllowed('refresh_token'),
+    expiresWithSession: async () => false,
+    rotateRefreshToken: true,
+    revokeGrantPolicy: () => true,
+    formats: {
+      customizers: {
+        jwt(_, token, jwt) {
+          const ofClient = token.kind === 'ClientCredentials';
+          const client = token.client as unknown as { clientId: string; key_id?: string };
+          if (ofClient) jwt.payload['sub'] = client.key_id;
+          jwt.payload['scope'] = 'read';
+          jwt.payload['grant'] = grantName(ofClient ? clientGrant(client.clientId) : String(token.grantId));
+        },
+      },
+    },
+    features: {
+      clientCredentials: { enabled: true },
+      registration: { enabled: true, idFactory: newClientId, issueRegistrationAccessToken: false },
+      clientIdMetadataDocument: {
+        enabled: true,
+        ack: 'draft-02',
+        allowFetch: async ({ req }) =>
+          (await limits.spend('register', `ip ${factsOf(req).address}`))?.allowed !== false,
+        allowClient: () => true,
+      },
+      revocation: { enabled: true, allowedPolicy: (_, client, token) => client.clientId === token.clientId },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: (_, __, several) => several?.[0] ?? `${base_url}/mcp`,
+        useGrantedResource: () => true,
+        getResourceServerInfo(_, resource) {
+          const audience = resources.get(plain(resource));
+          if (audience === undefined) throw new errors.InvalidTarget('no resource of this service');
+          const format = { accessTokenFormat: 'jwt', jwt: { sign: { alg: 'ES256' } } } as const;
+          return { scope: 'read', audience, accessTokenTTL: LIFE.AccessToken, ...format };
+        },
+      },
+      devInteractions: { enabled: false },
+      userinfo: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      dPoP: { enabled: false },
+    },
+  };
+}
