@@ -21,7 +21,7 @@ import { Output, type OutputCounts } from './prerender-output.ts';
 import { sleepingRelease } from './prerender-release.ts';
 
 export interface PrerenderOptions {
-  config: Pick<Config, 'DATA_DIR' | 'DIST_DIR' | 'BASE_URL' | 'EUR_USD'>;
+  config: Pick<Config, 'DATA_DIR' | 'DIST_DIR' | 'BASE_URL' | 'EUR_USD'> & Partial<Pick<Config, 'X402_PAY_TO'>>;
   /** Datasets without a release yet are left out. */
   packs: readonly Pack[];
   /** Datasets whose pack cannot be read today: their files stay as they are. */
@@ -83,10 +83,11 @@ export async function prerender({
       await writePages({ release, base, scratch, key: `full.${made}`, progress: told }, output);
     }
     progress.step('register', 'prerender');
-    const key = `register.${hash('sha256', keys.join(), 'hex').slice(0, 16)}`;
+    const x402 = config.X402_PAY_TO !== undefined;
+    const key = `register.${hash('sha256', [...keys, x402].join(), 'hex').slice(0, 16)}`;
     if (!output.keepAll(key)) {
       await writeAnswers({ ...shared, key }, output);
-      const view = { ...shared, base_url: base, now: momentOf(releases) };
+      const view = { ...shared, base_url: base, x402, now: momentOf(releases) };
       for (const document of DOCUMENTS.filter(({ live }) => !live)) {
         for (const { path, params } of addressesOf(document, view)) {
           const text = await document.text(view, params);

@@ -19,6 +19,7 @@ export interface Asked {
 /** Further parameters that change the shape of an answer, by operation; `first` and `second` are slugs. */
 const MORE: Record<string, (first: string, second: string, pack: Pack) => string[]> = {
   entity_search: () => ['total=true&limit=3', 'q=zzzzzz', 'limit=1&sort=updated'],
+  entity_search_paid: () => ['total=true&limit=3'],
   entity_batch: (first, second) => [`ids=${second},${first},nobody`, `ids=${first}&as_of=2026-11-19T00:00:00Z`],
   entity_get: () => ['as_of=2026-11-20T00:00:00Z'],
   dataset_facets: (_first, _second, { attributes }) => attributes.filter(counted).map(({ name }) => `by=${name}`),

@@ -73,8 +73,10 @@ async function guarded(
   try {
     const leases = await gate.lease(null);
     try {
-      const { base_url, operations, eur_usd } = gate;
-      return await make({ base_url, operations, eur_usd, releases: leases.releases, now: gate.now() }, headers);
+      const { base_url, operations, eur_usd, payments } = gate;
+      const x402 = { x402: payments.waiting !== undefined, quote: payments.quote };
+      const view = { base_url, operations, eur_usd, releases: leases.releases, now: gate.now(), ...x402 };
+      return await make(view, headers);
     } finally {
       leases.done();
     }

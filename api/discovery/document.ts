@@ -1,10 +1,13 @@
 // What a discovery document is: an address, a content type and a text made from the register and the table of operations.
+import type { Gate } from '../execute.ts';
 import type { Context } from '../operation.ts';
 
 /** What documents are made from; the same for the live API and the nightly build. */
 export type View = Pick<Context, 'releases' | 'operations' | 'base_url' | 'eur_usd' | 'now'> & {
   /** Whether calls can be paid with x402, so that no document promises what the 402 does not. */
   x402?: boolean;
+  /** What the 402 of a call asks; absent in a build, which asks nobody. */
+  quote?: Gate['payments']['quote'];
 };
 
 /** Parameters of the address of one of several like documents, by name. */

@@ -18,7 +18,8 @@ export interface Answered {
 /** How many records the examples of a dataset are about. */
 const SLUGS = 2;
 
-async function slugsOf(view: View, release: Release): Promise<string[]> {
+/** Slugs of the records that examples of a dataset are about. */
+export async function slugsOf(view: View, release: Release): Promise<string[]> {
   const search = OPERATIONS.find(({ name }) => name === 'entity_search');
   if (!search) return [];
   const { items } = (await ask(view, release, search, { limit: String(SLUGS) })) as { items: { slug: string }[] };
@@ -36,8 +37,8 @@ async function ask(view: View, release: Release | undefined, operation: Operatio
 
 type Raw = Parameters<Operation['parse']>[0];
 
-/** The question in words: method, path with its parameters, query. */
-function asked(operation: Operation, pack: Pack | null, input: Raw): string {
+/** Path and query of a question. */
+export function exampleUrl(operation: Operation, pack: Pack | null, input: Raw): string {
   const query = new URLSearchParams();
   let path = openPath(operation, pack);
   for (const [name, value] of Object.entries(input)) {
@@ -45,8 +46,7 @@ function asked(operation: Operation, pack: Pack | null, input: Raw): string {
     if (path.includes(`{${name}}`)) path = path.replace(`{${name}}`, text);
     else query.append(name, text);
   }
-  const tail = decodeURIComponent(`${query}`);
-  return `${operation.route.method} ${path}${tail === '' ? '' : `?${tail}`}`;
+  return query.size === 0 ? path : `${path}?${query}`;
 }
 
 /** Asks every operation that has a question to show, about one dataset, or (undefined) the register. */
@@ -60,7 +60,7 @@ export async function examplesOf(view: View, release: Release | undefined): Prom
     const input = operation.example?.(pack as Pack, slugs) ?? null;
     if (input === null) continue;
     found.set(operation.name, {
-      question: asked(operation, pack, input),
+      question: `${operation.route.method} ${decodeURIComponent(exampleUrl(operation, pack, input))}`,
       answer: await ask(view, release, operation, input),
     });
   }

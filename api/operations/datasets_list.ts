@@ -34,7 +34,10 @@ export function shortName(name: string): string {
 }
 
 /** Prices of a dataset by the pack's own names, for the operations that the table has. */
-export function pricesOf({ pack }: Release, ctx: Context): Entry['prices'] {
+export function pricesOf(
+  { pack }: Pick<Release, 'pack'>,
+  ctx: Pick<Context, 'operations' | 'eur_usd'>,
+): Entry['prices'] {
   const priced = [...new Set(ctx.operations.flatMap(({ price }) => (price ? [price.of] : [])))];
   return Object.fromEntries(
     priced.map((of) => [of, { eur: eur(pack.prices[of]), usd: usd(pack.prices[of], ctx.eur_usd) }]),

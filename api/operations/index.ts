@@ -20,6 +20,7 @@ import { entity_get } from './entity_get.ts';
 import { entity_history } from './entity_history.ts';
 import { entity_prices } from './entity_prices.ts';
 import { entity_search } from './entity_search.ts';
+import { entity_search_paid } from './entity_search_paid.ts';
 import { entity_similar } from './entity_similar.ts';
 
 /** In the order in which routes are matched: `entities/batch` stands before `entities/{entity_id}`. */
@@ -36,6 +37,7 @@ export const OPERATIONS: readonly Operation[] = [
   dataset_changes,
   dataset_export,
   entity_search,
+  entity_search_paid,
   entity_batch,
   entity_get,
   entity_similar,

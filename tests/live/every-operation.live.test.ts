@@ -35,6 +35,7 @@ const MEMBERS: Record<string, string[]> = {
   dataset_changes: ['items', 'next_since'],
   dataset_export: ['bytes', 'expires_at', 'format', 'sha256', 'snapshot', 'url'],
   entity_search: ['items', 'next_cursor'],
+  entity_search_paid: ['items', 'next_cursor'],
   entity_batch: ['items', 'missing'],
   entity_similar: ['items'],
   entity_history: ['entity_id', 'facts'],
@@ -101,7 +102,7 @@ describe.each(DATASETS)('%s', (dataset) => {
     if (name === 'dataset_timeseries') return `?attribute=${numeric}&days=30&${few}`;
     if (name === 'dataset_changes') return '?since=2020-01-01&limit=50';
     if (name === 'dataset_changelog') return '?days=365&limit=20';
-    return name === 'entity_search' ? '?limit=20' : '';
+    return name.startsWith('entity_search') ? '?limit=20' : '';
   }
 
   const ofRecords = OPERATIONS.filter(({ route }) => route.path.startsWith('/v1/'));

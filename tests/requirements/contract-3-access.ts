@@ -44,7 +44,7 @@ export const previews = section('contract 3', {
   'preview.exhausted': done('at zero it is 402'),
   'preview.non-public': done('naming a non-public attribute in fields, sort or a filter anonymously is 402'),
   'preview.others-402': done('every other paid operation without a credential is 402'),
-  'preview.paid-entities': planned('GET /v1/{ds}/paid/entities is search without previews'),
+  'preview.paid-entities': done('GET /v1/{ds}/paid/entities is search without previews'),
   'leak.facets-floor': done('facets on non-public attributes withhold values with fewer than 5 records and say so'),
   'leak.matched': done('matched below 5 is null then; admin keys are excepted'),
   'leak.facets-anonymous': done('anonymous facets with a filter on a non-public attribute are 402'),

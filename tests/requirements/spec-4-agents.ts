@@ -31,7 +31,7 @@ export const discovery = section('spec 4', {
   'discovery.healthz': done('/healthz: liveness, process start time, whether the cache is warm'),
   'discovery.llms-txt': done('/llms.txt: rules, call order, URL patterns'),
   'discovery.robots-txt': done('/robots.txt answers crawlers'),
-  'discovery.x402': planned('/.well-known/x402.json has payment terms and prices'),
+  'discovery.x402': done('/.well-known/x402.json has payment terms and prices'),
   'discovery.mcp-card': planned('/.well-known/mcp/server-card.json describes the MCP server'),
   'discovery.catalog': planned('/v1/catalog is an RFC 9264 linkset'),
   'discovery.api-catalog': planned('/.well-known/api-catalog is as RFC 9727 says'),

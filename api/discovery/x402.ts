@@ -1,0 +1,124 @@
+// /.well-known/x402.json and /.well-known/x402: what a call costs and how it is paid, from the function that makes every 402.
+//
+// The first follows the draft well-known-discovery of the x402 project, with the addresses also as indexers of the second want
+// them. Whatever they say, the 402 of a call decides.
+import type { Gate } from '../execute.ts';
+import { inputSchema } from '../formats/json-schema.ts';
+import type { Context, Operation } from '../operation.ts';
+import { pricesOf } from '../operations/datasets_list.ts';
+import { type Document, remembered, type View } from './document.ts';
+import { momentOf, registerVersion } from './early.ts';
+import { exampleUrl, slugsOf } from './openapi-examples.ts';
+import { openPath } from './openapi-names.ts';
+
+type Release = NonNullable<Context['release']>;
+type Quote = Gate['payments']['quote'];
+
+const NOT_OFFERED = 'Pay-per-call with x402 is not offered by this service.';
+
+/** Operations that a caller without a credential is never shown for free: each answers 402 when it is asked unpaid. */
+const soldBy = (operations: readonly Operation[], { pack }: Release) =>
+  operations.filter(
+    ({ access, previews, price, route }) =>
+      access === 'paid' && !previews && price && !price.free?.(pack) && route.path.includes(':ds'),
+  );
+
+/** What a 402 of this operation asks for one. */
+function quoted(quote: Quote, { pack }: Release, operation: Operation, url: string) {
+  const { of } = operation.price!;
+  const micros = pack.prices[of];
+  return quote(
+    { kind: 'anonymous' },
+    {
+      operation: operation.name,
+      dataset: pack.id,
+      micros,
+      price: { of, micros, times: 1 },
+      resource: { url, description: operation.title, mimeType: 'application/json' },
+      request_id: '',
+    },
+  );
+}
+
+async function itemsOf(view: View, release: Release, quote: Quote): Promise<object[]> {
+  const { pack } = release;
+  const slugs = await slugsOf(view, release);
+  const updated = Math.floor(Date.parse(release.manifest.created_at) / 1000);
+  return soldBy(view.operations, release).map((operation) => {
+    const example = operation.example?.(pack, slugs) ?? (operation.entity ? { entity_id: slugs[0] ?? '' } : {});
+    const url = view.base_url + exampleUrl(operation, pack, example);
+    const { resource, accepts, extensions, price_eur, price_usd } = quoted(quote, release, operation, url);
+    const { properties = {} } = inputSchema(operation, pack) as { properties?: Record<string, unknown> };
+    const { entity_id, ...query } = properties;
+    return {
+      resource: { ...resource, serviceName: 'Dataset register', tags: [pack.id, operation.group] },
+      type: 'http',
+      accepts,
+      ...(extensions ? { extensions } : {}),
+      lastUpdated: updated,
+      input: {
+        method: operation.route.method,
+        routeTemplate: openPath(operation, pack),
+        ...(entity_id === undefined ? {} : { pathParams: { entity_id } }),
+        queryParams: query,
+      },
+      price: { eur: price_eur, usd: price_usd, ...(operation.price?.times ? { each: 'id' } : {}) },
+    };
+  });
+}
+
+/** Rules of paying that no requirement states. */
+function rules(base_url: string) {
+  return {
+    network: 'eip155:8453 (Base)',
+    tokens: 'USDC by EIP-3009; USDT by Permit2, which its holder approves once on the chain',
+    charged: 'When the answer is ready and before it is sent. Errors, HEAD and 304 cost nothing.',
+    bound: 'A payment belongs to one method, address and body; it is run for once and delivered once.',
+    repeat:
+      'Send an Idempotency-Key (16 to 128 random characters) or a payment-identifier, and a lost answer comes again for 24 hours.',
+    unclear: 'On 503 and 409 payment_in_progress repeat the same request after Retry-After; do not sign a new payment.',
+    free: `20 records a day of search previews; ${base_url}/v1/datasets and everything it links to that has no price`,
+    documentation: `${base_url}/llms.txt`,
+  };
+}
+
+async function terms(view: View): Promise<object> {
+  const { releases, base_url, quote } = view;
+  const offered = quote !== undefined && view.x402 === true;
+  const items = offered ? (await Promise.all(releases.map((each) => itemsOf(view, each, quote)))).flat() : [];
+  const prices = releases.flatMap(({ pack }) =>
+    Object.entries(pricesOf({ pack }, view)).map(([name, price]) => [`${pack.id}.${name}`, price]),
+  );
+  return {
+    version: 1,
+    x402Version: 2,
+    ...(offered ? {} : { error: NOT_OFFERED }),
+    lastUpdated: Math.floor(momentOf(releases).getTime() / 1000),
+    resources: items.map((item) => (item as { resource: { url: string } }).resource.url),
+    items,
+    prices: Object.fromEntries(prices),
+    terms: rules(base_url),
+  };
+}
+
+const made = remembered(registerVersion, async (view) => JSON.stringify(await terms(view)));
+
+export const x402Terms: Document = {
+  path: '/.well-known/x402.json',
+  title: 'Payment terms and prices (x402)',
+  content_type: 'application/json',
+  live: true,
+  text: made,
+};
+
+/** What indexers read that follow addresses only. */
+export const x402Resources: Document = {
+  path: '/.well-known/x402',
+  title: 'Addresses that x402 pays for',
+  content_type: 'application/json',
+  live: true,
+  text: async (view, params) => {
+    const { version, resources, error } = JSON.parse(await made(view, params)) as Record<string, unknown>;
+    return JSON.stringify({ version, resources, ...(error === undefined ? {} : { error }) });
+  },
+};
