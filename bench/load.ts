@@ -18,8 +18,11 @@ export interface Load {
 
 export interface Target {
   base: string;
-  /** Asked in turn, so that no answer is hot merely because it was the last one. */
-  paths: string[];
+  /**
+   * Asked in turn, so that no answer is hot merely because it was the last one. `{n}` in a path becomes a number of eight digits that no
+   * other request of this process bears: then no two questions are the same.
+   */
+  paths: readonly string[];
   headers?: Record<string, string>;
   connections: number;
   seconds: number;
@@ -37,23 +40,54 @@ function hasWrk(): boolean {
   }
 }
 
-/** Loads one URL for a while and says what came out. */
-export async function load(target: Target): Promise<Load> {
-  return generator === 'wrk' ? withWrk(target) : withAutocannon(target);
+/** Numbers given to `{n}` so far. */
+let numbered = 0;
+/** Numbers set aside for one measurement. */
+const ASIDE = 100_000;
+
+/** A path whose `{n}` is filled in. */
+export function unlike(path: string): string {
+  return path.includes('{n}') ? path.replaceAll('{n}', digits(numbered++)) : path;
 }
 
-async function withWrk({ base, paths, headers = {}, connections, seconds }: Target): Promise<Load> {
+const digits = (n: number) => String(n % 100_000_000).padStart(8, '0');
+
+/** Loads one URL for a while and says what came out. */
+export async function load(target: Target): Promise<Load> {
+  const first = numbered;
+  numbered += ASIDE;
+  return generator === 'wrk' ? withWrk(target, first) : withAutocannon(target, first);
+}
+
+async function withWrk(target: Target, first: number): Promise<Load> {
+  const { base, connections, seconds } = target;
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const script = join(folder, 'paths.lua');
+  writeFileSync(script, lua(target, first));
+  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '60s', '--latency', '-s', script, base];
+  const { stdout } = await run('wrk', args).finally(() => rmSync(folder, { recursive: true }));
+  return readWrk(stdout);
+}
+
+/** The requests are made before the clock runs, but for numbered ones. */
+function lua({ paths, headers = {} }: Target, first: number): string {
   const list = paths.map((path) => JSON.stringify(path)).join(', ');
   const sent = Object.entries(headers).map(([name, value]) => `[${JSON.stringify(name)}] = ${JSON.stringify(value)}`);
-  writeFileSync(
-    script,
-    `local paths = {${list}}\nlocal headers = {${sent.join(', ')}}\nlocal i = 0\n` +
-      'request = function() i = i % #paths + 1; return wrk.format("GET", paths[i], headers) end\n',
+  const head = `local paths = {${list}}\nlocal headers = {${sent.join(', ')}}\nlocal i = 0\n`;
+  if (paths.some((path) => path.includes('{n}')))
+    return (
+      `${head}request = function()\n  i = i + 1\n` +
+      `  local path = paths[i % #paths + 1]:gsub("{n}", string.format("%08d", ${first} + i))\n` +
+      '  return wrk.format("GET", path, headers)\nend\n'
+    );
+  return (
+    `${head}local ready = {}\nrequest = function()\n  i = i % #paths + 1\n` +
+    '  if not ready[i] then ready[i] = wrk.format("GET", paths[i], headers) end\n  return ready[i]\nend\n'
   );
-  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, base];
-  const { stdout } = await run('wrk', args).finally(() => rmSync(folder, { recursive: true }));
+}
+
+/** What wrk prints with `--latency`. */
+export function readWrk(stdout: string): Load {
   return {
     rps: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1] ?? 0),
     p50: milliseconds(/50%\s+(\S+)/.exec(stdout)?.[1]),
@@ -65,11 +99,19 @@ async function withWrk({ base, paths, headers = {}, connections, seconds }: Targ
 function milliseconds(text: string | undefined): number {
   const match = /^([\d.]+)(us|ms|s|m)$/.exec(text ?? '');
   if (!match) return Number.NaN;
-  return Number(match[1]) * ({ us: 0.001, ms: 1, s: 1000, m: 60_000 }[match[2] as 'us'] ?? 1);
+  return Number(match[1]) * { us: 0.001, ms: 1, s: 1000, m: 60_000 }[match[2] as 'us' | 'ms' | 's' | 'm'];
 }
 
-async function withAutocannon({ base, paths, headers = {}, connections, seconds }: Target): Promise<Load> {
-  const requests = paths.map((path) => ({ method: 'GET' as const, path, headers }));
-  const result = await autocannon({ url: base, requests, connections, duration: seconds });
+async function withAutocannon(target: Target, first: number): Promise<Load> {
+  const { base, paths, headers = {}, connections, seconds } = target;
+  let n = first;
+  const requests = paths.map((path) => ({
+    method: 'GET' as const,
+    path,
+    headers,
+    setupRequest: <T extends object>(request: T): T =>
+      path.includes('{n}') ? { ...request, path: path.replaceAll('{n}', digits(n++)) } : request,
+  }));
+  const result = await autocannon({ url: base, requests, connections, duration: seconds, timeout: 60 });
   return { rps: result.requests.average, p50: result.latency.p50, p99: result.latency.p99, bad: result.non2xx };
 }

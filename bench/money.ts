@@ -28,7 +28,6 @@ const SERVER = {
   DIST_DIR: join(dataDir, 'dist'),
   PACK_DIRS: 'tests/packs',
   ADMIN_KEYS: ADMIN,
-  BASE_URL: 'http://127.0.0.1:18797',
 };
 
 try {
@@ -56,7 +55,7 @@ async function richKey(store: Store): Promise<{ secret: string; id: string }> {
 async function gets(): Promise<void> {
   const store = await openStore({ dataDir });
   const { secret, id } = await richKey(store);
-  const server = await serve(['bench/money-server.ts'], 18_797, SERVER, '/healthz');
+  const server = await serve(['bench/money-server.ts'], SERVER, '/healthz');
   const listed = await fetch(`${server.base}/v1/tools/entities?limit=100&fields=name`, {
     headers: { authorization: `Bearer ${ADMIN}` },
   });

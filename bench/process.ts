@@ -2,6 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import type { Vitals } from './watch.ts';
 
 export interface Served {
   base: string;
@@ -9,34 +12,58 @@ export interface Served {
   started: number;
   /** Resident memory in MB, from /proc; null where there is no /proc. */
   memory: () => { now: number; peak: number } | null;
+  /** What the process says of itself, since it was asked last (watch.ts). */
+  vitals: () => Promise<Vitals>;
   stop: () => Promise<void>;
 }
 
-/** Spawns `node <args>` with PORT set and waits until `ready` answers 200. */
-export async function serve(args: string[], port: number, env: Record<string, string>, ready: string): Promise<Served> {
+/** A port that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const found = (probe.address() as AddressInfo).port;
+  await new Promise((resolve) => probe.close(resolve));
+  return found;
+}
+
+/** Spawns `node <args>` with PORT and BASE_URL set and waits until `ready` answers 200. */
+export async function serve(args: string[], env: Record<string, string>, ready: string): Promise<Served> {
+  const port = await freePort();
+  const base = `http://127.0.0.1:${port}`;
   const began = performance.now();
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, ...env, PORT: String(port) },
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const watch = join(import.meta.dirname, 'watch.ts');
+  const child = spawn(process.execPath, ['--import', watch, ...args], {
+    env: { ...process.env, BASE_URL: base, ...env, PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   let stderr = '';
   child.stderr?.on('data', (chunk: Buffer) => {
     stderr = (stderr + chunk.toString()).slice(-4000);
   });
-  const base = `http://127.0.0.1:${port}`;
-  while (performance.now() - began < 120_000) {
+  while (performance.now() - began < 900_000) {
     if (child.exitCode !== null) throw new Error(`${args.join(' ')} stopped with ${child.exitCode}: ${stderr}`);
     const ok = await fetch(base + ready).then(
       (response) => response.status === 200,
       () => false,
     );
     if (ok) {
-      return { base, started: performance.now() - began, memory: () => memoryOf(child), stop: () => stop(child) };
+      const started = performance.now() - began;
+      child.once('exit', (code, signal) => {
+        if (!child.killed) process.stderr.write(`${args.join(' ')} ended with ${code ?? signal}: ${stderr}\n`);
+      });
+      return { base, started, memory: () => memoryOf(child), vitals: () => vitalsOf(child), stop: () => stop(child) };
     }
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
   await stop(child);
-  throw new Error(`${args.join(' ')} did not answer ${ready} within two minutes: ${stderr}`);
+  throw new Error(`${args.join(' ')} did not answer ${ready} within a quarter of an hour: ${stderr}`);
+}
+
+async function vitalsOf(child: ChildProcess): Promise<Vitals> {
+  const told = once(child, 'message');
+  child.send('vitals');
+  const [vitals] = (await told) as [Vitals];
+  return vitals;
 }
 
 function memoryOf(child: ChildProcess): { now: number; peak: number } | null {

@@ -1,58 +1,205 @@
-// What the bench asks of the service, and the same question as SQL for the naive DuckDB peer.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
-import { paths as layout } from '../data/layout.ts';
+// What the bench asks: the same question in the words of the service and of each peer, and what of the answers must be equal.
+import type { Drawn } from './draw.ts';
+import type { Subject } from './subject.ts';
+
+/** Lowest ratio that counts as met, and what is aimed at. */
+export type Goal = [least: number, aim?: number];
 
 export interface Question {
+  id: string;
   name: string;
-  /** Paths on the service, asked in turn. */
+  /** Paths on each server, in the same order, asked in turn. */
   service: string[];
-  /** Statement for the peer, with at most one bound value. */
+  sqlite: string[];
+  duckdb: string[];
+  /** Statement of the DuckDB peer; `$1` and so on are its path's values, as text. */
   sql: string;
-  /** Paths on the peer, in the same order. */
-  peer: string[];
+  /** What of an answer must be equal. */
+  gist: Gist;
+  /** Why a peer answers something else, where it does by its nature. */
+  differs?: Partial<Record<Peer, string>>;
+  /** Whether the bare server is a fair limit: the answer is bytes that could lie ready. */
+  bare?: boolean;
 }
 
-/** Folder of a dataset's current release. */
-export function releaseFolder(dataDir: string, dataset: string): string {
-  const release = readFileSync(layout.current(dataDir, dataset), 'utf8').trim();
-  return layout.release(dataDir, dataset, release);
+export type Peer = 'bare' | 'sqlite' | 'duckdb';
+export type Gist = 'ids' | 'values' | 'rows' | 'series';
+
+/** What the project asks of the ratios, by question. */
+export const GOALS: Readonly<Record<string, Partial<Record<Peer, Goal>>>> = {
+  get: { bare: [0.55, 0.7], sqlite: [1.2, 1.6] },
+  search: { bare: [0.25, 0.35], sqlite: [2, 2.8] },
+  text: { sqlite: [2, 2.8] },
+  radius: { sqlite: [3, 4.5] },
+  batch: { sqlite: [3, 4.5] },
+  facets: { sqlite: [20] },
+  similar: { sqlite: [60] },
+  stats: { sqlite: [20] },
+  'stats-again': { bare: [0.6] },
+  series: { duckdb: [2] },
+};
+
+/** The part of a parsed answer that a gist names; computed figures to nine digits. */
+export function gistOf(gist: Gist, answer: Record<string, unknown>): unknown {
+  const list = (name: string) => (answer[name] ?? []) as Record<string, unknown>[];
+  const figure = (value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(9)) : (value ?? null));
+  const only = (row: Record<string, unknown>, names: string[]) => names.map((name) => figure(row[name]));
+  switch (gist) {
+    case 'ids':
+      return 'items' in answer ? list('items').map(({ id }) => id) : [answer['id']];
+    case 'values':
+      return list('values').map((row) => only(row, ['value', 'count']));
+    case 'rows':
+      return list('rows')
+        .map((row) => only(row, ['group', 'count', 'min', 'max', 'mean']))
+        .sort((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1));
+    case 'series':
+      return list('series').map((row) => only(row, ['date', 'count', 'min', 'median', 'max', 'mean']));
+  }
 }
 
-/** Questions with values drawn evenly from the release itself. `group` is a public enum or string to filter and count by. */
-export async function questionsFor(dataDir: string, dataset: string, group: string): Promise<Question[]> {
-  const folder = releaseFolder(dataDir, dataset);
-  const instance = await DuckDBInstance.create(':memory:');
-  const connection = await instance.connect();
-  const table = `read_parquet('${join(folder, 'engine.parquet')}')`;
-  const column = async (sql: string) => (await connection.runAndReadAll(sql)).getColumnsJS()[0] as string[];
-  const ids = await column(
-    `select id from ${table} where ord % greatest(1, (select count(*) from ${table}) // 199) = 0`,
-  );
-  const groups = await column(
-    `select "${group}:value" from ${table} where "${group}:value" is not null group by 1 having count(*) >= 20 order by count(*) desc limit 20`,
-  );
-  connection.closeSync();
-  const encoded = groups.map((value) => encodeURIComponent(value));
+/** The questions of the table in docs/performance.md, about one release. */
+export function questionsFor({ dataset, shape }: Subject, drawn: Drawn): Question[] {
+  const { group, area, number, least, geo } = shape;
+  const v1 = `/v1/${dataset}`;
+  const uri = encodeURIComponent;
+  const asked = (id: string, ...values: string[]) => `/${id}?${values.map((value) => `v=${value}`).join('&')}`;
+  const { ids, slugs, groups, serial, prefixes, points } = drawn;
+  const batches = [0, 1].map((odd) => ids.filter((_, i) => i % 2 === odd).slice(0, 100));
+  const column = (name: string) => `"${name}:value"`;
+  const page = (hits: string) => `with hit as (${hits}) select body from hit join bodies using (ord) order by ord`;
+  // Vacuous, but no two of them are the same question.
+  const unlike = '0.0{n}';
+  const figures = (value: string) =>
+    `count(${value})::DOUBLE as count, min(${value}) as min, max(${value}) as max, avg(${value}) as mean`;
   return [
     {
-      name: 'get',
-      service: ids.map((id) => `/v1/${dataset}/entities/${id}`),
+      id: 'get',
+      name: 'get by id or slug, full record',
+      service: ids.map((id, i) => `${v1}/entities/${i % 2 ? id : slugs[i]}`),
+      sqlite: ids.map((id, i) => `/get/${i % 2 ? id : slugs[i]}`),
+      duckdb: ids.map((id) => asked('get', id)),
       sql: 'select body from bodies where id = $1',
-      peer: ids.map((id) => `/get/${id}`),
+      gist: 'ids',
+      bare: true,
     },
     {
-      name: 'search, 20 full records',
-      service: encoded.map((value) => `/v1/${dataset}/entities?${group}=${value}`),
-      sql: `select body from engine join bodies using (ord) where "${group}:value" = $1 order by quality desc, engine.id limit 20`,
-      peer: encoded.map((value) => `/search/${value}`),
+      id: 'search',
+      name: 'filtered search, 20 full records',
+      service: groups.map((each) => `${v1}/entities?${group}=${uri(each)}&min_${number}=${least}`),
+      sqlite: groups.map((each) => `/search/${group}/${uri(each)}/${number}/${least}`),
+      duckdb: groups.map((each) => asked('search', uri(each), String(least))),
+      sql: page(
+        `select ord from engine where ${column(group)} = $1 and ${column(number)} >= $2::DOUBLE order by ord limit 20`,
+      ),
+      gist: 'ids',
+      bare: true,
     },
     {
+      id: 'text',
+      name: 'two-word prefix search',
+      service: prefixes.map(([a, b]) => `${v1}/entities?q=${uri(`${a} ${b}`)}`),
+      sqlite: prefixes.map(([a, b]) => `/text/${uri(`${a} ${b}`)}`),
+      duckdb: prefixes.map(([a, b]) => asked('text', uri(a), uri(b))),
+      sql: page(
+        [1, 2].map((n) => `select ord from terms where starts_with(term, $${n})`).join(' intersect ') +
+          ' order by ord limit 20',
+      ),
+      gist: 'ids',
+    },
+    {
+      id: 'radius',
+      name: 'radius search, 50 km',
+      service: points.map(({ lat, lng }) => `${v1}/entities?near=${lat},${lng},50`),
+      sqlite: points.map(({ lat, lng }) => `/near/${lat}/${lng}/50`),
+      duckdb: points.map(({ lat, lng }) => asked('radius', String(lat), String(lng), '50')),
+      sql: page(
+        `select ord from engine where ${distance(`"${geo}:lat"`, `"${geo}:lng"`)} <= $3::DOUBLE order by ord limit 20`,
+      ),
+      gist: 'ids',
+    },
+    {
+      id: 'batch',
+      name: 'batch of 100',
+      service: batches.map((each) => `${v1}/entities/batch?ids=${each.join(',')}`),
+      sqlite: batches.map((each) => `/batch/${each.join(',')}`),
+      duckdb: batches.map((each) => asked('batch', each.join(','))),
+      sql: `select body from (select unnest(string_split($1, ',')) as id, generate_subscripts(string_split($1, ','), 1) as i) join bodies using (id) order by i`,
+      gist: 'ids',
+    },
+    {
+      id: 'facets',
       name: 'facets over a filtered set',
-      service: encoded.map((value) => `/v1/${dataset}/facets?by=${group}&${group}=${value}`),
-      sql: `select "${group}:value", count(*) from engine where "${group}:value" = $1 group by 1 order by 2 desc limit 50`,
-      peer: encoded.map((value) => `/facets/${value}`),
+      service: groups.map((each) => `${v1}/facets?by=${area}&${group}=${uri(each)}`),
+      sqlite: groups.map((each) => `/facets/${area}/${group}/${uri(each)}`),
+      duckdb: groups.map((each) => asked('facets', uri(each))),
+      sql: `select ${column(area)} as value, count(*)::DOUBLE as count from engine where ${column(group)} = $1 and ${column(area)} is not null
+        group by 1 order by 2 desc, 1 limit 50`,
+      gist: 'values',
+    },
+    {
+      id: 'similar',
+      name: 'similar, 10 full records',
+      service: ids.map((id) => `${v1}/entities/${id}/similar`),
+      sqlite: ids.map((id) => `/similar/${group}/${id}`),
+      duckdb: ids.map((id) => asked('similar', id)),
+      sql: `with subject as (select ord, ${column(group)} as g from engine where id = $1),
+        mine as (select term from terms where ord = (select ord from subject)),
+        shared as (select ord, count(*) as n from terms where term in (select term from mine) group by ord),
+        hit as (select ord, n / (words.n + (select count(*) from mine) - shared.n) as score from shared join words using (ord) join engine using (ord)
+          where ${column(group)} <> (select g from subject) order by score desc, id limit 10)
+        select body from hit join bodies using (ord) order by score desc, id`.replace(
+        'select ord, n /',
+        'select ord, shared.n /',
+      ),
+      gist: 'ids',
+      differs: { sqlite: 'ranks by bm25' },
+    },
+    {
+      id: 'stats',
+      name: 'statistics by group, uncached',
+      service: [`${v1}/stats?attribute=${number}&group_by=${group}&min_quality=${unlike}`],
+      sqlite: [`/stats/${number}/${group}/${unlike}`],
+      duckdb: [asked('stats', unlike)],
+      sql: stats(figures(column(number)), column(group), column(number)),
+      gist: 'rows',
+    },
+    {
+      id: 'stats-again',
+      name: 'statistics by group, repeated',
+      service: [`${v1}/stats?attribute=${number}&group_by=${group}`],
+      sqlite: [`/stats/${number}/${group}/0`],
+      duckdb: [asked('stats-again', '0')],
+      sql: stats(figures(column(number)), column(group), column(number)),
+      gist: 'rows',
+      bare: true,
+    },
+    {
+      id: 'series',
+      name: 'time series, up to 5,000 records, 90 days',
+      service: serial.map(
+        (each) => `${v1}/timeseries?attribute=${number}&days=90&${group}=${uri(each)}&min_quality=${unlike}`,
+      ),
+      sqlite: [],
+      duckdb: serial.map((each) => asked('series', uri(each), unlike)),
+      sql: `select strftime(day, '%Y-%m-%d') as date, ${figures('value')}, median(value) as median from
+        (select ord, day from engine, (select unnest(range(current_date::TIMESTAMP - interval 89 day, current_date::TIMESTAMP + interval 1 day, interval 1 day)) as day)
+          where ${column(group)} = $1 and quality >= $2::DOUBLE) as grid
+        asof join history on grid.ord = history.ord and grid.day + interval '86399.999999 seconds' >= history."from" group by day order by day`,
+      gist: 'series',
     },
   ];
+}
+
+function stats(figures: string, group: string, number: string): string {
+  return (
+    `select ${group} as "group", ${figures}, quantile_cont(${number}, [0.25, 0.5, 0.75]) as quartiles from engine ` +
+    `where ${number} is not null and ${group} is not null and quality >= $1::DOUBLE group by 1 order by count desc, 1`
+  );
+}
+
+/** Kilometres from `$1,$2` on a sphere, as every server of the bench computes them. */
+function distance(lat: string, lng: string): string {
+  const half = (a: string, b: string) => `pow(sin(radians(${a} - ${b}::DOUBLE) / 2), 2)`;
+  return `2 * 6371.0088 * asin(sqrt(${half(lat, '$1')} + cos(radians(${lat})) * cos(radians($1::DOUBLE)) * ${half(lng, '$2')}))`;
 }

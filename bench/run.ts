@@ -1,118 +1,134 @@
-// `npm run bench`: the service beside its baselines, in one run, printed as ratios. Needs releases in DATA_DIR (`npm run nightly`).
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir, totalmem } from 'node:os';
+// `npm run bench`: the service beside its baselines, in one run, as ratios. See USAGE; docs/performance.md has what it finds.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
-import { paths as layout } from '../data/layout.ts';
-import { generator, type Load, load } from './load.ts';
-import { benchNight } from './night.ts';
-import { type Served, serve } from './process.ts';
-import { type Question, questionsFor, releaseFolder } from './questions.ts';
+import { generated } from './atlas.ts';
+import { benchGrowth } from './parts/growth.ts';
+import { benchNight } from './parts/night.ts';
+import { benchQuestions } from './parts/questions.ts';
+import { benchSoak } from './parts/soak.ts';
+import { benchStart } from './parts/start.ts';
+import { benchTogether } from './parts/together.ts';
+import { benchTokens } from './parts/tokens.ts';
+import { fillIn, render } from './report.ts';
+import {
+  type Found,
+  found,
+  keepResults,
+  machine,
+  type PartName,
+  type Parts,
+  type Results,
+  readResults,
+} from './results.ts';
+import { largest, type Subject, subjectAt } from './subject.ts';
 
-/** Dataset, and the attribute to filter and count by. */
-const DATASETS: [string, string][] = [
-  ['llm-models', 'provider'],
-  ['airports', 'country'],
-];
-const ADMIN = 'bench-admin-key-bench-admin-key-0000';
-const { values: args } = parseArgs({
+const USAGE = `npm run bench [-- <part>…] [options]
+
+  questions   every question: the service beside bare Hono, SQLite and DuckDB
+  together    gets while statistics and time series run; delay of the event loop
+  tokens      Markdown and JSON of a search, in tokens
+  start       start times and memory
+  growth      173,000 and 1,000,000 generated records        (not in the quick run)
+  night       a night from the sources cached in DATA_DIR    (not in the quick run)
+  soak        ten minutes of everything                      (not in the quick run)
+  money       what a charge costs; prints its own table      (not in the quick run)
+  report      only writes docs/performance.md again from what was found before
+
+  --full            all parts, at 1, 16 and 64 connections, longer
+  --write           keeps what is found and writes docs/performance.md
+  --dataset <name>  which dataset of DATA_DIR; without it the largest, or else a generated one
+  --records <n>     of the generated one, 20000
+  --only <id>       these questions alone; may be given more than once
+  --seconds <n>     of a round, 1 (full: 2); --rounds <n>  3`;
+
+const QUICK = ['questions', 'together', 'tokens', 'start'];
+const FULL = [...QUICK, 'growth', 'night', 'soak', 'money'];
+/** Records of the generated pack: the two sizes of the growth. */
+const SIZES = { small: 173_000, large: 1_000_000 };
+
+const { values: args, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
-    seconds: { type: 'string', default: '2' },
-    connections: { type: 'string', default: '16' },
+    full: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    dataset: { type: 'string' },
+    records: { type: 'string', default: '20000' },
+    only: { type: 'string', multiple: true },
+    seconds: { type: 'string' },
     rounds: { type: 'string', default: '3' },
-    night: { type: 'boolean', default: true },
+    minutes: { type: 'string', default: '10' },
+    help: { type: 'boolean', default: false },
   },
-  allowNegative: true,
 });
-const seconds = Number(args.seconds);
-const connections = Number(args.connections);
+const parts = positionals.length > 0 ? positionals : args.full ? FULL : QUICK;
+const rounds = { seconds: Number(args.seconds ?? (args.full ? 2 : 1)), rounds: Number(args.rounds) };
+const levels = args.full ? [1, 16, 64] : [16];
 const config = readConfig(process.env);
 const scratch = mkdtempSync(join(tmpdir(), 'bench-'));
+const told = (line: string) => void process.stderr.write(`${line}\n`);
 
-interface Row {
-  question: string;
-  service: Load;
-  bare: Load;
-  duckdb: Load;
+async function subject(): Promise<Subject> {
+  const there = args.dataset ? subjectAt(config.DATA_DIR, args.dataset) : largest(config.DATA_DIR);
+  return there ?? generated(Number(args.records), told);
 }
 
-console.log(
-  `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}, ${generator}, ` +
-    `${connections} connections, median of ${args.rounds} alternated rounds of ${seconds} s`,
-);
+/** Parts by name. A part that cannot run here says why and answers null. */
+const RUN: { [P in PartName]: () => Promise<Parts[P] | null> } = {
+  questions: async () =>
+    benchQuestions(await subject(), scratch, levels, rounds, args.only ?? null, ({ id, connections, loads }) =>
+      told(`${id}, ${connections} connections: ${Math.round(loads.service?.rps ?? 0)} requests/s`),
+    ),
+  together: async () => benchTogether(await subject(), scratch, { ...rounds, seconds: rounds.seconds * 3 }),
+  tokens: async () => benchTokens(await subject(), scratch),
+  start: async () => benchStart(await subject(), scratch, rounds.seconds),
+  growth: async () => {
+    const sizes = [await generated(SIZES.small, told), await generated(SIZES.large, told)] as const;
+    return benchGrowth(...sizes, scratch, { ...rounds, connections: 16 });
+  },
+  night: async () => {
+    const night = await benchNight(config.DATA_DIR, args.dataset ?? 'places', scratch);
+    if (night === null)
+      told(`night: left out, ${config.DATA_DIR} has no cached sources; run \`npm run nightly\` first`);
+    return night;
+  },
+  soak: async () => benchSoak(await subject(), scratch, Number(args.minutes)),
+};
+
+async function measure(part: PartName): Promise<Found<never> | null> {
+  told(`\n== ${part}`);
+  const result = await found<unknown>(rounds, RUN[part]);
+  if (result.data === null) return null;
+  console.log(`\n${render(part, result as Found<never>)}`);
+  return result as Found<never>;
+}
+
+async function main(): Promise<void> {
+  const unknown = parts.filter((part) => !(part in RUN) && part !== 'money' && part !== 'report');
+  if (args.help || unknown.length > 0) {
+    console.log(unknown.length > 0 ? `no such part: ${unknown.join(', ')}\n\n${USAGE}` : USAGE);
+    process.exitCode = unknown.length > 0 ? 1 : 0;
+    return;
+  }
+  console.log(machine());
+  const results: Results = {};
+  for (const part of parts) {
+    if (part === 'money') spawnSync(process.execPath, ['bench/money.ts'], { stdio: 'inherit' });
+    if (!(part in RUN)) continue;
+    const result = await measure(part as PartName);
+    if (result !== null) results[part as PartName] = result;
+  }
+  if (!args.write) return;
+  const document = join(import.meta.dirname, '../docs/performance.md');
+  const all = parts.includes('report') ? readResults() : keepResults(results);
+  writeFileSync(document, fillIn(readFileSync(document, 'utf8'), all));
+}
+
 try {
-  for (const [dataset, group] of DATASETS) {
-    if (!existsSync(layout.current(config.DATA_DIR, dataset))) {
-      console.log(`\n${dataset}: no release in ${config.DATA_DIR}; run \`npm run nightly\` first`);
-      continue;
-    }
-    print(dataset, await benchDataset(dataset, group));
-  }
-  if (args.night) await benchNight(scratch);
+  await main();
 } finally {
-  rmSync(scratch, { recursive: true });
-}
-
-async function benchDataset(dataset: string, group: string): Promise<Row[]> {
-  const questions = await questionsFor(config.DATA_DIR, dataset, group);
-  const service = await serve(
-    ['api/server.ts'],
-    18_787,
-    { ADMIN_KEYS: ADMIN, BASE_URL: 'http://127.0.0.1:18787' },
-    '/healthz',
-  );
-  const sql = JSON.stringify(Object.fromEntries(questions.map((q) => [q.peer[0]?.split('/')[1], q.sql])));
-  const env = { RELEASE: releaseFolder(config.DATA_DIR, dataset), QUESTIONS: sql };
-  const peer = await serve(['bench/peers/duckdb.ts'], 18_788, env, '/ready');
-  const rows: Row[] = [];
-  try {
-    for (const question of questions) rows.push(await benchQuestion(question, service, peer));
-  } finally {
-    await service.stop();
-    await peer.stop();
-  }
-  return rows;
-}
-
-async function benchQuestion(question: Question, service: Served, peer: Served): Promise<Row> {
-  const headers = { authorization: `Bearer ${ADMIN}` };
-  const answer = await fetch(service.base + question.service[0], { headers });
-  if (!answer.ok) throw new Error(`${question.service[0]}: ${answer.status} ${await answer.text()}`);
-  const body = join(scratch, 'body');
-  writeFileSync(body, Buffer.from(await answer.arrayBuffer()));
-  const bare = await serve(['bench/peers/bare.ts'], 18_789, { BODY: body }, '/');
-  const found: { service: Load[]; bare: Load[]; duckdb: Load[] } = { service: [], bare: [], duckdb: [] };
-  try {
-    for (let round = 0; round < Number(args.rounds); round += 1) {
-      found.service.push(await load({ base: service.base, paths: question.service, headers, connections, seconds }));
-      found.bare.push(await load({ base: bare.base, paths: ['/'], connections, seconds }));
-      found.duckdb.push(await load({ base: peer.base, paths: question.peer, connections, seconds }));
-    }
-  } finally {
-    await bare.stop();
-  }
-  return {
-    question: question.name,
-    service: median(found.service),
-    bare: median(found.bare),
-    duckdb: median(found.duckdb),
-  };
-}
-
-function median(loads: Load[]): Load {
-  const sorted = [...loads].sort((a, b) => a.rps - b.rps);
-  return sorted[Math.floor(sorted.length / 2)] as Load;
-}
-
-function print(dataset: string, rows: Row[]): void {
-  const per = (value: number) => Math.round(value).toLocaleString('en');
-  console.log(`\n${dataset} | requests/s | p50 ms | p99 ms | × bare Hono, same body | × the query straight on DuckDB`);
-  for (const { question, service, bare, duckdb } of rows) {
-    const failed =
-      service.bad + bare.bad + duckdb.bad > 0 ? `  (failed answers: ${service.bad}/${bare.bad}/${duckdb.bad})` : '';
-    const ratio = (other: Load) => `${(service.rps / other.rps).toFixed(2)} of ${per(other.rps)}`;
-    const latency = `${service.p50.toFixed(2)} | ${service.p99.toFixed(2)}`;
-    console.log(`${question} | ${per(service.rps)} | ${latency} | ${ratio(bare)} | ${ratio(duckdb)}${failed}`);
-  }
+  rmSync(scratch, { recursive: true, force: true });
 }

@@ -1,9 +1,14 @@
-// The upper bound: Hono answering a constant of the same size. BODY names the file that holds it.
-import { readFileSync } from 'node:fs';
+// The upper bound: Hono answering constants. BODIES names a folder whose files it answers by their names.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 
-const body = readFileSync(process.env['BODY'] ?? '');
+const folder = process.env['BODIES'] ?? '';
 const app = new Hono();
-app.get('*', (c) => c.body(body, 200, { 'content-type': 'application/json; charset=utf-8' }));
+app.get('/', (c) => c.text('yes'));
+for (const name of readdirSync(folder)) {
+  const body = readFileSync(join(folder, name));
+  app.get(`/${name}`, (c) => c.body(body, 200, { 'content-type': 'application/json; charset=utf-8' }));
+}
 serve({ fetch: app.fetch, port: Number(process.env['PORT']), hostname: '127.0.0.1' });

@@ -1,165 +1,130 @@
-// The peer to beat: Hono over node:sqlite with FTS5 and stored JSON bodies, as a careful engineer would write it in a day.
-// RELEASE names the release folder it loads from, DATABASE its file, SPEC the columns it filters and counts by.
-import { join } from 'node:path';
+// The peer to beat: Hono over node:sqlite with FTS5 and stored JSON answers, as a careful engineer would write it in a day.
+// DATABASE is its file; FILLING (JSON) says what it is copied from where it does not exist yet.
+import { existsSync, renameSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { serve } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { fold } from '../../packs/text.ts';
+import { type Filling, fill, quoted } from './sqlite-fill.ts';
 
-interface Spec {
-  /** Text columns kept narrow and indexed; numbers likewise; the point, if any. */
-  texts: string[];
-  numbers: string[];
-  geo: string | null;
+const filling = JSON.parse(process.env['FILLING'] ?? '{}') as Filling;
+const { texts, number, geo: _ } = filling.shape;
+const path = process.env['DATABASE'] ?? '';
+if (!existsSync(path)) {
+  const fresh = new DatabaseSync(`${path}.new`);
+  await fill(fresh, filling);
+  fresh.close();
+  renameSync(`${path}.new`, path);
 }
-
-const spec = JSON.parse(process.env['SPEC'] ?? '{}') as Spec;
-const db = new DatabaseSync(process.env['DATABASE'] ?? '');
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
-await fill(process.env['RELEASE'] ?? '');
-
-/** Copies a release into SQLite once: narrow columns, bodies, words, points. */
-async function fill(release: string): Promise<void> {
-  const present = db.prepare("select count(*) as n from sqlite_master where name = 'record'").get() as { n: number };
-  if (present.n > 0) return;
-  db.exec('pragma journal_mode = wal; pragma synchronous = off');
-  const columns = [...spec.texts.map((n) => `${quoted(n)} text`), ...spec.numbers.map((n) => `${quoted(n)} real`)];
-  db.exec(
-    `create table record (ord integer primary key, id text, slug text, quality real, body text, lat real, lng real, ${columns.join(', ')})`,
-  );
-  db.exec(
-    "create virtual table words using fts5(text, content='', tokenize='unicode61 remove_diacritics 2', prefix='2 3')",
-  );
-  const connection = await (await DuckDBInstance.create(':memory:')).connect();
-  const table = (file: string) => `read_parquet('${join(release, file)}')`;
-  const chosen = [
-    ...spec.texts.map((n) => `e.${quoted(`${n}:value`)}`),
-    ...spec.numbers.map((n) => `e.${quoted(`${n}:value`)}`),
-  ];
-  const point = spec.geo ? `e.${quoted(`${spec.geo}:lat`)}, e.${quoted(`${spec.geo}:lng`)}` : 'null, null';
-  const result = await connection.stream(
-    `select e.ord, e.id, e.slug, e.quality, b.body, ${point}, ${chosen.join(', ')}, t.text from ${table('engine.parquet')} e
-     join ${table('bodies.parquet')} b using (ord)
-     left join (select ord, string_agg(term, ' ') as text from ${table('terms.parquet')} group by ord) t using (ord)`,
-  );
-  const marks = Array.from({ length: 7 + chosen.length }, () => '?').join(', ');
-  const insert = db.prepare(`insert into record values (${marks})`);
-  const index = db.prepare('insert into words (rowid, text) values (?, ?)');
-  db.exec('begin');
-  for await (const rows of result.yieldRowsJs()) {
-    for (const row of rows) {
-      insert.run(...(row.slice(0, -1) as (string | number | null)[]));
-      index.run(row[0] as number, fold(String(row.at(-1) ?? '')));
-    }
-  }
-  db.exec('commit');
-  for (const name of [...spec.texts, ...spec.numbers])
-    db.exec(`create index ${quoted(`by ${name}`)} on record (${quoted(name)}, quality desc, id)`);
-  db.exec(
-    'create unique index by_id on record (id); create unique index by_slug on record (slug); create index by_quality on record (quality desc, id); create index by_point on record (lat, lng); analyze',
-  );
-}
+const db = new DatabaseSync(path, { readOnly: true });
+// Everything from memory: the pages of the file are mapped, not copied.
+db.exec('pragma mmap_size = 17179869184; pragma cache_size = -65536; pragma temp_store = memory');
 
 const json = (c: Context, text: string) => c.body(text, 200, { 'content-type': 'application/json; charset=utf-8' });
 const page = (rows: unknown[]) => `{"items":[${(rows as { body: string }[]).map((row) => row.body).join(',')}]}`;
 const app = new Hono();
-app.get('/ready', (c) => c.text('yes'));
+app.get('/', (c) => c.text('yes'));
 
-const byId = db.prepare('select body from record where id = ? or slug = ?');
-app.get('/get/:id', (c) => {
-  const row = byId.get(c.req.param('id'), c.req.param('id')) as { body: string } | undefined;
+const byId = db.prepare('select body from record join body using (ord) where id = ?');
+const bySlug = db.prepare('select body from record join body using (ord) where slug = ?');
+app.get('/get/:ref', (c) => {
+  const ref = c.req.param('ref');
+  const row = (ref.startsWith('r-') ? byId : bySlug).get(ref) as { body: string } | undefined;
   return row ? json(c, row.body) : c.notFound();
 });
 
 const searches = new Map(
-  spec.texts.map((n) => [
-    n,
-    db.prepare(`select body from record where ${quoted(n)} = ? order by quality desc, id limit 20`),
+  texts.map((name) => [
+    name,
+    db.prepare(
+      `select body from (select ord from record where ${quoted(name)} = ? and ${quoted(number)} >= ? order by quality desc, id limit 20) join body using (ord)`,
+    ),
   ]),
 );
-app.get('/search/:name/:value', (c) =>
-  json(c, page(searches.get(c.req.param('name'))?.all(c.req.param('value')) ?? [])),
-);
+app.get(`/search/:name/:value/${number}/:least`, (c) => {
+  const { name, value, least } = c.req.param();
+  return json(c, page(searches.get(name)?.all(value, Number(least)) ?? []));
+});
 
 const text = db.prepare(
-  'select body from record join words on words.rowid = record.ord where words match ? order by quality desc, id limit 20',
+  `select body from (select record.ord from words join record on words.rowid = record.ord where words match ? order by quality desc, id limit 20)
+   join body using (ord)`,
 );
 app.get('/text/:words', (c) => {
-  const match = fold(c.req.param('words'))
+  const match = c.req
+    .param('words')
     .split(' ')
-    .map((word) => `"${word}"*`)
-    .join(' AND ');
-  return json(c, page(text.all(match)));
+    .map((word) => `"${word}"*`);
+  return json(c, page(text.all(match.join(' AND '))));
 });
 
 const near = db.prepare(
-  `select body from (select body, quality, id,
+  `select body from (select ord from (select ord, quality, id,
      2 * 6371.0088 * asin(sqrt(pow(sin(radians(lat - $lat) / 2), 2) + cos(radians(lat)) * cos(radians($lat)) * pow(sin(radians(lng - $lng) / 2), 2))) as km
-   from record where lat between $south and $north and lng between $west and $east)
-   where km <= $km order by quality desc, id limit 20`,
+     from record where lat between $south and $north and lng between $west and $east)
+   where km <= $km order by quality desc, id limit 20) join body using (ord)`,
 );
 app.get('/near/:lat/:lng/:km', (c) => {
   const [lat, lng, km] = [Number(c.req.param('lat')), Number(c.req.param('lng')), Number(c.req.param('km'))];
   const dy = km / 111;
-  const dx = dy / Math.max(0.01, Math.cos((lat * Math.PI) / 180));
+  const dx = dy / Math.max(0.01, Math.cos(((Math.abs(lat) + dy) * Math.PI) / 180));
   return json(c, page(near.all({ lat, lng, km, south: lat - dy, north: lat + dy, west: lng - dx, east: lng + dx })));
 });
 
-const batch = db.prepare('select body from record where id in (select value from json_each(?))');
+const batch = db.prepare(
+  'select body from json_each(?) as asked join record on record.id = asked.value join body using (ord) order by asked.key',
+);
 app.get('/batch/:ids', (c) => json(c, page(batch.all(JSON.stringify(c.req.param('ids').split(','))))));
 
 // The columns form: no stored answer helps, so the narrow columns are counted.
 const counts = new Map(
-  spec.texts.flatMap((by) =>
-    spec.texts.map(
-      (n) =>
-        [
-          `${by}/${n}`,
-          db.prepare(
-            `select ${quoted(by)} as value, count(*) as count from record where ${quoted(n)} = ? group by 1 order by 2 desc limit 50`,
-          ),
-        ] as const,
-    ),
+  texts.flatMap((by) =>
+    texts.map((name) => {
+      const [value, filter] = [quoted(by), quoted(name)];
+      const sql = `select ${value} as value, count(*) as count from record where ${filter} = ? and ${value} is not null group by 1 order by 2 desc, 1 limit 50`;
+      return [`${by}/${name}`, db.prepare(sql)] as const;
+    }),
   ),
 );
 app.get('/facets/:by/:name/:value', (c) => {
-  const rows = counts.get(`${c.req.param('by')}/${c.req.param('name')}`)?.all(c.req.param('value')) ?? [];
-  return json(c, JSON.stringify({ values: rows }));
+  const { by, name, value } = c.req.param();
+  return json(c, JSON.stringify({ values: counts.get(`${by}/${name}`)?.all(value) ?? [] }));
 });
 
-const similar = db.prepare(
-  'select body from record join (select rowid, bm25(words) as score from words where words match ? order by score limit 11) w on w.rowid = record.ord order by score',
-);
-const named = db.prepare('select body from record where id = ?');
-app.get('/similar/:id', (c) => {
-  const row = named.get(c.req.param('id')) as { body: string } | undefined;
-  if (!row) return c.notFound();
-  const { name } = JSON.parse(row.body) as { name: string };
-  const words = [...new Set(fold(name).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])];
-  return json(c, page(similar.all(words.map((word) => `"${word}"`).join(' OR '))));
-});
-
-// Quartiles by group: SQLite has no quantile, so the values are ordered and picked by position.
-const stats = new Map(
-  spec.texts.flatMap((by) =>
-    spec.numbers.map(
-      (n) =>
-        [
-          `${n}/${by}`,
-          db.prepare(
-            `with v as (select ${quoted(by)} as g, ${quoted(n)} as x, row_number() over (partition by ${quoted(by)} order by ${quoted(n)}) - 1 as i,
-           count(*) over (partition by ${quoted(by)}) as n from record where ${quoted(n)} is not null)
-         select g, n as count, avg(x) as mean, min(x) as min, max(x) as max,
-           max(case when i = (n - 1) / 4 then x end) as q1, max(case when i = (n - 1) / 2 then x end) as median,
-           max(case when i = 3 * (n - 1) / 4 then x end) as q3 from v group by g order by g`,
-          ),
-        ] as const,
+// By relevance of all words of the record, which is what FTS5 can rank by.
+const similar = new Map(
+  texts.map((name) => [
+    name,
+    db.prepare(
+      `select body from (select record.ord, bm25(words) as score from words join record on words.rowid = record.ord
+         where words match ? and ${quoted(name)} <> ? order by score limit 10) join body using (ord) order by score`,
     ),
-  ),
+  ]),
 );
-app.get('/stats/:name/:by', (c) =>
-  json(c, JSON.stringify(stats.get(`${c.req.param('name')}/${c.req.param('by')}`)?.all() ?? [])),
+const subjects = new Map(
+  texts.map((name) => [name, db.prepare(`select terms, ${quoted(name)} as own from record where id = ?`)]),
 );
+app.get('/similar/:name/:id', (c) => {
+  const { name, id } = c.req.param();
+  const subject = subjects.get(name)?.get(id) as { terms: string; own: string } | undefined;
+  if (!subject) return c.notFound();
+  const match = subject.terms.split(' ').map((word) => `"${word}"`);
+  return json(c, page(similar.get(name)?.all(match.join(' OR '), subject.own) ?? []));
+});
+
+// SQLite has no quantile: the values are ordered and picked by position.
+const stats = new Map(
+  texts.map((by) => {
+    const [group, value] = [quoted(by), quoted(number)];
+    const sql = `with v as (select ${group} as g, ${value} as x, row_number() over (partition by ${group} order by ${value}) - 1 as i,
+        count(*) over (partition by ${group}) as n from record where ${value} is not null and ${group} is not null and quality >= ?)
+      select g as "group", n as count, min(x) as min, max(case when i = (n - 1) / 4 then x end) as q1, max(case when i = (n - 1) / 2 then x end) as median,
+        max(case when i = 3 * (n - 1) / 4 then x end) as q3, max(x) as max, avg(x) as mean from v group by g order by n desc, g`;
+    return [by, db.prepare(sql)];
+  }),
+);
+app.get(`/stats/${number}/:by/:least`, (c) => {
+  const { by, least } = c.req.param();
+  return json(c, JSON.stringify({ rows: stats.get(by)?.all(Number(least)) ?? [] }));
+});
 
 serve({ fetch: app.fetch, port: Number(process.env['PORT']), hostname: '127.0.0.1' });

@@ -7,7 +7,7 @@ export const commands = section('contract 1', {
   'command.test': planned('npm ci && npm test passes without network and with nothing else installed'),
   'command.test-live': planned('npm run test:live asks the same questions on the real packs; .ci/run calls it'),
   'command.nightly': done('npm run nightly collects, builds, renders and publishes, safe to kill and to repeat'),
-  'command.bench': planned('npm run bench prints our measurements beside their baselines, as ratios'),
+  'command.bench': done('npm run bench prints our measurements beside their baselines, as ratios'),
   'setting.one-line-error': done('a wrong setting stops the process with one clear line that names it'),
   'setting.port-host': done('PORT and HOST, 8787 and 127.0.0.1 by default, say where the API listens'),
   'setting.base-url': done('BASE_URL is in every link, http://localhost:$PORT by default'),

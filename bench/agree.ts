@@ -1,0 +1,26 @@
+// Whether the peers give the same answers as the service: a faster answer to another question would prove nothing.
+import { ask, type Side } from './measure.ts';
+import { gistOf, type Question } from './questions.ts';
+
+/** Paths compared of each question. */
+const COMPARED = 40;
+
+/** How many of the compared answers were equal, and the first that was not. */
+export interface Agreement {
+  compared: number;
+  equal: number;
+  first?: string;
+}
+
+/** Asks the service and one peer the same, path by path. */
+export async function agreement(question: Question, service: Side, peer: Side): Promise<Agreement> {
+  const paths = service.paths.slice(0, COMPARED);
+  const found: Agreement = { compared: paths.length, equal: 0 };
+  for (const [i, path] of paths.entries()) {
+    const [ours, theirs] = await Promise.all([ask(service, path), ask(peer, peer.paths[i] ?? '/')]);
+    const [a, b] = [ours, theirs].map((body) => JSON.stringify(gistOf(question.gist, JSON.parse(body.toString()))));
+    if (a === b) found.equal += 1;
+    else found.first ??= `${path}\n  ${a?.slice(0, 300)}\n  ${b?.slice(0, 300)}`;
+  }
+  return found;
+}

@@ -1,0 +1,46 @@
+// Makes a release of the atlas of nowhere with as many records as wanted, by the project's own night; one that was made before is used again.
+import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { datasetNight } from '../build/nightly-dataset.ts';
+import { silent } from '../build/progress.ts';
+import { npmClient } from '../build/sources-npm.ts';
+import { fixtureFolder, loadPack } from '../packs/index.ts';
+import { ISSUE, type Issue, READINGS } from './atlas/readings.ts';
+import { cacheFolder, type Subject, subjectAt } from './subject.ts';
+
+const SEED = 20_261_121;
+const OURS = ['pack.ts', 'collect.ts'];
+/** What the atlas has in common with the pack whose shape it takes. */
+const THEIRS = ['record.md', 'guide.md', 'samples.json'];
+
+/** The folder of the pack for so many records: links to the code, so that its imports hold, and an issue for each reading. */
+export function atlasPack(folder: string, issue: Issue): string {
+  const pack = join(folder, 'packs/atlas');
+  mkdirSync(pack, { recursive: true });
+  for (const name of OURS) symlinkSync(join(import.meta.dirname, 'atlas', name), join(pack, name));
+  for (const name of THEIRS) cpSync(join(import.meta.dirname, '../packs/places', name), join(pack, name));
+  for (const { package: name, version } of READINGS) {
+    const fixture = fixtureFolder(pack, name, version);
+    mkdirSync(fixture, { recursive: true });
+    writeFileSync(join(fixture, ISSUE), JSON.stringify(issue));
+  }
+  return pack;
+}
+
+/** A release of so many records. It takes about half a minute for 173,000, and some minutes for a million. */
+export async function generated(records: number, told: (line: string) => void): Promise<Subject> {
+  const folder = join(cacheFolder(), `atlas-${records}`);
+  const [dataDir, packs] = [join(folder, 'data'), `${resolve('packs')},${join(folder, 'packs')}`];
+  const made = subjectAt(dataDir, 'atlas', packs);
+  if (made !== null) return made;
+  if (existsSync(folder)) rmSync(folder, { recursive: true });
+  told(`atlas: a release of ${records.toLocaleString('en-US')} records is made in ${folder}`);
+  const pack = await loadPack(atlasPack(folder, { seed: SEED, records }));
+  const progress = { ...silent, step: (_: string, step: string) => told(`atlas: ${step}`), note: told, warn: told };
+  // The clock stands at the last reading, so that the same release is made everywhere.
+  const effects = { now: () => new Date('2026-11-20T00:00:00Z'), npm: npmClient(), progress };
+  await datasetNight(pack, dataDir, effects, { accept: true });
+  const fresh = subjectAt(dataDir, 'atlas', packs);
+  if (fresh === null) throw new Error('the atlas could not be released');
+  return fresh;
+}

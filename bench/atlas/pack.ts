@@ -1,0 +1,53 @@
+// Places that do not exist, in the shape of the places pack and in any number: for measurements of size. The bench makes folders of it
+// (bench/atlas.ts) whose fixtures say how many records there are.
+import { definePack } from 'dataset-register/pack';
+import { attributes } from '../../packs/places/attributes.ts';
+import { placeSlug } from '../../packs/places/identity.ts';
+import { EXTRACTS, SURVEYS } from './readings.ts';
+
+export default definePack({
+  title: 'Atlas of nowhere',
+  description: 'Fictional places with names in many scripts, areas, position, population, elevation and time zone.',
+  keywords: ['places', 'fictional'],
+  license: { name: 'CC0-1.0', url: 'https://creativecommons.org/publicdomain/zero/1.0/' },
+  attribution: 'Fictional places of the dataset register’s own bench',
+  revision: 1,
+  sources: {
+    survey: {
+      title: 'The surveys of nowhere',
+      url: 'https://survey.example/',
+      license: 'CC0-1.0',
+      trust: 0.8,
+      complete: true,
+      pins: SURVEYS,
+    },
+    extract: {
+      title: 'The yearly extract of nowhere',
+      url: 'https://extract.example/',
+      license: 'CC0-1.0',
+      trust: 0.85,
+      complete: true,
+      pins: EXTRACTS,
+    },
+  },
+  attributes,
+  identity: {
+    attributes: ['place_id'],
+    key: (id) => String(id['place_id']),
+    slug: (id, values) =>
+      placeSlug(
+        String(id['place_id']),
+        String(values['ascii_name'] ?? values['name'] ?? ''),
+        String(values['country'] ?? ''),
+      ),
+    name: (id, values) => String(values['name'] ?? `Place ${id['place_id']}`),
+  },
+  consolidation: { floor: 0.3, apart_days: 30, penalty: 0.2, rule: () => ({ prefer: 'newest' }) },
+  gone: { attribute: 'status', value: 'unlisted', confidence: 0.8 },
+  group_by: 'country',
+  serving: { showcase: { per_group: 1 }, similar_differ_by: 'country' },
+  compare: ['population', 'elevation', 'timezone', 'feature', 'admin1', 'location'],
+  prices: { get: 0.001, search: 0.003, facts: 0.002, compare: 0.004, stats: 0.01 },
+  schedule: '0 3 * * *',
+  tests: [{ kind: 'unique', attribute: 'place_id' }],
+});

@@ -1,0 +1,93 @@
+// One place of the atlas, computed from its number alone: memory does not grow with how many there are.
+import { slug } from '../../packs/places/identity.ts';
+import { bell, pick, stream } from './random.ts';
+import { foreign, latin, SCRIPTS } from './scripts.ts';
+import { type Country, type World, word } from './world.ts';
+
+export interface Place {
+  id: string;
+  /** Turn of the first reading that has it (see READINGS). Only what a survey has seen has a number, people and a height. */
+  since: number;
+  /** Whether the last extract no longer lists it. */
+  vanished: boolean;
+  country: Country;
+  area: number;
+  part: number | null;
+  name: string;
+  ascii: string;
+  others: string[];
+  lat: number;
+  lng: number;
+  feature: string;
+  population: number | null;
+  elevation: number | null;
+  timezone: string;
+  /** What comes to be different in the second survey and in the later extracts; null: nothing. */
+  later: { population: number | null; name: string | null; moved: boolean };
+}
+
+const BEFORE = ['San', 'Port', 'New', 'El', 'Upper', 'Santa', 'Villa', 'Bad', 'Novo', 'Saint'];
+const FEATURES = ['PPLA', 'PPLA2', 'PPLA2', 'PPLA2', 'PPLA3', 'PPLA3', 'PPLA3', 'PPLA3', 'PPLX', 'PPLA4'];
+
+export function placeAt(seed: number, { countryAt }: World, i: number): Place {
+  const draw = stream(seed, i);
+  const country = countryAt(draw());
+  const area = Math.floor(draw() * draw() * country.areas.length);
+  const parts = country.areas[area]!.parts.length;
+  const syllables = word(draw);
+  const before = draw() < 0.3 ? `${pick(draw, BEFORE)} ` : '';
+  const surveyed = draw() < 0.78;
+  const others = surveyed && draw() < 0.6 ? otherNames(draw, syllables) : [];
+  const population = surveyed && draw() < 0.9 ? people(draw) : null;
+  const renamed = draw() < 0.02;
+  return {
+    id: surveyed
+      ? String(900_000_000 + i)
+      : `cj:${country.code}.${area + 1}.${slug(before + latin(0, syllables))}.${i.toString(36).padStart(6, '0')}`,
+    since: surveyed ? Number(draw() > 0.94) : 2 + Number(draw() > 0.55) + Number(draw() > 0.95),
+    vanished: surveyed && draw() < 0.01,
+    country,
+    area,
+    part: draw() < 0.85 ? Math.floor(draw() * parts) : null,
+    name: before + latin(country.manner, syllables),
+    ascii: before + latin(0, syllables),
+    others,
+    // Places crowd around a few towns, and areas lie side by side.
+    ...spot(draw, country, area),
+    feature: draw() < 0.55 ? 'PPL' : pick(draw, FEATURES),
+    population,
+    elevation: surveyed && draw() < 0.995 ? Math.round(Math.abs(bell(draw)) * 500) : null,
+    timezone: pick(draw, country.timezones),
+    later: {
+      population:
+        population !== null && draw() < 0.045 ? Math.max(1, Math.round(population * (0.7 + draw() * 0.9))) : null,
+      name: renamed ? `${before}${latin(country.manner, word(draw))}` : null,
+      moved: draw() < 0.11,
+    },
+  };
+}
+
+/** From one to forty, mostly few. */
+function otherNames(draw: () => number, syllables: number[]): string[] {
+  const many = Math.min(40, 1 + Math.floor(-Math.log(1 - draw()) * 4.2));
+  const names = Array.from({ length: many }, (_, n) =>
+    n < 3 && draw() < 0.4
+      ? latin(n, [...syllables, Math.floor(draw() * 20)])
+      : foreign(Math.floor(draw() * SCRIPTS), [...syllables, n % 7]),
+  );
+  return [...new Set(names)];
+}
+
+/** Median 3,400, a thousandth above two million. */
+function people(draw: () => number): number {
+  return Math.min(30_000_000, Math.max(1, Math.round(3400 * Math.exp(bell(draw) * 1.9))));
+}
+
+function spot(draw: () => number, { lat, lng, width }: Country, area: number): { lat: number; lng: number } {
+  const turn = area * 2.4;
+  const far = Math.sqrt(area + 1) * (width / 4);
+  const north = lat + Math.sin(turn) * far + bell(draw) * (width / 6);
+  const east = lng + Math.cos(turn) * far + bell(draw) * (width / 6);
+  const five = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
+  return { lat: five(Math.max(-89, Math.min(89, north))), lng: five(((((east + 180) % 360) + 360) % 360) - 180) };
+}

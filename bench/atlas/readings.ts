@@ -1,0 +1,30 @@
+// The readings of the atlas: two surveys with everything they know, then three extracts with names and positions, as places has them.
+// Each is one small file in the pack's fixtures; what it says is computed from it.
+
+const pin = (source: string, version: string, observed_at: string) => ({
+  package: `@atlas/${source}`,
+  version,
+  integrity: '',
+  observed_at,
+  date_source: 'pin' as const,
+});
+
+export const SURVEYS = [pin('survey', '1.0.0', '2018-02-22T00:00:00Z'), pin('survey', '2.0.0', '2020-03-18T00:00:00Z')];
+
+export const EXTRACTS = [
+  pin('extract', '1.0.0', '2025-05-01T00:00:00Z'),
+  pin('extract', '2.0.0', '2026-07-01T00:00:00Z'),
+  pin('extract', '3.0.0', '2026-09-26T00:00:00Z'),
+];
+
+/** All of them in order of time: the place of a reading here is its turn. */
+export const READINGS = [...SURVEYS, ...EXTRACTS];
+
+/** The file of a reading. */
+export interface Issue {
+  /** Whatever is drawn is drawn from this number. */
+  seed: number;
+  records: number;
+}
+
+export const ISSUE = 'issue.json';

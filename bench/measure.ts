@@ -1,0 +1,61 @@
+// Several servers asked the same, in turn: rounds alternate, so that what else the machine does falls on all of them alike.
+import { type Load, load, unlike } from './load.ts';
+
+/** One server with the question as it is put to it. */
+export interface Side {
+  base: string;
+  paths: readonly string[];
+  headers?: Record<string, string>;
+}
+
+export interface Rounds {
+  connections: number;
+  seconds: number;
+  rounds: number;
+}
+
+/** A slow question is given this many times the seconds, at most, so that enough answers come back to count. */
+const PATIENCE = 8;
+
+/** Loads each side in turn, round after round, and gives the round of the median rate of each. */
+export async function alternate<K extends string>(sides: Record<K, Side>, rounds: Rounds): Promise<Record<K, Load>> {
+  const { connections, seconds } = rounds;
+  const names = Object.keys(sides) as K[];
+  const found = Object.fromEntries(names.map((name) => [name, [] as Load[]])) as Record<K, Load[]>;
+  const lasting = {} as Record<K, number>;
+  for (const name of names) {
+    // Some calls before the clock runs: code gets compiled, and the time that one call takes is known.
+    for (let i = 0; i < 3; i += 1) await ask(sides[name]);
+    const one = await timed(() => ask(sides[name]));
+    lasting[name] = Math.ceil(Math.min(seconds * PATIENCE, Math.max(seconds, (4 * connections * one) / 1000)));
+  }
+  for (let round = 0; round < rounds.rounds; round += 1) {
+    for (const name of names) {
+      found[name].push(await load({ ...sides[name], connections, seconds: lasting[name] }));
+      // A server may still work on what the load left behind; its answer to one more call says that it is done.
+      await ask(sides[name]);
+    }
+  }
+  return Object.fromEntries(names.map((name) => [name, median(found[name])])) as Record<K, Load>;
+}
+
+/** Asks the side's first path once, and throws unless the answer is 200. */
+export async function ask({ base, paths, headers = {} }: Side, path = paths[0] ?? '/'): Promise<Buffer> {
+  const response = await fetch(base + unlike(path), { headers });
+  const body = Buffer.from(await response.arrayBuffer());
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${body.toString().slice(0, 300)}`);
+  return body;
+}
+
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+/** The load of the median rate; failed answers of all rounds are kept. */
+export function median(loads: readonly Load[]): Load {
+  const sorted = [...loads].sort((a, b) => a.rps - b.rps);
+  const bad = loads.reduce((sum, each) => sum + each.bad, 0);
+  return { ...(sorted[Math.floor(sorted.length / 2)] as Load), bad };
+}

@@ -1,0 +1,84 @@
+// The night of a dataset from cached sources, in a data folder of its own: how long each step takes, and the most memory at once.
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Night {
+  dataset: string;
+  records: number;
+  seconds: number;
+  /** Highest resident memory of the night's own process in MB. */
+  peak: number;
+  /** Seconds by step, in order; a step lasts until the next is told. */
+  steps: { step: string; seconds: number }[];
+  /** Markdown pages a second, while they are rendered and written. */
+  pages: number;
+  /** Seconds of the night after it, which finds nothing new. */
+  unchanged: number;
+}
+
+/** Runs two nights with the sources that a data folder has cached; null where it has none. */
+export async function benchNight(dataDir: string, dataset: string, scratch: string): Promise<Night | null> {
+  const sources = join(dataDir, 'sources');
+  if (!existsSync(sources)) return null;
+  const own = mkdtempSync(join(scratch, 'night-'));
+  cpSync(sources, join(own, 'data/sources'), { recursive: true });
+  try {
+    const first = await night(own, dataset);
+    const second = await night(own, dataset);
+    const made = /([\d,]+) records from/.exec(first.lines.map(({ text }) => text).join('\n'))?.[1] ?? '0';
+    const records = Number(made.replaceAll(',', ''));
+    const steps = stepsOf(first.lines, dataset, first.seconds);
+    const rendering = steps.find(({ step }) => step === 'prerender')?.seconds ?? Number.NaN;
+    const { seconds, peak } = first;
+    return { dataset, records, seconds, peak, steps, pages: records / rendering, unchanged: second.seconds };
+  } finally {
+    rmSync(own, { recursive: true });
+  }
+}
+
+interface Run {
+  seconds: number;
+  peak: number;
+  lines: { at: number; text: string }[];
+}
+
+async function night(own: string, dataset: string): Promise<Run> {
+  const env = { ...process.env, DATA_DIR: join(own, 'data'), DIST_DIR: join(own, 'dist'), PACK_DIRS: './packs' };
+  const began = performance.now();
+  const child = spawn(process.execPath, ['build/nightly.ts', '--only', dataset], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines: Run['lines'] = [];
+  let peak = 0;
+  child.stdout.on('data', (chunk: Buffer) => {
+    const at = (performance.now() - began) / 1000;
+    for (const text of chunk.toString().split('\n')) if (text !== '') lines.push({ at, text });
+  });
+  const looking = setInterval(() => {
+    peak = Math.max(peak, highWater(child.pid));
+  }, 50);
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  clearInterval(looking);
+  if (code !== 0) throw new Error(`the night ended with ${code}: ${lines.at(-1)?.text}`);
+  return { seconds: (performance.now() - began) / 1000, peak, lines };
+}
+
+function highWater(pid: number | undefined): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+  } catch {
+    return 0;
+  }
+}
+
+/** Steps are told as `dataset: step`; other lines say how far a step is. */
+function stepsOf(lines: Run['lines'], dataset: string, end: number): Night['steps'] {
+  const begun = lines.flatMap(({ at, text }) => {
+    const step = new RegExp(`^(?:${dataset}|register): ([a-zA-Z]+(?: [a-zA-Z]+)?)$`).exec(text)?.[1];
+    return step === undefined ? [] : [{ at, step: text.startsWith('register') ? `register ${step}` : step }];
+  });
+  return begun.map(({ at, step }, i) => ({ step, seconds: (begun[i + 1]?.at ?? end) - at }));
+}

@@ -1,0 +1,126 @@
+// The table of questions: each of them put to the service, to bare Hono with the same bytes, to SQLite and to DuckDB, in turn.
+import { hash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Agreement, agreement } from '../agree.ts';
+import { draw } from '../draw.ts';
+import type { Load } from '../load.ts';
+import { alternate, ask, type Rounds, type Side } from '../measure.ts';
+import { type Served, serve } from '../process.ts';
+import { type Peer, type Question, questionsFor } from '../questions.ts';
+import { OPERATOR, startService } from '../service.ts';
+import { cacheFolder, type Subject } from '../subject.ts';
+
+export type Server = 'service' | Peer;
+
+/** One question at one number of connections. */
+export interface Row {
+  id: string;
+  name: string;
+  connections: number;
+  /** Bytes of a typical answer of the service. */
+  bytes: number;
+  loads: Partial<Record<Server, Load>>;
+  agreed: Partial<Record<Peer, Agreement & { differs?: string }>>;
+}
+
+export interface Questions {
+  dataset: string;
+  records: number;
+  rows: Row[];
+}
+
+const PEERS = import.meta.dirname.replace(/parts$/, 'peers');
+
+/** Runs the table. `only`: ids of questions; null: all. */
+export async function benchQuestions(
+  subject: Subject,
+  scratch: string,
+  levels: readonly number[],
+  { seconds, rounds }: Omit<Rounds, 'connections'>,
+  only: readonly string[] | null,
+  told: (row: Row) => void,
+): Promise<Questions> {
+  const questions = questionsFor(subject, await draw(subject)).filter(({ id }) => only === null || only.includes(id));
+  const service = await startService(subject, scratch);
+  const up: Partial<Record<Server, Served>> = { service };
+  const rows: Row[] = [];
+  try {
+    up.sqlite = await startSqlite(subject, service.base);
+    up.duckdb = await startDuckdb(subject, questions);
+    const bytes = await bodiesFor(questions, service, join(scratch, 'bodies'));
+    up.bare = await serve([join(PEERS, 'bare.ts')], { BODIES: join(scratch, 'bodies') }, '/');
+    for (const question of questions) {
+      const sides = sidesOf(question, up);
+      const agreed = await agreements(question, sides);
+      for (const connections of levels) {
+        const loads = await alternate(sides as Record<Server, Side>, { connections, seconds, rounds });
+        const { id, name } = question;
+        const row = { id, name, connections, bytes: bytes.get(id) ?? 0, loads, agreed };
+        rows.push(row);
+        told(row);
+      }
+    }
+  } finally {
+    for (const each of Object.values(up)) await each.stop();
+  }
+  return { dataset: subject.dataset, records: subject.manifest.records, rows };
+}
+
+function sidesOf(question: Question, up: Partial<Record<Server, Served>>): Partial<Record<Server, Side>> {
+  const base = (server: Server) => up[server]?.base ?? '';
+  const sides: Partial<Record<Server, Side>> = {
+    service: { base: base('service'), paths: question.service, headers: OPERATOR },
+  };
+  if (question.bare) sides.bare = { base: base('bare'), paths: [`/${question.id}`] };
+  if (question.sqlite.length > 0) sides.sqlite = { base: base('sqlite'), paths: question.sqlite };
+  if (question.duckdb.length > 0) sides.duckdb = { base: base('duckdb'), paths: question.duckdb };
+  return sides;
+}
+
+async function agreements(question: Question, sides: Partial<Record<Server, Side>>): Promise<Row['agreed']> {
+  const agreed: Row['agreed'] = {};
+  for (const peer of ['sqlite', 'duckdb'] as const) {
+    const side = sides[peer];
+    if (!side || !sides.service) continue;
+    const differs = question.differs?.[peer];
+    agreed[peer] = { ...(await agreement(question, sides.service, side)), ...(differs ? { differs } : {}) };
+  }
+  return agreed;
+}
+
+/** Writes the answer of the median size to each question into a folder, and gives its size. */
+async function bodiesFor(
+  questions: readonly Question[],
+  service: Served,
+  folder: string,
+): Promise<Map<string, number>> {
+  mkdirSync(folder, { recursive: true });
+  const sizes = new Map<string, number>();
+  for (const { id, service: paths } of questions) {
+    const answers: Buffer[] = [];
+    for (const path of paths.slice(0, 40))
+      answers.push(await ask({ base: service.base, paths, headers: OPERATOR }, path));
+    const body = answers.sort((a, b) => a.length - b.length)[Math.floor(answers.length / 2)] as Buffer;
+    writeFileSync(join(folder, id), body);
+    sizes.set(id, body.length);
+  }
+  return sizes;
+}
+
+async function startSqlite({ manifest, folder, packDirs, dataset, shape }: Subject, base_url: string): Promise<Served> {
+  // A database is used again as long as nothing that made it has changed.
+  const made = hash('sha256', manifest.release + readFileSync(join(PEERS, 'sqlite-fill.ts'), 'utf8'), 'hex').slice(
+    0,
+    16,
+  );
+  const filling = { release: folder, pack: join(packDirs.split(',').at(-1) ?? '', dataset), base_url, shape };
+  const env = { DATABASE: join(cacheFolder(), `${dataset}-${made}.sqlite`), FILLING: JSON.stringify(filling) };
+  return serve([join(PEERS, 'sqlite.ts')], env, '/');
+}
+
+async function startDuckdb({ folder, shape }: Subject, questions: readonly Question[]): Promise<Served> {
+  const sql = Object.fromEntries(questions.map((each) => [each.id, each.sql]));
+  const env = { RELEASE: folder, NUMBER: shape.number, QUESTIONS: JSON.stringify(sql) };
+  return serve([join(PEERS, 'duckdb.ts')], env, '/');
+}

@@ -1,0 +1,62 @@
+// Copies a release into SQLite: narrow indexed columns, the complete answer of every record as text, words in FTS5.
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { present } from '../../data/present.ts';
+import { loadPack } from '../../packs/index.ts';
+import type { Shape } from '../subject.ts';
+
+export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+
+/** What is copied: the release folder, the folder of its pack, the base address in the answers. */
+export interface Filling {
+  release: string;
+  pack: string;
+  base_url: string;
+  shape: Shape;
+}
+
+/** Fills an empty database. The answers are those of this moment: their ages do not go on, which spares the peer that work. */
+export async function fill(db: DatabaseSync, { release, pack: folder, base_url, shape }: Filling): Promise<void> {
+  const pack = await loadPack(folder);
+  const { texts, number, geo } = shape;
+  db.exec('pragma journal_mode = off; pragma synchronous = off; pragma page_size = 8192');
+  const columns = [...texts.map((name) => `${quoted(name)} text`), `${quoted(number)} real`];
+  db.exec(
+    `create table record (ord integer primary key, id text, slug text, quality real, lat real, lng real, ${columns.join(', ')}, terms text)`,
+  );
+  db.exec('create table body (ord integer primary key, body text)');
+  db.exec(
+    "create virtual table words using fts5(text, content='', tokenize=\"unicode61 remove_diacritics 0 categories 'L* M* N* Co'\", prefix='2 3')",
+  );
+  const connection = await (await DuckDBInstance.create(':memory:')).connect();
+  const table = (file: string) => `read_parquet('${join(release, file)}')`;
+  const chosen = [...texts, number].map((name) => `e.${quoted(`${name}:value`)}`);
+  const result = await connection.stream(
+    `select e.ord, e.id, e.slug, e.quality, e.${quoted(`${geo}:lat`)}, e.${quoted(`${geo}:lng`)}, ${chosen.join(', ')}, t.text, b.body
+     from ${table('engine.parquet')} e join ${table('bodies.parquet')} b using (ord)
+     left join (select ord, string_agg(term, ' ' order by term) as text from ${table('terms.parquet')} group by ord) t using (ord) order by e.ord`,
+  );
+  const marks = Array.from({ length: 7 + chosen.length }, () => '?').join(', ');
+  const record = db.prepare(`insert into record values (${marks})`);
+  const body = db.prepare('insert into body values (?, ?)');
+  const words = db.prepare('insert into words (rowid, text) values (?, ?)');
+  const presenting = { now: new Date(), base_url, visibility: 'full' } as const;
+  db.exec('begin');
+  for await (const rows of result.yieldRowsJs()) {
+    for (const row of rows) {
+      const ord = row[0] as number;
+      record.run(...(row.slice(0, -1) as (string | number | null)[]));
+      body.run(ord, JSON.stringify(present(String(row.at(-1)), pack, presenting)));
+      words.run(ord, String(row.at(-2) ?? ''));
+    }
+  }
+  db.exec('commit');
+  for (const name of texts)
+    db.exec(`create index ${quoted(`by ${name}`)} on record (${quoted(name)}, quality desc, id)`);
+  db.exec(
+    `create index ${quoted(`by ${number}`)} on record (${quoted(number)}); create unique index by_id on record (id); create unique index by_slug on record (slug);
+     create index by_quality on record (quality desc, id); create index by_point on record (lat, lng); insert into words (words) values ('optimize'); analyze`,
+  );
+  connection.closeSync();
+}

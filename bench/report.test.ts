@@ -1,0 +1,44 @@
+// The tables of docs/performance.md are what the bench found, and a goal that is missed is seen to be.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { Load } from './load.ts';
+import { readWrk } from './load.ts';
+import { fillIn, render } from './report.ts';
+import { readResults } from './results.ts';
+
+test('docs/performance.md holds the tables of bench/results.json', () => {
+  const document = readFileSync('docs/performance.md', 'utf8');
+  expect(fillIn(document, readResults())).toBe(document);
+});
+
+const load = (rps: number): Load => ({ rps, p50: 1, p99: 2, bad: 0 });
+const circumstances = { at: '2026-11-20T00:00:00Z', machine: 'm', load: 0, seconds: 1, rounds: 3 };
+
+test('a ratio short of its goal is bold, one that meets it is not', () => {
+  const row = { id: 'get', name: 'get', connections: 16, bytes: 1, agreed: {} };
+  const rows = [{ ...row, loads: { service: load(50), bare: load(100), sqlite: load(25) } }];
+  const text = render('questions', { ...circumstances, data: { dataset: 'd', records: 1, rows } });
+  expect(text).toContain('| get | 50 | 1.00 | 2.00 | **0.50** (≥ 0.55) | 2.00 (≥ 1.2) |  |');
+});
+
+test('answers that differ are told', () => {
+  const agreed = {
+    sqlite: { compared: 40, equal: 39 },
+    duckdb: { compared: 40, equal: 3, differs: 'ranks otherwise' },
+  };
+  const row = { id: 'x', name: 'x', connections: 16, bytes: 1, agreed, loads: { service: load(1), sqlite: load(1) } };
+  const text = render('questions', { ...circumstances, data: { dataset: 'd', records: 1, rows: [row] } });
+  expect(text).toContain('sqlite 39 of 40; duckdb 3 of 40: ranks otherwise');
+});
+
+test('what wrk prints is read in milliseconds', () => {
+  const printed = `  Latency Distribution
+     50%  812.00us
+     75%    1.10ms
+     99%    1.34s
+  2210 requests in 1.00s, 9.3MB read
+  Non-2xx or 3xx responses: 7
+Requests/sec:   2209.71
+`;
+  expect(readWrk(printed)).toEqual({ rps: 2209.71, p50: 0.812, p99: 1340, bad: 7 });
+});

@@ -1,0 +1,218 @@
+// What the bench found as Markdown: the tables of docs/performance.md, each put between its two marks there and nowhere else.
+import type { Load } from './load.ts';
+import type { Growth } from './parts/growth.ts';
+import type { Night } from './parts/night.ts';
+import type { Questions, Row } from './parts/questions.ts';
+import type { Soak } from './parts/soak.ts';
+import type { Start } from './parts/start.ts';
+import type { Together } from './parts/together.ts';
+import type { Tokens } from './parts/tokens.ts';
+import { GOALS, type Peer } from './questions.ts';
+import type { Found, PartName, Parts, Results } from './results.ts';
+
+const count = (n: number) => Math.round(n).toLocaleString('en-US');
+const ms = (n: number) => (n < 10 ? n.toFixed(2) : n < 100 ? n.toFixed(1) : count(n));
+const ratio = (n: number) => (n < 10 ? n.toFixed(2) : n < 100 ? n.toFixed(1) : count(n));
+const table = (head: string[], rows: string[][]) =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+/** A figure beside its goal: `0.61 of 0.55`, with a mark where it falls short. */
+function against(found: number, goal: number, most = false): string {
+  const met = most ? found <= goal : found >= goal;
+  return `${met ? '' : '**'}${ratio(found)}${met ? '' : '**'} (${most ? '≤' : '≥'} ${goal})`;
+}
+
+const PEERS: Peer[] = ['bare', 'sqlite', 'duckdb'];
+
+function compared(row: Row, peer: Peer): string {
+  const [ours, theirs] = [row.loads.service, row.loads[peer]];
+  if (!ours || !theirs) return '';
+  const found = ours.rps / theirs.rps;
+  const [goal] = GOALS[row.id]?.[peer] ?? [];
+  return goal === undefined ? ratio(found) : against(found, goal);
+}
+
+function agreed({ agreed }: Row): string {
+  const told = Object.entries(agreed).map(([peer, { compared, equal, differs }]) =>
+    equal === compared
+      ? `${peer} ${equal} of ${compared}`
+      : `${peer} ${equal} of ${compared}${differs ? `: ${differs}` : ''}`,
+  );
+  return told.join('; ');
+}
+
+function speeds(load: Load): string[] {
+  return [count(load.rps), ms(load.p50), ms(load.p99)];
+}
+
+function questions({ dataset, records, rows }: Questions): string {
+  const levels = [...new Set(rows.map(({ connections }) => connections))];
+  const shown = levels.includes(16) ? 16 : (levels[0] ?? 16);
+  const main = rows.filter(({ connections }) => connections === shown);
+  const first = table(
+    [
+      'question',
+      'requests/s',
+      'p50 ms',
+      'p99 ms',
+      '× bare Hono, same body',
+      '× Hono + SQLite',
+      '× Hono + DuckDB',
+      'same answers',
+    ],
+    main.map((row) => [
+      row.name,
+      ...speeds(row.loads.service!),
+      ...PEERS.map((peer) => compared(row, peer)),
+      agreed(row),
+    ]),
+  );
+  const parts = [`\`${dataset}\`, ${count(records)} records, ${shown} connections:`, first];
+  if (levels.length > 1) {
+    const cells = (id: string) =>
+      levels.flatMap((connections) => {
+        const row = rows.find((each) => each.id === id && each.connections === connections);
+        return row
+          ? [
+              speeds(row.loads.service!).join(' / '),
+              PEERS.map(
+                (peer) =>
+                  compared(row, peer)
+                    .replace(/ \(.*?\)/, '')
+                    .replaceAll('**', '') || '–',
+              ).join(' / '),
+            ]
+          : ['', ''];
+      });
+    const head = levels.flatMap((n) => [`${n}: requests/s / p50 / p99`, `${n}: × bare / SQLite / DuckDB`]);
+    parts.push(
+      'By the number of connections:',
+      table(
+        ['question', ...head],
+        main.map(({ id, name }) => [name, ...cells(id)]),
+      ),
+    );
+  }
+  return parts.join('\n\n');
+}
+
+function together({ connections, quiet, busy, statistics, delay }: Together): string {
+  return table(
+    ['', 'gets/s', 'p50 ms', 'p99 ms', 'event-loop delay p50 / p99 / max ms'],
+    [
+      [`get, ${connections} connections, alone`, ...speeds(quiet), Object.values(delay.quiet).map(ms).join(' / ')],
+      [
+        `beside 4 clients of statistics (${count(statistics.rps)}/s)`,
+        ...speeds(busy),
+        `${Object.values(delay.busy).map(ms).join(' / ')} (with 2 of time series; p99 ≤ 50)`,
+      ],
+      ['p99, busy over quiet', '', '', against(busy.p99 / quiet.p99, 4, true), ''],
+    ],
+  );
+}
+
+function growth({ small, large, rows }: Growth): string {
+  return table(
+    ['question', `requests/s at ${count(small)}`, `at ${count(large)} records`, 'ratio'],
+    rows.map(({ name, loads, goal }) => [
+      name,
+      count(loads.small.rps),
+      count(loads.large.rps),
+      against(loads.small.rps / loads.large.rps, goal, true),
+    ]),
+  );
+}
+
+function start({ datasets, first, warm, rss, index }: Start): string {
+  return table(
+    ['', 'found', 'goal'],
+    [
+      [`first answer, ${datasets.join(', ')}`, `${(first / 1000).toFixed(2)} s`, '2 s'],
+      ['everything loaded', `${(warm / 1000).toFixed(2)} s`, '5 s'],
+      [
+        'resident memory: warm / after a load of every question / most ever',
+        `${rss.warm} / ${rss.loaded} / ${rss.peak} MB`,
+        '600 MB',
+      ],
+      [
+        `index of ${index.dataset}, ${count(index.records)} records: bytes a record without bodies / of bodies`,
+        `${count(index.columns)} / ${count(index.bodies)}`,
+        '461 without bodies',
+      ],
+    ],
+  );
+}
+
+function night({ dataset, records, seconds, peak, steps, pages, unchanged }: Night): string {
+  const goals = table(
+    ['', 'found', 'goal'],
+    [
+      [`night of ${dataset} from cached sources, ${count(records)} records`, `${seconds.toFixed(1)} s`, '90 s'],
+      ['most memory at once', `${count(peak)} MB`, '2,500 MB'],
+      ['Markdown pages a second, rendered and written', count(pages), '6,000'],
+      ['a night without change', `${unchanged.toFixed(1)} s`, '15 s'],
+    ],
+  );
+  return `${goals}\n\n${table(
+    ['step', 'seconds'],
+    steps.map(({ step, seconds }) => [step, seconds.toFixed(1)]),
+  )}`;
+}
+
+function tokens({ dataset, searches, json, markdown, worst }: Tokens): string {
+  return table(
+    [`${searches} searches of 20 records, ${dataset}`, 'tokens', 'share of the JSON'],
+    [
+      ['JSON', count(json), ''],
+      ['Markdown', count(markdown), `${against(markdown / json, 0.25, true)}; worst ${worst.toFixed(3)}`],
+    ],
+  );
+}
+
+function soak({ minutes, connections, loads, samples }: Soak): string {
+  const third = Math.max(1, Math.floor(samples.length / 3));
+  const mean = (of: typeof samples, name: 'heap' | 'rss' | 'delay') =>
+    of.reduce((sum, each) => sum + each[name], 0) / of.length;
+  const rows = (['heap', 'rss', 'delay'] as const).map((name) => [
+    { heap: 'heap, MB', rss: 'resident memory, MB', delay: 'event-loop delay p99, ms' }[name],
+    ms(mean(samples.slice(0, third), name)),
+    ms(mean(samples.slice(-third), name)),
+    ms(Math.max(...samples.map((each) => each[name]))),
+  ]);
+  const rate = loads.reduce((sum, { rps }) => sum + rps, 0) / loads.length;
+  const bad = loads.reduce((sum, each) => sum + each.bad, 0);
+  return (
+    `Every question mixed, ${minutes} minutes, ${connections} connections, ${count(rate)} requests/s, ${bad} failed:\n\n` +
+    table(['', 'first third', 'last third', 'most'], rows)
+  );
+}
+
+const RENDER: { [P in PartName]: (data: Parts[P]) => string } = {
+  questions,
+  together,
+  growth,
+  start,
+  night,
+  tokens,
+  soak,
+};
+
+/** One part's findings as Markdown, with the circumstances below. */
+export function render<P extends PartName>(
+  part: P,
+  { at, machine, load, seconds, rounds, data }: Found<Parts[P]>,
+): string {
+  const circumstances = `${at.slice(0, 16).replace('T', ' ')} UTC; ${machine}; median of ${rounds} alternated rounds of ${seconds} s; load average before: ${load.toFixed(1)}`;
+  return `${RENDER[part](data)}\n\n${circumstances}.`;
+}
+
+/** The document with the tables of all parts that there are results of; everything outside of the marks stays. */
+export function fillIn(document: string, results: Results): string {
+  return document.replace(
+    /(<!-- bench: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,
+    (_, open: string, part: PartName, close: string) => {
+      const result = results[part] as Found<never> | undefined;
+      return `${open}${result ? render(part, result) : 'Not measured yet.'}\n${close}`;
+    },
+  );
+}

@@ -1,0 +1,65 @@
+// What the last run of each part found, kept as a file beside the bench, from which docs/performance.md is written.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { generator } from './load.ts';
+import type { Growth } from './parts/growth.ts';
+import type { Night } from './parts/night.ts';
+import type { Questions } from './parts/questions.ts';
+import type { Soak } from './parts/soak.ts';
+import type { Start } from './parts/start.ts';
+import type { Together } from './parts/together.ts';
+import type { Tokens } from './parts/tokens.ts';
+
+export interface Parts {
+  questions: Questions;
+  together: Together;
+  growth: Growth;
+  start: Start;
+  night: Night;
+  tokens: Tokens;
+  soak: Soak;
+}
+
+export type PartName = keyof Parts;
+
+/** A part's findings, and where and when they were found. */
+export interface Found<T> {
+  at: string;
+  machine: string;
+  /** Mean number of running processes in the minute before: what else the machine did. */
+  load: number;
+  seconds: number;
+  rounds: number;
+  data: T;
+}
+
+export type Results = { [P in PartName]?: Found<Parts[P]> };
+
+const FILE = join(import.meta.dirname, 'results.json');
+
+export function readResults(): Results {
+  return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as Results) : {};
+}
+
+/** Keeps what this run found; the findings of parts that it left out stay. */
+export function keepResults(found: Results): Results {
+  const all = { ...readResults(), ...found };
+  // Six digits say more than a measurement knows, and keep the file readable.
+  const rounded = (_: string, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(6)) : value);
+  writeFileSync(FILE, `${JSON.stringify(all, rounded, 1)}\n`);
+  return readResults();
+}
+
+export function machine(): string {
+  const [first] = cpus();
+  const memory = Math.round(totalmem() / 2 ** 30);
+  return `${cpus().length} × ${first?.model.trim() ?? 'unknown'}, ${memory} GB, ${process.platform} ${process.arch}, Node ${process.version}, ${generator}`;
+}
+
+/** A part's findings with the circumstances. */
+export async function found<T>(rounds: { seconds: number; rounds: number }, part: () => Promise<T>): Promise<Found<T>> {
+  const at = new Date().toISOString();
+  const load = loadavg()[0] ?? 0;
+  return { at, machine: machine(), load, ...rounds, data: await part() };
+}

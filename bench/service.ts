@@ -1,0 +1,37 @@
+// The complete service over a subject's releases, in a process of its own, asked with an admin key.
+import { join } from 'node:path';
+import { type Served, serve } from './process.ts';
+import { borrowed, type Subject } from './subject.ts';
+
+const ADMIN = 'bench-admin-key-bench-admin-key-0000';
+
+/** What every request to the service carries: it passes the whole gate and is never charged. */
+export const OPERATOR = { authorization: `Bearer ${ADMIN}` };
+
+export interface Service extends Served {
+  /** Milliseconds from spawn until all is loaded. */
+  warm: number;
+}
+
+/** Starts `api/server.ts` and waits until it is warm. `datasets`: only these, of those that the subject's data folder has. */
+export async function startService(subject: Subject, scratch: string, datasets?: readonly string[]): Promise<Service> {
+  const dataDir = borrowed(subject.dataDir, scratch, datasets);
+  const env = {
+    DATA_DIR: dataDir,
+    DIST_DIR: join(dataDir, 'dist'),
+    PACK_DIRS: subject.packDirs,
+    ADMIN_KEYS: ADMIN,
+    // No clock that stands still: ages are told as in production.
+    SOURCE_DATE_EPOCH: '',
+  };
+  const began = performance.now();
+  const served = await serve(['api/server.ts'], env, `/v1/${subject.dataset}/entities?limit=1&api_key=${ADMIN}`);
+  while (!(await isWarm(served.base))) await new Promise((resolve) => setTimeout(resolve, 20));
+  return { ...served, warm: performance.now() - began };
+}
+
+async function isWarm(base: string): Promise<boolean> {
+  const response = await fetch(`${base}/healthz`);
+  const { cache_warm } = (await response.json()) as { cache_warm: boolean };
+  return cache_warm;
+}

@@ -1,0 +1,83 @@
+// What the bench measures: a release in a data folder, and which of its attributes the questions are about.
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { paths as layout, type Manifest } from '../data/layout.ts';
+
+/** A dataset to ask, where it lies, and the folders of packs that a service over it needs. */
+export interface Subject {
+  dataDir: string;
+  dataset: string;
+  folder: string;
+  manifest: Manifest;
+  packDirs: string;
+  shape: Shape;
+}
+
+/** Attributes that the questions name. Texts are kept narrow by the peers; the first groups, the second counts within it. */
+export interface Shape {
+  group: string;
+  area: string;
+  texts: string[];
+  number: string;
+  /** A lower bound of `number` that about half of the records pass. */
+  least: number;
+  geo: string;
+}
+
+const PLACES: Shape = {
+  group: 'country',
+  area: 'admin1',
+  texts: ['country', 'admin1', 'feature', 'timezone', 'status'],
+  number: 'population',
+  least: 3000,
+  geo: 'location',
+};
+
+/** Datasets that have what the questions need: a group, an area, a number and a position. */
+const SHAPES: Record<string, Shape> = {
+  places: PLACES,
+  atlas: PLACES,
+  airports: {
+    group: 'country',
+    area: 'type',
+    texts: ['country', 'type', 'timezone'],
+    number: 'elevation',
+    least: 500,
+    geo: 'location',
+  },
+};
+
+/** Reads the current release of a dataset; null where there is none. */
+export function subjectAt(dataDir: string, dataset: string, packDirs = resolve('packs')): Subject | null {
+  const current = layout.current(dataDir, dataset);
+  const shape = SHAPES[dataset];
+  if (shape === undefined || !existsSync(current)) return null;
+  const folder = layout.release(dataDir, dataset, readFileSync(current, 'utf8').trim());
+  const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+  return { dataDir, dataset, folder, manifest, packDirs, shape };
+}
+
+/** The largest release in a data folder that the questions fit; null where there is none. */
+export function largest(dataDir: string): Subject | null {
+  const found = Object.keys(SHAPES).flatMap((dataset) => subjectAt(dataDir, dataset) ?? []);
+  return found.sort((a, b) => b.manifest.records - a.manifest.records)[0] ?? null;
+}
+
+/**
+ * A data folder of the bench's own with the same releases: a service over it keeps its keys and ledger apart. `datasets`: only these.
+ */
+export function borrowed(dataDir: string, scratch: string, datasets?: readonly string[]): string {
+  const own = mkdtempSync(join(scratch, 'data-'));
+  mkdirSync(join(own, 'releases'));
+  for (const name of datasets ?? readdirSync(join(dataDir, 'releases')))
+    symlinkSync(join(dataDir, 'releases', name), join(own, 'releases', name));
+  return own;
+}
+
+/** Where the bench keeps what takes long to make, between runs. */
+export function cacheFolder(): string {
+  const folder = join(tmpdir(), 'dataset-register-bench');
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
