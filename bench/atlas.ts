@@ -38,7 +38,12 @@ export async function generated(records: number, told: (line: string) => void): 
   const pack = await loadPack(atlasPack(folder, { seed: SEED, records }));
   const progress = { ...silent, step: (_: string, step: string) => told(`atlas: ${step}`), note: told, warn: told };
   // The clock stands at the last reading, so that the same release is made everywhere.
-  const effects = { now: () => new Date('2026-11-20T00:00:00Z'), npm: npmClient(), progress };
+  const effects = {
+    now: () => new Date('2026-11-20T00:00:00Z'),
+    ticks: () => performance.now(),
+    npm: npmClient(),
+    progress,
+  };
   await datasetNight(pack, dataDir, effects, { accept: true });
   const fresh = subjectAt(dataDir, 'atlas', packs);
   if (fresh === null) throw new Error('the atlas could not be released');
