@@ -5,6 +5,7 @@ import { serve } from '@hono/node-server';
 import type { Config } from '../config.ts';
 import { codeFingerprint } from '../data/code.ts';
 import { exportLinks } from '../data/export.ts';
+import { openOverlays } from '../data/overlays.ts';
 import { openRegister, type Register } from '../data/register.ts';
 import { sharedSecret } from '../data/state/secrets.ts';
 import { loadPacks } from '../packs/index.ts';
@@ -18,8 +19,11 @@ import { EVERY_OPERATION } from './operations/accounts.ts';
 import { openMetrics } from './ops/metrics.ts';
 import { standing } from './standing.ts';
 
-/** How often a running API looks for a new release, in milliseconds; a look reads one small file a dataset. */
-const LOOK = 2_000;
+/**
+ * How often a running API looks for new releases and changes of the overlays, in milliseconds: what is decided in one process shows in all within
+ * a second. A look is a small query, and a small file a dataset.
+ */
+const LOOK = 400;
 /** After a stop was asked for: how long kept connections are still answered, so that a request already sent is not cut off. */
 const DRAIN = 500;
 /** And how long requests in flight may take to finish then. */
@@ -36,7 +40,7 @@ const clock = () => new Date();
 async function gateOf(config: Config, register: Register, access: Opened): Promise<Gate> {
   return {
     ...access.gate,
-    exports: exportLinks(config.DATA_DIR, await sharedSecret(access.store, 'export_links')),
+    exports: exportLinks(config.DATA_DIR, await sharedSecret(access.store, 'export_links'), register),
     base_url: config.BASE_URL,
     eur_usd: config.EUR_USD,
     lease: lendFrom(register),
@@ -81,7 +85,8 @@ async function start(config: Config): Promise<{ server: Server; register: Regist
       log,
     }),
   ]);
-  const register = await openRegister({ dataDir: config.DATA_DIR, packs, log });
+  const overlays = await openOverlays(access.store);
+  const register = await openRegister({ dataDir: config.DATA_DIR, packs, log, overlays });
   const report = (error: unknown, request_id: string) =>
     void process.stderr.write(`request ${request_id}: ${error instanceof Error ? error.stack : String(error)}\n`);
   const metrics = openMetrics(() => standing(register, access.redisUp));

@@ -1,19 +1,14 @@
 // The stored facts of a dataset, record by record in the order of their ids.
-import type { Statement } from '../data/consolidate.ts';
 import type { Listing } from '../data/consolidate-times.ts';
+import type { ToldStatement } from '../data/consolidate-told.ts';
 import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, standingFacts } from '../data/facts.ts';
 import { type Duck, fromParquet } from '../data/write/duck.ts';
 import { cutLines, NULL, readLines } from '../data/write/lines.ts';
 import { type Names, numberOf } from '../data/write/tables.ts';
 import type { Identity, Pack, Value } from '../packs/model.ts';
 
-/** A stored fact. `json` is its value's text. */
-export interface StoredFact extends Statement {
-  source_url: string;
-  evidence: string;
-  run: string;
-  json: string;
-}
+/** A stored fact. */
+export type StoredFact = ToldStatement;
 
 /** Facts of one attribute, ascending by time and run. `attribute`: its number in the pack, -1 for what is not the pack's. */
 export interface FactGroup {

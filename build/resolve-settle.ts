@@ -3,6 +3,7 @@ import { type Decision, type Ground, type Question, trustOfSources } from '../da
 import { fits } from '../data/consolidate-compare.ts';
 import { course } from '../data/consolidate-history.ts';
 import { confirmedAt } from '../data/consolidate-times.ts';
+import { historyCells, reviewFacts } from '../data/consolidate-told.ts';
 import { type ReadingRow, standingReadings } from '../data/facts.ts';
 import { type Present, scoreRecord } from '../data/quality.ts';
 import type { Part } from '../data/write/part.ts';
@@ -10,7 +11,6 @@ import type { SettledValue } from '../data/write/record.ts';
 import type { Identity, Pack, Rule, Value } from '../packs/model.ts';
 import { clean } from '../packs/schema.ts';
 import type { RecordFacts, StoredFact } from './resolve-facts.ts';
-import { historyCells, reviewFacts } from './resolve-lines.ts';
 import { Tally } from './resolve-tally.ts';
 
 /** A review item that somebody decided. */

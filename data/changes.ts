@@ -2,10 +2,24 @@
 import { type Change, toldChange } from './changelog.ts';
 import type { ChangesInput } from './parse-history.ts';
 import type { Asking } from './plan.ts';
+import type { RecordedChange } from './plan-history.ts';
 import type { Release } from './release.ts';
 
 /** A change with its values and the microsecond at which it became visible. */
 export type FedChange = Change & { recorded_at: string };
+
+/**
+ * What the overlay adds to the feed of a release, after a moment. What was recorded once a later release had its range of the feed waits for
+ * that release: a reader who went past the range would never see it. Of a record that is opted out only that it is gone is told.
+ */
+function fed({ manifest, overlay }: Pick<Release, 'manifest' | 'overlay'>, since: number): readonly RecordedChange[] {
+  if (!overlay) return [];
+  const end = overlay.reserved.find((from) => from > (manifest.recorded_to ?? 0)) ?? Number.POSITIVE_INFINITY;
+  const { feed, removed } = overlay;
+  return feed.filter(
+    ({ recorded_at: at, entity_id, type }) => at > since && at < end && (type === 'removed' || !removed.has(entity_id)),
+  );
+}
 
 /** Microseconds since 1970 as ISO 8601 in UTC, six decimals. */
 export function isoMicroseconds(at: number): string {
@@ -19,11 +33,12 @@ export function isoMicroseconds(at: number): string {
  * is nothing new, so that a reader who repeats it misses nothing and gets nothing twice, whichever release answers.
  */
 export async function changes(
-  { engine }: Pick<Release, 'engine'>,
+  release: Pick<Release, 'engine' | 'manifest' | 'overlay'>,
   { since, limit }: ChangesInput,
   asking: Asking,
 ): Promise<{ items: FedChange[]; next_since: string }> {
-  const rows = await engine.changes({ since, limit }, asking);
+  const stored = await release.engine.changes({ since, limit }, asking);
+  const rows = [...stored, ...fed(release, since)].sort((a, b) => a.recorded_at - b.recorded_at).slice(0, limit);
   return {
     items: rows.map((row) => ({ ...toldChange(row, () => true), recorded_at: isoMicroseconds(row.recorded_at) })),
     next_since: isoMicroseconds(rows.at(-1)?.recorded_at ?? since),

@@ -1,4 +1,5 @@
 // Both engines agree with the independent evaluator on seeded random requests, pages walked to the end.
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
 import { evaluateFacets, evaluateSearch, onEdge, type Query } from '../tests/evaluate.ts';
+import { randomOverlay } from '../tests/random-overlay.ts';
 import { randomFacets, randomSearch } from '../tests/random-queries.ts';
 import { random, randomRecords } from '../tests/random-records.ts';
 import { verifies } from '../tests/verifies.ts';
@@ -53,27 +55,48 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** Queries of each kind, for each pack. */
 const QUERIES = 400;
+/** Under an overlay fewer do: the statements are the same. */
+const OVERLAID = 150;
 
 describe.each([
-  ['tools', 'DuckDB'],
-  ['tools', 'the packed index'],
-  ['harbours', 'DuckDB'],
-  ['harbours', 'the packed index'],
-])('%s on %s', (dataset, kind) => {
+  ['tools', 'DuckDB', false],
+  ['tools', 'the packed index', false],
+  ['tools', 'DuckDB', true],
+  ['tools', 'the packed index', true],
+  ['harbours', 'DuckDB', false],
+  ['harbours', 'the packed index', false],
+  ['harbours', 'DuckDB', true],
+  ['harbours', 'the packed index', true],
+])('%s on %s, under an overlay: %s', (dataset, kind, overlaid) => {
+  const asked = overlaid ? OVERLAID : QUERIES;
   let pack: Pack;
+  /** As the release has them, by ordinal. */
+  let stored: StoredRecord[];
+  /** As they are. */
   let records: StoredRecord[];
+  let opened: Engine;
   let engine: Engine;
   beforeAll(async () => {
     pack = await loadPack(join(import.meta.dirname, '../tests/packs', dataset));
-    records = randomRecords(pack, 300, 11);
-    const { folder, manifest } = await writeRelease(dataDir, pack, records);
-    engine = await openEngine(folder, pack, manifest);
-    if (kind === 'DuckDB') return;
-    await buildIndex(folder, pack);
-    // A text in the log would mean that DuckDB answered in its place.
-    engine = withIndex(engine, new PackedIndex(folder, pack, manifest), (text) => expect.fail(text));
+    stored = randomRecords(pack, 300, 11);
+    const { folder, manifest } = await writeRelease(dataDir, pack, stored);
+    opened = await openEngine(folder, pack, manifest);
+    if (kind !== 'DuckDB') {
+      await buildIndex(folder, pack);
+      // A text in the log would mean that DuckDB answered in its place.
+      opened = withIndex(opened, new PackedIndex(folder, pack, manifest), (text) => expect.fail(text));
+    }
+    const overlay = randomOverlay(pack, stored, 21);
+    engine = overlaid ? opened.under(overlay.applied) : opened;
+    records = overlaid ? overlay.records : stored;
   });
-  afterAll(() => engine.close());
+  afterAll(async () => {
+    if (overlaid) await engine.close();
+    // What an overlay made is gone with it: the release answers for itself again.
+    const query = { where: [], sort: { key: 'quality', descending: true }, after: null, limit: 1, total: true };
+    expect((await opened.search(query)).total).toBe(stored.length);
+    await opened.close();
+  });
 
   /** Every page of a search, through the cursors that callers would get. */
   async function walk(query: Query, scope: 'public' | 'full') {
@@ -85,7 +108,7 @@ describe.each([
       const where = questionOf(input, scope);
       const after = input.cursor?.after ?? null;
       const page = await engine.search({ where, sort: input.sort, after, limit: input.limit, total: input.total });
-      ids.push(...page.ordinals.map((ordinal) => records[ordinal]!.id));
+      ids.push(...page.ordinals.map((ordinal) => stored[ordinal]!.id));
       totals.add(page.total);
       const question = { dataset, where: questionOf(input), sort: input.sort };
       cursor = page.next && encodeCursor(question, '0123456789abcdef', page.next);
@@ -93,10 +116,10 @@ describe.each([
     return { ids, totals: [...totals] };
   }
 
-  test(`${QUERIES} searches`, async () => {
+  test(`${asked} searches`, async () => {
     const next = random(dataset.length);
     let matches = 0;
-    for (let i = 0; i < QUERIES; i++) {
+    for (let i = 0; i < asked; i++) {
       const query = randomSearch(next, pack, records);
       const near = query['near'];
       if (near !== undefined && records.some((record) => onEdge(pack, record, String(near)))) continue;
@@ -107,12 +130,12 @@ describe.each([
       expect(found.totals, JSON.stringify(query)).toEqual([query['total'] ? expected.length : null]);
       matches += expected.length;
     }
-    expect(matches).toBeGreaterThan(QUERIES);
+    expect(matches).toBeGreaterThan(asked);
   }, 120_000);
 
-  test(`${QUERIES} facets`, async () => {
+  test(`${asked} facets`, async () => {
     const next = random(dataset.length + 1);
-    for (let i = 0; i < QUERIES; i++) {
+    for (let i = 0; i < asked; i++) {
       const query = randomFacets(next, pack, records);
       const near = query['near'];
       if (near !== undefined && records.some((record) => onEdge(pack, record, String(near)))) continue;
@@ -122,4 +145,23 @@ describe.each([
       expect(found, JSON.stringify(query)).toEqual(evaluateFacets(pack, records, query, { floor }));
     }
   }, 120_000);
+
+  test('ids, slugs and bodies', async () => {
+    const refs = [...stored.flatMap(({ id, slug }) => [id, slug]), 'nobody', 'r-00000000000000aa'];
+    const found = await engine.resolve(refs);
+    const now = new Map(records.flatMap((record) => [[record.id, record] as const, [record.slug, record] as const]));
+    expect(found.map((ordinal) => ordinal !== null)).toEqual(refs.map((ref) => now.has(ref)));
+    const known = refs.filter((_, i) => found[i] !== null);
+    const bodies = await engine.bodies(found.filter((ordinal) => ordinal !== null));
+    expect(bodies.map(({ body }) => JSON.parse(body))).toEqual(known.map((ref) => now.get(ref)));
+    const version = (record: StoredRecord) =>
+      createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 16);
+    expect(bodies.map((each) => each.version)).toEqual(known.map((ref) => version(now.get(ref)!)));
+    // What is sent as it stands is what the record says, or nothing is.
+    for (const [i, ordinal] of found.filter((each) => each !== null).entries()) {
+      const pieces = engine.pieces?.(ordinal) ?? null;
+      if (pieces !== null)
+        expect(Buffer.concat([pieces.head, pieces.middle, pieces.tail]).toString()).toBe(bodies[i]!.body);
+    }
+  });
 });

@@ -2,9 +2,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DataError } from './errors.ts';
 import { type Manifest, paths, RELEASE_FILES } from './layout.ts';
 import { readManifest } from './manifest.ts';
 import { EXPORT_FORMATS, type ExportFormat } from './parse-history.ts';
+import type { Release } from './release.ts';
 
 /** The files that are offered (specification section 4, "export"). */
 const FILES: Record<ExportFormat, { file: string; content_type: string }> = {
@@ -30,10 +32,14 @@ export interface Snapshot {
 /** What a link answers with instead of a file. */
 export type NoSnapshot = 'forged' | 'expired' | 'gone';
 
+/** Why no file is given out for a while. */
+export const WITHHELD =
+  'The file holds a record that was just opted out; one without it is being written. Ask again in a minute.';
+
 export interface Exports {
   /** Path and query of a new link to a file, and when it stops working. Paths of links begin with `/v1/<dataset>/export/`. */
   link(dataset: string, release: string, format: ExportFormat, now: Date): { path: string; expires_at: Date };
-  /** The file that a link leads to: the last segment of its path, and its query. */
+  /** The file that a link leads to: the last segment of its path, and its query. Throws `unavailable` while it is withheld. */
   open(
     dataset: string,
     name: string,
@@ -51,8 +57,27 @@ export function snapshotOf({ files }: Manifest, format: ExportFormat): { bytes: 
 
 const NAME = new RegExp(`^(?<dataset>.+)-(?<release>[0-9a-f]{16})\\.(?<format>${EXPORT_FORMATS.join('|')})$`, 'u');
 
+/**
+ * Whether links to a release are over: it may hold a record that is opted out now. Throws `unavailable` where it is the current one, since
+ * another takes its place soon.
+ */
+function over(served: Served, dataset: string, manifest: Manifest): boolean {
+  const current = served.current(dataset);
+  if (current?.manifest.release === manifest.release) {
+    if (current.withheld) throw new DataError('unavailable', WITHHELD);
+    return false;
+  }
+  const held = manifest.overlay ?? 0;
+  return [...(current?.overlay?.removed.values() ?? [])].some(({ version }) => version > held);
+}
+
+/** What is served now, so that links to files that must no longer be handed out stop. */
+export interface Served {
+  current(dataset: string): Pick<Release, 'manifest' | 'overlay' | 'withheld'> | null;
+}
+
 /** Makes and checks links under a secret that all processes of the service share. */
-export function exportLinks(dataDir: string, secret: string): Exports {
+export function exportLinks(dataDir: string, secret: string, served: Served): Exports {
   const sign = (dataset: string, name: string, expires: string) =>
     createHmac('sha256', secret).update(`export\n${dataset}\n${name}\n${expires}`).digest();
   return {
@@ -78,6 +103,7 @@ export function exportLinks(dataDir: string, secret: string): Exports {
       const found = await stat(path).catch(() => null);
       const named = manifest?.files[file];
       if (!manifest || !named || found?.size !== named.bytes) return 'gone';
+      if (over(served, dataset, manifest)) return 'gone';
       return {
         path,
         name,

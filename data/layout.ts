@@ -118,6 +118,10 @@ export interface Manifest {
   inputs?: string;
   /** Revision of the pack that the release was made with. */
   revision?: number;
+  /** Version of the overlay that the release holds; absent: none. */
+  overlay?: number;
+  /** Last microsecond (since 1970) of the change feed that the release was given. */
+  recorded_to?: number;
   files: Record<string, { bytes: number; sha256: string; rows: number | null }>;
   /** Values that the search filters offer for open enums, most common first, at most 500. */
   enums: Record<string, string[]>;

@@ -20,6 +20,8 @@ const Shape = z.looseObject({
   last_collection: z.string(),
   inputs: z.string().optional(),
   revision: z.int().optional(),
+  overlay: z.int().optional(),
+  recorded_to: z.int().optional(),
   files: z.record(z.string(), z.object({ bytes: z.int(), sha256: z.string(), rows: z.int().nullable() })),
   enums: z.record(z.string(), z.array(z.string())),
   ages: z.array(z.object({ attribute: z.string(), observed_at: z.string(), count: z.int() })),

@@ -1,4 +1,5 @@
 // Questions about how records came to say what they say, as data: facts, the past, open doubts, changelog and change feed.
+import type { Decision } from './consolidate.ts';
 import type { Listing } from './consolidate-times.ts';
 import type { FactReason, ReviewItem, SourceKind } from './model.ts';
 
@@ -29,6 +30,12 @@ export interface FactsPlan {
   limit: number;
 }
 
+/** What people decided about one attribute of one record, by the id of the item. */
+export interface DecidedItem extends Decision {
+  id: string;
+  attribute: string;
+}
+
 /** What was ever said of a record. `facts` in the order in which they are settled: by attribute, oldest first. */
 export interface PastRecord {
   ordinal: number;
@@ -39,6 +46,8 @@ export interface PastRecord {
   facts: FactRow[];
   /** Oldest first. */
   listings: Listing[];
+  /** What people decided about it. */
+  decided: readonly DecidedItem[];
 }
 
 /** Some records' past, with the readings of all sources, oldest first. */

@@ -10,6 +10,7 @@ import type {
   Past,
   RecordedChange,
 } from './plan-history.ts';
+import type { Applied } from './plan-overlay.ts';
 
 /** Path parameters and query values, as text. A name repeated in the query arrives as the list of its values. */
 export type RawInput = Record<string, string | string[]>;
@@ -197,5 +198,10 @@ export interface Engine {
   doubts(entity: string, asking?: Asking): Promise<Doubt[]>;
   changelog(plan: ChangelogPlan, asking?: Asking): Promise<ChangelogAnswer>;
   changes(plan: ChangesPlan, asking?: Asking): Promise<RecordedChange[]>;
+  /**
+   * The same release under an overlay, which answers as a release would that holds it. Ordinals stay; records that are gone have none.
+   * Nothing is made until a question needs it. Close it when nobody asks it any more, before the engine it came from.
+   */
+  under(overlay: Applied): Engine;
   close(): Promise<void>;
 }

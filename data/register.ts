@@ -5,7 +5,11 @@ import { createGate, type Gate } from './duckdb/gate.ts';
 import { DEFAULT_LIMITS, type EngineLimits } from './duckdb/limits.ts';
 import { paths } from './layout.ts';
 import { currentRelease } from './manifest.ts';
+import { overlaid } from './overlaid.ts';
+import type { Overlay } from './overlay.ts';
+import { NO_OVERLAYS, type Overlays } from './overlays.ts';
 import { openRelease, RELEASE_ID, type Release } from './release.ts';
+import { inTurn } from './turns.ts';
 
 /** A release that stays open until `done` is called, which may be called more than once. */
 export interface Lease {
@@ -28,8 +32,8 @@ export interface Register {
    */
   lease(dataset: string, release?: string): Promise<Lease | null>;
   /**
-   * Looks at every `current` file and takes what is new. A release is opened before it is switched to; one that cannot be
-   * opened leaves the old one in place. Answers the datasets that changed. Calls at the same time share one look.
+   * Looks at the overlays and at every `current` file and takes what is new, also what was committed right before the call. A release is
+   * opened before it is switched to; one that cannot be opened leaves the old one in place. Answers the datasets with a new release.
    */
   refresh(): Promise<string[]>;
   /** Questions that run and wait now. */
@@ -43,11 +47,25 @@ export interface RegisterOptions {
   packs: readonly Pack[];
   log: (message: string) => void;
   limits?: Partial<EngineLimits>;
+  /** What lies over the releases; absent: nothing. */
+  overlays?: Overlays;
+}
+
+/** A release as it is under one overlay, with those who use it. */
+interface View {
+  release: Release;
+  /** The overlay as it was read; null: not all of it could be put in, which is worth another try. */
+  overlay: Overlay | null;
+  leases: number;
 }
 
 /** An open release with those who use it. */
 interface Holding {
-  release: Release;
+  /** The release itself, without any overlay. */
+  base: Release;
+  view: View;
+  /** Views that others have taken the place of, until the last of their leases is over. */
+  old: Set<View>;
   leases: number;
   idle: NodeJS.Timeout | null;
 }
@@ -62,32 +80,66 @@ interface Dataset {
 }
 
 /** Opens the register. Datasets that cannot be served are reported by `log` and do not keep the others from opening. */
-export async function openRegister({ dataDir, packs, log, limits = {} }: RegisterOptions): Promise<Register> {
+export async function openRegister(options: RegisterOptions): Promise<Register> {
+  const { dataDir, packs, log, limits = {}, overlays = NO_OVERLAYS } = options;
   const all = { ...DEFAULT_LIMITS, ...limits };
   const gate = createGate(all);
   const datasets = new Map<string, Dataset>(
     packs.map((pack) => [pack.id, { pack, current: null, damaged: null, held: new Map() }]),
   );
-  let looking: Promise<string[]> | null = null;
   let closed = false;
+  const problems = new Map<string, string | null>();
+
+  const viewOf = async (base: Release): Promise<View> => {
+    const overlay = overlays.of(base.pack.id);
+    const { release, problem } = await overlaid(base, overlay);
+    const { id } = base.pack;
+    // It is tried again at every look, and told once.
+    if (problem !== null && problem !== problems.get(id))
+      log(`${id}: opt-outs are in place, but not every edit and decision: ${problem}`);
+    problems.set(id, problem);
+    return { release, overlay: problem === null ? overlay : null, leases: 0 };
+  };
+
+  /** Closes a view that nobody uses and that is no longer the one to use. */
+  const leave = (holding: Holding, view: View) => {
+    if (view === holding.view || view.leases > 0) return;
+    holding.old.delete(view);
+    if (view.release.engine !== holding.base.engine) void view.release.engine.close();
+  };
+
+  /** Puts the newest overlay over an open release; requests that run finish on the one they have. */
+  const cover = async (dataset: Dataset, holding: Holding): Promise<void> => {
+    if (closed || holding.view.overlay === overlays.of(dataset.pack.id)) return;
+    const view = await viewOf(holding.base);
+    const before = holding.view;
+    holding.old.add(before);
+    holding.view = view;
+    leave(holding, before);
+  };
 
   const hold = (dataset: Dataset, id: string): Promise<Holding> => {
     const found = dataset.held.get(id);
     if (found) return found;
-    const opening = openRelease(dataDir, dataset.pack, id, all, gate, log).then((release) => ({
-      release,
-      leases: 0,
-      idle: null,
-    }));
+    const opening = openRelease(dataDir, dataset.pack, id, all, gate, log).then(async (base): Promise<Holding> => {
+      try {
+        return { base, view: await viewOf(base), old: new Set(), leases: 0, idle: null };
+      } catch (error) {
+        await base.engine.close();
+        throw error;
+      }
+    });
     dataset.held.set(id, opening);
     opening.catch(() => dataset.held.delete(id));
     return opening;
   };
 
-  const drop = (dataset: Dataset, holding: Holding) => {
-    dataset.held.delete(holding.release.manifest.release);
+  const drop = async (dataset: Dataset, holding: Holding) => {
+    dataset.held.delete(holding.base.manifest.release);
     if (holding.idle) clearTimeout(holding.idle);
-    return holding.release.engine.close();
+    const views = [...holding.old, holding.view].filter(({ release }) => release.engine !== holding.base.engine);
+    await Promise.all(views.map(({ release }) => release.engine.close()));
+    await holding.base.engine.close();
   };
 
   /** Closes a release that is neither current nor leased, after a while in which the next page of a walk may come. */
@@ -101,21 +153,25 @@ export async function openRegister({ dataDir, packs, log, limits = {} }: Registe
 
   const leased = (dataset: Dataset, holding: Holding): Lease => {
     let active = true;
+    const { view } = holding;
     holding.leases += 1;
+    view.leases += 1;
     settle(dataset, holding);
     const done = () => {
       if (!active) return;
       active = false;
       holding.leases -= 1;
+      view.leases -= 1;
+      leave(holding, view);
       settle(dataset, holding);
     };
-    return { release: holding.release, done };
+    return { release: view.release, done };
   };
 
   const look = async (dataset: Dataset): Promise<boolean> => {
     const { pack } = dataset;
     const id = await currentRelease(dataDir, pack.id);
-    if (id === null || id === dataset.current?.release.manifest.release) return false;
+    if (id === null || id === dataset.current?.base.manifest.release) return false;
     if (id === dataset.damaged?.id && performance.now() < dataset.damaged.again) return false;
     try {
       const holding = await hold(dataset, id);
@@ -124,7 +180,7 @@ export async function openRegister({ dataDir, packs, log, limits = {} }: Registe
       dataset.damaged = null;
       settle(dataset, holding);
       if (before) settle(dataset, before);
-      log(`${pack.id}: serving release ${id}, ${holding.release.manifest.records} records`);
+      log(`${pack.id}: serving release ${id}, ${holding.view.release.manifest.records} records`);
       return true;
     } catch (error) {
       dataset.damaged = { id, again: performance.now() + all.retry };
@@ -134,9 +190,32 @@ export async function openRegister({ dataDir, packs, log, limits = {} }: Registe
     }
   };
 
+  /** Every open release under the newest overlay of its dataset. */
+  const coverAll = async (dataset: Dataset): Promise<void> => {
+    for (const opening of [...dataset.held.values()]) {
+      const holding = await opening.catch(() => null);
+      if (!holding) continue;
+      await cover(dataset, holding).catch((error: Error) =>
+        log(
+          `${dataset.pack.id}: the overlay cannot be put over release ${holding.base.manifest.release}: ${error.message}`,
+        ),
+      );
+    }
+  };
+
+  const refresh = inTurn(async () => {
+    if (closed) return [];
+    await overlays.refresh().catch((error: Error) => log(`cannot look for changes of the overlays: ${error.message}`));
+    const changed = [...datasets].map(async ([id, dataset]) => {
+      await coverAll(dataset);
+      return (await look(dataset)) ? [id] : [];
+    });
+    return (await Promise.all(changed)).flat();
+  });
+
   const register: Register = {
     packs: new Map(packs.map((pack) => [pack.id, pack])),
-    current: (id) => datasets.get(id)?.current?.release ?? null,
+    current: (id) => datasets.get(id)?.current?.view.release ?? null,
     state(id) {
       const dataset = datasets.get(id);
       if (!dataset) return 'unknown';
@@ -145,7 +224,7 @@ export async function openRegister({ dataDir, packs, log, limits = {} }: Registe
     async lease(id, release) {
       const dataset = datasets.get(id);
       if (closed || !dataset) return null;
-      const current = dataset.current?.release.manifest.release;
+      const current = dataset.current?.base.manifest.release;
       if (release === undefined || release === current) return dataset.current && leased(dataset, dataset.current);
       const kept = RELEASE_ID.test(release) && (await stat(paths.release(dataDir, id, release)).catch(() => null));
       if (!kept) return null;
@@ -155,19 +234,12 @@ export async function openRegister({ dataDir, packs, log, limits = {} }: Registe
       });
       return holding && leased(dataset, holding);
     },
-    refresh() {
-      if (closed) return Promise.resolve([]);
-      looking ??= Promise.all([...datasets].map(async ([id, dataset]) => ((await look(dataset)) ? [id] : [])))
-        .then((changed) => changed.flat())
-        .finally(() => {
-          looking = null;
-        });
-      return looking;
-    },
+    refresh,
     load: () => gate.load(),
     async close() {
       closed = true;
-      await looking;
+      // The last look may still be under way; the next one does nothing.
+      await refresh();
       const open = [...datasets.values()].flatMap((dataset) =>
         [...dataset.held.values()].map((one) => ({ dataset, one })),
       );

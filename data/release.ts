@@ -10,6 +10,7 @@ import { PackedIndex } from './index/engine.ts';
 import { withIndex } from './index/indexed.ts';
 import { type Manifest, paths, RELEASE_FILES } from './layout.ts';
 import { measure, readManifest } from './manifest.ts';
+import type { Overlay } from './overlay.ts';
 import type { Engine } from './plan.ts';
 
 export interface Release {
@@ -20,6 +21,16 @@ export interface Release {
   engine: Engine;
   /** Whether everything that answers questions is loaded; absent: it is. */
   warm?: () => boolean;
+  /** What lies over it; `engine` and `manifest` are then those of the release under it. */
+  overlay?: Overlay;
+  /** Its files hold a record that is opted out: none of them may be handed out whole. */
+  withheld?: boolean;
+}
+
+/** Names what a release and its overlay say together: another name after every change of either. */
+export function releaseTag({ manifest, overlay }: Pick<Release, 'manifest' | 'overlay'>): string {
+  const { version } = overlay ?? { version: 0 };
+  return version > (manifest.overlay ?? 0) ? `${manifest.release}+${version}` : manifest.release;
 }
 
 /** Ids of releases are content names; nothing else is ever joined to a path. */

@@ -17,6 +17,7 @@ import { datasetNight } from '../build/nightly-dataset.ts';
 import { exportLinks } from '../data/export.ts';
 import { paths, RELEASE_FILES } from '../data/layout.ts';
 import type { StoredRecord } from '../data/model.ts';
+import { openOverlays } from '../data/overlays.ts';
 import { openRegister, type Register } from '../data/register.ts';
 import type { Store } from '../data/state/store.ts';
 import { loadPack } from '../packs/index.ts';
@@ -110,13 +111,6 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     const history = randomHistory(pack, records[dataset], 7, NOW.getTime());
     releases[dataset] = (await writeRelease(dataDir, pack, records[dataset], true, history)).release;
   }
-  const register = await openRegister({ dataDir, packs, log: () => {} });
-  // Tests begin with everything loaded, as a service that has been up for a moment.
-  while (packs.some(({ id }) => register.current(id)?.warm?.() === false))
-    await new Promise((done) => setTimeout(done, 5));
-  const faults: unknown[] = [];
-  let lent = 0;
-  const lend = lendFrom(register);
   const { store: on = {}, now = () => NOW, base = BASE, stripe, log = () => {} } = options;
   const access = await openAccess({
     dataDir,
@@ -129,6 +123,14 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     ...(stripe ? { stripe } : {}),
     ...on,
   });
+  const overlays = await openOverlays(access.store);
+  const register = await openRegister({ dataDir, packs, log: () => {}, overlays });
+  // Tests begin with everything loaded, as a service that has been up for a moment.
+  while (packs.some(({ id }) => register.current(id)?.warm?.() === false))
+    await new Promise((done) => setTimeout(done, 5));
+  const faults: unknown[] = [];
+  let lent = 0;
+  const lend = lendFrom(register);
   const gate: Gate = {
     ...access.gate,
     identify: async (credential) => options.known?.(credential) ?? access.gate.identify(credential),
@@ -145,7 +147,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
       return { ...leases, done };
     },
     operations: EVERY_OPERATION,
-    exports: exportLinks(dataDir, 'the secret of the links of the tests'),
+    exports: exportLinks(dataDir, 'the secret of the links of the tests', register),
     base_url: base,
     eur_usd: 1.1,
     trust_proxy: 1,

@@ -7,6 +7,7 @@ import { openEngine } from '../data/duckdb/engine.ts';
 import { foundRecords } from '../data/found.ts';
 import type { Interval, StoredRecord } from '../data/model.ts';
 import { parseSimilar, parseStats, parseTimeseries } from '../data/parse-analysis.ts';
+import type { Engine } from '../data/plan.ts';
 import { openRelease, type Release } from '../data/release.ts';
 import { similar } from '../data/similar.ts';
 import { stats } from '../data/stats.ts';
@@ -16,6 +17,7 @@ import type { Pack } from '../packs/model.ts';
 import { onEdge, type Query } from './evaluate.ts';
 import { type ExpectedRow, evaluateSimilar, evaluateStats, evaluateTimeseries } from './evaluate-analysis.ts';
 import { randomHistory } from './random-history.ts';
+import { randomOverlay } from './random-overlay.ts';
 import { randomSimilar, randomStats, randomTimeseries } from './random-queries.ts';
 import { pick, random, randomRecords } from './random-records.ts';
 import { verifies } from './verifies.ts';
@@ -40,6 +42,8 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** Questions of each kind, for each pack and engine. */
 const QUESTIONS = 300;
+/** Under an overlay fewer do: the statements are the same. */
+const OVERLAID = 100;
 
 const END = Date.UTC(2026, 10, 20);
 /** Moments of the last day, its first and last among them. */
@@ -60,12 +64,19 @@ function expectAlike(found: unknown, expected: unknown, told: string, path = '')
 const rowsIn = (rows: readonly ExpectedRow[]): number =>
   rows.reduce((all, { groups }) => all + 1 + rowsIn(groups ?? []), 0);
 
-describe.each(['tools', 'harbours'])('%s', (dataset) => {
+describe.each([
+  ['tools', false],
+  ['tools', true],
+  ['harbours', false],
+  ['harbours', true],
+])('%s, under an overlay: %s', (dataset, overlaid) => {
+  const asked = overlaid ? OVERLAID : QUESTIONS;
   let pack: Pack;
   let records: StoredRecord[];
   let history: Interval[];
   let duckdb: Release;
   let indexed: Release;
+  let opened: Engine[];
   beforeAll(async () => {
     pack = await loadPack(join(import.meta.dirname, 'packs', dataset));
     records = randomRecords(pack, 300, 12);
@@ -74,41 +85,50 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
     const log = (text: string) => expect.fail(text);
     indexed = await openRelease(dataDir, pack, release, {}, undefined, log);
     duckdb = { pack, manifest, folder, engine: await openEngine(folder, pack, manifest) };
+    opened = [duckdb, indexed].map(({ engine }) => engine);
+    if (!overlaid) return;
+    const overlay = randomOverlay(pack, records, 31, history, END + 43_200_000);
+    ({ records, history } = overlay);
+    duckdb = { ...duckdb, engine: duckdb.engine.under(overlay.applied) };
+    indexed = { ...indexed, engine: indexed.engine.under(overlay.applied) };
   });
-  afterAll(() => Promise.all([duckdb.engine.close(), indexed.engine.close()]));
+  afterAll(async () => {
+    if (overlaid) await Promise.all([duckdb.engine.close(), indexed.engine.close()]);
+    await Promise.all(opened.map((engine) => engine.close()));
+  });
 
   /** Random questions that do not ask for what lies on the edge of a circle, where rounding decides. */
   function* questions(seed: number, make: (next: () => number, pack: Pack, records: StoredRecord[]) => Query) {
     const next = random(seed);
-    for (let i = 0; i < QUESTIONS; i++) {
+    for (let i = 0; i < asked; i++) {
       const query = make(next, pack, records);
       const near = query['near'];
       if (near === undefined || !records.some((record) => onEdge(pack, record, String(near)))) yield { query, next };
     }
   }
 
-  test(`${QUESTIONS} statistics`, async () => {
+  test(`${asked} statistics`, async () => {
     let rows = 0;
     let refused = 0;
     for (const { query } of questions(1, randomStats)) {
       const expected = evaluateStats(pack, records, query);
       const told = JSON.stringify(query);
-      const asked = stats(duckdb, parseStats(query, pack));
+      const answering = stats(duckdb, parseStats(query, pack));
       if (rowsIn(expected) > 1000) {
-        await expect(asked, told).rejects.toMatchObject({ code: 'invalid_parameter' });
+        await expect(answering, told).rejects.toMatchObject({ code: 'invalid_parameter' });
         refused += 1;
         continue;
       }
-      const answer = await asked;
+      const answer = await answering;
       expectAlike(answer.rows, expected, told);
       expect(answer.group_by, told).toBe(query['group_by'] ?? null);
       rows += rowsIn(expected);
     }
-    expect(rows).toBeGreaterThan(QUESTIONS);
-    expect(refused).toBeLessThan(QUESTIONS / 10);
+    expect(rows).toBeGreaterThan(asked);
+    expect(refused).toBeLessThan(asked / 10);
   }, 120_000);
 
-  test(`${QUESTIONS} time series`, async () => {
+  test(`${asked} time series`, async () => {
     let valued = 0;
     for (const { query, next } of questions(2, randomTimeseries)) {
       const now = pick(next, MOMENTS);
@@ -128,11 +148,11 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
       expectAlike(found, [...expected], told);
       valued += [...expected.values()].flat().filter(({ count }) => count > 0).length;
     }
-    expect(valued).toBeGreaterThan(10 * QUESTIONS);
+    expect(valued).toBeGreaterThan(10 * asked);
   }, 120_000);
 
   test.each(['DuckDB', 'the packed index'])(
-    `${QUESTIONS} similar on %s`,
+    `${asked} similar on %s`,
     async (kind) => {
       const release = kind === 'DuckDB' ? duckdb : indexed;
       let pairs = 0;
@@ -150,7 +170,7 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
         ).toEqual(expected.map(({ id, score }) => ({ id, score: Number(score.toFixed(6)) })));
         pairs += found.length;
       }
-      expect(pairs).toBeGreaterThan(QUESTIONS);
+      expect(pairs).toBeGreaterThan(asked);
     },
     120_000,
   );

@@ -1,7 +1,7 @@
 // What answers say of their origin: citation and licence, and the part of an ETag that a pack decides.
 import { createHash } from 'node:crypto';
 import { DataError } from '../../data/errors.ts';
-import type { Release } from '../../data/release.ts';
+import { type Release, releaseTag } from '../../data/release.ts';
 import { datasetAttribution, licenseText } from '../../packs/links.ts';
 import type { Pack } from '../../packs/model.ts';
 import type { Context } from '../operation.ts';
@@ -47,6 +47,6 @@ export function packVersion(pack: Pack): string {
 
 /** Version of an answer that depends on the release and the pack alone. */
 export async function releaseVersion(_raw: unknown, ctx: Context): Promise<string> {
-  const { manifest, pack } = releaseOf(ctx);
-  return `${manifest.release} ${packVersion(pack)}`;
+  const release = releaseOf(ctx);
+  return `${releaseTag(release)} ${packVersion(release.pack)}`;
 }

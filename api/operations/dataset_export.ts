@@ -1,7 +1,7 @@
 // GET /v1/{ds}/export: a signed link to a file with every record and value of the current release.
 import { z } from 'zod';
 import { DataError } from '../../data/errors.ts';
-import { snapshotOf } from '../../data/export.ts';
+import { snapshotOf, WITHHELD } from '../../data/export.ts';
 import { EXPORT_FORMATS, type ExportFormat, parseExport } from '../../data/parse-history.ts';
 import { isoTime } from '../../data/time.ts';
 import { bareUrl, blocks, escapeText } from '../formats/markdown.ts';
@@ -45,7 +45,8 @@ export const dataset_export = operation<{ format: ExportFormat }, Export>({
     }),
   parse: (raw) => parseExport(raw, { path: ['ds'] }),
   run: async ({ format }, ctx) => {
-    const { pack, manifest } = releaseOf(ctx);
+    const { pack, manifest, withheld } = releaseOf(ctx);
+    if (withheld) throw new DataError('unavailable', WITHHELD);
     if (!ctx.exports) throw new DataError('unavailable', 'Exports are not offered here.');
     const { path, expires_at } = ctx.exports.link(pack.id, manifest.release, format, ctx.now);
     const body: Export = {

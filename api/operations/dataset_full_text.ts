@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { StoredRecord } from '../../data/model.ts';
 import { onlyParameters } from '../../data/parse.ts';
+import type { Position, SearchAnswer } from '../../data/plan.ts';
 import type { Release } from '../../data/release.ts';
 import { recordUrl } from '../../packs/links.ts';
 import type { Pack } from '../../packs/model.ts';
@@ -35,13 +36,16 @@ export function fullTextRecord(stored: StoredRecord, pack: Pack, base_url: strin
 }
 
 async function* fullText(release: Release, ctx: Context): AsyncGenerator<string> {
-  const { pack, manifest, engine } = release;
+  const { pack, engine } = release;
   yield fullTextHead(release, ctx.base_url);
-  for (let from = 0; from < manifest.records; from += CHUNK) {
-    const ordinals = Array.from({ length: Math.min(CHUNK, manifest.records - from) }, (_, index) => from + index);
-    const bodies = await engine.bodies(ordinals, { signal: ctx.signal });
+  const best = { where: [], sort: { key: 'quality', descending: true }, limit: CHUNK, total: false };
+  let after: Position | null = null;
+  do {
+    const page: SearchAnswer = await engine.search({ ...best, after }, { signal: ctx.signal });
+    const bodies = await engine.bodies(page.ordinals, { signal: ctx.signal });
     yield bodies.map(({ body }) => fullTextRecord(JSON.parse(body) as StoredRecord, pack, ctx.base_url)).join('');
-  }
+    after = page.next;
+  } while (after !== null);
 }
 
 export const dataset_full_text = operation<null, AsyncIterable<string>>({

@@ -1,7 +1,7 @@
 // GET /v1/datasets: the catalogue of datasets with links, tools and prices.
 import { z } from 'zod';
 import { onlyParameters } from '../../data/parse.ts';
-import type { Release } from '../../data/release.ts';
+import { type Release, releaseTag } from '../../data/release.ts';
 import { datasetUrl, licenseText } from '../../packs/links.ts';
 import { eur, usd } from '../../packs/money.ts';
 import { bareUrl, blocks, escapeText, link, table } from '../formats/markdown.ts';
@@ -114,9 +114,10 @@ export const datasets_list = operation<null, Datasets>({
     return null;
   },
   version: async (_raw, { releases, eur_usd }) =>
-    [eur_usd, ...releases.map(({ manifest, pack }) => `${pack.id} ${manifest.release} ${packVersion(pack)}`)].join(
-      '\n',
-    ),
+    [
+      eur_usd,
+      ...releases.map((release) => `${release.pack.id} ${releaseTag(release)} ${packVersion(release.pack)}`),
+    ].join('\n'),
   run: async (_input, ctx) => ({
     body: { datasets: ctx.releases.map((release) => entry(release, ctx)), ...aboutRegister(ctx.base_url) },
   }),

@@ -2,6 +2,7 @@
 
 import type { RawInput } from '../../data/plan.ts';
 import { type Fetched, getRecord } from '../../data/records.ts';
+import { releaseTag } from '../../data/release.ts';
 import type { Context } from '../operation.ts';
 import { packVersion, releaseOf } from './about.ts';
 
@@ -25,6 +26,6 @@ export async function recordAnswerVersion(raw: RawInput, ctx: Context): Promise<
 /** Version of an answer about the record's past, which a release may change where the record itself stays. Throws `unknown_entity`. */
 export async function pastAnswerVersion(raw: RawInput, ctx: Context): Promise<string> {
   await fetchRecord(raw, ctx);
-  const { manifest, pack } = releaseOf(ctx);
-  return `${manifest.release} ${packVersion(pack)}`;
+  const release = releaseOf(ctx);
+  return `${releaseTag(release)} ${packVersion(release.pack)}`;
 }

@@ -1,9 +1,25 @@
 // The changelog: a release's changelog.parquet lies newest first, so that a page is read and nothing is sorted.
 import type { ChangelogPlan, ChangeRow } from '../plan-history.ts';
-import { join, type Sql, sql, whole } from './sql.ts';
+import { join, literal, type Sql, sql, textsOf, whole } from './sql.ts';
 
 /** Columns of a change, in the order that `changeRow` reads. */
 export const CHANGE_COLUMNS = sql`entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url`;
+
+/** A line of the changelog; values as JSON text, the time in milliseconds. */
+export interface ChangelogLine extends Omit<ChangeRow, 'type'> {
+  ord: number;
+}
+
+const LINE = `[{"ord":"UINTEGER","entity_id":"VARCHAR","slug":"VARCHAR","name":"VARCHAR","attribute":"VARCHAR","old_value":"VARCHAR","new_value":"VARCHAR","observed_at":"BIGINT","source_url":"VARCHAR"}]`;
+
+/** The changelog with the lines of some records left out and others put in, in the file's order. */
+export function changelogUnder(changelog: Sql, gone: readonly string[], lines: readonly ChangelogLine[]): Sql {
+  const columns = sql`ord, entity_id, slug, name, attribute`;
+  const stored = sql`SELECT ${columns}, type, old_value, new_value, observed_at, source_url FROM ${changelog} WHERE entity_id NOT IN (${textsOf(gone)})`;
+  const type = sql`CASE WHEN old_value IS NULL THEN 'added' ELSE 'changed' END`;
+  const added = sql`SELECT ${columns}, ${type}, old_value, new_value, make_timestamp_ms(observed_at), source_url FROM (SELECT line.* FROM (SELECT unnest(from_json(${JSON.stringify(lines)}, ${literal(LINE)})) AS line))`;
+  return sql`(SELECT * FROM (${stored} UNION ALL ${added}) ORDER BY observed_at DESC, ord NULLS LAST, entity_id, attribute)`;
+}
 
 function matching({ since, attribute, ordinal, type }: ChangelogPlan): Sql {
   const where = [sql`observed_at >= make_timestamp_ms(${since})`];

@@ -2,7 +2,7 @@
 import { join as path } from 'node:path';
 import { RELEASE_FILES } from '../layout.ts';
 import type { Asking, Engine } from '../plan.ts';
-import { changeRow, countStatement, pageStatement } from './changelog.ts';
+import { type ChangelogLine, changelogUnder, changeRow, countStatement, pageStatement } from './changelog.ts';
 import { changesRows, changesStatement } from './changes.ts';
 import { doubtRows, doubtsStatement, factRows, factsStatement, listed, pastStatement } from './facts.ts';
 import type { Pool } from './pool.ts';
@@ -17,21 +17,34 @@ const ordinalsIn = (ordinals: readonly number[]): Sql =>
 
 type History = Pick<Engine, 'facts' | 'past' | 'doubts' | 'changelog' | 'changes'>;
 
-/** The history questions over the release in `folder`. */
-export function historyQuestions(pool: Pool, folder: string): History {
+/** What an overlay makes of the files that tell of changes. */
+export interface Hidden {
+  /** Ids of records whose lines in the change feed do not count any more. */
+  removed: readonly string[];
+  /** Ids of those whose lines in the changelog do not count, and the lines that take their place. */
+  gone: readonly string[];
+  changelog: readonly ChangelogLine[];
+}
+
+/** The history questions over the release in `folder`, under an overlay where there is one. */
+export function historyQuestions(pool: Pool, folder: string, hidden?: () => Promise<Hidden>): History {
   const file = (name: string) => sql`read_parquet(${literal(path(folder, name))})`;
   return {
     facts: async (plan, asking) => factRows(await pool.ask(factsStatement(plan, file(RELEASE_FILES.facts)), asking)),
     doubts: async (entity, asking) =>
       doubtRows(await pool.ask(doubtsStatement(entity, file(RELEASE_FILES.review)), asking)),
     async changelog(plan, asking) {
-      const changelog = file(RELEASE_FILES.changelog);
+      const stored = file(RELEASE_FILES.changelog);
+      const over = await hidden?.();
+      const changelog = over ? changelogUnder(stored, over.gone, over.changelog) : stored;
       const [[total] = []] = await pool.ask(countStatement(plan, changelog), asking);
       const rows = plan.offset < Number(total) ? await pool.ask(pageStatement(plan, changelog), asking) : [];
       return { rows: rows.map(changeRow), total: Number(total) };
     },
-    changes: async (plan, asking) =>
-      changesRows(await pool.ask(changesStatement(plan, file(RELEASE_FILES.changes)), asking)),
+    async changes(plan, asking) {
+      const { removed = [] } = (await hidden?.()) ?? {};
+      return changesRows(await pool.ask(changesStatement(plan, file(RELEASE_FILES.changes), removed), asking));
+    },
     past: async (ordinals, asking) => {
       const readings = await pool.ask(
         sql`SELECT source, epoch_ms(observed_at) FROM ${file(RELEASE_FILES.readings)} ORDER BY observed_at`,
@@ -67,6 +80,7 @@ export function historyQuestions(pool: Pool, folder: string): History {
       listings: listings
         .filter(([entity]) => entity === row[1])
         .map(([, source, held, at]) => ({ source: String(source), listed: held === true, at: Number(at) })),
+      decided: [],
     }));
   }
 }

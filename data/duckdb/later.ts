@@ -1,8 +1,9 @@
 // An engine that is still opening: questions wait for it, so that a release can be served while its tables load.
 import type { Engine } from '../plan.ts';
+import type { Applied } from '../plan-overlay.ts';
 import { givenUp } from './gate.ts';
 
-type Question = Exclude<keyof Engine, 'pieces' | 'close'>;
+type Question = Exclude<keyof Engine, 'pieces' | 'under' | 'close'>;
 
 const QUESTIONS = [
   'search',
@@ -26,8 +27,11 @@ void _complete;
 /** Milliseconds in which a process that starts has the processor to itself: it listens sooner, and the tables come after. */
 const GRACE = 1_000;
 
-/** An engine that opens with the first question, or a moment after the start. Where it cannot be opened every question throws why. */
-export function later(open: () => Promise<Engine>): Engine {
+/**
+ * An engine that opens with the first question, or `grace` milliseconds after the start (null: with the first question alone). Where it
+ * cannot be opened every question throws why.
+ */
+export function later(open: () => Promise<Engine>, grace: number | null = GRACE): Engine {
   let opening: Promise<Engine> | null = null;
   const start = () => {
     opening ??= open();
@@ -35,14 +39,21 @@ export function later(open: () => Promise<Engine>): Engine {
     opening.catch(() => {});
     return opening;
   };
-  const timer = setTimeout(start, GRACE).unref();
-  const asked = QUESTIONS.map((name) => {
-    const ask = async (...given: unknown[]) => {
-      const engine = await start();
-      return (engine[name] as (...given: unknown[]) => unknown)(...given);
+  const timer = grace === null ? undefined : setTimeout(start, grace).unref();
+  const under = (overlay: Applied): Engine => {
+    let view: Promise<Engine> | null = null;
+    const over = () => {
+      view ??= start().then((engine) => engine.under(overlay));
+      return view;
     };
-    return [name, ask];
-  });
+    const leave = async () => {
+      await view?.then(
+        (engine) => engine.close(),
+        () => {},
+      );
+    };
+    return { ...waiting(over), under, close: leave };
+  };
   const close = async () => {
     clearTimeout(timer);
     await opening?.then(
@@ -52,5 +63,14 @@ export function later(open: () => Promise<Engine>): Engine {
     opening ??= Promise.reject(givenUp());
     opening.catch(() => {});
   };
-  return { ...(Object.fromEntries(asked) as Pick<Engine, Question>), close };
+  return { ...waiting(start), under, close };
+}
+
+/** Every question, asked of an engine that is waited for. */
+function waiting(engine: () => Promise<Engine>): Pick<Engine, Question> {
+  const asked = QUESTIONS.map((name) => {
+    const ask = async (...given: unknown[]) => ((await engine())[name] as (...given: unknown[]) => unknown)(...given);
+    return [name, ask];
+  });
+  return Object.fromEntries(asked) as Pick<Engine, Question>;
 }

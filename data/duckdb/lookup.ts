@@ -1,9 +1,10 @@
 // Finding records by id or slug, and their stored bodies by ordinal.
+import { type Shape, table } from './shape.ts';
 import { join, type Sql, sql } from './sql.ts';
 
 /** Rows `[ref, ord]` of the ids and slugs that are known. */
-export function resolveStatement(refs: readonly string[]): Sql {
-  return sql`SELECT ref, ord FROM refs WHERE ref IN (${join(
+export function resolveStatement(refs: readonly string[], shape: Shape): Sql {
+  return sql`SELECT ref, ord FROM ${table(shape, 'refs')} WHERE ref IN (${join(
     refs.map((ref) => sql`${ref}`),
     ', ',
   )})`;

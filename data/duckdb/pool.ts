@@ -19,6 +19,8 @@ export type Rows = unknown[][];
 export interface Pool {
   /** All rows of one statement. Throws `query_timeout` and `unavailable`; anything else is a bug. */
   ask(statement: Sql, asking?: Asking): Promise<Rows>;
+  /** Runs a statement that makes or drops what questions will look at; it waits in no queue and may take its time. */
+  alter(statement: Sql): Promise<Rows>;
   /** Interrupts what runs, waits for it, and frees the instance. Questions asked later are `unavailable`. */
   close(): Promise<void>;
 }
@@ -94,18 +96,36 @@ export function createPool(instance: DuckDBInstance, gate: Gate, milliseconds: n
     }
   };
 
+  const alter = async (statement: Sql): Promise<Rows> => {
+    const seat = await take();
+    try {
+      if (closed) throw givenUp();
+      const prepared = await seat.connection.prepare(statement.text);
+      prepared.bind([...statement.values], statement.values.map(typeOf));
+      const rows = (await prepared.runAndReadAll()).getRows();
+      prepared.destroySync();
+      return rows;
+    } catch (error) {
+      throw explain(error, false, closed);
+    } finally {
+      give(seat);
+    }
+  };
+
+  /** Notes what runs, so that `close` can wait for it. */
+  const noted = (answer: Promise<Rows>): Promise<Rows> => {
+    const settled = answer.then(
+      () => {},
+      () => {},
+    );
+    running.add(settled);
+    void settled.then(() => running.delete(settled));
+    return answer;
+  };
+
   return {
-    ask(statement, asking = {}) {
-      if (closed) return Promise.reject(givenUp());
-      const answer = run(statement, asking);
-      const settled = answer.then(
-        () => {},
-        () => {},
-      );
-      running.add(settled);
-      void settled.then(() => running.delete(settled));
-      return answer;
-    },
+    ask: (statement, asking = {}) => (closed ? Promise.reject(givenUp()) : noted(run(statement, asking))),
+    alter: (statement) => (closed ? Promise.reject(givenUp()) : noted(alter(statement))),
     async close() {
       closed = true;
       for (const { connection } of busy) connection.interrupt();

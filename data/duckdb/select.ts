@@ -1,6 +1,6 @@
 // Search plans as one statement, and its rows as an answer.
 import type { Position, SearchAnswer, SearchPlan } from '../plan.ts';
-import { isText, type Shape, sortColumn } from './shape.ts';
+import { isText, type Shape, sortColumn, table } from './shape.ts';
 import { name, type Sql, sql, whole } from './sql.ts';
 import { conditions } from './where.ts';
 
@@ -9,15 +9,15 @@ export function searchStatement(plan: SearchPlan, shape: Shape): Sql {
   const key = name(sortColumn(shape, plan.sort.key));
   const matches = conditions(plan.where, shape);
   const rest = plan.after === null ? sql`` : sql` AND ${beyond(plan, plan.after, key, shape)}`;
-  const page = sql`SELECT ord, id, ${key} AS key FROM records WHERE ${matches}${rest} ORDER BY ${order(plan)} LIMIT ${whole(plan.limit + 1)}`;
+  const page = sql`SELECT ord, id, ${key} AS key FROM ${table(shape, 'records')} WHERE ${matches}${rest} ORDER BY ${order(plan, shape)} LIMIT ${whole(plan.limit + 1)}`;
   if (!plan.total) return page;
-  const count = sql`SELECT count(*) AS total FROM records WHERE ${matches}`;
-  return sql`SELECT ord, id, key, total FROM (${count}) LEFT JOIN (${page}) ON true ORDER BY ${order(plan)}`;
+  const count = sql`SELECT count(*) AS total FROM ${table(shape, 'records')} WHERE ${matches}`;
+  return sql`SELECT ord, id, key, total FROM (${count}) LEFT JOIN (${page}) ON true ORDER BY ${order(plan, shape)}`;
 }
 
 /** Best first is the order of ordinals, which is cheaper to compare than the two columns it stands for. */
-function order({ sort }: SearchPlan): Sql {
-  if (sort.key === 'quality' && sort.descending) return sql`ord`;
+function order({ sort }: SearchPlan, { ranked }: Shape): Sql {
+  if (sort.key === 'quality' && sort.descending && ranked !== false) return sql`ord`;
   return sort.descending ? sql`key DESC NULLS LAST, id` : sql`key ASC NULLS LAST, id`;
 }
 

@@ -11,6 +11,16 @@ export interface Shape {
   attributes: ReadonlyMap<string, Attribute>;
   /** Column to the ENUM type it was loaded as. ENUMs are declared in code point order, so that they sort as text does. */
   enums: ReadonlyMap<string, string>;
+  /** What an overlay put in the place of tables, by name; absent: nothing. */
+  stands?: ReadonlyMap<string, string>;
+  /** False: an overlay changed what records are worth, so that ordinals no longer are the order by quality. */
+  ranked?: boolean;
+}
+
+/** A table of the release, or what an overlay put in its place. */
+export function table({ stands }: Shape, own: string): Sql {
+  const stand = stands?.get(own) ?? own;
+  return /^[a-z_]+$/.test(stand) ? { text: stand, values: [] } : name(stand);
 }
 
 /** An attribute that a plan names. Plans are made from the pack, so a miss is a bug, not bad input. */

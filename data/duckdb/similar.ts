@@ -1,6 +1,6 @@
 // Similarity plans as one statement: |A ∩ B| / |A ∪ B| over the distinct words of two records (Jaccard), exact.
 import type { SimilarAnswer, SimilarPlan } from '../plan.ts';
-import { attributeOf, comparedColumn, type Shape } from './shape.ts';
+import { attributeOf, comparedColumn, type Shape, table } from './shape.ts';
 import { name, type Sql, sql, whole } from './sql.ts';
 import type { Run } from './tables.ts';
 import { conditions } from './where.ts';
@@ -18,18 +18,18 @@ export async function loadTerms(run: Run, file: Sql): Promise<void> {
 
 /** Rows `[ord, score]`, best first, ties by id. */
 export function similarStatement({ subject, where, differBy, limit }: SimilarPlan, shape: Shape): Sql {
-  const mine = sql`SELECT code FROM terms WHERE ord = ${subject}::UINTEGER`;
-  const common = sql`SELECT ord, count(*) AS common FROM terms WHERE code IN (SELECT code FROM mine) AND ord <> ${subject}::UINTEGER GROUP BY ord`;
+  const mine = sql`SELECT code FROM ${table(shape, 'terms')} WHERE ord = ${subject}::UINTEGER`;
+  const common = sql`SELECT ord, count(*) AS common FROM ${table(shape, 'terms')} WHERE code IN (SELECT code FROM mine) AND ord <> ${subject}::UINTEGER GROUP BY ord`;
   const differs = differBy === null ? sql`` : sql` AND ${otherThan(differBy, subject, shape)}`;
-  const candidates = sql`SELECT ord, id FROM records WHERE ${conditions(where, shape)}${differs}`;
+  const candidates = sql`SELECT ord, id FROM ${table(shape, 'records')} WHERE ${conditions(where, shape)}${differs}`;
   const score = sql`common / ((SELECT count(*) FROM mine)::DOUBLE + words - common)`;
-  return sql`WITH mine AS MATERIALIZED (${mine}), shared AS (${common}), candidates AS (${candidates}) SELECT ord, ${score} AS score FROM shared JOIN term_counts USING (ord) JOIN candidates USING (ord) ORDER BY score DESC, id LIMIT ${whole(limit)}`;
+  return sql`WITH mine AS MATERIALIZED (${mine}), shared AS (${common}), candidates AS (${candidates}) SELECT ord, ${score} AS score FROM shared JOIN ${table(shape, 'term_counts')} USING (ord) JOIN candidates USING (ord) ORDER BY score DESC, id LIMIT ${whole(limit)}`;
 }
 
 /** Another value than the subject's, texts compared folded; any value where the subject has none. */
 function otherThan(attribute: string, subject: number, shape: Shape): Sql {
   const compared = name(comparedColumn(attributeOf(shape, attribute)));
-  const own = sql`SELECT ${compared} FROM records WHERE ord = ${subject}::UINTEGER`;
+  const own = sql`SELECT ${compared} FROM ${table(shape, 'records')} WHERE ord = ${subject}::UINTEGER`;
   return sql`${compared} IS NOT NULL AND ${compared} IS DISTINCT FROM (${own})`;
 }
 

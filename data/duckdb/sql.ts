@@ -41,6 +41,11 @@ export function literal(text: string): Sql {
   return { text: `'${text.replaceAll("'", "''")}'`, values: [] };
 }
 
+/** Rows of many texts as one bound value. */
+export function textsOf(texts: readonly string[]): Sql {
+  return sql`SELECT unnest(from_json(${JSON.stringify(texts)}, '["VARCHAR"]'))`;
+}
+
 /** A count written into the text: a bound LIMIT keeps the planner from taking the best few without sorting all. */
 export function whole(count: number): Sql {
   if (!Number.isSafeInteger(count) || count < 0) throw new Error('a count must be a whole number');

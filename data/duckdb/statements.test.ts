@@ -324,7 +324,7 @@ describe('facets', () => {
 });
 
 test('lookups keep the order asked', async () => {
-  expect(resolveStatement(['r-1', 'x'])).toMatchInlineSnapshot(`
+  expect(resolveStatement(['r-1', 'x'], shape)).toMatchInlineSnapshot(`
     {
       "text": "SELECT ref, ord FROM refs WHERE ref IN (?, ?)",
       "values": [

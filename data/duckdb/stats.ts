@@ -1,7 +1,7 @@
 // Statistics plans as one statement, and its rows as groups.
 import type { Attribute, Value } from '../../packs/model.ts';
 import type { StatsAnswer, StatsPlan } from '../plan.ts';
-import { attributeOf, comparedColumn, countedColumn, entriesTable, type Shape } from './shape.ts';
+import { attributeOf, comparedColumn, countedColumn, entriesTable, type Shape, table } from './shape.ts';
 import { join, name, type Sql, sql, whole } from './sql.ts';
 import { conditions } from './where.ts';
 
@@ -15,9 +15,9 @@ export function statsStatement({ where, attribute, by, groups }: StatsPlan, shap
   const keys = by.map((key) => attributeOf(shape, key));
   const number = name(comparedColumn(attributeOf(shape, attribute)));
   const columns = [sql`ord`, sql`${number} AS number`, ...keys.flatMap(keyColumn)];
-  const matched = sql`SELECT ${join(columns, ', ')} FROM records WHERE ${conditions(where, shape)} AND ${number} IS NOT NULL`;
-  const outer = level(keys.slice(0, 1));
-  const rows = keys.length === 2 ? sql`${outer} UNION ALL ${level(keys)}` : outer;
+  const matched = sql`SELECT ${join(columns, ', ')} FROM ${table(shape, 'records')} WHERE ${conditions(where, shape)} AND ${number} IS NOT NULL`;
+  const outer = level(keys.slice(0, 1), shape);
+  const rows = keys.length === 2 ? sql`${outer} UNION ALL ${level(keys, shape)}` : outer;
   return sql`WITH matched AS MATERIALIZED (${matched}) SELECT *, count(*) OVER () AS total FROM (${rows}) WHERE n > 0 ORDER BY depth, n DESC, key0, key1 LIMIT ${whole(groups + 1)}`;
 }
 
@@ -27,13 +27,13 @@ function keyColumn(key: Attribute, level: number): Sql[] {
 }
 
 /** The groups of one level. A record is in the group of each entry of a list, and in none where it lacks a key. */
-function level(keys: readonly Attribute[]): Sql {
+function level(keys: readonly Attribute[], shape: Shape): Sql {
   const figures = sql`count(*) AS n, min(number), quantile_cont(number, [0.25, 0.5, 0.75]), max(number), favg(number)`;
   const shown = KEYS.map((key, index) => (index < keys.length ? key : sql`NULL AS ${key}`));
   const from = keys.reduce(
     (all, key, index) =>
       key.type === 'strings'
-        ? sql`${all} JOIN (SELECT ord, value AS ${KEYS[index]!} FROM ${name(entriesTable(key.name))}) USING (ord)`
+        ? sql`${all} JOIN (SELECT ord, value AS ${KEYS[index]!} FROM ${table(shape, entriesTable(key.name))}) USING (ord)`
         : all,
     sql`matched`,
   );

@@ -5,7 +5,7 @@ import { literal, name, type Sql, sql } from './sql.ts';
 import type { Run } from './tables.ts';
 
 /** Stands for an interval that is still open: later than any day asked for. */
-const OPEN = 2_000_000_000;
+export const OPEN = 2_000_000_000;
 
 /** Bytes of one row: ordinal, value and two days. */
 const ROW = 20;
@@ -33,6 +33,11 @@ function intervals(attribute: Attribute, file: string): Sql {
   const since = day(sql`"from"`);
   const until = sql`coalesce(${day(sql`"to"`)}, ${{ text: String(OPEN), values: [] }})`;
   return sql`SELECT ord, "min" AS value, ${since} AS since, ${until} AS until FROM read_parquet(${literal(file)}) WHERE attribute = ${literal(attribute.name)} AND ord IS NOT NULL AND "min" IS NOT NULL AND ${since} < ${until}`;
+}
+
+/** The same of a moment in milliseconds since 1970: its day, counted from then. */
+export function dayOf(at: number): number {
+  return Math.floor(at / 86_400_000);
 }
 
 function day(time: Sql): Sql {

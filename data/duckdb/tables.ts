@@ -9,17 +9,18 @@ export type Run = (statement: Sql) => Promise<unknown[][]>;
 /** A text column with at most this many different values, and few of them for its rows, becomes an ENUM. */
 const ENUM_VALUES = 5_000;
 
-const FIXED = [sql`ord`, sql`id`, sql`slug`, sql`updated`, sql`quality`];
+/** Columns of `records` that every dataset has. */
+export const FIXED: readonly Sql[] = [sql`ord`, sql`id`, sql`slug`, sql`updated`, sql`quality`];
 
 /** SQL type of the engine columns of an attribute (data/layout.ts). */
-function typeOf({ type }: Attribute): Sql {
+export function typeOf({ type }: Attribute): Sql {
   if (type === 'strings') return sql`VARCHAR[]`;
   if (type === 'boolean') return sql`BOOLEAN`;
   return type === 'integer' || type === 'number' || type === 'price' || type === 'geo' ? sql`DOUBLE` : sql`VARCHAR`;
 }
 
 /** Engine columns that questions look at: how a text is written only matters where facets count it. */
-function needed(attribute: Attribute): string[] {
+export function needed(attribute: Attribute): string[] {
   const counted = attribute.filterable && attribute.type !== 'text';
   const kept = parts(attribute).filter((part) => part !== 'value' || counted || !isText(attribute));
   return kept.map((part) => column(attribute.name, part));

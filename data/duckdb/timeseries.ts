@@ -1,7 +1,7 @@
 // Time series plans as one statement. Figures are computed only for the points at which a value begins or ends.
 import type { Value } from '../../packs/model.ts';
 import type { SeriesAnswer, SeriesPlan } from '../plan.ts';
-import { attributeOf, countedColumn, entriesTable, type Shape } from './shape.ts';
+import { attributeOf, countedColumn, entriesTable, type Shape, table } from './shape.ts';
 import { name, type Sql, sql, whole } from './sql.ts';
 import { stepsTable } from './steps.ts';
 import { conditions } from './where.ts';
@@ -24,13 +24,13 @@ export function seriesStatement(plan: SeriesPlan, shape: Shape): Sql {
 
 /** The matching records, and their keys: none, one, or one for each entry of a list. */
 function keys({ by, where }: SeriesPlan, shape: Shape): { matched: Sql; keyed: Sql } {
-  const from = sql`FROM records WHERE ${conditions(where, shape)}`;
+  const from = sql`FROM ${table(shape, 'records')} WHERE ${conditions(where, shape)}`;
   if (by === null) return { matched: sql`SELECT ord ${from}`, keyed: sql`SELECT ord, NULL AS key FROM matched` };
   const attribute = attributeOf(shape, by);
   if (attribute.type === 'strings')
     return {
       matched: sql`SELECT ord ${from}`,
-      keyed: sql`SELECT ord, value AS key FROM ${name(entriesTable(by))} JOIN matched USING (ord)`,
+      keyed: sql`SELECT ord, value AS key FROM ${table(shape, entriesTable(by))} JOIN matched USING (ord)`,
     };
   return {
     matched: sql`SELECT ord, ${name(countedColumn(attribute))} AS key ${from}`,
@@ -46,7 +46,7 @@ function spans({ attribute, first, step, points, records, groups }: SeriesPlan, 
   const until = sql`least(${point(sql`until`)}, ${whole(points)})`;
   const within = sql`since <= ${whole(last)} AND until > ${whole(first)}`;
   const allowed = sql`(SELECT matched <= ${whole(records)} AND groups <= ${whole(groups)} FROM sums)`;
-  const all = sql`SELECT key, value, ${point(sql`since`)} AS since, ${until} AS until FROM ${name(stepsTable(attributeOf(shape, attribute).name))} JOIN keyed USING (ord) WHERE ${within} AND ${allowed}`;
+  const all = sql`SELECT key, value, ${point(sql`since`)} AS since, ${until} AS until FROM ${table(shape, stepsTable(attributeOf(shape, attribute).name))} JOIN keyed USING (ord) WHERE ${within} AND ${allowed}`;
   return sql`SELECT * FROM (${all}) WHERE since < until`;
 }
 

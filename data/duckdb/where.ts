@@ -2,7 +2,7 @@
 import type { Attribute } from '../../packs/model.ts';
 import { column } from '../layout.ts';
 import type { Predicate } from '../plan.ts';
-import { attributeOf, comparedColumn, entriesTable, member, type Shape } from './shape.ts';
+import { attributeOf, comparedColumn, entriesTable, member, type Shape, table } from './shape.ts';
 import { join, name, type Sql, sql } from './sql.ts';
 
 /** Mean radius of the earth in kilometres (IUGG); `near` measures great circles on this sphere. */
@@ -38,11 +38,11 @@ function condition(predicate: Predicate, shape: Shape): Sql | Sql[] {
       return predicate.present ? sql`${compared} IS NOT NULL` : sql`${compared} IS NULL`;
     }
     case 'words':
-      return predicate.words.map((word) => prefix(word, predicate.scope === 'public'));
+      return predicate.words.map((word) => prefix(word, predicate.scope === 'public', shape));
     case 'near':
       return near(predicate);
     case 'ids':
-      return sql`ord IN (SELECT ord FROM refs WHERE ref IN (${join(
+      return sql`ord IN (SELECT ord FROM ${table(shape, 'refs')} WHERE ref IN (${join(
         predicate.refs.map((ref) => sql`${ref}`),
         ', ',
       )}))`;
@@ -61,20 +61,20 @@ function anyOf(attributeName: string, values: readonly (string | number | boolea
     ', ',
   );
   return attribute.type === 'strings'
-    ? withEntry(attribute, sql`fold IN (${list})`)
+    ? withEntry(attribute, sql`fold IN (${list})`, shape)
     : sql`${name(compared)} IN (${list})`;
 }
 
 function like(attributeName: string, needle: string, shape: Shape): Sql {
   const attribute = attributeOf(shape, attributeName);
   return attribute.type === 'strings'
-    ? withEntry(attribute, sql`contains(fold, ${needle})`)
+    ? withEntry(attribute, sql`contains(fold, ${needle})`, shape)
     : sql`contains(${name(comparedColumn(attribute))}, ${needle})`;
 }
 
 /** Records of which an entry of a list meets a condition. */
-function withEntry({ name: list }: Attribute, entry: Sql): Sql {
-  return sql`ord IN (SELECT ord FROM ${name(entriesTable(list))} WHERE ${entry})`;
+function withEntry({ name: list }: Attribute, entry: Sql, shape: Shape): Sql {
+  return sql`ord IN (SELECT ord FROM ${table(shape, entriesTable(list))} WHERE ${entry})`;
 }
 
 /** A range overlaps what is asked: its upper end meets `min_`, its lower end meets `max_` (contract section 2). */
@@ -84,9 +84,9 @@ function bound(attributeName: string, end: 'min' | 'max', shape: Shape): string 
 }
 
 /** Records with a word that begins so. Terms are sorted, so the range reads few row groups. */
-function prefix(word: string, publicOnly: boolean): Sql {
+function prefix(word: string, publicOnly: boolean, shape: Shape): Sql {
   const scope = publicOnly ? sql` AND public` : sql``;
-  return sql`ord IN (SELECT ord FROM terms WHERE term >= ${word} AND term < ${`${word}\u{10ffff}`}${scope})`;
+  return sql`ord IN (SELECT ord FROM ${table(shape, 'terms')} WHERE term >= ${word} AND term < ${`${word}\u{10ffff}`}${scope})`;
 }
 
 /** Within a great-circle distance, its edge included; a band of latitude first, since it costs no trigonometry. */

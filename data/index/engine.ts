@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
 import type { StoredRecord } from '../model.ts';
 import type { FacetAnswer, FacetPlan, Pieces, Predicate, SearchAnswer, SearchPlan } from '../plan.ts';
+import type { Applied } from '../plan-overlay.ts';
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
 import { INDEX_FILES, INDEX_FOLDER } from './build.ts';
@@ -26,10 +27,23 @@ export class PackedIndex {
   /** Records that the index must not answer by itself: removed ones and those of the side table. */
   #removed: Bitset | null = null;
   #side: SideTable | null = null;
+  readonly #changed = new Map<number, { record: StoredRecord; version: string }>();
+  readonly #opened: { release: string; options: { bodiesInMemory?: number; records: number } };
+  /** Version of the overlay that this index is under; 0: none. */
+  overlay = 0;
 
-  /** Opens the index of a release folder. Throws IndexDamaged when it is missing, half written or changed. */
-  constructor(release: string, pack: Pack, options: { bodiesInMemory?: number; records: number }) {
+  /** Opens the index of a release folder, or shares one that is open. Throws IndexDamaged when it is missing, half written or changed. */
+  constructor(release: string, pack: Pack, options: { bodiesInMemory?: number; records: number }, open?: PackedIndex) {
     this.#pack = pack;
+    if (open) {
+      this.bytes = open.bytes;
+      this.columns = open.columns;
+      this.bodies = open.bodies;
+      this.#plain = open.#plain;
+      this.#opened = open.#opened;
+      return;
+    }
+    this.#opened = { release, options };
     const folder = join(release, INDEX_FOLDER);
     const container = new Container(join(folder, INDEX_FILES.columns));
     this.bytes = container.bytes;
@@ -52,58 +66,58 @@ export class PackedIndex {
     return countable(this.columns, plan.by) ? facets(this.columns, plan, this.#removed, this.#side) : null;
   }
 
-  /** Takes an overlay in place of the one before: ids that are gone, and records as they now are. Other ids are ignored. */
-  apply(overlay: { removed: Iterable<string>; changed: Iterable<StoredRecord> }): void {
+  /** The same index under an overlay: ids that are gone, and records as they now are. Ids that it does not hold are ignored. */
+  under({ version, removed, changed }: Applied): PackedIndex {
+    const { release, options } = this.#opened;
+    const view = new PackedIndex(release, this.#pack, options, this);
     const hidden = new Bitset(this.columns.size);
     const side: { ordinal: number; record: StoredRecord }[] = [];
-    for (const id of overlay.removed) {
+    for (const id of removed) {
       const ordinal = this.columns.keys.find(id);
       if (ordinal !== null) hidden.add(ordinal);
     }
-    for (const record of overlay.changed) {
+    for (const { record, version: text } of changed) {
       const ordinal = this.columns.keys.find(record.id);
       if (ordinal === null || hidden.has(ordinal)) continue;
       side.push({ ordinal, record });
+      view.#changed.set(ordinal, { record, version: text });
     }
     for (const { ordinal } of side) hidden.add(ordinal);
-    this.#removed = hidden.count() > 0 ? hidden : null;
-    this.#side = side.length > 0 ? new SideTable(this.#pack, side) : null;
+    view.overlay = version;
+    view.#removed = hidden.count() > 0 ? hidden : null;
+    view.#side = side.length > 0 ? new SideTable(this.#pack, side) : null;
+    return view;
   }
 
   /** Ordinals of ids or slugs; null where unknown or removed. */
   resolve(refs: string[]): (number | null)[] {
     return refs.map((ref) => {
       const ordinal = this.columns.keys.find(ref);
-      return ordinal === null || (this.#removed?.has(ordinal) && !this.changed(ordinal)) ? null : ordinal;
+      return ordinal === null || (this.#removed?.has(ordinal) && !this.#changed.has(ordinal)) ? null : ordinal;
     });
   }
 
   /** Stored bodies with their versions, in the order asked. */
   stored(ordinals: number[]): { body: string; version: string }[] {
     return ordinals.map((ordinal) => {
-      const changed = this.changed(ordinal);
-      if (changed) return { body: JSON.stringify(changed), version: changed.updated_at };
+      const changed = this.#changed.get(ordinal);
+      if (changed) return { body: JSON.stringify(changed.record), version: changed.version };
       return { body: this.bodies.text(ordinal).toString(), version: this.bodies.version(ordinal) };
     });
   }
 
   /** A record's text, ready to be sent; null where the overlay or a changed pack has to be heard first. */
   pieces(ordinal: number): Pieces | null {
-    if (!this.#plain || this.changed(ordinal)) return null;
+    if (!this.#plain || this.#changed.has(ordinal)) return null;
     const { bodies } = this;
     const [head, middle, tail] = bodies.pieces(ordinal);
     const version = bodies.version(ordinal);
     return { head, middle, tail, version, ages: (now, write) => bodies.ages(ordinal, now.getTime(), write) };
   }
 
-  /** The record that the overlay put in the place of an ordinal, if any. */
-  changed(ordinal: number): StoredRecord | undefined {
-    return this.#side?.records.find((entry) => entry.ordinal === ordinal)?.record;
-  }
-
   /** Best first; null where the subject was changed, so that its words are not those of the index, and where `differBy` is no text. */
   similar(subject: number, where: Predicate[], differBy: string | null, limit: number): Scored[] | null {
-    if (this.changed(subject) || (differBy !== null && !TEXTUAL.has(this.columns.attribute(differBy).type)))
+    if (this.#changed.has(subject) || (differBy !== null && !TEXTUAL.has(this.columns.attribute(differBy).type)))
       return null;
     const { test } = selection(this.columns, where, this.#removed, false);
     const differs = differBy === null ? null : this.#differs(subject, differBy);

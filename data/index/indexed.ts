@@ -6,21 +6,36 @@ import type { PackedIndex } from './engine.ts';
 
 /** `duckdb` with an open index in front. */
 export function withIndex(duckdb: Engine, opened: PackedIndex, log: (message: string) => void): Engine {
-  let index: PackedIndex | null = opened;
+  let trusted = true;
   const give = (error: IndexDamaged) => {
+    if (!trusted) return;
+    trusted = false;
     log(`the packed index is not used: ${error.message}`);
-    index?.close();
-    index = null;
+    opened.close();
   };
+  const close = async () => {
+    if (trusted) opened.close();
+    trusted = false;
+    await duckdb.close();
+  };
+  return { ...both(duckdb, opened, { trusted: () => trusted, give }), close };
+}
 
+/** What all views of one index share: whether it can be trusted, and what becomes of it when it cannot. */
+interface Trust {
+  trusted(): boolean;
+  give(error: IndexDamaged): void;
+}
+
+function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
   /** The index's answer, or DuckDB's where there is none. */
   const first = async <T>(ask: (index: PackedIndex) => T | null, otherwise: () => Promise<T>): Promise<T> => {
-    if (index === null) return otherwise();
+    if (!trust.trusted()) return otherwise();
     try {
       return ask(index) ?? (await otherwise());
     } catch (error) {
       if (!(error instanceof IndexDamaged)) throw error;
-      give(error);
+      trust.give(error);
       return otherwise();
     }
   };
@@ -53,19 +68,16 @@ export function withIndex(duckdb: Engine, opened: PackedIndex, log: (message: st
         () => duckdb.bodies(ordinals, asking),
       ),
     pieces: (ordinal) => {
-      if (index === null) return null;
+      if (!trust.trusted()) return null;
       try {
         return index.pieces(ordinal);
       } catch (error) {
         if (!(error instanceof IndexDamaged)) throw error;
-        give(error);
+        trust.give(error);
         return null;
       }
     },
-    close: async () => {
-      index?.close();
-      index = null;
-      await duckdb.close();
-    },
+    under: (overlay) => both(duckdb.under(overlay), index.under(overlay), trust),
+    close: () => duckdb.close(),
   };
 }

@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { makeCheckoutTables } from './checkout-tables.ts';
 import { makeOAuthTables } from './oauth-tables.ts';
+import { makeOverlayTables } from './overlay-tables.ts';
 import { makePaymentTables } from './payment-tables.ts';
 
 type Db = Kysely<unknown>;
@@ -117,5 +118,6 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
     '0003_checkouts': { up: (db) => makeCheckoutTables(db, wide(dialect)) },
     '0004_oauth': { up: (db) => makeOAuthTables(db, wide(dialect)) },
     '0005_payments': { up: (db) => makePaymentTables(db, wide(dialect)) },
+    '0006_overlay': { up: (db) => makeOverlayTables(db, wide(dialect)) },
   };
 }

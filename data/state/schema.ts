@@ -2,6 +2,7 @@
 import type { Generated } from 'kysely';
 import type { CheckoutTables } from './checkout-tables.ts';
 import type { OAuthTables } from './oauth-tables.ts';
+import type { OverlayTables } from './overlay-tables.ts';
 import type { PaymentTables } from './payment-tables.ts';
 
 /** Who may call and on what terms. */
@@ -88,7 +89,7 @@ export interface LinkTable {
   used_at: number | null;
 }
 
-export interface Tables extends CheckoutTables, OAuthTables, PaymentTables {
+export interface Tables extends CheckoutTables, OAuthTables, OverlayTables, PaymentTables {
   keys: KeyTable;
   entries: EntryTable;
   balances: BalanceTable;

@@ -1,0 +1,71 @@
+// How the course of an attribute and the facts of a review item are written down.
+import type { Attribute } from '../packs/model.ts';
+import { NUMERIC } from '../packs/schema.ts';
+import type { Statement } from './consolidate.ts';
+import { bounds } from './consolidate-compare.ts';
+import type { Period } from './consolidate-history.ts';
+import type { Fact } from './model.ts';
+import { isoTime } from './time.ts';
+
+/** A statement with where it was made. `json` is its value's text. */
+export interface ToldStatement extends Statement {
+  source_url: string;
+  evidence: string;
+  run: string;
+  json: string;
+}
+
+/** A line of history from `value` on; values as JSON text, times in milliseconds (HISTORY_LINES in data/write/tables.ts). */
+export type HistoryCells = [
+  value: string | null,
+  old_value: string | null,
+  min: number | null,
+  max: number | null,
+  from: number,
+  to: number | null,
+  source_url: string,
+];
+
+/** The history lines of one attribute, oldest first. */
+export function historyCells(
+  attribute: Attribute,
+  facts: readonly ToldStatement[],
+  periods: readonly Period[],
+): HistoryCells[] {
+  let old: string | null = null;
+  return periods.map(({ from, winner }, i) => {
+    const fact = winner < 0 ? null : facts[winner]!;
+    const ends = fact?.value != null && NUMERIC.includes(attribute.type) ? bounds(fact.value) : null;
+    const json = fact?.json ?? null;
+    // A withdrawal is told by whoever spoke last.
+    const url = fact?.source_url ?? facts.findLast((each) => each.at <= from)?.source_url ?? '';
+    const cells: HistoryCells = [
+      json,
+      old,
+      ends?.min ?? null,
+      ends?.max ?? null,
+      from,
+      periods[i + 1]?.from ?? null,
+      url,
+    ];
+    old = json;
+    return cells;
+  });
+}
+
+/** JSON text of the facts of a review item, as contract section 2 answers them. */
+export function reviewFacts(entity: string, attribute: string, facts: readonly ToldStatement[]): string {
+  const told: Fact[] = facts.map(({ value, source, source_url, at, confidence, evidence, source_kind, run }) => ({
+    entity,
+    attribute,
+    value,
+    source,
+    source_url,
+    observed_at: isoTime(at),
+    confidence,
+    evidence,
+    source_kind,
+    run,
+  }));
+  return JSON.stringify(told);
+}

@@ -1,0 +1,227 @@
+// An overlay as tables: the changed records beside the stored ones, and views that show both without what is hidden.
+import type { Attribute, Pack, Value } from '../../packs/model.ts';
+import { NUMERIC } from '../../packs/schema.ts';
+import { engineValues, searchWords } from '../engine-values.ts';
+import { column } from '../layout.ts';
+import type { StoredRecord } from '../model.ts';
+import type { Applied } from '../plan-overlay.ts';
+import { comparedColumn, entriesTable, type Shape } from './shape.ts';
+import { join, literal, name, type Sql, sql, textsOf } from './sql.ts';
+import { dayOf, OPEN, stepsTable } from './steps.ts';
+import { FIXED, needed, type Run, typeOf } from './tables.ts';
+
+/** The tables of an overlay, made once; `drop` removes them. */
+export interface Side {
+  shape: Shape;
+  drop(): Promise<void>;
+}
+
+type Row = Record<string, unknown>;
+type Placed = { ord: number; record: StoredRecord; history: Applied['changed'][number]['history'] };
+
+let made = 0;
+
+/** Makes the tables of an overlay. `base` is the release's own shape, whose tables stay as they are. */
+export async function makeSide(run: Run, pack: Pack, base: Shape, { removed, changed }: Applied): Promise<Side> {
+  const ids = [...removed, ...changed.map(({ record }) => record.id)];
+  const found = await run(sql`SELECT ref, ord FROM refs WHERE ref IN (${textsOf(ids)})`);
+  const ordinals = new Map(found.map(([ref, ord]) => [String(ref), Number(ord)]));
+  const placed = changed.flatMap(({ record, history }): Placed[] => {
+    const ord = ordinals.get(record.id);
+    return ord === undefined || removed.has(record.id) ? [] : [{ ord, record, history }];
+  });
+  if (ordinals.size === 0) return { shape: base, drop: async () => {} };
+  const making = new Making(run, pack, base);
+  try {
+    await making.hide(
+      [...ordinals.values()],
+      [...removed].flatMap((id) => ordinals.get(id) ?? []),
+    );
+    await making.records(placed);
+    await making.terms(placed);
+    for (const attribute of pack.attributes) {
+      if (attribute.type === 'strings') await making.entries(attribute, placed);
+      if (NUMERIC.includes(attribute.type)) await making.steps(attribute, placed);
+    }
+    const { stands, enums } = making;
+    return { shape: { ...base, stands, enums, ranked: placed.length === 0 }, drop: () => making.drop() };
+  } catch (error) {
+    await making.drop();
+    throw error;
+  }
+}
+
+class Making {
+  readonly stands = new Map<string, string>();
+  /** Text columns that still fit their ENUM with what the overlay adds. */
+  readonly enums: Map<string, string>;
+  readonly #run: Run;
+  readonly #pack: Pack;
+  readonly #prefix = `overlay ${++made}`;
+  readonly #dropped: Sql[] = [];
+
+  constructor(run: Run, pack: Pack, base: Shape) {
+    this.#run = run;
+    this.#pack = pack;
+    this.enums = new Map(base.enums);
+  }
+
+  #own(of: string): string {
+    return `${this.#prefix}: ${of}`;
+  }
+
+  async #made(of: string, query: Sql): Promise<Sql> {
+    const own = name(this.#own(of));
+    this.#dropped.push(sql`DROP TABLE IF EXISTS ${own}`);
+    await this.#run(sql`CREATE TABLE ${own} AS ${query}`);
+    return own;
+  }
+
+  /** A table of given rows, every column of a type. */
+  #table(of: string, columns: Record<string, Sql>, rows: readonly Row[]): Promise<Sql> {
+    const shape = literal(
+      JSON.stringify([Object.fromEntries(Object.entries(columns).map(([key, type]) => [key, type.text]))]),
+    );
+    return this.#made(of, sql`SELECT row.* FROM (SELECT unnest(from_json(${JSON.stringify(rows)}, ${shape})) AS row)`);
+  }
+
+  /** What stands in the place of a table from now on. */
+  async #view(of: string, query: Sql): Promise<void> {
+    const own = this.#own(`view of ${of}`);
+    this.#dropped.unshift(sql`DROP VIEW IF EXISTS ${name(own)}`);
+    await this.#run(sql`CREATE VIEW ${name(own)} AS ${query}`);
+    this.stands.set(of, own);
+  }
+
+  /** Notes which stored rows no longer count: those of `gone` under no name, those of changed records until they are put back. */
+  async hide(hidden: readonly number[], gone: readonly number[]): Promise<void> {
+    const ord = (list: readonly number[]) => list.map((each) => ({ ord: each }));
+    await this.#table('hidden', { ord: sql`UINTEGER` }, ord(hidden));
+    const away = await this.#table('gone', { ord: sql`UINTEGER` }, ord(gone));
+    await this.#view('refs', sql`SELECT ref, ord FROM refs WHERE ord NOT IN (SELECT ord FROM ${away})`);
+  }
+
+  get #hidden(): Sql {
+    return sql`ord NOT IN (SELECT ord FROM ${name(this.#own('hidden'))})`;
+  }
+
+  /** A column of a stored table, as an ENUM only while every new value is a member. */
+  async #column(own: string, side: Sql): Promise<{ stored: Sql; added: Sql }> {
+    const type = this.enums.get(own);
+    if (type === undefined) return { stored: name(own), added: name(own) };
+    const [[strange] = []] = await this.#run(
+      sql`SELECT count(*) FROM ${side} WHERE ${name(own)} IS NOT NULL AND TRY_CAST(${name(own)} AS ${name(type)}) IS NULL`,
+    );
+    if (Number(strange) === 0) return { stored: name(own), added: sql`${name(own)}::${name(type)} AS ${name(own)}` };
+    this.enums.delete(own);
+    return { stored: sql`${name(own)}::VARCHAR AS ${name(own)}`, added: name(own) };
+  }
+
+  async records(placed: readonly Placed[]): Promise<void> {
+    const columns: Record<string, Sql> = {
+      ord: sql`UINTEGER`,
+      id: sql`VARCHAR`,
+      slug: sql`VARCHAR`,
+      updated: sql`BIGINT`,
+      quality: sql`DOUBLE`,
+    };
+    const listed = this.#pack.attributes.filter(({ type }) => type === 'strings').map(comparedColumn);
+    for (const own of listed) columns[own] = sql`BOOLEAN`;
+    for (const attribute of this.#pack.attributes.filter(({ type }) => type !== 'strings'))
+      for (const own of needed(attribute)) columns[own] = typeOf(attribute);
+    const side = await this.#table(
+      'records',
+      columns,
+      placed.map(({ ord, record }) => rowOf(this.#pack, ord, record)),
+    );
+    const both = { stored: [...FIXED], added: [...FIXED] };
+    for (const own of Object.keys(columns).slice(FIXED.length)) {
+      const plain = { stored: name(own), added: name(own) };
+      const { stored, added } = listed.includes(own) ? plain : await this.#column(own, side);
+      both.stored.push(stored);
+      both.added.push(added);
+    }
+    await this.#view(
+      'records',
+      sql`SELECT ${join(both.stored, ', ')} FROM records WHERE ${this.#hidden} UNION ALL SELECT ${join(both.added, ', ')} FROM ${side}`,
+    );
+  }
+
+  /** Words that no record had get numbers from above, so that they meet none that has one. */
+  async terms(placed: readonly Placed[]): Promise<void> {
+    const rows = placed.flatMap(({ ord, record }) =>
+      [...searchWords(this.#pack, record)].map(([term, open]) => ({ term, ord, public: open })),
+    );
+    const words = await this.#table('words', { term: sql`VARCHAR`, ord: sql`UINTEGER`, public: sql`BOOLEAN` }, rows);
+    const known = sql`SELECT DISTINCT term, code FROM terms WHERE term IN (SELECT term FROM ${words})`;
+    const code = sql`coalesce(code, 4294967296 - dense_rank() OVER (ORDER BY term))::UINTEGER AS code`;
+    const side = await this.#made(
+      'terms',
+      sql`SELECT term, ord, public, ${code} FROM ${words} LEFT JOIN (${known}) USING (term)`,
+    );
+    await this.#view(
+      'terms',
+      sql`SELECT term, ord, public, code FROM terms WHERE ${this.#hidden} UNION ALL SELECT term, ord, public, code FROM ${side}`,
+    );
+    await this.#view(
+      'term_counts',
+      sql`SELECT ord, words FROM term_counts WHERE ${this.#hidden} UNION ALL SELECT ord, count(*)::UINTEGER FROM ${side} GROUP BY ord`,
+    );
+  }
+
+  async entries(attribute: Attribute, placed: readonly Placed[]): Promise<void> {
+    const [fold, value] = [column(attribute.name, 'fold'), column(attribute.name, 'value')];
+    const rows = placed.flatMap(({ ord, record }) => {
+      const list = (record.attributes[attribute.name] ?? []) as string[];
+      const folded = engineValues(attribute, list).fold as string[];
+      const entries = new Map(
+        list.map((entry, i) => [`${folded[i]}\n${entry}`, { [fold]: folded[i], [value]: entry, ord }]),
+      );
+      return [...entries.values()];
+    });
+    const of = entriesTable(attribute.name);
+    const side = await this.#table(of, { [fold]: sql`VARCHAR`, [value]: sql`VARCHAR`, ord: sql`UINTEGER` }, rows);
+    const folds = await this.#column(fold, side);
+    const values = await this.#column(value, side);
+    const base = sql`SELECT fold AS ${name(fold)}, value AS ${name(value)}, ord FROM ${name(of)} WHERE ${this.#hidden}`;
+    const both = sql`SELECT ${folds.stored}, ${values.stored}, ord FROM (${base}) UNION ALL SELECT ${folds.added}, ${values.added}, ord FROM ${side}`;
+    await this.#view(of, sql`SELECT ${name(fold)} AS fold, ${name(value)} AS value, ord FROM (${both})`);
+  }
+
+  async steps(attribute: Attribute, placed: readonly Placed[]): Promise<void> {
+    const rows = placed.flatMap(({ ord, history }) =>
+      history
+        .filter((row) => row.attribute === attribute.name)
+        .flatMap(({ cells: [, , min, , from, to] }) => {
+          const [since, until] = [dayOf(from), to === null ? OPEN : dayOf(to)];
+          return min !== null && since < until ? [{ ord, value: min, since, until }] : [];
+        }),
+    );
+    const of = stepsTable(attribute.name);
+    const columns = { ord: sql`UINTEGER`, value: sql`DOUBLE`, since: sql`INTEGER`, until: sql`INTEGER` };
+    const side = await this.#table(of, columns, rows);
+    await this.#view(
+      of,
+      sql`SELECT ord, value, since, until FROM ${name(of)} WHERE ${this.#hidden} UNION ALL SELECT ord, value, since, until FROM ${side}`,
+    );
+  }
+
+  /** Drops everything, views before the tables they show. */
+  async drop(): Promise<void> {
+    for (const statement of this.#dropped.splice(0)) await this.#run(statement);
+  }
+}
+
+function rowOf(pack: Pack, ord: number, record: StoredRecord): Row {
+  const { id, slug } = record;
+  const row: Row = { ord, id, slug, updated: Date.parse(record.updated_at), quality: record.quality_score };
+  for (const attribute of pack.attributes) {
+    const value: Value | undefined = record.attributes[attribute.name];
+    if (value === undefined) continue;
+    if (attribute.type === 'strings') row[comparedColumn(attribute)] = true;
+    else
+      for (const [part, cell] of Object.entries(engineValues(attribute, value)))
+        row[column(attribute.name, part as 'value')] = cell;
+  }
+  return row;
+}

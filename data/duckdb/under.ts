@@ -1,0 +1,130 @@
+// The engine of a release under an overlay: the same statements on the overlay's tables, and its records' past from the overlay itself.
+import type { Pack } from '../../packs/model.ts';
+import { byCodePoint } from '../../packs/text.ts';
+import type { Engine } from '../plan.ts';
+import type { FactRow } from '../plan-history.ts';
+import type { Applied, ChangedRecord } from '../plan-overlay.ts';
+import { historyQuestions } from './history.ts';
+import type { Pool } from './pool.ts';
+import { tableQuestions } from './questions.ts';
+import type { Shape } from './shape.ts';
+import { makeSide, type Side } from './side.ts';
+import type { Sql } from './sql.ts';
+
+/** An open release without any overlay. */
+export interface Opened {
+  pool: Pool;
+  pack: Pack;
+  folder: string;
+  shape: Shape;
+  bodies: Sql;
+}
+
+/** The engine under an overlay. Its tables are made by the first question that needs them, and dropped when it is closed. */
+export function engineUnder(opened: Opened, overlay: Applied): Engine {
+  const { pool, pack, folder, shape, bodies } = opened;
+  let making: Promise<Side> | null = null;
+  const side = (): Promise<Side> => {
+    making ??= makeSide((statement) => pool.alter(statement), pack, shape, overlay);
+    making.catch(() => {
+      making = null;
+    });
+    return making;
+  };
+  const changed = new Map(overlay.changed.map((each) => [each.record.id, each]));
+  const tables = tableQuestions(pool, bodies, async () => (await side()).shape);
+  const base = tableQuestions(pool, bodies, async () => shape);
+  const history = historyQuestions(pool, folder, async () => ({
+    removed: [...overlay.removed],
+    gone: [...overlay.removed, ...changed.keys()],
+    changelog: await changelogLines(),
+  }));
+
+  let placed: Promise<Map<number, ChangedRecord>> | null = null;
+  const byOrdinal = (): Promise<Map<number, ChangedRecord>> => {
+    const ids = [...changed.keys()];
+    placed ??= base.resolve(ids).then((ordinals) => {
+      const found = ids.flatMap((id, i) => (ordinals[i] === null ? [] : [[ordinals[i], changed.get(id)!] as const]));
+      return new Map(found as [number, ChangedRecord][]);
+    });
+    placed.catch(() => {
+      placed = null;
+    });
+    return placed;
+  };
+  const changelogLines = async () =>
+    [...(await byOrdinal())].flatMap(([ord, { record, history: rows }]) =>
+      rows.map(({ attribute, cells: [value, old_value, , , from, , source_url] }) => {
+        const { id, slug, name } = record;
+        return {
+          ord,
+          entity_id: id,
+          slug,
+          name,
+          attribute,
+          old_value,
+          new_value: value,
+          observed_at: from,
+          source_url,
+        };
+      }),
+    );
+
+  return {
+    ...tables,
+    ...history,
+    async bodies(ordinals, asking) {
+      const own = await byOrdinal();
+      const stored = ordinals.filter((ordinal) => !own.has(ordinal));
+      const found = new Map((await base.bodies(stored, asking)).map((body, i) => [stored[i]!, body]));
+      return ordinals.map((ordinal) => {
+        const told = own.get(ordinal);
+        return told ? { body: JSON.stringify(told.record), version: told.version } : found.get(ordinal)!;
+      });
+    },
+    async facts(plan, asking) {
+      if (overlay.removed.has(plan.entity)) return [];
+      const own = changed.get(plan.entity);
+      if (!own) return history.facts(plan, asking);
+      const { attribute, since, limit } = plan;
+      const kept = own.facts.filter(
+        (fact) => (attribute === null || fact.attribute === attribute) && (since === null || fact.observed_at >= since),
+      );
+      return kept.sort(newestFirst).slice(0, limit);
+    },
+    async doubts(entity, asking) {
+      if (overlay.removed.has(entity)) return [];
+      const own = changed.get(entity);
+      if (!own) return history.doubts(entity, asking);
+      return own.review.map(({ kind, attribute, opened_at }) => ({
+        kind,
+        attribute,
+        opened_at: Date.parse(opened_at),
+      }));
+    },
+    async past(ordinals, asking) {
+      const { records, readings } = await history.past(ordinals, asking);
+      const told = records.map((record) => {
+        const facts = changed.get(record.id)?.facts.slice() ?? record.facts;
+        return { ...record, facts, decided: overlay.decided.get(record.id) ?? [] };
+      });
+      return { records: told, readings };
+    },
+    under: (other) => engineUnder(opened, other),
+    close: async () => {
+      const made = await making?.catch(() => null);
+      await made?.drop();
+    },
+  };
+}
+
+/** As `factsStatement` orders facts. */
+function newestFirst(a: FactRow, b: FactRow): number {
+  return (
+    b.observed_at - a.observed_at ||
+    byCodePoint(a.attribute, b.attribute) ||
+    byCodePoint(b.run, a.run) ||
+    byCodePoint(a.source, b.source) ||
+    byCodePoint(a.value ?? '', b.value ?? '')
+  );
+}

@@ -1,0 +1,223 @@
+// A release under its overlay: what records say now, settled from the release's own facts and what was said and decided since.
+import { createHash } from 'node:crypto';
+import { byCodePoint } from '../packs/text.ts';
+import type { Ground } from './consolidate.ts';
+import { confirmedAt } from './consolidate-times.ts';
+import { historyCells, reviewFacts } from './consolidate-told.ts';
+import type { Manifest } from './layout.ts';
+import type { Fact, ReviewItem, StoredRecord } from './model.ts';
+import { type Overlay, type OwnerFact, touchedSince } from './overlay.ts';
+import type { FactRow, Past, PastRecord } from './plan-history.ts';
+import type { Applied, ChangedRecord } from './plan-overlay.ts';
+import type { Release } from './release.ts';
+import { groundAt, type Settled, settlePast } from './settled.ts';
+import { isoTime } from './time.ts';
+
+/** Source and run of what owners say, in facts and releases. */
+export const OWNER = 'owner';
+
+/** A release as it is under an overlay; `problem` says why edits and decisions could not be put in, where they could not. */
+export interface Overlaid {
+  release: Release;
+  problem: string | null;
+}
+
+/**
+ * Puts an overlay over a release, which itself stays as it is. What is opted out is gone in any case: where the rest cannot be worked out
+ * (DuckDB is not there), the problem is told and the caller tries again.
+ */
+export async function overlaid(base: Release, overlay: Overlay): Promise<Overlaid> {
+  const held = base.manifest.overlay ?? 0;
+  const outs = await resolved(base, [...overlay.removed.keys()]);
+  const removed = [...overlay.removed.values()].filter(({ entity, version }) => version > held || outs.has(entity));
+  const decided = new Map(
+    [...overlay.decided].map(([entity, list]) => [
+      entity,
+      list.map(({ id, attribute, status, at }) => ({ id, attribute, status, at })),
+    ]),
+  );
+  const plain = {
+    version: overlay.version,
+    removed: new Set(removed.map(({ entity }) => entity)),
+    changed: [],
+    decided,
+  };
+  const withheld = outs.size > 0;
+  try {
+    const change = await changeOf(base, overlay, plain, outs, held);
+    return { release: { ...base, ...change, overlay, withheld }, problem: null };
+  } catch (error) {
+    const engine = base.engine.under(plain);
+    return { release: { ...base, engine, overlay, withheld }, problem: (error as Error).message };
+  }
+}
+
+/** Ordinals of the ids that a release holds. */
+async function resolved({ engine }: Release, ids: string[]): Promise<Map<string, number>> {
+  const ordinals = ids.length === 0 ? [] : await engine.resolve(ids);
+  return new Map(ids.flatMap((id, i) => (ordinals[i] === null ? [] : [[id, ordinals[i]!] as const])));
+}
+
+async function changeOf(
+  base: Release,
+  overlay: Overlay,
+  plain: Applied,
+  outs: ReadonlyMap<string, number>,
+  held: number,
+): Promise<Pick<Release, 'engine' | 'manifest'>> {
+  const { engine, manifest } = base;
+  const touched = await resolved(
+    base,
+    touchedSince(overlay, held).filter((id) => !overlay.removed.has(id)),
+  );
+  if (outs.size === 0 && touched.size === 0)
+    return { manifest, engine: plain.removed.size + plain.decided.size > 0 ? engine.under(plain) : engine };
+  const ordinals = [...outs.values(), ...touched.values()];
+  const before = (await engine.bodies(ordinals)).map(({ body }) => JSON.parse(body) as StoredRecord);
+  const past = await engine.past(ordinals);
+  const settled = settleTouched(
+    base,
+    overlay,
+    past,
+    touched,
+    held,
+    new Map(before.map((record) => [record.id, record])),
+  );
+  const changed = settled.flatMap(({ changed: one }) => one ?? []);
+  const empty = settled.flatMap(({ id, changed: one }) => (one === null ? [id] : []));
+  const applied: Applied = { ...plain, removed: new Set([...plain.removed, ...empty]), changed };
+  const facts = (records: { facts: readonly unknown[] }[]) => records.reduce((sum, each) => sum + each.facts.length, 0);
+  const view = engine.under(applied);
+  const counts = {
+    records: manifest.records - outs.size - empty.length,
+    facts: manifest.facts - facts(past.records) + facts(changed),
+    ages: agesOf(
+      manifest,
+      before,
+      changed.map(({ record }) => record),
+    ),
+  };
+  try {
+    const enums = await enumsOf({ ...base, engine: view }, [...before, ...changed.map(({ record }) => record)]);
+    return { manifest: { ...manifest, ...counts, enums }, engine: view };
+  } catch (error) {
+    await view.close();
+    throw error;
+  }
+}
+
+/** The touched records as they are now; `changed` null: nothing of it is published any more. */
+function settleTouched(
+  { pack }: Release,
+  overlay: Overlay,
+  past: Past,
+  touched: ReadonlyMap<string, number>,
+  held: number,
+  before: ReadonlyMap<string, StoredRecord>,
+): { id: string; changed: ChangedRecord | null }[] {
+  const ground = groundAt(pack, past.readings, Number.POSITIVE_INFINITY);
+  return past.records
+    .filter(({ id }) => touched.has(id))
+    .map((record) => {
+      const { id } = record;
+      const said = (overlay.said.get(id) ?? []).filter(({ version }) => version > held);
+      const facts = [...record.facts, ...said.map(factOf)].sort(inOrder);
+      const decided = overlay.decided.get(id) ?? [];
+      const settled = settlePast(pack, { ...record, facts, decided }, ground, Number.POSITIVE_INFINITY);
+      const shown = overlay.feed.findLast((row) => row.entity_id === id && row.version > held);
+      const updated_at = shown ? isoTime(Math.floor(shown.recorded_at / 1000)) : before.get(id)!.updated_at;
+      return { id, changed: settled.record && changedOf({ ...settled.record, updated_at }, record, settled, ground) };
+    });
+}
+
+/** What an owner said as a fact of the release. */
+function factOf({ entity, attribute, value, source_url, evidence, at }: OwnerFact): FactRow {
+  const told = {
+    entity,
+    attribute,
+    value,
+    source: OWNER,
+    source_url,
+    source_kind: 'owner' as const,
+    evidence,
+    run: OWNER,
+  };
+  return { ...told, observed_at: at, confirmed_at: at, confidence: 1, won: false, reason: 'superseded' };
+}
+
+/** As `pastStatement` orders facts. */
+function inOrder(a: FactRow, b: FactRow): number {
+  return (
+    byCodePoint(a.attribute, b.attribute) ||
+    a.observed_at - b.observed_at ||
+    byCodePoint(a.run, b.run) ||
+    byCodePoint(a.source, b.source) ||
+    byCodePoint(a.value ?? '', b.value ?? '')
+  );
+}
+
+function changedOf(record: StoredRecord, { id }: PastRecord, settled: Settled, ground: Ground): ChangedRecord {
+  const facts: FactRow[] = [];
+  const history: ChangedRecord['history'][number][] = [];
+  const review: ReviewItem[] = [];
+  for (const { attribute: own, question, course } of settled.attributes) {
+    const { statements } = question;
+    const attribute = own.name;
+    for (const [i, { at, json, value, ...told }] of statements.entries()) {
+      const confirmed_at = confirmedAt(question, ground.readings, i, Number.POSITIVE_INFINITY);
+      const verdict = { won: i === course.now.winner, reason: course.now.reasons[i]! };
+      facts.push({
+        entity: id,
+        attribute,
+        value: value === null ? null : json,
+        ...told,
+        observed_at: at,
+        confirmed_at,
+        ...verdict,
+      });
+    }
+    for (const cells of historyCells(own, statements, course.periods)) history.push({ attribute, cells });
+    for (const { id: item, kind, statements: pair, opened_at } of course.disputes) {
+      const told = JSON.parse(reviewFacts(id, attribute, [statements[pair[0]]!, statements[pair[1]]!])) as Fact[];
+      const opened = { entity_id: id, attribute, facts: told, opened_at: isoTime(opened_at) };
+      review.push({ id: item, kind, dataset: record.dataset, ...opened });
+    }
+  }
+  const version = createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 16);
+  return { record, version, facts: facts.sort(inOrder), history, review };
+}
+
+/** Counts by attribute and time, without what some records said and with what others say. */
+function agesOf({ ages }: Manifest, before: readonly StoredRecord[], after: readonly StoredRecord[]): Manifest['ages'] {
+  const counts = new Map(ages.map(({ attribute, observed_at, count }) => [`${attribute}\n${observed_at}`, count]));
+  const add = (records: readonly StoredRecord[], n: number) => {
+    for (const { provenance } of records)
+      for (const [attribute, { observed_at }] of Object.entries(provenance)) {
+        const key = `${attribute}\n${observed_at}`;
+        counts.set(key, (counts.get(key) ?? 0) + n);
+      }
+  };
+  add(before, -1);
+  add(after, 1);
+  return [...counts]
+    .filter(([, count]) => count > 0)
+    .map(([key, count]) => {
+      const [attribute = '', observed_at = ''] = key.split('\n');
+      return { attribute, observed_at, count };
+    });
+}
+
+/** Values of the open enums that any of the records has or had, counted anew; at most as many as a manifest lists. */
+async function enumsOf(
+  { pack, manifest, engine }: Release,
+  records: readonly StoredRecord[],
+): Promise<Manifest['enums']> {
+  const enums = { ...manifest.enums };
+  for (const { name, type, values } of pack.attributes) {
+    if (type !== 'enum' || values !== null || !records.some(({ attributes }) => attributes[name] !== undefined))
+      continue;
+    const found = await engine.facets({ where: [], by: name, limit: 500, floor: 0 });
+    enums[name] = found.values.map(({ value }) => String(value));
+  }
+  return enums;
+}

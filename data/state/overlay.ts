@@ -1,0 +1,168 @@
+// The overlay in the store: read as of one version, changed in one transaction together with its lines of the change feed.
+import type { Transaction } from 'kysely';
+import { NO_OVERLAY, type Overlay } from '../overlay.ts';
+import type { ChangeRow } from '../plan-history.ts';
+import type { Tables } from './schema.ts';
+import type { Store } from './store.ts';
+
+/** Ranges of releases in the feed that are remembered: more than a process may lag behind. */
+const RANGES = 8;
+
+export interface OverlayState {
+  version: number;
+  reserved: number[];
+}
+
+const numbers = (list: string) => list.split(' ').filter(Boolean).map(Number);
+
+/** Version and reserved ranges of every dataset that has an overlay: what a process looks at to learn of changes. */
+export async function overlayStates({ db }: Store): Promise<Map<string, OverlayState>> {
+  const rows = await db.selectFrom('overlays').select(['dataset', 'version', 'reserved']).execute();
+  return new Map(rows.map(({ dataset, version, reserved }) => [dataset, { version, reserved: numbers(reserved) }]));
+}
+
+/** The overlay of a dataset. Rows of later versions than the one read first do not count, so that it is of one moment. */
+export async function readOverlay({ db }: Store, dataset: string): Promise<Overlay> {
+  const state = await db
+    .selectFrom('overlays')
+    .select(['version', 'reserved'])
+    .where('dataset', '=', dataset)
+    .executeTakeFirst();
+  if (!state) return NO_OVERLAY;
+  const { version } = state;
+  const optOuts = await db
+    .selectFrom('opt_outs')
+    .select(['entity_id', 'slug', 'version', 'restored_version'])
+    .where('dataset', '=', dataset)
+    .where('version', '<=', version)
+    .orderBy('version')
+    .execute();
+  const facts = await db
+    .selectFrom('owner_facts')
+    .select(['entity_id as entity', 'attribute', 'value', 'source_url', 'evidence', 'at', 'version'])
+    .where('dataset', '=', dataset)
+    .where('version', '<=', version)
+    .orderBy('version')
+    .orderBy('attribute')
+    .execute();
+  const decisions = await db
+    .selectFrom('decisions')
+    .select(['id', 'entity_id as entity', 'attribute', 'status', 'at', 'version'])
+    .where('dataset', '=', dataset)
+    .where('version', '<=', version)
+    .orderBy('version')
+    .execute();
+  const feed = await db
+    .selectFrom('feed')
+    .selectAll()
+    .where('dataset', '=', dataset)
+    .where('version', '<=', version)
+    .orderBy('recorded_at')
+    .execute();
+  const back = ({ restored_version: at }: { restored_version: number | null }) => at !== null && at <= version;
+  return {
+    version,
+    removed: new Map(
+      optOuts
+        .filter((each) => !back(each))
+        .map(({ entity_id, slug, version: since }) => [entity_id, { entity: entity_id, slug, version: since }]),
+    ),
+    restored: new Map(optOuts.filter(back).map((each) => [each.entity_id, each.restored_version ?? 0])),
+    said: Map.groupBy(facts, ({ entity }) => entity),
+    decided: Map.groupBy(decisions, ({ entity }) => entity),
+    feed: feed.map(({ dataset: _, type, ...rest }) => ({ ...rest, type: type as ChangeRow['type'] })),
+    reserved: numbers(state.reserved),
+  };
+}
+
+/** A change of the overlay. */
+export interface OverlayEdit {
+  dataset: string;
+  /** The version that the change was thought out on. */
+  expected: number;
+  /** Milliseconds since 1970. */
+  now: number;
+  /** What the newest release holds: the version of the overlay, and the last microsecond of its feed. What comes now comes after both. */
+  held: { version: number; recorded_to: number };
+  /** What the change feed tells of it, in order. */
+  feed: readonly ChangeRow[];
+}
+
+type Tx = Transaction<Tables>;
+
+/**
+ * Makes a change: the next version, its rows by `write`, its lines of the feed, all or nothing. Null when another change came first: the
+ * caller looks at the newer overlay and tries again. What `write` throws undoes everything.
+ */
+export async function changeOverlay(
+  store: Store,
+  { dataset, expected, now, held, feed }: OverlayEdit,
+  write: (tx: Tx, version: number) => Promise<void>,
+): Promise<{ version: number; recorded_at: number } | null> {
+  await begin(store, dataset);
+  return store.db.transaction().execute(async (tx) => {
+    const found = await locked(store, tx, dataset);
+    if (found.version !== expected) return null;
+    const version = Math.max(expected, held.version) + 1;
+    const first = Math.max(found.recorded_at, held.recorded_to, now * 1000 - 1) + 1;
+    const last = first + feed.length - 1;
+    const recorded_at = Math.max(found.recorded_at, last);
+    await tx.updateTable('overlays').set({ version, recorded_at }).where('dataset', '=', dataset).execute();
+    await write(tx, version);
+    for (const [i, row] of feed.entries())
+      await tx
+        .insertInto('feed')
+        .values({ dataset, version, recorded_at: first + i, ...row })
+        .execute();
+    return { version, recorded_at };
+  });
+}
+
+/**
+ * Gives a release its range of the feed: `count` microseconds that end at `now` (milliseconds) if there is room, after everything that was
+ * given before and after `after`, where the feed of the release before ends. Until a process serves that release it shows nothing of the overlay
+ * that was recorded later. Answers the first.
+ */
+export async function reserveFeed(
+  store: Store,
+  { dataset, count, now, after }: { dataset: string; count: number; now: number; after: number },
+): Promise<number> {
+  await begin(store, dataset);
+  return store.db.transaction().execute(async (tx) => {
+    const found = await locked(store, tx, dataset);
+    const first = Math.max(found.recorded_at + 1, after + 1, now * 1000 - Math.max(0, count - 1));
+    const reserved = [...numbers(found.reserved), first].slice(-RANGES).join(' ');
+    const recorded_at = Math.max(found.recorded_at, first + count - 1);
+    await tx.updateTable('overlays').set({ reserved, recorded_at }).where('dataset', '=', dataset).execute();
+    return first;
+  });
+}
+
+/** Forgets ranges that begin after a microsecond: those of builds that died before their release was served. */
+export async function dropReserved(store: Store, dataset: string, after: number): Promise<void> {
+  await store.db.transaction().execute(async (tx) => {
+    const found = await locked(store, tx, dataset).catch(() => null);
+    if (!found) return;
+    const kept = numbers(found.reserved).filter((from) => from <= after);
+    if (kept.length === numbers(found.reserved).length) return;
+    await tx
+      .updateTable('overlays')
+      .set({ reserved: kept.join(' ') })
+      .where('dataset', '=', dataset)
+      .execute();
+  });
+}
+
+async function begin({ db }: Store, dataset: string): Promise<void> {
+  await db
+    .insertInto('overlays')
+    .values({ dataset, version: 0, recorded_at: 0, reserved: '' })
+    .onConflict((c) => c.column('dataset').doNothing())
+    .execute();
+}
+
+/** The dataset's row, held until the transaction ends. SQLite's transactions hold the whole file from their beginning. */
+async function locked({ dialect }: Store, tx: Tx, dataset: string): Promise<Tables['overlays']> {
+  const row = tx.selectFrom('overlays').selectAll().where('dataset', '=', dataset);
+  return (dialect === 'postgres' ? row.forUpdate() : row).executeTakeFirstOrThrow();
+}
