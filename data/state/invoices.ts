@@ -50,7 +50,8 @@ export function takeInvoice(store: Store, told: InvoiceTold, now: number): Promi
       .where('id', '=', id)
       .execute();
     // The money comes in and is spent at once: the balance stays, and the owner's ledger tells of both.
-    const common = { key_id, reference: invoice, now };
+    const request = row.request_id === null ? {} : { request_id: row.request_id };
+    const common = { key_id, reference: invoice, now, ...request };
     await moveIn(tx, { ...common, amount, kind: 'plan_payment', against: 'cash' });
     await moveIn(tx, { ...common, amount: -amount, kind: 'plan', against: 'revenue' });
     const linked = await tx.selectFrom('card_payments').select('id').where('invoice_id', '=', invoice).execute();

@@ -1,6 +1,7 @@
 // Documents against the code: settings, error codes, links.
 import { dirname, normalize } from 'node:path/posix';
 import { describe, expect, test } from 'vitest';
+import { STRIPE_EVENTS } from '../../api/access/checkout/events.ts';
 import { ERRORS } from '../../api/errors.ts';
 import { readConfig } from '../../config.ts';
 import { FILES, present, read, tableRows } from './tree.ts';
@@ -35,6 +36,13 @@ describe('errors', () => {
     ]);
     expect(documented.map((row) => row.slice(0, 3)).sort()).toEqual(expected.sort());
     for (const row of documented) expect((row[3] ?? '').split(' ').length, row[0] ?? '').toBeGreaterThan(3);
+  });
+});
+
+describe("Stripe's events", () => {
+  test('docs/checkout.md tells an operator to subscribe to each that is read, and to no other', () => {
+    const documented = tableRows('docs/checkout.md').map(([event]) => event);
+    expect(documented).toEqual(Object.keys(STRIPE_EVENTS));
   });
 });
 

@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LEDGER_KINDS } from '../../data/state/ledger.ts';
 import { SUBSCRIPTIONS } from '../../data/subscriptions.ts';
-import { ADMIN, BASE, type TestApp, testApp } from '../app.ts';
+import { ADMIN, type TestApp, testApp } from '../app.ts';
 import { verifies } from '../verifies.ts';
 
 verifies(
@@ -23,7 +24,7 @@ const LOCAL = 'http://localhost:8787';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await testApp({ calls: { free: 300, paid: 60 } });
+  app = await testApp({ calls: { free: 300, paid: 60 }, base: LOCAL });
 });
 afterAll(() => app.close());
 
@@ -35,8 +36,8 @@ function steady(text: string): string {
     return seen.get(uuid) ?? '';
   };
   return text
-    .replaceAll(BASE, LOCAL)
     .replace(/dsr_[0-9A-Za-z]{43}/g, 'dsr_…')
+    .replace(/sandbox_[\w-]{43}/g, 'sandbox_…')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, id);
 }
 
@@ -48,22 +49,23 @@ async function curl(command: string, known: Record<string, string>): Promise<str
     [...filled.matchAll(new RegExp(` ${name} (?:"([^"]*)"|'([^']*)'|(\\S+))`, 'g'))].map(
       (m) => m[1] ?? m[2] ?? m[3] ?? '',
     );
-  const url = /"(https:[^"]+)"/.exec(filled.replace(/ -[Hwd] ("[^"]*"|'[^']*')/g, ''))?.[1] ?? '';
+  const url = /"(http:[^"]+)"/.exec(filled.replace(/ -[Hwd] ("[^"]*"|'[^']*')/g, ''))?.[1] ?? '';
   const headers = Object.fromEntries(option('-H').map((line) => line.split(': ', 2) as [string, string]));
   const [body] = option('-d');
   const [format] = option('-w');
   const init = { method: option('-X')[0] ?? 'GET', headers, ...(body === undefined ? {} : { body }) };
-  const response = await app.ask(url.slice(BASE.length), init);
+  const response = await app.ask(url.slice(LOCAL.length), init);
   if (format === undefined) return response.text();
   await response.body?.cancel();
   return format
     .replace('%{http_code}', String(response.status))
+    .replace('%{redirect_url}', new URL(response.headers.get('location') ?? '', url).href)
     .replace(/%header\{([^}]+)\}/g, (_, name: string) => response.headers.get(name) ?? '')
     .replace('\\n', '\n');
 }
 
 test('the walk prints what the page says', async () => {
-  const known: Record<string, string> = { BASE, ADMIN, ASK: `${BASE}/v1/tools/stats?attribute=price.list` };
+  const known: Record<string, string> = { BASE: LOCAL, ADMIN, ASK: `${LOCAL}/v1/tools/stats?attribute=price.list` };
   const page = readFileSync(PAGE, 'utf8');
   const step = /```sh\n((?:curl|for|npm run)[^\n]*)\n```\n\n```(json|text)\n([^`]*)```/g;
   let made = '';
@@ -85,12 +87,14 @@ test('the walk prints what the page says', async () => {
       const { key, id } = JSON.parse(output) as { key: string; id: string };
       Object.assign(known, { KEY: key, ID: id });
     }
+    if (output.includes('"checkout_url":'))
+      known['CHECKOUT'] = (JSON.parse(output) as { checkout_url: string }).checkout_url;
     printed.push(output);
     made += `${page.slice(at, match.index)}\`\`\`sh\n${command}\n\`\`\`\n\n\`\`\`${language}\n${output.trim()}\n\`\`\``;
     at = match.index + whole.length;
   }
   made += page.slice(at);
-  expect(printed).toHaveLength(14);
+  expect(printed).toHaveLength(20);
   expect(app.faults).toEqual([]);
   await expect(steady(made).replaceAll(ADMIN, '$ADMIN')).toMatchFileSnapshot(PAGE);
 });
@@ -106,4 +110,9 @@ test('the plans are those of the program', () => {
   ]);
   const real = Object.entries(SUBSCRIPTIONS).map(([plan, each]) => [plan, each.calls, each.bulk, each.eur_per_month]);
   expect(told).toEqual(real);
+});
+
+test('the kinds of movement are those of the program', () => {
+  const rows = [...readFileSync(PAGE, 'utf8').matchAll(/^\| `(\w+)` \| ([-+ or]+) \|/gm)];
+  expect(rows.map(([, kind]) => kind)).toEqual(LEDGER_KINDS);
 });

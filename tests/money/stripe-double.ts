@@ -17,8 +17,8 @@ export interface Asked {
 }
 
 type Json = Record<string, unknown>;
-/** What happens to the next request instead of an answer. */
-type Fault = 'drop' | 500 | 401;
+/** What happens to the next request instead of an answer; `hang`: nothing at all. */
+type Fault = 'drop' | 'hang' | 500 | 401;
 
 export interface Double {
   stripe: { secretKey: string; webhookSecret: string; apiBase: string };
@@ -46,7 +46,10 @@ export async function startDouble(): Promise<Double> {
     sessions: new Map(),
     faults: [],
     before: null,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
   };
   const send = (response: ServerResponse, status: number, body: unknown) => {
     response.writeHead(status, { 'Content-Type': 'application/json', 'Request-Id': 'req_of_the_double' });
@@ -61,6 +64,7 @@ export async function startDouble(): Promise<Double> {
     const version = headers['stripe-version'] as string | undefined;
     double.asked.push({ method, path: url, key, authorization: headers.authorization, version, form });
     const fault = double.faults.shift();
+    if (fault === 'hang') return;
     if (fault === 'drop') return void request.socket.destroy();
     if (fault === 500) return send(response, 500, failure('api_error', 'Something is broken.'));
     if (fault === 401 || headers.authorization !== `Bearer ${KEY}`)
