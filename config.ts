@@ -16,6 +16,8 @@ const TOKENS = ['usdc', 'usdt'] as const;
 /** Where x402 pays to, who settles it and who tells what became of it: all three, or x402 is not offered. */
 const X402 = ['X402_PAY_TO', 'X402_FACILITATOR_URL', 'X402_RPC_URL'] as const;
 
+const isOrigin = (text: string) => /^https?:/.test(text) && URL.parse(text)?.origin === text;
+
 const Settings = z.object({
   PORT: port.default(8787),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -61,6 +63,12 @@ const Settings = z.object({
     .default('usdc,usdt')
     .transform((list) => [...new Set(list.split(',').map((token) => token.trim().toLowerCase()))])
     .pipe(z.array(z.enum(TOKENS, `must be of ${TOKENS.join(', ')}`)).min(1)),
+  /** Origins of web pages that may use MCP, beside our own and those of this machine. */
+  MCP_ORIGINS: z
+    .string()
+    .optional()
+    .transform((list) => (list ? list.split(',').map((origin) => origin.trim()) : []))
+    .refine((origins) => origins.every(isOrigin), 'every origin is written like https://app.example'),
   EUR_USD: z.coerce.number().positive().max(10).default(1.1),
   /** Seconds since 1970 at which the build's clock stands still (reproducible-builds.org). */
   SOURCE_DATE_EPOCH: z.coerce.number().int().min(0).optional(),

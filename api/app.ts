@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { type CheckoutPages, mountCheckout } from './channels/checkout.ts';
 import { mountDocuments } from './channels/documents.ts';
 import { mountDownload } from './channels/download.ts';
+import { mountMcp } from './channels/mcp/endpoint.ts';
 import { mountMetrics } from './channels/metrics.ts';
 import { mountOAuth } from './channels/oauth.ts';
 import { mountRecover } from './channels/recover.ts';
@@ -23,6 +24,8 @@ export interface AppDeps {
   checkout: CheckoutPages & TakesWebhooks;
   /** DIST_DIR. */
   dist: string;
+  /** Origins of web pages that may use MCP, beside our own. */
+  mcp_origins?: readonly string[];
   started_at: Date;
   /** The authorization server; absent where nobody signs in, as in a measurement. */
   oauth?: OAuthServer;
@@ -37,6 +40,7 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   const { gate, report, started_at, oauth } = deps;
   const channel = { gate, report, started_at, root: deps.dist, page: entity_page };
   const app = new Hono<{ Bindings: NodeBindings }>({ getPath: (request) => routedPath(new URL(request.url).pathname) });
+  mountMcp(app, { gate, report, mcp_origins: deps.mcp_origins ?? [] });
   app.options('/*', (c) => preflight(readRequest(gate, c).request_id));
   mountParts(app, channel);
   mountDownload(app, channel);

@@ -189,10 +189,10 @@ async function settle<T>(
 }
 
 /** What makes two calls the same: a payment and an Idempotency-Key belong to one of them. */
-function requestOf({ operation, url, format, raw }: Call, { body }: Context): string {
+function requestOf({ operation, url, format, raw, channel = 'rest' }: Call, { body }: Context): string {
   const sorted = Object.entries(raw).sort(([a], [b]) => (a < b ? -1 : 1));
   const asked = JSON.stringify([operation.name, sorted, body ?? null]);
-  return requestHash(operation.route.method, url.href, format, asked);
+  return requestHash(channel, operation.route.method, url.href, format, asked);
 }
 
 /** How an answer is written down: by the channel, for a request, in the turn of its Idempotency-Key. */
@@ -220,6 +220,8 @@ async function paid<T>(
   try {
     ctx.previews = purse.previews;
     result = await call.operation.run(input, ctx);
+    const shorter = await call.shorter?.(input, result, ctx);
+    if (shorter !== undefined) result = await call.operation.run(shorter, ctx);
     if (result.release !== undefined) call.headers['X-Dataset-Version'] = result.release;
     answer = await present(result, ctx);
     if (keeper && (keeper.turn || purse.writes)) {

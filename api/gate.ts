@@ -8,7 +8,7 @@ import type { Payments } from './access/payments.ts';
 import type { Previews } from './access/previews.ts';
 import type { Repeats } from './access/repeats.ts';
 import type { ApiError } from './errors.ts';
-import type { Context, Format, Operation } from './operation.ts';
+import type { Context, Format, Operation, Result } from './operation.ts';
 
 export type Release = NonNullable<Context['release']>;
 /** Releases lent to one request; `done` gives them back, once. */
@@ -84,7 +84,7 @@ export function visitorOf(gate: Gate, facts: ClientFacts, headers: Record<string
 /** One call of an operation, as a channel understood it. */
 export interface Call extends Visitor {
   operation: Operation;
-  /** What it came by; REST where nothing is said. */
+  /** What it came by; REST where nothing is said. A kept answer has the form of its channel, and is repeated there alone. */
   channel?: 'rest' | 'mcp' | 'a2a';
   /** Path parameters and query values, without credentials. */
   raw: Parameters<Operation['parse']>[0];
@@ -107,6 +107,11 @@ export interface Call extends Visitor {
   url: URL;
   request_id: string;
   signal: AbortSignal;
+  /**
+   * Where a channel may send only so much: the input of a shorter answer at the same price, asked in place of one that is
+   * too long; undefined when this one fits.
+   */
+  shorter?: (input: unknown, result: Result<unknown>, ctx: Context) => Promise<unknown>;
   /** What the channel itself found wrong with the parameters; told when it is validation's turn. */
   misread?: ApiError | undefined;
   /** Whether the caller has this version already (If-None-Match); absent where a channel has no conditional requests. */

@@ -78,6 +78,19 @@ export function fromJson<R>(json: Uint8Array<ArrayBuffer>, about: Omit<Result<R>
   };
 }
 
+/** How the answers of an operation are kept short where a channel may send only so much. */
+export interface Long<I, R> {
+  /** The member that grows: a list, or a text. Needed where an answer may be shortened or cut. */
+  part?: keyof R & string;
+  /**
+   * The input of an answer with fewer of them, at the same price. Without it a paid answer that is too long is refused and
+   * costs nothing; a free one is cut.
+   */
+  shorter?: (input: I, keep: number) => I;
+  /** What brings the rest: a sentence. */
+  more: string;
+}
+
 export interface Operation<I = unknown, R = unknown> {
   /** Stable name: MCP tool, A2A skill, OpenAPI operationId. */
   name: string;
@@ -100,6 +113,11 @@ export interface Operation<I = unknown, R = unknown> {
   own_format?: true;
   /** False: an address only, neither an MCP tool nor an A2A skill. */
   tool?: false;
+  /** Each dataset has a tool of its own for it, named `<dataset>_search` and so on, beside the one for all. */
+  own_tool?: 'search' | 'get' | 'prices' | 'compare';
+  /** The address at which agents read the answer as a text: `service://{dataset}/entity/{entity_id}`. Free operations only. */
+  resource?: string;
+  long?: Long<I, R>;
   /** Whether `{entity_id}` must exist before anything else is looked at. */
   entity?: boolean;
   /** Zod schema of the input, for a dataset or (null) for the register; unknown filters are left to `parse`. */

@@ -106,6 +106,7 @@ async function start(config: Config): Promise<{ server: Server; register: Regist
     oauth,
     checkout: access.checkout,
     dist: config.DIST_DIR,
+    mcp_origins: config.MCP_ORIGINS,
     started_at,
     metrics: metrics.text,
     report,

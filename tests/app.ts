@@ -76,6 +76,8 @@ export interface TestOptions {
   store?: { databaseUrl?: string; schema?: string; redisUrl?: string };
   /** Where x402 goes; not offered without. */
   x402?: X402Settings;
+  /** Origins of web pages that may use MCP. */
+  mcp_origins?: readonly string[];
   /** The clock; NOW stands still. */
   now?: () => Date;
   /** BASE_URL; BASE where nothing is said, which is no loopback and has no sandbox checkout. */
@@ -173,6 +175,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     metrics: metrics.text,
     checkout: access.checkout,
     dist: options.dist ?? join(dataDir, 'dist'),
+    mcp_origins: options.mcp_origins ?? [],
     started_at: NOW,
     report: (error) => faults.push(error),
   });

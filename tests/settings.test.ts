@@ -52,6 +52,8 @@ test.each([
   ['ADMIN_KEYS', 'short'],
   ['TRUST_PROXY', '-1'],
   ['TRUST_PROXY', '1.5'],
+  ['MCP_ORIGINS', 'app.example'],
+  ['MCP_ORIGINS', 'https://app.example/path'],
   ['EUR_USD', '0'],
   ['STRIPE_API_BASE', 'http://stripe.example'],
   ['STRIPE_API_BASE', 'http://127.stripe.example'],

@@ -3,7 +3,7 @@ import { type ApiError, ERRORS, type ErrorPlace, errorBody } from '../errors.ts'
 import { prefersProblem } from '../formats/negotiate.ts';
 
 /** Response headers that a browser agent may read (contract section 2). */
-const EXPOSED = [
+export const EXPOSED = [
   'ETag',
   'Link',
   'Retry-After',

@@ -33,6 +33,7 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
   group: 'dataset',
   access: 'free',
   formats: ['json', 'markdown'],
+  long: { part: 'items', shorter: (input, limit) => ({ ...input, limit }), more: 'Go on with offset.' },
   input: (pack) =>
     z.object({
       days: z.number().int().min(1).max(HISTORY_BOUNDS.days).default(30).describe('Observed in the last so many days'),

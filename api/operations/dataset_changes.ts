@@ -19,6 +19,7 @@ export const dataset_changes = operation<ChangesInput, Changes>({
   group: 'dataset',
   access: 'plan',
   formats: ['json', 'markdown'],
+  long: { part: 'items', shorter: (input, limit) => ({ ...input, limit }), more: 'Go on with since=next_since.' },
   input: () =>
     z.object({
       since: z.iso

@@ -69,6 +69,7 @@ export const dataset_examples = operation<{ group: string | null }, Examples>({
   group: 'dataset',
   access: 'free',
   formats: ['json', 'markdown'],
+  long: { part: 'items', more: 'group keeps one group.' },
   input: () => z.object({ group: z.string().optional().describe('Keeps one group, such as one provider or country') }),
   output: () => z.object({ group_by: z.string(), items: z.array(RECORD_OUTPUT), ...ABOUT_OUTPUT }),
   parse: (raw) => {

@@ -136,6 +136,8 @@ export const dataset_guide = operation<null, Guide>({
   group: 'dataset',
   access: 'free',
   formats: ['text', 'markdown'],
+  resource: 'service://{dataset}/llms.txt',
+  long: { part: 'text', more: 'The whole guide is at the dataset’s llms.txt.' },
   input: () => z.object({}),
   parse: (raw) => {
     onlyParameters(raw, [], ['ds']);

@@ -57,6 +57,7 @@ export const dataset_samples = operation<null, Samples>({
   group: 'dataset',
   access: 'free',
   formats: ['json', 'markdown'],
+  long: { part: 'items', more: 'They are all of the same shape.' },
   input: () => z.object({}),
   output: () => z.object({ items: z.array(RECORD_OUTPUT), ...ABOUT_OUTPUT }),
   parse: (raw) => {

@@ -49,6 +49,7 @@ export const dataset_schema = operation<null, Schema>({
   group: 'dataset',
   access: 'free',
   formats: ['json', 'markdown'],
+  long: { part: 'filters', more: 'dataset_guide has them in fewer words.' },
   input: () => z.object({}),
   output: () =>
     z.object({

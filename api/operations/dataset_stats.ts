@@ -48,6 +48,7 @@ export const dataset_stats = operation<StatsInput, Stats>({
   access: 'paid',
   price: { of: 'stats' },
   formats: ['json', 'markdown'],
+  long: { more: 'Group by an attribute with fewer values, or filter.' },
   input: (pack) =>
     z.looseObject({
       attribute: attributeName(pack, 'Numeric attribute: integer, number or price', numeric),

@@ -61,6 +61,7 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
   access: 'paid',
   price: { of: 'stats' },
   formats: ['json', 'markdown'],
+  long: { more: 'Ask for fewer days, for step=week, or without group_by.' },
   input: (pack) =>
     z.looseObject({
       attribute: attributeName(pack, 'Numeric attribute: integer, number or price', numeric),

@@ -29,6 +29,7 @@ export const entity_batch = operation<BatchInput & AsOf, Batch>({
   access: 'paid',
   price: { of: 'get', times: ({ ids }) => ids.length },
   formats: ['json', 'markdown'],
+  long: { more: 'Ask for fewer ids, or name fewer fields.' },
   input: () =>
     z.object({
       ids: list(`Ids or slugs, at most ${BOUNDS.ids}`, BOUNDS.ids),

@@ -38,6 +38,8 @@ export const entity_compare = operation<CompareInput, Compare>({
   access: 'paid',
   price: { of: 'compare' },
   formats: ['json', 'markdown'],
+  own_tool: 'compare',
+  long: { more: 'Name one attribute, or fewer ids.' },
   input: (pack) =>
     z.looseObject({
       ...SELECTION_INPUT,

@@ -28,6 +28,8 @@ export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, Got>({
   price: { of: 'get' },
   formats: ['json', 'markdown'],
   entity: true,
+  own_tool: 'get',
+  long: { more: 'Name fewer fields.' },
   input: () => z.object({ ...ENTITY_INPUT, ...FIELDS_INPUT, ...AS_OF_INPUT }),
   output: () => RECORD_OUTPUT,
   example: (pack, [entity_id]) => (entity_id === undefined ? null : { entity_id, fields: someFields(pack) }),

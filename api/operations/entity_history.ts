@@ -69,6 +69,7 @@ export const entity_history = operation<FactsInput & { raw: RawInput }, Facts>({
   access: 'paid',
   price: { of: 'facts' },
   formats: ['json', 'markdown'],
+  long: { more: 'Narrow it with attribute or since.' },
   entity: true,
   input: (pack) =>
     z.object({

@@ -36,6 +36,7 @@ export const entity_page = operation<RawInput, { text: string }>({
   access: 'free',
   tool: false,
   formats: ['text', 'markdown'],
+  resource: 'service://{dataset}/entity/{entity_id}',
   input: () => z.object(ENTITY_INPUT),
   parse: (raw) => {
     onlyParameters(raw, [], ['ds', 'entity_id']);

@@ -26,6 +26,7 @@ export const entity_prices = operation<RawInput, Prices>({
   price: { of: 'prices', free: ({ price_attributes }) => price_attributes.length === 0 },
   formats: ['json', 'markdown'],
   entity: true,
+  own_tool: 'prices',
   input: () => z.object(ENTITY_INPUT),
   output: () =>
     z.object({

@@ -31,13 +31,19 @@ export const entity_search = operation<SearchInput, Found>({
   name: 'entity_search',
   title: 'Search records',
   description:
-    'Finds records by words, place and filters (names in the schema), sorted and paged. Without a key: public values of 20 records a day.',
+    'Finds records by words, place and filters, sorted and paged. Name the fields you need: far fewer tokens.',
   route: { method: 'GET', path: '/v1/:ds/entities' },
   group: 'records',
   access: 'paid',
   previews: true,
   price: { of: 'search' },
   formats: ['json', 'markdown', ...TABULAR],
+  own_tool: 'search',
+  long: {
+    part: 'items',
+    shorter: (input, limit) => ({ ...input, limit }),
+    more: 'Go on with cursor=next_cursor, or name fewer fields.',
+  },
   input: () => z.looseObject(SEARCH_INPUT),
   output: () =>
     z.object({

@@ -35,6 +35,11 @@ export const entity_similar = operation<SimilarInput & { entity_id: string }, Si
   access: 'paid',
   price: { of: 'search' },
   formats: ['json', 'markdown'],
+  long: {
+    part: 'items',
+    shorter: (input, limit) => ({ ...input, limit }),
+    more: 'Name fewer fields to get them all.',
+  },
   entity: true,
   input: (pack) =>
     z.looseObject({

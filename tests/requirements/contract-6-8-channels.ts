@@ -14,7 +14,7 @@ export const packs = section('contract 7', {
   'pack.folder': done('a pack is pack.ts, collect.ts, samples.json, record.md and guide.md'),
   'pack.import': done('packs import dataset-register/pack from folders anywhere'),
   'pack.id': done('the folder name is the dataset id, lower case, not a reserved word'),
-  'pack.tool-names': planned('in tool names - becomes _'),
+  'pack.tool-names': done('in tool names - becomes _'),
   'pack.checked': done('a wrong pack stops with the file, the path in it and what was expected'),
   'pack.no-other-change': planned('a folder and npm run nightly make a dataset appear in every channel'),
 });
@@ -22,9 +22,9 @@ export const packs = section('contract 7', {
 export const projections = section('contract 8', {
   'table.one-registry': planned('REST, MCP, A2A, OpenAPI, catalogue, guides and x402 terms come from one table'),
   'table.no-repeats': planned('no channel repeats a rule that the table holds'),
-  'table.argument-names': planned('MCP and A2A arguments bear the REST names plus dataset and entity_id'),
-  'table.lists': planned('lists are arrays there, comma strings are accepted'),
-  'table.filters': planned('entity_search takes filters as an object, <pack>_search takes them flat'),
+  'table.argument-names': done('MCP and A2A arguments bear the REST names plus dataset and entity_id'),
+  'table.lists': done('lists are arrays there, comma strings are accepted'),
+  'table.filters': done('entity_search takes filters as an object, <pack>_search takes them flat'),
   'table.a2a-part': planned('an A2A data part is {skill, …the same arguments}'),
-  'table.mcp-resource': planned('the MCP resource of a record is its public page in Markdown, free'),
+  'table.mcp-resource': done('the MCP resource of a record is its public page in Markdown, free'),
 });

@@ -1,0 +1,131 @@
+// Answers within a budget of tokens: a model that asked for a page should not get a book (docs/mcp.md, "How long an answer is").
+import { ApiError } from '../../errors.ts';
+import { render } from '../../formats/render.ts';
+import type { Context, Operation, Result } from '../../operation.ts';
+
+/** Tokens of an answer where the address does not say otherwise, and the bounds of what it may say. */
+export const TOKENS = { standard: 20_000, least: 1_000, most: 200_000 } as const;
+
+/** Bytes that surely hold a token: JSON with addresses and numbers comes to about 3.2 of them (bench/mcp.ts). */
+const BYTES_A_TOKEN = 3;
+
+/** What a tool answers: JSON, and the text beside it; null: the JSON is the text. */
+export interface ToolAnswer {
+  json: string;
+  text: string | null;
+}
+
+type Body = Record<string, unknown>;
+
+/** Keeps one call within its budget: asks again for less, cuts what is free, refuses what would be paid for and not sent. */
+export class Budget {
+  readonly #operation: Operation;
+  readonly #bytes: number;
+  readonly #tokens: number;
+  /** How many there would have been, where fewer were asked for in their place. */
+  #of: number | null = null;
+  readonly #rendered = new WeakMap<Result<unknown>, ToolAnswer>();
+
+  constructor(operation: Operation, tokens: number) {
+    this.#operation = operation;
+    this.#tokens = tokens;
+    this.#bytes = tokens * BYTES_A_TOKEN;
+  }
+
+  /** The input of an answer that fits, or undefined when this one does or nothing shorter costs the same. */
+  async shorter(input: unknown, result: Result<unknown>, ctx: Context): Promise<unknown> {
+    const { long } = this.#operation;
+    const answer = await this.#render(result, ctx);
+    if (!long?.shorter || !long.part || fits(answer, this.#bytes)) return undefined;
+    const all = (result.body as Body)[long.part] as unknown[];
+    const keep = this.#fitting(answer, all);
+    if (keep < 1 || keep >= all.length) return undefined;
+    this.#of = all.length;
+    return long.shorter(input, keep);
+  }
+
+  /** The answer as it is sent. Throws, uncharged, what is too long and must not be cut. */
+  async present(result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
+    const answer = await this.#render(result, ctx);
+    const { long, access } = this.#operation;
+    const body = result.body as Body;
+    const part = long?.part === undefined ? undefined : body[long.part];
+    if (fits(answer, this.#bytes)) return this.#of === null ? answer : this.#told(answer, lengthOf(part), this.#of);
+    if (access === 'free' && long?.part !== undefined && part !== undefined) return this.#cut(answer, body, long.part);
+    throw this.#refusal(answer);
+  }
+
+  async #render(result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
+    const known = this.#rendered.get(result);
+    if (known) return known;
+    const answer = await rendered(this.#operation, result, ctx);
+    this.#rendered.set(result, answer);
+    return answer;
+  }
+
+  /** How many of a list fit, by the bytes each of them takes. */
+  #fitting({ json, text }: ToolAnswer, all: unknown[]): number {
+    // Markdown is a table or a page for each: their shares are about even.
+    if (text !== null) return Math.floor((all.length * this.#bytes * 0.9) / Buffer.byteLength(text));
+    const sizes = all.map((each) => Buffer.byteLength(JSON.stringify(each)) + 1);
+    let used = NOTE + Buffer.byteLength(json) - sizes.reduce((sum, size) => sum + size, 0);
+    let keep = 0;
+    for (const size of sizes) {
+      used += size;
+      if (used > this.#bytes) break;
+      keep += 1;
+    }
+    return keep;
+  }
+
+  /** A free answer without its end: whole lines of a text, whole members of a list. */
+  #cut(answer: ToolAnswer, body: Body, part: string): ToolAnswer {
+    if (answer.text !== null) {
+      const kept = Buffer.from(answer.text)
+        .subarray(0, this.#bytes - NOTE)
+        .toString();
+      const text = kept.slice(0, kept.lastIndexOf('\n') + 1);
+      const json = typeof body[part] === 'string' ? { ...body, [part]: text } : { markdown: text };
+      return this.#told({ json: JSON.stringify(json), text }, text.length, answer.text.length);
+    }
+    const all = body[part] as unknown[];
+    const keep = this.#fitting(answer, all);
+    const json = JSON.stringify({ ...body, [part]: all.slice(0, keep) });
+    return this.#told({ json, text: null }, keep, all.length);
+  }
+
+  /** The answer with what was left out, and how to get it. */
+  #told({ json, text }: ToolAnswer, shown: number, of: number): ToolAnswer {
+    const left_out = { part: this.#operation.long?.part, shown, of, more: this.#operation.long?.more };
+    const note = `\nShown: ${shown} of ${of}, to stay within ${this.#tokens} tokens. ${left_out.more}\n`;
+    return {
+      json: `${json.slice(0, -1)},"left_out":${JSON.stringify(left_out)}}`,
+      text: text === null ? null : text + note,
+    };
+  }
+
+  #refusal(answer: ToolAnswer): ApiError {
+    const { name, long } = this.#operation;
+    const size = Math.ceil(Buffer.byteLength(answer.text ?? answer.json) / BYTES_A_TOKEN);
+    const message = `The answer of ${name} would have about ${size} tokens, and ${this.#tokens} are the most here. ${long?.more ?? ''} Nothing was charged.`;
+    return new ApiError('too_many_records', message, { detail: { tokens: size, max_tokens: this.#tokens } });
+  }
+}
+
+/** Bytes kept for the note of what was left out. */
+const NOTE = 300;
+
+const fits = ({ json, text }: ToolAnswer, bytes: number) => Buffer.byteLength(text ?? json) <= bytes;
+
+const lengthOf = (part: unknown): number => (Array.isArray(part) || typeof part === 'string' ? part.length : 0);
+
+/** The answer in the form asked for: the JSON of REST; or a text, with what else the operation answers beside it. */
+async function rendered(operation: Operation, result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
+  const { body } = await render(operation, result, ctx, ctx.format);
+  const text = typeof body === 'string' ? body : Buffer.from(body as Uint8Array).toString();
+  if (ctx.format === 'json') return { json: text, text: null };
+  // Operations that have no JSON are texts with a citation; of others, Markdown is all that was asked for.
+  if (!operation.formats.includes('json')) return { json: JSON.stringify(result.body), text };
+  const { next_cursor } = result;
+  return { json: JSON.stringify({ markdown: text, ...(next_cursor === undefined ? {} : { next_cursor }) }), text };
+}

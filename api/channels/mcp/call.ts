@@ -1,0 +1,84 @@
+// tools/call: a tool's operation through the gate, its answer or its refusal as MCP writes them (protocols.md section 1.4).
+import { ApiError, ERRORS } from '../../errors.ts';
+import { admit, type Call } from '../../execute.ts';
+import { namedCall } from '../named.ts';
+import { challenge, refusalOf, run, type Session } from './session.ts';
+
+/** A tool's result: `json` is the text of `structuredContent`; `text` the text for the model. */
+export interface ToolResult {
+  json: string;
+  text: string;
+  failed: boolean;
+  meta: Record<string, unknown>;
+}
+
+/** A tool that this address does not have: an error of the protocol, not of a tool. */
+export class UnknownTool extends Error {}
+
+type Params = { name: string; arguments?: unknown; _meta?: Record<string, unknown> | undefined };
+
+/** Calls a tool. What goes wrong comes back as a result with the error body; only an unknown tool is thrown. */
+export async function callTool(session: Session, { name, arguments: given, _meta: meta }: Params): Promise<ToolResult> {
+  const { gate, c, request, scope } = session;
+  const tool = scope.tools.get(name);
+  let call: Call | null = null;
+  try {
+    if (!tool) {
+      await admit(gate, request.visitor, 'free');
+      throw new UnknownTool(name);
+    }
+    const named = {
+      channel: 'mcp' as const,
+      operation: tool.operation,
+      given,
+      dataset: tool.dataset,
+      payment: meta?.['x402/payment'],
+      idempotency_key: textIn(meta, 'idempotency_key'),
+    };
+    try {
+      call = namedCall(gate, c, request, named);
+      offered(session, call.dataset);
+    } catch (error) {
+      // What leads nowhere is a call of somebody, too.
+      await admit(gate, request.visitor, 'free');
+      throw error;
+    }
+    const { answer, headers } = await run(session, call);
+    return { json: answer.json, text: answer.text ?? answer.json, failed: false, meta: metaOf(headers) };
+  } catch (thrown) {
+    if (thrown instanceof UnknownTool) throw thrown;
+    const { body, error, headers } = refusalOf(session, thrown, call);
+    const json = JSON.stringify(body);
+    const { status } = ERRORS[error.code];
+    const ask = request.visitor.credential === null && (status === 401 || status === 402);
+    const login = ask ? { 'mcp/www_authenticate': [challenge(session, session.resource)] } : {};
+    return { json, text: json, failed: true, meta: { ...metaOf(headers), ...login } };
+  }
+}
+
+const textIn = (meta: Params['_meta'], name: string): string | undefined => {
+  const value = meta?.[name];
+  return typeof value === 'string' ? value : undefined;
+};
+
+/** Another dataset than those of the address is as unknown as one that does not exist. */
+function offered({ scope: { datasets } }: Session, dataset: string | null): void {
+  if (datasets === null || dataset === null || datasets.has(dataset)) return;
+  const list = [...datasets].join(', ');
+  throw new ApiError('unknown_dataset', `This address offers no dataset "${dataset.slice(0, 80)}", only ${list}.`);
+}
+
+/** What REST says in headers, beside the result. */
+function metaOf(headers: Record<string, string>): Record<string, unknown> {
+  const number = (name: string) => (headers[name] === undefined ? undefined : Number(headers[name]));
+  const receipt = headers['PAYMENT-RESPONSE'];
+  const meta = {
+    request_id: headers['X-Request-Id'],
+    dataset_version: headers['X-Dataset-Version'],
+    charge_eur: number('X-Charge-EUR'),
+    balance_eur: number('X-Balance-EUR'),
+    replayed: headers['Idempotency-Replayed'] === undefined ? undefined : true,
+    'x402/payment-response': receipt === undefined ? undefined : JSON.parse(Buffer.from(receipt, 'base64').toString()),
+  };
+  return Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== undefined));
+}

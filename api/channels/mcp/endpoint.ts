@@ -1,0 +1,119 @@
+// `/mcp` and `/mcp/account`: streamable HTTP for both eras of the protocol, stateless (specification section 4, "Agent protocols").
+import { ApiError, ERRORS, errorBody, toApiError } from '../../errors.ts';
+import { admit } from '../../execute.ts';
+import { type Http, type HttpRequest, readRequest, readText } from '../request.ts';
+import { errorResponse } from '../respond.ts';
+import type { App, RestDeps } from '../rest.ts';
+import { allowedOrigin, corsHeaders, foreign, type Origins, preflight } from './origin.ts';
+import { type Protocol, protocol } from './protocol.ts';
+import { scopes } from './scope.ts';
+import { serverFor } from './server.ts';
+import type { Session } from './session.ts';
+
+export interface McpDeps extends RestDeps {
+  /** Origins of web pages that may call, beside our own and those of this machine (MCP_ORIGINS). */
+  mcp_origins: readonly string[];
+}
+
+/** Addresses of the endpoint. The second always asks for a credential, for clients that sign in only when they are told to. */
+const PATHS = ['/mcp', '/mcp/account'] as const;
+
+/** Mounts the endpoint. It must stand before what answers OPTIONS for everything. */
+export function mountMcp(app: App, deps: McpDeps): void {
+  const origins: Origins = { own: new URL(deps.gate.base_url), further: deps.mcp_origins };
+  const scopeOf = scopes(deps.gate.operations);
+  const speak = protocol<Session>(serverFor);
+  for (const path of PATHS) {
+    app.options(path, (c) => preflight(c, origins));
+    app.all(path, async (c) => {
+      const request = readRequest(deps.gate, c);
+      const refused = foreign(c, origins);
+      if (refused !== null) return jsonRpcError(request, 403, -32_000, refused);
+      Object.assign(request.headers, corsHeaders(allowedOrigin(c, origins)));
+      try {
+        return await answer(deps, c, request, path, scopeOf, speak);
+      } catch (error) {
+        return failed(deps, request, path, error);
+      }
+    });
+  }
+}
+
+async function answer(
+  { gate, report }: McpDeps,
+  c: Http,
+  request: HttpRequest,
+  path: string,
+  scopeOf: ReturnType<typeof scopes>,
+  speak: Protocol<Session>,
+): Promise<Response> {
+  if (path !== PATHS[0] && request.visitor.credential === null) {
+    await admit(gate, request.visitor, 'free');
+    throw new ApiError('key_required', 'This address takes an API key or an access token; /mcp also answers without.');
+  }
+  const message = c.req.method === 'POST' ? await bodyOf(c) : undefined;
+  // The gate looks at each call itself; everything else is looked at here.
+  if (!CALLS.has(methodOf(message))) await admit(gate, request.visitor, 'free');
+  const leases = await gate.lease(null);
+  let scope: Session['scope'];
+  try {
+    scope = scopeOf(request.query, leases.releases);
+  } finally {
+    leases.done();
+  }
+  const session: Session = { gate, c, request, scope, resource: path, report };
+  const response = await speak(c.req.raw, message, session);
+  if (session.refused) throw session.refused;
+  if (response.status >= 500) report(new Error(`MCP answered ${response.status}`), request.request_id);
+  const headers = new Headers(response.headers);
+  for (const [name, value] of Object.entries(request.headers)) headers.set(name, value);
+  if (!headers.has('cache-control')) headers.set('Cache-Control', 'no-store');
+  return new Response(response.body, { status: response.status, headers });
+}
+
+/** Methods whose calls pass the gate. */
+const CALLS: ReadonlySet<string> = new Set(['tools/call', 'resources/read']);
+
+function methodOf(message: unknown): string {
+  const method = typeof message === 'object' && message !== null && 'method' in message ? message.method : undefined;
+  return typeof method === 'string' ? method : '';
+}
+
+/** A body that is no JSON. */
+class ParseError extends Error {}
+
+/** The JSON of a request; undefined where its type is another, which the protocol itself refuses. */
+async function bodyOf(c: Http): Promise<unknown> {
+  if (!/^application\/json\b/i.test(c.req.header('content-type') ?? '')) return undefined;
+  const text = await readText(c);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ParseError('Parse error: the body is not JSON');
+  }
+}
+
+/** What fails before the protocol speaks: the form of a request in JSON-RPC's own words, the rest as everywhere. */
+function failed(deps: McpDeps, request: HttpRequest, path: string, thrown: unknown): Response {
+  if (thrown instanceof ParseError) return jsonRpcError(request, 400, -32_700, thrown.message);
+  const error = toApiError(thrown);
+  if (error.code === 'internal') deps.report(thrown, request.request_id);
+  const { request_id, headers } = request;
+  const place = { base_url: deps.gate.base_url, request_id };
+  if (error.code === 'payload_too_large' || error.code === 'invalid_parameter')
+    return jsonRpcError(request, ERRORS[error.code].status, -32_600, error.message, errorBody(error, place));
+  return errorResponse(error, { ...place, accept: request.accept, headers, resource: path });
+}
+
+function jsonRpcError(
+  { headers }: HttpRequest,
+  status: number,
+  code: number,
+  message: string,
+  data?: unknown,
+): Response {
+  const error = { code, message, ...(data === undefined ? {} : { data }) };
+  const body = JSON.stringify({ jsonrpc: '2.0', error, id: null });
+  const known = { ...headers, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+  return new Response(body, { status, headers: known });
+}

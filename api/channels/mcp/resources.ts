@@ -1,0 +1,61 @@
+// Resources: the guide of each dataset and the public page of each record, as texts, free.
+import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
+import { ERRORS } from '../../errors.ts';
+import type { Call } from '../../execute.ts';
+import { RESOURCES, resourceAt } from '../../operations/resources.ts';
+import { namedCall } from '../named.ts';
+import { refusalOf, run, type Session } from './session.ts';
+
+const MARKDOWN = 'text/markdown';
+
+/** The datasets of an address. */
+function datasetsOf({ scope }: Session): string[] {
+  const all = [...scope.tools.values()].flatMap(({ dataset }) => dataset ?? []);
+  return [...(scope.datasets ?? new Set(all))];
+}
+
+/** `service://tools/llms.txt` and so on: the addresses that need nothing but a dataset. */
+export function listResources(session: Session) {
+  const whole = RESOURCES.filter(({ resource }) => resource?.replace('{dataset}', '').includes('{') === false);
+  return {
+    resources: whole.flatMap(({ resource = '', title, description }) =>
+      datasetsOf(session).map((dataset) => ({
+        uri: resource.replace('{dataset}', encodeURIComponent(dataset)),
+        name: `${dataset} guide`,
+        title: `${title}: ${dataset}`,
+        description,
+        mimeType: MARKDOWN,
+      })),
+    ),
+  };
+}
+
+/** The addresses with their parameters. */
+export function listTemplates(_session: Session) {
+  return {
+    resourceTemplates: RESOURCES.map(({ resource = '', name, title, description }) => ({
+      uriTemplate: resource.replace('{entity_id}', '{id}'),
+      name,
+      title,
+      description,
+      mimeType: MARKDOWN,
+    })),
+  };
+}
+
+/** Reads one resource through the gate. What is not there is the protocol's own error; the rest bears our body as data. */
+export async function readResource(session: Session, uri: string) {
+  const found = resourceAt(uri);
+  if (!found) throw new ResourceNotFoundError(uri);
+  let call: Call | null = null;
+  try {
+    const named = { channel: 'mcp' as const, operation: found.operation, given: found.given, dataset: null };
+    call = namedCall(session.gate, session.c, session.request, named);
+    const { answer } = await run(session, call);
+    return { contents: [{ uri, mimeType: MARKDOWN, text: answer.text ?? answer.json }] };
+  } catch (thrown) {
+    const { error, body } = refusalOf(session, thrown, call);
+    if (ERRORS[error.code].status === 404) throw new ResourceNotFoundError(uri);
+    throw new ProtocolError(ProtocolErrorCode.InternalError, error.message, body);
+  }
+}

@@ -1,0 +1,75 @@
+// What one MCP address offers: all tools, or those that `?tools=` and `?datasets=` name, within `?max_tokens=`.
+import { ApiError } from '../../errors.ts';
+import { type Tool, toolsOf } from '../../formats/tools.ts';
+import type { Context, Operation } from '../../operation.ts';
+import type { Query } from '../request.ts';
+import { TOKENS } from './budget.ts';
+
+type Releases = Context['releases'];
+
+/** The tools of an address, and how long their answers may be. */
+export interface Scope {
+  tools: ReadonlyMap<string, Tool>;
+  /** Datasets that are offered; null: all. */
+  datasets: ReadonlySet<string> | null;
+  /** Tokens of one answer. */
+  tokens: number;
+}
+
+/** Addresses that are remembered; a client keeps to one. */
+const REMEMBERED = 100;
+
+/** Makes scopes, and remembers them as long as the packs are the same. */
+export function scopes(operations: readonly Operation[]): (query: Query, releases: Releases) => Scope {
+  let packs: unknown[] = [];
+  let known = new Map<string, Scope>();
+  return (query, releases) => {
+    const now = releases.map(({ pack }) => pack);
+    if (now.length !== packs.length || now.some((pack, index) => pack !== packs[index])) {
+      packs = now;
+      known = new Map();
+    }
+    const key = JSON.stringify([query['tools'], query['datasets'], query['max_tokens']]);
+    let scope = known.get(key);
+    if (scope === undefined) {
+      scope = narrowed(operations, now, query);
+      if (known.size >= REMEMBERED) known.clear();
+      known.set(key, scope);
+    }
+    return scope;
+  };
+}
+
+function narrowed(operations: readonly Operation[], packs: Releases[number]['pack'][], query: Query): Scope {
+  const datasets = named(query, 'datasets', new Set(packs.map(({ id }) => id)));
+  const offered = datasets === null ? packs : packs.filter(({ id }) => datasets.has(id));
+  const all = new Map(toolsOf(operations, offered).map((tool) => [tool.name, tool]));
+  const names = named(query, 'tools', new Set(all.keys()));
+  const tools = names === null ? all : new Map([...all].filter(([name]) => names.has(name)));
+  return { tools, datasets, tokens: tokensOf(query['max_tokens']) };
+}
+
+/** The names of a comma list that exist; a name that does not is refused, so that no client misses a tool silently. */
+function named(query: Query, parameter: string, known: ReadonlySet<string>): Set<string> | null {
+  const given = query[parameter];
+  if (given === undefined) return null;
+  const names = [given]
+    .flat()
+    .flatMap((each) => each.split(','))
+    .map((each) => each.trim())
+    .filter(Boolean);
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown === undefined) return new Set(names);
+  const list = [...known].join(', ');
+  throw new ApiError(
+    'invalid_parameter',
+    `${parameter}: there is no "${unknown.slice(0, 80)}" here; there are ${list}.`,
+  );
+}
+
+function tokensOf(given: Query[string] | undefined): number {
+  if (given === undefined) return TOKENS.standard;
+  const tokens = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
+  if (tokens >= TOKENS.least && tokens <= TOKENS.most) return tokens;
+  throw new ApiError('invalid_parameter', `max_tokens: a whole number from ${TOKENS.least} to ${TOKENS.most}.`);
+}

@@ -1,0 +1,96 @@
+// The MCP server of one request: the SDK speaks the protocol, the handlers answer from the table of operations.
+import { ProtocolError, ProtocolErrorCode, Server, type ServerOptions } from '@modelcontextprotocol/server';
+import type { Tool } from '../../formats/tools.ts';
+import { callTool, type ToolResult, UnknownTool } from './call.ts';
+import { listResources, listTemplates, readResource } from './resources.ts';
+import type { Session } from './session.ts';
+
+/** Milliseconds for which lists may be kept: a new release comes once a night, a new pack with a restart. */
+const KEEP = 300_000;
+const PUBLIC = { ttlMs: KEEP, cacheScope: 'public' } as const;
+
+/** A server for one request. Building it is cheap: what it lists was made before. */
+export function serverFor(session: Session): Server {
+  const server = new Server(identity(session.gate.base_url), {
+    capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+    instructions: INSTRUCTIONS,
+    cacheHints: {
+      'tools/list': PUBLIC,
+      'resources/list': PUBLIC,
+      'resources/templates/list': PUBLIC,
+      'resources/read': PUBLIC,
+      'server/discover': PUBLIC,
+    },
+    jsonSchemaValidator: UNUSED,
+  });
+  server.setRequestHandler('tools/list', () => ({ tools: listTools(session) }) as never);
+  server.setRequestHandler('tools/call', async ({ params }) => resultOf(await call(session, params)) as never);
+  server.setRequestHandler('resources/list', () => listResources(session));
+  server.setRequestHandler('resources/templates/list', () => listTemplates(session));
+  server.setRequestHandler('resources/read', ({ params }) => readResource(session, params.uri));
+  return server;
+}
+
+/** Who answers: name, and the version of the interface. */
+export function identity(base_url: string) {
+  return { name: 'dataset-register', title: 'Dataset register', version: '1.0.0', websiteUrl: base_url };
+}
+
+/** What a model is told once, before it sees the tools. */
+export const INSTRUCTIONS = [
+  'Datasets of typed records; every value has its source, the time it was last seen there and a confidence.',
+  'Order: datasets_list; dataset_guide for one dataset (its filters and fields by exact name); dataset_facets for valid filter values; entity_search with only the fields you need; entity_batch for whole records; cite with attribution.',
+  'format: "md" answers the same as Markdown, in far fewer tokens. Free tools need no key. A paid call without one answers what it costs and how to pay; nothing is charged for an error.',
+  'A long answer says in left_out what it leaves out and how to get it.',
+].join('\n');
+
+/** Nothing is ever elicited, so nothing is validated: the validator that the SDK would make for each request is spared. */
+const UNUSED: NonNullable<ServerOptions['jsonSchemaValidator']> = {
+  getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'nothing is elicited here' }),
+};
+
+async function call(session: Session, params: Parameters<typeof callTool>[1]): Promise<ToolResult> {
+  try {
+    return await callTool(session, params);
+  } catch (error) {
+    if (!(error instanceof UnknownTool)) throw error;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${error.message.slice(0, 80)}`);
+  }
+}
+
+function resultOf({ json, text, failed, meta }: ToolResult): Record<string, unknown> {
+  return {
+    content: [{ type: 'text', text }],
+    structuredContent: JSON.parse(json),
+    ...(failed ? { isError: true } : {}),
+    _meta: meta,
+  };
+}
+
+const lists = new WeakMap<ReadonlyMap<string, Tool>, unknown[]>();
+
+/** The tools of an address as the protocol lists them; the same objects each time. */
+function listTools({ scope: { tools } }: Session): unknown[] {
+  let list = lists.get(tools);
+  if (list === undefined) {
+    list = [...tools.values()].map(listed);
+    lists.set(tools, list);
+  }
+  return list;
+}
+
+const NO_LOGIN = { type: 'noauth' };
+const LOGIN = { type: 'oauth2', scopes: ['read'] };
+
+export function listed({ name, title, description, operation, input, output }: Tool): Record<string, unknown> {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: input,
+    outputSchema: output,
+    // Paid tools change nothing either: they spend, and their descriptions say so.
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    ...(operation.access === 'free' ? {} : { _meta: { securitySchemes: [NO_LOGIN, LOGIN] } }),
+  };
+}

@@ -1,0 +1,73 @@
+// One request to the MCP endpoint: whose it is, what it may see, and what its calls leave behind for the HTTP answer.
+import { type ApiError, ERRORS, errorBody, toApiError } from '../../errors.ts';
+import { type Call, execute, type Gate, type Outcome } from '../../execute.ts';
+import type { Http, HttpRequest } from '../request.ts';
+import { Budget, type ToolAnswer } from './budget.ts';
+import type { Scope } from './scope.ts';
+
+export interface Session {
+  gate: Gate;
+  c: Http;
+  request: HttpRequest;
+  scope: Scope;
+  /** Path of the protected resource: `/mcp` or `/mcp/account`. */
+  resource: string;
+  report(error: unknown, request_id: string): void;
+  /** A credential that was no good: the whole request is answered 401 then (RFC 6750 section 3.1). */
+  refused?: ApiError;
+}
+
+/** A call that was done. */
+export interface Done {
+  answer: ToolAnswer;
+  headers: Record<string, string>;
+}
+
+/** A call that was refused, as the body that every channel answers. */
+export interface Refused {
+  body: Record<string, unknown>;
+  error: ApiError;
+  headers: Record<string, string>;
+}
+
+/** Runs one call through the gate within the budget. What it learnt for headers goes into those of the request, too. */
+export async function run(session: Session, call: Call): Promise<Done> {
+  const { gate, scope, request } = session;
+  const budget = new Budget(call.operation, scope.tokens);
+  call.shorter = (input, result, ctx) => budget.shorter(input, result, ctx);
+  try {
+    const outcome = await execute(gate, call, (result, ctx) => budget.present(result, ctx), KEPT);
+    outcome.done();
+    return { answer: answerOf(outcome), headers: call.headers };
+  } finally {
+    Object.assign(request.headers, call.headers);
+  }
+}
+
+/** MCP has no conditional requests, so nothing is ever unchanged. */
+function answerOf(outcome: Outcome<ToolAnswer>): ToolAnswer {
+  if (outcome.kind === 'unchanged') throw new Error('an MCP call is never conditional');
+  return outcome.answer;
+}
+
+const KEPT = {
+  keep: async (answer: ToolAnswer) => JSON.stringify(answer),
+  revive: (text: string) => JSON.parse(text) as ToolAnswer,
+};
+
+/** A thrown error as the body of every channel. A bad credential is remembered for the HTTP answer. */
+export function refusalOf(session: Session, thrown: unknown, call: Call | null): Refused {
+  const { gate, request, report } = session;
+  const error = toApiError(thrown);
+  if (error.code === 'internal' && !call?.signal.aborted) report(thrown, request.request_id);
+  if (ERRORS[error.code].status === 401 && request.visitor.credential !== null) session.refused = error;
+  const headers = { ...call?.headers, ...error.extras.headers };
+  const dataset = call?.headers['X-Dataset-Version'] === undefined ? undefined : (call.dataset ?? undefined);
+  const { request_id } = request;
+  return { body: errorBody(error, { base_url: gate.base_url, request_id, dataset }), error, headers };
+}
+
+/** The challenge of RFC 9728 that leads a client to the authorization server. */
+export function challenge({ gate }: Pick<Session, 'gate'>, resource: string): string {
+  return `Bearer resource_metadata="${gate.base_url}/.well-known/oauth-protected-resource${resource}", scope="read"`;
+}

@@ -1,0 +1,104 @@
+// The tools of agents: operations under the names, words and schemas that MCP and A2A show (contract section 8).
+import { SUBSCRIPTIONS } from '../../data/subscriptions.ts';
+import type { Pack } from '../../packs/model.ts';
+import { eur } from '../../packs/money.ts';
+import type { JsonSchema } from '../../packs/record-schema.ts';
+import type { Operation } from '../operation.ts';
+import { toolInput, toolOutput } from './tool-schema.ts';
+
+/** One tool: an operation for all datasets, or for one of them. */
+export interface Tool {
+  name: string;
+  title: string;
+  /** What it is for, what it costs. */
+  description: string;
+  operation: Operation;
+  /** The dataset of a tool that has one; null: it is an argument, or there is none. */
+  dataset: string | null;
+  /** JSON Schemas of its arguments and its answer. */
+  input: JsonSchema;
+  output: JsonSchema;
+}
+
+/** Every operation that agents may call: the same for MCP and A2A. */
+export function callable(operations: readonly Operation[]): Operation[] {
+  return operations.filter(({ tool, group }) => tool !== false && group !== 'account');
+}
+
+/** Name of the tool that a dataset has of its own; `-` becomes `_` (contract section 7). */
+export function ownToolName(dataset: string, { own_tool }: Operation): string {
+  return `${dataset.replaceAll('-', '_')}_${own_tool}`;
+}
+
+/** Names of the tools that a dataset's own are, in the order of the table. */
+export function ownToolNames(operations: readonly Operation[], dataset: string): string[] {
+  return callable(operations).flatMap((each) => (each.own_tool ? [ownToolName(dataset, each)] : []));
+}
+
+/** All tools over some datasets: those for all of them first, then each dataset's own, in the order of the table. */
+export function toolsOf(operations: readonly Operation[], packs: readonly Pack[]): Tool[] {
+  const shared = callable(operations);
+  const own = shared.filter(({ own_tool }) => own_tool !== undefined);
+  return [
+    ...shared.map((operation) => sharedTool(operation, packs)),
+    ...packs.flatMap((pack) => own.map((operation) => ownTool(operation, pack))),
+  ];
+}
+
+function sharedTool(operation: Operation, packs: readonly Pack[]): Tool {
+  const { name, title, description } = operation;
+  return {
+    name,
+    title,
+    description: `${description} ${costs(operation, packs)}`.trim(),
+    operation,
+    dataset: null,
+    input: toolInput(operation, packs, null),
+    output: toolOutput(operation, null),
+  };
+}
+
+/** Filters that a search takes beside those in its schema. */
+const RARER = 'Beside the filters below: not_<name>, like_<name> (contains), has_<name> (true or false).';
+
+function ownTool(operation: Operation, pack: Pack): Tool {
+  const search = operation.own_tool === 'search';
+  return {
+    name: ownToolName(pack.id, operation),
+    title: `${operation.title}: ${pack.title}`,
+    description: [
+      `${pack.title}: ${operation.description}`,
+      search && pack.description,
+      search && RARER,
+      costs(operation, [pack]),
+    ]
+      .filter(Boolean)
+      .join(' '),
+    operation,
+    dataset: pack.id,
+    input: toolInput(operation, [pack], pack),
+    output: toolOutput(operation, pack),
+  };
+}
+
+/** Most datasets whose prices a description lists one by one. */
+const LISTED = 6;
+
+/** What a call costs, in words. */
+export function costs(operation: Operation, packs: readonly Pack[]): string {
+  const { access, price, description } = operation;
+  if (access === 'free') return /\bfree\b/i.test(description) ? '' : 'Free.';
+  if (access === 'plan') return `Part of the plans ${bulkPlans.join(' and ')}.`;
+  if (!price) return '';
+  const each = price.times ? ' for each id' : ' a call';
+  const prices = packs.map((pack) => ({ id: pack.id, micros: price.free?.(pack) ? 0 : pack.prices[price.of] }));
+  const amounts = [...new Set(prices.map(({ micros }) => micros))].sort((a, b) => a - b).map(eur);
+  if (amounts.length === 1) return amounts[0] === 0 ? 'Free.' : `Costs ${amounts[0]} EUR${each}.`;
+  if (prices.length <= LISTED)
+    return `Costs EUR${each}: ${prices.map(({ id, micros }) => `${id} ${eur(micros)}`).join(', ')}.`;
+  return `Costs ${amounts[0]} to ${amounts.at(-1)} EUR${each}, by dataset.`;
+}
+
+const bulkPlans = Object.entries(SUBSCRIPTIONS).flatMap(([name, { bulk, eur_per_month }]) =>
+  bulk && eur_per_month !== null ? [name] : [],
+);

@@ -1,0 +1,126 @@
+// Named arguments, as tools and skills take them, to the raw input that REST reads from path and query (contract section 8).
+import { DataError, type ValidationIssue } from '../../data/errors.ts';
+import { escapeListValue, shown } from '../../data/parse-values.ts';
+import type { RawInput } from '../../data/plan.ts';
+import { toApiError } from '../errors.ts';
+import type { Operation } from '../operation.ts';
+
+/** A call by name, read: what the gate asks of a channel. */
+export interface NamedCall {
+  /** Path parameters and parameters together, as `parse` takes them. */
+  raw: RawInput;
+  dataset: string | null;
+  entity: string | null;
+  /** Path and query of the same call over REST, parameters in the order of their names. */
+  address: string;
+  /** What is wrong with the shape of the arguments; told when it is validation's turn. */
+  misread?: ReturnType<typeof toApiError>;
+}
+
+type Value = RawInput[string];
+
+/** Arguments by name, and what is wrong with them. */
+class Arguments {
+  readonly values = new Map<string, Value>();
+  readonly issues: ValidationIssue[] = [];
+
+  refuse(name: string, msg: string, type: string): void {
+    this.issues.push({ loc: ['query', name], msg, type });
+  }
+
+  /** Reads one argument; `filters` is an object whose members are arguments themselves. */
+  read(name: string, value: unknown): void {
+    if (value === null || value === undefined) return;
+    if (name === 'filters' && isObject(value)) {
+      for (const [filter, wanted] of Object.entries(value)) this.read(filter, wanted);
+      return;
+    }
+    const text = textOf(value);
+    if (this.values.has(name)) this.refuse(name, 'must be given once', 'multiple_values');
+    else if (text === undefined) this.refuse(name, 'must be a text, a number, true, false, or a list', 'value_type');
+    else this.values.set(name, text);
+  }
+
+  /** Takes a path parameter out. */
+  take(name: string): string | undefined {
+    const value = this.values.get(name);
+    this.values.delete(name);
+    if (value === undefined) this.refuse(name, 'is required', 'missing');
+    else if (typeof value !== 'string' || value === '') this.refuse(name, 'must be one text', 'value_type');
+    else return value;
+    return undefined;
+  }
+
+  /** The 422 that names every line, if there is any. */
+  refusal(): DataError | undefined {
+    const [first] = this.issues;
+    if (first === undefined) return undefined;
+    const more = this.issues.length > 1 ? ` (and ${this.issues.length - 1} more)` : '';
+    return new DataError('validation_failed', `${first.loc[1]}: ${first.msg}${more}`, this.issues);
+  }
+}
+
+/**
+ * Reads the arguments of an operation: they bear the REST names, and `dataset` and `entity_id` beside them. Lists may be
+ * lists or texts with commas; numbers and truths become what a query writes; null is absence. `fixed` is the dataset of a
+ * tool that has one. Throws a 422 where a path parameter is missing, since then there is nothing to look for.
+ */
+export function readArguments(operation: Operation, given: unknown, fixed: string | null = null): NamedCall {
+  const read = new Arguments();
+  if (given !== undefined && given !== null && !isObject(given))
+    read.refuse('arguments', 'must be an object', 'dict_type');
+  else for (const [name, value] of Object.entries(given ?? {})) read.read(name, value);
+  const other = fixed !== null && (read.values.get('dataset') ?? fixed) !== fixed;
+  if (fixed !== null) read.values.set('dataset', fixed);
+  const path = pathOf(operation, read);
+  const refusal = read.refusal();
+  if (path === null) throw refusal;
+  const query = [...read.values].sort(([a], [b]) => (a < b ? -1 : 1));
+  // A name of the path among the others would replace it.
+  const stray = other ? 'dataset' : query.find(([name]) => Object.hasOwn(path, name))?.[0];
+  const misread =
+    refusal ?? (stray && new DataError('unknown_filter', `"${shown(stray)}" is not a parameter of this operation.`));
+  return {
+    raw: Object.assign(Object.create(null), Object.fromEntries(query), path),
+    dataset: path['ds'] ?? null,
+    entity: path['entity_id'] ?? null,
+    address: addressOf(operation, path, query),
+    ...(misread ? { misread: toApiError(misread) } : {}),
+  };
+}
+
+/** The path parameters by their name in the route, or null when one is missing. */
+function pathOf({ route }: Operation, read: Arguments): Record<string, string> | null {
+  const path: Record<string, string> = {};
+  let whole = true;
+  for (const [, parameter = ''] of route.path.matchAll(/:(\w+)/g)) {
+    const value = read.take(parameter === 'ds' ? 'dataset' : parameter);
+    if (value === undefined) whole = false;
+    else path[parameter] = value;
+  }
+  return whole ? path : null;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A value as a query writes it; undefined for what has no such form. In a list, a comma is part of its value. */
+function textOf(value: unknown): Value | undefined {
+  const single = scalar(value);
+  if (single !== undefined || !Array.isArray(value)) return single;
+  const texts = value.map(scalar);
+  if (texts.length === 0) return '';
+  return texts.includes(undefined) ? undefined : texts.map((text) => escapeListValue(text as string));
+}
+
+function scalar(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}
+
+function addressOf({ route }: Operation, path: Record<string, string>, query: [string, Value][]): string {
+  const filled = route.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
+  const parameters = new URLSearchParams(query.map(([name, value]) => [name, [value].flat().join(',')]));
+  return parameters.size === 0 ? filled : `${filled}?${parameters}`;
+}
