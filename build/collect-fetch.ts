@@ -1,7 +1,8 @@
 // Has the sources of a dataset ready before its readings begin: pins a few at a time, then what is newest.
 import { type ReadingRow, standingReadings } from '../data/facts.ts';
-import type { Pack } from '../packs/model.ts';
+import type { Crawl, Pack } from '../packs/model.ts';
 import { isNews, type Planned, planPins, type SourcePlan, without } from './collect-plan.ts';
+import { crawlPackage, crawlSource } from './crawl/source.ts';
 import type { Effects } from './effects.ts';
 import { obtain, type Wanted } from './sources.ts';
 
@@ -44,6 +45,7 @@ export async function prepare(
   pack: Pack,
   made: readonly ReadingRow[],
   fetcher: Fetcher,
+  dataDir: string,
   effects: Effects,
 ): Promise<Readiness> {
   const failures: string[] = [];
@@ -73,7 +75,33 @@ export async function prepare(
       failures.push(`${source.id}: newest of ${source.newest}: ${message(error)}`);
     }
   }
+  for (const { id, crawl } of pack.sources) {
+    if (crawl === null) continue;
+    try {
+      const found = await look(pack, id, crawl, dataDir, effects);
+      const plan = plans.find(({ source }) => source === id)!;
+      plan.readings = [...plan.readings, found];
+      if (plan.otherwise !== null) plan.otherwise = [...plan.otherwise, found];
+    } catch (error) {
+      failures.push(`${id}: ${message(error)}`);
+    }
+  }
   return { plans, failures };
+}
+
+/** Tonight's look at the pages of a source, as a reading; also when nothing changed, since that confirms what was known. */
+async function look(pack: Pack, source: string, crawl: Crawl, dataDir: string, effects: Effects): Promise<Planned> {
+  const web = await effects.web(dataDir);
+  try {
+    const follow = (url: string, body: Buffer) => pack.collector.follow?.({ source, url, body }) ?? [];
+    const progress = (done: number, known: number) => effects.progress.at(done, known, `pages of ${source}`);
+    const work = { dataDir, dataset: pack.id, source, crawl, follow, progress };
+    const { version, observed_at } = await crawlSource(web, work);
+    const named = { source, package: crawlPackage(source), version, integrity: version };
+    return { ...named, observed_at: Date.parse(observed_at), date_source: 'crawl' };
+  } finally {
+    await web.close();
+  }
 }
 
 /** The newest version of a package as a reading, when it is news. Its time is the data's own, else the registry's, and never later than now. */

@@ -40,7 +40,7 @@ export async function collect(pack: Pack, dataDir: string, effects: Effects): Pr
     const made = await allReadings(duck, dataDir, pack.id);
     effects.progress.step(pack.id, 'fetch');
     const fetcher = new Fetcher(pack, dataDir, effects);
-    const { plans, failures } = await prepare(pack, made, fetcher, effects);
+    const { plans, failures } = await prepare(pack, made, fetcher, dataDir, effects);
     return await readPlans({ pack, dataDir, effects, work, duck, made, fetcher }, plans, failures);
   } finally {
     duck.close();

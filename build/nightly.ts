@@ -43,7 +43,10 @@ async function main(args: string[]): Promise<number> {
   ]);
   try {
     const config = readConfig(process.env);
-    const effects = realEffects(config.SOURCE_DATE_EPOCH);
+    const effects = realEffects(config.SOURCE_DATE_EPOCH, {
+      base_url: config.BASE_URL,
+      database_url: config.DATABASE_URL,
+    });
     if (values.daemon) {
       const { daemonUntilStopped } = await import('./nightly-daemon.ts');
       await daemonUntilStopped(config, effects);

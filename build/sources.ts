@@ -6,6 +6,7 @@ import { paths } from '../data/layout.ts';
 import { putInPlace, replaceFile, UNFINISHED } from '../data/write/atomic.ts';
 import { fixtureFolder } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
+import { crawlFolder, crawlPackage } from './crawl/source.ts';
 import type { Npm } from './sources-npm.ts';
 import { unpack } from './sources-tar.ts';
 
@@ -15,6 +16,8 @@ export interface Wanted {
   version: string;
   integrity: string;
 }
+
+const CRAWL = crawlPackage('');
 
 /** Whether a tarball has one of the SHA-512 hashes of an integrity text (W3C Subresource Integrity; weaker hashes do not count). */
 export function hasIntegrity(tarball: Buffer, integrity: string): boolean {
@@ -32,6 +35,11 @@ function cached(dataDir: string, { package: pkg, version }: Wanted): string {
  * checked against: a pin with another one is fetched again. Throws when it cannot be had or is not what it should be.
  */
 export async function obtain(npm: Npm, dataDir: string, pack: Pack, wanted: Wanted): Promise<string> {
+  if (wanted.package.startsWith(CRAWL)) {
+    const folder = join(crawlFolder(dataDir, pack.id, wanted.package.slice(CRAWL.length)), wanted.version);
+    if (await isFolder(folder)) return folder;
+    throw new Error('what was seen on the web then is no longer kept');
+  }
   const shipped = fixtureFolder(pack.folder, wanted.package, wanted.version);
   if (wanted.integrity === '') {
     if (await isFolder(shipped)) return shipped;

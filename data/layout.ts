@@ -17,6 +17,8 @@ export const paths = {
   /** A file that holds the id of the current release; replaced by rename, so that it moves atomically. */
   current: (dataDir: string, dataset: string) => join(dataDir, 'releases', dataset, 'current'),
   state: (dataDir: string) => join(dataDir, 'state'),
+  /** Pages that collectors saw, by the hash of their bytes. */
+  evidence: (dataDir: string) => join(dataDir, 'evidence'),
   /** What became of each run of a dataset (data/runs.ts). */
   runs: (dataDir: string, dataset: string) => join(dataDir, 'runs', `${dataset}.jsonl`),
 } as const;

@@ -110,8 +110,12 @@ function checkSources(sections: Sections, add: Add): void {
     }
     if (id === 'owner') add({ path, found: "the id 'owner'", expected: 'another id: owner names edits by owners' });
     if (id === 'constructor') add({ path, found: `the id '${id}'`, expected: 'another id: every object has that one' });
-    if (source.pins.length === 0 && source.newest === null) {
-      add({ path: `${path}.pins`, found: 'no pin and no newest', expected: 'a pin, or newest: else it is never read' });
+    if (source.pins.length === 0 && source.newest === null && source.crawl === null) {
+      add({
+        path: `${path}.pins`,
+        found: 'no pin, no newest, no crawl',
+        expected: 'one of them: else it is never read',
+      });
     }
     const seen = new Set<string>();
     source.pins.forEach((pin, i) => {

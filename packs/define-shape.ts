@@ -86,6 +86,13 @@ const PinShape = object({
   date_source: oneOf(['data', 'tag', 'pin', 'registry']),
 });
 
+const CrawlShape = object({
+  urls: list(link(), 'a list of addresses').min(1, 'at least one address'),
+  delay_seconds: number('a number of seconds of at least 0', 0).default(1),
+  max_bytes: whole('a whole number of bytes of at least 1', 1).default(10_000_000),
+  max_pages: whole('a whole number of pages of at least 1', 1).default(1000),
+});
+
 const SourceShape = object({
   title: text('what the source is called'),
   url: link(),
@@ -93,6 +100,7 @@ const SourceShape = object({
   trust: share('a trust'),
   pins: list(PinShape, 'a list of pins {package, version, integrity, observed_at, date_source}').default([]),
   newest: text('the name of an npm package').nullable().default(null),
+  crawl: CrawlShape.nullable().default(null),
   complete: flag(false),
 });
 

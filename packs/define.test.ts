@@ -85,7 +85,7 @@ test('misspelt members and names are told with the nearest known one', () => {
 
     bells/pack.ts: sources.tower.trsut
       found     a member 'trsut'
-      expected  one of title, url, license, trust, pins, newest, complete
+      expected  one of title, url, license, trust, pins, newest, crawl, complete
       nearest   'trust'
 
     bells/pack.ts: group_by
@@ -247,8 +247,8 @@ test('a pin names package, exact version, hash, time and where the time is from'
       expected  another id: owner names edits by owners
 
     bells/pack.ts: sources.owner.pins
-      found     no pin and no newest
-      expected  a pin, or newest: else it is never read
+      found     no pin, no newest, no crawl
+      expected  one of them: else it is never read
 
     bells/pack.ts: sources.Tower 1
       found     the id 'Tower 1'

@@ -78,7 +78,29 @@ export interface Pin {
   /** ISO 8601 time the data describes. */
   observed_at: string;
   /** Where that time comes from. */
-  date_source: 'data' | 'tag' | 'pin' | 'registry';
+  date_source: 'data' | 'tag' | 'pin' | 'registry' | 'crawl';
+}
+
+/** Pages on the web that are looked at every night. */
+export interface Crawl {
+  /** Where to begin. */
+  urls: string[];
+  /** Between two requests to one host, at least. */
+  delay_seconds: number;
+  /** Of one page. */
+  max_bytes: number;
+  /** Of one night, with those that pages lead to. */
+  max_pages: number;
+}
+
+/** A page as it was found: `sha256` names its file in the folder of the reading. */
+export interface CrawledPage {
+  /** Where it lay in the end, after redirects. */
+  url: string;
+  sha256: string;
+  content_type: string;
+  /** ISO 8601. */
+  fetched_at: string;
 }
 
 /** Who says so. */
@@ -92,6 +114,8 @@ export interface Source {
   pins: Pin[];
   /** Package asked for its newest version after the pins, or null. */
   newest: string | null;
+  /** Pages looked at every night, after the pins; or null. */
+  crawl: Crawl | null;
   /** Whether each reading lists everything the source has: only then does absence mean that a record is gone. */
   complete: boolean;
 }
@@ -216,4 +240,6 @@ export interface Collector {
   read: (reading: Reading, context: CollectContext) => AsyncIterable<Observed> | Iterable<Observed>;
   /** The date inside the data, for a newest version whose pin is unknown; null when the data holds none. */
   observedAt?: (folder: string) => Promise<string | null>;
+  /** Addresses of further pages that a crawled page leads to, absolute or relative to it. */
+  follow?: (page: { source: string; url: string; body: Buffer }) => Iterable<string>;
 }

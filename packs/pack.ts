@@ -4,7 +4,18 @@ import type { Collector } from './model.ts';
 
 export { default as slugify } from '@sindresorhus/slugify';
 export { definePack } from './define.ts';
-export type { CollectContext, Collector, Geo, Identity, Observed, PriceRange, Reading, Value } from './model.ts';
+export type {
+  CollectContext,
+  Collector,
+  CrawledPage,
+  Geo,
+  Identity,
+  Observed,
+  PriceRange,
+  Reading,
+  Value,
+} from './model.ts';
+export { readPages } from './pages.ts';
 export { fold, words } from './text.ts';
 export { z };
 

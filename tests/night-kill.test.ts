@@ -20,7 +20,7 @@ const { npmClient } = await import(process.argv[1] + '/build/sources-npm.ts');
 const { silent } = await import(process.argv[1] + '/build/progress.ts');
 lockNight(process.argv[2]);
 console.log('begun');
-const effects = { now: () => new Date('2026-11-20T00:00:00Z'), ticks: () => 0, npm: npmClient(), progress: silent };
+const effects = { now: () => new Date('2026-11-20T00:00:00Z'), ticks: () => 0, web: () => Promise.reject(new Error('no web')), npm: npmClient(), progress: silent };
 await datasetNight(await loadPack(process.argv[1] + '/tests/packs/tools'), process.argv[2], effects, { accept: false });
 process.exit();
 `;

@@ -119,6 +119,7 @@ export function still(now = '2026-11-20T00:00:00Z', npm?: Partial<Npm>): Effects
     lines,
     now: () => new Date(now),
     ticks: () => 0,
+    web: () => Promise.reject(new Error('no web in tests')),
     npm: { pack: offline, newest: offline, ...npm },
     progress: {
       step: (dataset, step) => void lines.push(`${dataset}: ${step}`),

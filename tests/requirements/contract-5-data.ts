@@ -55,8 +55,8 @@ export const overlay = section('contract 5', {
 });
 
 export const collection = section('contract 5', {
-  'collect.signed': planned('HTTP requests of the collector are signed (RFC 9421, Web Bot Auth)'),
-  'collect.polite': planned('they obey robots.txt, are limited per host, conditional and retried with backoff'),
+  'collect.signed': done('HTTP requests of the collector are signed (RFC 9421, Web Bot Auth)'),
+  'collect.polite': done('they obey robots.txt, are limited per host, conditional and retried with backoff'),
   'collect.npm': done('npm sources are fetched by pinned version and integrity, unpacked, never run'),
   'collect.source-url': done('source_url of an npm source is the home page of its upstream'),
 });

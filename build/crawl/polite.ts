@@ -1,0 +1,131 @@
+// Pages fetched the way a site would want it: what its robots.txt allows, one at a time, not again when unchanged, and later when it asks.
+import { Refused } from './guard.ts';
+import { type Rules, rulesOf } from './robots.ts';
+import { type Answer, TooMuch, type Web } from './web.ts';
+
+/** A page, or the word that the known one still stands. */
+export interface Page extends Answer {
+  /** Where it lies in the end, after redirects. */
+  url: URL;
+}
+
+/** What is known of a page from before, to ask for it only if it changed (RFC 9110 section 13). */
+export interface Known {
+  etag?: string | undefined;
+  last_modified?: string | undefined;
+}
+
+export interface Manners {
+  /** Milliseconds between two requests to one host, at least; robots.txt may ask for more. */
+  delay: number;
+  max_bytes: number;
+}
+
+/** Times a page is asked for, and milliseconds before the second; each later wait is twice as long, with jitter. */
+const TRIES = 4;
+const BACKOFF = 1_000;
+/** Longest wait that a Retry-After is granted. */
+const LONGEST = 300_000;
+const HOPS = 5;
+
+/** robots.txt says no. */
+export class Forbidden extends Error {}
+
+interface Host {
+  rules: Promise<Rules>;
+  /** When the last request to it was begun, and whoever waits for it. */
+  turn: Promise<void>;
+  last: number;
+}
+
+export class Crawler {
+  readonly #web: Web;
+  readonly #hosts = new Map<string, Host>();
+
+  constructor(web: Web) {
+    this.#web = web;
+  }
+
+  /**
+   * Fetches a page. Answers 200, 304 (the known one stands), 404 or 410 (there is none); every other end throws: Forbidden, Refused, TooMuch, or
+   * an Error that says what the site answered the last time it was asked.
+   */
+  async page(address: string, known: Known, manners: Manners): Promise<Page> {
+    let url = new URL(address);
+    const seen = new Set<string>();
+    while (seen.size <= HOPS) {
+      seen.add(url.href);
+      const answer = await this.#patiently(url, known, manners);
+      if (answer.status < 300 || answer.status === 304 || answer.status > 399) return { ...answer, url };
+      const { location = '' } = answer.headers;
+      if (!URL.canParse(location, url)) throw new Error(`${url.href} leads nowhere`);
+      url = new URL(location, url);
+      if (seen.has(url.href)) throw new Error(`${address} leads in a circle`);
+    }
+    throw new Error(`${address} is redirected more than ${HOPS} times`);
+  }
+
+  /** Asks until there is an answer that counts. */
+  async #patiently(url: URL, known: Known, manners: Manners): Promise<Answer> {
+    const { now, wait, random } = this.#web.options;
+    const headers: Record<string, string> = {};
+    if (known.etag !== undefined) headers['If-None-Match'] = known.etag;
+    if (known.last_modified !== undefined) headers['If-Modified-Since'] = known.last_modified;
+    for (let tried = 1; ; tried++) {
+      const last = tried === TRIES;
+      let pause = BACKOFF * 2 ** (tried - 1) * (0.5 + random());
+      try {
+        const answer = await this.#inTurn(url, headers, manners);
+        const { status } = answer;
+        if (status === 404 || status === 410 || status < 400) return answer;
+        const passing = status === 408 || status === 429 || status >= 500;
+        if (!passing || last) throw new Final(`${url.href} answered ${status}`);
+        pause = Math.max(pause, asked(answer.headers['retry-after'], now()));
+      } catch (error) {
+        const final = [Final, Forbidden, Refused, TooMuch].some((kind) => error instanceof kind);
+        // What the guard refused arrives as the cause of a failed connection.
+        if (error instanceof Error && error.cause instanceof Refused) throw error.cause;
+        if (final || last) throw error;
+      }
+      await wait(pause);
+    }
+  }
+
+  /** One request to a host at a time, with the pause it wants in between. */
+  async #inTurn(url: URL, headers: Record<string, string>, manners: Manners): Promise<Answer> {
+    const host = this.#host(url);
+    const rules = await host.rules;
+    if (!rules.allowed(url)) throw new Forbidden(`robots.txt of ${url.host} forbids ${url.pathname}`);
+    const before = host.turn;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    host.turn = promise;
+    await before;
+    try {
+      const { now, wait } = this.#web.options;
+      const left = host.last + Math.max(manners.delay, rules.delay) - now().getTime();
+      if (left > 0) await wait(left);
+      host.last = now().getTime();
+      return await this.#web.get(url, headers, manners.max_bytes);
+    } finally {
+      resolve();
+    }
+  }
+
+  #host(url: URL): Host {
+    const found = this.#hosts.get(url.origin);
+    if (found !== undefined) return found;
+    const host: Host = { rules: rulesOf(this.#web, url.origin), turn: Promise.resolve(), last: -Infinity };
+    this.#hosts.set(url.origin, host);
+    return host;
+  }
+}
+
+/** An answer that will not be another one a minute later. */
+class Final extends Error {}
+
+/** Retry-After in milliseconds: seconds or a date (RFC 9110 section 10.2.3). */
+function asked(text: string | undefined, now: Date): number {
+  if (text === undefined) return 0;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now.getTime();
+  return Number.isNaN(ms) ? 0 : Math.min(LONGEST, Math.max(0, ms));
+}
