@@ -41,6 +41,7 @@ export async function generated(records: number, told: (line: string) => void): 
   const effects = {
     now: () => new Date('2026-11-20T00:00:00Z'),
     ticks: () => performance.now(),
+    web: () => Promise.reject(new Error('the atlas has no source on the web')),
     npm: npmClient(),
     progress,
   };
