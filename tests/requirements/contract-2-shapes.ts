@@ -59,6 +59,6 @@ export const answers = section('contract 2', {
   'header.ratelimit': done('RateLimit and RateLimit-Policy stand beside X-RateLimit-*'),
   'header.cors': done('CORS lets a browser agent read these headers'),
   'header.record-cache': done('record answers are private, no-cache with a weak ETag of version and representation'),
-  'header.x402-cache': planned('x402 answers are private, no-store'),
+  'header.x402-cache': done('x402 answers are private, no-store'),
   'header.free-cache': done('free answers are cacheable with ETag'),
 });

@@ -56,8 +56,8 @@ export const previews = section('contract 3', {
 export const plans = section('contract 3', {
   'price.from-pack': done('prices come from the pack: search, get, facts, prices (default get), compare, stats'),
   'price.derived': done('batch is get times ids asked, similar is search, timeseries is stats'),
-  'x402.after-answer': planned('x402 settles when the answer is ready, which is withheld until then'),
-  'x402.one-delivery': planned('one payment, one delivery'),
+  'x402.after-answer': done('x402 settles when the answer is ready, which is withheld until then'),
+  'x402.one-delivery': done('one payment, one delivery'),
   'x402.unclear': planned('an unclear settlement is 503 with Retry-After, never a new 402'),
   'plan.payg': done('payg: 60 paid calls a minute'),
   'plan.pro': done('pro: 300 a minute, export and changes, 49 EUR a month'),

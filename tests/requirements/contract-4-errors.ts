@@ -32,7 +32,7 @@ export const errorCodes = section('contract 4', {
   'code.payment-required': done('payment_required is 402'),
   'code.insufficient-credits': done('insufficient_credits is 402'),
   'code.quota-exceeded': done('quota_exceeded is 402'),
-  'code.payment-invalid': planned('payment_invalid is 402, the protocol reason in detail.reason'),
+  'code.payment-invalid': done('payment_invalid is 402, the protocol reason in detail.reason'),
   'code.plan-required': done('plan_required is 403'),
   'code.admin-required': done('admin_required is 403'),
   'code.domain-mismatch': planned('domain_mismatch is 403'),

@@ -46,19 +46,28 @@ const slowOn = (stage: Stage): Operation => ({
   },
 });
 
-/** One `describe` per store with everything in it; a test that says why is in place of it where there is no chain. */
-export function describeX402(title: string, options: TestOptions, body: (stage: Stage) => void): void {
+/** How long things are waited for, in milliseconds: long, so that a slow machine fails no test, or short, to see it end. */
+const PATIENT = { verify: 30_000, settle: 45_000, mined: 20_000 };
+export const HASTY = { verify: 1_000, settle: 2_000, mined: 400 };
+
+/** One `describe` per store with everything in it; where there is no chain, its tests are skipped and say why. */
+export function describeX402(
+  title: string,
+  options: TestOptions,
+  body: (stage: Stage) => void,
+  patience = PATIENT,
+): void {
   describeStores(title, ({ options: { databaseUrl, schema }, open }) => {
     const stage = { runs: 0, later: 0, during: async () => {} } as Stage;
     beforeAll(async () => {
       if (noChain() !== null) return;
       await open();
       stage.chain = await startChain();
-      stage.facilitator = await startFacilitator(stage.chain.url, { patience: 600 });
+      stage.facilitator = await startFacilitator(stage.chain.url, { patience: patience.mined });
       const store = { ...(databaseUrl ? { databaseUrl } : {}), ...(schema ? { schema } : {}) };
       const operations = [...EVERY_OPERATION, slowOn(stage)];
       const made = () =>
-        testApp({ records: 12, ...options, store, ...offered(stage), gate: { operations, ...options.gate } });
+        testApp({ records: 12, ...options, store, ...offered(stage, patience), gate: { operations, ...options.gate } });
       stage.app = await made();
       stage.other = databaseUrl ? await made() : stage.app;
     }, 60_000);
@@ -80,14 +89,14 @@ export function describeX402(title: string, options: TestOptions, body: (stage: 
 }
 
 /** The settings of x402 on this stage, and a clock that goes. */
-export function offered(stage: Stage): Pick<TestOptions, 'x402' | 'now'> {
+export function offered(stage: Stage, patience = PATIENT): Pick<TestOptions, 'x402' | 'now'> {
   return {
     x402: {
       pay_to: ROLES.merchant.address,
       tokens: ['usdc', 'usdt'],
       facilitator_url: stage.facilitator.url,
       rpc_url: stage.chain.url,
-      patience: { verify: 2_000, settle: 3_000 },
+      patience,
     },
     now: () => new Date(Date.now() + stage.later),
   };
