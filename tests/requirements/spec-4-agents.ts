@@ -46,7 +46,7 @@ export const discovery = section('spec 4', {
   'discovery.datasets-jsonld': planned('/.well-known/datasets.jsonld describes the datasets'),
   'discovery.root': planned('/ answers people and agents'),
   'discovery.openapi': done('/openapi.json describes every endpoint'),
-  'discovery.docs': planned('/docs shows the interface to people'),
+  'discovery.docs': done('/docs shows the interface to people'),
   'discovery.oauth-register': done('POST /oauth/register registers a client (RFC 7591)'),
   'discovery.oauth-jwks': done('GET /oauth/jwks.json has the key set'),
   'discovery.oauth-revoke': done('/oauth/revoke revokes a token'),
