@@ -49,8 +49,8 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   mountCheckout(app, { ...channel, checkout: deps.checkout });
   mountWebhook(app, { ...channel, checkout: deps.checkout });
   if (oauth) mountOAuth(app, { gate, report, oauth });
-  mountRest(app, channel);
   mountDocuments(app, channel);
+  mountRest(app, channel);
   mountStatic(app, channel);
   app.onError((error, c) => {
     const { accept, headers, request_id } = readRequest(gate, c);

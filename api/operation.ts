@@ -134,6 +134,11 @@ export interface Operation<I = unknown, R = unknown> {
    * only. `slugs` are records of the dataset; null: there is no such question.
    */
   example?: (pack: Pack, slugs: readonly string[]) => RawInput | null;
+  /**
+   * Questions for which it is the cheapest call, in the guides: what is wanted, and the parameters, with `{…}` to fill in.
+   * `open`: without a key, for public fields and free.
+   */
+  answers?: readonly { want: string; query?: string; open?: true }[];
   /** Strict parse of raw input to what `run` takes; throws DataError with the codes of contract section 4. */
   parse: (raw: RawInput, ctx: Context) => I;
   /** Attributes that the input names in fields, sort or filters; an anonymous caller may name public ones only. */

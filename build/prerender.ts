@@ -92,6 +92,7 @@ export async function prerender({
         for (const { path, params } of addressesOf(document, view)) {
           const text = await document.text(view, params);
           if (text !== null) output.write(document.file ?? path.slice(1), text, key);
+          if (document.markdown) output.write(`${path.slice(1)}.md`, document.markdown(view), key);
         }
       }
     }

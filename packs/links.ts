@@ -26,7 +26,8 @@ export function licenseText(pack: Pack): string {
   return `${pack.license.name} (${pack.license.url})`;
 }
 
-function cited(pack: Pack): string {
+/** Title and sources, without an address. */
+export function cited(pack: Pack): string {
   return `${pack.title}. ${pack.attribution.replace(/[.\s]+$/, '')}.`;
 }
 

@@ -37,6 +37,10 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
   for (const document of DOCUMENTS)
     app.get(document.path, (c) =>
       guarded(deps, c, async (view, headers) => {
+        if (document.markdown && wantsMarkdown(c)) {
+          const told = { ...headers, Vary: 'Accept' };
+          return send(c, document.markdown(view), 'text/markdown; charset=utf-8', told);
+        }
         const text = await document.text(view, c.req.param());
         if (text === null) return missing(gate, c, 'There is no such document.');
         return send(c, text, document.content_type, { ...headers, ...document.headers?.(view) });
@@ -100,6 +104,12 @@ async function root(deps: DocumentDeps, c: Http, view: View, common: Headers): P
   if (kind === 'text/markdown' || kind === 'text/plain')
     return send(c, llmsText(view), `${kind}; charset=utf-8`, headers);
   return send(c, JSON.stringify(rootMap(view)), 'application/json', headers);
+}
+
+/** The `.md` twin was asked for, or Markdown is preferred (contract section 6). */
+function wantsMarkdown(c: Http): boolean {
+  if (new URL(c.req.url).pathname.endsWith('.md')) return true;
+  return preferred(c.req.header('accept'), ['application/linkset+json', 'text/markdown']) === 'text/markdown';
 }
 
 /** Tags of the documents sent last: one that is remembered need not be hashed again. */

@@ -85,7 +85,7 @@ function file(name: string): Promise<Uint8Array<ArrayBuffer>> {
 
 const JS = 'text/javascript; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
-const PART = 'Part of the API reference';
+const PART = { title: 'Piece of the API reference', part: true } as const;
 
 /** The page and its parts. */
 export const docs: readonly Document[] = [
@@ -98,8 +98,8 @@ export const docs: readonly Document[] = [
     headers,
     text: page,
   },
-  { path: '/docs/init.js', title: PART, content_type: JS, text: () => INIT },
-  { path: '/docs/page.css', title: PART, content_type: CSS, text: () => STYLE },
-  { path: '/docs/swagger-ui.css', title: PART, content_type: CSS, text: () => file('swagger-ui.css') },
-  { path: '/docs/swagger-ui-bundle.js', title: PART, content_type: JS, text: () => file('swagger-ui-bundle.js') },
+  { path: '/docs/init.js', ...PART, content_type: JS, text: () => INIT },
+  { path: '/docs/page.css', ...PART, content_type: CSS, text: () => STYLE },
+  { path: '/docs/swagger-ui.css', ...PART, content_type: CSS, text: () => file('swagger-ui.css') },
+  { path: '/docs/swagger-ui-bundle.js', ...PART, content_type: JS, text: () => file('swagger-ui-bundle.js') },
 ];

@@ -22,6 +22,8 @@ export interface Document {
   /** Relation of `/` to it (RFC 8288); absent where other documents lead to it. */
   rel?: string;
   content_type: string;
+  /** A piece of another document, which loads it: in no list of documents. */
+  part?: true;
   /** It depends on the moment, or on the running service: no file is written. */
   live?: true;
   /** File below DIST_DIR, where it is not the path. */
@@ -30,6 +32,8 @@ export interface Document {
   each?: (view: View) => Params[];
   /** Further headers of the answer. */
   headers?: (view: View) => Record<string, string>;
+  /** The same as Markdown, for a document under `/v1`: every path there has such a twin (specification section 1). */
+  markdown?: (view: View) => string;
   /** null: there is no such document. What takes long is remembered by the document itself (`remembered`). */
   text(view: View, params: Params): Content | null | Promise<Content | null>;
 }
@@ -47,7 +51,7 @@ export function addressesOf(document: Document, view: View): { path: string; par
 }
 
 /** Makes a content once for each key, and keeps the newest of each name: documents that cost a while to make. */
-export function remembered<T extends Content | null>(
+export function remembered<T>(
   key: (view: View, params: Params) => string | Promise<string>,
   make: (view: View, params: Params) => T | Promise<T>,
 ): (view: View, params: Params) => Promise<T> {

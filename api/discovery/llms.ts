@@ -1,58 +1,68 @@
-// /llms.txt: the rules, the order of calls and every address of the register, for agents (llmstxt.org).
+// /llms.txt: where an agent begins that has never seen the service: datasets, the cheapest call for each question, rules (llmstxt.org).
+import { callsTable, stepsText } from '../formats/calls.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import type { Document, View } from './document.ts';
 
 const ORDER = [
-  'List the datasets: GET {base}/v1/datasets',
-  'Look at one: GET {base}/v1/{dataset}/status, then its guide GET {base}/v1/{dataset}/llms.txt',
-  'Find valid filter values: GET {base}/v1/{dataset}/facets?by=<attribute>',
+  'List the datasets: below, or GET {base}/v1/datasets',
+  'Choose one and read its guide: fields, filters and prices by their exact names. GET {base}/v1/{dataset}/status tells how fresh it is, GET {base}/v1/{dataset}/llms.txt is the guide',
+  'Find valid filter values: GET {base}/v1/{dataset}/facets?by=<field>',
   'Search with only the fields you need: GET {base}/v1/{dataset}/entities.md?q=<words>&fields=<a,b>',
-  'Fetch full records at once: GET {base}/v1/{dataset}/entities/batch?ids=<id,id>',
-  'Cite with the `attribution` of each record; it ends with the record’s page.',
+  'Fetch full records at once: GET {base}/v1/{dataset}/entities/batch?ids=<slug,slug>',
+  'Cite with the `attribution` of each answer; of a record it ends with its page.',
 ];
 
 const RULES = [
-  'Add `.md` to any `/v1` path, or send `Accept: text/markdown`, for Markdown: same content and price, far fewer tokens.',
-  'Every value carries `source_url`, `observed_at` and `confidence`; `freshness` is its age in hours. A missing value is absent.',
-  'Errors are JSON: branch on `error`; `is_retriable` says whether to try again, after `retry_after_seconds`.',
-  'Without a key: free operations, and 20 records a day and dataset of search results with their public values.',
-  'With a key: `Authorization: Bearer <API_KEY>`. `POST {base}/v1/keys` with `{"email": "…"}` makes one, with 0.50 EUR of credit; `GET {base}/v1/keys/me` shows what is left.',
-  'A paid answer says its price in `X-Charge-EUR`; `X-Max-Price-EUR` in a request caps it. Errors cost nothing. Send an `Idempotency-Key` to repeat a request safely.',
-  'Limits: 300 free and 60 paid calls a minute; `RateLimit` headers say what is left. An unchanged record (`ETag`) is free.',
-  'Each record has a free page with its public values: {base}/datasets/{dataset}/{slug}.md',
+  'Add `.md` to any `/v1` path, or send `Accept: text/markdown`, for Markdown: same content and price, a quarter of the tokens. JSON adds source, time, confidence and age of every value.',
+  'Without a key: everything marked free, and 20 records a day and dataset of search results with their public fields.',
+  'With a key: `Authorization: Bearer <API_KEY>`. `POST {base}/v1/keys` with `{"email": "…"}` makes one, with 0.50 EUR of credit; `GET {base}/v1/keys/me` shows what is left. Other ways: {base}/auth.md',
+  'A paid answer says its price in `X-Charge-EUR`; `X-Max-Price-EUR` in a request caps it. Errors, and copies that are still good (`If-None-Match`), cost nothing. `Idempotency-Key` charges a repeated request once.',
+  'Errors are JSON: branch on `error`; `message` names what is wrong, `alternative_action` what to do; `is_retriable` says whether to try again, after `retry_after_seconds`.',
+  'Limits: 300 free and 60 paid calls a minute; the `RateLimit` headers say what is left.',
 ];
 
+/** The questions and their calls, for one dataset or any. */
+export function callsText({ operations, releases }: View, dataset: string): string {
+  const pack = releases.find((release) => release.pack.id === dataset)?.pack ?? null;
+  return blocks(stepsText(), callsTable(operations, pack)).trim();
+}
+
 /** Text of the document: the same that the nightly build writes to `llms.txt`. */
-export function llmsText({ base_url, releases, operations }: View): string {
+export function llmsText(view: View): string {
+  const { base_url, releases } = view;
   const filled = (line: string) => line.replaceAll('{base}', base_url);
-  const addresses = operations
-    .filter(({ route }) => route.path.startsWith('/v1/'))
-    .map(({ route, name, description, access }) => {
-      const method = route.method === 'GET' ? '' : `${route.method} `;
-      const path = method + route.path.replace(/:ds/, '{dataset}').replace(/:(\w+)/g, '{$1}');
-      return `- \`${path}\` ${name}${access === 'free' ? ' (free)' : ''}: ${description}`;
-    });
   return blocks(
     '# Dataset register',
-    '> Datasets for AI agents, analysts and crawlers: typed records, each value with its source, the time it was last seen there, and a confidence.',
+    `> Datasets for AI agents, analysts and crawlers: typed records, each value with its source, the time it was last seen there, and a confidence. (Paths below begin with ${base_url} )`,
     ORDER.map((step, index) => `${index + 1}. ${filled(step)}`).join('\n'),
     '## Datasets',
     releases
       .map(
         ({ pack, manifest }) =>
-          `- [${escapeText(pack.title)}](${base_url}/v1/${pack.id}/llms.txt): \`${pack.id}\`, ${manifest.records} records. ${escapeText(pack.description)}`,
+          `- [${escapeText(pack.title)}](${base_url}/v1/${pack.id}/llms.txt): \`${pack.id}\`, ${manifest.records} records. ${escapeText(pack.description)} About: ${pack.keywords.map(escapeText).join(', ')}.`,
       )
       .join('\n'),
+    '## The cheapest call for each question',
+    'The guide of a dataset has this table with its own prices.',
+    callsText(view, ''),
     '## Rules',
     RULES.map((rule) => `- ${filled(rule)}`).join('\n'),
-    '## Addresses',
-    addresses.join('\n'),
+    '## Other ways in',
+    [
+      `- [OpenAPI 3.1](${base_url}/openapi.json): every operation, parameter and answer`,
+      `- [MCP server](${base_url}/mcp/server-card): the same operations as tools, at ${base_url}/mcp`,
+      `- [A2A agent](${base_url}/.well-known/agent-card.json): the same as skills`,
+      `- [Skills for agents](${base_url}/.well-known/agent-skills/index.json)`,
+      `- [How to authenticate](${base_url}/auth.md)`,
+      `- [API reference for people](${base_url}/docs)`,
+    ].join('\n'),
     '## Optional',
     [
       ...releases.map(
         ({ pack }) =>
           `- [All public values of ${escapeText(pack.title)}](${base_url}/v1/${pack.id}/llms-full.txt): long`,
       ),
+      `- [Catalogue as links](${base_url}/v1/catalog)`,
       `- [Liveness](${base_url}/healthz)`,
     ].join('\n'),
   );

@@ -1,21 +1,34 @@
 // `/` as JSON: the map of the register, for clients that ask the root (specification section 1).
-import type { View } from './document.ts';
+import { addressesOf, type View } from './document.ts';
+import { IDENTITY } from './identity.ts';
+import { DOCUMENTS } from './index.ts';
 
-/** Relations of the root, as Link header and as the `links` of the map. */
-export function rootLinks(base_url: string): { rel: string; href: string; type: string }[] {
+export interface RootLink {
+  rel: string;
+  href: string;
+  type: string;
+  title: string;
+}
+
+/** Relations of the root, as Link header and as the `links` of the map: the documents that name one, and what they leave out. */
+export function rootLinks(base_url: string): RootLink[] {
+  const documents = DOCUMENTS.flatMap(({ rel, path, content_type, title }) =>
+    rel === undefined ? [] : [{ rel, href: base_url + path, type: content_type.split(';')[0] ?? '', title }],
+  );
   return [
-    { rel: 'service-doc', href: `${base_url}/llms.txt`, type: 'text/plain' },
-    { rel: 'describedby', href: `${base_url}/v1/datasets`, type: 'application/json' },
-    { rel: 'alternate', href: `${base_url}/llms.txt`, type: 'text/markdown' },
-    { rel: 'status', href: `${base_url}/healthz`, type: 'application/json' },
+    ...documents,
+    { rel: 'describedby', href: `${base_url}/v1/datasets`, type: 'application/json', title: 'Datasets' },
+    { rel: 'alternate', href: `${base_url}/llms.txt`, type: 'text/markdown', title: 'This page for agents' },
+    { rel: 'status', href: `${base_url}/healthz`, type: 'application/json', title: 'Liveness' },
   ];
 }
 
 /** The map: where to begin, every operation's address, every dataset. */
-export function rootMap({ base_url, releases, operations }: View): Record<string, unknown> {
+export function rootMap(view: View): Record<string, unknown> {
+  const { base_url, releases, operations } = view;
   return {
-    name: 'Dataset register',
-    description: 'Typed records with provenance for every value, for AI agents, analysts and crawlers.',
+    name: IDENTITY.title,
+    description: IDENTITY.description,
     guide: `${base_url}/llms.txt`,
     datasets: releases.map(({ pack, manifest }) => ({
       id: pack.id,
@@ -31,6 +44,10 @@ export function rootMap({ base_url, releases, operations }: View): Record<string
       url: base_url + route.path.replace(':ds', '{dataset}').replace(/:(\w+)/g, '{$1}'),
       access,
     })),
+    links: rootLinks(base_url),
+    documents: DOCUMENTS.filter(({ part }) => !part).flatMap((document) =>
+      addressesOf(document, view).map(({ path }) => ({ title: document.title, url: base_url + path })),
+    ),
     health: `${base_url}/healthz`,
     attribution: `Dataset register. ${base_url}/`,
     license: 'Each dataset has a licence of its own, named with it.',

@@ -176,7 +176,8 @@ export async function openapi(view: View, documents: readonly Document[]): Promi
     for (const operation of operations.filter(({ route }) => route.path.includes(':ds')))
       add(openPath(operation, pack), operation.route.method, described(operation, own));
   }
-  for (const document of documents) paths[document.path.replace(/:(\w+)/g, '{$1}')] = documentItem(document);
+  for (const document of documents.filter(({ part }) => !part))
+    paths[document.path.replace(/:(\w+)/g, '{$1}')] = documentItem(document);
   return {
     openapi: '3.1.0',
     info: {

@@ -32,6 +32,6 @@ export const robots: Document = {
   text: ({ base_url }) =>
     [['*'], NAMED]
       .map((agents) => [...agents.map((agent) => `User-agent: ${agent}`), ...RULES].join('\n'))
-      .concat(`# Guide for agents: ${base_url}/llms.txt`)
+      .concat(`Sitemap: ${base_url}/sitemap.xml`, `# Guide for agents: ${base_url}/llms.txt`)
       .join('\n\n') + '\n',
 };

@@ -34,6 +34,12 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
   access: 'free',
   formats: ['json', 'markdown'],
   long: { part: 'items', shorter: (input, limit) => ({ ...input, limit }), more: 'Go on with offset.' },
+  answers: [
+    {
+      want: 'what changed lately: old and new values of a public field',
+      query: 'attribute={field}&days={days}&limit={n}',
+    },
+  ],
   input: (pack) =>
     z.object({
       days: z.number().int().min(1).max(HISTORY_BOUNDS.days).default(30).describe('Observed in the last so many days'),

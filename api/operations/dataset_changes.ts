@@ -20,6 +20,7 @@ export const dataset_changes = operation<ChangesInput, Changes>({
   access: 'plan',
   formats: ['json', 'markdown'],
   long: { part: 'items', shorter: (input, limit) => ({ ...input, limit }), more: 'Go on with since=next_since.' },
+  answers: [{ want: 'every change since a moment, to keep a copy up to date', query: 'since={time}' }],
   input: () =>
     z.object({
       since: z.iso

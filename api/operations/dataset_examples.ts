@@ -70,6 +70,7 @@ export const dataset_examples = operation<{ group: string | null }, Examples>({
   access: 'free',
   formats: ['json', 'markdown'],
   long: { part: 'items', more: 'group keeps one group.' },
+  answers: [{ want: 'a few complete records, to see what there is', query: 'group={value}' }],
   input: () => z.object({ group: z.string().optional().describe('Keeps one group, such as one provider or country') }),
   output: () => z.object({ group_by: z.string(), items: z.array(RECORD_OUTPUT), ...ABOUT_OUTPUT }),
   parse: (raw) => {

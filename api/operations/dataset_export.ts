@@ -29,6 +29,7 @@ export const dataset_export = operation<{ format: ExportFormat }, Export>({
   access: 'plan',
   formats: ['json', 'markdown'],
   own_format: true,
+  answers: [{ want: 'a file with every record and value', query: 'format={format}' }],
   input: () =>
     z.object({
       format: z.enum(EXPORT_FORMATS).default('csv').describe('What the file holds: csv and jsonl have a record a line'),

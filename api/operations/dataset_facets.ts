@@ -37,6 +37,10 @@ export const dataset_facets = operation<FacetsInput, Facets>({
   group: 'dataset',
   access: 'free',
   formats: ['json', 'markdown'],
+  answers: [
+    { want: 'how many records match', query: 'by={field}&limit=1&{filters}' },
+    { want: 'the commonest values of a field, each with its count', query: 'by={field}&limit={n}&{filters}' },
+  ],
   input: (pack) =>
     z.looseObject({
       by: attributeName(pack, 'Attribute to count by', counted),

@@ -5,73 +5,51 @@ import { onlyParameters } from '../../data/parse.ts';
 import type { Release } from '../../data/release.ts';
 import { datasetUrl } from '../../packs/links.ts';
 import type { Attribute, Pack } from '../../packs/model.ts';
+import { callsTable, stepsText } from '../formats/calls.ts';
 import { cell } from '../formats/cells.ts';
 import { blocks, escapeText, Markup, table } from '../formats/markdown.ts';
-import { type Context, type Operation, operation } from '../operation.ts';
+import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf, releaseVersion } from './about.ts';
-import { addressOf, pricesOf } from './datasets_list.ts';
 
 type Guide = { text: string } & About;
 
-const RULES = [
-  'Name only the filters listed here: an unknown one is refused with the nearest known name, never ignored.',
-  'Ask for the `fields` you need, and prefer Markdown (`.md` after the path): far fewer tokens than JSON, same price.',
-  'A missing value is absent. A price is a number or a range `{min, max, currency}`.',
-  'Every value has its provenance: `source_url`, `observed_at`, `confidence`. Check the source before a costly decision.',
-  'Cite with the `attribution` of the record; it ends with its public page.',
-  'Send the `ETag` back as `If-None-Match`: an unchanged record is a 304 and free.',
-];
-
-/** How an agent best goes about it (specification section 1, "Recommended call order"). */
-function workflow({ pack }: Release, ctx: Context): string {
-  const base = `${ctx.base_url}/v1/${pack.id}`;
-  return [
-    `1. Freshness: GET ${base}/status`,
-    `2. Valid filter values with counts: GET ${base}/facets?by=${pack.group_by}`,
-    `3. Search narrowly: GET ${base}/entities.md?q=…&fields=…`,
-    `4. Full records: GET ${base}/entities/batch?ids=…, or one: GET ${base}/entities/{id or slug}`,
-    `5. Figures instead of records: GET ${base}/stats.md?attribute=…&group_by=…; over time: GET ${base}/timeseries.md?attribute=…&days=…; side by side: GET ${base}/compare.md?ids=…`,
-    `6. See the shape for nothing: GET ${base}/samples (fictional), ${base}/examples (real, complete)`,
-  ].join('\n');
+/** Each kind of filter in words; `a` stands for a field. */
+function grammar(pack: Pack): string {
+  const near = pack.attributes.some(({ type }) => type === 'geo');
+  const written: [string, string][] = [
+    ['`a=x,y`', 'a is x or y'],
+    ['`not_a=x,y`', 'a is neither; records without a are kept'],
+    ['`like_a=x`', 'a contains x'],
+    ['`min_a=1` `max_a=9`', 'a is at least, at most; of a price range the upper, the lower end counts'],
+    ['`has_a=true`', 'a is known; `false`: unknown'],
+    ['`q=words`', 'each word begins a word of the record'],
+    ...(near ? [['`near=lat,lng,km`', 'it lies within so many kilometres'] as [string, string]] : []),
+    ['`ids=a,b` `updated_since=time` `min_quality=0.8`', 'as they say'],
+  ];
+  const rows = written.map((cells) => cells.map((text) => new Markup(text)));
+  return blocks(
+    table(['filter', 'keeps records where'], rows),
+    'All must hold. Letter case and accents never matter; an unknown name is an error that suggests the nearest. `sort=-a` is descending, `sort=a` ascending, `-quality` the default; records without the field come last. `limit` 1 to 100 (20); `cursor` from the page before; `total=true` counts.',
+  ).trim();
 }
 
-function operations({ pack }: Release, ctx: Context): string {
-  const own = ctx.operations.filter(({ route }) => route.path.includes(':ds'));
-  const price = ({ access, previews, price: of }: Operation) => {
-    if (!of) return access === 'free' ? 'free' : access;
-    const each = `${pack.prices[of.of] / 1e6} EUR${of.times ? ' for each id' : ''}`;
-    return previews ? `${each}; public fields free, 20 records a day` : each;
-  };
+/** Every field with what it means, who sees it, and its filters by their exact names. */
+function fields({ pack, manifest }: Release): string {
+  const filters = Map.groupBy(filterGrammar(pack, manifest), ({ attribute }) => attribute);
   return table(
-    ['operation', 'GET', 'price', 'what for'],
-    own.map((each) => [each.name, addressOf(each, '', pack.id), price(each), each.description]),
+    ['field', 'type', 'access', 'filters', 'for example', 'meaning'],
+    pack.attributes.map((each) => {
+      const own = filters.get(each.name) ?? [];
+      return [
+        each.name,
+        each.unit === null ? each.type : `${each.type}, ${each.unit}`,
+        each.public ? 'public' : 'paid',
+        new Markup(own.map(({ name }) => `\`${name}\``).join(' ')),
+        values(each, own.find(({ values }) => values)?.values),
+        each.description,
+      ];
+    }),
   );
-}
-
-function fields({ pack }: Release): string {
-  return table(
-    ['field', 'type', 'unit', 'access', 'example', 'meaning'],
-    pack.attributes.map((each) => [
-      each.name,
-      each.type,
-      each.unit,
-      each.public ? 'public' : 'paid',
-      cell(each.example),
-      each.description,
-    ]),
-  );
-}
-
-/** Filter names by attribute, with what they take and a few values that exist. */
-function filters({ pack, manifest }: Release): string {
-  const grammar = filterGrammar(pack, manifest);
-  const rows = pack.attributes.flatMap((attribute) => {
-    const own = grammar.filter((filter) => filter.attribute === attribute.name);
-    if (own.length === 0) return [];
-    const names = new Markup(own.map(({ name }) => `\`${name}\``).join(' '));
-    return [[names, attribute.type, values(attribute, own.find(({ values }) => values)?.values)]];
-  });
-  return table(['parameters', 'type', 'values, for example'], rows);
 }
 
 function values(attribute: Attribute, known: readonly string[] | undefined): string {
@@ -80,51 +58,36 @@ function values(attribute: Attribute, known: readonly string[] | undefined): str
   return String(cell(typeof example === 'object' && 'min' in example ? example.min : example));
 }
 
-/** The grammar of a search in three lines. */
-function grammar(pack: Pack): string {
-  const near = pack.attributes.some(({ type }) => type === 'geo') ? ' · `near=lat,lng,km`' : '';
-  return [
-    '`a=x,y` any of · `not_a=x,y` none of (keeps records without it) · `like_a=` contains · `min_a=`, `max_a=` bounds, of a range its near end · `has_a=true|false`.',
-    `\`q\` words, each a prefix${near} · \`sort=quality|updated|<attribute>\`, \`-\` in front for descending, \`-quality\` by default · \`limit\` 1 to 100 (20) · \`cursor\` from \`next_cursor\` · \`fields=a,b\` · \`total=true\` · \`ids=\` ids or slugs · \`updated_since=\` ISO time · \`min_quality=\` 0 to 1.`,
-    'Letter case and accents never matter.',
-  ].join('\n');
-}
-
 /** The guide as Markdown; also what the nightly build writes. */
 function guideText(release: Release, ctx: Context): string {
   const { pack, manifest } = release;
-  const tools = ctx.operations.filter(({ tool }) => tool !== false).map(({ name }) => name);
-  const prices = Object.entries(pricesOf(release, ctx)).map(
-    ([name, { eur, usd }]) => `${name} ${eur} EUR (${usd} USD)`,
-  );
+  const { base_url } = ctx;
+  const tools = ctx.operations.filter(({ tool }) => tool !== false).map(({ name }) => `\`${name}\``);
+  const about = aboutDataset(pack, base_url);
   return blocks(
     `# ${escapeText(pack.title)}: guide for agents`,
     `> ${escapeText(pack.description)}`,
-    `Dataset \`${pack.id}\`: ${manifest.records} records, release ${manifest.release} of ${manifest.created_at.slice(0, 10)}, last collected ${manifest.last_collection.slice(0, 10)}.`,
+    `Dataset \`${pack.id}\` at ${base_url}: ${manifest.records} records, release ${manifest.release} of ${manifest.created_at.slice(0, 10)}, last collected ${manifest.last_collection.slice(0, 10)}. Rules, keys and errors: ${base_url}/llms.txt`,
     pack.guide.trim(),
-    '## Order of calls',
-    workflow(release, ctx),
-    '## Rules',
-    RULES.map((rule) => `- ${rule}`).join('\n'),
-    '## Search',
+    '## The cheapest call for each question',
+    stepsText(),
+    callsTable(ctx.operations, pack),
+    '## Filters and order',
     grammar(pack),
-    '## Filters',
-    filters(release),
     '## Fields',
+    `A value that is missing is not known. A price is a number or a range \`{min, max, currency}\`. Values with their counts, free: \`/v1/${pack.id}/facets.md?by=${pack.group_by}\``,
     fields(release),
-    '## Operations and prices',
-    operations(release, ctx),
-    `Prices a call: ${prices.join(', ')}. Without a key, search shows public fields, 20 records a day; the rest answers 402 with the ways to pay.`,
     '## Tools',
-    `Names, the same for every channel: ${tools.map((name) => `\`${name}\``).join(', ')}.`,
+    `MCP tools and A2A skills take the same names and parameters, \`dataset\` and \`entity_id\` (the slug) beside them: ${tools.join(', ')}.`,
     '## Links',
     [
-      `- [Schema with every filter](${ctx.base_url}/v1/${pack.id}/schema)`,
-      `- [Public values of all records](${ctx.base_url}/v1/${pack.id}/llms-full.txt)`,
-      `- [The register](${ctx.base_url}/llms.txt)`,
-      `- [Page for people](${datasetUrl(ctx.base_url, pack.id)})`,
+      `- [Schema with every filter](${base_url}/v1/${pack.id}/schema)`,
+      `- [Fictional samples](${base_url}/v1/${pack.id}/samples)`,
+      `- [Public values of all records](${base_url}/v1/${pack.id}/llms-full.txt)`,
+      `- [The register](${base_url}/llms.txt)`,
+      `- [Page for people](${datasetUrl(base_url, pack.id)})`,
     ].join('\n'),
-    `License: ${escapeText(aboutDataset(pack, ctx.base_url).license)}. Cite: ${aboutDataset(pack, ctx.base_url).attribution}`,
+    `License: ${escapeText(about.license)}. Cite: ${about.attribution}`,
   );
 }
 

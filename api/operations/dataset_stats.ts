@@ -49,6 +49,13 @@ export const dataset_stats = operation<StatsInput, Stats>({
   price: { of: 'stats' },
   formats: ['json', 'markdown'],
   long: { more: 'Group by an attribute with fewer values, or filter.' },
+  answers: [
+    {
+      want: 'median, quartiles, mean, minimum and maximum of a number over the records that match',
+      query: 'attribute={field}&{filters}',
+    },
+    { want: 'the same figures for each group of records', query: 'attribute={field}&group_by={group}&{filters}' },
+  ],
   input: (pack) =>
     z.looseObject({
       attribute: attributeName(pack, 'Numeric attribute: integer, number or price', numeric),

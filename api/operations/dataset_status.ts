@@ -74,6 +74,7 @@ export const dataset_status = operation<null, Status>({
   group: 'dataset',
   access: 'free',
   formats: ['json', 'markdown'],
+  answers: [{ want: 'how many records there are in all, how fresh they are, when they were collected' }],
   input: () => z.object({}),
   output: () =>
     z.object({

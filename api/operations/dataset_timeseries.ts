@@ -62,6 +62,7 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
   price: { of: 'stats' },
   formats: ['json', 'markdown'],
   long: { more: 'Ask for fewer days, for step=week, or without group_by.' },
+  answers: [{ want: 'how a number moved over the last days', query: 'attribute={field}&days={days}&{filters}' }],
   input: (pack) =>
     z.looseObject({
       attribute: attributeName(pack, 'Numeric attribute: integer, number or price', numeric),

@@ -30,6 +30,7 @@ export const entity_batch = operation<BatchInput & AsOf, Batch>({
   price: { of: 'get', times: ({ ids }) => ids.length },
   formats: ['json', 'markdown'],
   long: { more: 'Ask for fewer ids, or name fewer fields.' },
+  answers: [{ want: 'any fields of several records whose slugs you know', query: 'ids={slugs}&fields={fields}' }],
   input: () =>
     z.object({
       ids: list(`Ids or slugs, at most ${BOUNDS.ids}`, BOUNDS.ids),

@@ -40,6 +40,7 @@ export const entity_compare = operation<CompareInput, Compare>({
   formats: ['json', 'markdown'],
   own_tool: 'compare',
   long: { more: 'Name one attribute, or fewer ids.' },
+  answers: [{ want: 'two to five records side by side', query: 'ids={slugs}' }],
   input: (pack) =>
     z.looseObject({
       ...SELECTION_INPUT,

@@ -30,6 +30,10 @@ export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, Got>({
   entity: true,
   own_tool: 'get',
   long: { more: 'Name fewer fields.' },
+  answers: [
+    { want: 'any fields of one record whose slug you know', query: 'fields={fields}' },
+    { want: 'any fields of one record as they stood at an earlier moment', query: 'fields={fields}&as_of={time}' },
+  ],
   input: () => z.object({ ...ENTITY_INPUT, ...FIELDS_INPUT, ...AS_OF_INPUT }),
   output: () => RECORD_OUTPUT,
   example: (pack, [entity_id]) => (entity_id === undefined ? null : { entity_id, fields: someFields(pack) }),

@@ -71,6 +71,12 @@ export const entity_history = operation<FactsInput & { raw: RawInput }, Facts>({
   formats: ['json', 'markdown'],
   long: { more: 'Narrow it with attribute or since.' },
   entity: true,
+  answers: [
+    {
+      want: 'every value that a field of one record ever had, from which source, and why it counts',
+      query: 'attribute={field}',
+    },
+  ],
   input: (pack) =>
     z.object({
       ...ENTITY_INPUT,

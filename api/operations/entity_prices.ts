@@ -27,6 +27,7 @@ export const entity_prices = operation<RawInput, Prices>({
   formats: ['json', 'markdown'],
   entity: true,
   own_tool: 'prices',
+  answers: [{ want: 'all prices of one record whose slug you know' }],
   input: () => z.object(ENTITY_INPUT),
   output: () =>
     z.object({

@@ -44,6 +44,17 @@ export const entity_search = operation<SearchInput, Found>({
     shorter: (input, limit) => ({ ...input, limit }),
     more: 'Go on with cursor=next_cursor, or name fewer fields.',
   },
+  answers: [
+    {
+      want: 'public fields of the records that match, or the first of them in some order',
+      query: '{filters}&sort={order}&limit={n}&fields={fields}',
+      open: true,
+    },
+    {
+      want: 'any fields of the records that match, or the first of them in some order',
+      query: '{filters}&sort={order}&limit={n}&fields={fields}',
+    },
+  ],
   input: () => z.looseObject(SEARCH_INPUT),
   output: () =>
     z.object({

@@ -41,6 +41,7 @@ export const entity_similar = operation<SimilarInput & { entity_id: string }, Si
     more: 'Name fewer fields to get them all.',
   },
   entity: true,
+  answers: [{ want: 'records most like one whose slug you know', query: 'limit={n}&fields={fields}' }],
   input: (pack) =>
     z.looseObject({
       ...ENTITY_INPUT,

@@ -166,7 +166,13 @@ describe('a dataset', () => {
     const { filters, attributes } = (await body('/v1/tools/schema')) as { filters: Body[]; attributes: Body[] };
     for (const { name } of filters) expect(guide).toContain(`\`${name}\``);
     for (const { name } of attributes) expect(guide).toContain(`|${name}|`);
-    for (const part of ['Good first questions', '0.008 EUR', '`entity_search`', 'facets?by=maker', '20 records a day'])
+    for (const part of [
+      'Good first questions',
+      '|entity_search|0.008|',
+      '`entity_search`',
+      'facets.md?by=maker',
+      '20 records a day',
+    ])
       expect(guide).toContain(part);
   });
 

@@ -14,7 +14,7 @@ const UPDATE = process.env['UPDATE_BUILDS'] === '1';
 const CASES = readdirSync(import.meta.dirname).filter((name) => existsSync(join(import.meta.dirname, name, 'input')));
 /** What describes the API rather than the data; live.test.ts holds it against the running API. */
 const LEFT_OUT =
-  /^(\.build\/.*|robots\.txt|openapi\.json|\.well-known\/.*|.*llms\.txt|v1\/datasets(\.md)?|assets\/.*)$/;
+  /^((\.build|\.well-known|assets|docs|mcp|sitemap)\/.*|robots\.txt|openapi\.json|auth\.md|favicon\.ico|sitemap\.xml|.*llms\.txt|v1\/(datasets|catalog)(\.md)?)$/;
 
 /** The files of a folder by path, with their bytes. */
 function filesOf(root: string): Map<string, string> {

@@ -1,0 +1,55 @@
+// /auth.md: how an agent comes to a credential, uses it, and gets rid of it.
+import { blocks } from '../formats/markdown.ts';
+import type { Document, View } from './document.ts';
+
+function authText({ base_url, x402 }: View): string {
+  return blocks(
+    '# auth.md: how to authenticate with the Dataset register',
+    `> Free operations take no credential. Everything else takes an API key, an access token that spends from one${x402 ? ', or an x402 payment' : ''}.`,
+    '## 1. Discover',
+    [
+      `A 401 carries \`WWW-Authenticate: Bearer resource_metadata="…"\`, which leads to ${base_url}/.well-known/oauth-protected-resource (RFC 9728) and from there to the authorization server.`,
+      `A 402 says what the call costs (\`price_eur\`, \`price_usd\`) and in \`how_to_pay\` which ways are open to you, each with its address.`,
+    ].join('\n\n'),
+    '## 2. Register',
+    [
+      `\`POST ${base_url}/v1/keys\` with \`{"email": "you@example.org"}\` answers 201 with \`key\`, shown this once, and 0.50 EUR of credit. One key for each address; a second request is 409 \`key_exists\`.`,
+      `Lost it: \`POST ${base_url}/v1/keys/recover\` with the same body mails a link that replaces it.`,
+    ].join('\n\n'),
+    '## 3. Use',
+    [
+      '- `Authorization: Bearer <API_KEY>`, or `X-API-Key: <API_KEY>`. In an address (`?api_key=`) only to try things in a browser.',
+      `- \`GET ${base_url}/v1/keys/me\`: balance, plan, ledger. \`POST ${base_url}/v1/keys/topup\` with \`{"amount_eur": 10}\` answers a checkout for a person to pay.`,
+      '- `X-Charge-EUR` and `X-Balance-EUR` on every charged answer; `X-Max-Price-EUR` in a request caps its price; `Idempotency-Key` charges a repeated request once.',
+    ].join('\n'),
+    '## 4. Let a client spend from your key (OAuth 2.1)',
+    [
+      `Metadata: ${base_url}/.well-known/oauth-authorization-server (RFC 8414). Register a client at ${base_url}/oauth/register (RFC 7591), or use a client ID metadata document. Authorization code with PKCE, method S256; scope \`read\`; send \`resource\` (RFC 8707).`,
+      'The person signs in with their own key and says what the client may spend. Access tokens are ES256 JWTs, good for an hour; refresh tokens rotate. A client registered with an API key may also use `client_credentials`.',
+      `MCP clients that begin only after a 401 connect to ${base_url}/mcp/account instead of ${base_url}/mcp.`,
+    ].join('\n\n'),
+    ...(x402
+      ? [
+          '## 5. Pay a call without an account (x402)',
+          `Ask without a credential; the 402 carries \`PAYMENT-REQUIRED\`. Sign one of the payments it accepts and repeat the request with \`PAYMENT-SIGNATURE\`. Terms: ${base_url}/.well-known/x402.json`,
+        ]
+      : []),
+    '## Errors',
+    [
+      '- 401 `key_required`, `invalid_key`, `invalid_token`: no credential, or one that stands for nobody.',
+      '- 402 `payment_required`, `insufficient_credits`, `quota_exceeded`: pay, top up, or wait until midnight UTC for free previews.',
+      '- 403 `plan_required`, `admin_required`: the key may not. 429 `rate_limited`: wait `retry_after_seconds`.',
+    ].join('\n'),
+    '## Revoke',
+    `Tokens: \`POST ${base_url}/oauth/revoke\` with \`token\` and \`client_id\` (RFC 7009). A key: its replacement by \`/v1/keys/recover\` ends the old one and every token of it at once.`,
+    `Guide: ${base_url}/llms.txt`,
+  );
+}
+
+export const auth: Document = {
+  path: '/auth.md',
+  title: 'How to authenticate',
+  rel: 'service-meta',
+  content_type: 'text/markdown; charset=utf-8',
+  text: authText,
+};

@@ -1,0 +1,64 @@
+// /.well-known/datasets.jsonld: the datasets in the words of schema.org, for search engines of data.
+import { cited, datasetUrl } from '../../packs/links.ts';
+import type { Context } from '../operation.ts';
+import type { Document, View } from './document.ts';
+import { IDENTITY } from './identity.ts';
+
+type Release = NonNullable<Context['release']>;
+
+function dataset({ pack, manifest }: Release, { base_url }: View): object {
+  const url = datasetUrl(base_url, pack.id);
+  const at = `${base_url}/v1/${pack.id}`;
+  const file = (name: string, contentUrl: string, encodingFormat: string) => ({
+    '@type': 'DataDownload',
+    name,
+    contentUrl,
+    encodingFormat,
+  });
+  return {
+    '@type': 'Dataset',
+    '@id': url,
+    name: pack.title,
+    description: `${pack.description} ${manifest.records} records, each value with its source, time and confidence.`,
+    url,
+    identifier: pack.id,
+    license: pack.license.url,
+    creditText: cited(pack),
+    creator: { '@type': 'Organization', name: IDENTITY.title, url: `${base_url}/` },
+    isBasedOn: pack.sources.map((source) => source.url),
+    keywords: pack.keywords,
+    version: manifest.release,
+    dateModified: manifest.created_at,
+    datePublished: manifest.created_at,
+    isAccessibleForFree: false,
+    includedInDataCatalog: { '@id': `${base_url}/#catalog` },
+    variableMeasured: pack.attributes.map(({ name, description, unit }) => ({
+      '@type': 'PropertyValue',
+      name,
+      description,
+      ...(unit === null ? {} : { unitText: unit }),
+    })),
+    distribution: [
+      file('Public values of every record', `${at}/llms-full.txt`, 'text/plain'),
+      file('Real example records', `${at}/examples`, 'application/json'),
+      file('Records', `${at}/entities`, 'application/json'),
+    ],
+  };
+}
+
+export const datasetsJsonld: Document = {
+  path: '/.well-known/datasets.jsonld',
+  title: 'Datasets in schema.org terms',
+  rel: 'describedby',
+  content_type: 'application/ld+json',
+  text: (view) =>
+    JSON.stringify({
+      '@context': 'https://schema.org/',
+      '@type': 'DataCatalog',
+      '@id': `${view.base_url}/#catalog`,
+      name: IDENTITY.title,
+      description: IDENTITY.description,
+      url: `${view.base_url}/`,
+      dataset: view.releases.map((release) => dataset(release, view)),
+    }),
+};

@@ -1,0 +1,100 @@
+// /sitemap.xml: the pages for people and every record's page, in parts of 50,000 as the protocol allows (sitemaps.org).
+import { datasetUrl, recordUrl } from '../../packs/links.ts';
+import type { Context } from '../operation.ts';
+import { type Document, remembered, type View } from './document.ts';
+import { registerVersion } from './early.ts';
+
+type Release = NonNullable<Context['release']>;
+
+/** Addresses of one file, at most. */
+const PART = 50_000;
+/** Records read at once. */
+const CHUNK = 1_000;
+
+const XML = '<?xml version="1.0" encoding="UTF-8"?>\n';
+const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
+
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+const entry = (name: 'url' | 'sitemap', at: string, modified: string) =>
+  `<${name}><loc>${escaped(at)}</loc><lastmod>${modified}</lastmod></${name}>\n`;
+
+/** The page of the dataset stands before those of its records. */
+const partsOf = ({ manifest }: Release) => Math.ceil((manifest.records + 1) / PART);
+
+/** The slugs of a release's records, best first, as searches see them. */
+async function* slugs({ engine }: Release): AsyncGenerator<{ slug: string; updated_at: string }> {
+  let after: Awaited<ReturnType<Release['engine']['search']>>['next'] = null;
+  do {
+    const sort = { key: 'quality', descending: true } as const;
+    const page = await engine.search({ where: [], sort, after, limit: CHUNK, total: false });
+    for (const { body } of await engine.bodies(page.ordinals)) {
+      const { slug, updated_at } = JSON.parse(body) as { slug: string; updated_at: string };
+      yield { slug, updated_at };
+    }
+    after = page.next;
+  } while (after !== null);
+}
+
+/** The files of a dataset, made in one pass over its records. */
+async function filesOf(view: View, release: Release): Promise<string[]> {
+  const { id } = release.pack;
+  const files: string[] = [];
+  let lines = [entry('url', datasetUrl(view.base_url, id), release.manifest.created_at)];
+  const close = () => files.push(`${XML}<urlset ${NAMESPACE}>\n${lines.join('')}</urlset>\n`);
+  for await (const { slug, updated_at } of slugs(release)) {
+    if (lines.length === PART) {
+      close();
+      lines = [];
+    }
+    lines.push(entry('url', `${recordUrl(view.base_url, id, slug)}.md`, updated_at));
+  }
+  close();
+  return files;
+}
+
+const released = ({ releases }: View) => releases.map(({ manifest }) => manifest.created_at).sort();
+
+export const sitemap: Document = {
+  path: '/sitemap.xml',
+  title: 'Every page',
+  rel: 'sitemap',
+  content_type: 'application/xml',
+  text: (view) => {
+    const newest = released(view).at(-1) ?? view.now.toISOString();
+    const files = view.releases.flatMap((release) =>
+      Array.from({ length: partsOf(release) }, (_, at) =>
+        entry('sitemap', `${view.base_url}/sitemap/${release.pack.id}-${at + 1}.xml`, release.manifest.created_at),
+      ),
+    );
+    const pages = entry('sitemap', `${view.base_url}/sitemap/pages.xml`, newest);
+    return `${XML}<sitemapindex ${NAMESPACE}>\n${pages}${files.join('')}</sitemapindex>\n`;
+  },
+};
+
+export const sitemapParts: Document = {
+  path: '/sitemap/:part',
+  title: 'Pages of one dataset',
+  content_type: 'application/xml',
+  each: ({ releases }) => [
+    { part: 'pages.xml' },
+    ...releases.flatMap((release) =>
+      Array.from({ length: partsOf(release) }, (_, at) => ({ part: `${release.pack.id}-${at + 1}.xml` })),
+    ),
+  ],
+  text: async (view, params) => {
+    if (params['part'] === 'pages.xml') {
+      const newest = released(view).at(-1) ?? view.now.toISOString();
+      const pages = ['/', '/docs', '/llms.txt'].map((path) => entry('url', view.base_url + path, newest));
+      return `${XML}<urlset ${NAMESPACE}>\n${pages.join('')}</urlset>\n`;
+    }
+    const [, id, number] = /^(.+)-([1-9]\d{0,3})\.xml$/.exec(params['part'] ?? '') ?? [];
+    const release = view.releases.find(({ pack }) => pack.id === id);
+    if (!release || id === undefined || Number(number) > partsOf(release)) return null;
+    return (await files(view, { id }))[Number(number) - 1] ?? null;
+  },
+};
+
+const files = remembered(registerVersion, (view, { id }) => {
+  const release = view.releases.find(({ pack }) => pack.id === id);
+  return release ? filesOf(view, release) : [];
+});

@@ -1,0 +1,67 @@
+// Which call answers which question, and what it costs: the table in the guides, projected from the operations.
+
+import type { Pack } from '../../packs/model.ts';
+import { eur } from '../../packs/money.ts';
+import type { Operation } from '../operation.ts';
+import { Markup, table } from './markdown.ts';
+
+/** Dearest last; free calls first. Plans come at the end. */
+function rank({ access, price }: Operation, pack: Pack | null, open: boolean): number {
+  if (access === 'plan') return Number.POSITIVE_INFINITY;
+  if (open || !price) return 0;
+  return pack === null ? 1 : pack.prices[price.of];
+}
+
+function cost({ access, price }: Operation, pack: Pack | null, open: boolean): string {
+  if (access === 'plan') return 'plan';
+  if (open) return 'free without a key, 20 records a day';
+  if (!price || (pack !== null && price.free?.(pack))) return 'free';
+  const each = price.times ? ' for each id' : '';
+  return pack === null ? `price of ${price.of}${each}` : `${eur(pack.prices[price.of])}${each}`;
+}
+
+/** The path of a call in Markdown, with its parameters. `{dataset}` stands where no dataset is named. */
+function address({ route, formats }: Operation, pack: Pack | null, query: string | undefined): string {
+  const path = route.path.replace(':ds', pack?.id ?? '{dataset}').replace(':entity_id', '{slug}');
+  const twin = formats.includes('markdown') && !/\.\w+$/.test(path) ? '.md' : '';
+  return `${path}${twin}${query === undefined ? '' : `?${query}`}`;
+}
+
+/** One row for each question that an operation of the table answers best, the cheapest first. */
+export function callsTable(operations: readonly Operation[], pack: Pack | null): string {
+  const page = [
+    'all public fields of one record whose slug you know, each with its source',
+    new Markup(`\`/datasets/${pack?.id ?? '{dataset}'}/{slug}.md\``),
+    '',
+    'free',
+  ];
+  const rows = operations.flatMap((operation) =>
+    (operation.answers ?? []).map(({ want, query, open = false }) => ({
+      rank: rank(operation, pack, open),
+      row: [
+        want,
+        new Markup(`\`${address(operation, pack, query)}\``),
+        operation.tool === false || open ? '' : operation.name,
+        cost(operation, pack, open),
+      ],
+    })),
+  );
+  const sorted = [...rows, { rank: 0, row: page }].sort((a, b) => a.rank - b.rank);
+  return table(
+    ['you want', 'GET', 'tool', 'EUR'],
+    sorted.map(({ row }) => row),
+  );
+}
+
+/** How to go about it, in the order in which it saves most. */
+export const STEPS: readonly string[] = [
+  'Take the first row below that answers the question: rows are sorted by price.',
+  'Fill in `{…}` with names from the guide of the dataset; leave out parameters you have nothing for. `{filters}` are one or more filters, joined by `&`.',
+  'Fields marked public cost nothing where a call is free without a key: then send no key. A paid field, also in a filter or an order, needs one.',
+  'You need paid fields of one record and can find it by public ones: ask for its slug without a key first, then get it; that is cheaper than a paid search.',
+  'Ask for no more records (`limit`) and fields (`fields`) than the answer needs.',
+  'Cite with the `attribution` of the answer; open `source_url` before a decision that costs something.',
+];
+
+/** The steps as a numbered list. */
+export const stepsText = (): string => STEPS.map((step, at) => `${at + 1}. ${step}`).join('\n');
