@@ -15,18 +15,16 @@ const LISTED = [
   ...['/v1/catalog', '/.well-known/api-catalog', '/.well-known/mcp/server-card.json', '/mcp/server-card'],
   ...['/.well-known/ai-catalog.json', '/.well-known/agent-skills/index.json', '/.well-known/datasets.jsonld'],
   ...['/.well-known/agent-skills/dataset-register-tools/SKILL.md', '/sitemap/tools-1.xml', '/v1/tools/llms.txt'],
-  ...['/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource'],
+  ...[
+    '/.well-known/x402.json',
+    '/.well-known/x402',
+    '/.well-known/oauth-authorization-server',
+    '/.well-known/oauth-protected-resource',
+  ],
 ];
 
 /** Addresses that documents name and that come with other work: they leave this list when they are there. */
-const AWAITED = [
-  '/mcp',
-  '/mcp/account',
-  '/a2a/v1',
-  '/.well-known/agent-card.json',
-  '/.well-known/x402.json',
-  '/.well-known/oauth-protected-resource/mcp',
-];
+const AWAITED = ['/a2a/v1', '/.well-known/agent-card.json'];
 
 let app: TestApp;
 let dist: string;

@@ -1,5 +1,6 @@
 // The MCP server of one request: the SDK speaks the protocol, the handlers answer from the table of operations.
 import { ProtocolError, ProtocolErrorCode, Server, type ServerOptions } from '@modelcontextprotocol/server';
+import { IDENTITY } from '../../discovery/identity.ts';
 import type { Tool } from '../../formats/tools.ts';
 import { callTool, type ToolResult, UnknownTool } from './call.ts';
 import { listResources, listTemplates, readResource } from './resources.ts';
@@ -33,7 +34,8 @@ export function serverFor(session: Session): Server {
 
 /** Who answers: name, and the version of the interface. */
 export function identity(base_url: string) {
-  return { name: 'dataset-register', title: 'Dataset register', version: '1.0.0', websiteUrl: base_url };
+  const { name, title, version } = IDENTITY;
+  return { name, title, version, websiteUrl: base_url };
 }
 
 /** What a model is told once, before it sees the tools. */
