@@ -2,7 +2,8 @@
 import type { Operation } from '../operation.ts';
 import { entity_search } from './entity_search.ts';
 
-const { previews: _, ...same } = entity_search;
+// No question is answered best by it: the guides name the search that may be free.
+const { previews: _, answers: __, ...same } = entity_search;
 
 /** The same search in everything else, and no tool of its own. */
 export const entity_search_paid: Operation = {
