@@ -58,7 +58,7 @@ export const plans = section('contract 3', {
   'price.derived': done('batch is get times ids asked, similar is search, timeseries is stats'),
   'x402.after-answer': done('x402 settles when the answer is ready, which is withheld until then'),
   'x402.one-delivery': done('one payment, one delivery'),
-  'x402.unclear': planned('an unclear settlement is 503 with Retry-After, never a new 402'),
+  'x402.unclear': done('an unclear settlement is 503 with Retry-After, never a new 402'),
   'plan.payg': done('payg: 60 paid calls a minute'),
   'plan.pro': done('pro: 300 a minute, export and changes, 49 EUR a month'),
   'plan.scale': done('scale: 1200 a minute, export and changes, 199 EUR a month'),

@@ -8,11 +8,14 @@ import { BASE, type TestApp, type TestOptions, testApp } from '../app.ts';
 import { decoded, encoded, pay, type Twist } from '../chain/buyer.ts';
 import { noChain, ROLES, type Role, startChain, type TestChain } from '../chain/chain.ts';
 import { startFacilitator, type TestFacilitator } from '../chain/facilitator.ts';
+import { startNode, type TestNode } from '../chain/node.ts';
 import { describeStores } from '../stores.ts';
 
 export interface Stage {
   chain: TestChain;
   facilitator: TestFacilitator;
+  /** What the service asks about the chain. */
+  node: TestNode;
   app: TestApp;
   /** Another app on the same state: a second process on PostgreSQL, the same one on SQLite. */
   other: TestApp;
@@ -48,7 +51,7 @@ const slowOn = (stage: Stage): Operation => ({
 
 /** How long things are waited for, in milliseconds: long, so that a slow machine fails no test, or short, to see it end. */
 const PATIENT = { verify: 30_000, settle: 45_000, mined: 20_000 };
-export const HASTY = { verify: 1_000, settle: 2_000, mined: 400 };
+export const HASTY = { verify: 3_000, settle: 4_000, mined: 500 };
 
 /** One `describe` per store with everything in it; where there is no chain, its tests are skipped and say why. */
 export function describeX402(
@@ -63,6 +66,7 @@ export function describeX402(
       if (noChain() !== null) return;
       await open();
       stage.chain = await startChain();
+      stage.node = await startNode(stage.chain.url);
       stage.facilitator = await startFacilitator(stage.chain.url, { patience: patience.mined });
       const store = { ...(databaseUrl ? { databaseUrl } : {}), ...(schema ? { schema } : {}) };
       const operations = [...EVERY_OPERATION, slowOn(stage)];
@@ -75,6 +79,7 @@ export function describeX402(
       const why = noChain();
       if (why !== null) context.skip(why);
       stage.facilitator.plain();
+      stage.node.down = false;
       Object.assign(stage, { runs: 0, later: 0, during: async () => {} });
     });
     afterAll(async () => {
@@ -82,6 +87,7 @@ export function describeX402(
       await stage.app.close();
       if (stage.other !== stage.app) await stage.other.close();
       await stage.facilitator.stop();
+      await stage.node.stop();
       await stage.chain.stop();
     });
     body(stage);
@@ -95,7 +101,7 @@ export function offered(stage: Stage, patience = PATIENT): Pick<TestOptions, 'x4
       pay_to: ROLES.merchant.address,
       tokens: ['usdc', 'usdt'],
       facilitator_url: stage.facilitator.url,
-      rpc_url: stage.chain.url,
+      rpc_url: stage.node.url,
       patience,
     },
     now: () => new Date(Date.now() + stage.later),
