@@ -96,6 +96,7 @@ export function storedAccounts({ store, quotas, send, desk, base_url }: Parts): 
     list: async (limit, after, now) => (await listKeys(store, limit, after)).map((key) => view(key, now)),
     async revoke(id, now) {
       if (!(await revokeKey(store, id, now))) throw noSuchKey();
+      await desk.close(id, now);
     },
     async grant(id, { amount, plan, reason }, { now, request_id }) {
       await known(id);

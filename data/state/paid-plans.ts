@@ -108,6 +108,16 @@ export async function billed(store: Store, key_id: string, superseded: boolean):
     .execute();
 }
 
+/** Marks all that is billed for a key as to be ended. */
+export async function supersede(store: Store, key_id: string, now: number): Promise<void> {
+  await store.db
+    .updateTable('subscriptions')
+    .set({ superseded_at: now })
+    .where('key_id', '=', key_id)
+    .where('superseded_at', 'is', null)
+    .execute();
+}
+
 /** The provider bills a subscription no more. What is paid stays paid. Answers its key; null when it is none of ours. */
 export async function endSubscription(tx: Tx | Store['db'], id: string, at: number): Promise<string | null> {
   const row = await tx

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
+import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../app.ts';
@@ -72,6 +73,19 @@ describe('the sandbox checkout in Chromium', () => {
     await page.screenshot({ path: join(PICTURES, `checkout-${name}.png`), fullPage: true });
   };
 
+  /** What axe finds to be in somebody's way, contrast included. It is a script, so it looks from a context that has them. */
+  async function barriers(browser: Browser, look: (typeof looks)[number][1], url: string): Promise<string[]> {
+    const context = await browser.newContext(look);
+    const page = await context.newPage();
+    await page.goto(url);
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate(
+      () => (globalThis as unknown as { axe: typeof axe }).axe.run() as Promise<{ violations: { id: string }[] }>,
+    );
+    await context.close();
+    return violations.map(({ id }) => id);
+  }
+
   async function topup({ app }: Stand): Promise<{ url: string; headers: Record<string, string> }> {
     const { headers } = await newKey(app);
     const body = JSON.stringify({ amount_eur: 20 });
@@ -112,6 +126,7 @@ describe('the sandbox checkout in Chromium', () => {
       await page.getByRole('heading', { name: 'Paid' }).waitFor();
       expect(page.url()).toContain('/checkout/done?session=sandbox_');
       await picture(page, `${name}-paid`);
+      expect(await barriers(at.browser, look, page.url())).toEqual([]);
       expect(await balance(at.app, headers)).toBe(20.5);
       // Back, and pressed again: still one payment.
       await page.goBack();

@@ -337,6 +337,41 @@ describeApps('a plan', options, (stage) => {
     }
   });
 
+  it('that was paid back before anybody told of the payment never begins', async () => {
+    const { app } = stage;
+    const { headers, id } = await newKey(app);
+    const { session } = await subscribe(app, headers, 'pro');
+    const invoice = month(session);
+    const payment = `pi_early_${id}`;
+    await tell(app, 'charge.refunded', chargeOf(payment, 4900, 4900));
+    const payments = { id: 'inpay_1', invoice: invoice['id'], payment: { payment_intent: payment } };
+    expect(await tell(app, 'invoice_payment.paid', payments)).toBe('200 waiting');
+    expect(await tell(app, 'invoice.paid', invoice)).toBe('200 booked');
+    expect([await planOf(app, headers), await balance(app, headers)]).toEqual(['payg', 0.5]);
+    const kinds = ['plan_payment 49', 'plan -49', 'refund -49', 'plan_returned 49'];
+    expect(await ledger(app, headers)).toEqual(['welcome 0.5', ...kinds]);
+  });
+
+  it('of a key that is revoked is ended at Stripe, at the latest before its next month', async () => {
+    const { app, other } = stage;
+    const [one, two] = [await subscribed(app), await subscribed(app)];
+    double.asked.length = 0;
+    const revoke = (id: string) => app.json(`/v1/keys/${id}`, { method: 'DELETE', admin: true });
+    expect((await revoke(one.id)).status).toBe(200);
+    expect(double.asked.map(({ path }) => path.split('?')[0])).toEqual([
+      `/v1/subscriptions/${one.session['subscription']}`,
+    ]);
+    double.faults.push(500, 500, 500);
+    expect((await revoke(two.id)).status).toBe(200);
+    expect(logged.at(-1)).toContain(`cannot end the subscription ${two.session['subscription']}`);
+    clock = FIRST_END;
+    double.asked.length = 0;
+    await tell(other, 'invoice.created', month(two.session, FIRST_END, { billing_reason: 'subscription_cycle' }));
+    expect(double.asked.map(({ path }) => path.split('?')[0])).toEqual([
+      `/v1/subscriptions/${two.session['subscription']}`,
+    ]);
+  });
+
   it('leaves the books right', async () => {
     const { app, other } = stage;
     expect(await verify(app.state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });

@@ -2,12 +2,13 @@
 import type { Asker } from '../../../data/accounts.ts';
 import { attachSession, type Checkout, newCheckout, noteProblem, type Order } from '../../../data/state/checkouts.ts';
 import { type Key, keyById } from '../../../data/state/keys.ts';
-import { billed, customerOf } from '../../../data/state/paid-plans.ts';
+import { billed, customerOf, supersede } from '../../../data/state/paid-plans.ts';
 import type { Store } from '../../../data/state/store.ts';
 import { currentPlan, type PlanName, SUBSCRIPTIONS } from '../../../data/subscriptions.ts';
 import { isoTime } from '../../../data/time.ts';
 import { ApiError } from '../../errors.ts';
 import { newSandboxSession } from './sandbox.ts';
+import { stopSuperseded } from './stop.ts';
 import type { StripeApi } from './stripe.ts';
 
 interface Parts {
@@ -23,6 +24,8 @@ export interface Desk {
   topup(amount: number, asker: Asker): Promise<string>;
   /** The same for a plan. `invalid_parameter` where there is nothing to buy. */
   subscribe(plan: string, asker: Asker): Promise<string>;
+  /** Ends what is billed for a key that is revoked. Never throws: what cannot be ended now is tried again before the next month. */
+  close(key_id: string, now: number): Promise<void>;
 }
 
 /** Seconds after which asking again may help. */
@@ -86,6 +89,11 @@ export function checkoutDesk({ store, base_url, provider, log }: Parts): Desk {
           `plan: this key is on ${plan} already, paid until ${isoTime(key.plan_until ?? 0)} and renewed then.`,
         );
       return open(asker, key, { kind: 'plan', plan, amount: price * 1_000_000 });
+    },
+    async close(key_id, now) {
+      await supersede(store, key_id, now);
+      if (provider === null || provider === 'sandbox') return;
+      await stopSuperseded({ store, stripe: provider, log }, key_id, now).catch(() => {});
     },
   };
 }

@@ -24,7 +24,7 @@ export interface Sandbox {
 }
 
 /** How long a link is good, in milliseconds, as with Stripe. */
-export const SANDBOX_LASTS = 86_400_000;
+const SANDBOX_LASTS = 86_400_000;
 
 /** Whether a sandbox checkout can still be paid. */
 export const payable = ({ provider, state, created_at }: Checkout, now: number): boolean =>

@@ -1,12 +1,11 @@
 // The webhook: the one thing that credits what was paid at Stripe. Every event may come late, twice or in another order.
 import { closeCheckout, type Outcome } from '../../../data/state/checkouts.ts';
 import { takeInvoice, takeInvoicePayment, takeTurn } from '../../../data/state/invoices.ts';
-import { billed, endSubscription } from '../../../data/state/paid-plans.ts';
 import { takeSession } from '../../../data/state/receipts.ts';
 import { takeDispute, takeRefund } from '../../../data/state/returns.ts';
 import type { Store } from '../../../data/state/store.ts';
-import { ApiError } from '../../errors.ts';
 import { type News, newsOf } from './events.ts';
+import { stopSuperseded } from './stop.ts';
 import type { StripeApi } from './stripe.ts';
 
 interface Parts {
@@ -32,20 +31,10 @@ export function stripeWebhook({ store, stripe, log }: Parts): Webhook {
     // Money may have come in that nothing was given for: somebody must look. Stripe has done its part and is not asked to repeat.
     if (outcome.state === 'refused')
       log(`Stripe's event ${(event as { id: string }).id} was not booked: ${outcome.why}`);
-    if ('key_id' in outcome) await stopSuperseded(outcome.key_id, now.getTime());
+    // While Stripe is away the event is refused, comes again, and this with it.
+    if ('key_id' in outcome) await stopSuperseded({ store, stripe, log }, outcome.key_id, now.getTime());
     return { received: true, outcome: outcome.state };
   };
-
-  /** A plan that was changed is billed no more. When Stripe is away the event is refused, comes again, and this with it. */
-  async function stopSuperseded(key_id: string, now: number): Promise<void> {
-    for (const { id } of await billed(store, key_id, true)) {
-      await stripe.stop(id).catch((error: Error) => {
-        log(`cannot end the subscription ${id}, which another plan replaced: ${error.message}`);
-        throw new ApiError('unavailable', 'Stripe does not answer.', { retry_after_seconds: 60 });
-      });
-      await endSubscription(store.db, id, now);
-    }
-  }
 }
 
 async function take(store: Store, news: News, now: number): Promise<Outcome> {
