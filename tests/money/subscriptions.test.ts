@@ -337,19 +337,24 @@ describeApps('a plan', options, (stage) => {
     }
   });
 
-  it('that was paid back before anybody told of the payment never begins', async () => {
+  it('that was paid back before anybody told of the payment never begins, and takes no other plan away', async () => {
     const { app } = stage;
-    const { headers, id } = await newKey(app);
-    const { session } = await subscribe(app, headers, 'pro');
-    const invoice = month(session);
-    const payment = `pi_early_${id}`;
-    await tell(app, 'charge.refunded', chargeOf(payment, 4900, 4900));
-    const payments = { id: 'inpay_1', invoice: invoice['id'], payment: { payment_intent: payment } };
-    expect(await tell(app, 'invoice_payment.paid', payments)).toBe('200 waiting');
-    expect(await tell(app, 'invoice.paid', invoice)).toBe('200 booked');
-    expect([await planOf(app, headers), await balance(app, headers)]).toEqual(['payg', 0.5]);
-    const kinds = ['plan_payment 49', 'plan -49', 'refund -49', 'plan_returned 49'];
-    expect(await ledger(app, headers)).toEqual(['welcome 0.5', ...kinds]);
+    const [fresh, before] = [await newKey(app), await subscribed(app, 'pro')];
+    for (const [{ headers, id }, plan] of [[fresh, 'payg'] as const, [before, 'pro'] as const]) {
+      const { session } = await subscribe(app, headers, 'scale');
+      double.asked.length = 0;
+      const invoice = month(session);
+      const payment = `pi_early_${id}`;
+      await tell(app, 'charge.refunded', chargeOf(payment, 19900, 19900));
+      const payments = { id: 'inpay_1', invoice: invoice['id'], payment: { payment_intent: payment } };
+      expect(await tell(app, 'invoice_payment.paid', payments)).toBe('200 waiting');
+      expect(await tell(app, 'invoice.paid', invoice)).toBe('200 booked');
+      expect(await tell(app, 'checkout.session.completed', session)).toBe('200 known');
+      expect([await planOf(app, headers), await balance(app, headers)]).toEqual([plan, 0.5]);
+      expect(double.asked).toEqual([]);
+      const rows = (await ledger(app, headers)).slice(-4);
+      expect(rows).toEqual(['plan_payment 199', 'plan -199', 'refund -199', 'plan_returned 199']);
+    }
   });
 
   it('of a key that is revoked is ended at Stripe, at the latest before its next month', async () => {
