@@ -5,8 +5,10 @@ import { allReadings, type ReadingRow } from '../data/facts.ts';
 import { buildIndex, ensureIndex } from '../data/index/build.ts';
 import { paths } from '../data/layout.ts';
 import { currentRelease, readManifest } from '../data/manifest.ts';
+import { NO_SOURCE, type OverlaySource } from '../data/overlay-source.ts';
 import { isoTime } from '../data/time.ts';
 import { UNFINISHED } from '../data/write/atomic.ts';
+import { beforeOf } from '../data/write/before.ts';
 import { Duck } from '../data/write/duck.ts';
 import { seal } from '../data/write/seal.ts';
 import type { Pack } from '../packs/model.ts';
@@ -30,7 +32,13 @@ export interface DatasetNight {
 /** `accept`: the comparison with the release before may not refuse this one; the pack's own tests still may. */
 export interface NightOptions {
   accept: boolean;
+  /** What lies over the facts; absent: nothing. */
+  overlays?: OverlaySource;
+  /** False: the sources are left alone, and the release is made again from the facts that are there. */
+  collects?: boolean;
 }
+
+const NOTHING = { readings: 0, facts: 0, parked: 0, failures: [] };
 
 const number = (n: number) => n.toLocaleString('en-US');
 
@@ -39,13 +47,13 @@ export async function datasetNight(
   pack: Pack,
   dataDir: string,
   effects: Effects,
-  { accept }: NightOptions,
+  { accept, overlays = NO_SOURCE, collects = true }: NightOptions,
 ): Promise<DatasetNight> {
   const { progress } = effects;
   const releases = paths.releases(dataDir, pack.id);
   await mkdir(releases, { recursive: true });
   await clear(releases);
-  const collected = await collect(pack, dataDir, effects);
+  const collected = collects ? await collect(pack, dataDir, effects) : NOTHING;
   for (const failure of collected.failures) progress.warn(`${pack.id}: ${failure}`);
   if (collected.readings > 0) {
     const parked = collected.parked > 0 ? `, ${number(collected.parked)} values parked` : '';
@@ -54,7 +62,10 @@ export async function datasetNight(
   const current = await currentRelease(dataDir, pack.id);
   const before =
     current === null ? null : await readManifest(paths.release(dataDir, pack.id, current)).catch(() => null);
-  const inputs = await fingerprint(pack, dataDir, []);
+  // Nobody else builds: a range of the feed beyond this release is that of a build that died.
+  await overlays.forget(pack.id, before?.recorded_to ?? 0);
+  const overlay = await overlays.read(pack.id);
+  const inputs = await fingerprint(pack, dataDir, overlay);
   if (before !== null && before.inputs === inputs) {
     progress.note(`${pack.id}: nothing new, release ${current} stays`);
     // The index is derived: one that was lost is made again, whatever made it go.
@@ -66,11 +77,13 @@ export async function datasetNight(
   try {
     const made = await readings(dataDir, pack.id, workspace);
     if (made.length === 0) throw new Error('no source could be read');
-    const earlier = before === null || current === null ? null : paths.release(dataDir, pack.id, current);
-    const resolved = await resolve({ pack, dataDir, made, before: earlier, decided: [], effects }, workspace);
+    const folder = before === null || current === null ? null : paths.release(dataDir, pack.id, current);
+    const earlier = folder === null ? null : beforeOf(folder, overlay, before?.overlay ?? 0);
+    const resolved = await resolve({ pack, dataDir, made, before: earlier, overlay, effects }, workspace);
     progress.step(pack.id, 'check');
-    const compared = earlier === null || accept ? null : { folder: earlier, revision: before?.revision };
-    const wrong = await check(pack, resolved.folder, compared);
+    const compared = folder === null || accept ? null : { folder, revision: before?.revision };
+    const removed = [...overlay.removed.keys()];
+    const wrong = await check(pack, resolved.folder, compared, removed);
     if (wrong.length > 0) {
       for (const reason of wrong) progress.warn(`${pack.id}: ${reason}`);
       progress.warn(
@@ -92,22 +105,26 @@ export async function datasetNight(
       last_collection: now,
       inputs,
       revision: pack.revision,
+      overlay: overlay.version,
     };
     const told = { ...base, records, facts, confirmed, enums, ages };
-    const { release, fresh } = await seal(
-      dataDir,
-      resolved.folder,
-      rows,
-      told,
-      before === null ? null : current,
-      effects.now,
-    );
+    const { release, fresh } = await seal(dataDir, resolved.folder, rows, told, {
+      current: before === null ? null : current,
+      before: earlier,
+      removed,
+      now: effects.now,
+      reserve: (count, after) => overlays.reserve(pack.id, { count, now: effects.now().getTime(), after }),
+    });
     const asked = resolved.review > 0 ? `, ${number(resolved.review)} to review` : '';
     progress.note(
       `${pack.id}: ${number(records)} records from ${number(facts)} facts${asked}; release ${release}${fresh ? '' : ' as before'}`,
     );
     const outcome = fresh ? 'released' : 'unchanged';
     return { dataset: pack.id, outcome, release, records, facts, told: collected.failures };
+  } catch (error) {
+    // What comes after a range that nobody will ever serve must not wait for it.
+    await overlays.forget(pack.id, before?.recorded_to ?? 0).catch(() => {});
+    throw error;
   } finally {
     await rm(workspace, { recursive: true, force: true });
   }

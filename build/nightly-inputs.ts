@@ -3,20 +3,26 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { listRuns } from '../data/facts.ts';
+import type { Overlay } from '../data/overlay.ts';
 import type { Pack } from '../packs/model.ts';
 import { byCodePoint } from '../packs/text.ts';
-import type { Decided } from './resolve-settle.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
 /** Rooms whose code decides what is in a release. */
 const CODE = ['build', 'data', 'data/write', 'packs'];
 
-/** Fingerprint of the facts, the pack, the decisions and the code. */
-export async function fingerprint(pack: Pack, dataDir: string, decided: readonly Decided[]): Promise<string> {
+/** Fingerprint of the facts, the pack, what lies over them and the code. */
+export async function fingerprint(
+  pack: Pack,
+  dataDir: string,
+  { removed, said, decided }: Pick<Overlay, 'removed' | 'said' | 'decided'>,
+): Promise<string> {
   const hash = createHash('sha256');
   for (const { run } of await listRuns(dataDir, pack.id)) hash.update(`${run}\n`);
-  hash.update(JSON.stringify(decided));
+  // Which versions brought it does not matter: what came and went again leaves the same release.
+  const content = [...said.values(), ...decided.values()].flat().map(({ version: _, ...each }) => each);
+  hash.update(JSON.stringify([[...removed.keys()].sort(byCodePoint), content]));
   for (const folder of CODE) await addCode(hash, join(ROOT, folder));
   await addCode(hash, pack.folder);
   return hash.digest('hex').slice(0, 32);

@@ -4,7 +4,9 @@ import { basename, join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { paths } from '../data/layout.ts';
 import { currentRelease } from '../data/manifest.ts';
+import { type OverlaySource, storedOverlays } from '../data/overlay-source.ts';
 import { type Run, recordRun } from '../data/runs.ts';
+import { openStore, type Store } from '../data/state/store.ts';
 import { isoTime } from '../data/time.ts';
 import { UNFINISHED } from '../data/write/atomic.ts';
 import { loadPack, PackError } from '../packs/index.ts';
@@ -23,6 +25,8 @@ export interface RunOptions {
   only: readonly string[] | null;
   /** See NightOptions. */
   accept: boolean;
+  /** The sources are left alone: releases and files are made again from what is there, with what was decided since. */
+  rewrite?: boolean;
 }
 
 export interface NightReport {
@@ -34,7 +38,10 @@ export interface NightReport {
 /** Runs the night. Throws Busy when another is under way. */
 export async function runNight(config: Config, effects: Effects, options: RunOptions): Promise<NightReport> {
   const unlock = lockNight(config.DATA_DIR);
+  let store: Store | null = null;
   try {
+    store = await openStore({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL });
+    const overlays = storedOverlays(store);
     await clearSources(config.DATA_DIR);
     const { packs, broken, failures } = await load(config.PACK_DIRS);
     const { only } = options;
@@ -46,11 +53,18 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
       const at = isoTime(effects.now().getTime());
       const record = (run: Pick<Run, 'outcome' | 'release' | 'records' | 'told'>) => {
         const { outcome, release, records, told } = run;
+        // The schedule goes by the runs that collect.
+        if (options.rewrite) return Promise.resolve();
         return recordRun(config.DATA_DIR, pack.id, { at, ...taken(), outcome, release, records, told });
       };
       try {
         taken();
-        const night = await datasetNight(pack, config.DATA_DIR, { ...effects, progress }, options);
+        const night = await datasetNight(
+          pack,
+          config.DATA_DIR,
+          { ...effects, progress },
+          { accept: options.accept, overlays, collects: !options.rewrite },
+        );
         nights.push(night);
         if (night.outcome === 'refused') failures.push(`${pack.id}: refused: ${night.told[0]}`);
         await record(night);
@@ -63,7 +77,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
       }
     }
     try {
-      failures.push(...(await render(config, packs, broken, effects)));
+      failures.push(...(await render(config, packs, broken, overlays, effects)));
     } catch (error) {
       const reason = `static files: ${message(error)}`;
       effects.progress.warn(reason);
@@ -72,6 +86,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     return { nights, failures };
   } finally {
     effects.progress.end();
+    await store?.close();
     unlock();
   }
 }
@@ -118,10 +133,16 @@ export async function anyReleased(dataDir: string, dirs: readonly string[]): Pro
 }
 
 /** Renders the static files of the datasets that have a release, and publishes them. Answers what could not be made. */
-async function render(config: Config, packs: Pack[], broken: string[], effects: Effects): Promise<string[]> {
+async function render(
+  config: Config,
+  packs: Pack[],
+  broken: string[],
+  overlays: OverlaySource,
+  effects: Effects,
+): Promise<string[]> {
   const ids = await Promise.all(packs.map(({ id }) => currentRelease(config.DATA_DIR, id)));
   if (ids.every((id) => id === null)) return [];
-  const made = await prerender({ config, packs, untouched: broken, effects });
+  const made = await prerender({ config, packs, untouched: broken, overlays, effects });
   for (const failure of made.failures) effects.progress.warn(failure);
   effects.progress.step('register', 'publish');
   await publish(config.DIST_DIR, made);

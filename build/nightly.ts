@@ -1,4 +1,4 @@
-// Entry of the nightly run: `npm run nightly -- [--only <dataset>]… [--if-missing] [--daemon] [--accept]`. Exits 0 when the night was good.
+// Entry of the nightly run: `npm run nightly -- [--only <dataset>]… [--if-missing] [--daemon] [--rewrite] [--accept]`. Exits 0 when the night was good.
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -7,6 +7,7 @@ const USAGE = `npm run nightly                      collect, consolidate, check,
   --only <dataset>                   this dataset only; may be given more than once
   --if-missing                       do nothing where every pack has a release
   --daemon                           go on: run each dataset when its schedule says so, and catch up what was missed
+  --rewrite                          read no source: make releases and files again with what was decided since, such as opt-outs
   --accept                           take a release that differs a lot from the one before`;
 
 /** Whether every pack has a release, told from the names of files alone: a start must not wait for more than that. */
@@ -26,6 +27,7 @@ async function main(args: string[]): Promise<number> {
       only: { type: 'string', multiple: true },
       'if-missing': { type: 'boolean', default: false },
       accept: { type: 'boolean', default: false },
+      rewrite: { type: 'boolean', default: false },
       daemon: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -52,7 +54,11 @@ async function main(args: string[]): Promise<number> {
       await daemonUntilStopped(config, effects);
       return 0;
     }
-    const { failures } = await runNight(config, effects, { only: values.only ?? null, accept: values.accept });
+    const { failures } = await runNight(config, effects, {
+      only: values.only ?? null,
+      accept: values.accept,
+      rewrite: values.rewrite,
+    });
     for (const failure of failures) process.stderr.write(`${failure}\n`);
     if (values['if-missing']) return (await anyReleased(config.DATA_DIR, config.PACK_DIRS)) ? 0 : 1;
     return failures.length === 0 ? 0 : 1;

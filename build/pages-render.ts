@@ -15,6 +15,8 @@ export interface Task {
   pages: number[];
   /** Whether the text of all of them is wanted. */
   text: boolean;
+  /** Bodies that take the place of the release's, by ordinal; null: the record is gone. */
+  instead: [number, string | null][];
 }
 
 export interface Rendered {
@@ -36,6 +38,7 @@ export async function renderRecords(
   const { from, to, pages, text } = task;
   const rendered: Rendered = { pages: [], text: [] };
   const wanted = new Set(pages);
+  const instead = new Map(task.instead);
   const some = !text && pages.length <= FEW;
   const where = some ? `ord IN (${[-1, ...pages].join(', ')})` : `ord >= ${from} AND ord < ${to}`;
   const bodies = `read_parquet(${quoted(join(folder, RELEASE_FILES.bodies))})`;
@@ -43,8 +46,9 @@ export async function renderRecords(
   for await (const rows of duck.batches(`SELECT ord, body FROM ${bodies} WHERE ${where}`)) {
     for (const [ord, body] of rows as [number, string][]) {
       const due = wanted.has(ord);
-      if (!due && !text) continue;
-      const record = JSON.parse(body) as StoredRecord;
+      const other = instead.get(ord);
+      if ((!due && !text) || other === null) continue;
+      const record = JSON.parse(other ?? body) as StoredRecord;
       if (text) rendered.text.push(fullTextRecord(record, pack, base));
       if (due) rendered.pages.push({ ord, slug: record.slug, page: recordPage(record, pack, base) });
     }

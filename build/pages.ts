@@ -53,8 +53,17 @@ export async function writePages(options: PagesOptions, output: Output): Promise
   const { pack, manifest, folder } = release;
   const full = output.keepAll(key) ? null : fullText(release, base, output, key);
   const duck = await Duck.open(scratch);
-  const changed = await changedPages(release, pageFingerprint(pack, base), duck, output);
-  const tasks = tasksOf(manifest.records, changed, full !== null, piece);
+  const instead = await otherBodies(release);
+  const changed = await changedPages(release, instead, pageFingerprint(pack, base), duck, output);
+  const records = release.base?.manifest.records ?? manifest.records;
+  const tasks = tasksOf(records, changed, full !== null, piece).map((task): Task => {
+    return {
+      ...task,
+      instead: [...instead]
+        .filter(([ord]) => ord >= task.from && ord < task.to)
+        .map(([ord, other]) => [ord, other?.body ?? null]),
+    };
+  });
   const { threads = tasks.length * piece < LARGE ? 0 : usefulThreads() } = options;
   const pool = threads === 0 ? null : startThreads({ pack: pack.folder, release: folder, base, scratch }, threads);
   const render = pool?.render ?? ((task: Task) => renderRecords(pack, folder, base, duck, task));
@@ -78,9 +87,22 @@ export async function writePages(options: PagesOptions, output: Output): Promise
   }
 }
 
+type Bodies = ReadonlyMap<number, { body: string; version: string } | null>;
+
+/** What records say that the overlay touched; null: nothing, since they are gone. */
+async function otherBodies({ engine, touched }: Release): Promise<Bodies> {
+  if (!touched) return new Map();
+  const bodies = await engine.bodies([...touched.changed]);
+  return new Map([
+    ...touched.gone.map((ord) => [ord, null] as const),
+    ...touched.changed.map((ord, i) => [ord, bodies[i]!] as const),
+  ]);
+}
+
 /** Ordinals of the records whose page is not there yet, with the page's key; the other pages are kept. */
 async function changedPages(
   { pack, folder }: Release,
+  instead: Bodies,
   fingerprint: string,
   duck: Duck,
   output: Output,
@@ -91,7 +113,9 @@ async function changedPages(
     JOIN (SELECT ord, version FROM ${file(RELEASE_FILES.bodies)}) USING (ord)`;
   for await (const rows of duck.batches(versions)) {
     for (const [ord, slug, version] of rows as [number, string, string][]) {
-      const key = `${version}.${fingerprint}`;
+      const other = instead.get(ord);
+      if (other === null) continue;
+      const key = `${other?.version ?? version}.${fingerprint}`;
       if (!output.keep(pagePath(pack.id, slug), key)) changed.set(ord, key);
     }
   }
@@ -99,9 +123,14 @@ async function changedPages(
 }
 
 /** The work in pieces, in order of rank; pieces without any are left out. */
-function tasksOf(records: number, changed: ReadonlyMap<number, string>, text: boolean, piece: number): Task[] {
+function tasksOf(
+  records: number,
+  changed: ReadonlyMap<number, string>,
+  text: boolean,
+  piece: number,
+): Omit<Task, 'instead'>[] {
   const due = [...changed.keys()].sort((a, b) => a - b);
-  const tasks: Task[] = [];
+  const tasks: Omit<Task, 'instead'>[] = [];
   let at = 0;
   for (let from = 0; from < records; from += piece) {
     const to = Math.min(from + piece, records);

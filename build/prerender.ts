@@ -10,7 +10,8 @@ import { EVERY_OPERATION } from '../api/operations/accounts.ts';
 import type { Config } from '../config.ts';
 import { codeFingerprint } from '../data/code.ts';
 import { currentRelease } from '../data/manifest.ts';
-import type { Release } from '../data/release.ts';
+import { NO_SOURCE, type OverlaySource } from '../data/overlay-source.ts';
+import { type Release, releaseTag } from '../data/release.ts';
 import { UNFINISHED } from '../data/write/atomic.ts';
 import type { Pack } from '../packs/model.ts';
 import type { Effects } from './effects.ts';
@@ -18,7 +19,7 @@ import { writePages } from './pages.ts';
 import { SITE_KEY, siteData, writeSite } from './pages-site.ts';
 import { writeAnswers } from './prerender-answers.ts';
 import { Output, type OutputCounts } from './prerender-output.ts';
-import { sleepingRelease } from './prerender-release.ts';
+import { closeRelease, sleepingRelease } from './prerender-release.ts';
 
 export interface PrerenderOptions {
   config: Pick<Config, 'DATA_DIR' | 'DIST_DIR' | 'BASE_URL' | 'EUR_USD'> & Partial<Pick<Config, 'X402_PAY_TO'>>;
@@ -27,6 +28,8 @@ export interface PrerenderOptions {
   /** Datasets whose pack cannot be read today: their files stay as they are. */
   untouched: readonly string[];
   effects: Pick<Effects, 'progress'>;
+  /** What lies over the releases; absent: nothing. */
+  overlays?: OverlaySource;
   /** Makes the pages for people; tests of the rest leave them out. */
   site?: typeof writeSite;
 }
@@ -50,6 +53,7 @@ export async function prerender({
   packs,
   untouched,
   effects,
+  overlays = NO_SOURCE,
   site = writeSite,
 }: PrerenderOptions): Promise<PrerenderReport> {
   const { DATA_DIR, DIST_DIR, BASE_URL: base, EUR_USD: eur_usd } = config;
@@ -57,20 +61,17 @@ export async function prerender({
   await mkdir(DIST_DIR, { recursive: true });
   const scratch = await scratchIn(DATA_DIR);
   const releases: Release[] = [];
-  for (const pack of packs) {
-    const id = await currentRelease(DATA_DIR, pack.id);
-    if (id !== null) releases.push(await sleepingRelease(DATA_DIR, pack, id));
-  }
   try {
+    for (const pack of packs) {
+      const id = await currentRelease(DATA_DIR, pack.id);
+      if (id !== null) releases.push(await sleepingRelease(DATA_DIR, pack, id, await overlays.read(pack.id)));
+    }
     const output = new Output(DIST_DIR);
     const common = [base, eur_usd, codeFingerprint()];
-    const keys = releases.map(({ manifest, pack }) => {
-      const { release, created_at, last_collection } = manifest;
-      return hash(
-        'sha256',
-        JSON.stringify([release, created_at, last_collection, packVersion(pack), ...common]),
-        'hex',
-      );
+    const keys = releases.map((release) => {
+      const { created_at, last_collection } = release.manifest;
+      const made = [releaseTag(release), created_at, last_collection, packVersion(release.pack), ...common];
+      return hash('sha256', JSON.stringify(made), 'hex');
     });
     const shared = { releases, base, eur_usd, operations: EVERY_OPERATION };
     for (const [i, release] of releases.entries()) {
@@ -108,7 +109,7 @@ export async function prerender({
     const ids = releases.map(({ pack, manifest }) => [pack.id, manifest.release]);
     return { ...counts, failures, files: output.files.size, bytes, releases: Object.fromEntries(ids) };
   } finally {
-    for (const { engine } of releases) await engine.close();
+    for (const release of releases) await closeRelease(release);
     await rm(scratch, { recursive: true, force: true });
   }
 }

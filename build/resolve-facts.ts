@@ -1,9 +1,11 @@
 // The stored facts of a dataset, record by record in the order of their ids.
+import { join } from 'node:path';
 import type { Listing } from '../data/consolidate-times.ts';
 import type { ToldStatement } from '../data/consolidate-told.ts';
 import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, standingFacts } from '../data/facts.ts';
-import { type Duck, fromParquet } from '../data/write/duck.ts';
-import { cutLines, NULL, readLines } from '../data/write/lines.ts';
+import { OWNER, type OwnerFact } from '../data/overlay.ts';
+import { type Columns, type Duck, fromLines, fromParquet } from '../data/write/duck.ts';
+import { cutLines, LineWriter, NULL, readLines } from '../data/write/lines.ts';
 import { type Names, numberOf } from '../data/write/tables.ts';
 import type { Identity, Pack, Value } from '../packs/model.ts';
 
@@ -28,30 +30,61 @@ export interface RecordFacts {
 /** The register's own attributes come after the pack's in `Names`. */
 const OWN_ATTRIBUTES = [OWN.identity, OWN.listed, OWN.slug];
 
+/** What is sorted, and where to. */
+interface Sorting {
+  made: readonly ReadingRow[];
+  /** What owners said, which is kept with the accounts and not among the collected facts. */
+  said: readonly OwnerFact[];
+  /** Folder for what passes through files. */
+  workspace: string;
+  /** File of the sorted lines. */
+  path: string;
+}
+
+const SAID: Columns = {
+  ...{ entity: 'VARCHAR', attribute: 'VARCHAR', value: 'VARCHAR', source_url: 'VARCHAR' },
+  ...{ observed_at: 'BIGINT', evidence: 'VARCHAR' },
+};
+
+/** Owners' facts as a query with the columns of collected ones; those about records that nobody ever collected are left out. */
+function ownersFacts(said: readonly OwnerFact[], collected: string, workspace: string): string {
+  const writer = new LineWriter(join(workspace, 'said'));
+  for (const { entity, attribute, value, source_url, at, evidence } of said)
+    writer.line([entity, attribute, value ?? NULL, source_url, at, evidence].join('\t'));
+  writer.close();
+  return (
+    `SELECT entity, attribute, value, '${OWNER}' AS source, source_url, make_timestamp_ms(observed_at) AS observed_at, 1.0 AS confidence, ` +
+    `evidence, 'owner' AS source_kind, '${OWNER}' AS run FROM ${fromLines(writer.path, SAID)} ` +
+    `WHERE entity IN (SELECT entity FROM ${collected} WHERE attribute = '${OWN.identity}')`
+  );
+}
+
 /** Sorts the facts that count into a file of lines (STORED_LINES); tells how many, and what their numbers stand for. */
 export async function sortFacts(
   duck: Duck,
   dataDir: string,
   pack: Pack,
-  made: readonly ReadingRow[],
-  path: string,
+  { made, said, workspace, path }: Sorting,
 ): Promise<{ total: number; names: Names }> {
   const runs = await listRuns(dataDir, pack.id);
-  const from = fromParquet(
+  const collected = fromParquet(
     runs.map(({ facts }) => facts),
     FACT_COLUMNS,
   );
+  const standing = `SELECT * FROM ${collected} WHERE ${standingFacts(made)}`;
+  const from =
+    said.length === 0 ? `(${standing})` : `(${standing} UNION ALL BY NAME ${ownersFacts(said, collected, workspace)})`;
   const sources = await duck.rows(`SELECT DISTINCT source FROM ${from} ORDER BY source`);
   const names: Names = {
     attributes: [...pack.attributes.map(({ name }) => name), ...OWN_ATTRIBUTES],
     sources: sources.map(([source]) => String(source)),
-    runs: runs.map(({ run }) => run),
+    runs: [...runs.map(({ run }) => run), ...(said.length === 0 ? [] : [OWNER])],
   };
   const columns =
     `entity, ${numberOf(names.attributes, 'attribute')}, ${numberOf(names.sources, 'source')}, ${numberOf(names.runs, 'run')}, ` +
     'source_kind, epoch_ms(observed_at), confidence, value, source_url, evidence';
   const order = 'entity, attribute, observed_at, run, source, value';
-  const total = await duck.lines(`SELECT ${columns} FROM ${from} WHERE ${standingFacts(made)} ORDER BY ${order}`, path);
+  const total = await duck.lines(`SELECT ${columns} FROM ${from} ORDER BY ${order}`, path);
   return { total, names };
 }
 

@@ -1,12 +1,13 @@
 // Settles a stretch of a dataset's records: in this thread, or in one of its own where there are many.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { ReadingRow } from '../data/facts.ts';
+import type { OperatorDecision } from '../data/overlay.ts';
 import { Part, type PartFiles } from '../data/write/part.ts';
 import type { Names } from '../data/write/tables.ts';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
 import { readRecords, type Stretch } from './resolve-facts.ts';
-import { type Decided, Settler } from './resolve-settle.ts';
+import { Settler } from './resolve-settle.ts';
 import type { Tally } from './resolve-tally.ts';
 
 /** What a stretch is settled with. */
@@ -14,7 +15,9 @@ export interface PartTask {
   stretch: Stretch;
   names: Names;
   made: readonly ReadingRow[];
-  decided: readonly Decided[];
+  decided: readonly OperatorDecision[];
+  /** Records that are opted out. */
+  removed: ReadonlySet<string>;
   /** Folder for the lines of the part, and its number from 0. */
   folder: string;
   number: number;
@@ -31,7 +34,7 @@ const OFTEN = 10_000;
 /** Settles a stretch here; `told` hears how many more facts are done. */
 export function settlePart(pack: Pack, task: PartTask, told: (facts: number) => void): SettledPart {
   const part = new Part(pack, task.folder, task.number);
-  const settler = new Settler(pack, task.made, task.decided, part);
+  const settler = new Settler(pack, task, part);
   let facts = 0;
   for (const record of readRecords(task.stretch, pack, task.names)) {
     settler.settle(record);

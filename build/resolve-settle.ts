@@ -5,6 +5,7 @@ import { course } from '../data/consolidate-history.ts';
 import { confirmedAt } from '../data/consolidate-times.ts';
 import { historyCells, reviewFacts } from '../data/consolidate-told.ts';
 import { type ReadingRow, standingReadings } from '../data/facts.ts';
+import type { OperatorDecision } from '../data/overlay.ts';
 import { type Present, scoreRecord } from '../data/quality.ts';
 import type { Part } from '../data/write/part.ts';
 import type { SettledValue } from '../data/write/record.ts';
@@ -13,11 +14,12 @@ import { clean } from '../packs/schema.ts';
 import type { RecordFacts, StoredFact } from './resolve-facts.ts';
 import { Tally } from './resolve-tally.ts';
 
-/** A review item that somebody decided. */
-export interface Decided extends Decision {
-  id: string;
-  entity_id: string;
-  attribute: string;
+/** What records are settled with. */
+export interface Settling {
+  made: readonly ReadingRow[];
+  decided: readonly OperatorDecision[];
+  /** Records that are opted out: nothing of them is published or told. */
+  removed: ReadonlySet<string>;
 }
 
 const HOUR = 3_600_000;
@@ -34,8 +36,10 @@ export class Settler {
   readonly #newest: number;
   readonly #identity: Set<string>;
   readonly #decided = new Map<string, Map<string, Decision>>();
+  readonly #removed: ReadonlySet<string>;
 
-  constructor(pack: Pack, made: readonly ReadingRow[], decided: readonly Decided[], part: Part) {
+  constructor(pack: Pack, { made, decided, removed }: Settling, part: Part) {
+    this.#removed = removed;
     this.#pack = pack;
     this.#part = part;
     const standing = standingReadings(made);
@@ -50,7 +54,7 @@ export class Settler {
     this.#identity = new Set(pack.identity.attributes);
     this.#ground = { dataset: pack.id, consolidation: pack.consolidation, trust: trustOfSources(pack), readings };
     for (const each of decided) {
-      const key = `${each.entity_id} ${each.attribute}`;
+      const key = `${each.entity} ${each.attribute}`;
       this.#decided.set(key, (this.#decided.get(key) ?? new Map<string, Decision>()).set(each.id, each));
     }
   }
@@ -58,6 +62,10 @@ export class Settler {
   /** Settles a record and adds it, the verdicts on its facts, its history and what is asked about it to the part. */
   settle(record: RecordFacts): void {
     const { id, identity, slug } = record;
+    if (this.#removed.has(id)) {
+      this.#leaveOut(record);
+      return;
+    }
     if (identity === null || slug === null) throw new Error(`the facts of ${id} hold no identity`);
     const rule = this.#pack.consolidation.rule(identity);
     const values: Values = new Array(this.#pack.attributes.length);
@@ -71,6 +79,11 @@ export class Settler {
     for (const { source, listed, at } of record.listings) this.#part.line('listings', [id, source, listed, at]);
     const number = this.#publish(id, identity, slug, values, owner);
     for (const [attribute, ...cells] of history) this.#part.line('history', [number, attribute + 1, ...cells]);
+  }
+
+  #leaveOut({ id, groups }: RecordFacts): void {
+    for (const { facts } of groups) for (const _ of facts) this.#part.verdict(null);
+    this.#part.record(id, null);
   }
 
   #settle(

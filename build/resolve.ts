@@ -4,14 +4,15 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type ReadingRow, standingReadings } from '../data/facts.ts';
 import type { Manifest } from '../data/layout.ts';
+import type { Overlay } from '../data/overlay.ts';
 import { isoTime } from '../data/time.ts';
+import type { Before } from '../data/write/before.ts';
 import { Draft } from '../data/write/draft.ts';
 import { Duck } from '../data/write/duck.ts';
 import type { Pack } from '../packs/model.ts';
 import type { Effects } from './effects.ts';
 import { sortFacts, stretches } from './resolve-facts.ts';
 import { settleApart, settlePart } from './resolve-part.ts';
-import type { Decided } from './resolve-settle.ts';
 import { Tally } from './resolve-tally.ts';
 
 /** What a release is made from. */
@@ -20,9 +21,10 @@ export interface Making {
   dataDir: string;
   /** Every reading ever made. */
   made: readonly ReadingRow[];
-  /** Folder of the release before, or null. */
-  before: string | null;
-  decided: readonly Decided[];
+  /** The release before, or null. */
+  before: Before | null;
+  /** What the release must hold beside its facts. */
+  overlay: Overlay;
   effects: Effects;
   /** Stretches to settle, each in a thread of its own or one after the other here; the files do not depend on it. */
   split?: { stretches: number; threads: boolean };
@@ -43,18 +45,23 @@ const WORTH = 200_000;
 
 /** Settles all facts of a dataset and writes the release's files into a workspace folder, which it clears first. */
 export async function resolve(making: Making, workspace: string): Promise<Resolved> {
-  const { pack, dataDir, made, decided, before, effects } = making;
+  const { pack, dataDir, made, overlay, before, effects } = making;
   const { progress } = effects;
   const draft = new Draft(workspace);
   progress.step(pack.id, 'sort facts');
   const spill = join(workspace, 'spill-facts');
   await mkdir(spill, { recursive: true });
   const duck = await Duck.open(spill);
-  const { total, names } = await sortFacts(duck, dataDir, pack, made, draft.stored).finally(() => duck.close());
+  const said = [...overlay.said.values()].flat();
+  const { total, names } = await sortFacts(duck, dataDir, pack, { made, said, workspace, path: draft.stored }).finally(
+    () => duck.close(),
+  );
 
   progress.step(pack.id, 'consolidate');
   const worth = Math.max(1, Math.min(4, availableParallelism(), Math.floor(total / WORTH)));
   const split = making.split ?? { stretches: worth, threads: worth > 1 };
+  const decided = [...overlay.decided.values()].flat();
+  const removed = new Set(overlay.removed.keys());
   let done = 0;
   const told = (facts: number) => {
     done += facts;
@@ -63,7 +70,7 @@ export async function resolve(making: Making, workspace: string): Promise<Resolv
   const settle = split.threads ? settleApart : settlePart;
   const settled = await Promise.all(
     stretches(draft.stored, split.stretches).map((stretch, number) =>
-      settle(pack, { stretch, names, made, decided, folder: draft.part(number), number }, told),
+      settle(pack, { stretch, names, made, decided, removed, folder: draft.part(number), number }, told),
     ),
   );
   const tally = new Tally();

@@ -6,15 +6,12 @@ import { confirmedAt } from './consolidate-times.ts';
 import { historyCells, reviewFacts } from './consolidate-told.ts';
 import type { Manifest } from './layout.ts';
 import type { Fact, ReviewItem, StoredRecord } from './model.ts';
-import { type Overlay, type OwnerFact, touchedSince } from './overlay.ts';
+import { type Overlay, OWNER, type OwnerFact, touchedSince } from './overlay.ts';
 import type { FactRow, Past, PastRecord } from './plan-history.ts';
 import type { Applied, ChangedRecord } from './plan-overlay.ts';
 import type { Release } from './release.ts';
 import { groundAt, type Settled, settlePast } from './settled.ts';
 import { isoTime } from './time.ts';
-
-/** Source and run of what owners say, in facts and releases. */
-export const OWNER = 'owner';
 
 /** A release as it is under an overlay; `problem` says why edits and decisions could not be put in, where they could not. */
 export interface Overlaid {
@@ -28,28 +25,41 @@ export interface Overlaid {
  */
 export async function overlaid(base: Release, overlay: Overlay): Promise<Overlaid> {
   const held = base.manifest.overlay ?? 0;
-  const outs = await resolved(base, [...overlay.removed.keys()]);
-  const removed = [...overlay.removed.values()].filter(({ entity, version }) => version > held || outs.has(entity));
+  // What was removed up to the version that a release holds is not in it, unless the store was put back to an earlier state since.
+  const older = overlay.version < held;
+  const removed = [...overlay.removed.values()]
+    .filter(({ version }) => older || version > held)
+    .map(({ entity }) => entity);
+  const outs = await resolved(base, removed);
   const decided = new Map(
     [...overlay.decided].map(([entity, list]) => [
       entity,
       list.map(({ id, attribute, status, at }) => ({ id, attribute, status, at })),
     ]),
   );
-  const plain = {
-    version: overlay.version,
-    removed: new Set(removed.map(({ entity }) => entity)),
-    changed: [],
-    decided,
-  };
-  const withheld = outs.size > 0;
+  const plain = { version: overlay.version, removed: new Set(removed), changed: [], decided };
+  const over = { base, overlay, withheld: outs.size > 0 };
   try {
-    const change = await changeOf(base, overlay, plain, outs, held);
-    return { release: { ...base, ...change, overlay, withheld }, problem: null };
+    return { release: { ...base, ...(await changeOf(base, overlay, plain, outs, held)), ...over }, problem: null };
   } catch (error) {
     const engine = base.engine.under(plain);
-    return { release: { ...base, engine, overlay, withheld }, problem: (error as Error).message };
+    const touched = { gone: [...outs.values()], changed: [] };
+    return { release: { ...base, engine, touched, ...over }, problem: (error as Error).message };
   }
+}
+
+/** What a record says under an overlay; null: it is gone, or the release never held it. `base` lies under no overlay itself. */
+export async function recordUnder(base: Release, overlay: Overlay, id: string): Promise<StoredRecord | null> {
+  const touched = await resolved(base, overlay.removed.has(id) ? [] : [id]);
+  const ordinals = [...touched.values()];
+  if (ordinals.length === 0) return null;
+  const [stored] = await base.engine.bodies(ordinals);
+  const before = JSON.parse(stored!.body) as StoredRecord;
+  const held = base.manifest.overlay ?? 0;
+  if (!touchedSince(overlay, held).includes(id)) return before;
+  const past = await base.engine.past(ordinals);
+  const [settled] = settleTouched(base, overlay, past, touched, held, new Map([[id, before]]));
+  return settled?.changed?.record ?? null;
 }
 
 /** Ordinals of the ids that a release holds. */
@@ -64,7 +74,7 @@ async function changeOf(
   plain: Applied,
   outs: ReadonlyMap<string, number>,
   held: number,
-): Promise<Pick<Release, 'engine' | 'manifest'>> {
+): Promise<Pick<Release, 'engine' | 'manifest' | 'touched'>> {
   const { engine, manifest } = base;
   const touched = await resolved(
     base,
@@ -99,7 +109,9 @@ async function changeOf(
   };
   try {
     const enums = await enumsOf({ ...base, engine: view }, [...before, ...changed.map(({ record }) => record)]);
-    return { manifest: { ...manifest, ...counts, enums }, engine: view };
+    const gone = [...outs.values(), ...empty.map((id) => touched.get(id)!)];
+    const others = changed.map(({ record }) => touched.get(record.id)!);
+    return { manifest: { ...manifest, ...counts, enums }, engine: view, touched: { gone, changed: others } };
   } catch (error) {
     await view.close();
     throw error;

@@ -2,6 +2,9 @@
 import type { Decision } from './consolidate.ts';
 import type { RecordedChange } from './plan-history.ts';
 
+/** Source and run of what owners say, in facts and releases. */
+export const OWNER = 'owner';
+
 /** A record that its business had removed. */
 export interface Removal {
   entity: string;
@@ -64,9 +67,13 @@ export const NO_OVERLAY: Overlay = {
   reserved: [],
 };
 
-/** What of an overlay a release does not hold yet: ids of records that say something else than the release has them say. */
-export function touchedSince({ said, decided }: Overlay, version: number): string[] {
+/**
+ * What of an overlay a release does not hold yet: ids of records that say something else than the release has them say, or that were gone for a
+ * while, so that they have news for who reads on.
+ */
+export function touchedSince({ said, decided, restored }: Overlay, version: number): string[] {
   const newer = (list: readonly { version: number }[]) => list.some((each) => each.version > version);
   const touched = [...said, ...decided].filter(([, list]) => newer(list)).map(([entity]) => entity);
-  return [...new Set(touched)];
+  const back = [...restored].filter(([, at]) => at > version).map(([entity]) => entity);
+  return [...new Set([...touched, ...back])];
 }

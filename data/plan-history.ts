@@ -64,6 +64,13 @@ export interface Doubt {
   opened_at: number;
 }
 
+/** Open questions of a dataset: of one record, the one of this id, or all; oldest first. */
+export interface ReviewPlan {
+  entity: string | null;
+  id: string | null;
+  limit: number;
+}
+
 /** Changes observed at `since` (milliseconds) or later, newest first. */
 export interface ChangelogPlan {
   since: number;

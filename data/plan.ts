@@ -1,5 +1,6 @@
 // A question as data: what is asked, apart from any engine that answers it.
 import type { Value } from '../packs/model.ts';
+import type { ReviewItem } from './model.ts';
 import type {
   ChangelogAnswer,
   ChangelogPlan,
@@ -9,6 +10,7 @@ import type {
   FactsPlan,
   Past,
   RecordedChange,
+  ReviewPlan,
 } from './plan-history.ts';
 import type { Applied } from './plan-overlay.ts';
 
@@ -196,6 +198,8 @@ export interface Engine {
   past(ordinals: number[], asking?: Asking): Promise<Past>;
   /** Open questions about the record of this id, oldest first. */
   doubts(entity: string, asking?: Asking): Promise<Doubt[]>;
+  /** Open questions with their facts. */
+  review(plan: ReviewPlan, asking?: Asking): Promise<ReviewItem[]>;
   changelog(plan: ChangelogPlan, asking?: Asking): Promise<ChangelogAnswer>;
   changes(plan: ChangesPlan, asking?: Asking): Promise<RecordedChange[]>;
   /**

@@ -23,6 +23,10 @@ export interface Release {
   warm?: () => boolean;
   /** What lies over it; `engine` and `manifest` are then those of the release under it. */
   overlay?: Overlay;
+  /** The same without what lies over it. */
+  base?: Release;
+  /** Ordinals of the records that its files hold and that are gone, and of those that say something else than the files have them say. */
+  touched?: { gone: readonly number[]; changed: readonly number[] };
   /** Its files hold a record that is opted out: none of them may be handed out whole. */
   withheld?: boolean;
 }

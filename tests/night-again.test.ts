@@ -11,6 +11,7 @@ import { allReadings } from '../data/facts.ts';
 import { paths } from '../data/layout.ts';
 import { currentRelease, readManifest, verifyRelease } from '../data/manifest.ts';
 import type { StoredRecord } from '../data/model.ts';
+import { NO_OVERLAY } from '../data/overlay.ts';
 import { Duck, quoted } from '../data/write/duck.ts';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
@@ -79,7 +80,7 @@ test('the same bytes from however many stretches and threads', async () => {
   const made = await allReadings(duck, data, 'tools');
   duck.close();
   const splitIn = async (stretches: number, threads: boolean) => {
-    const making = { pack, dataDir: data, made, before: null, decided: [], effects: still() };
+    const making = { pack, dataDir: data, made, before: null, overlay: NO_OVERLAY, effects: still() };
     const { folder, ...told } = await resolve({ ...making, split: { stretches, threads } }, join(data, 'workspace'));
     const files = [...bytesOf(folder)].map(([path, bytes]) => [path.slice(folder.length), bytes]);
     return { ...told, files: Object.fromEntries(files) as Record<string, string> };

@@ -27,7 +27,7 @@ export async function openEngine(
   const opened = { pool, pack, folder, shape, bodies };
   return {
     ...tableQuestions(pool, bodies, async () => shape),
-    ...historyQuestions(pool, folder),
+    ...historyQuestions(pool, pack.id, folder),
     under: (overlay) => engineUnder(opened, overlay),
     close: () => pool.close(),
   };

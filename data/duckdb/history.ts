@@ -6,6 +6,7 @@ import { type ChangelogLine, changelogUnder, changeRow, countStatement, pageStat
 import { changesRows, changesStatement } from './changes.ts';
 import { doubtRows, doubtsStatement, factRows, factsStatement, listed, pastStatement } from './facts.ts';
 import type { Pool } from './pool.ts';
+import { reviewRows, reviewStatement } from './review.ts';
 import { join, literal, type Sql, sql } from './sql.ts';
 
 /** Compared in the column's own type, without which no row group is skipped. */
@@ -15,24 +16,28 @@ const ordinalsIn = (ordinals: readonly number[]): Sql =>
     ', ',
   );
 
-type History = Pick<Engine, 'facts' | 'past' | 'doubts' | 'changelog' | 'changes'>;
+type History = Pick<Engine, 'facts' | 'past' | 'doubts' | 'review' | 'changelog' | 'changes'>;
 
 /** What an overlay makes of the files that tell of changes. */
 export interface Hidden {
   /** Ids of records whose lines in the change feed do not count any more. */
   removed: readonly string[];
-  /** Ids of those whose lines in the changelog do not count, and the lines that take their place. */
+  /** Ids of those whose lines in the changelog and open questions do not count, and the lines that take their place. */
   gone: readonly string[];
   changelog: readonly ChangelogLine[];
 }
 
 /** The history questions over the release in `folder`, under an overlay where there is one. */
-export function historyQuestions(pool: Pool, folder: string, hidden?: () => Promise<Hidden>): History {
+export function historyQuestions(pool: Pool, dataset: string, folder: string, hidden?: () => Promise<Hidden>): History {
   const file = (name: string) => sql`read_parquet(${literal(path(folder, name))})`;
   return {
     facts: async (plan, asking) => factRows(await pool.ask(factsStatement(plan, file(RELEASE_FILES.facts)), asking)),
     doubts: async (entity, asking) =>
       doubtRows(await pool.ask(doubtsStatement(entity, file(RELEASE_FILES.review)), asking)),
+    async review(plan, asking) {
+      const { gone = [] } = (await hidden?.()) ?? {};
+      return reviewRows(await pool.ask(reviewStatement(plan, file(RELEASE_FILES.review), gone), asking), dataset);
+    },
     async changelog(plan, asking) {
       const stored = file(RELEASE_FILES.changelog);
       const over = await hidden?.();

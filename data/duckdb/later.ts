@@ -16,6 +16,7 @@ const QUESTIONS = [
   'facts',
   'past',
   'doubts',
+  'review',
   'changelog',
   'changes',
 ] as const satisfies readonly Question[];

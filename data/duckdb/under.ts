@@ -7,6 +7,7 @@ import type { Applied, ChangedRecord } from '../plan-overlay.ts';
 import { historyQuestions } from './history.ts';
 import type { Pool } from './pool.ts';
 import { tableQuestions } from './questions.ts';
+import { byOpening } from './review.ts';
 import type { Shape } from './shape.ts';
 import { makeSide, type Side } from './side.ts';
 import type { Sql } from './sql.ts';
@@ -34,7 +35,7 @@ export function engineUnder(opened: Opened, overlay: Applied): Engine {
   const changed = new Map(overlay.changed.map((each) => [each.record.id, each]));
   const tables = tableQuestions(pool, bodies, async () => (await side()).shape);
   const base = tableQuestions(pool, bodies, async () => shape);
-  const history = historyQuestions(pool, folder, async () => ({
+  const history = historyQuestions(pool, pack.id, folder, async () => ({
     removed: [...overlay.removed],
     gone: [...overlay.removed, ...changed.keys()],
     changelog: await changelogLines(),
@@ -96,11 +97,16 @@ export function engineUnder(opened: Opened, overlay: Applied): Engine {
       if (overlay.removed.has(entity)) return [];
       const own = changed.get(entity);
       if (!own) return history.doubts(entity, asking);
-      return own.review.map(({ kind, attribute, opened_at }) => ({
-        kind,
-        attribute,
-        opened_at: Date.parse(opened_at),
-      }));
+      return own.review
+        .map(({ kind, attribute, opened_at }) => ({ kind, attribute, opened_at: Date.parse(opened_at) }))
+        .sort((a, b) => a.opened_at - b.opened_at || byCodePoint(a.attribute, b.attribute));
+    },
+    async review(plan, asking) {
+      const { entity, id, limit } = plan;
+      const own = [...changed.values()]
+        .flatMap(({ review }) => review)
+        .filter((item) => (entity === null || item.entity_id === entity) && (id === null || item.id === id));
+      return [...(await history.review(plan, asking)), ...own].sort(byOpening).slice(0, limit);
     },
     async past(ordinals, asking) {
       const { records, readings } = await history.past(ordinals, asking);

@@ -1,6 +1,7 @@
-// The change feed: what a release says otherwise than the one before, dated when it becomes visible (contract section 5).
+// The change feed: what a release says otherwise than readers know, dated when it becomes visible (contract section 5).
 import { join } from 'node:path';
 import { RELEASE_FILES } from '../layout.ts';
+import { type Before, knownIds, lastValues } from './before.ts';
 import { type Duck, quoted } from './duck.ts';
 
 const table = (folder: string, file: string) => `read_parquet(${quoted(join(folder, file))})`;
@@ -9,10 +10,10 @@ const table = (folder: string, file: string) => `read_parquet(${quoted(join(fold
 const last = (folder: string) => `(SELECT * FROM ${table(folder, RELEASE_FILES.history)} WHERE "to" IS NULL)`;
 
 /**
- * The differences between two release folders as a query: entity_id, attribute, type, old_value, new_value, observed_at, source_url.
- * Without a release before, every value is added.
+ * The differences between a release folder and what readers know as a query: entity_id, attribute, type, old_value, new_value, observed_at,
+ * source_url. Without a release before, every value is added.
  */
-export function differences(folder: string, before: string | null): string {
+export function differences(folder: string, before: Before | null): string {
   if (before === null)
     return (
       `SELECT entity AS entity_id, attribute, 'added' AS type, NULL::VARCHAR AS old_value, value AS new_value, "from" AS observed_at, ` +
@@ -22,33 +23,49 @@ export function differences(folder: string, before: string | null): string {
     'SELECT coalesce(n.entity, o.entity) AS entity_id, coalesce(n.attribute, o.attribute) AS attribute, ' +
     `CASE WHEN o.value IS NULL THEN 'added' ELSE 'changed' END AS type, o.value AS old_value, n.value AS new_value, ` +
     'coalesce(n."from", o."from") AS observed_at, coalesce(n.source_url, o.source_url) AS source_url ' +
-    `FROM ${last(folder)} n FULL JOIN ${last(before)} o ON n.entity = o.entity AND n.attribute = o.attribute ` +
+    `FROM ${last(folder)} n FULL JOIN (${lastValues(before)}) o ON n.entity = o.entity AND n.attribute = o.attribute ` +
     'WHERE o.value IS DISTINCT FROM n.value'
   );
 }
 
 /** As `differences`, for the feed: a record that is no longer published is one removal, dated `now`, whatever its values were. */
-function told(folder: string, before: string | null, now: number): string {
+function told(folder: string, before: Before | null, now: number): string {
   if (before === null) return differences(folder, null);
-  const gone = `SELECT id FROM ${table(before, RELEASE_FILES.engine)} WHERE id NOT IN (SELECT id FROM ${table(folder, RELEASE_FILES.engine)})`;
+  const gone = `SELECT id FROM (${knownIds(before)}) WHERE id NOT IN (SELECT id FROM ${table(folder, RELEASE_FILES.engine)})`;
   return (
     `WITH gone AS MATERIALIZED (${gone}) SELECT * FROM (${differences(folder, before)}) WHERE entity_id NOT IN (SELECT id FROM gone) ` +
     `UNION ALL SELECT id, NULL, 'removed', NULL, NULL, make_timestamp_ms(${now}), NULL FROM gone`
   );
 }
 
+/** What the feed of a release is made from beside its folder. */
+export interface Feeding {
+  before: Before | null;
+  /** Records that are opted out: nothing of them stays in the feed. */
+  removed: Iterable<string>;
+  /** Milliseconds since 1970. */
+  now: number;
+  /** Gives so many microseconds after `after`, ending at `now` if there is room: the first. */
+  reserve: (count: number, after: number) => Promise<number>;
+}
+
 /**
- * Writes changes.parquet: the feed before, then the differences a microsecond apart, all after those before and, if there is room, none
- * after `now` (milliseconds). A record that is no longer published keeps the names it had. Tells the rows.
+ * Writes changes.parquet: the feed before, then the differences, a microsecond apart. A record that is no longer published keeps the names it
+ * had. Tells the rows, and the last microsecond that was given.
  */
-export async function writeChanges(duck: Duck, folder: string, before: string | null, now: number): Promise<number> {
+export async function writeChanges(
+  duck: Duck,
+  folder: string,
+  { before, removed, now, reserve }: Feeding,
+): Promise<{ rows: number; recorded_to: number }> {
   const changed = told(folder, before, now);
   const count = await duck.count(`SELECT count(*) FROM (${changed})`);
-  const earlier = before === null ? null : table(before, RELEASE_FILES.changes);
+  const earlier = before === null ? null : table(before.folder, RELEASE_FILES.changes);
   const latest =
     earlier === null ? 0 : await duck.count(`SELECT coalesce(max(epoch_us(recorded_at)), 0) FROM ${earlier}`);
-  const first = Math.max(latest + 1, now * 1000 - Math.max(0, count - 1));
-  const engines = [folder, ...(before === null ? [] : [before])].map(
+  // Also a release without news has a place in the feed: what comes after it must not be read before it.
+  const first = await reserve(Math.max(1, count), latest);
+  const engines = [folder, ...(before === null ? [] : [before.folder])].map(
     (each, age) => `SELECT id, slug, name, ${age} AS age FROM ${table(each, RELEASE_FILES.engine)}`,
   );
   const names =
@@ -59,6 +76,11 @@ export async function writeChanges(duck: Duck, folder: string, before: string | 
   const fresh =
     `SELECT make_timestamp(${first} - 1 + row_number() OVER ()) AS recorded_at, entity_id, slug, name, attribute, type, old_value, ` +
     `new_value, observed_at, source_url FROM (${ordered})`;
-  const query = earlier === null ? fresh : `SELECT * FROM ${earlier} UNION ALL (${fresh})`;
-  return duck.parquet(query, join(folder, RELEASE_FILES.changes));
+  const out = [...removed].map(quoted).join(', ');
+  const kept = out === '' ? '' : ` WHERE entity_id NOT IN (${out})`;
+  const both = `SELECT * FROM ${earlier}${kept} UNION ALL (${fresh})`;
+  // Leaving lines out may put the others out of order.
+  const query = earlier === null ? fresh : kept === '' ? both : `SELECT * FROM (${both}) ORDER BY recorded_at`;
+  const rows = await duck.parquet(query, join(folder, RELEASE_FILES.changes));
+  return { rows, recorded_to: first + Math.max(1, count) - 1 };
 }

@@ -5,6 +5,7 @@ import type { Pack } from '../../packs/model.ts';
 import type { ReadingRow } from '../facts.ts';
 import { RELEASE_FILES } from '../layout.ts';
 import { publicQuery, recordsQuery } from './analysts.ts';
+import type { Before } from './before.ts';
 import { changelogQuery } from './changelog.ts';
 import { differences } from './changes.ts';
 import { Duck, fromLines, quoted } from './duck.ts';
@@ -19,8 +20,8 @@ export interface Drafting {
   names: tables.Names;
   /** The readings that count. */
   readings: readonly ReadingRow[];
-  /** Folder of the release before, or null. */
-  before: string | null;
+  /** The release before, or null. */
+  before: Before | null;
   /** `updated_at` of records that differ from the release before, in milliseconds. */
   now: number;
   log: (step: string) => void;
@@ -131,18 +132,20 @@ export class Draft {
     writer.close();
   }
 
-  /** When each record last changed, by place: now where it differs from the release before, else what that release said. */
-  async #updated(duck: Duck, parts: readonly PartFiles[], before: string | null, now: number): Promise<Float64Array> {
+  /** When each record last changed, by place: now where it differs from what readers know, else when they learned of it. */
+  async #updated(duck: Duck, parts: readonly PartFiles[], before: Before | null, now: number): Promise<Float64Array> {
     const updated = new Float64Array(sum(parts)).fill(now);
     if (before === null) return updated;
-    const engine = quoted(join(before, RELEASE_FILES.engine));
+    const engine = quoted(join(before.folder, RELEASE_FILES.engine));
     const changed = `SELECT entity_id FROM (${differences(this.out, before)})`;
     const path = this.#file('updated');
     await duck.lines(`SELECT id, updated FROM read_parquet(${engine}) WHERE id NOT IN (${changed})`, path);
     const stays = new Map<string, number>();
     for (const line of readLines(path)) {
       const [id = '', at = ''] = line.split('\t');
-      stays.set(kept(id), Number(at));
+      const entity = kept(id);
+      const told = before.since.get(entity);
+      stays.set(entity, told && !told.gone ? Math.floor(told.recorded_at / 1000) : Number(at));
     }
     for (const { id, place } of records(parts)) if (place !== null) updated[place] = stays.get(id) ?? now;
     return updated;

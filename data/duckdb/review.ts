@@ -1,0 +1,32 @@
+// Open questions with their facts, for the people who decide them.
+import type { Fact, ReviewItem } from '../model.ts';
+import type { ReviewPlan } from '../plan-history.ts';
+import { isoTime } from '../time.ts';
+import { join, type Sql, sql, textsOf, whole } from './sql.ts';
+
+/** Open questions, oldest first, without those about some records. */
+export function reviewStatement({ entity, id, limit }: ReviewPlan, review: Sql, without: readonly string[]): Sql {
+  const where = [sql`true`];
+  if (entity !== null) where.push(sql`entity_id = ${entity}`);
+  if (id !== null) where.push(sql`id = ${id}`);
+  if (without.length > 0) where.push(sql`entity_id NOT IN (${textsOf(without)})`);
+  return sql`SELECT id, kind, entity_id, attribute, facts, epoch_ms(opened_at) FROM ${review} WHERE ${join(where, ' AND ')} ORDER BY opened_at, id LIMIT ${whole(limit)}`;
+}
+
+/** Reads the rows of `reviewStatement`. */
+export function reviewRows(rows: readonly (readonly unknown[])[], dataset: string): ReviewItem[] {
+  return rows.map(([id, kind, entity, attribute, facts, opened]) => ({
+    id: String(id),
+    kind: kind as ReviewItem['kind'],
+    dataset,
+    entity_id: String(entity),
+    attribute: String(attribute),
+    facts: JSON.parse(String(facts)) as Fact[],
+    opened_at: isoTime(Number(opened)),
+  }));
+}
+
+/** Order of `reviewStatement`. */
+export function byOpening(a: ReviewItem, b: ReviewItem): number {
+  return Date.parse(a.opened_at) - Date.parse(b.opened_at) || (a.id < b.id ? -1 : 1);
+}

@@ -1,0 +1,82 @@
+// The release before a draft as its readers know it: what it says, and what the overlay has told of it since.
+import { join } from 'node:path';
+import { RELEASE_FILES } from '../layout.ts';
+import type { Overlay, OverlayChange } from '../overlay.ts';
+import { quoted } from './duck.ts';
+
+/** The release before. */
+export interface Before {
+  /** Its folder. */
+  folder: string;
+  /** What the change feed told of its records since, by record. */
+  since: ReadonlyMap<string, Since>;
+}
+
+/** What was told of one record. */
+interface Since {
+  /** It was removed, so that what the release says of it does not count. */
+  reset: boolean;
+  /** And it was not brought back. */
+  gone: boolean;
+  /** The newest line of each attribute. */
+  values: Map<string, OverlayChange>;
+  /** Microsecond of the newest line. */
+  recorded_at: number;
+}
+
+/** The release in `folder`, which holds the overlay as of version `held`. */
+export function beforeOf(folder: string, overlay: Overlay, held: number): Before {
+  const since = new Map<string, Since>();
+  for (const row of overlay.feed) {
+    if (row.version <= held) continue;
+    const told = since.get(row.entity_id) ?? { reset: false, gone: false, values: new Map(), recorded_at: 0 };
+    since.set(row.entity_id, told);
+    told.recorded_at = row.recorded_at;
+    told.gone = row.type === 'removed';
+    if (told.gone) {
+      told.reset = true;
+      told.values.clear();
+    } else if (row.attribute !== null) told.values.set(row.attribute, row);
+  }
+  return { folder, since };
+}
+
+const table = (folder: string, file: string) => `read_parquet(${quoted(join(folder, file))})`;
+
+/** Rows written into the statement; none: an empty table of the same columns. */
+function rows(columns: readonly string[], cells: readonly (readonly string[])[]): string {
+  if (cells.length === 0) return `SELECT ${columns.map((name) => `NULL::VARCHAR AS ${name}`).join(', ')} WHERE false`;
+  const names = columns.join(', ');
+  return `SELECT ${names} FROM (VALUES ${cells.map((row) => `(${row.join(', ')})`).join(', ')}) AS given(${names})`;
+}
+
+const resetIds = ({ since }: Before, which: (told: Since) => boolean) =>
+  rows(
+    ['id'],
+    [...since].filter(([, told]) => told.reset && which(told)).map(([id]) => [quoted(id)]),
+  );
+
+/** What records say in the end, as the last intervals of history.parquet: entity, attribute, value, from, source_url. */
+export function lastValues(before: Before): string {
+  const text = (value: string | null) => (value === null ? 'NULL::VARCHAR' : quoted(value));
+  const told = [...before.since].flatMap(([id, { values }]) =>
+    [...values].map(([attribute, { new_value, observed_at, source_url }]) => {
+      const at = `make_timestamp_ms(${observed_at})`;
+      return [quoted(id), quoted(attribute), text(new_value), at, text(source_url)];
+    }),
+  );
+  const stored = `SELECT entity, attribute, value, "from", source_url FROM ${table(before.folder, RELEASE_FILES.history)} WHERE "to" IS NULL`;
+  if (before.since.size === 0) return stored;
+  const fed = rows(['entity', 'attribute', 'value', '"from"', 'source_url'], told);
+  return (
+    `SELECT * FROM (${stored}) WHERE entity NOT IN (${resetIds(before, () => true)}) ` +
+    `AND (entity, attribute) NOT IN (SELECT (entity, attribute) FROM (${fed})) UNION ALL ${fed}`
+  );
+}
+
+/** Ids of the records that readers know. */
+export function knownIds(before: Before): string {
+  const stored = `SELECT id FROM ${table(before.folder, RELEASE_FILES.engine)}`;
+  if (before.since.size === 0) return stored;
+  return `(${stored} EXCEPT (${resetIds(before, () => true)})) UNION (${resetIds(before, ({ gone }) => !gone)})`;
+}
