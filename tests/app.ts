@@ -136,7 +136,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   const gate: Gate = {
     ...access.gate,
     identify: async (credential) => options.known?.(credential) ?? access.gate.identify(credential),
-    limits: memoryLimits({ free: 100_000, paid: 100_000, ...options.calls }),
+    limits: memoryLimits({ free: 100_000, paid: 100_000, signin: 100_000, register: 100_000, ...options.calls }),
     async lease(dataset) {
       const leases = await lend(dataset);
       lent += 1;

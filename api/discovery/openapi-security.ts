@@ -45,13 +45,14 @@ export function securitySchemes({ base_url, x402 }: View): Record<string, Json> 
 }
 
 /** Which schemes an operation takes; any one of them is enough. */
-export function securityOf({ access, previews, price }: Operation, { x402 }: View): Json[] {
+export function securityOf({ access, group, tokens, previews, price }: Operation, { x402 }: View): Json[] {
   if (access === 'admin') return [{ bearer: [] }];
-  const known = [{ apiKey: [] }, { bearer: [] }];
+  const byToken = group !== 'account' || tokens ? [{ oauth: ['read'] }] : [];
+  const known = [{ apiKey: [] }, { bearer: [] }, ...byToken];
   if (access === 'key') return known;
   const open = access === 'free' || previews ? [{}] : [];
   const paying = price !== undefined && x402 ? [{ x402: [] }] : [];
-  return [...open, ...known, { oauth: ['read'] }, ...paying];
+  return [...open, ...known, ...paying];
 }
 
 /**

@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 /** The style of site/, so that both sorts of pages stay alike. */
 const SITE_STYLE = readFileSync(new URL('../../site/style.css', import.meta.url), 'utf8');
 
-/** What only these pages have. */
-const OWN_STYLE = `
+/** What pages of this kind share beyond the site. */
+const COMMON_STYLE = `
 .slip { max-width: 34rem; overflow-wrap: anywhere; }
 .play { margin: 0 0 1.5rem; padding: 0.7rem 1rem; border: 2px solid var(--paid); border-radius: 6px; color: var(--paid); max-width: none; }
 .play strong { display: block; font-size: 1.1rem; }
@@ -24,17 +24,44 @@ button:hover { text-decoration: underline; }
 @media (width < 30rem) { form button { flex: 1 1 100%; } }
 `;
 
-const STYLE = SITE_STYLE + OWN_STYLE;
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+/** What a kind of pages adds. */
+export interface ShellKind {
+  /** CSS behind the common one. */
+  style?: string;
+  /**
+   * Its forms lead on to other sites: no `form-action`, which browsers hold against redirects too; and `Origin` must come with
+   * its forms, which it does not under `no-referrer`.
+   */
+  leads_away?: boolean;
+}
 
-/** A secret may stand in the address or on the page: nothing may keep it, load anything, frame it, or be told where it came from. */
-export const SHELL_HEADERS: Readonly<Record<string, string>> = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Cache-Control': 'no-store',
-  'Referrer-Policy': 'no-referrer',
-  'X-Frame-Options': 'DENY',
-  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
-};
+export interface Shell {
+  headers: Readonly<Record<string, string>>;
+  /** A whole page. */
+  page(base_url: string, page: ShellPage): string;
+}
+
+/** The shell of a kind of pages. */
+export function shellOf({ style = '', leads_away = false }: ShellKind): Shell {
+  const whole = SITE_STYLE + COMMON_STYLE + style;
+  const hash = createHash('sha256').update(whole).digest('base64');
+  return {
+    // A secret may stand in the address or on the page: nothing may keep it, load anything, frame it, or be told where it came from.
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'Referrer-Policy': leads_away ? 'same-origin' : 'no-referrer',
+      'X-Frame-Options': 'DENY',
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${hash}'; ${leads_away ? '' : "form-action 'self'; "}frame-ancestors 'none'; base-uri 'none'`,
+    },
+    page: (base_url, page) => wholePage(base_url, whole, page),
+  };
+}
+
+const plain = shellOf({});
+export const SHELL_HEADERS = plain.headers;
+export const shellPage = plain.page;
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
@@ -51,8 +78,7 @@ export interface ShellPage {
   again?: number;
 }
 
-/** A whole page. */
-export function shellPage(base_url: string, { title, body, above = '', again }: ShellPage): string {
+function wholePage(base_url: string, style: string, { title, body, above = '', again }: ShellPage): string {
   const base = escapeHtml(base_url);
   const refresh = again === undefined ? '' : `<meta http-equiv="refresh" content="${again}">`;
   return `<!doctype html>
@@ -63,7 +89,7 @@ export function shellPage(base_url: string, { title, body, above = '', again }: 
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">${refresh}
 <title>${escapeHtml(title)} · Dataset Register</title>
-<style>${STYLE}</style>
+<style>${style}</style>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>

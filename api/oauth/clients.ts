@@ -94,7 +94,6 @@ function bePublic(metadata: Metadata): void {
 function settle(metadata: Metadata, refuse: Refuse): void {
   for (const name of IGNORED) delete metadata[name];
   metadata['scope'] = 'read';
-  metadata['response_modes'] = ['query'];
   const name = metadata['client_name'];
   if (typeof name === 'string') metadata['client_name'] = plainName(name) || undefined;
   const redirects = metadata['redirect_uris'];

@@ -1,10 +1,13 @@
 // The pages of OAuth, in plain words: sign in, decide, see what was allowed, and what to do when something is wrong.
 import { html } from 'hono/html';
 import type { Grant } from '../../data/state/grants.ts';
-import { told } from '../access/payments.ts';
+import { printEuro } from '../formats/page-print.ts';
 import { destination } from './clients.ts';
 import { PATHS } from './paths.ts';
 import { type Piece, page } from './shell.ts';
+
+/** Micro-euros in a euro. */
+const MICROS = 1_000_000;
 
 /** A client as a person is shown it. */
 export interface ShownClient {
@@ -26,6 +29,7 @@ const invalid = (text: string | undefined, id: string): Piece | '' =>
 const keyField = (wrong: string | undefined): Piece => html`
 ${mistake(wrong, 'key-wrong')}
 <label for="key">Your API key</label>
+<input type="text" name="username" autocomplete="username" value="API key" readonly hidden>
 <input id="key" name="key" type="password" autocomplete="current-password" autocapitalize="none" spellcheck="false" required autofocus placeholder="dsr_…"${invalid(wrong, 'key-wrong')}>`;
 
 const noKey = (base_url: string): Piece => html`
@@ -39,10 +43,10 @@ export function signInPage(base_url: string, client: ShownClient, wrong?: string
     base_url,
     'Sign in with your API key',
     html`<p><strong>${client.name}</strong> wants to use the Dataset Register for you. First show that you have a key; on the next page you decide.</p>
-<form method="post">
+<form class="ask" method="post">
 ${keyField(wrong)}
 <p class="hint">Your key stays with us: the program never sees it.</p>
-<div class="buttons"><button name="action" value="signin">Sign in</button> <button class="second" name="action" value="deny" formnovalidate>Cancel</button></div>
+<div class="buttons"><button class="button" name="action" value="signin">Sign in</button> <button name="action" value="deny" formnovalidate>Cancel</button></div>
 </form>`,
     noKey(base_url),
   );
@@ -67,24 +71,24 @@ export function consentPage(
   return page(
     base_url,
     `Let ${client.name} spend from your key?`,
-    html`<dl>
+    html`<dl class="sum">
 <div><dt>Program</dt><dd>${client.name}${vouched === undefined ? '' : html`, as ${vouched} describes it`}</dd></div>
 <div><dt>Access goes to</dt><dd>${label}</dd></div>
 <div><dt>Your key</dt><dd>of ${account.email}</dd></div>
-<div><dt>Its credit now</dt><dd>${told(account.balance)}</dd></div>
+<div><dt>Its credit now</dt><dd>${printEuro(account.balance / MICROS)}</dd></div>
 </dl>
 ${warning(local, vouched)}
-<ul>
+<ul class="rules">
 <li>It may search and fetch records. Each paid call is charged to your key.</li>
 <li>It may see your balance and what was charged.</li>
 <li>It may not see your key, top it up, change your plan or make keys.</li>
 </ul>
-<form method="post">
+<form class="ask" method="post">
 ${mistake(again?.wrong, 'cap-wrong')}
 <label for="cap">It may spend at most</label>
-<div class="money"><input id="cap" name="cap" inputmode="decimal" autocomplete="off" maxlength="12" placeholder="no limit" value="${again?.entered ?? ''}" aria-describedby="cap-hint"${invalid(again?.wrong, 'cap-wrong')}> EUR in all</div>
+<div class="money"><input id="cap" name="cap" inputmode="decimal" autocomplete="off" maxlength="12" placeholder="no limit" value="${again?.entered ?? ''}"${again === undefined ? html` aria-describedby="cap-hint"` : html`${invalid(again.wrong, 'cap-wrong')} autofocus`}> EUR in all</div>
 <p class="hint" id="cap-hint">Leave it empty for no limit but your credit. Credit that you add later counts too.</p>
-<div class="buttons"><button name="action" value="allow">Allow</button> <button class="second" name="action" value="deny" formnovalidate>Do not allow</button></div>
+<div class="buttons"><button class="button" name="action" value="allow">Allow</button> <button name="action" value="deny" formnovalidate>Do not allow</button></div>
 <p class="hint">Not your key? <button class="link" name="action" value="switch" formnovalidate>Use another one</button></p>
 </form>`,
     html`You can end this at any time at <a href="${base_url}${PATHS.connections}">${base_url}${PATHS.connections}</a>.`,
@@ -104,9 +108,9 @@ export function connectionsSignInPage(base_url: string, wrong?: string): string 
     base_url,
     'What may spend from your key',
     html`<p>Sign in to see the programs that you let in, and to end it.</p>
-<form method="post">
+<form class="ask" method="post">
 ${keyField(wrong)}
-<div class="buttons"><button name="action" value="signin">Sign in</button></div>
+<div class="buttons"><button class="button" name="action" value="signin">Sign in</button></div>
 </form>`,
     noKey(base_url),
   );
@@ -124,11 +128,11 @@ export function connectionsPage(base_url: string, email: string, grants: readonl
 ${grants.map(
   ({ id, client_name, client_id, cap, spent, created_at }, i) => html`<section class="item" aria-labelledby="n${i}">
 <h2 id="n${i}">${client_name || client_id}</h2>
-<p class="quiet">Since ${day(created_at)}. Spent ${told(spent)}${cap === null ? ', no limit' : html` of ${told(cap)}`}.</p>
-<form method="post"><input type="hidden" name="grant" value="${id}"><button class="second" name="action" value="end" aria-describedby="n${i}">End this connection</button></form>
+<p class="hint">Since ${day(created_at)}. Spent ${printEuro(spent / MICROS)}${cap === null ? ', no limit' : html` of ${printEuro(cap / MICROS)}`}.</p>
+<form method="post"><input type="hidden" name="grant" value="${id}"><button name="action" value="end" aria-describedby="n${i}">End this connection</button></form>
 </section>`,
 )}
-<form method="post"><div class="buttons"><button class="second" name="action" value="signout">Sign out</button></div></form>`,
+<form method="post"><div class="buttons"><button name="action" value="signout">Sign out</button></div></form>`,
   );
 }
 

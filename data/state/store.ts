@@ -71,7 +71,8 @@ function sqliteFile(dataDir: string): string {
 /** A commit waits for the disk, whatever the server's default is. */
 function postgres(url: string, schema?: string): PostgresDialect {
   const path = schema ? ` -c search_path=${schema}` : '';
-  return new PostgresDialect({
-    pool: new pg.Pool({ connectionString: url, max: 10, options: `-c synchronous_commit=on${path}` }),
-  });
+  const pool = new pg.Pool({ connectionString: url, max: 10, options: `-c synchronous_commit=on${path}` });
+  // The server may end a connection that nobody uses, as when it starts again; the pool opens another. Unheard, it ends us.
+  pool.on('error', () => {});
+  return new PostgresDialect({ pool });
 }

@@ -94,7 +94,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'api/oauth',
     files: /^api\/oauth\//,
-    may: ['data/state', 'api/access', 'api/errors.ts'],
+    may: ['data/state', 'api/access', 'api/errors.ts', 'api/formats'],
     packages: { never: [ENGINE] },
   },
   {
