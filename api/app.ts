@@ -7,9 +7,10 @@ import { mountMcp } from './channels/mcp/endpoint.ts';
 import { mountMetrics } from './channels/metrics.ts';
 import { mountOAuth } from './channels/oauth.ts';
 import { mountRecover } from './channels/recover.ts';
-import { type NodeBindings, readRequest, routedPath } from './channels/request.ts';
+import { type NodeBindings, pathOf, readRequest, routedPath } from './channels/request.ts';
 import { errorResponse, preflight } from './channels/respond.ts';
 import { mountRest } from './channels/rest.ts';
+import { FirstMatch } from './channels/router.ts';
 import { mountParts, mountStatic } from './channels/static.ts';
 import { mountWebhook, type TakesWebhooks } from './channels/webhook.ts';
 import { toApiError } from './errors.ts';
@@ -39,7 +40,10 @@ export interface AppDeps {
 export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   const { gate, report, started_at, oauth } = deps;
   const channel = { gate, report, started_at, root: deps.dist, page: entity_page };
-  const app = new Hono<{ Bindings: NodeBindings }>({ getPath: (request) => routedPath(new URL(request.url).pathname) });
+  const app = new Hono<{ Bindings: NodeBindings }>({
+    router: new FirstMatch(),
+    getPath: (request) => routedPath(pathOf(request.url)),
+  });
   mountMcp(app, { gate, report, mcp_origins: deps.mcp_origins ?? [] });
   app.options('/*', (c) => preflight(readRequest(gate, c).request_id));
   mountParts(app, channel);

@@ -12,8 +12,9 @@ import {
   type Written,
   written,
 } from './access/repeats.ts';
+import { CallContext } from './context.ts';
 import { ApiError, toApiError } from './errors.ts';
-import type { Call, Gate, Leases, Release, Repeatable, Visitor } from './gate.ts';
+import type { Call, Gate, Release, Repeatable, Visitor } from './gate.ts';
 import { type Context, type Operation, type Result, TABULAR } from './operation.ts';
 import { chargeOf, ownerOf, type Purse, paysByX402, reserve, sold, unpaid } from './purse.ts';
 
@@ -28,7 +29,7 @@ export {
 } from './gate.ts';
 
 /** Turns a result into what a channel sends. */
-type Present<T> = (result: Result<unknown>, ctx: Context) => Promise<T> | T;
+type Present<T> = (result: Result<unknown>, ctx: Context, operation: Operation) => Promise<T> | T;
 
 export type Outcome<T> =
   | { kind: 'unchanged'; version: string; caller: Caller; done(): void }
@@ -96,7 +97,7 @@ async function pass<T>(gate: Gate, call: Call, present: Present<T>, repeatable?:
   try {
     if (leases.release) call.headers['X-Dataset-Version'] = leases.release.manifest.release;
     const paying = repeatable !== undefined && (await paysByX402(gate, call, caller, leases.release));
-    const ctx = contextOf(gate, call, caller, leases, caller.kind !== 'anonymous' || paying);
+    const ctx: Context = new CallContext(gate, call, caller, leases, caller.kind !== 'anonymous' || paying);
     const version = await operation.version?.(call.raw, ctx);
     // Who can tell the version of a record has found it, or has thrown `unknown_entity`.
     if (version === undefined) await exists(call, ctx);
@@ -109,36 +110,10 @@ async function pass<T>(gate: Gate, call: Call, present: Present<T>, repeatable?:
   }
 }
 
-function contextOf(gate: Gate, call: Call, caller: Caller, leases: Leases, full: boolean): Context {
-  return {
-    ...(leases.release ? { release: leases.release } : {}),
-    releases: leases.releases,
-    earlier: leases.earlier,
-    visibility: full ? 'full' : 'public',
-    admin: caller.kind === 'admin',
-    previews: null,
-    now: gate.now(),
-    base_url: gate.base_url,
-    eur_usd: gate.eur_usd,
-    operations: gate.operations,
-    url: call.url,
-    signal: call.signal,
-    format: call.format,
-    ...(gate.exports ? { exports: gate.exports } : {}),
-    accounts: gate.accounts,
-    asker: {
-      key: caller.kind === 'key' ? caller.id : null,
-      address: call.address,
-      request_id: call.request_id,
-      now: gate.now().getTime(),
-    },
-  };
-}
-
 /** The record of an operation on one record is there, before any price is named. */
-async function exists({ operation, entity }: Call, { release, signal }: Context): Promise<void> {
-  if (!operation.entity || entity === null || !release) return;
-  const [ordinal] = await release.engine.resolve([entity], { signal });
+async function exists({ operation, entity }: Call, ctx: Context): Promise<void> {
+  if (!operation.entity || entity === null || !ctx.release) return;
+  const [ordinal] = await ctx.release.engine.resolve([entity], ctx);
   if (ordinal === null || ordinal === undefined)
     throw new ApiError('unknown_entity', 'This dataset has no such record.');
 }
@@ -169,12 +144,12 @@ async function settle<T>(
     throw paymentError('payment_required', message, gate.payments.quote(caller, chargeOf(call, ctx, input)));
   }
   if (!repeatable || call.head || operation.access === 'free') return paid(gate, call, caller, ctx, input, present);
-  const request = requestOf(call, ctx);
+  const request = () => requestOf(call, ctx);
   const key = unseen || call.idempotency_key === undefined ? undefined : checkedKey(call.idempotency_key);
   // Who has no account repeats by the payment itself (access/x402).
   if (anonymous || key === undefined)
     return paid(gate, call, caller, ctx, input, present, { repeatable, request, turn: null });
-  const begun = await gate.repeats.begin(ownerOf(caller), key, request);
+  const begun = await gate.repeats.begin(ownerOf(caller), key, request());
   if ('text' in begun) {
     Object.assign(call.headers, repeatedHeaders(begun.head, caller.kind === 'key' ? caller.balance : undefined));
     return repeatable.revive(begun.text);
@@ -198,7 +173,7 @@ function requestOf({ operation, url, format, raw, channel = 'rest' }: Call, { bo
 /** How an answer is written down: by the channel, for a request, in the turn of its Idempotency-Key. */
 interface Keeper<T> {
   repeatable: Repeatable<T>;
-  request: string;
+  request: () => string;
   turn: Turn | null;
 }
 
@@ -223,13 +198,13 @@ async function paid<T>(
     const shorter = await call.shorter?.(input, result, ctx);
     if (shorter !== undefined) result = await call.operation.run(shorter, ctx);
     if (result.release !== undefined) call.headers['X-Dataset-Version'] = result.release;
-    answer = await present(result, ctx);
+    answer = await present(result, ctx, call.operation);
     if (keeper && (keeper.turn || purse.writes)) {
       const head = { micros: purse.micros, release: call.headers['X-Dataset-Version'] ?? null };
       kept = written(head, await keeper.repeatable.keep(answer), recordsIn(result.json ?? result.body));
       kept = keeper.turn?.kept(kept) ?? kept;
     }
-    if (call.signal.aborted) throw new ApiError('internal', 'The client hung up.');
+    if (hungUp(call)) throw new ApiError('internal', 'The client hung up.');
   } catch (error) {
     await purse.release();
     throw error;
@@ -237,6 +212,8 @@ async function paid<T>(
   Object.assign(call.headers, await purse.commit(result.records ?? 0, kept));
   return answer;
 }
+
+const hungUp = (call: Call): boolean => call.gone?.() ?? call.signal.aborted;
 
 /** Sends what was written down for the same payment before. */
 async function again<T>({ headers }: Call, purse: Purse, { repeatable, turn }: Keeper<T>): Promise<T> {

@@ -106,7 +106,10 @@ export interface Call extends Visitor {
   /** Address of the call as a client sees it, without credentials. */
   url: URL;
   request_id: string;
+  /** Gives the call up when its client does. */
   signal: AbortSignal;
+  /** Whether the client has gone already, where a channel can tell without the signal. */
+  gone?: () => boolean;
   /**
    * Where a channel may send only so much: the input of a shorter answer at the same price, asked in place of one that is
    * too long; undefined when this one fits.

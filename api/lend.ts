@@ -3,7 +3,7 @@ import { DataError } from '../data/errors.ts';
 import { hint } from '../data/names.ts';
 import { shown } from '../data/parse-values.ts';
 import type { Lease, Register } from '../data/register.ts';
-import type { Gate } from './execute.ts';
+import type { Gate, Leases } from './execute.ts';
 
 /** Why a dataset cannot be asked: there is none of this name (404), or it has no release that opens (503). */
 function refusal(register: Register, dataset: string): DataError {
@@ -29,15 +29,13 @@ export function lendFrom(register: Register): Gate['lease'] {
     }
     const releases = held.map(({ release }) => release);
     const [release] = releases;
-    return {
-      ...(dataset !== null && release ? { release } : {}),
-      releases,
-      earlier: async (id) => {
-        const lease = dataset === null ? null : await register.lease(dataset, id);
-        if (lease) held.push(lease);
-        return lease?.release ?? null;
-      },
-      done,
+    const earlier: Leases['earlier'] = async (id) => {
+      const lease = dataset === null ? null : await register.lease(dataset, id);
+      if (lease) held.push(lease);
+      return lease?.release ?? null;
     };
+    const leases: Leases = { releases, earlier, done };
+    if (dataset !== null && release) leases.release = release;
+    return leases;
   };
 }

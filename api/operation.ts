@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Accounts, Asker } from '../data/accounts.ts';
 import type { Exports } from '../data/export.ts';
 import type { RawInput, Visibility } from '../data/plan.ts';
+import type { Fetched } from '../data/records.ts';
 import type { Release } from '../data/release.ts';
 import type { Pack, PricedOperation } from '../packs/model.ts';
 
@@ -38,6 +39,8 @@ export interface Context {
   format: Format;
   /** The parsed body of a POST, PUT or DELETE; undefined where there is none. */
   body?: unknown;
+  /** The record that the request is about, once somebody looked for it (operations/fetched.ts). */
+  fetched?: Promise<Fetched>;
   /** Keys and their ledgers, and who asks for them; absent in the nightly build. */
   accounts?: Accounts;
   asker?: Asker;
@@ -67,15 +70,22 @@ export interface Result<R> {
 
 /** A result whose JSON exists already: nobody who sends it parses it. */
 export function fromJson<R>(json: Uint8Array<ArrayBuffer>, about: Omit<Result<R>, 'body' | 'json'>): Result<R> {
-  let body: R | undefined;
-  return {
-    ...about,
-    json,
-    get body() {
-      body ??= JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString()) as R;
-      return body;
-    },
-  };
+  return Object.assign(new JsonResult<R>(json), about);
+}
+
+class JsonResult<R> implements Result<R> {
+  readonly json: Uint8Array<ArrayBuffer>;
+  #body: R | undefined;
+
+  constructor(json: Uint8Array<ArrayBuffer>) {
+    this.json = json;
+  }
+
+  get body(): R {
+    const { buffer, byteOffset, byteLength } = this.json;
+    this.#body ??= JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString()) as R;
+    return this.#body;
+  }
 }
 
 /** How the answers of an operation are kept short where a channel may send only so much. */

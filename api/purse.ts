@@ -40,19 +40,36 @@ export async function paysByX402(
 
 /** What this call costs; the price of one where its parameters cannot be read. */
 export function chargeOf(call: Call, ctx: Context, input: unknown): Charge {
-  const { operation, url, request_id, format } = call;
-  const free = operation.access === 'paid' && !sold(operation, ctx.release);
-  const micros = operation.price && ctx.release && !free ? ctx.release.pack.prices[operation.price.of] : 0;
-  const times = input === undefined ? 1 : (operation.price?.times?.(input) ?? 1);
-  const mimeType = format === 'markdown' ? 'text/markdown' : 'application/json';
-  return {
-    operation: operation.name,
-    dataset: call.dataset ?? '',
-    micros: micros * times,
-    price: { of: operation.price?.of ?? '', micros, times },
-    resource: { url: url.href, description: operation.title, mimeType },
-    request_id,
-  };
+  return new CallCharge(call, ctx, input);
+}
+
+/** A class, since few calls are told of their price: its address is written out for those alone. */
+class CallCharge implements Charge {
+  readonly operation: string;
+  readonly dataset: string;
+  readonly micros: number;
+  readonly price: Charge['price'];
+  readonly request_id: string;
+  readonly #call: Call;
+
+  constructor(call: Call, { release }: Context, input: unknown) {
+    const { operation } = call;
+    const free = operation.access === 'paid' && !sold(operation, release);
+    const micros = operation.price && release && !free ? release.pack.prices[operation.price.of] : 0;
+    const times = input === undefined ? 1 : (operation.price?.times?.(input) ?? 1);
+    this.#call = call;
+    this.operation = operation.name;
+    this.dataset = call.dataset ?? '';
+    this.micros = micros * times;
+    this.price = { of: operation.price?.of ?? '', micros, times };
+    this.request_id = call.request_id;
+  }
+
+  get resource(): Charge['resource'] {
+    const { url, operation, format } = this.#call;
+    const mimeType = format === 'markdown' ? 'text/markdown' : 'application/json';
+    return { url: url.href, description: operation.title, mimeType };
+  }
 }
 
 /** The 402 of a call that was not paid; its price counts what the parameters ask for, where they can be read. */
@@ -81,14 +98,14 @@ export interface Purse {
   release(): Promise<void>;
 }
 
-/** Puts the price of a call aside, or throws the 402. `request` is what makes two calls the same; null: no x402 here. */
+/** Puts the price of a call aside, or throws the 402. `request` says what makes two calls the same; null: no x402 here. */
 export async function reserve(
   gate: Gate,
   call: Call,
   caller: Caller,
   ctx: Context,
   input: unknown,
-  request: string | null,
+  request: (() => string) | null,
 ): Promise<Purse> {
   const { operation, head } = call;
   // Only an operation with previews lets a call without a credential come here unpaid.
@@ -112,10 +129,10 @@ export async function reserve(
   };
 }
 
-function attachedTo(call: Call, caller: Caller, request: string): Attached | null {
+function attachedTo(call: Call, caller: Caller, request: () => string): Attached | null {
   const secret = secretOf(caller, call.idempotency_key);
   if (call.payment === undefined && secret === null) return null;
-  return { payment: call.payment, secret, owner: ownerOf(caller), request, signal: call.signal };
+  return { payment: call.payment, secret, owner: ownerOf(caller), request: request(), signal: call.signal };
 }
 
 /** Records off the day's quota of somebody without a credential. */

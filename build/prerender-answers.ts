@@ -23,8 +23,9 @@ export async function writeAnswers(answering: Answering, output: Output): Promis
     for (const { file, input, format } of operation.prerender?.(release?.pack ?? null) ?? []) {
       const ctx = earlyContext({ ...answering, base_url: base }, { release, path: `/${file}`, format });
       const result = await operation.run(operation.parse(input, ctx), ctx);
-      const { body } = await render(operation, result, ctx, format);
-      if (typeof body === 'string') output.write(file, body, key);
+      const { body } = await render(operation, result, ctx);
+      if (body instanceof Uint8Array) output.write(file, Buffer.from(body).toString(), key);
+      else if (typeof body === 'string') output.write(file, body, key);
     }
   }
 }

@@ -1,5 +1,5 @@
 // The cursor of a page: where it ended, in which release, of which question. Opaque to callers, checked when it returns.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { DataError } from './errors.ts';
 import { BOUNDS } from './parse-values.ts';
 import type { Position, Predicate, Sort } from './plan.ts';
@@ -18,7 +18,7 @@ export interface Question {
   sort: Sort;
 }
 
-const sum = (text: string) => createHash('sha256').update(text).digest().subarray(0, 6);
+const sum = (text: string) => hash('sha256', text, 'buffer').subarray(0, 6);
 
 /**
  * A short name of a question. Conditions count in any order; the visibility of words is left out, so that a walk begun

@@ -1,6 +1,5 @@
 // Records that answer a question, in its order: as objects, or as the bytes of one JSON text.
 import type { PublicRecord } from './model.ts';
-import type { Asking } from './plan.ts';
 import { type Presenting, present } from './present.ts';
 import { rawRecord } from './raw.ts';
 import type { Release } from './release.ts';
@@ -15,9 +14,6 @@ export interface Found {
   scores?: readonly number[];
 }
 
-/** How a caller asks an engine. */
-export const askingOf = ({ signal }: { signal?: AbortSignal }): Asking => (signal ? { signal } : {});
-
 /** Whether a caller's answer is the stored record as it stands. */
 export const whole = ({ visibility }: Presenting, fields: Found['fields']) => visibility === 'full' && fields === null;
 
@@ -25,7 +21,7 @@ export const whole = ({ visibility }: Presenting, fields: Found['fields']) => vi
 export async function foundRecords(found: Found, presenting: Presenting): Promise<PublicRecord[]> {
   const { release, ordinals, fields, scores } = found;
   const distinct = [...new Set(ordinals)];
-  const bodies = await release.engine.bodies(distinct, askingOf(presenting));
+  const bodies = await release.engine.bodies(distinct, presenting);
   const byOrdinal = new Map(distinct.map((ordinal, index) => [ordinal, bodies[index]!.body]));
   return ordinals.map((ordinal, index) => ({
     ...present(byOrdinal.get(ordinal)!, release.pack, presenting, fields),

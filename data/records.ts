@@ -1,6 +1,6 @@
 // Single records and batches, by id or slug (specification section 4, "Record endpoints").
 import { DataError } from './errors.ts';
-import { askingOf, type Found, whole } from './found.ts';
+import { type Found, whole } from './found.ts';
 import type { PublicRecord, StoredRecord } from './model.ts';
 import type { BatchInput } from './parse.ts';
 import { shown } from './parse-values.ts';
@@ -65,7 +65,7 @@ export async function getBatch(
   { ids, fields }: Pick<BatchInput, 'ids' | 'fields'>,
   presenting: Presenting,
 ): Promise<{ found: Found; missing: string[] }> {
-  const ordinals = await release.engine.resolve(ids.map(normal), askingOf(presenting));
+  const ordinals = await release.engine.resolve(ids.map(normal), presenting);
   return {
     found: { release, ordinals: ordinals.filter((ordinal) => ordinal !== null), fields },
     missing: ids.filter((_, index) => ordinals[index] === null),

@@ -1,6 +1,6 @@
 // Search: the input becomes one plan, the engine finds a page, the page is presented (specification section 4, "Search").
 import { encodeCursor } from './cursor.ts';
-import { askingOf, type Found } from './found.ts';
+import type { Found } from './found.ts';
 import type { SearchInput } from './parse.ts';
 import { questionOf } from './parse-selection.ts';
 import type { Presenting } from './present.ts';
@@ -33,7 +33,7 @@ export async function search(release: Release, input: SearchInput, presenting: P
   const { sort, total } = input;
   const where = questionOf(input, presenting.visibility);
   const plan = { where, sort, after: input.cursor?.after ?? null, limit, total };
-  const found = await engine.search(plan, askingOf(presenting));
+  const found = await engine.search(plan, presenting);
   const question = { dataset: pack.id, where: questionOf(input), sort };
   return {
     found: { release, ordinals: found.ordinals, fields: input.fields },

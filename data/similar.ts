@@ -1,6 +1,6 @@
 // Similar: the records whose words overlap most with those of one record (specification section 4, "Record endpoints").
 import { DataError } from './errors.ts';
-import { askingOf, type Found } from './found.ts';
+import type { Found } from './found.ts';
 import type { PublicRecord } from './model.ts';
 import type { SimilarInput } from './parse-analysis.ts';
 import { questionOf } from './parse-selection.ts';
@@ -22,12 +22,11 @@ export async function similar(
   presenting: Presenting,
 ): Promise<Found> {
   const { pack, engine } = release;
-  const asking = askingOf(presenting);
-  const [subject] = await engine.resolve([ref.toLowerCase()], asking);
+  const [subject] = await engine.resolve([ref.toLowerCase()], presenting);
   if (subject === null || subject === undefined)
     throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
   const { limit, differ_by, fields } = input;
-  const best = await engine.similar({ subject, where: questionOf(input), differBy: differ_by, limit }, asking);
+  const best = await engine.similar({ subject, where: questionOf(input), differBy: differ_by, limit }, presenting);
   return {
     release,
     ordinals: best.map(({ ordinal }) => ordinal),

@@ -1,5 +1,5 @@
 // Who calls: the credential a request bears, and what it stands for (contract section 3, "Credentials").
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Lookup } from '../../data/state/lookup.ts';
 import { currentPlan, subscription } from '../../data/subscriptions.ts';
 import { ApiError } from '../errors.ts';
@@ -60,7 +60,7 @@ export function credentialOf(sources: CredentialSources): Credential | null {
 
 /** SHA-256 of a secret, in hex: the only form in which one is kept or compared. */
 export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret);
 }
 
 /**

@@ -1,5 +1,5 @@
 // Idempotency-Key at the gate: who runs a request, who waits for its answer, who is told that the key is taken.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { claimRequest, dropClaim, keepAnswer } from '../../data/state/idempotency.ts';
 import type { Store } from '../../data/state/store.ts';
@@ -58,12 +58,12 @@ export function checkedKey(raw: string): string {
 
 /** What stands in the store for a key that only its owner knows. */
 export function secretKey(owner: string, key: string): string {
-  return createHash('sha256').update(`${owner}\n${key}`).digest('hex');
+  return hash('sha256', `${owner}\n${key}`);
 }
 
 /** What makes two requests the same. */
 export function requestHash(...parts: string[]): string {
-  return createHash('sha256').update(parts.join('\n')).digest('hex');
+  return hash('sha256', parts.join('\n'));
 }
 
 /** Writes an answer down. `records` are the ids of the records in it. */

@@ -7,6 +7,7 @@ import { commonHeaders, type Headers, requestId } from './respond.ts';
 /** What @hono/node-server lends to a request; absent in tests without a socket. */
 export interface NodeBindings {
   incoming?: { socket?: { remoteAddress?: string } };
+  outgoing?: { destroyed?: boolean };
 }
 export type Http = HonoContext<{ Bindings: NodeBindings }>;
 
@@ -16,66 +17,102 @@ const LONGEST_URL = 32_768;
 /** Query parameters by name: one text, or a list where the name repeats. No prototype, so that every name is just a name. */
 export type Query = Call['raw'];
 
-export interface HttpRequest {
-  visitor: Visitor;
-  request_id: string;
-  accept: string | undefined;
-  method: string;
-  /** Path as sent, with `.md`. */
-  path: string;
-  query: Query;
-  /** Address under the base URL, without credentials: what links, cursors and prices speak of. */
-  url: URL;
-  /** The `.md` suffix was there. */
-  suffix: boolean;
-  /** Headers that every answer to this request gets. */
-  headers: Headers;
-  /** The request was too long to be read. */
-  refused?: ApiError;
-}
-
 /** `/v1/…` without its `.md`: what routes are matched against. Other paths stay whole. */
 export function routedPath(path: string): string {
   return path.startsWith('/v1/') && path.endsWith('.md') ? path.slice(0, -'.md'.length) : path;
 }
 
+/** The path of a request's address, as it is written there. The server has checked and normalised the address. */
+export function pathOf(address: string): string {
+  const from = address.indexOf('/', address.indexOf('://') + 3);
+  return from < 0 ? '/' : address.slice(from, endOf(address, from, true));
+}
+
+/** What stands behind the path, with its question mark; nothing where that is all. */
+function searchOf(address: string): string {
+  const from = endOf(address, 0, true);
+  const search = address.slice(from, endOf(address, from, false));
+  return search === '?' ? '' : search;
+}
+
+const QUERY = 0x3f;
+const FRAGMENT = 0x23;
+
+/** Where the fragment of an address begins, or its query if that is asked for too; its length where there is none. */
+function endOf(address: string, from: number, query: boolean): number {
+  for (let i = from; i < address.length; i += 1) {
+    const code = address.charCodeAt(i);
+    if (code === FRAGMENT || (query && code === QUERY)) return i;
+  }
+  return address.length;
+}
+
+/** A request as it came. A class, since its address is parsed for those alone who need it. */
+export class HttpRequest {
+  readonly visitor: Visitor;
+  readonly request_id: string;
+  readonly accept: string | undefined;
+  readonly method: string;
+  /** Path as sent, with `.md`. */
+  readonly path: string;
+  /** What stands behind the path, with its question mark and without credentials; may be empty. */
+  readonly search: string;
+  readonly query: Query;
+  /** Headers that every answer to this request gets. */
+  readonly headers: Headers;
+  /** The request was too long to be read. */
+  readonly refused: ApiError | undefined;
+  readonly #base: string;
+  #url: URL | undefined;
+
+  constructor(gate: Gate, c: Http) {
+    const { url, method } = c.req;
+    const search = searchOf(url);
+    const parameters = search === '' ? null : new URLSearchParams(search);
+    this.#base = gate.base_url;
+    this.method = method;
+    this.path = pathOf(url);
+    this.request_id = requestId(c.req.header('x-request-id'));
+    this.headers = commonHeaders(this.request_id);
+    this.accept = c.req.header('accept');
+    const secret = parameters?.has('api_key') ?? false;
+    const readable = method === 'GET' || method === 'HEAD';
+    const facts = {
+      authorization: c.req.header('authorization'),
+      x_api_key: c.req.header('x-api-key'),
+      api_key: secret && readable ? (parameters?.get('api_key') ?? undefined) : undefined,
+      socket: c.env?.incoming?.socket?.remoteAddress ?? '127.0.0.1',
+      forwarded: c.req.header('x-forwarded-for'),
+    };
+    if (secret) {
+      parameters?.delete('api_key');
+      this.headers['Cache-Control'] = 'no-store';
+      this.headers['Referrer-Policy'] = 'no-referrer';
+    }
+    this.visitor = visitorOf(gate, facts, this.headers);
+    const tooLong = this.path.length + search.length > LONGEST_URL;
+    this.refused = tooLong
+      ? new ApiError('payload_too_large', `The address has more than ${LONGEST_URL} characters.`)
+      : undefined;
+    this.query = tooLong || parameters === null ? {} : queryOf(parameters);
+    this.search = secret ? `?${parameters}`.replace(/^\?$/, '') : search;
+  }
+
+  /** Address under the base URL, without credentials: what links, cursors and prices speak of. */
+  get url(): URL {
+    this.#url ??= new URL(this.refused ? this.#base : `${this.#base}${this.path}${this.search}`);
+    return this.#url;
+  }
+
+  /** Whether the `.md` suffix was there. */
+  get suffix(): boolean {
+    return this.path.endsWith('.md');
+  }
+}
+
 /** Reads a request. A credential in the query is taken out of it, and the answer must then not be stored or referred to. */
 export function readRequest(gate: Gate, c: Http): HttpRequest {
-  const { pathname, searchParams, search } = new URL(c.req.url);
-  const request_id = requestId(c.req.header('x-request-id'));
-  const headers = commonHeaders(request_id);
-  const { method } = c.req;
-  const readable = method === 'GET' || method === 'HEAD';
-  const api_key = readable ? (searchParams.get('api_key') ?? undefined) : undefined;
-  const secret = searchParams.has('api_key');
-  if (secret) {
-    searchParams.delete('api_key');
-    headers['Cache-Control'] = 'no-store';
-    headers['Referrer-Policy'] = 'no-referrer';
-  }
-  const facts = {
-    authorization: c.req.header('authorization'),
-    x_api_key: c.req.header('x-api-key'),
-    api_key,
-    socket: c.env?.incoming?.socket?.remoteAddress ?? '127.0.0.1',
-    forwarded: c.req.header('x-forwarded-for'),
-  };
-  const tooLong = pathname.length + search.length > LONGEST_URL;
-  const rest = secret ? `?${searchParams}`.replace(/^\?$/, '') : search;
-  return {
-    visitor: visitorOf(gate, facts, headers),
-    request_id,
-    accept: c.req.header('accept'),
-    method,
-    path: pathname,
-    query: tooLong ? {} : queryOf(searchParams),
-    url: new URL(tooLong ? gate.base_url : `${gate.base_url}${pathname}${rest}`),
-    suffix: pathname.endsWith('.md'),
-    headers,
-    ...(tooLong
-      ? { refused: new ApiError('payload_too_large', `The address has more than ${LONGEST_URL} characters.`) }
-      : {}),
-  };
+  return new HttpRequest(gate, c);
 }
 
 function queryOf(parameters: URLSearchParams): Query {

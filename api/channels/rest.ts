@@ -2,22 +2,15 @@
 import type { Hono } from 'hono';
 import { ApiError, type ErrorCode, toApiError } from '../errors.ts';
 import { admit, type Call, execute, type Gate } from '../execute.ts';
-import { etag, etagOf, matches } from '../formats/etag.ts';
+import { etagOf, matches } from '../formats/etag.ts';
 import { negotiate } from '../formats/negotiate.ts';
 import { nextUrl, type Rendered, render } from '../formats/render.ts';
 import { isTabular } from '../formats/rows.ts';
 import type { Context, Operation, Result } from '../operation.ts';
 import { type Answer, KEPT } from './kept.ts';
-import {
-  type Http,
-  type HttpRequest,
-  type NodeBindings,
-  paymentIn,
-  readBody,
-  readRequest,
-  routedPath,
-} from './request.ts';
+import { type Http, type HttpRequest, type NodeBindings, readRequest, routedPath } from './request.ts';
 import { errorResponse, type Headers } from './respond.ts';
+import { RestCall } from './rest-call.ts';
 
 export type App = Hono<{ Bindings: NodeBindings }>;
 
@@ -70,54 +63,27 @@ export async function answer(
     suffix: request.suffix,
     parameter: operation.own_format ? undefined : single(request.query['format']),
   });
-  const call: Call = {
-    ...request.visitor,
-    operation,
-    raw: { ...request.query, ...path },
-    dataset: path['ds'] ?? null,
-    entity: path['entity_id'] ?? null,
-    format: choice.format,
-    head: request.method === 'HEAD',
-    url: request.url,
-    request_id: request.request_id,
-    signal: c.req.raw.signal,
-    body: operation.route.method === 'GET' ? undefined : () => readBody(c),
-    idempotency_key: c.req.header('idempotency-key'),
-    max_price: c.req.header('x-max-price-eur'),
-    payment: paymentIn(c.req.header('payment-signature')),
-    misread: strayIn(request, path),
-  };
-  const sent = c.req.header('if-none-match');
-  const tag = (version: string, ctx: Context) => etag(version, representation(call, ctx, gate.code));
+  const call = new RestCall(c, request, operation, path, choice.format, gate.code);
   try {
     if (request.refused) {
       await admit(gate, call, 'free');
       throw request.refused;
     }
-    let version: string | undefined;
-    call.unchanged = (found, ctx) => {
-      version = tag(found, ctx);
-      return matches(sent, version);
-    };
-    const present = async (result: Result<unknown>, ctx: Context): Promise<Answer> => ({
-      result,
-      rendered: await render(operation, result, ctx, choice.format),
-    });
-    const outcome = await execute(gate, call, present, KEPT);
-    const anonymous = outcome.caller.kind === 'anonymous';
-    const headers: Headers = { ...cacheHeaders(operation, anonymous, choice.varies), ...request.headers };
+    const outcome = await execute<Answer>(gate, call, present, KEPT);
+    const headers = cacheHeaders(operation, outcome.caller.kind === 'anonymous', choice.varies);
+    Object.assign(headers, request.headers);
     if (outcome.kind === 'unchanged') {
       outcome.done();
-      return new Response(null, { status: 304, headers: { ...headers, ETag: version ?? '' } });
+      headers['ETag'] = call.tag ?? '';
+      return new Response(null, { status: 304, headers });
     }
     const { result, rendered } = outcome.answer;
     const { body } = rendered;
-    const readOnly = operation.route.method === 'GET';
     const complete = typeof body === 'string' || body instanceof Uint8Array;
-    if (version === undefined && operation.access === 'free' && readOnly && complete) version = etagOf(body);
-    if (version !== undefined) headers['ETag'] = version;
+    if (complete && operation.access === 'free' && operation.route.method === 'GET') call.tag ??= etagOf(body);
+    if (call.tag !== undefined) headers['ETag'] = call.tag;
     describe(headers, result, rendered, call);
-    if (version !== undefined && matches(sent, version)) {
+    if (call.tag !== undefined && matches(call.sent, call.tag)) {
       outcome.done();
       return new Response(null, { status: 304, headers });
     }
@@ -132,22 +98,13 @@ export async function answer(
   }
 }
 
+/** A result in the form that is asked for. What takes no time is not waited for. */
+function present(result: Result<unknown>, ctx: Context, operation: Operation): Answer | Promise<Answer> {
+  const rendered = render(operation, result, ctx);
+  return rendered instanceof Promise ? rendered.then((made) => ({ result, rendered: made })) : { result, rendered };
+}
+
 const single = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
-
-/** A query parameter that bears the name of a path parameter: it would be lost in the input, so it is refused. */
-function strayIn({ query }: HttpRequest, path: Record<string, string>): ApiError | undefined {
-  const stray = Object.keys(path).find((name) => query[name] !== undefined);
-  return stray === undefined
-    ? undefined
-    : new ApiError('unknown_filter', `"${stray}" is part of the path and no parameter of this operation.`);
-}
-
-/** What a body depends on beside its version. */
-function representation(call: Call, ctx: Context, code: string): string {
-  const query = new URLSearchParams(call.url.search);
-  query.sort();
-  return [code, call.operation.name, ctx.format, ctx.visibility, ctx.admin, ctx.base_url, query].join('\n');
-}
 
 /** Cache rules of contract section 2: answers about records are private, free ones may be kept and asked again about. */
 function cacheHeaders(operation: Operation, anonymous: boolean, varies: boolean): Headers {
@@ -156,12 +113,25 @@ function cacheHeaders(operation: Operation, anonymous: boolean, varies: boolean)
   return { 'Cache-Control': `${open ? 'public' : 'private'}, no-cache`, ...(varies ? { Vary: 'Accept' } : {}) };
 }
 
-function describe(headers: Headers, result: Result<unknown>, rendered: Rendered, { url, format }: Call): void {
+function describe(headers: Headers, result: Result<unknown>, rendered: Rendered, call: Call): void {
   headers['Content-Type'] = rendered.content_type;
-  if (result.last_modified !== undefined) headers['Last-Modified'] = new Date(result.last_modified).toUTCString();
+  if (result.last_modified !== undefined) headers['Last-Modified'] = httpDate(result.last_modified);
   if (typeof result.next_cursor !== 'string') return;
-  headers['Link'] = `<${nextUrl(url, result.next_cursor)}>; rel="next"`;
-  if (isTabular(format)) headers['X-Next-Cursor'] = result.next_cursor;
+  headers['Link'] = `<${nextUrl(call.url, result.next_cursor)}>; rel="next"`;
+  if (isTabular(call.format)) headers['X-Next-Cursor'] = result.next_cursor;
+}
+
+/** Times as HTTP writes them. Many records were changed at the same moment, so the last few are kept. */
+const dates = new Map<string, string>();
+
+function httpDate(time: string): string {
+  let date = dates.get(time);
+  if (date === undefined) {
+    if (dates.size > 1000) dates.clear();
+    date = new Date(time).toUTCString();
+    dates.set(time, date);
+  }
+  return date;
 }
 
 /** A long body, piece by piece; the release it reads stays lent until the last piece is gone, or the client is. */

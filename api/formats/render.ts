@@ -1,5 +1,5 @@
 // An operation's result as bytes to send or to write: pure, shared by the live API and the nightly prerender.
-import type { Context, Format, Operation, Result } from '../operation.ts';
+import type { Context, Operation, Result } from '../operation.ts';
 import { csv } from './csv.ts';
 import { ndjson } from './ndjson.ts';
 import { MEDIA_TYPES } from './negotiate.ts';
@@ -13,31 +13,25 @@ export interface Rendered {
 
 /**
  * Renders a result. `text` and `markdown` come from the operation's own `markdown`, or from the body itself where it is a
- * stream of text; `json` is the body, compact (bytes where
- * they existed already), with missing values absent; the tabular formats hold its records. Depends on
- * nothing but its arguments.
+ * stream of text; `json` is the body, compact (bytes where they existed already), with missing values
+ * absent; the tabular formats hold its records. The form is that of the context. Depends on nothing but its arguments.
  */
-export async function render(
-  operation: Operation,
-  result: Result<unknown>,
-  ctx: Context,
-  format: Format,
-): Promise<Rendered> {
+export function render(operation: Operation, result: Result<unknown>, ctx: Context): Rendered | Promise<Rendered> {
+  const { format } = ctx;
   const content_type = MEDIA_TYPES[format];
   if (format === 'json' && result.json) return { content_type, body: result.json };
   if (isStream(result.body)) return { content_type, body: result.body };
   if (format === 'json') return { content_type, body: JSON.stringify(result.body) };
   if (format === 'markdown' || format === 'text') {
     const next = result.next_cursor ?? null;
-    const body = operation.markdown(result.body, { ...ctx, format });
+    const body = operation.markdown(result.body, ctx);
     return { content_type, body: next === null ? body : `${body}\nNext page: ${nextUrl(ctx.url, next)}\n` };
   }
   const rows = rowsOf(operation, result, ctx);
   if (format === 'csv') return { content_type, body: csv(rows) };
   if (format === 'ndjson') return { content_type, body: ndjson(rows) };
   // The library is large and few ask for it: it is loaded with the first question.
-  const { arrow } = await import('./arrow.ts');
-  return { content_type, body: arrow(rows) };
+  return import('./arrow.ts').then(({ arrow }) => ({ content_type, body: arrow(rows) }));
 }
 
 function isStream(body: unknown): body is AsyncIterable<string> {

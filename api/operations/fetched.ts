@@ -6,16 +6,11 @@ import { releaseTag } from '../../data/release.ts';
 import type { Context } from '../operation.ts';
 import { packVersion, releaseOf } from './about.ts';
 
-const fetched = new WeakMap<Context, Promise<Fetched>>();
-
 /** The record, found but not looked into. Throws `unknown_entity`. */
 export function fetchRecord(raw: RawInput, ctx: Context): Promise<Fetched> {
-  let record = fetched.get(ctx);
-  if (record === undefined) {
-    record = getRecord(releaseOf(ctx), String(raw['entity_id']), { signal: ctx.signal });
-    fetched.set(ctx, record);
-  }
-  return record;
+  // Kept on the context: entries of a weak map outlive many collections of young objects.
+  ctx.fetched ??= getRecord(releaseOf(ctx), String(raw['entity_id']), ctx);
+  return ctx.fetched;
 }
 
 /** Version of an answer that depends on the record and the pack alone. */

@@ -1,5 +1,5 @@
 // What an API key looks like: `dsr_`, 37 random base62 characters, six of checksum (contract section 3, "Credentials").
-import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
+import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -30,7 +30,7 @@ export function wellFormed(key: string): boolean {
 
 /** What is stored of a secret. It has too much entropy to be guessed, so a plain hash is enough. */
 export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret);
 }
 
 /** Compares two hex hashes in constant time. */

@@ -121,7 +121,7 @@ const lengthOf = (part: unknown): number => (Array.isArray(part) || typeof part 
 
 /** The answer in the form asked for: the JSON of REST; or a text, with what else the operation answers beside it. */
 async function rendered(operation: Operation, result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
-  const { body } = await render(operation, result, ctx, ctx.format);
+  const { body } = await render(operation, result, ctx);
   const text = typeof body === 'string' ? body : Buffer.from(body as Uint8Array).toString();
   if (ctx.format === 'json') return { json: text, text: null };
   // Operations that have no JSON are texts with a citation; of others, Markdown is all that was asked for.

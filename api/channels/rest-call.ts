@@ -1,0 +1,99 @@
+// A call as REST understood it: what the gate is asked, and what only some calls need, made when it is asked for.
+import { ApiError } from '../errors.ts';
+import type { Call } from '../execute.ts';
+import { etag, matches } from '../formats/etag.ts';
+import type { Context, Format, Operation } from '../operation.ts';
+import { type Http, type HttpRequest, paymentIn, readBody } from './request.ts';
+
+/**
+ * One call. A class with methods, not an object with functions of its own: those are made anew for each request, and what
+ * they hold on to outlives it.
+ */
+export class RestCall implements Call {
+  readonly credential: Call['credential'];
+  readonly address: string;
+  readonly headers: Call['headers'];
+  readonly operation: Operation;
+  readonly raw: Call['raw'];
+  readonly dataset: string | null;
+  readonly entity: string | null;
+  readonly format: Format;
+  readonly head: boolean;
+  readonly request_id: string;
+  readonly idempotency_key: string | undefined;
+  readonly max_price: string | undefined;
+  readonly payment: unknown;
+  readonly misread: ApiError | undefined;
+  readonly body: (() => Promise<unknown>) | undefined;
+  /** The versions that the client has (If-None-Match). */
+  readonly sent: string | undefined;
+  /** Entity tag of the answer, once its version is known. */
+  tag: string | undefined;
+  readonly #http: Http;
+  readonly #request: HttpRequest;
+  readonly #code: string;
+
+  /** `path` holds the path parameters, `code` is the fingerprint of what renders. */
+  constructor(
+    c: Http,
+    request: HttpRequest,
+    operation: Operation,
+    path: Record<string, string>,
+    format: Format,
+    code: string,
+  ) {
+    this.#http = c;
+    this.#request = request;
+    this.#code = code;
+    this.credential = request.visitor.credential;
+    this.address = request.visitor.address;
+    this.headers = request.headers;
+    this.operation = operation;
+    this.raw = { ...request.query, ...path };
+    this.dataset = path['ds'] ?? null;
+    this.entity = path['entity_id'] ?? null;
+    this.format = format;
+    this.head = request.method === 'HEAD';
+    this.request_id = request.request_id;
+    this.idempotency_key = c.req.header('idempotency-key');
+    this.max_price = c.req.header('x-max-price-eur');
+    this.payment = paymentIn(c.req.header('payment-signature'));
+    this.misread = request.search === '' ? undefined : strayIn(request, path);
+    this.body = operation.route.method === 'GET' ? undefined : () => readBody(c);
+    this.sent = c.req.header('if-none-match');
+    this.tag = undefined;
+  }
+
+  get url(): URL {
+    return this.#request.url;
+  }
+
+  get signal(): AbortSignal {
+    return this.#http.req.raw.signal;
+  }
+
+  /** The connection knows it too, and no signal has to be made for the question. */
+  gone(): boolean {
+    return this.#http.env?.outgoing?.destroyed ?? this.signal.aborted;
+  }
+
+  unchanged(version: string, ctx: Context): boolean {
+    this.tag = etag(version, this.#representation(ctx));
+    return matches(this.sent, this.tag);
+  }
+
+  /** What a body depends on beside its version. */
+  #representation(ctx: Context): string {
+    const query = new URLSearchParams(this.#request.search);
+    query.sort();
+    return [this.#code, this.operation.name, ctx.format, ctx.visibility, ctx.admin, ctx.base_url, query].join('\n');
+  }
+}
+
+/** A query parameter that bears the name of a path parameter: it would be lost in the input, so it is refused. */
+function strayIn({ query }: HttpRequest, path: Record<string, string>): ApiError | undefined {
+  const stray = Object.keys(path).find((name) => query[name] !== undefined);
+  return stray === undefined
+    ? undefined
+    : new ApiError('unknown_filter', `"${stray}" is part of the path and no parameter of this operation.`);
+}
