@@ -40,6 +40,9 @@ export interface NightOptions {
 
 const NOTHING = { readings: 0, facts: 0, parked: 0, failures: [] };
 
+/** From this many records on, threads are worth their start. */
+const LARGE = 20_000;
+
 const number = (n: number) => n.toLocaleString('en-US');
 
 /** Runs the night of a dataset. A source that fails is told of; a release that fails its checks leaves the one before in place. */
@@ -93,9 +96,7 @@ export async function datasetNight(
       const told = [...wrong, ...collected.failures];
       return { dataset: pack.id, outcome: 'refused', release: before === null ? null : current, records, facts, told };
     }
-    progress.step(pack.id, 'index');
-    await buildIndex(resolved.folder, pack);
-    progress.step(pack.id, 'release');
+    progress.step(pack.id, 'index and release');
     const { rows, confirmed, facts, enums, ages, records } = resolved;
     const now = isoTime(effects.now().getTime());
     const base = {
@@ -108,13 +109,16 @@ export async function datasetNight(
       overlay: overlay.version,
     };
     const told = { ...base, records, facts, confirmed, enums, ages };
+    // Made in threads while the files are measured and compared with those before.
+    const index = buildIndex(resolved.folder, pack, records >= LARGE);
     const { release, fresh } = await seal(dataDir, resolved.folder, rows, told, {
       current: before === null ? null : current,
       before: earlier,
       removed,
       now: effects.now,
       reserve: (count, after) => overlays.reserve(pack.id, { count, now: effects.now().getTime(), after }),
-    });
+      derived: index,
+    }).finally(() => index.catch(() => undefined));
     const asked = resolved.review > 0 ? `, ${number(resolved.review)} to review` : '';
     progress.note(
       `${pack.id}: ${number(records)} records from ${number(facts)} facts${asked}; release ${release}${fresh ? '' : ' as before'}`,

@@ -77,7 +77,7 @@ function highWater(pid: number | undefined): number {
 /** Steps are told as `dataset: step`; other lines say how far a step is. */
 function stepsOf(lines: Run['lines'], dataset: string, end: number): Night['steps'] {
   const begun = lines.flatMap(({ at, text }) => {
-    const step = new RegExp(`^(?:${dataset}|register): ([a-zA-Z]+(?: [a-zA-Z]+)?)$`).exec(text)?.[1];
+    const step = new RegExp(`^(?:${dataset}|register): ([a-zA-Z]+(?: [a-zA-Z]+)*)$`).exec(text)?.[1];
     return step === undefined ? [] : [{ at, step: text.startsWith('register') ? `register ${step}` : step }];
   });
   return begun.map(({ at, step }, i) => ({ step, seconds: (begun[i + 1]?.at ?? end) - at }));

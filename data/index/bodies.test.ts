@@ -60,9 +60,12 @@ describe.each([
   });
 });
 
-test('the same release gives the same bytes', async () => {
+test.each([
+  ['here', false],
+  ['in threads', true],
+])('the same release gives the same bytes, built %s', async (_, apart) => {
   const before = [readFileSync(file('columns.bin')), readFileSync(file('bodies.bin'))];
-  await buildIndex(written.folder, pack);
+  await buildIndex(written.folder, pack, apart);
   expect(readFileSync(file('columns.bin')).equals(before[0]!)).toBe(true);
   expect(readFileSync(file('bodies.bin')).equals(before[1]!)).toBe(true);
 });

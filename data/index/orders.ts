@@ -6,18 +6,18 @@
 import type { Container, Packed } from './container.ts';
 import type { Keys } from './keys.ts';
 
-/** Packs the order of numeric ranks by ordinal; NaN means no value. */
-export function packOrder(name: string, ranks: Float64Array | Uint32Array, ids: string[]): Record<string, Packed> {
-  const order = Uint32Array.from(ids.keys());
-  const value = (ordinal: number) => {
-    const rank = ranks[ordinal]!;
-    return Number.isNaN(rank) ? Number.POSITIVE_INFINITY : rank;
-  };
-  order.sort((a, b) => {
-    const x = value(a);
-    const y = value(b);
-    if (x !== y) return x < y ? -1 : 1;
-    return (ids[a] as string) < (ids[b] as string) ? -1 : 1;
+/** Ordinals in the order of their ids. */
+export function idOrder(ids: readonly string[]): Uint32Array {
+  return Uint32Array.from(ids.keys()).sort((a, b) => (ids[a]! < ids[b]! ? -1 : 1));
+}
+
+/** Packs the order of numeric ranks by ordinal, given the order of ids; NaN means no value. */
+export function packOrder(name: string, ranks: Float64Array | Uint32Array, byId: Uint32Array): Record<string, Packed> {
+  const last = Float64Array.from(ranks, (rank) => (Number.isNaN(rank) ? Number.POSITIVE_INFINITY : rank));
+  // Sorting is stable: equal ranks stay in the order of ids.
+  const order = byId.slice().sort((a, b) => {
+    const [x, y] = [last[a]!, last[b]!];
+    return x < y ? -1 : Number(x > y);
   });
   return { [`${name}.order`]: order };
 }

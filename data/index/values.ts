@@ -19,49 +19,97 @@ function dictionary(texts: Iterable<string>): { sorted: string[]; code: Map<stri
   return { sorted, code: new Map(sorted.map((text, i) => [text, i])) };
 }
 
-/** Packs values by ordinal (empty: missing). `fold` makes the compared form. */
-export function packValues(
+/** What one value a record and lists of values have in common: the distinct values, raw and folded, and the code of each raw one. */
+function packDistinct(
   name: string,
-  values: string[][],
-  list: boolean,
+  texts: Iterable<string>,
   fold: (text: string) => string,
-): Record<string, Packed> {
-  const raw = dictionary(values.flat());
-  const foldOf = new Map(raw.sorted.map((text) => [text, fold(text)]));
-  const folded = dictionary(foldOf.values());
-  const toFold = Uint32Array.from(raw.sorted, (text) => folded.code.get(foldOf.get(text) as string) as number);
-  const own = values.map((of) => [...new Set(of.map((text) => raw.code.get(text) as number))].sort((a, b) => a - b));
-  return {
+): { packed: Record<string, Packed>; code: Map<string, number>; toFold: Uint32Array; folds: number } {
+  const raw = dictionary(texts);
+  const compared = raw.sorted.map(fold);
+  const folded = dictionary(compared);
+  const toFold = Uint32Array.from(compared, (text) => folded.code.get(text)!);
+  const packed = {
     ...packStrings(`${name}.raw`, raw.sorted),
     ...packStrings(`${name}.folded`, folded.sorted),
     [`${name}.fold`]: toFold,
-    ...(list
-      ? packPostings(`${name}.codes`, own.length, pairs(own.map((codes, ordinal) => [ordinal, codes])))
-      : { [`${name}.codes`]: Uint32Array.from(own, (codes) => (codes.length === 0 ? 0 : codes[0]! + 1)) }),
-    ...packPostings(`${name}.by`, folded.sorted.length, inverted(own, toFold, folded.sorted.length)),
+  };
+  return { packed, code: raw.code, toFold, folds: folded.sorted.length };
+}
+
+/** Packs one value a record, by ordinal (null: missing). `fold` makes the compared form. */
+export function packValues(
+  name: string,
+  values: readonly (string | null)[],
+  fold: (text: string) => string,
+): Record<string, Packed> {
+  const present = values.filter((value) => value !== null);
+  const { packed, code, toFold, folds } = packDistinct(name, present, fold);
+  const codes = Uint32Array.from(values, (value) => (value === null ? 0 : code.get(value)! + 1));
+  const ordinals = new Uint32Array(present.length);
+  const keys = new Uint32Array(present.length);
+  let at = 0;
+  for (const [ordinal, each] of codes.entries()) {
+    if (each === 0) continue;
+    ordinals[at] = ordinal;
+    keys[at++] = toFold[each - 1]!;
+  }
+  return {
+    ...packed,
+    [`${name}.codes`]: codes,
+    ...packPostings(`${name}.by`, folds, inverted(keys, ordinals, folds)),
   };
 }
 
-function pairs(rows: [number, number[]][]): { key: Uint32Array; ordinal: Uint32Array } {
-  const key = Uint32Array.from(rows.flatMap(([k, list]) => list.map(() => k)));
-  return { key, ordinal: Uint32Array.from(rows.flatMap(([, list]) => list)) };
+/** Packs lists of values by ordinal (empty: missing). */
+export function packLists(
+  name: string,
+  lists: readonly (readonly string[])[],
+  fold: (text: string) => string,
+): Record<string, Packed> {
+  const { packed, code, toFold, folds } = packDistinct(name, lists.flat(), fold);
+  const own = lists.map((list) => [...new Set(list.map((text) => code.get(text)!))].sort((a, b) => a - b));
+  const compared = own.map((codes) => [...new Set(codes.map((each) => toFold[each]!))]);
+  const { key, ordinal } = pairs(compared);
+  return {
+    ...packed,
+    ...packPostings(`${name}.codes`, own.length, swapped(pairs(own))),
+    ...packPostings(`${name}.by`, folds, inverted(key, ordinal, folds)),
+  };
 }
 
-/** (folded code, ordinal) pairs by counting sort: ordinals arrive ascending, so each list stays ascending. */
-function inverted(own: number[][], toFold: Uint32Array, keys: number): { key: Uint32Array; ordinal: Uint32Array } {
-  const folds = own.map((codes) => [...new Set(codes.map((code) => toFold[code]!))]);
+interface Pairs {
+  key: Uint32Array;
+  ordinal: Uint32Array;
+}
+
+/** (code, ordinal) pairs of the codes of each ordinal, ordinal by ordinal. */
+function pairs(own: readonly number[][]): Pairs {
+  const key = Uint32Array.from(own.flat());
+  const ordinal = new Uint32Array(key.length);
+  let at = 0;
+  for (const [o, codes] of own.entries()) {
+    ordinal.fill(o, at, at + codes.length);
+    at += codes.length;
+  }
+  return { key, ordinal };
+}
+
+/** The same pairs from the ordinal's side: its codes are what is listed. */
+const swapped = ({ key, ordinal }: Pairs): Pairs => ({ key: ordinal, ordinal: key });
+
+/** The pairs by (folded) code, a counting sort: ordinals arrive ascending, so each list stays ascending. */
+function inverted(codes: Uint32Array, ordinals: Uint32Array, keys: number): Pairs {
   const at = new Uint32Array(keys + 1);
-  for (const of of folds) for (const code of of) at[code + 1]! += 1;
+  for (const code of codes) at[code + 1]! += 1;
   for (let k = 0; k < keys; k += 1) at[k + 1]! += at[k]!;
-  const key = new Uint32Array(at[keys]!);
-  const ordinal = new Uint32Array(at[keys]!);
-  for (const [o, of] of folds.entries()) {
-    for (const code of of) {
-      const slot = at[code]!;
-      at[code]! += 1;
-      key[slot] = code;
-      ordinal[slot] = o;
-    }
+  const key = new Uint32Array(codes.length);
+  const ordinal = new Uint32Array(codes.length);
+  for (const [i, code] of codes.entries()) {
+    const slot = at[code]!;
+    at[code]! += 1;
+    key[slot] = code;
+    ordinal[slot] = ordinals[i]!;
   }
   return { key, ordinal };
 }

@@ -16,6 +16,8 @@ export interface Following extends Omit<Feeding, 'now'> {
   /** Id of the release before, if it can still be read. */
   current: string | null;
   now: () => Date;
+  /** What is made beside the files that the manifest names; awaited before anything moves. */
+  derived: Promise<void>;
 }
 
 /**
@@ -28,7 +30,7 @@ export async function seal(
   folder: string,
   rows: Readonly<Record<string, number>>,
   told: Told,
-  { current, now, ...feeding }: Following,
+  { current, now, derived, ...feeding }: Following,
 ): Promise<{ release: string; fresh: boolean }> {
   const files: Manifest['files'] = {};
   for (const [file, count] of Object.entries(rows).sort(([a], [b]) => byCodePoint(a, b))) {
@@ -40,6 +42,7 @@ export async function seal(
   files[RELEASE_FILES.changes] = { ...(await measure(join(folder, RELEASE_FILES.changes))), rows: changes.rows };
   const manifest: Manifest = { schema_version: 1, release, ...told, recorded_to: changes.recorded_to, files };
   await writeFile(join(folder, RELEASE_FILES.manifest), `${JSON.stringify(manifest, null, 1)}\n`);
+  await derived;
   const place = paths.release(dataDir, told.dataset, release);
   if (await stat(place).catch(() => null)) {
     const aside = unfinished(place);

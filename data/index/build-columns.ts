@@ -1,0 +1,128 @@
+// Packs everything of a release but the bodies: keys, orders, values, positions and words.
+import { join } from 'node:path';
+import type { Attribute } from '../../packs/model.ts';
+import { fold } from '../../packs/text.ts';
+import { column, RELEASE_FILES } from '../layout.ts';
+import { Duck, named, quoted } from '../write/duck.ts';
+import { TEXTUAL } from './columns.ts';
+import type { Packed } from './container.ts';
+import { packGrid } from './grid.ts';
+import { packKeys } from './keys.ts';
+import { idOrder, packOrder } from './orders.ts';
+import { packTerms } from './terms.ts';
+import { packLists, packValues } from './values.ts';
+
+/** What the index has to know of an attribute. */
+export type Named = Pick<Attribute, 'name' | 'type'>;
+
+/** Reads the engine table and the terms of a release. DuckDB may spill into a folder. */
+export async function packColumns(
+  release: string,
+  attributes: readonly Named[],
+  spill: string,
+): Promise<Record<string, Packed>> {
+  const duck = await Duck.open(spill);
+  try {
+    const from = (file: string) => `read_parquet(${quoted(join(release, file))})`;
+    const reader = new Reader(duck);
+    const engine = from(RELEASE_FILES.engine);
+    const ids = await reader.texts(`select id from ${engine} order by ord`);
+    const arrays: Record<string, Packed> = packKeys(ids, await reader.texts(`select slug from ${engine} order by ord`));
+    const byId = idOrder(ids);
+    for (const key of ['quality', 'updated']) {
+      arrays[key] = await reader.numbers(`select ${key}::double from ${engine} order by ord`, ids.length);
+      Object.assign(arrays, packOrder(key, arrays[key] as Float64Array, byId));
+    }
+    for (const attribute of attributes) Object.assign(arrays, await packAttribute(reader, engine, attribute, byId));
+    return Object.assign(arrays, packTerms(await reader.terms(from(RELEASE_FILES.terms)), ids.length));
+  } finally {
+    duck.close();
+  }
+}
+
+async function packAttribute(
+  reader: Reader,
+  engine: string,
+  { name, type }: Named,
+  byId: Uint32Array,
+): Promise<Record<string, Packed>> {
+  const of = (part: Parameters<typeof column>[1]) => `select ${named(column(name, part))} from ${engine} order by ord`;
+  if (TEXTUAL.has(type)) {
+    if (type === 'strings') return packLists(name, await reader.lists(of('value')), fold);
+    const packed = packValues(name, await reader.texts(of('value')), type === 'date' ? (text) => text : fold);
+    // The rank of a text is its folded code.
+    const codes = packed[`${name}.codes`] as Uint32Array;
+    const folds = packed[`${name}.fold`] as Uint32Array;
+    const ranks = Float64Array.from(codes, (code) => (code === 0 ? Number.NaN : folds[code - 1]!));
+    return { ...packed, ...packOrder(name, ranks, byId) };
+  }
+  if (type === 'geo') {
+    return packGrid(name, await reader.numbers(of('lat'), byId.length), await reader.numbers(of('lng'), byId.length));
+  }
+  if (type === 'boolean') {
+    const numbers = await reader.numbers(
+      `select ${named(column(name, 'value'))}::integer from ${engine} order by ord`,
+      byId.length,
+    );
+    const flags = Uint8Array.from(numbers, (n) => (Number.isNaN(n) ? 0 : n + 1));
+    return { [column(name, 'value')]: flags, ...packOrder(name, numbers, byId) };
+  }
+  const arrays: Record<string, Packed> = {};
+  for (const part of type === 'price' ? (['min', 'max'] as const) : (['value'] as const)) {
+    arrays[column(name, part)] = await reader.numbers(of(part), byId.length);
+  }
+  return {
+    ...arrays,
+    ...packOrder(name, arrays[column(name, type === 'price' ? 'min' : 'value')] as Float64Array, byId),
+  };
+}
+
+/** Columns of a query as JavaScript values, chunk by chunk. */
+class Reader {
+  readonly #duck: Duck;
+
+  constructor(duck: Duck) {
+    this.#duck = duck;
+  }
+
+  async #each(sql: string, take: (columns: unknown[][], rows: number) => void): Promise<void> {
+    for await (const { columns, rows } of this.#duck.chunks(sql)) take(columns, rows);
+  }
+
+  async texts(sql: string): Promise<string[]> {
+    const out: string[] = [];
+    await this.#each(sql, ([values]) => out.push(...(values as string[])));
+    return out;
+  }
+
+  async lists(sql: string): Promise<string[][]> {
+    const out: string[][] = [];
+    await this.#each(sql, ([values]) => {
+      for (const value of values as ({ items: string[] } | null)[]) out.push(value === null ? [] : [...value.items]);
+    });
+    return out;
+  }
+
+  async numbers(sql: string, length: number): Promise<Float64Array> {
+    const out = new Float64Array(length);
+    let at = 0;
+    await this.#each(sql, ([values]) => {
+      for (const value of values as (number | null)[]) out[at++] = value === null ? Number.NaN : Number(value);
+    });
+    return out;
+  }
+
+  async terms(source: string): Promise<{ term: string[]; ordinal: Uint32Array; public: Uint8Array }> {
+    const term: string[] = [];
+    const ordinal: number[] = [];
+    const open: number[] = [];
+    await this.#each(`select term, ord, public from ${source} order by term, ord`, ([words, ords, flags], length) => {
+      for (let i = 0; i < length; i += 1) {
+        term.push(words![i] as string);
+        ordinal.push(ords![i] as number);
+        open.push(flags![i] ? 1 : 0);
+      }
+    });
+    return { term, ordinal: Uint32Array.from(ordinal), public: Uint8Array.from(open) };
+  }
+}
