@@ -7,7 +7,7 @@ import { verifies } from '../verifies.ts';
 import { balance, describeApps, newKey } from './on-stores.ts';
 import { deliver, eventOf, paidSession, SECRET, signatureOf, startDouble } from './stripe-double.ts';
 
-verifies('keys.topup', 'setting.stripe');
+verifies('keys.topup', 'setting.stripe', 'shape.topup', 'body.topup.amount');
 
 const double = await startDouble();
 afterAll(() => double.close());
@@ -45,6 +45,7 @@ describeApps('a top-up', options, (stage) => {
     const { id, headers } = await newKey(app);
     const { status, body, session } = await topup(app, headers, 12.34);
     expect([status, body['amount_eur'], body['checkout_url']]).toEqual([200, 12.34, session['url']]);
+    expect(Object.keys(body).sort()).toEqual(['amount_eur', 'attribution', 'checkout_url', 'license']);
     const [asked] = double.asked;
     expect(asked?.version).toBe('2026-10-28.endive');
     expect(asked?.form).toMatchObject({
@@ -70,6 +71,10 @@ describeApps('a top-up', options, (stage) => {
     const { headers } = await newKey(app);
     for (const amount of [4.99, 1000.01, 5.001, 5.0000001])
       expect((await topup(app, headers, amount)).status).toBe(422);
+    for (const body of ['{}', '{"amount_eur":"20"}', '{"amount_eur":null}', '']) {
+      const answer = await app.json('/v1/keys/topup', { method: 'POST', body, headers });
+      expect([answer.status, answer.body['error']], body).toEqual([422, 'validation_failed']);
+    }
     expect((await topup(app, {}, 20)).status).toBe(401);
     expect(double.asked).toEqual([]);
     expect((await topup(app, headers, 5)).status).toBe(200);

@@ -28,7 +28,7 @@ export const shapes = section('contract 2', {
   'shape.keys-create': done('POST /v1/keys: id, key, email, plan, balance_eur'),
   'shape.keys-me': done('keys/me: id, email, plan, balance_eur, ledger newest first, next_cursor'),
   'shape.keys-me-page': done('keys/me takes limit 1 to 500 (100) and cursor'),
-  'shape.topup': planned('topup: checkout_url, amount_eur; 5 to 1000 EUR'),
+  'shape.topup': done('topup: checkout_url, amount_eur; 5 to 1000 EUR'),
   'shape.keys-list': done('the list of keys: id, email, plan, balance_eur, created_at, revoked_at, next_cursor'),
   'shape.keys-grant': done('grant: id, balance_eur, plan; revoke: id, revoked'),
   'shape.optout': planned('opt-out: status removed, dataset, entity_id'),

@@ -48,7 +48,7 @@ export const resources = section('spec 2', {
   'key.no-expiry': done('keys do not expire and have no scopes'),
   'body.key-create.email': done('KeyCreate.email is required and must be an e-mail address'),
   'body.key-create.plan': done('KeyCreate.plan is optional, payg by default'),
-  'body.topup.amount': planned('Topup.amount_eur is a required number'),
+  'body.topup.amount': done('Topup.amount_eur is a required number'),
   'body.grant.key-id': done('Grant.key_id is a required UUID'),
   'body.grant.amount': done('Grant.amount_eur is a required number'),
   'body.grant.reason': done('Grant.reason is optional, grant by default'),
