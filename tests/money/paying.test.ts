@@ -67,7 +67,8 @@ async function curl(command: string, known: Record<string, string>): Promise<str
 test('the walk prints what the page says', async () => {
   const known: Record<string, string> = { BASE: LOCAL, ADMIN, ASK: `${LOCAL}/v1/tools/stats?attribute=price.list` };
   const page = readFileSync(PAGE, 'utf8');
-  const step = /```sh\n((?:curl|for|npm run)[^\n]*)\n```\n\n```(json|text)\n([^`]*)```/g;
+  // What x402 pays for has a walk of its own (tests/x402/walk.test.ts).
+  const step = /```sh\n((?:curl|for|npm run --silent ledger)[^\n]*)\n```\n\n```(json|text)\n([^`]*)```/g;
   let made = '';
   let at = 0;
   const printed: string[] = [];
