@@ -1,6 +1,7 @@
 // The whole HTTP surface as one function of its parts: no socket, no clock and no settings of its own.
 import { Hono } from 'hono';
 import { type CheckoutPages, mountCheckout } from './channels/checkout.ts';
+import { type Directory, mountDirectory } from './channels/directory.ts';
 import { mountDocuments } from './channels/documents.ts';
 import { mountDownload } from './channels/download.ts';
 import { mountMcp } from './channels/mcp/endpoint.ts';
@@ -28,6 +29,8 @@ export interface AppDeps {
   /** Origins of web pages that may use MCP, beside our own. */
   mcp_origins?: readonly string[];
   started_at: Date;
+  /** The key directory of our crawler; absent where nothing crawls. */
+  directory?: () => Promise<Directory>;
   /** The authorization server; absent where nobody signs in, as in a measurement. */
   oauth?: OAuthServer;
   /** Text of the operators' metrics; absent where nobody measures. */
@@ -52,6 +55,7 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   if (deps.metrics) mountMetrics(app, channel, deps.metrics);
   mountCheckout(app, { ...channel, checkout: deps.checkout });
   mountWebhook(app, { ...channel, checkout: deps.checkout });
+  if (deps.directory) mountDirectory(app, channel, deps.directory);
   if (oauth) mountOAuth(app, { gate, report, oauth });
   mountDocuments(app, channel);
   mountRest(app, channel);

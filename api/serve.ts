@@ -12,6 +12,7 @@ import { loadPacks } from '../packs/index.ts';
 import { openAccess } from './access/open.ts';
 import type { X402Settings } from './access/x402/open.ts';
 import { createApp } from './app.ts';
+import { directory } from './directory.ts';
 import type { Gate } from './execute.ts';
 import { lendFrom } from './lend.ts';
 import { openOAuth } from './oauth/server.ts';
@@ -104,6 +105,7 @@ async function start(config: Config): Promise<{ server: Server; register: Regist
   const app = createApp({
     gate,
     oauth,
+    directory: () => directory(access.store, config.BASE_URL, clock()),
     checkout: access.checkout,
     dist: config.DIST_DIR,
     mcp_origins: config.MCP_ORIGINS,

@@ -7,6 +7,7 @@ import { type Bucket, memoryLimits } from '../api/access/limits.ts';
 import { openAccess } from '../api/access/open.ts';
 import type { X402Settings } from '../api/access/x402/open.ts';
 import { createApp } from '../api/app.ts';
+import { directory } from '../api/directory.ts';
 import type { Gate } from '../api/execute.ts';
 import { lendFrom } from '../api/lend.ts';
 import { type OAuthParts, openOAuth } from '../api/oauth/server.ts';
@@ -172,6 +173,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   const app = createApp({
     gate,
     oauth,
+    directory: () => directory(access.store, base, now()),
     metrics: metrics.text,
     checkout: access.checkout,
     dist: options.dist ?? join(dataDir, 'dist'),

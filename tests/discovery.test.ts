@@ -20,6 +20,7 @@ const LISTED = [
     '/.well-known/x402',
     '/.well-known/oauth-authorization-server',
     '/.well-known/oauth-protected-resource',
+    '/.well-known/http-message-signatures-directory',
   ],
 ];
 

@@ -32,6 +32,10 @@ export const robots: Document = {
   text: ({ base_url }) =>
     [['*'], NAMED]
       .map((agents) => [...agents.map((agent) => `User-agent: ${agent}`), ...RULES].join('\n'))
-      .concat(`Sitemap: ${base_url}/sitemap.xml`, `# Guide for agents: ${base_url}/llms.txt`)
+      .concat(
+        `Sitemap: ${base_url}/sitemap.xml`,
+        `# Guide for agents: ${base_url}/llms.txt`,
+        `# Keys by which our own crawler signs: ${base_url}/.well-known/http-message-signatures-directory`,
+      )
       .join('\n\n') + '\n',
 };

@@ -131,7 +131,8 @@ export const ROOMS: readonly Room[] = [
 ];
 
 /** The files that start a process: only they read the settings. */
-export const ENTRIES = /^(api\/server\.ts|build\/(nightly|pack|ledger)\.ts|bench\/|tests\/|astro\.config\.mjs|site\/)/;
+export const ENTRIES =
+  /^(api\/server\.ts|build\/(nightly|pack|ledger|keys)\.ts|bench\/|tests\/|astro\.config\.mjs|site\/)/;
 
 /** The room of a file; every file of ours has one. */
 export function roomOf(path: string): Room {

@@ -36,7 +36,7 @@ export const discovery = section('spec 4', {
   'discovery.catalog': done('/v1/catalog is an RFC 9264 linkset'),
   'discovery.api-catalog': done('/.well-known/api-catalog is as RFC 9727 says'),
   'discovery.auth-md': done('/auth.md tells agents how to authenticate'),
-  'discovery.signatures': planned('/.well-known/http-message-signatures-directory has the crawler key, signed'),
+  'discovery.signatures': done('/.well-known/http-message-signatures-directory has the crawler key, signed'),
   'discovery.oauth-server': done('/.well-known/oauth-authorization-server and its /v1 twin are as RFC 8414 says'),
   'discovery.oauth-resource': done('/.well-known/oauth-protected-resource takes resource_path, empty by default'),
   'discovery.oauth-resource-path': done('/.well-known/oauth-protected-resource{resource_path} is as RFC 9728 says'),
