@@ -36,6 +36,7 @@ const USAGE = `npm run bench [-- <part>…] [options]
   night       a night from the sources cached in DATA_DIR    (not in the quick run)
   soak        ten minutes of everything                      (not in the quick run)
   money       what a charge costs; prints its own table      (not in the quick run)
+  agents      a scripted agent answers from the guides alone  (not in the quick run)
   report      only writes docs/performance.md again from what was found before
 
   --full            all parts, at 1, 16 and 64 connections, longer
@@ -47,6 +48,8 @@ const USAGE = `npm run bench [-- <part>…] [options]
 
 const QUICK = ['questions', 'together', 'tokens', 'start'];
 const FULL = [...QUICK, 'growth', 'night', 'soak', 'money'];
+/** Parts that are programs of their own and print their own tables. */
+const APART: Record<string, string> = { money: 'bench/money.ts', agents: 'bench/agents/run.ts' };
 /** Records of the generated pack: the two sizes of the growth. */
 const SIZES = { small: 173_000, large: 1_000_000 };
 
@@ -107,7 +110,7 @@ async function measure(part: PartName): Promise<Found<never> | null> {
 }
 
 async function main(): Promise<void> {
-  const unknown = parts.filter((part) => !(part in RUN) && part !== 'money' && part !== 'report');
+  const unknown = parts.filter((part) => !(part in RUN) && !(part in APART) && part !== 'report');
   if (args.help || unknown.length > 0) {
     console.log(unknown.length > 0 ? `no such part: ${unknown.join(', ')}\n\n${USAGE}` : USAGE);
     process.exitCode = unknown.length > 0 ? 1 : 0;
@@ -116,7 +119,8 @@ async function main(): Promise<void> {
   console.log(machine());
   const results: Results = {};
   for (const part of parts) {
-    if (part === 'money') spawnSync(process.execPath, ['bench/money.ts'], { stdio: 'inherit' });
+    const apart = APART[part];
+    if (apart) spawnSync(process.execPath, [apart], { stdio: 'inherit' });
     if (!(part in RUN)) continue;
     const result = await measure(part as PartName);
     if (result !== null) results[part as PartName] = result;

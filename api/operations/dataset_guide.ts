@@ -17,13 +17,14 @@ type Guide = { text: string } & About;
 function grammar(pack: Pack): string {
   const near = pack.attributes.some(({ type }) => type === 'geo');
   const written: [string, string][] = [
-    ['`a=x,y`', 'a is x or y'],
+    ['`a=x,y`', 'a is x or y; a comma inside a value is written `\\,`'],
     ['`not_a=x,y`', 'a is neither; records without a are kept'],
     ['`like_a=x`', 'a contains x'],
-    ['`min_a=1` `max_a=9`', 'a is at least, at most; of a price range the upper, the lower end counts'],
+    ['`min_a=1`', 'a is at least 1; of a price range the upper end counts'],
+    ['`max_a=9`', 'a is at most 9; of a price range the lower end counts'],
     ['`has_a=true`', 'a is known; `false`: unknown'],
     ['`q=words`', 'each word begins a word of the record'],
-    ...(near ? [['`near=lat,lng,km`', 'it lies within so many kilometres'] as [string, string]] : []),
+    ...(near ? [['`near=lat,lng,km`', 'it lies within so many kilometres of a point'] as [string, string]] : []),
     ['`ids=a,b` `updated_since=time` `min_quality=0.8`', 'as they say'],
   ];
   const rows = written.map((cells) => cells.map((text) => new Markup(text)));
@@ -78,7 +79,7 @@ function guideText(release: Release, ctx: Context): string {
     `A value that is missing is not known. A price is a number or a range \`{min, max, currency}\`. Values with their counts, free: \`/v1/${pack.id}/facets.md?by=${pack.group_by}\``,
     fields(release),
     '## Tools',
-    `MCP tools and A2A skills take the same names and parameters, \`dataset\` and \`entity_id\` (the slug) beside them: ${tools.join(', ')}.`,
+    `MCP tools and A2A skills take the same parameters, \`dataset\` and \`entity_id\` (the slug) beside them, and \`format: "md"\` for Markdown: ${tools.join(', ')}.`,
     '## Links',
     [
       `- [Schema with every filter](${base_url}/v1/${pack.id}/schema)`,

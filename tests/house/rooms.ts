@@ -15,7 +15,7 @@ const WEB = ['hono', '@hono/node-server'];
 
 export const ROOMS: readonly Room[] = [
   { name: 'tests', files: /^tests\/|\.test\.ts$/, may: ['*', 'bench'], packages: { never: [] } },
-  { name: 'bench', files: /^bench\//, may: ['*'], packages: { never: [] } },
+  { name: 'bench', files: /^bench\//, may: ['*', 'tests'], packages: { never: [] } },
   { name: 'config.ts', files: /^config\.ts$/, may: [], packages: { only: ['zod'] } },
   { name: 'tools', files: /^(\.ci\/)?[^/]+\.(ts|mjs)$/, may: ['*'], packages: { never: [] } },
   {

@@ -1,0 +1,50 @@
+// Whether an answer is true, and what it took.
+import type { Agent } from './agent.ts';
+import type { Question } from './question.ts';
+
+export interface Asked {
+  text: string;
+  right: boolean;
+  /** What was read in place of what is true. */
+  why: string;
+  calls: number;
+  tokens: number;
+  eur: number;
+}
+
+/** A number as it is printed anywhere: grouped, with a unit behind it. */
+const numberIn = (cell: string) => Number.parseFloat(cell.replace(/(?<=\d)[,\u00a0\u202f ](?=\d{3}\b)/g, ''));
+
+/** Whether a cell says what is true: numbers to five digits, texts without letter case. */
+export function says(cell: string, truth: string): boolean {
+  if (truth !== '' && Number.isFinite(Number(truth))) {
+    return Math.abs(numberIn(cell) - Number(truth)) <= 1e-5 * Math.max(1e-9, Math.abs(Number(truth)));
+  }
+  const even = (text: string) =>
+    text
+      .toLowerCase()
+      .replace(/ to |–/g, '–')
+      .replace(/\s+/g, ' ')
+      .trim();
+  return even(cell) === even(truth) || even(cell).startsWith(`${even(truth)} `);
+}
+
+/** Asks one question. What is thrown on the way counts as wrong, with its message. */
+export async function ask(agent: Agent, question: Question): Promise<Asked> {
+  const before = agent.channel.said.length;
+  const spent = () => {
+    const said = agent.channel.said.slice(before).filter(({ asked }) => !/llms\.txt|dataset_guide/.test(asked));
+    const sum = (of: (each: (typeof said)[number]) => number) => said.reduce((all, each) => all + of(each), 0);
+    return { calls: said.length, tokens: sum(({ tokens }) => tokens), eur: sum(({ eur }) => eur) };
+  };
+  try {
+    const { rows } = await agent.answer(question);
+    const right =
+      rows.length === question.truth.length &&
+      question.truth.every((row, at) => row.every((truth, cell) => says(rows[at]?.[cell] ?? '', truth)));
+    const why = right ? '' : `${JSON.stringify(rows)} for ${JSON.stringify(question.truth)}`;
+    return { text: question.text, right, why, ...spent() };
+  } catch (error) {
+    return { text: question.text, right: false, why: (error as Error).message, ...spent() };
+  }
+}
