@@ -341,9 +341,10 @@ describeApps('a plan', options, (stage) => {
     const { app } = stage;
     const [fresh, before] = [await newKey(app), await subscribed(app, 'pro')];
     for (const [{ headers, id }, plan] of [[fresh, 'payg'] as const, [before, 'pro'] as const]) {
+      clock += HOUR;
       const { session } = await subscribe(app, headers, 'scale');
       double.asked.length = 0;
-      const invoice = month(session);
+      const invoice = month(session, clock);
       const payment = `pi_early_${id}`;
       await tell(app, 'charge.refunded', chargeOf(payment, 19900, 19900));
       const payments = { id: 'inpay_1', invoice: invoice['id'], payment: { payment_intent: payment } };
