@@ -18,6 +18,7 @@ import { lendFrom } from './lend.ts';
 import { openOAuth } from './oauth/server.ts';
 import { EVERY_OPERATION } from './operations/accounts.ts';
 import { openMetrics } from './ops/metrics.ts';
+import { openRewriter } from './rewrite.ts';
 import { standing } from './standing.ts';
 
 /**
@@ -134,8 +135,12 @@ async function start(config: Config): Promise<{ server: Server; register: Regist
 /** Serves until SIGTERM or SIGINT: takes new releases while it runs, and then lets requests in flight finish. */
 export async function run(config: Config): Promise<void> {
   const { server, register, access } = await start(config);
+  const rewriter = openRewriter({ config, register, log });
   const looking = setInterval(() => {
-    register.refresh().catch((error: Error) => log(`cannot look for new releases: ${error.message}`));
+    register.refresh().then(
+      () => rewriter.look(),
+      (error: Error) => log(`cannot look for new releases: ${error.message}`),
+    );
   }, LOOK);
   const stop = () => {
     process.off('SIGTERM', stop).off('SIGINT', stop);
@@ -145,7 +150,10 @@ export async function run(config: Config): Promise<void> {
     // The close of net alone: that of http would cut kept connections at once, with a request perhaps on its way.
     NetServer.prototype.close.call(server, () => {
       clearTimeout(late);
-      void register.close().finally(() => access.close());
+      void rewriter
+        .stop()
+        .then(() => register.close())
+        .finally(() => access.close());
     });
     setTimeout(() => server.closeIdleConnections(), DRAIN);
   };

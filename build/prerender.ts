@@ -42,6 +42,8 @@ export interface PrerenderReport extends OutputCounts {
   failures: string[];
   /** Release of each dataset that the files stand for. */
   releases: Record<string, string>;
+  /** Version of the overlay of each dataset that they stand for. */
+  overlays: Record<string, number>;
 }
 
 /**
@@ -107,7 +109,9 @@ export async function prerender({
     const counts = output.finish();
     const bytes = [...output.files.values()].reduce((sum, file) => sum + file.bytes, 0);
     const ids = releases.map(({ pack, manifest }) => [pack.id, manifest.release]);
-    return { ...counts, failures, files: output.files.size, bytes, releases: Object.fromEntries(ids) };
+    const over = releases.map(({ pack, manifest, overlay }) => [pack.id, overlay?.version ?? manifest.overlay ?? 0]);
+    const stands = { releases: Object.fromEntries(ids), overlays: Object.fromEntries(over) };
+    return { ...counts, failures, files: output.files.size, bytes, ...stands };
   } finally {
     for (const release of releases) await closeRelease(release);
     await rm(scratch, { recursive: true, force: true });

@@ -13,6 +13,8 @@ export interface Published {
   bytes: number;
   /** Release of each dataset that the files stand for. */
   releases: Record<string, string>;
+  /** Version of the overlay of each dataset that they stand for. */
+  overlays?: Record<string, number>;
 }
 
 /**
@@ -23,8 +25,8 @@ export async function publish(dist: string, made: Omit<Published, 'manifest'>): 
   const notes = join(dist, BUILD_NOTES);
   const list = readFileSync(join(notes, 'manifest.tsv'));
   const manifest = `published-${hash('sha256', list, 'hex').slice(0, 16)}.tsv`;
-  const { files, bytes, releases } = made;
-  const published: Published = { manifest, files, bytes, releases };
+  const { files, bytes, releases, overlays } = made;
+  const published: Published = { manifest, files, bytes, releases, ...(overlays ? { overlays } : {}) };
   const pointer = join(notes, 'published');
   const text = `${JSON.stringify(published)}\n`;
   const before = readPublished(dist);

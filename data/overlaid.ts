@@ -38,7 +38,13 @@ export async function overlaid(base: Release, overlay: Overlay): Promise<Overlai
     ]),
   );
   const plain = { version: overlay.version, removed: new Set(removed), changed: [], decided };
-  const over = { base, overlay, withheld: outs.size > 0 };
+  const back = [...overlay.restored].filter(([entity, at]) => (older || at > held) && !overlay.removed.has(entity));
+  const home = await resolved(
+    base,
+    back.map(([entity]) => entity),
+  );
+  const withheld = outs.size > 0;
+  const over = { base, overlay, withheld, outdated: withheld || home.size < back.length };
   try {
     return { release: { ...base, ...(await changeOf(base, overlay, plain, outs, held)), ...over }, problem: null };
   } catch (error) {

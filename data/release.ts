@@ -29,6 +29,8 @@ export interface Release {
   touched?: { gone: readonly number[]; changed: readonly number[] };
   /** Its files hold a record that is opted out: none of them may be handed out whole. */
   withheld?: boolean;
+  /** A release made of the same facts now would hold other records: one went, or came back. */
+  outdated?: boolean;
 }
 
 /** Names what a release and its overlay say together: another name after every change of either. */

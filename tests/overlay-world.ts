@@ -26,8 +26,8 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** Opens a store in a folder, makes a first release of the pack and serves it. */
-export async function openWorld(folder: string, pack: Pack, now: string): Promise<World> {
+/** Opens a store in a folder, makes a first release of the pack unless `now` is null, and serves it. */
+export async function openWorld(folder: string, pack: Pack, now: string | null): Promise<World> {
   const store = await openStore({ dataDir: folder });
   const night: World['night'] = async (at, options = {}) => {
     const made = await datasetNight(pack, folder, still(at), {
@@ -39,25 +39,26 @@ export async function openWorld(folder: string, pack: Pack, now: string): Promis
     return made;
   };
   let register: Register | null = null;
-  await night(now);
+  if (now !== null) await night(now);
   register = await openRegister({ dataDir: folder, packs: [pack], log: () => {}, overlays: await openOverlays(store) });
   const served = register;
   const editing = { store, refresh: () => served.refresh(), current: (id: string) => served.current(id) };
   const dataset = pack.id;
   const release = () => served.current(dataset)!;
+  const records: World['records'] = async () => {
+    const query = { where: [], sort: { key: 'quality', descending: true }, after: null, limit: 1000, total: false };
+    const { engine } = release();
+    const bodies = await engine.bodies((await engine.search(query)).ordinals);
+    return new Map(bodies.map(({ body }) => JSON.parse(body) as StoredRecord).map((record) => [record.id, record]));
+  };
   return {
     store,
     register: served,
     release,
     night,
-    async records() {
-      const query = { where: [], sort: { key: 'quality', descending: true }, after: null, limit: 1000, total: false };
-      const { engine } = release();
-      const bodies = await engine.bodies((await engine.search(query)).ordinals);
-      return new Map(bodies.map(({ body }) => JSON.parse(body) as StoredRecord).map((record) => [record.id, record]));
-    },
+    records,
     async optOut(id, at) {
-      const slug = `slug-of-${id}`;
+      const slug = (await records()).get(id)!.slug;
       const now = Date.parse(at);
       const row = {
         id: randomUUID(),

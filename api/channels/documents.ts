@@ -11,6 +11,7 @@ import type { Gate } from '../execute.ts';
 import { etagOf, matches } from '../formats/etag.ts';
 import { preferred } from '../formats/negotiate.ts';
 import { findFile } from './files.ts';
+import { freshness } from './fresh.ts';
 import { type Http, readRequest } from './request.ts';
 import { errorResponse, type Headers } from './respond.ts';
 import type { App } from './rest.ts';
@@ -98,7 +99,9 @@ async function root(deps: DocumentDeps, c: Http, view: View, common: Headers): P
   const headers = { ...common, Vary: 'Accept', Link: links.join(', ') };
   if (kind === 'text/html') {
     const home = await findFile(deps.root, '/');
-    if (home !== null) return sendFile(c, home, headers);
+    const fresh = home === null ? 'as_is' : await freshness(deps.gate, deps.root, '/', home);
+    if (home !== null && fresh === 'as_is') return sendFile(c, home, headers);
+    if (home !== null && typeof fresh === 'object') return sendFile(c, { ...home, ...fresh }, headers);
     return send(c, llmsText(view), 'text/plain; charset=utf-8', headers);
   }
   if (kind === 'text/markdown' || kind === 'text/plain')

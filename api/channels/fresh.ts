@@ -1,0 +1,139 @@
+// What the files of DIST_DIR still say of records that were opted out or changed since they were made: it is cut out, or made live.
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Gate, Release } from '../gate.ts';
+import { fullTextRecord } from '../operations/dataset_full_text.ts';
+
+/**
+ * `as_is`: the file says what is so. `gone`: it is the page of a record that is opted out. `live`: the page of one that says something else now.
+ * `withheld`: it names a record that is opted out, and will be made again soon. Else the text to send in its place.
+ */
+export type Fresh = 'as_is' | 'gone' | 'live' | 'withheld' | { text: string };
+
+const PAGE = /^\/datasets\/([^/]+)\/([^/]+?)(?:\.md|\.html)?\/?$/;
+/** Addresses of record pages, wherever a text names them. */
+const MENTION = /\/datasets\/([a-z0-9-]+)\/([a-z0-9-]+)/g;
+/** What pages for people say of one record; site/parts/Record.astro writes the marks. */
+const MARKED = /<!--record ([a-z0-9-]+)\/([a-z0-9-]+)-->[\s\S]*?<!--\/record-->/g;
+const PARTS = /^\/v1\/([^/]+)\/llms-full\//;
+
+const Published = z.looseObject({ overlays: z.record(z.string(), z.number()).default({}) });
+
+/** By dataset, the version of the overlay that the files were made with. */
+type Made = Record<string, number>;
+
+let read: { path: string; at: number; made: Made } | null = null;
+
+/** What `.build/published` says (docs/static-hosting.md); nothing where nobody published. */
+async function publishedOverlays(root: string): Promise<Made> {
+  const path = join(root, '.build', 'published');
+  const found = await stat(path).catch(() => null);
+  if (found === null) return {};
+  if (read?.path === path && read.at === found.mtimeMs) return read.made;
+  const parsed = Published.safeParse(JSON.parse(await readFile(path, 'utf8').catch(() => '{}')));
+  read = { path, at: found.mtimeMs, made: parsed.success ? parsed.data.overlays : {} };
+  return read.made;
+}
+
+/** Of one dataset: what was decided since its files were made. */
+interface Since {
+  release: Release;
+  /** Slugs and ids of the records that are opted out. */
+  gone: ReadonlySet<string>;
+  /** Ids of the records that say something else. */
+  changed: ReadonlySet<string>;
+}
+
+function since(release: Release, made: Made): Since | null {
+  const { overlay, pack } = release;
+  if (!overlay) return null;
+  const version = made[pack.id] ?? 0;
+  // Files of a later version than the store knows: it was put back to an earlier state, and nothing can be told from numbers.
+  const from = version > overlay.version ? 0 : version;
+  const removed = [...overlay.removed.values()].filter((each) => each.version > from);
+  const lists = [...overlay.said, ...overlay.decided].filter(([, list]) => list.some((each) => each.version > from));
+  const back = [...overlay.restored].filter(([, at]) => at > from);
+  const changed = new Set([...lists, ...back].map(([entity]) => entity));
+  if (removed.length + changed.size === 0) return null;
+  return { release, gone: new Set(removed.flatMap(({ slug, entity }) => [slug, entity])), changed };
+}
+
+/** How a file of DIST_DIR has to be served now; `pathname` is that of its URL. */
+export async function freshness(
+  gate: Gate,
+  root: string,
+  pathname: string,
+  file: { path: string; content_type: string },
+): Promise<Fresh> {
+  const leases = await gate.lease(null);
+  try {
+    if (!leases.releases.some(({ overlay }) => overlay && overlay.version > 0)) return 'as_is';
+    const made = await publishedOverlays(root);
+    const found = leases.releases.flatMap((release) => since(release, made) ?? []);
+    if (found.length === 0) return 'as_is';
+    const byDataset = new Map(found.map((each) => [each.release.pack.id, each]));
+    const [, dataset = '', slug] = PAGE.exec(pathname) ?? [];
+    const own = byDataset.get(dataset);
+    if (own && slug !== undefined) {
+      if (own.gone.has(slug)) return 'gone';
+      if (own.changed.size === 0) return 'as_is';
+      const record = await recordOf(own.release, slug);
+      // One that is back may lie there as it was long ago, while the release still lacks it.
+      if (record === null) return 'gone';
+      return own.changed.has(record.id) ? 'live' : 'as_is';
+    }
+    if (!/^(text\/|application\/(json|xml|ld\+json))/.test(file.content_type)) return 'as_is';
+    return await rewritten(await readFile(file.path, 'utf8'), pathname, gate.base_url, byDataset);
+  } finally {
+    leases.done();
+  }
+}
+
+async function recordOf({ engine }: Release, ref: string) {
+  const [ordinal] = await engine.resolve([ref]);
+  if (ordinal === null || ordinal === undefined) return null;
+  const [stored] = await engine.bodies([ordinal]);
+  return JSON.parse(stored!.body) as Parameters<typeof fullTextRecord>[0];
+}
+
+/** A text without what it says of records that are gone, and without what is no longer so of others. */
+async function rewritten(
+  text: string,
+  pathname: string,
+  base_url: string,
+  byDataset: ReadonlyMap<string, Since>,
+): Promise<Fresh> {
+  const parts = PARTS.exec(pathname)?.[1];
+  const part = parts === undefined ? undefined : byDataset.get(parts);
+  // The index of the parts names the record that each begins with, and its lengths.
+  if (part && pathname.endsWith('/index.txt')) return 'withheld';
+  const fresh = part ? await freshPart(text, base_url, part) : await withoutMarked(text, byDataset);
+  for (const [, dataset = '', slug = ''] of fresh.matchAll(MENTION))
+    if (byDataset.get(dataset)?.gone.has(slug)) return 'withheld';
+  if (fresh === text) return 'as_is';
+  return { text: fresh };
+}
+
+/** A part of the full text: the block of a record that is gone is left out, that of another is what it says now. */
+async function freshPart(text: string, base_url: string, { release, gone, changed }: Since): Promise<string> {
+  const blocks = text.split(/^(?=## )/m);
+  const fresh: string[] = [];
+  for (const block of blocks) {
+    const [, , slug = ''] = [...block.matchAll(MENTION)][0] ?? [];
+    if (block.startsWith('## ') && gone.has(slug)) continue;
+    const record = block.startsWith('## ') && changed.size > 0 ? await recordOf(release, slug) : null;
+    fresh.push(record && changed.has(record.id) ? fullTextRecord(record, release.pack, base_url) : block);
+  }
+  return fresh.join('');
+}
+
+async function withoutMarked(text: string, byDataset: ReadonlyMap<string, Since>): Promise<string> {
+  const out = new Set<string>();
+  for (const [block, dataset = '', slug = ''] of text.matchAll(MARKED)) {
+    const since = byDataset.get(dataset);
+    if (since && (since.gone.has(slug) || since.changed.has((await recordOf(since.release, slug))?.id ?? '')))
+      out.add(block);
+  }
+  return text.replace(MARKED, (block) => (out.has(block) ? '' : block));
+}

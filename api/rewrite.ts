@@ -1,0 +1,93 @@
+// Sees to it that files without an opted-out record take the place of those that hold it, and starts at once (contract section 5, "Overlay").
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { BUSY, type Rewriting } from '../build/rewrite.ts';
+import type { Config } from '../config.ts';
+import type { Register } from '../data/register.ts';
+
+const PROGRAM = join(import.meta.dirname, '../build/rewrite.ts');
+
+/** Milliseconds until another try: when a night is under way, and after a failure, doubled each time up to the last. */
+const WAIT = { busy: 3_000, failed: 5_000, most: 600_000 };
+
+export interface Rewriter {
+  /** Looks whether a release is outdated, and has it made again: call it after every look at the overlays. */
+  look(): void;
+  /** Ends what runs; it is begun again by whoever looks next. */
+  stop(): Promise<void>;
+}
+
+interface Parts {
+  config: Config;
+  register: Pick<Register, 'packs' | 'current' | 'refresh'>;
+  log(line: string): void;
+}
+
+/** What is known of the work on one dataset. */
+interface Work {
+  child: ChildProcess | null;
+  /** Version of the overlay that the last good run was for: if the release is outdated still, another run would not help. */
+  done: number;
+  /** Not before this moment (ms of this process). */
+  next: number;
+  wait: number;
+}
+
+/** Every process of the service may have one: the night's lock lets a single run go on, and the others find the work done. */
+export function openRewriter({ config, register, log }: Parts): Rewriter {
+  const works = new Map<string, Work>();
+  let stopped = false;
+
+  const run = async (dataset: string, work: Work, version: number): Promise<void> => {
+    const { PATH = '', HOME = '' } = process.env;
+    const child = spawn(process.execPath, [PROGRAM], { env: { PATH, HOME }, stdio: ['pipe', 'ignore', 'pipe'] });
+    work.child = child;
+    const given: Rewriting = { config, dataset };
+    child.stdin.on('error', () => {}).end(JSON.stringify(given));
+    const said = text(child.stderr).catch(() => '');
+    const code = await new Promise<number | null>((resolve) => {
+      child.on('error', () => resolve(null));
+      child.on('close', resolve);
+    });
+    work.child = null;
+    if (stopped) return;
+    if (code === 0) {
+      Object.assign(work, { done: version, wait: WAIT.failed });
+      log(`${dataset}: release and files are made again`);
+      await register.refresh();
+      return;
+    }
+    if (code !== BUSY) log(`${dataset}: could not be made again: ${(await said).trim()}`);
+    work.next = performance.now() + (code === BUSY ? WAIT.busy : work.wait);
+    if (code !== BUSY) work.wait = Math.min(WAIT.most, work.wait * 2);
+  };
+
+  return {
+    look() {
+      if (stopped) return;
+      for (const dataset of register.packs.keys()) {
+        const release = register.current(dataset);
+        if (!release?.outdated || !release.overlay) continue;
+        const { version } = release.overlay;
+        const work = works.get(dataset) ?? { child: null, done: 0, next: 0, wait: WAIT.failed };
+        works.set(dataset, work);
+        if (work.child !== null || work.done === version || performance.now() < work.next) continue;
+        // One run at a time: they all take the same lock.
+        if ([...works.values()].some(({ child }) => child !== null)) return;
+        void run(dataset, work, version);
+      }
+    },
+    async stop() {
+      stopped = true;
+      const running = [...works.values()].flatMap(({ child }) => child ?? []);
+      await Promise.all(
+        running.map((child) => {
+          const closed = new Promise((resolve) => child.once('close', resolve));
+          child.kill('SIGTERM');
+          return closed;
+        }),
+      );
+    },
+  };
+}
