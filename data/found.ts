@@ -1,7 +1,7 @@
 // Records that answer a question, in its order: as objects, or as the bytes of one JSON text.
 import type { PublicRecord } from './model.ts';
 import { type Presenting, present } from './present.ts';
-import { rawRecord } from './raw.ts';
+import { dressOf } from './raw.ts';
 import type { Release } from './release.ts';
 
 /** Records of one release by ordinal. */
@@ -31,7 +31,6 @@ export async function foundRecords(found: Found, presenting: Presenting): Promis
 
 const OPEN = Buffer.from('{"items":[');
 const NEXT = Buffer.from(',');
-const LAST = Buffer.from('}');
 
 /**
  * `{"items":[…],…beside}` from the stored texts, as JSON.stringify would write it of the objects. Null where a record has
@@ -40,21 +39,17 @@ const LAST = Buffer.from('}');
 export function foundJson(found: Found, beside: object, presenting: Presenting): Buffer<ArrayBuffer> | null {
   const { release, ordinals, fields, scores } = found;
   const { engine, pack } = release;
-  if (!engine.pieces || !whole(presenting, fields)) return null;
+  if (!engine.text || !whole(presenting, fields)) return null;
+  const dress = dressOf(pack, presenting.base_url);
   const out: Uint8Array[] = [OPEN];
-  for (const [index, ordinal] of ordinals.entries()) {
-    const pieces = engine.pieces(ordinal);
-    if (pieces === null) return null;
-    if (index > 0) out.push(NEXT);
-    rawRecord(out, pieces, pack, presenting);
-    if (scores) out[out.length - 1] = scored(out.at(-1)!, scores[index]!);
+  for (let i = 0; i < ordinals.length; i += 1) {
+    const text = engine.text(ordinals[i]!, presenting.now, dress);
+    if (text === null) return null;
+    if (i > 0) out.push(NEXT);
+    if (scores) out.push(text.json.subarray(0, -1), Buffer.from(`,"score":${JSON.stringify(scores[i]!)}}`));
+    else out.push(text.json);
   }
   const rest = JSON.stringify(beside).slice(1);
   out.push(rest === '}' ? Buffer.from(']}') : Buffer.from(`],${rest}`));
   return Buffer.concat(out);
-}
-
-/** The end of a record's text with its score put before the brace. */
-function scored(end: Uint8Array, score: number): Uint8Array {
-  return Buffer.concat([end.subarray(0, -1), Buffer.from(`,"score":${JSON.stringify(score)}`), LAST]);
 }

@@ -172,9 +172,21 @@ export interface Pieces {
   head: Buffer;
   middle: Buffer;
   tail: Buffer;
-  version: string;
   /** Text made of the record's ages by `write`, kept for all records of the same ages until the minute ends. */
-  ages(now: Date, write: (ages: Ages) => string): Buffer;
+  ages(write: (ages: Ages) => string): Buffer;
+}
+
+/** A record's JSON as it is sent to who sees everything, and what its headers say. Nobody writes into it. */
+export interface RecordText {
+  json: Buffer<ArrayBuffer>;
+  version: string;
+  /** ISO 8601. */
+  updated_at: string;
+}
+
+/** Makes of a stored text what is sent at a moment. One object makes the same text of the same record at every moment of a minute. */
+export interface Dress {
+  put(pieces: Pieces, now: Date): Pick<RecordText, 'json' | 'updated_at'>;
 }
 
 /**
@@ -191,8 +203,11 @@ export interface Engine {
   resolve(refs: string[], asking?: Asking): Promise<(number | null)[]>;
   /** Stored bodies (JSON text of a StoredRecord) with their version, in the order asked. */
   bodies(ordinals: number[], asking?: Asking): Promise<{ body: string; version: string }[]>;
-  /** The stored text of a record, ready to be sent; null where there is none that can be trusted: ask for bodies then. */
-  pieces?(ordinal: number): Pieces | null;
+  /**
+   * A record as it is sent now, made by `dress` of its stored text, or kept from when it was last asked for in this minute.
+   * Null where there is no text that can be trusted: ask for bodies then.
+   */
+  text?(ordinal: number, now: Date, dress: Dress): RecordText | null;
   facts(plan: FactsPlan, asking?: Asking): Promise<FactRow[]>;
   /** What was ever said of some records, and every reading, to settle the records as of another moment. */
   past(ordinals: number[], asking?: Asking): Promise<Past>;

@@ -180,7 +180,7 @@ describe('get and batch', () => {
     const [first] = records;
     const versions = new Set<string>();
     for (const ref of [first!.id, first!.slug, first!.slug.toUpperCase()]) {
-      const found = await getRecord(release, ref);
+      const found = await getRecord(release, ref, full);
       expect(found.record(full)).toEqual(present(first!, pack, full));
       expect(found.json(full)?.toString()).toBe(JSON.stringify(found.record(full)));
       expect(found.updated_at).toBe(first!.updated_at);
@@ -190,7 +190,7 @@ describe('get and batch', () => {
   });
 
   test('what has to be looked into has no text to send', async () => {
-    const found = await getRecord(release, records[0]!.id);
+    const found = await getRecord(release, records[0]!.id, full);
     expect(found.json(anonymous)).toBeNull();
     expect(found.json(full, ['name'])).toBeNull();
     expect(found.record(anonymous).preview).toBe(true);
@@ -198,7 +198,7 @@ describe('get and batch', () => {
   });
 
   test('unknown', async () => {
-    await expect(getRecord(release, 'nobody\0')).rejects.toMatchObject({
+    await expect(getRecord(release, 'nobody\0', full)).rejects.toMatchObject({
       code: 'unknown_entity',
       message: 'tools has no record "nobody�".',
     });

@@ -26,7 +26,7 @@ test.each(['tools', 'harbours'])('%s', async (dataset) => {
   for (const time of ['2026-11-20T00:00:01Z', '2026-11-20T00:00:59Z', '2026-11-20T00:01:00Z', '2027-01-01T00:00:00Z']) {
     const presenting: Presenting = { now: new Date(time), base_url: 'https://r.example', visibility: 'full' };
     for (const record of records) {
-      const found = await getRecord(release, record.id);
+      const found = await getRecord(release, record.id, presenting);
       expect(found.json(presenting)?.toString()).toBe(JSON.stringify(present(record, pack, presenting)));
       expect(found.updated_at).toBe(record.updated_at);
       expect(found.version).toMatch(/^[0-9a-f]{16}$/);

@@ -1,12 +1,13 @@
 // Single records and batches, by id or slug (specification section 4, "Record endpoints").
+import type { Pack } from '../packs/model.ts';
 import { DataError } from './errors.ts';
 import { type Found, whole } from './found.ts';
 import type { PublicRecord, StoredRecord } from './model.ts';
 import type { BatchInput } from './parse.ts';
 import { shown } from './parse-values.ts';
-import type { Asking, Pieces } from './plan.ts';
+import type { RecordText } from './plan.ts';
 import { type Presenting, present } from './present.ts';
-import { rawRecord, updatedAt } from './raw.ts';
+import { dressOf } from './raw.ts';
 import type { Release } from './release.ts';
 
 /** A record that is there. What it says is read when it is asked for. */
@@ -24,39 +25,64 @@ export interface Fetched {
 /** Letter case of a reference does not matter. */
 const normal = (ref: string) => ref.toLowerCase();
 
+/** When and where a record is asked for; a Presenting is one, whatever its rights turn out to be. */
+type Moment = Pick<Presenting, 'now' | 'base_url' | 'signal'>;
+
 /** One record. Throws `unknown_entity` (404). */
-export async function getRecord({ engine, pack }: Release, ref: string, asking: Asking = {}): Promise<Fetched> {
-  const [ordinal] = await engine.resolve([normal(ref)], asking);
+export async function getRecord({ engine, pack }: Release, ref: string, asked: Moment): Promise<Fetched> {
+  const [ordinal] = await engine.resolve([normal(ref)], asked);
   if (ordinal === null || ordinal === undefined)
     throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
-  const pieces = engine.pieces?.(ordinal) ?? null;
-  if (pieces !== null) return fromPieces(pieces, pack);
-  const [stored] = await engine.bodies([ordinal], asking);
-  const record = JSON.parse(stored!.body) as StoredRecord;
-  const { updated_at } = record;
-  return {
-    version: stored!.version,
-    updated_at,
-    record: (presenting, fields) => present(record, pack, presenting, fields),
-    json: () => null,
-  };
+  const text = engine.text?.(ordinal, asked.now, dressOf(pack, asked.base_url)) ?? null;
+  if (text !== null) return new FromText(text, pack);
+  const [stored] = await engine.bodies([ordinal], asked);
+  return new FromBody(stored!, pack);
 }
 
-function fromPieces(pieces: Pieces, pack: Release['pack']): Fetched {
-  return {
-    version: pieces.version,
-    updated_at: updatedAt(pieces),
-    record: (presenting, fields) => {
-      const { head, middle, tail } = pieces;
-      return present(Buffer.concat([head, middle, tail]).toString(), pack, presenting, fields);
-    },
-    json: (presenting, fields = null) => {
-      if (!whole(presenting, fields)) return null;
-      const out: Uint8Array[] = [];
-      rawRecord(out, pieces, pack, presenting);
-      return Buffer.concat(out);
-    },
-  };
+/** A record whose text can be sent as it stands. */
+class FromText implements Fetched {
+  readonly version: string;
+  readonly updated_at: string;
+  readonly #json: Buffer<ArrayBuffer>;
+  readonly #pack: Pack;
+
+  constructor({ json, version, updated_at }: RecordText, pack: Pack) {
+    this.version = version;
+    this.updated_at = updated_at;
+    this.#json = json;
+    this.#pack = pack;
+  }
+
+  record(presenting: Presenting, fields: readonly string[] | null = null): PublicRecord {
+    return present(this.#json.toString(), this.#pack, presenting, fields);
+  }
+
+  json(presenting: Presenting, fields: readonly string[] | null = null): Buffer<ArrayBuffer> | null {
+    return whole(presenting, fields) ? this.#json : null;
+  }
+}
+
+/** A record that has to be looked into whatever is asked. */
+class FromBody implements Fetched {
+  readonly version: string;
+  readonly updated_at: string;
+  readonly #record: StoredRecord;
+  readonly #pack: Pack;
+
+  constructor({ body, version }: { body: string; version: string }, pack: Pack) {
+    this.#record = JSON.parse(body) as StoredRecord;
+    this.version = version;
+    this.updated_at = this.#record.updated_at;
+    this.#pack = pack;
+  }
+
+  record(presenting: Presenting, fields: readonly string[] | null = null): PublicRecord {
+    return present(this.#record, this.#pack, presenting, fields);
+  }
+
+  json(): null {
+    return null;
+  }
 }
 
 /** Records in the order asked; ids and slugs that are unknown are listed in `missing`, as they were written. */

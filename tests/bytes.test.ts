@@ -34,16 +34,16 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
   /** Asks twice: with the stored texts, and without them. */
   async function both(path: string): Promise<Sent> {
     const { engine } = app.register.current(dataset)!;
-    const { pieces } = engine;
+    const { text } = engine;
     let read = 0;
-    engine.pieces = (ordinal) => {
+    engine.text = (...asked) => {
       read += 1;
-      return pieces!(ordinal);
+      return text!(...asked);
     };
     const bytes = await sent(path);
-    delete engine.pieces;
+    delete engine.text;
     const objects = await sent(path);
-    engine.pieces = pieces!;
+    engine.text = text!;
     expect(objects, path).toEqual(bytes);
     // An empty answer has nothing to read, and one with `fields` is looked into.
     if (bytes.status === 200 && bytes.body.includes('"id":') && !path.includes('fields='))

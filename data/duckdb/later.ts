@@ -3,7 +3,7 @@ import type { Engine } from '../plan.ts';
 import type { Applied } from '../plan-overlay.ts';
 import { givenUp } from './gate.ts';
 
-type Question = Exclude<keyof Engine, 'pieces' | 'under' | 'close'>;
+type Question = Exclude<keyof Engine, 'text' | 'under' | 'close'>;
 
 const QUESTIONS = [
   'search',

@@ -8,6 +8,7 @@ import type { Pack } from '../../packs/model.ts';
 import { randomRecords } from '../../tests/random-records.ts';
 import { type Written, writeRelease } from '../../tests/write-release.ts';
 import type { StoredRecord } from '../model.ts';
+import type { Dress } from '../plan.ts';
 import { openRelease } from '../release.ts';
 import { buildIndex } from './build.ts';
 import { PackedIndex } from './engine.ts';
@@ -38,8 +39,23 @@ describe.each([
   test('every body comes back whole, cut before updated_at and quality_score, with its own times', () => {
     const index = new PackedIndex(written.folder, pack, { records: records.length, bodiesInMemory });
     for (const [ordinal, record] of records.entries()) {
-      const [head, middle, tail] = index.bodies.pieces(ordinal).map(String) as [string, string, string];
+      let pieces: string[] = [];
+      let times: [string, number][] = [];
+      // The text of a pattern is kept for a minute, so each record is asked at a minute of its own.
+      const text = index.bodies.text(ordinal, new Date(ordinal * 60_000), {
+        put: ({ head, middle, tail, ages }) => {
+          pieces = [head, middle, tail].map(String);
+          ages((pattern) => {
+            times = pattern.names.map((name, i) => [name, pattern.times[i]!]);
+            return 'ages';
+          });
+          return { json: Buffer.from('made'), updated_at: record.updated_at };
+        },
+      });
+      expect(text).toMatchObject({ json: Buffer.from('made'), updated_at: record.updated_at });
+      const [head, middle, tail] = pieces as [string, string, string];
       expect(JSON.parse(head + middle + tail)).toEqual(record);
+      expect(index.bodies.stored(ordinal).toString()).toBe(head + middle + tail);
       expect(JSON.parse(`${head}"url":1}`)).toEqual({
         id: record.id,
         slug: record.slug,
@@ -48,16 +64,21 @@ describe.each([
         url: 1,
       });
       expect(JSON.parse(`{${tail}`)).toHaveProperty('quality_score', record.quality_score);
-      let times: [string, number][] = [];
-      // The text of a pattern is kept for a minute, so each record is asked at a minute of its own.
-      index.bodies.ages(ordinal, ordinal * 60_000, (pattern) => {
-        times = pattern.names.map((name, i) => [name, pattern.times[i]!]);
-        return 'ages';
-      });
       expect(times).toEqual(Object.entries(record.provenance).map(([name, p]) => [name, Date.parse(p.observed_at)]));
     }
     index.close();
   });
+});
+
+test('a text is made once a minute and dress', () => {
+  const index = new PackedIndex(written.folder, pack, { records: records.length });
+  let made = 0;
+  const dress = (): Dress => ({ put: () => ({ json: Buffer.from(String(made++)), updated_at: '' }) });
+  const [one, other] = [dress(), dress()];
+  const at = (ms: number, by: Dress) => index.bodies.text(3, new Date(ms), by).json.toString();
+  expect([at(0, one), at(59_999, one), at(60_000, one)]).toEqual(['0', '0', '1']);
+  expect([at(60_001, other), at(60_002, one)]).toEqual(['2', '3']);
+  index.close();
 });
 
 test.each([

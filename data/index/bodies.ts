@@ -11,13 +11,15 @@
 // so the text of the ages is made once a pattern and minute, not once a record.
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import type { Ages } from '../plan.ts';
+import { Lru } from '../lru.ts';
+import type { Ages, Dress, Pieces, RecordText } from '../plan.ts';
 import { type Container, IndexDamaged } from './container.ts';
-import { Lru } from './lru.ts';
 
-/** Up to this many bytes the file is read into memory; above, single bodies are read from disk and the hot ones kept. */
+/** Up to this many bytes the file is read into memory; above, single bodies are read from disk. */
 const BODIES_IN_MEMORY = 256 * 2 ** 20;
-const CACHED_BODIES = 4096;
+/** Bytes of texts, ready to be sent, that are kept of the records asked for last. */
+const KEPT = 16 * 2 ** 20;
+const MINUTE = 60_000;
 
 export class Bodies {
   readonly #start: Float64Array;
@@ -30,9 +32,11 @@ export class Bodies {
   readonly #patterns: Ages[];
   readonly #file: number;
   readonly #memory: Buffer | null;
-  readonly #cache = new Lru<number, Buffer>(CACHED_BODIES);
+  /** What was made by one dress in one minute. */
+  readonly #sent = new Lru<number, RecordText>(KEPT, ({ json }) => json.length);
+  readonly #agesTexts = new Map<number, Buffer>();
+  #dress: Dress | null = null;
   #minute = 0;
-  #texts = new Map<number, Buffer>();
 
   /** Opens the bodies of an index; `path` is bodies.bin. Throws IndexDamaged when the file has another length. */
   constructor(container: Container, path: string, inMemory = BODIES_IN_MEMORY) {
@@ -62,52 +66,59 @@ export class Bodies {
   }
 
   /** The stored text. Throws IndexDamaged when its checksum differs. */
-  text(ordinal: number): Buffer {
+  stored(ordinal: number): Buffer {
     const from = this.#start[ordinal]!;
     const to = this.#start[ordinal + 1]!;
-    if (this.#memory) return this.#checked(ordinal, this.#memory.subarray(from, to));
-    const kept = this.#cache.get(ordinal);
-    if (kept) return kept;
-    const body = Buffer.allocUnsafe(to - from);
-    if (readSync(this.#file, body, 0, body.length, from) !== body.length)
-      throw new IndexDamaged('bodies.bin ends early');
-    this.#checked(ordinal, body);
-    this.#cache.set(ordinal, body);
-    return body;
-  }
-
-  #checked(ordinal: number, body: Buffer): Buffer {
+    const body = this.#memory ? this.#memory.subarray(from, to) : this.#read(from, to);
     if (crc32(body) !== this.#crc[ordinal]) throw new IndexDamaged(`body ${ordinal}: checksum differs`);
     return body;
   }
 
-  /** The stored text in its three pieces: before the address, up to the ages, the rest. */
-  pieces(ordinal: number): [Buffer, Buffer, Buffer] {
-    const body = this.text(ordinal);
+  #read(from: number, to: number): Buffer {
+    const body = Buffer.allocUnsafe(to - from);
+    if (readSync(this.#file, body, 0, body.length, from) !== body.length)
+      throw new IndexDamaged('bodies.bin ends early');
+    return body;
+  }
+
+  /** The text as `dress` sends it at a moment. Throws IndexDamaged. */
+  text(ordinal: number, now: Date, dress: Dress): RecordText {
+    const minute = Math.floor(now.getTime() / MINUTE);
+    if (minute !== this.#minute || dress !== this.#dress) {
+      this.#minute = minute;
+      this.#dress = dress;
+      this.#sent.clear();
+      this.#agesTexts.clear();
+    }
+    let text = this.#sent.get(ordinal);
+    if (!text) {
+      text = { ...dress.put(this.#pieces(ordinal), now), version: this.version(ordinal) };
+      this.#sent.set(ordinal, text);
+    }
+    return text;
+  }
+
+  #pieces(ordinal: number): Pieces {
+    const body = this.stored(ordinal);
     const cut1 = this.#cut1[ordinal]!;
     const cut2 = this.#cut2[ordinal]!;
-    return [body.subarray(0, cut1), body.subarray(cut1, cut2), body.subarray(cut2)];
+    const [head, middle, tail] = [body.subarray(0, cut1), body.subarray(cut1, cut2), body.subarray(cut2)];
+    return { head, middle, tail, ages: (write) => this.#agesText(this.#ages[ordinal]!, write) };
+  }
+
+  /** Text of a pattern of ages, made once. */
+  #agesText(id: number, write: (ages: Ages) => string): Buffer {
+    let text = this.#agesTexts.get(id);
+    if (!text) {
+      text = Buffer.from(write(this.#patterns[id] as Ages));
+      this.#agesTexts.set(id, text);
+    }
+    return text;
   }
 
   /** Names of all attributes that some record has. */
   attributes(): Set<string> {
     return new Set(this.#patterns.flatMap(({ names }) => names));
-  }
-
-  /** Text made of a record's ages at a moment (ms since 1970), by `write`, once a pattern and minute. */
-  ages(ordinal: number, now: number, write: (ages: Ages) => string): Buffer {
-    const minute = Math.floor(now / 60_000);
-    if (minute !== this.#minute) {
-      this.#minute = minute;
-      this.#texts = new Map();
-    }
-    const id = this.#ages[ordinal]!;
-    let text = this.#texts.get(id);
-    if (!text) {
-      text = Buffer.from(write(this.#patterns[id] as Ages));
-      this.#texts.set(id, text);
-    }
-    return text;
   }
 
   close(): void {

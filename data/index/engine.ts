@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
 import type { StoredRecord } from '../model.ts';
-import type { FacetAnswer, FacetPlan, Pieces, Predicate, SearchAnswer, SearchPlan } from '../plan.ts';
+import type { Dress, FacetAnswer, FacetPlan, Predicate, RecordText, SearchAnswer, SearchPlan } from '../plan.ts';
 import type { Applied } from '../plan-overlay.ts';
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
@@ -102,17 +102,13 @@ export class PackedIndex {
     return ordinals.map((ordinal) => {
       const changed = this.#changed.get(ordinal);
       if (changed) return { body: JSON.stringify(changed.record), version: changed.version };
-      return { body: this.bodies.text(ordinal).toString(), version: this.bodies.version(ordinal) };
+      return { body: this.bodies.stored(ordinal).toString(), version: this.bodies.version(ordinal) };
     });
   }
 
-  /** A record's text, ready to be sent; null where the overlay or a changed pack has to be heard first. */
-  pieces(ordinal: number): Pieces | null {
-    if (!this.#plain || this.#changed.has(ordinal)) return null;
-    const { bodies } = this;
-    const [head, middle, tail] = bodies.pieces(ordinal);
-    const version = bodies.version(ordinal);
-    return { head, middle, tail, version, ages: (now, write) => bodies.ages(ordinal, now.getTime(), write) };
+  /** A record as it is sent; null where the overlay or a changed pack has to be heard first. */
+  text(ordinal: number, now: Date, dress: Dress): RecordText | null {
+    return this.#plain && !this.#changed.has(ordinal) ? this.bodies.text(ordinal, now, dress) : null;
   }
 
   /** Best first; null where the subject was changed, so that its words are not those of the index, and where `differBy` is no text. */

@@ -67,10 +67,10 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
         (one) => one.stored(ordinals),
         () => duckdb.bodies(ordinals, asking),
       ),
-    pieces: (ordinal) => {
+    text: (ordinal, now, dress) => {
       if (!trust.trusted()) return null;
       try {
-        return index.pieces(ordinal);
+        return index.text(ordinal, now, dress);
       } catch (error) {
         if (!(error instanceof IndexDamaged)) throw error;
         trust.give(error);
