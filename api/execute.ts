@@ -20,7 +20,6 @@ import { chargeOf, ownerOf, type Purse, paysByX402, reserve, sold, unpaid } from
 
 export {
   type Call,
-  type ClientFacts,
   type Gate,
   type Leases,
   type Repeatable,

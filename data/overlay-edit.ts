@@ -63,7 +63,7 @@ export async function editRecord(editing: Editing, edit: RecordEdit): Promise<Ed
 }
 
 /** How the change feed tells that a record says something else. Who leaves takes their names along: only the id is told. */
-export function feedLines(before: StoredRecord | null, after: StoredRecord | null, now: number): ChangeRow[] {
+function feedLines(before: StoredRecord | null, after: StoredRecord | null, now: number): ChangeRow[] {
   if (after === null) {
     if (before === null) return [];
     const nothing = { slug: null, name: null, attribute: null, old_value: null, new_value: null, source_url: null };

@@ -73,7 +73,7 @@ export function adminsOnly(hashes: Iterable<string>): Identify {
 }
 
 /** An access token has three parts, a key has one. */
-export const isToken = (secret: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret);
+const isToken = (secret: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret);
 
 /**
  * Knows operators, the keys of the store, and access tokens, which `byToken` checks. Key and grant are looked up each time,

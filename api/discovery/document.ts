@@ -41,7 +41,7 @@ export interface Document {
 export type Content = string | Uint8Array<ArrayBuffer>;
 
 /** A document's path with its parameters filled in. */
-export function pathOf({ path }: Document, params: Params): string {
+function pathOf({ path }: Document, params: Params): string {
   return path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? '');
 }
 

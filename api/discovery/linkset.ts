@@ -12,7 +12,7 @@ interface Target {
 /** One context of a linkset: where it stands, and its links by relation. */
 type Context = { anchor: string } & Record<string, string | Target[]>;
 
-export const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.1';
+const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.1';
 
 /** Each dataset with its guide, schema, status, page and licence. */
 function datasetLinks({ base_url, releases }: View): Context[] {

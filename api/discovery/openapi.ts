@@ -150,7 +150,7 @@ function documentItem({ path, title, content_type }: Document): Json {
 }
 
 /** The whole description. `documents` are the other addresses that answer a GET. */
-export async function openapi(view: View, documents: readonly Document[]): Promise<Json> {
+async function openapi(view: View, documents: readonly Document[]): Promise<Json> {
   const { base_url, releases, operations } = view;
   const place = { view, schemas: new Map<string, string>(), components: { ...ERROR_SCHEMAS } as Json };
   const paths: Record<string, Json> = {};

@@ -54,7 +54,7 @@ export function callsTable(operations: readonly Operation[], pack: Pack | null):
 }
 
 /** How to go about it, in the order in which it saves most. */
-export const STEPS: readonly string[] = [
+const STEPS: readonly string[] = [
   'Take the first row below that answers the question: rows are sorted by price.',
   'Fill in `{…}` with names from the guide of the dataset; leave out parameters you have nothing for. `{filters}` are one or more filters, joined by `&`.',
   'Fields marked public cost nothing where a call is free without a key: then send no key. A paid field, also in a filter or an order, needs one.',

@@ -118,7 +118,7 @@ function redirectKind(uri: unknown, refuse: Refuse): 'web' | 'native' {
 }
 
 /** A name without anything that could change how the text around it reads, at most 80 characters. */
-export function plainName(name: string): string {
+function plainName(name: string): string {
   const plain = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').replace(/\s+/g, ' ');
   return [...plain.trim()].slice(0, 80).join('');
 }

@@ -24,7 +24,7 @@ interface Entry {
 type Datasets = { datasets: Entry[] } & About;
 
 /** Address of an operation for a dataset; path parameters it still needs stay as `{name}`. */
-export function addressOf({ route }: Operation, base_url: string, dataset: string): string {
+function addressOf({ route }: Operation, base_url: string, dataset: string): string {
   return base_url + route.path.replace(':ds', dataset).replace(/:(\w+)/g, '{$1}');
 }
 

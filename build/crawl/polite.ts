@@ -29,7 +29,7 @@ const LONGEST = 300_000;
 const HOPS = 5;
 
 /** robots.txt says no. */
-export class Forbidden extends Error {}
+class Forbidden extends Error {}
 
 interface Host {
   rules: Promise<Rules>;

@@ -21,7 +21,7 @@ export function pkce(): { verifier: string; challenge: string } {
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
 
-export async function answerOf(response: Response): Promise<Answer> {
+async function answerOf(response: Response): Promise<Answer> {
   const text = await response.text();
   const body = text === '' ? {} : (JSON.parse(text) as Record<string, string>);
   return { status: response.status, body, headers: response.headers };

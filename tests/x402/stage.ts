@@ -95,7 +95,7 @@ export function describeX402(
 }
 
 /** The settings of x402 on this stage, and a clock that goes. */
-export function offered(stage: Stage, patience = PATIENT): Pick<TestOptions, 'x402' | 'now'> {
+function offered(stage: Stage, patience = PATIENT): Pick<TestOptions, 'x402' | 'now'> {
   return {
     x402: {
       pay_to: ROLES.merchant.address,
@@ -109,7 +109,7 @@ export function offered(stage: Stage, patience = PATIENT): Pick<TestOptions, 'x4
 }
 
 /** What an unpaid call of an address is told. */
-export async function required(app: TestApp, path: string): Promise<PaymentRequired> {
+async function required(app: TestApp, path: string): Promise<PaymentRequired> {
   const response = await app.ask(path);
   await response.body?.cancel();
   return decoded(response.headers.get('payment-required')) as unknown as PaymentRequired;

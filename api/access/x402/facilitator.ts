@@ -20,7 +20,7 @@ export interface Patience {
   verify: number;
   settle: number;
 }
-export const PATIENCE: Patience = { verify: 10_000, settle: 45_000 };
+const PATIENCE: Patience = { verify: 10_000, settle: 45_000 };
 
 /**
  * Reasons that are given before anything is sent. A failed transaction was sent, a used nonce may be our own transfer, and what

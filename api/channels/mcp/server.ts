@@ -33,13 +33,13 @@ export function serverFor(session: Session): Server {
 }
 
 /** Who answers: name, and the version of the interface. */
-export function identity(base_url: string) {
+function identity(base_url: string) {
   const { name, title, version } = IDENTITY;
   return { name, title, version, websiteUrl: base_url };
 }
 
 /** What a model is told once, before it sees the tools. */
-export const INSTRUCTIONS = [
+const INSTRUCTIONS = [
   'Datasets of typed records; every value has its source, the time it was last seen there and a confidence.',
   'Order: datasets_list; dataset_guide for one dataset (its filters and fields by exact name); dataset_facets for valid filter values; entity_search with only the fields you need; entity_batch for whole records; cite with attribution.',
   'format: "md" answers the same as Markdown, in far fewer tokens. Free tools need no key. A paid call without one answers what it costs and how to pay; nothing is charged for an error.',
@@ -84,7 +84,7 @@ function listTools({ scope: { tools } }: Session): unknown[] {
 const NO_LOGIN = { type: 'noauth' };
 const LOGIN = { type: 'oauth2', scopes: ['read'] };
 
-export function listed({ name, title, description, operation, input, output }: Tool): Record<string, unknown> {
+function listed({ name, title, description, operation, input, output }: Tool): Record<string, unknown> {
   return {
     name,
     title,
