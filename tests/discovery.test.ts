@@ -22,6 +22,7 @@ const LISTED = [
     '/.well-known/oauth-protected-resource',
     '/.well-known/http-message-signatures-directory',
   ],
+  '/.well-known/http-message-signatures-directory',
 ];
 
 /** Addresses that documents name and that come with other work: they leave this list when they are there. */

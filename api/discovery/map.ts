@@ -23,6 +23,13 @@ export function rootLinks(base_url: string): RootLink[] {
   ];
 }
 
+/** Documents that have a channel of their own: they are signed, or take the rest of a path. */
+const APART = [
+  { title: 'Authorization server (RFC 8414)', path: '/.well-known/oauth-authorization-server' },
+  { title: 'Protected resource (RFC 9728)', path: '/.well-known/oauth-protected-resource' },
+  { title: 'Key of our crawler (Web Bot Auth)', path: '/.well-known/http-message-signatures-directory' },
+];
+
 /** The map: where to begin, every operation's address, every dataset. */
 export function rootMap(view: View): Record<string, unknown> {
   const { base_url, releases, operations } = view;
@@ -45,9 +52,12 @@ export function rootMap(view: View): Record<string, unknown> {
       access,
     })),
     links: rootLinks(base_url),
-    documents: DOCUMENTS.filter(({ part }) => !part).flatMap((document) =>
-      addressesOf(document, view).map(({ path }) => ({ title: document.title, url: base_url + path })),
-    ),
+    documents: [
+      ...DOCUMENTS.filter(({ part }) => !part).flatMap((document) =>
+        addressesOf(document, view).map(({ path }) => ({ title: document.title, url: base_url + path })),
+      ),
+      ...APART.map(({ title, path }) => ({ title, url: base_url + path })),
+    ],
     health: `${base_url}/healthz`,
     attribution: `Dataset register. ${base_url}/`,
     license: 'Each dataset has a licence of its own, named with it.',
