@@ -1,7 +1,8 @@
 // Calls paid by the stock client of x402: what it is asked, what is taken, what it gets.
+import type { PaymentRequired } from '@x402/core/types';
 import { describe, expect, it } from 'vitest';
 import { move, verify } from '../../data/state/ledger.ts';
-import { decoded, stockBuyer } from '../chain/buyer.ts';
+import { decoded, pay, stockBuyer } from '../chain/buyer.ts';
 import { newKey } from '../money/on-stores.ts';
 import { verifies } from '../verifies.ts';
 import { asked, BASE, describeX402, fetchOf, moved, PRICE, RECORD, ROLES, SLOW, signed } from './stage.ts';
@@ -223,6 +224,68 @@ describeX402('paying by x402', {}, (stage) => {
       expect([amounts.paid, stage.runs]).toEqual([PRICE, 1]);
       expect((await app.json('/v1/keys/me', { headers })).body['balance_eur']).toBe(0.101);
     });
+  });
+
+  it('a browser of any origin may pay: the headers that the stock client sends are allowed, those it reads are exposed', async () => {
+    const { app } = stage;
+    const preflight = await app.ask(SLOW, {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://agent.example', 'Access-Control-Request-Method': 'GET' },
+    });
+    const allowed = (preflight.headers.get('access-control-allow-headers') ?? '').toLowerCase().split(', ');
+    expect(allowed).toEqual(
+      expect.arrayContaining(['payment-signature', 'idempotency-key', 'access-control-expose-headers']),
+    );
+    const { headers } = await asked(app, SLOW, undefined, { Origin: 'https://agent.example' });
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    expect(headers.get('access-control-expose-headers')).toMatch(/PAYMENT-REQUIRED, PAYMENT-RESPONSE/);
+  });
+
+  it('an MCP tool is paid through the same gate: the payment in _meta, the receipt in _meta, once', async () => {
+    const { app } = stage;
+    const call = async (meta: object) => {
+      const response = await app.ask('/mcp', {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+          'MCP-Protocol-Version': '2025-11-25',
+          Host: 'register.example',
+        },
+        body: JSON.stringify({
+          ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+          params: { name: 'entity_get', arguments: { dataset: 'tools', entity_id: 'record-1' }, _meta: meta },
+        }),
+      });
+      const text = await response.text();
+      if (!text.includes('"result"')) throw new Error(text);
+      const { result } = JSON.parse(text) as {
+        result: { isError?: boolean; content: { text: string }[]; _meta?: Record<string, unknown> };
+      };
+      return {
+        failed: result.isError === true,
+        body: JSON.parse(result.content[0]?.text ?? '{}') as Record<string, unknown>,
+        meta: result._meta,
+      };
+    };
+    const unpaid = await call({});
+    expect([unpaid.failed, unpaid.body['error'], (unpaid.body['accepts'] as object[]).length]).toEqual([
+      true,
+      'payment_required',
+      2,
+    ]);
+    const payment = await pay(unpaid.body as unknown as PaymentRequired, ROLES.payer);
+    const amounts = await moved(stage, async () => {
+      const paid = await call({ 'x402/payment': payment });
+      expect([paid.failed, paid.body['slug'], paid.meta?.['x402/payment-response']]).toEqual([
+        false,
+        'record-1',
+        expect.objectContaining({ success: true }),
+      ]);
+      const twice = await call({ 'x402/payment': payment });
+      expect([twice.failed, twice.body['error']]).toEqual([true, 'payment_already_used']);
+    });
+    expect(amounts).toEqual({ paid: PRICE, got: PRICE });
   });
 
   it('leaves right books and no fault behind', async () => {

@@ -78,4 +78,4 @@ test('it prints what the page says', async (context) => {
   }
   expect(steps).toBe(5);
   await expect(made + page.slice(at)).toMatchFileSnapshot(PAGE);
-}, 60_000);
+}, 180_000);
