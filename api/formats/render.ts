@@ -40,7 +40,7 @@ function isStream(body: unknown): body is AsyncIterable<string> {
 
 /** Address of the next page: the same question with the cursor. */
 export function nextUrl(url: URL, cursor: string): string {
-  const next = new URL(url);
-  next.searchParams.set('cursor', cursor);
-  return next.href;
+  const parameters = new URLSearchParams(url.search);
+  parameters.set('cursor', cursor);
+  return `${url.origin}${url.pathname}?${parameters}`;
 }

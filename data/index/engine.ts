@@ -123,7 +123,7 @@ export class PackedIndex {
       keys,
       subject,
       limit,
-      (ordinal) => (differs === null || differs(ordinal)) && test(ordinal),
+      (ordinal) => (differs === null || differs(ordinal)) && (test === null || test(ordinal)),
     );
     if (!this.#side) return found;
     const own = differBy === null ? null : this.#folded(subject, differBy);

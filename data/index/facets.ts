@@ -4,7 +4,8 @@ import { byCodePoint } from '../../packs/text.ts';
 import type { FacetAnswer, FacetPlan } from '../plan.ts';
 import type { Bitset } from './bitset.ts';
 import { type Columns, TEXTUAL } from './columns.ts';
-import { matching, selection } from './select.ts';
+import type { Postings } from './postings.ts';
+import { type Selection, selection, visit } from './select.ts';
 import type { SideTable } from './side.ts';
 
 type Count = { value: Value; count: number };
@@ -19,19 +20,15 @@ export function countable(columns: Columns, by: string): boolean {
 export function facets(columns: Columns, plan: FacetPlan, removed: Bitset | null, side: SideTable | null): FacetAnswer {
   const flags = columns.attribute(plan.by).type === 'boolean' ? columns.flags(plan.by) : null;
   const values = flags ? null : columns.values(plan.by);
-  const counts = new Uint32Array(values ? values.raw.length : 2);
+  // Codes count from 1 in the columns: 0 is a record without a value.
+  const all = new Uint32Array((values ? values.raw.length : 2) + 1);
   const tally = { matched: 0, missing: 0 };
-  const chosen = matching(columns, selection(columns, plan.where, removed));
+  const chosen = selection(columns, plan.where, removed);
   const single = flags ?? values?.single;
-  if (single) countSingle(chosen, single, counts, tally);
-  else if (values?.lists) {
-    for (const ordinal of chosen) {
-      const codes = values.lists.of(ordinal);
-      tally.matched += 1;
-      if (codes.length === 0) tally.missing += 1;
-      for (const code of codes) counts[code]! += 1;
-    }
-  }
+  if (single) tally.matched = countSingle(columns, chosen, single, all);
+  else if (values?.lists) tally.matched = countLists(columns, chosen, values.lists, all);
+  tally.missing = all[0]!;
+  const counts = all.subarray(1);
   const value = (code: number) => (values ? values.raw.at(code) : code === 1);
   const beside = side ? besides(side, plan, tally) : new Map<Value, number>();
   if (beside.size > 0) return finish(merged(counts, value, beside), plan, tally);
@@ -44,18 +41,31 @@ export function facets(columns: Columns, plan: FacetPlan, removed: Bitset | null
   return { values: page, ...tally, withheld: codes.length - shown.length };
 }
 
+/** Adds up single values by code; answers how many records match. */
 function countSingle(
-  chosen: Iterable<number>,
+  columns: Columns,
+  chosen: Selection,
   codes: Uint32Array | Uint8Array,
   counts: Uint32Array,
-  tally: { matched: number; missing: number },
-): void {
-  for (const ordinal of chosen) {
-    const code = codes[ordinal]!;
-    tally.matched += 1;
-    if (code === 0) tally.missing += 1;
-    else counts[code - 1]! += 1;
-  }
+): number {
+  let matched = 0;
+  visit(columns, chosen, (ordinal) => {
+    matched += 1;
+    counts[codes[ordinal]!]! += 1;
+  });
+  return matched;
+}
+
+/** The same of lists, whose codes count from 0. */
+function countLists(columns: Columns, chosen: Selection, lists: Postings, counts: Uint32Array): number {
+  let matched = 0;
+  visit(columns, chosen, (ordinal) => {
+    matched += 1;
+    const [start, end] = [lists.start(ordinal), lists.end(ordinal)];
+    if (start === end) counts[0]! += 1;
+    for (let i = start; i < end; i += 1) counts[lists.list[i]! + 1]! += 1;
+  });
+  return matched;
 }
 
 /** Counts of the changed records that match. */

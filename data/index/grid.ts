@@ -69,15 +69,17 @@ export class Grid {
     const spread = longitudes(lat, angle);
     for (let row = first; row <= last; row += 1) {
       for (const [from, to] of columns(lng, spread))
-        this.#scan(row * COLUMNS + from, row * COLUMNS + to, lat, lng, km, found);
+        this.#scan(row * COLUMNS + from, row * COLUMNS + to, lat, lng, km, angle, found);
     }
     return Uint32Array.from(found).sort();
   }
 
-  #scan(from: number, to: number, lat: number, lng: number, km: number, found: number[]): void {
+  #scan(from: number, to: number, lat: number, lng: number, km: number, angle: number, found: number[]): void {
     for (let i = lowerBound(this.#cells, from); i < this.#cells.length && this.#cells[i]! <= to; i += 1) {
       for (let p = this.#postings.start(i); p < this.#postings.end(i); p += 1) {
         const ordinal = this.#postings.list[p]!;
+        // A cell reaches further than the circle; most of what lies beyond is told by its latitude alone.
+        if (Math.abs(this.lat[ordinal]! - lat) > angle) continue;
         if (distance(lat, lng, this.lat[ordinal]!, this.lng[ordinal]!) <= km) found.push(ordinal);
       }
     }

@@ -37,8 +37,8 @@ function listed(estimate: number, size: number, make: () => Uint32Array): Match 
   return { estimate, list: get, test };
 }
 
-/** Compiles one predicate. */
-export function match(columns: Columns, predicate: Predicate): Match {
+/** Compiles one predicate; all that come of it must hold. */
+export function match(columns: Columns, predicate: Predicate): Match | Match[] {
   switch (predicate.kind) {
     case 'any':
       return any(columns, predicate.attribute, predicate.values);
@@ -48,8 +48,8 @@ export function match(columns: Columns, predicate: Predicate): Match {
     }
     case 'like': {
       const values = columns.values(predicate.attribute);
-      const flags = values.flagsLike(predicate.needle);
-      return { ...byFlags(columns, predicate.attribute, flags), test: (ordinal) => values.flagged(ordinal, flags) };
+      const codes = values.codesLike(predicate.needle);
+      return { ...byCodes(columns, predicate.attribute, codes), test: values.tester(codes) };
     }
     case 'min':
     case 'max':
@@ -59,7 +59,7 @@ export function match(columns: Columns, predicate: Predicate): Match {
       return tested(predicate.present ? present : (ordinal) => !present(ordinal));
     }
     case 'words':
-      return everyWord(columns, predicate.words, predicate.scope);
+      return predicate.words.map((word) => wordMatch(columns, word, predicate.scope));
     case 'near': {
       const { attribute, lat, lng, km } = predicate;
       const grid = columns.grid(attribute);
@@ -94,8 +94,8 @@ function any(columns: Columns, name: string, wanted: (string | number | boolean)
   const { type } = columns.attribute(name);
   if (TEXTUAL.has(type)) {
     const values = columns.values(name);
-    const flags = values.flagsOf(wanted.map(String));
-    return { ...byFlags(columns, name, flags), test: (ordinal) => values.flagged(ordinal, flags) };
+    const codes = values.codesOf(wanted.map(String));
+    return { ...byCodes(columns, name, codes), test: values.tester(codes) };
   }
   if (type === 'boolean') {
     const flags = columns.flags(name);
@@ -105,16 +105,10 @@ function any(columns: Columns, name: string, wanted: (string | number | boolean)
   return tested((ordinal) => wanted.some((value) => numbers[ordinal] === value));
 }
 
-/** The union of the postings of the flagged values. */
-function byFlags(columns: Columns, name: string, flags: Uint8Array): Match {
+/** The union of the postings of some folded values. */
+function byCodes(columns: Columns, name: string, codes: readonly number[]): Match {
   const { by } = columns.values(name);
-  const codes: number[] = [];
-  let estimate = 0;
-  for (let code = 0; code < flags.length; code += 1) {
-    if (flags[code] !== 1) continue;
-    codes.push(code);
-    estimate += by.count(code);
-  }
+  const estimate = codes.reduce((sum, code) => sum + by.count(code), 0);
   return listed(estimate, columns.size, () => {
     if (codes.length === 1) return by.of(codes[0]!);
     const union = new Bitset(columns.size);
@@ -142,17 +136,10 @@ function bound(columns: Columns, kind: 'min' | 'max', name: string, value: numbe
   return tested(kind === 'min' ? (ordinal) => numbers[ordinal]! >= limit : (ordinal) => numbers[ordinal]! <= limit);
 }
 
-/** Every word must begin some word of the record. The rarest word is listed, the others become sets. */
-function everyWord(columns: Columns, prefixes: string[], scope: 'public' | 'full'): Match {
-  const { terms, size } = columns;
-  const [rarest, ...others] = prefixes
-    .map((prefix) => ({ prefix, count: terms.count(prefix) }))
-    .sort((a, b) => a.count - b.count);
-  if (!rarest) return tested(() => true);
-  return listed(rarest.count, size, () => {
-    const sets = others.map(({ prefix }) => terms.matching(prefix, scope));
-    const first =
-      rarest.count * 16 < size ? terms.list(rarest.prefix, scope) : terms.matching(rarest.prefix, scope).toArray();
-    return sets.length === 0 ? first : first.filter((ordinal) => sets.every((set) => set.has(ordinal)));
-  });
+/** Some word of the record begins with the given one. */
+function wordMatch({ terms, size }: Columns, prefix: string, scope: 'public' | 'full'): Match {
+  const range = terms.range(prefix);
+  const { estimate, list, test } = listed(terms.count(range), size, () => terms.list(range, scope));
+  // Few candidates are tested: their own words tell sooner than the postings of a prefix that thousands have.
+  return { estimate, list, test: scope === 'full' ? (ordinal) => terms.within(ordinal, range) : test };
 }

@@ -8,10 +8,11 @@ import { type Match, match } from './match.ts';
 /** Past this many matches a sort other than by quality walks its precomputed order; below, it sorts the matches. */
 const SORT_UP_TO = 512;
 
-interface Selection {
+export interface Selection {
   /** Sorted ordinals to go through, or null for all of them. */
   driver: Uint32Array | null;
-  test: (ordinal: number) => boolean;
+  /** Null: every one of them matches. */
+  test: ((ordinal: number) => boolean) | null;
 }
 
 /**
@@ -19,24 +20,30 @@ interface Selection {
  * (`drive` false) every predicate is a test, for callers that come with candidates of their own.
  */
 export function selection(columns: Columns, where: Predicate[], removed: Bitset | null, drive = true): Selection {
-  const matches = where.map((predicate) => match(columns, predicate)).sort((a, b) => a.estimate - b.estimate);
+  const matches = where.flatMap((predicate) => match(columns, predicate)).sort((a, b) => a.estimate - b.estimate);
   const [first, ...rest] = matches;
   const drives = drive && first !== undefined && Number.isFinite(first.estimate);
   const tests: Match[] = drives ? rest : matches;
-  const test = (ordinal: number) => {
+  return { driver: drives ? first.list() : null, test: conjunction(tests, removed) };
+}
+
+function conjunction(tests: readonly Match[], removed: Bitset | null): Selection['test'] {
+  const [only, ...more] = tests;
+  if (!only) return removed && ((ordinal) => !removed.has(ordinal));
+  if (more.length === 0 && !removed) return only.test;
+  return (ordinal) => {
     if (removed?.has(ordinal)) return false;
     for (const each of tests) if (!each.test(ordinal)) return false;
     return true;
   };
-  return { driver: drives ? first.list() : null, test };
 }
 
-/** Every matching ordinal, ascending. */
-export function* matching(columns: Columns, { driver, test }: Selection): Generator<number> {
-  if (driver) {
-    for (const ordinal of driver) if (test(ordinal)) yield ordinal;
-  } else {
-    for (let ordinal = 0; ordinal < columns.size; ordinal += 1) if (test(ordinal)) yield ordinal;
+/** Visits every matching ordinal, ascending. A generator would take several times as long over a hundred thousand. */
+export function visit(columns: Columns, { driver, test }: Selection, each: (ordinal: number) => void): void {
+  const length = driver ? driver.length : columns.size;
+  for (let i = 0; i < length; i += 1) {
+    const ordinal = driver ? driver[i]! : i;
+    if (test === null || test(ordinal)) each(ordinal);
   }
 }
 
@@ -55,10 +62,12 @@ export function select(columns: Columns, plan: SearchPlan, removed: Bitset | nul
   return { ordinals, next: { value: sortValue(columns, plan.sort.key, last), id: columns.keys.id(last) }, total };
 }
 
-function count(columns: Columns, { driver, test }: Selection): number {
+function count(columns: Columns, chosen: Selection): number {
+  if (chosen.test === null) return chosen.driver?.length ?? columns.size;
   let total = 0;
-  if (driver) for (const ordinal of driver) total += test(ordinal) ? 1 : 0;
-  else for (let ordinal = 0; ordinal < columns.size; ordinal += 1) total += test(ordinal) ? 1 : 0;
+  visit(columns, chosen, () => {
+    total += 1;
+  });
   return total;
 }
 
@@ -68,11 +77,11 @@ function byQuality(columns: Columns, plan: SearchPlan, { driver, test }: Selecti
   const found: number[] = [];
   if (driver) {
     for (let i = lowerBound(driver, start); i < driver.length && found.length <= plan.limit; i += 1) {
-      if (test(driver[i]!)) found.push(driver[i]!);
+      if (test === null || test(driver[i]!)) found.push(driver[i]!);
     }
   } else {
     for (let ordinal = start; ordinal < columns.size && found.length <= plan.limit; ordinal += 1)
-      if (test(ordinal)) found.push(ordinal);
+      if (test === null || test(ordinal)) found.push(ordinal);
   }
   return found;
 }
@@ -99,12 +108,15 @@ function sorted(columns: Columns, plan: SearchPlan, chosen: Selection): number[]
     id: plan.after.id,
   };
   const { driver, test } = chosen;
-  if (driver && driver.length <= SORT_UP_TO) return sortFew(columns, plan, [...matching(columns, chosen)], position);
+  if (driver && driver.length <= SORT_UP_TO) {
+    const few = [...driver].filter((ordinal) => test === null || test(ordinal));
+    return sortFew(columns, plan, few, position);
+  }
   const walk = columns.order(key).walk(descending, position);
   const found: number[] = [];
   const members = driver ? setOf(driver, columns.size) : null;
   for (const ordinal of walk) {
-    if ((members === null || members.has(ordinal)) && test(ordinal)) found.push(ordinal);
+    if ((members === null || members.has(ordinal)) && (test === null || test(ordinal))) found.push(ordinal);
     if (found.length > plan.limit) break;
   }
   return found;

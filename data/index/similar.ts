@@ -4,6 +4,7 @@
 // new candidate over the worst kept score, the rest need not be looked at.
 import { fold } from '../../packs/text.ts';
 import type { Predicate } from '../plan.ts';
+import { Bitset } from './bitset.ts';
 import type { Keys } from './keys.ts';
 import type { SideTable } from './side.ts';
 import type { Terms } from './terms.ts';
@@ -21,22 +22,24 @@ export function similar(
   limit: number,
   allowed: (ordinal: number) => boolean,
 ): Scored[] {
-  const own = [...terms.of.of(subject)].sort((a, b) => terms.by.count(a) - terms.by.count(b));
-  const mine = new Set(own);
-  const seen = new Set<number>([subject]);
+  const mine = terms.of.of(subject);
+  const own = [...mine].sort((a, b) => terms.by.count(a) - terms.by.count(b));
+  const seen = new Bitset(keys.size);
+  seen.add(subject);
   const best: Scored[] = [];
+  let worst = -1;
   for (const [i, word] of own.entries()) {
+    const left = own.length - i;
     // A record not met so far shares at most the words from here on.
-    const bound = (own.length - i) / own.length;
-    const worst = best.length === limit ? best[limit - 1]!.score : -1;
-    if (bound < worst) break;
-    for (let p = terms.by.start(word); p < terms.by.end(word); p += 1) {
+    if (left / own.length < worst) break;
+    const end = terms.by.end(word);
+    for (let p = terms.by.start(word); p < end; p += 1) {
       const ordinal = terms.by.list[p]! & 0x7fffffff;
       if (seen.has(ordinal)) continue;
       seen.add(ordinal);
-      if (!possible(terms, ordinal, own.length, own.length - i, best.length === limit ? best[limit - 1]!.score : -1))
-        continue;
-      if (allowed(ordinal)) insert(best, { ordinal, score: overlap(terms, mine, ordinal) }, limit, keys);
+      if (!possible(terms, ordinal, own.length, left, worst) || !allowed(ordinal)) continue;
+      insert(best, { ordinal, score: overlap(terms, mine, ordinal) }, limit, keys);
+      if (best.length === limit) worst = best[limit - 1]!.score;
     }
   }
   return best;
@@ -49,12 +52,19 @@ function possible(terms: Terms, ordinal: number, size: number, left: number, wor
   return shared / (size + others - shared) >= worst;
 }
 
-function overlap(terms: Terms, mine: Set<number>, ordinal: number): number {
+/** Both lists of words ascend. */
+function overlap({ of }: Terms, mine: Uint32Array, ordinal: number): number {
+  const { list } = of;
+  const start = of.start(ordinal);
+  const end = of.end(ordinal);
   let shared = 0;
-  const start = terms.of.start(ordinal);
-  const end = terms.of.end(ordinal);
-  for (let p = start; p < end; p += 1) if (mine.has(terms.of.list[p]!)) shared += 1;
-  return shared / (mine.size + (end - start) - shared);
+  for (let p = start, m = 0; p < end && m < mine.length; ) {
+    const [theirs, ours] = [list[p]!, mine[m]!];
+    if (theirs === ours) shared += 1;
+    if (theirs <= ours) p += 1;
+    if (theirs >= ours) m += 1;
+  }
+  return shared / (mine.length + (end - start) - shared);
 }
 
 /** Keeps the list sorted by score descending, then id, and no longer than its limit. */

@@ -68,18 +68,18 @@ export class SortedStrings {
     return [this.#lower(bytes), this.#lower(Buffer.concat([bytes, Buffer.from([0xff])]))];
   }
 
-  /** One flag a string: 1 where it contains the needle. One pass over the bytes, not one search a string. */
-  containing(needle: string): Uint8Array {
-    const flags = new Uint8Array(this.length);
+  /** Indices of the strings that contain the needle, ascending. One pass over the bytes, not one search a string. */
+  containing(needle: string): number[] {
     const bytes = Buffer.from(needle);
-    if (bytes.length === 0) return flags.fill(1);
+    if (bytes.length === 0) return [...Array(this.length).keys()];
+    const found: number[] = [];
     for (let from = 0; ; ) {
       const hit = this.#text.indexOf(bytes, from);
-      if (hit < 0) return flags;
+      if (hit < 0) return found;
       const i = this.#ending(hit);
       // A hit that runs over the end of its string is no hit; the next one may begin right behind it.
       if (hit + bytes.length <= this.#ends[i]!) {
-        flags[i] = 1;
+        found.push(i);
         from = this.#ends[i]!;
       } else from = hit + 1;
     }

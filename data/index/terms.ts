@@ -10,6 +10,13 @@ import { packStrings, SortedStrings } from './strings.ts';
 
 /** Top bit of a posting; ordinals stay below 2^31. */
 const PUBLIC = 0x80000000;
+const ORDINAL = 0x7fffffff;
+
+/** Up to so many postings of several words are sorted; more are marked in a set, which puts them in order as well. */
+const FEW = 64;
+
+/** [from, to) of word codes. */
+type Range = readonly [from: number, to: number];
 
 /** One row of terms.parquet, sorted by term, then ordinal. */
 export interface TermRows {
@@ -65,34 +72,42 @@ export class Terms {
     this.#records = records;
   }
 
-  /** Postings under a prefix, repeats included: an upper bound of how many records match. */
-  count(prefix: string): number {
-    const [from, to] = this.words.range(prefix);
+  /** [from, to) of the words that begin with a prefix. */
+  range(prefix: string): Range {
+    return this.words.range(prefix);
+  }
+
+  /** Postings of some words, repeats included: an upper bound of how many records have one. */
+  count([from, to]: Range): number {
     return from === to ? 0 : this.by.end(to - 1) - this.by.start(from);
   }
 
-  /** Records that have a word with the prefix; in public scope only words that a public attribute has count. */
-  matching(prefix: string, scope: 'public' | 'full'): Bitset {
-    const found = new Bitset(this.#records);
-    const [from, to] = this.words.range(prefix);
-    if (from === to) return found;
-    const list = this.by.list;
-    const end = this.by.end(to - 1);
-    for (let i = this.by.start(from); i < end; i += 1) {
-      const entry = list[i]!;
-      if (scope === 'full' || entry >= PUBLIC) found.add(entry & 0x7fffffff);
-    }
-    return found;
+  /** Whether a record has one of some words. */
+  within(ordinal: number, [from, to]: Range): boolean {
+    const { list } = this.of;
+    const end = this.of.end(ordinal);
+    for (let i = this.of.start(ordinal); i < end; i += 1) if (list[i]! >= from) return list[i]! < to;
+    return false;
   }
 
-  /** The same as a sorted list, cheaper than a bitset where few records match. */
-  list(prefix: string, scope: 'public' | 'full'): Uint32Array {
-    const [from, to] = this.words.range(prefix);
+  /** Records that have one of some words, ascending; in public scope only words that a public attribute has count. */
+  list(range: Range, scope: 'public' | 'full'): Uint32Array {
+    const [from, to] = range;
     if (from === to) return new Uint32Array(0);
     const part = this.by.list.subarray(this.by.start(from), this.by.end(to - 1));
-    const kept = (scope === 'full' ? part : part.filter((entry) => entry >= PUBLIC)).map((entry) => entry & 0x7fffffff);
+    if (to - from > 1 && part.length > FEW) return this.#marked(part, scope).toArray();
+    const kept = (scope === 'full' ? part : part.filter((entry) => entry >= PUBLIC)).map((entry) => entry & ORDINAL);
     // One word's postings are sorted and distinct already.
     return to - from === 1 ? kept : distinct(kept.sort());
+  }
+
+  #marked(part: Uint32Array, scope: 'public' | 'full'): Bitset {
+    const found = new Bitset(this.#records);
+    for (let i = 0; i < part.length; i += 1) {
+      const entry = part[i]!;
+      if (scope === 'full' || entry >= PUBLIC) found.add(entry & ORDINAL);
+    }
+    return found;
   }
 }
 

@@ -140,8 +140,26 @@ export class Values {
     return this.single ? this.single[ordinal] !== 0 : (this.lists as Postings).count(ordinal) > 0;
   }
 
-  /** Whether a record has a value whose folded code is flagged. */
-  flagged(ordinal: number, flags: Uint8Array): boolean {
+  /** Tells whether a record has a value of one of some folded codes. */
+  tester(codes: readonly number[]): (ordinal: number) => boolean {
+    const { single, fold } = this;
+    const [only] = codes;
+    if (only === undefined) return () => false;
+    if (single && codes.length === 1) return (ordinal) => single[ordinal] !== 0 && fold[single[ordinal]! - 1] === only;
+    let flags: Uint8Array | null = null;
+    return (ordinal) => {
+      flags ??= this.#flags(codes);
+      return this.#flagged(ordinal, flags);
+    };
+  }
+
+  #flags(codes: readonly number[]): Uint8Array {
+    const flags = new Uint8Array(this.folded.length);
+    for (const code of codes) flags[code] = 1;
+    return flags;
+  }
+
+  #flagged(ordinal: number, flags: Uint8Array): boolean {
     if (this.single) {
       const code = this.single[ordinal]!;
       return code !== 0 && flags[this.fold[code - 1]!] === 1;
@@ -152,18 +170,13 @@ export class Values {
     return false;
   }
 
-  /** Flags of the folded values that are listed. Values nobody has flag nothing. */
-  flagsOf(texts: string[]): Uint8Array {
-    const flags = new Uint8Array(this.folded.length);
-    for (const text of texts) {
-      const code = this.folded.find(text);
-      if (code >= 0) flags[code] = 1;
-    }
-    return flags;
+  /** Folded codes of the values that are listed, each once. Values nobody has have none. */
+  codesOf(texts: readonly string[]): number[] {
+    return [...new Set(texts.map((text) => this.folded.find(text)))].filter((code) => code >= 0);
   }
 
-  /** Flags of the folded values that contain a text. */
-  flagsLike(needle: string): Uint8Array {
+  /** Folded codes of the values that contain a text. */
+  codesLike(needle: string): number[] {
     return this.folded.containing(needle);
   }
 }
