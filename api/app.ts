@@ -1,5 +1,7 @@
 // The whole HTTP surface as one function of its parts: no socket, no clock and no settings of its own.
 import { Hono } from 'hono';
+import type { CardKey } from './channels/a2a/card.ts';
+import { mountA2a } from './channels/a2a/endpoint.ts';
 import { type CheckoutPages, mountCheckout } from './channels/checkout.ts';
 import { type Directory, mountDirectory } from './channels/directory.ts';
 import { mountDocuments } from './channels/documents.ts';
@@ -28,6 +30,8 @@ export interface AppDeps {
   dist: string;
   /** Origins of web pages that may use MCP, beside our own. */
   mcp_origins?: readonly string[];
+  /** The key that signs the agent card; unsigned without. */
+  cardKey?: () => Promise<CardKey>;
   started_at: Date;
   /** The key directory of our crawler; absent where nothing crawls. */
   directory?: () => Promise<Directory>;
@@ -57,6 +61,7 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   mountWebhook(app, { ...channel, checkout: deps.checkout });
   if (deps.directory) mountDirectory(app, channel, deps.directory);
   if (oauth) mountOAuth(app, { gate, report, oauth });
+  mountA2a(app, { gate, report, cardKey: deps.cardKey });
   mountDocuments(app, channel);
   mountRest(app, channel);
   mountStatic(app, channel);

@@ -8,6 +8,7 @@ import { exportLinks } from '../data/export.ts';
 import { openOverlays } from '../data/overlays.ts';
 import { openRegister, type Register } from '../data/register.ts';
 import { sharedSecret } from '../data/state/secrets.ts';
+import { signingKeys } from '../data/state/signing-keys.ts';
 import { loadPacks } from '../packs/index.ts';
 import { openAccess } from './access/open.ts';
 import type { X402Settings } from './access/x402/open.ts';
@@ -110,6 +111,7 @@ async function start(config: Config): Promise<{ server: Server; register: Regist
     checkout: access.checkout,
     dist: config.DIST_DIR,
     mcp_origins: config.MCP_ORIGINS,
+    cardKey: async () => (await signingKeys(access.store)).keys[0],
     started_at,
     metrics: metrics.text,
     report,

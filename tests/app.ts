@@ -20,6 +20,7 @@ import { paths, RELEASE_FILES } from '../data/layout.ts';
 import type { StoredRecord } from '../data/model.ts';
 import { openOverlays } from '../data/overlays.ts';
 import { openRegister, type Register } from '../data/register.ts';
+import { signingKeys } from '../data/state/signing-keys.ts';
 import type { Store } from '../data/state/store.ts';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
@@ -71,6 +72,8 @@ export interface TestOptions {
   /** Files of DIST_DIR are looked for here. */
   dist?: string;
   records?: number;
+  /** Folders of further packs, below tests/. */
+  packs?: readonly string[];
   /** Releases as a night makes them of the packs' own sources, with their past; `records` of the app are then theirs. */
   nights?: boolean;
   /** Where the state is, besides SQLite in a folder of the test's own. */
@@ -91,14 +94,15 @@ export interface TestOptions {
   fetch?: OAuthParts['fetch'];
 }
 
-/** Builds the app with the packs tools and harbours. Close it after the tests. */
+/** Builds the app with the packs tools and harbours, and `packs`. Close it after the tests. */
 export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), 'app-'));
   const packs: Pack[] = [];
   const records: Record<string, StoredRecord[]> = {};
   const releases: Record<string, string> = {};
-  for (const dataset of ['harbours', 'tools']) {
-    const pack = await loadPack(join(import.meta.dirname, 'packs', dataset));
+  for (const folder of ['packs/harbours', 'packs/tools', ...(options.packs ?? [])]) {
+    const pack = await loadPack(join(import.meta.dirname, folder));
+    const dataset = pack.id;
     packs.push(pack);
     if (options.nights) {
       const { release } = await datasetNight(pack, dataDir, still(), { accept: true });
@@ -178,6 +182,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     checkout: access.checkout,
     dist: options.dist ?? join(dataDir, 'dist'),
     mcp_origins: options.mcp_origins ?? [],
+    cardKey: async () => (await signingKeys(access.store)).keys[0],
     started_at: NOW,
     report: (error) => faults.push(error),
   });

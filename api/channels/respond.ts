@@ -25,6 +25,8 @@ export const EXPOSED = [
 
 /** Request headers that a browser agent may send. */
 const ALLOWED = [
+  'A2A-Extensions',
+  'A2A-Version',
   'Accept',
   // A response header by its name, but the stock x402 client sends it.
   'Access-Control-Expose-Headers',
@@ -74,6 +76,11 @@ export interface ErrorShape extends ErrorPlace {
   resource: string;
 }
 
+/** The challenge of RFC 9728, which leads a client to the authorization server of a resource: `/v1`, `/mcp`, … */
+export function challenge(base_url: string, resource: string): string {
+  return `Bearer resource_metadata="${base_url}/.well-known/oauth-protected-resource${resource}", scope="read"`;
+}
+
 /** An error as a response: JSON, or problem details (RFC 9457) where the client prefers them (contract section 4). */
 export function errorResponse(error: ApiError, shape: ErrorShape): Response {
   const { status } = ERRORS[error.code];
@@ -89,8 +96,6 @@ export function errorResponse(error: ApiError, shape: ErrorShape): Response {
     Vary: 'Accept',
   };
   if (retry !== undefined) headers['Retry-After'] = String(retry);
-  if (status === 401)
-    headers['WWW-Authenticate'] =
-      `Bearer resource_metadata="${shape.base_url}/.well-known/oauth-protected-resource${shape.resource}", scope="read"`;
+  if (status === 401) headers['WWW-Authenticate'] = challenge(shape.base_url, shape.resource);
   return new Response(JSON.stringify(problem ? { ...known, ...body } : body), { status, headers });
 }

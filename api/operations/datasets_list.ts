@@ -5,6 +5,7 @@ import { type Release, releaseTag } from '../../data/release.ts';
 import { datasetUrl, licenseText } from '../../packs/links.ts';
 import { eur, usd } from '../../packs/money.ts';
 import { bareUrl, blocks, escapeText, link, table } from '../formats/markdown.ts';
+import { callable, ownToolNames } from '../formats/tools.ts';
 import { type Context, type Operation, operation } from '../operation.ts';
 import { type About, aboutRegister, packVersion } from './about.ts';
 import { ABOUT_OUTPUT, count, euro, time } from './outputs.ts';
@@ -56,7 +57,7 @@ function entry(release: Release, ctx: Context): Entry {
     records: manifest.records,
     updated_at: manifest.created_at,
     links: { page: datasetUrl(ctx.base_url, pack.id), ...Object.fromEntries(links) },
-    tools: own.filter(({ tool }) => tool !== false).map(({ name }) => name),
+    tools: [...callable(own).map(({ name }) => name), ...ownToolNames(own, pack.id)],
     prices: pricesOf(release, ctx),
   };
 }

@@ -2,9 +2,9 @@
 import { done, planned, section } from './model.ts';
 
 export const agents = section('spec 4', {
-  'a2a.send': planned('POST /a2a/v1/message:send takes a free-form JSON object, required'),
-  'a2a.skill': planned('a data part names the skill'),
-  'a2a.reply': planned('the reply is a Message with text and data parts'),
+  'a2a.send': done('POST /a2a/v1/message:send takes a free-form JSON object, required'),
+  'a2a.skill': done('a data part names the skill'),
+  'a2a.reply': done('the reply is a Message with text and data parts'),
   'mcp.endpoint': done('/mcp speaks streamable HTTP'),
   'mcp.datasets-list': done('free MCP tool datasets_list'),
   'mcp.dataset-guide': done('free MCP tool dataset_guide'),
@@ -40,7 +40,7 @@ export const discovery = section('spec 4', {
   'discovery.oauth-server': done('/.well-known/oauth-authorization-server and its /v1 twin are as RFC 8414 says'),
   'discovery.oauth-resource': done('/.well-known/oauth-protected-resource takes resource_path, empty by default'),
   'discovery.oauth-resource-path': done('/.well-known/oauth-protected-resource{resource_path} is as RFC 9728 says'),
-  'discovery.agent-card': planned('/.well-known/agent-card.json describes the A2A agent'),
+  'discovery.agent-card': done('/.well-known/agent-card.json describes the A2A agent'),
   'discovery.agent-skills': done('/.well-known/agent-skills/index.json lists the skills'),
   'discovery.agent-skill': done('/.well-known/agent-skills/{name}/SKILL.md is one skill'),
   'discovery.datasets-jsonld': done('/.well-known/datasets.jsonld describes the datasets'),

@@ -2,7 +2,8 @@
 import { ApiError, ERRORS } from '../../errors.ts';
 import { admit, type Call } from '../../execute.ts';
 import { namedCall } from '../named.ts';
-import { challenge, refusalOf, run, type Session } from './session.ts';
+import { challenge } from '../respond.ts';
+import { refusalOf, run, type Session } from './session.ts';
 
 /** A tool's result: `json` is the text of `structuredContent`; `text` the text for the model. */
 export interface ToolResult {
@@ -51,7 +52,7 @@ export async function callTool(session: Session, { name, arguments: given, _meta
     const json = JSON.stringify(body);
     const { status } = ERRORS[error.code];
     const ask = request.visitor.credential === null && (status === 401 || status === 402);
-    const login = ask ? { 'mcp/www_authenticate': [challenge(session, session.resource)] } : {};
+    const login = ask ? { 'mcp/www_authenticate': [challenge(gate.base_url, session.resource)] } : {};
     return { json, text: json, failed: true, meta: { ...metaOf(headers), ...login } };
   }
 }

@@ -66,8 +66,3 @@ export function refusalOf(session: Session, thrown: unknown, call: Call | null):
   const { request_id } = request;
   return { body: errorBody(error, { base_url: gate.base_url, request_id, dataset }), error, headers };
 }
-
-/** The challenge of RFC 9728 that leads a client to the authorization server. */
-export function challenge({ gate }: Pick<Session, 'gate'>, resource: string): string {
-  return `Bearer resource_metadata="${gate.base_url}/.well-known/oauth-protected-resource${resource}", scope="read"`;
-}

@@ -1,0 +1,76 @@
+// `/.well-known/agent-card.json`: the agent card, signed (A2A 1.0 section 8.4).
+import { generateAgentCardSignature } from '@a2a-js/sdk';
+import { agentCard } from '../../discovery/agent-card.ts';
+import { toApiError } from '../../errors.ts';
+import { etagOf, matches } from '../../formats/etag.ts';
+import { type Http, readRequest } from '../request.ts';
+import { errorResponse } from '../respond.ts';
+import type { App, RestDeps } from '../rest.ts';
+
+/** A private key as RFC 7517 writes it. */
+export interface CardKey {
+  kid: string;
+  alg: 'ES256';
+  [member: string]: unknown;
+}
+
+export interface CardDeps extends RestDeps {
+  /** The key that signs; absent where nobody signs, as in a measurement. */
+  cardKey?: (() => Promise<CardKey>) | undefined;
+}
+
+/** Seconds for which the card may be kept. */
+const KEEP = 3600;
+
+/** Mounts the card. It is signed once for each content and key. */
+export function mountCard(app: App, deps: CardDeps): void {
+  let signed: { tag: string; text: string } | null = null;
+  app.get('/.well-known/agent-card.json', async (c) => {
+    const { headers, request_id, accept } = readRequest(deps.gate, c);
+    try {
+      const card = await current(deps);
+      const key = await deps.cardKey?.();
+      // Signatures differ each time, so the tag is that of what is signed.
+      const tag = etagOf(JSON.stringify(card) + (key?.kid ?? ''));
+      if (signed?.tag !== tag)
+        signed = { tag, text: JSON.stringify(key ? await sign(card, key, deps.gate.base_url) : card) };
+      return send(c, signed, headers);
+    } catch (error) {
+      deps.report(error, request_id);
+      return errorResponse(toApiError(error), {
+        base_url: deps.gate.base_url,
+        request_id,
+        accept,
+        headers,
+        resource: '',
+      });
+    }
+  });
+}
+
+async function current({ gate }: CardDeps) {
+  const leases = await gate.lease(null);
+  const { base_url, operations, eur_usd } = gate;
+  const card = agentCard({ base_url, operations, eur_usd, releases: leases.releases, now: gate.now() });
+  leases.done();
+  return card;
+}
+
+/** JWS over the canonical form (RFC 8785) of the card; `jku` says where the public key stands. */
+async function sign(card: ReturnType<typeof agentCard>, key: CardKey, base_url: string): Promise<unknown> {
+  const { kid, alg } = key;
+  const signer = generateAgentCardSignature(key, { alg, kid, typ: 'JOSE', jku: `${base_url}/oauth/jwks.json` });
+  // The signer reads the protocol's JSON, although its type is that of the decoded message.
+  return signer({ ...card, signatures: [] } as unknown as Parameters<typeof signer>[0]);
+}
+
+function send(c: Http, { tag, text }: { tag: string; text: string }, common: Record<string, string>): Response {
+  const headers = {
+    ...common,
+    ETag: tag,
+    'Cache-Control': `public, max-age=${KEEP}`,
+    'Content-Type': 'application/json',
+  };
+  if (matches(c.req.header('if-none-match'), tag)) return new Response(null, { status: 304, headers });
+  return new Response(text, { headers });
+}

@@ -1,0 +1,179 @@
+// A2A over HTTP+JSON: a message in, a message out, without tasks (A2A 1.0 section 11; specification section 4, "Agent protocols").
+import {
+  RestExtendedAgentCardNotConfiguredError,
+  RestPushNotificationNotSupportedError,
+  RestTaskNotFoundError,
+  RestUnsupportedOperationError,
+} from '@a2a-js/sdk/errors';
+import { A2A_PATH } from '../../discovery/agent-card.ts';
+import { ApiError, toApiError } from '../../errors.ts';
+import { admit, type Call, execute } from '../../execute.ts';
+import { type Tool, toolsOf } from '../../formats/tools.ts';
+import { dataset_guide } from '../../operations/dataset_guide.ts';
+import { namedCall } from '../named.ts';
+import { type Http, type HttpRequest, paymentIn, readBody, readRequest } from '../request.ts';
+import type { App, RestDeps } from '../rest.ts';
+import { adviceOn, fitting } from './advice.ts';
+import { type CardDeps, mountCard } from './card.ts';
+import { A2A_JSON, a2aError } from './errors.ts';
+import { type Asked, checkVersion, readMessage } from './message.ts';
+import { KEPT, messageOf, present, type Reply } from './reply.ts';
+
+export type A2aDeps = RestDeps & CardDeps;
+
+/** Mounts the agent and its card. */
+export function mountA2a(app: App, deps: A2aDeps): void {
+  mountCard(app, deps);
+  const mounted = { ...deps, offer: offering(deps) };
+  app.post(`${A2A_PATH}/message:send`, (c) => answered(deps, c, (request) => send(mounted, c, request)));
+  // What the protocol has and this agent has not (sections 3.1 and 9.2): each refused in its own words.
+  const without = (path: string, error: () => Error) => app.all(A2A_PATH + path, (c) => refused(deps, c, error));
+  without(
+    '/message:stream',
+    () => new RestUnsupportedOperationError({ message: 'Replies come whole; use message:send.' }),
+  );
+  without('/extendedAgentCard', () => new RestExtendedAgentCardNotConfiguredError());
+  without('/tasks', () => new RestUnsupportedOperationError({ message: 'This agent keeps no tasks.' }));
+  without('/tasks/:id/pushNotificationConfigs', () => new RestPushNotificationNotSupportedError());
+  without('/tasks/:id/pushNotificationConfigs/:config', () => new RestPushNotificationNotSupportedError());
+  without('/tasks/:id', () => new RestTaskNotFoundError({ message: 'This agent keeps no tasks.' }));
+  without(
+    '/message:send',
+    () => new ApiError('method_not_allowed', 'Messages are POSTed.', { headers: { Allow: 'POST' } }),
+  );
+  app.all('/a2a/*', (c) => refused(deps, c, () => new ApiError('not_found', 'There is nothing at this address.')));
+}
+
+/** Answers, or refuses as the protocol says. A call that got far enough tells its dataset. */
+async function answered(
+  { gate, report }: A2aDeps,
+  c: Http,
+  answer: (request: HttpRequest) => Promise<Response>,
+): Promise<Response> {
+  const request = readRequest(gate, c);
+  try {
+    checkVersion(c.req.header('a2a-version') ?? undefined);
+    return await answer(request);
+  } catch (thrown) {
+    const failed = thrown instanceof CallError ? thrown.cause : thrown;
+    const { code } = toApiError(failed);
+    if (code === 'internal' && !isProtocol(failed) && !c.req.raw.signal.aborted) report(failed, request.request_id);
+    const { headers, request_id } = request;
+    const dataset = thrown instanceof CallError ? thrown.dataset : undefined;
+    return a2aError(failed, { base_url: gate.base_url, request_id, headers, dataset });
+  }
+}
+
+/** Errors of the SDK say so by their transport. */
+const isProtocol = (error: unknown) => typeof error === 'object' && error !== null && 'transport' in error;
+
+/** What went wrong in a call whose dataset is known. */
+class CallError extends Error {
+  readonly dataset: string | undefined;
+  constructor(cause: unknown, dataset: string | undefined) {
+    super('a call failed', { cause });
+    this.dataset = dataset;
+  }
+}
+
+const refused = (deps: A2aDeps, c: Http, error: () => Error) =>
+  answered(deps, c, async (request) => {
+    await admit(deps.gate, request.visitor, 'free');
+    throw error();
+  });
+
+async function send(deps: Mounted, c: Http, request: HttpRequest): Promise<Response> {
+  const { gate, offer } = deps;
+  let asked: Asked;
+  try {
+    asked = readMessage(await readBody(c));
+  } catch (error) {
+    await admit(gate, request.visitor, 'free');
+    throw error;
+  }
+  const offered = await offer();
+  const reply = await (asked.skill === null
+    ? advise(deps, c, request, asked, offered)
+    : perform(deps, c, request, { ...asked.skill, wants: asked.wants }, offered));
+  const body = messageOf(reply, asked.contextId, request.headers);
+  const headers = { ...request.headers, 'Content-Type': A2A_JSON, 'Cache-Control': 'private, no-store' };
+  return new Response(body, { headers });
+}
+
+/** The datasets of the moment and the tools over them. */
+interface Offered {
+  packs: Parameters<typeof toolsOf>[1];
+  tools: Tool[];
+}
+
+/** Makes the tools once for the same packs. */
+function offering({ gate }: A2aDeps): () => Promise<Offered> {
+  let known: Offered | null = null;
+  return async () => {
+    const leases = await gate.lease(null);
+    const packs = leases.releases.map(({ pack }) => pack);
+    leases.done();
+    const same = known?.packs.length === packs.length && packs.every((pack, index) => pack === known?.packs[index]);
+    if (known === null || !same) known = { packs, tools: toolsOf(gate.operations, packs) };
+    return known;
+  };
+}
+
+interface Mounted extends A2aDeps {
+  offer: () => Promise<Offered>;
+}
+
+/** Runs a skill. */
+async function perform(
+  { gate }: A2aDeps,
+  c: Http,
+  request: HttpRequest,
+  { name, given, wants }: { name: string; given: unknown; wants: Asked['wants'] },
+  { tools }: Offered,
+): Promise<Reply> {
+  const tool = tools.find((each) => each.name === name);
+  let call: Call;
+  try {
+    if (!tool) throw unknownSkill(name, tools);
+    const payment = paymentIn(c.req.header('payment-signature'));
+    const { operation, dataset } = tool;
+    call = namedCall(gate, c, request, { channel: 'a2a', operation, given, dataset, payment });
+  } catch (error) {
+    await admit(gate, request.visitor, 'free');
+    throw error;
+  }
+  try {
+    const outcome = await execute(gate, call, (result, ctx) => present(tool.operation, result, ctx, wants), KEPT);
+    outcome.done();
+    if (outcome.kind === 'unchanged') throw new Error('an A2A call is never conditional');
+    return outcome.answer;
+  } catch (error) {
+    const found = call.headers['X-Dataset-Version'] !== undefined;
+    throw new CallError(error, found ? (call.dataset ?? undefined) : undefined);
+  } finally {
+    Object.assign(request.headers, call.headers);
+  }
+}
+
+function unknownSkill(name: string, tools: Tool[]): ApiError {
+  const msg = `there is no skill "${name.slice(0, 80)}"; there are ${tools.map((each) => each.name).join(', ')}`;
+  return new ApiError('validation_failed', `skill: ${msg}`, {
+    detail: [{ loc: ['body', 'skill'], msg, type: 'enum' }],
+  });
+}
+
+/** Answers plain words: skills, and the guide of the dataset that fits them, read as anybody reads it. */
+async function advise(
+  deps: A2aDeps,
+  c: Http,
+  request: HttpRequest,
+  { text, wants }: Asked,
+  offered: Offered,
+): Promise<Reply> {
+  const pack = fitting(text, offered.packs);
+  if (pack === null) await admit(deps.gate, request.visitor, 'free');
+  const asked = { name: dataset_guide.name, given: { dataset: pack?.id }, wants: { text: true, data: false } };
+  const guide = pack && (await perform(deps, c, request, asked, offered)).text;
+  const advice = adviceOn(offered.packs, offered.tools, pack && guide ? { pack, guide } : null);
+  return { text: wants.text ? advice.text : null, data: wants.data ? JSON.stringify(advice.data) : null };
+}

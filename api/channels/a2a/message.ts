@@ -1,0 +1,90 @@
+// A message as it comes: what it asks for, and in which forms the reply is wanted (A2A 1.0 sections 4.1 and 11).
+import {
+  RestContentTypeNotSupportedError,
+  RestTaskNotFoundError,
+  RestVersionNotSupportedError,
+} from '@a2a-js/sdk/errors';
+import { ApiError } from '../../errors.ts';
+
+/** A message that was understood: a skill with its arguments, or words. */
+export interface Asked {
+  skill: { name: string; given: Record<string, unknown> } | null;
+  text: string;
+  /** The conversation it belongs to; a new one where it names none. */
+  contextId: string;
+  /** Which parts the reply has. */
+  wants: { text: boolean; data: boolean };
+}
+
+type Json = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function invalid(field: string, msg: string): ApiError {
+  return new ApiError('validation_failed', `${field}: ${msg}`, {
+    detail: [{ loc: ['body', field], msg, type: 'value_error' }],
+  });
+}
+
+/** Refuses a version that is not spoken. Who names none means an older one, and is answered all the same. */
+export function checkVersion(version: string | undefined): void {
+  if (version === undefined || version === '' || /^1\.0(\.\d+)?$/.test(version)) return;
+  const message = `A2A ${version.slice(0, 20)} is not spoken here, only 1.0.`;
+  throw new RestVersionNotSupportedError({ message, metadata: { supported: '1.0' } });
+}
+
+/** Reads the body of SendMessage. Members that are not known are left alone, as ProtoJSON has it. */
+export function readMessage(body: unknown): Asked {
+  if (!isObject(body)) throw invalid('body', 'must be a JSON object with a message');
+  const { message, configuration } = body;
+  if (!isObject(message)) throw invalid('message', 'is required');
+  if (message['role'] !== undefined && !['ROLE_USER', 'user', 1].includes(message['role'] as string))
+    throw invalid('message.role', 'must be ROLE_USER');
+  const { taskId, contextId, parts } = message;
+  if (typeof taskId === 'string' && taskId !== '')
+    throw new RestTaskNotFoundError({
+      message: 'This agent keeps no tasks.',
+      metadata: { taskId: taskId.slice(0, 100) },
+    });
+  if (!Array.isArray(parts) || parts.length === 0)
+    throw invalid('message.parts', 'must hold a data part or a text part');
+  const read = parts.map(readPart);
+  const data = read.filter((part) => part.data !== undefined);
+  if (data.length > 1) throw invalid('message.parts', 'may hold one data part');
+  const [call] = data;
+  return {
+    skill: call ? skillIn(call.data) : null,
+    text: read.flatMap(({ text }) => text ?? []).join('\n'),
+    contextId: typeof contextId === 'string' && contextId !== '' ? contextId.slice(0, 200) : crypto.randomUUID(),
+    wants: wanted(isObject(configuration) ? configuration['acceptedOutputModes'] : undefined),
+  };
+}
+
+function readPart(part: unknown, index: number): { text?: string; data?: unknown } {
+  const field = `message.parts[${index}]`;
+  if (!isObject(part)) throw invalid(field, 'must be an object');
+  if (typeof part['text'] === 'string') return { text: part['text'] };
+  if (part['data'] !== undefined) return { data: part['data'] };
+  if (part['raw'] !== undefined || part['url'] !== undefined)
+    throw new RestContentTypeNotSupportedError({
+      message: `${field}: files are not read here; send a data part or a text part.`,
+    });
+  throw invalid(field, 'must have text or data');
+}
+
+function skillIn(data: unknown): NonNullable<Asked['skill']> {
+  if (!isObject(data)) throw invalid('message.parts.data', 'must be an object {"skill": …, …arguments}');
+  const { skill, ...given } = data;
+  if (typeof skill !== 'string') throw invalid('message.parts.data.skill', 'must name a skill of the agent card');
+  return { name: skill, given };
+}
+
+/** What a client that names no output modes takes is everything. */
+function wanted(modes: unknown): Asked['wants'] {
+  const named = Array.isArray(modes) ? modes.filter((mode) => typeof mode === 'string') : [];
+  if (named.length === 0 || named.includes('*/*')) return { text: true, data: true };
+  const text = named.some((mode) => mode.startsWith('text/'));
+  const data = named.some((mode) => mode.startsWith('application/json'));
+  return text || data ? { text, data } : { text: true, data: true };
+}

@@ -1,0 +1,84 @@
+// The A2A agent card, unsigned: who the agent is, where it listens, what it can do (A2A 1.0 section 8).
+import type { Pack } from '../../packs/model.ts';
+import { type Tool, toolsOf } from '../formats/tools.ts';
+import type { View } from './document.ts';
+import { IDENTITY } from './identity.ts';
+
+/** Where messages are sent: the interface's address, under which the protocol puts `/message:send`. */
+export const A2A_PATH = '/a2a/v1';
+
+/** Media types that messages and replies have. */
+export const MODES = { input: ['application/json', 'text/plain'], output: ['application/json', 'text/markdown'] };
+
+/** The card of the current releases, as JSON of the protocol. Skills are the operations, with what they cost. */
+export function agentCard({ base_url, releases, operations }: View) {
+  const packs = releases.map(({ pack }) => pack);
+  const skills = toolsOf(operations, packs).filter(({ dataset }) => dataset === null);
+  return {
+    name: IDENTITY.title,
+    description: `Answers questions about datasets of typed records, with source, time and confidence of every value. Send a data part {"skill": …, …arguments}, or ask in plain words what there is. ${datasets(packs)}`,
+    supportedInterfaces: [
+      { url: `${base_url}${A2A_PATH}`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: '' },
+    ],
+    provider: { url: `${base_url}/`, organization: IDENTITY.title },
+    version: IDENTITY.version,
+    documentationUrl: `${base_url}/llms.txt`,
+    capabilities: { streaming: false, pushNotifications: false, extendedAgentCard: false },
+    securitySchemes: {
+      apiKey: {
+        apiKeySecurityScheme: {
+          location: 'header',
+          name: 'X-API-Key',
+          description: `POST ${base_url}/v1/keys makes one`,
+        },
+      },
+      bearer: { httpAuthSecurityScheme: { scheme: 'Bearer', description: 'An API key' } },
+      oauth: {
+        oauth2SecurityScheme: {
+          oauth2MetadataUrl: `${base_url}/.well-known/oauth-authorization-server`,
+          flows: {
+            authorizationCode: {
+              authorizationUrl: `${base_url}/oauth/authorize`,
+              tokenUrl: `${base_url}/oauth/token`,
+              scopes: { read: 'Ask, and spend from the key' },
+              pkceRequired: true,
+            },
+          },
+        },
+      },
+    },
+    // Free skills need nothing; any one of the others pays.
+    securityRequirements: [
+      { schemes: {} },
+      { schemes: { apiKey: { list: [] } } },
+      { schemes: { bearer: { list: [] } } },
+      { schemes: { oauth: { list: ['read'] } } },
+    ],
+    defaultInputModes: MODES.input,
+    defaultOutputModes: MODES.output,
+    skills: skills.map((tool) => skill(tool, packs)),
+  };
+}
+
+function datasets(packs: readonly Pack[]): string {
+  return packs.length === 0 ? '' : `Datasets: ${packs.map(({ id, title }) => `${id} (${title})`).join(', ')}.`;
+}
+
+function skill({ name, title, description, operation }: Tool, packs: readonly Pack[]) {
+  const example = exampleOf(name, operation, packs[0]);
+  return {
+    id: name,
+    name: title,
+    description,
+    tags: [operation.group, operation.access],
+    ...(example ? { examples: [JSON.stringify(example)] } : {}),
+  };
+}
+
+/** A data part that calls a skill, where its example needs no record by name. */
+function exampleOf(skill: string, { example, route }: Tool['operation'], pack: Pack | undefined) {
+  const dataset = route.path.includes(':ds');
+  if (!example || (dataset && !pack) || route.path.includes(':entity_id')) return null;
+  const input = example(pack as Pack, ['<slug>', '<slug>']);
+  return input && { skill, ...(dataset ? { dataset: pack?.id } : {}), ...input };
+}

@@ -1,0 +1,77 @@
+// Questions for every operation that agents may call, on the fictional packs: those that are answered and those that are refused.
+import { callable } from '../../api/formats/tools.ts';
+import type { Operation } from '../../api/operation.ts';
+import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
+
+/** Arguments as MCP and A2A take them. */
+export type Given = Record<string, unknown>;
+
+export interface Question {
+  operation: Operation;
+  about: string;
+  given: Given;
+}
+
+/** What an operation needs, by dataset; `record` and `other` are slugs. Operations that need nothing are not here. */
+function needed(name: string, dataset: string): Given {
+  const [number, group, filter] =
+    dataset === 'tools' ? ['price.list', 'kind', { has_maker: true }] : ['depth', 'coast', {}];
+  const known: Record<string, Given> = {
+    dataset_facets: { by: group, filters: filter, limit: 5 },
+    dataset_changelog: { days: 365, limit: 3, type: 'all' },
+    dataset_changes: { since: '2026-01-01T00:00:00Z', limit: 5 },
+    dataset_export: { format: 'jsonl' },
+    entity_search: { filters: filter, limit: 3, total: true, sort: '-updated', q: 'record' },
+    entity_batch: { ids: ['record-1', 'record-2', 'nobody'], fields: [group] },
+    entity_get: { entity_id: 'record-1' },
+    entity_similar: { entity_id: 'record-1', limit: 2 },
+    entity_history: { entity_id: 'record-1' },
+    entity_prices: { entity_id: 'record-1' },
+    entity_audit: { entity_id: 'record-1' },
+    entity_compare: { ids: 'record-1,record-2' },
+    dataset_stats: { attribute: number, group_by: [group] },
+    dataset_timeseries: { attribute: number, days: 3, step: 'day' },
+  };
+  return known[name] ?? {};
+}
+
+/** Every operation of the table over both datasets: a question of its own, and everything that may be wrong with one. */
+export function questions(): Question[] {
+  return callable(EVERY_OPERATION).flatMap((operation) => {
+    const { route, name } = operation;
+    const datasets = route.path.includes(':ds') ? ['tools', 'harbours'] : [undefined];
+    return datasets.flatMap((dataset) => {
+      const given = { ...(dataset ? { dataset } : {}), ...needed(name, dataset ?? '') };
+      const ask = (about: string, other: Given) => ({
+        operation,
+        about: `${dataset ?? 'the register'}, ${about}`,
+        given: { ...given, ...other },
+      });
+      return [
+        ask('its own question', {}),
+        ask('an unknown parameter', { nonsense: 'x' }),
+        ask('a number that is none', { limit: 'many' }),
+        ...(dataset === 'tools' ? [ask('an unknown dataset', { dataset: 'toolz' })] : []),
+        ...('entity_id' in given ? [ask('an unknown record', { entity_id: 'nobody' })] : []),
+        ...('ids' in given ? [ask('too many ids', { ids: Array.from({ length: 101 }, (_, i) => `r-${i}`) })] : []),
+      ];
+    });
+  });
+}
+
+/** The same question as an address of REST. */
+export function addressOf({ operation, given }: Question): string {
+  const { dataset, filters, ...rest } = given;
+  let path = operation.route.path.replace(':ds', String(dataset));
+  const query: [string, string][] = [];
+  for (const [name, value] of Object.entries({ ...rest, ...(filters as object) })) {
+    const text = [value]
+      .flat()
+      .map((each) => (Array.isArray(value) ? String(each).replace(/[\\,]/g, '\\$&') : String(each)))
+      .join(',');
+    if (path.includes(`:${name}`)) path = path.replace(`:${name}`, encodeURIComponent(text));
+    else query.push([name, text]);
+  }
+  const sorted = query.sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.length === 0 ? path : `${path}?${new URLSearchParams(sorted)}`;
+}
