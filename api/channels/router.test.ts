@@ -11,6 +11,7 @@ const routes: [method: string, path: string][] = [
   ['GET', '/'],
   ['GET', '/a/b/*'],
   ['POST', '/*'],
+  ['GET', '/message:send'],
 ];
 
 function found(method: string, path: string): [number, Record<string, string>] | null {
@@ -35,6 +36,8 @@ describe('the first route that fits', () => {
     ['GET', '/a/b', [5, {}]],
     ['GET', '/a/b/c/d', [5, {}]],
     ['GET', '/a', null],
+    ['GET', '/message:send', [7, {}]],
+    ['GET', '/message:stream', null],
     ['GET', '/v10', null],
     ['POST', '/', [6, {}]],
     ['POST', '/anything/at/all', [6, {}]],
@@ -54,7 +57,7 @@ test('a parameter may be called and valued as nothing in an object is', () => {
   ]);
 });
 
-test.each(['/a/:b?', '/a/:b{[0-9]+}', '/a/*/b', 'a', '/a*'])('%s is a pattern it does not know', (path) => {
+test.each(['/a/:b?', '/a/:b{[0-9]+}', '/a/:b:c', '/a/*/b', 'a', '/a*'])('%s is a pattern it does not know', (path) => {
   expect(() => new FirstMatch<number>().add('GET', path, 1)).toThrow(/does not know/);
 });
 

@@ -27,7 +27,8 @@ export class FirstMatch<T> implements Router<T> {
     const open = parts.at(-1) === '*';
     if (open) parts.pop();
     const segments = parts.map((part) => ({ text: part.replace(/^:/, ''), param: part.startsWith(':') }));
-    if (!path.startsWith('/') || segments.some(({ text }) => /[*:{}?]/.test(text)))
+    // Inside a text a colon is one: `/a2a/v1/message:send`.
+    if (!path.startsWith('/') || segments.some(({ text, param }) => (param ? /[*:{}?]/ : /[*{}?]/).test(text)))
       throw new Error(`the path ${path} has a pattern that api/channels/router.ts does not know`);
     this.#routes.push({ method, segments, open, handler });
     this.#candidates.clear();

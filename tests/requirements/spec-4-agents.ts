@@ -1,5 +1,5 @@
 // Requirements of specification section 4: A2A, MCP, discovery and utility endpoints, OAuth paths.
-import { done, planned, section } from './model.ts';
+import { done, section } from './model.ts';
 
 export const agents = section('spec 4', {
   'a2a.send': done('POST /a2a/v1/message:send takes a free-form JSON object, required'),

@@ -19,7 +19,8 @@ export async function present(
   wants: Asked['wants'],
 ): Promise<Reply> {
   const written = async (format: Context['format']) => {
-    const { body } = await render(operation, result, { ...ctx, format }, format);
+    // The address and the signal are made when they are asked for, and a spread alone leaves them behind.
+    const { body } = await render(operation, result, { ...ctx, url: ctx.url, signal: ctx.signal, format });
     return typeof body === 'string' ? body : Buffer.from(body as Uint8Array).toString();
   };
   if (ctx.format === 'json')
