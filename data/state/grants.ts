@@ -48,8 +48,9 @@ export async function grantsOf(store: Store, key_id: string, now: number): Promi
     .execute();
 }
 
-/** One of a key's grants; null when it is another's, or none. */
+/** One of a key's grants; null when it is another's, or none. The name may be any text: only a hash is looked for. */
 export async function grantOf(store: Store, key_id: string, name: string): Promise<Grant | null> {
+  if (!/^[0-9a-f]{64}$/.test(name)) return null;
   const row = await store.db
     .selectFrom('grants')
     .selectAll()
