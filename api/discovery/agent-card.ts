@@ -8,7 +8,7 @@ import { IDENTITY } from './identity.ts';
 export const A2A_PATH = '/a2a/v1';
 
 /** Media types that messages and replies have. */
-export const MODES = { input: ['application/json', 'text/plain'], output: ['application/json', 'text/markdown'] };
+const MODES = { input: ['application/json', 'text/plain'], output: ['application/json', 'text/markdown'] };
 
 /** The card of the current releases, as JSON of the protocol. Skills are the operations, with what they cost. */
 export function agentCard({ base_url, releases, operations }: View) {

@@ -26,7 +26,7 @@ export function callable(operations: readonly Operation[]): Operation[] {
 }
 
 /** Name of the tool that a dataset has of its own; `-` becomes `_` (contract section 7). */
-export function ownToolName(dataset: string, { own_tool }: Operation): string {
+function ownToolName(dataset: string, { own_tool }: Operation): string {
   return `${dataset.replaceAll('-', '_')}_${own_tool}`;
 }
 
@@ -85,7 +85,7 @@ function ownTool(operation: Operation, pack: Pack): Tool {
 const LISTED = 6;
 
 /** What a call costs, in words. */
-export function costs(operation: Operation, packs: readonly Pack[]): string {
+function costs(operation: Operation, packs: readonly Pack[]): string {
   const { access, price, description } = operation;
   if (access === 'free') return /\bfree\b/i.test(description) ? '' : 'Free.';
   if (access === 'plan') return `Part of the plans ${bulkPlans.join(' and ')}.`;
