@@ -374,7 +374,7 @@ test(`${REQUESTS} hostile requests`, async () => {
   expect(app.lent()).toBe(0);
   // The requests are worth something only when they get past the door.
   for (const last of ['facets', 'similar', 'stats', 'timeseries', 'compare', 'facts', 'prices', 'changelog', 'changes'])
-    expect(reached[last] ?? 0, last).toBeGreaterThan(10);
+    expect(reached[last] ?? 0, last).toBeGreaterThan(5);
   expect(seen['200'] ?? 0).toBeGreaterThan(REQUESTS / 50);
   for (const status of ['400', '404', '405', '422'])
     expect(seen[status] ?? 0, JSON.stringify(seen)).toBeGreaterThan(50);
