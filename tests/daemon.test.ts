@@ -147,7 +147,9 @@ describe('the log of runs', () => {
     const config = place();
     await live(config, '2026-11-20T12:30:00Z', 1);
     const [last] = await lastRuns(config.DATA_DIR, 'harbours', 1);
-    expect(last?.steps.map(({ step }) => step)).toEqual(expect.arrayContaining(['consolidate', 'check', 'release']));
+    expect(last?.steps.map(({ step }) => step)).toEqual(
+      expect.arrayContaining(['fetch', 'collect', 'consolidate', 'check', 'index and release']),
+    );
     expect(last?.records).toBeGreaterThan(3);
   });
 });
