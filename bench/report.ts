@@ -143,13 +143,16 @@ function start({ datasets, first, warm, rss, index }: Start): string {
   );
 }
 
-function night({ dataset, records, seconds, peak, steps, pages, unchanged }: Night): string {
+function night({ dataset, records, seconds, peak, steps, pages, bare, unchanged }: Night): string {
   const goals = table(
     ['', 'found', 'goal'],
     [
       [`night of ${dataset} from cached sources, ${count(records)} records`, `${seconds.toFixed(1)} s`, '90 s'],
       ['most memory at once', `${count(peak)} MB`, '2,500 MB'],
       ['Markdown pages a second, rendered and written', count(pages), '6,000'],
+      ...(bare === undefined
+        ? []
+        : [['× a bare write of the same files', `${(seconds / bare).toFixed(1)} of ${bare.toFixed(1)} s`, '']]),
       ['a night without change', `${unchanged.toFixed(1)} s`, '15 s'],
     ],
   );

@@ -1,7 +1,7 @@
 // The night of a dataset from cached sources, in a data folder of its own: how long each step takes, and the most memory at once.
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 
 export interface Night {
   dataset: string;
@@ -13,6 +13,8 @@ export interface Night {
   steps: { step: string; seconds: number }[];
   /** Markdown pages a second, while they are rendered and written. */
   pages: number;
+  /** Seconds that nothing but writing the same files takes; absent in results from before it was measured. */
+  bare?: number;
   /** Seconds of the night after it, which finds nothing new. */
   unchanged: number;
 }
@@ -25,16 +27,34 @@ export async function benchNight(dataDir: string, dataset: string, scratch: stri
   cpSync(sources, join(own, 'data/sources'), { recursive: true });
   try {
     const first = await night(own, dataset);
+    const bare = bareWrite(own);
     const second = await night(own, dataset);
     const made = /([\d,]+) records from/.exec(first.lines.map(({ text }) => text).join('\n'))?.[1] ?? '0';
     const records = Number(made.replaceAll(',', ''));
     const steps = stepsOf(first.lines, dataset, first.seconds);
     const rendering = steps.find(({ step }) => step === 'prerender')?.seconds ?? Number.NaN;
     const { seconds, peak } = first;
-    return { dataset, records, seconds, peak, steps, pages: records / rendering, unchanged: second.seconds };
+    return { dataset, records, seconds, peak, steps, pages: records / rendering, bare, unchanged: second.seconds };
   } finally {
     rmSync(own, { recursive: true });
   }
+}
+
+/** Writes the bytes of every file that the night left to another folder, with nothing around it; answers the seconds of the writes. */
+function bareWrite(own: string): number {
+  let seconds = 0;
+  const made = ['data/facts', 'data/releases', 'dist'].flatMap((name) =>
+    readdirSync(join(own, name), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()),
+  );
+  for (const { parentPath, name } of made) {
+    const bytes = readFileSync(join(parentPath, name));
+    const folder = join(own, 'copy', relative(own, parentPath));
+    const began = performance.now();
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, name), bytes);
+    seconds += (performance.now() - began) / 1000;
+  }
+  return seconds;
 }
 
 interface Run {
