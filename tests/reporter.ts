@@ -1,27 +1,38 @@
-// Prints why each skipped test was skipped, and writes the counts that .ci/run adds up.
+// Prints why each skipped test was skipped, and writes the counts and the failures that .ci/run adds up and names last.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import type { SerializedError } from 'vitest';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 export default class HouseReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const counts = { passed: 0, failed: unhandled.length, skipped: 0 };
+    const failures = unhandled.map((error) => `outside any test: ${firstLine(error)}`);
     const skipped: string[] = [];
     for (const module of modules) {
       // A module that fails to load or to set up has no failed test; it still failed.
       const failed = [...module.children.allTests('failed')].length;
-      if (module.state() === 'failed' && failed === 0) counts.failed += 1;
+      if (module.state() === 'failed' && failed === 0) {
+        counts.failed += 1;
+        failures.push(`${relative('.', module.moduleId)}: ${firstLine(module.errors()[0])}`);
+      }
       for (const test of module.children.allTests()) {
         const result = test.result();
         if (result.state === 'pending') continue;
         counts[result.state] += 1;
         if (result.state === 'skipped') skipped.push(skipLine(module, test, result.note));
+        if (result.state === 'failed')
+          failures.push(`${relative('.', module.moduleId)} > ${test.fullName}: ${firstLine(result.errors[0])}`);
       }
     }
     if (skipped.length > 0 && skipped.length <= 100) console.log(`\nSkipped:\n${skipped.join('\n')}`);
     const file = process.env['TEST_COUNTS_FILE'];
-    if (file) writeFileSync(file, JSON.stringify(counts));
+    if (file) writeFileSync(file, JSON.stringify({ ...counts, failures }));
   }
+}
+
+function firstLine(error: { message?: string } | undefined): string {
+  return (error?.message ?? 'failed without an error').split('\n', 1)[0]?.slice(0, 300) ?? '';
 }
 
 function skipLine(module: TestModule, test: TestCase, note: string | undefined): string {
