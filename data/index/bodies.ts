@@ -1,11 +1,12 @@
 // Record bodies, serialised once. The file holds the stored JSON texts end to end, by ordinal; the index holds
 //
-//   body.start   f64 by ordinal   first byte (a file may exceed 4 GB), one more entry for the end
-//   body.cut1    u32              bytes up to `"updated_at"`: the record's address is put in here
-//   body.cut2    u32              bytes up to `"quality_score"`: the ages are put in here
+//   body.start   u32 by ordinal   first byte, less as many times 4 GB as fit; one more entry for the end
+//   body.wraps   u32              ordinals from which on once more 4 GB are to be added
+//   body.cut1    codes            bytes up to `"updated_at"`: the record's address is put in here
+//   body.cut2    codes            bytes up to `"quality_score"`: the ages are put in here
 //   body.crc     u32              crc32 of the text, checked on every read
-//   body.ages    u32              which pattern of ages the record has
-//   version.text, version.ends    its version, as in bodies.parquet
+//   body.ages    codes            which pattern of ages the record has
+//   version.high, version.low     its version, as in bodies.parquet (hex.ts)
 //
 // An ages pattern is the list of (attribute, observed_at) of a record. Records of one source share a handful of patterns,
 // so the text of the ages is made once a pattern and minute, not once a record.
@@ -13,22 +14,24 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib';
 import { Lru } from '../lru.ts';
 import type { Ages, Dress, Pieces, RecordText } from '../plan.ts';
-import { type Container, IndexDamaged } from './container.ts';
+import { type Codes, type Container, IndexDamaged } from './container.ts';
+import { Hex } from './hex.ts';
 
 /** Up to this many bytes the file is read into memory; above, single bodies are read from disk. */
-const BODIES_IN_MEMORY = 256 * 2 ** 20;
+const BODIES_IN_MEMORY = 32 * 2 ** 20;
 /** Bytes of texts, ready to be sent, that are kept of the records asked for last. */
 const KEPT = 16 * 2 ** 20;
 const MINUTE = 60_000;
+const FOUR_GB = 0x1_0000_0000;
 
 export class Bodies {
-  readonly #start: Float64Array;
-  readonly #cut1: Uint32Array;
-  readonly #cut2: Uint32Array;
+  readonly #start: Uint32Array;
+  readonly #wraps: Uint32Array;
+  readonly #cut1: Codes;
+  readonly #cut2: Codes;
   readonly #crc: Uint32Array;
-  readonly #ages: Uint32Array;
-  readonly #versionText: Buffer;
-  readonly #versionEnds: Uint32Array;
+  readonly #ages: Codes;
+  readonly #versions: Hex;
   readonly #patterns: Ages[];
   readonly #file: number;
   readonly #memory: Buffer | null;
@@ -40,35 +43,39 @@ export class Bodies {
 
   /** Opens the bodies of an index; `path` is bodies.bin. Throws IndexDamaged when the file has another length. */
   constructor(container: Container, path: string, inMemory = BODIES_IN_MEMORY) {
-    this.#start = container.get('body.start', 'f64');
-    this.#cut1 = container.get('body.cut1', 'u32');
-    this.#cut2 = container.get('body.cut2', 'u32');
+    this.#start = container.get('body.start', 'u32');
+    this.#wraps = container.get('body.wraps', 'u32');
+    this.#cut1 = container.codes('body.cut1');
+    this.#cut2 = container.codes('body.cut2');
     this.#crc = container.get('body.crc', 'u32');
-    this.#ages = container.get('body.ages', 'u32');
-    this.#versionEnds = container.get('version.ends', 'u32');
-    this.#versionText = Buffer.from(container.get('version.text', 'u8'));
+    this.#ages = container.codes('body.ages');
+    this.#versions = new Hex(container, 'version');
     this.#patterns = JSON.parse(Buffer.from(container.get('body.patterns', 'u8')).toString()) as Ages[];
     this.#file = openSync(path, 'r');
     const { size } = fstatSync(this.#file);
-    if (size !== this.#start.at(-1)) {
+    const expected = this.#from(this.#start.length - 1);
+    if (size !== expected) {
       closeSync(this.#file);
-      throw new IndexDamaged(`${path}: ${size} bytes, expected ${this.#start.at(-1)}`);
+      throw new IndexDamaged(`${path}: ${size} bytes, expected ${expected}`);
     }
     this.#memory = size <= inMemory ? readFileSync(path) : null;
   }
 
   version(ordinal: number): string {
-    return this.#versionText.toString(
-      'latin1',
-      ordinal === 0 ? 0 : this.#versionEnds[ordinal - 1]!,
-      this.#versionEnds[ordinal]!,
-    );
+    return this.#versions.at(ordinal);
+  }
+
+  /** First byte of a text in the file. */
+  #from(ordinal: number): number {
+    let wraps = 0;
+    while (wraps < this.#wraps.length && this.#wraps[wraps]! <= ordinal) wraps += 1;
+    return this.#start[ordinal]! + wraps * FOUR_GB;
   }
 
   /** The stored text. Throws IndexDamaged when its checksum differs. */
   stored(ordinal: number): Buffer {
-    const from = this.#start[ordinal]!;
-    const to = this.#start[ordinal + 1]!;
+    const from = this.#from(ordinal);
+    const to = this.#from(ordinal + 1);
     const body = this.#memory ? this.#memory.subarray(from, to) : this.#read(from, to);
     if (crc32(body) !== this.#crc[ordinal]) throw new IndexDamaged(`body ${ordinal}: checksum differs`);
     return body;

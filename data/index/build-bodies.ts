@@ -5,7 +5,8 @@ import { crc32 } from 'node:zlib';
 import { RELEASE_FILES } from '../layout.ts';
 import type { Ages } from '../plan.ts';
 import { Duck, quoted } from '../write/duck.ts';
-import type { Packed } from './container.ts';
+import { narrow, type Packed } from './container.ts';
+import { packHex } from './hex.ts';
 
 /** Reads bodies.parquet of a release, writes its texts to `file` and gives the arrays. The file lies in order of rank. */
 export async function packBodies(release: string, file: string): Promise<Record<string, Packed>> {
@@ -21,6 +22,7 @@ export async function packBodies(release: string, file: string): Promise<Record<
 }
 
 async function pack(duck: Duck, query: string, records: number, path: string): Promise<Record<string, Packed>> {
+  // Stored below as whole numbers of 32 bits: whatever is above goes by the places where it wraps.
   const start = new Float64Array(records + 1);
   const cut1 = new Uint32Array(records);
   const cut2 = new Uint32Array(records);
@@ -48,21 +50,20 @@ async function pack(duck: Duck, query: string, records: number, path: string): P
   } finally {
     closeSync(file);
   }
-  const ends = new Uint32Array(records);
-  let end = 0;
-  for (const [i, version] of versions.entries()) ends[i] = end += version.length;
+  const low = Uint32Array.from(start, (byte) => byte % FOUR_GB);
   return {
-    'body.start': start,
-    'body.cut1': cut1,
-    'body.cut2': cut2,
+    'body.start': low,
+    'body.wraps': Uint32Array.from(low.keys().filter((i) => i > 0 && low[i]! < low[i - 1]!)),
+    'body.cut1': narrow(cut1),
+    'body.cut2': narrow(cut2),
     'body.crc': crc,
-    'body.ages': ages,
+    'body.ages': narrow(ages),
     'body.patterns': new Uint8Array(Buffer.from(JSON.stringify(patterns.list))),
-    'version.text': new Uint8Array(Buffer.from(versions.join(''), 'latin1')),
-    'version.ends': ends,
+    ...packHex('version', versions),
   };
 }
 
+const FOUR_GB = 0x1_0000_0000;
 const PROVENANCE = ',"provenance":{';
 const NAME = '":{"source_url":"';
 const TIME = '"observed_at":"';

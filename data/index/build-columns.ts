@@ -8,7 +8,7 @@ import { TEXTUAL } from './columns.ts';
 import type { Packed } from './container.ts';
 import { packGrid } from './grid.ts';
 import { packKeys } from './keys.ts';
-import { idOrder, packOrder } from './orders.ts';
+import { packNumbers } from './numbers.ts';
 import { packTerms } from './terms.ts';
 import { packLists, packValues } from './values.ts';
 
@@ -28,12 +28,13 @@ export async function packColumns(
     const engine = from(RELEASE_FILES.engine);
     const ids = await reader.texts(`select id from ${engine} order by ord`);
     const arrays: Record<string, Packed> = packKeys(ids, await reader.texts(`select slug from ${engine} order by ord`));
-    const byId = idOrder(ids);
-    for (const key of ['quality', 'updated']) {
-      arrays[key] = await reader.numbers(`select ${key}::double from ${engine} order by ord`, ids.length);
-      Object.assign(arrays, packOrder(key, arrays[key] as Float64Array, byId));
-    }
-    for (const attribute of attributes) Object.assign(arrays, await packAttribute(reader, engine, attribute, byId));
+    for (const key of ['quality', 'updated'])
+      Object.assign(
+        arrays,
+        packNumbers(key, await reader.numbers(`select ${key}::double from ${engine} order by ord`, ids.length)),
+      );
+    for (const attribute of attributes)
+      Object.assign(arrays, await packAttribute(reader, engine, attribute, ids.length));
     return Object.assign(arrays, packTerms(await reader.terms(from(RELEASE_FILES.terms)), ids.length));
   } finally {
     duck.close();
@@ -44,37 +45,28 @@ async function packAttribute(
   reader: Reader,
   engine: string,
   { name, type }: Named,
-  byId: Uint32Array,
+  records: number,
 ): Promise<Record<string, Packed>> {
   const of = (part: Parameters<typeof column>[1]) => `select ${named(column(name, part))} from ${engine} order by ord`;
   if (TEXTUAL.has(type)) {
     if (type === 'strings') return packLists(name, await reader.lists(of('value')), fold);
-    const packed = packValues(name, await reader.texts(of('value')), type === 'date' ? (text) => text : fold);
-    // The rank of a text is its folded code.
-    const codes = packed[`${name}.codes`] as Uint32Array;
-    const folds = packed[`${name}.fold`] as Uint32Array;
-    const ranks = Float64Array.from(codes, (code) => (code === 0 ? Number.NaN : folds[code - 1]!));
-    return { ...packed, ...packOrder(name, ranks, byId) };
+    return packValues(name, await reader.texts(of('value')), type === 'date' ? (text) => text : fold);
   }
   if (type === 'geo') {
-    return packGrid(name, await reader.numbers(of('lat'), byId.length), await reader.numbers(of('lng'), byId.length));
+    return packGrid(name, await reader.numbers(of('lat'), records), await reader.numbers(of('lng'), records));
   }
   if (type === 'boolean') {
     const numbers = await reader.numbers(
       `select ${named(column(name, 'value'))}::integer from ${engine} order by ord`,
-      byId.length,
+      records,
     );
-    const flags = Uint8Array.from(numbers, (n) => (Number.isNaN(n) ? 0 : n + 1));
-    return { [column(name, 'value')]: flags, ...packOrder(name, numbers, byId) };
+    return { [column(name, 'value')]: Uint8Array.from(numbers, (n) => (Number.isNaN(n) ? 0 : n + 1)) };
   }
   const arrays: Record<string, Packed> = {};
   for (const part of type === 'price' ? (['min', 'max'] as const) : (['value'] as const)) {
-    arrays[column(name, part)] = await reader.numbers(of(part), byId.length);
+    Object.assign(arrays, packNumbers(column(name, part), await reader.numbers(of(part), records)));
   }
-  return {
-    ...arrays,
-    ...packOrder(name, arrays[column(name, type === 'price' ? 'min' : 'value')] as Float64Array, byId),
-  };
+  return arrays;
 }
 
 /** Columns of a query as JavaScript values, chunk by chunk. */

@@ -4,15 +4,16 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
 import { packApart, packHere } from './build-thread.ts';
-import { writeContainer } from './container.ts';
+import { isContainer, writeContainer } from './container.ts';
 
 /** Files of an index, inside the folder `index` of a release. */
 export const INDEX_FOLDER = 'index';
 export const INDEX_FILES = { columns: 'columns.bin', bodies: 'bodies.bin' } as const;
 
-/** Builds the index of a release that has none. */
+/** Builds the index of a release that has none, or one of an earlier program. */
 export async function ensureIndex(release: string, pack: Pack): Promise<void> {
-  if (!existsSync(join(release, INDEX_FOLDER))) await buildIndex(release, pack);
+  const columns = join(release, INDEX_FOLDER, INDEX_FILES.columns);
+  if (!existsSync(columns) || !isContainer(columns)) await buildIndex(release, pack);
 }
 
 /**

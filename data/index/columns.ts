@@ -1,15 +1,20 @@
 // All the structures of one index, opened on first use: an attribute nobody asks about costs no memory beyond its bytes.
 import type { Attribute, Pack } from '../../packs/model.ts';
 import { column } from '../layout.ts';
+import { Lru } from '../lru.ts';
 import type { Container } from './container.ts';
 import { Grid } from './grid.ts';
 import { Keys } from './keys.ts';
-import { Order } from './orders.ts';
+import { Numbers } from './numbers.ts';
+import { Order, orderBy, type Places, placesOf } from './orders.ts';
 import { Terms } from './terms.ts';
 import { Values } from './values.ts';
 
 /** Attribute types whose values are compared as text. */
 export const TEXTUAL = new Set<Attribute['type']>(['string', 'text', 'url', 'enum', 'date', 'strings']);
+
+/** Orders that are kept, four bytes a record each: they are made when a sort first asks for them. */
+const ORDERS = 4;
 
 export class Columns {
   readonly size: number;
@@ -18,6 +23,7 @@ export class Columns {
   readonly attributes: Map<string, Attribute>;
   readonly #container: Container;
   readonly #open = new Map<string, unknown>();
+  readonly #orders = new Lru<string, Order>(ORDERS);
 
   constructor(container: Container, pack: Pack) {
     this.#container = container;
@@ -42,9 +48,9 @@ export class Columns {
     return this.#once(`values ${name}`, () => new Values(this.#container, name));
   }
 
-  /** A numeric column: an attribute's part, or the fixed `quality` and `updated`; NaN is missing. */
-  numbers(name: string): Float64Array {
-    return this.#once(`numbers ${name}`, () => this.#container.get(name, 'f64'));
+  /** A numeric column: an attribute's part, or the fixed `quality` and `updated`. */
+  numbers(name: string): Numbers {
+    return this.#once(`numbers ${name}`, () => new Numbers(this.#container, name));
   }
 
   /** 0 missing, 1 false, 2 true. */
@@ -58,22 +64,46 @@ export class Columns {
 
   /** Rank of a record by a sort key: comparing ranks is comparing values; NaN where there is none. */
   rank(key: string): (ordinal: number) => number {
-    if (key === 'quality' || key === 'updated') {
-      const numbers = this.numbers(key);
-      return (ordinal) => numbers[ordinal]!;
+    if (this.#numeric(key)) {
+      const numbers = this.#sortNumbers(key);
+      return (ordinal) => numbers.at(ordinal);
     }
-    const { type } = this.attribute(key);
-    if (TEXTUAL.has(type)) {
-      const { single, fold } = this.values(key);
-      if (!single) throw new Error(`${key} holds lists`);
-      return (ordinal) => (single[ordinal] === 0 ? Number.NaN : fold[single[ordinal]! - 1]!);
-    }
-    if (type === 'boolean') {
+    if (this.attribute(key).type === 'boolean') {
       const flags = this.flags(key);
       return (ordinal) => (flags[ordinal] === 0 ? Number.NaN : flags[ordinal]!);
     }
-    const numbers = this.numbers(column(key, type === 'price' ? 'min' : 'value'));
-    return (ordinal) => numbers[ordinal]!;
+    const values = this.values(key);
+    if (!values.single) throw new Error(`${key} holds lists`);
+    return (ordinal) => {
+      const code = values.code(ordinal);
+      return code < 0 ? Number.NaN : code;
+    };
+  }
+
+  #numeric(key: string): boolean {
+    if (key === 'quality' || key === 'updated') return true;
+    const { type } = this.attribute(key);
+    return type !== 'boolean' && !TEXTUAL.has(type);
+  }
+
+  /** The numeric column that a sort key compares. */
+  #sortNumbers(key: string): Numbers {
+    if (key === 'quality' || key === 'updated') return this.numbers(key);
+    return this.numbers(column(key, this.attribute(key).type === 'price' ? 'min' : 'value'));
+  }
+
+  /** Ranks as places, where the index has them as small whole numbers. */
+  #places(key: string): Places | null {
+    if (this.#numeric(key)) {
+      const { codes, distinct } = this.#sortNumbers(key);
+      return codes && { count: distinct, of: (ordinal) => codes[ordinal]! };
+    }
+    if (this.attribute(key).type === 'boolean') {
+      const flags = this.flags(key);
+      return { count: 2, of: (ordinal) => flags[ordinal]! };
+    }
+    const values = this.values(key);
+    return { count: values.folded.length, of: (ordinal) => values.code(ordinal) + 1 };
   }
 
   /** Rank of a value from outside, by the same scale; strings that nobody has fall between their neighbours. */
@@ -84,7 +114,12 @@ export class Columns {
   }
 
   order(key: string): Order {
-    return this.#once(`order ${key}`, () => new Order(this.#container, key, { of: this.rank(key) }, this.keys));
+    const known = this.#orders.get(key);
+    if (known) return known;
+    const rank = this.rank(key);
+    const order = new Order(orderBy(this.keys.byId, this.#places(key) ?? placesOf(this.size, rank)), rank, this.keys);
+    this.#orders.set(key, order);
+    return order;
   }
 
   /** Whether a record has a value for an attribute. */
@@ -100,6 +135,6 @@ export class Columns {
     }
     const numbers =
       type === 'geo' ? this.grid(name).lat : this.numbers(column(name, type === 'price' ? 'min' : 'value'));
-    return (ordinal) => !Number.isNaN(numbers[ordinal]!);
+    return (ordinal) => !Number.isNaN(numbers.at(ordinal));
   }
 }

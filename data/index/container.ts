@@ -4,15 +4,17 @@
 //
 // The header lists {name, type, offset, length}; offsets count from the first byte after the padded header; every array
 // starts on a multiple of 8. A wrong magic, a wrong length or a wrong checksum throws IndexDamaged.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
-const MAGIC = 'DSRIDX01';
+const MAGIC = 'DSRIDX02';
 const FIXED = 16;
 
-export type Packed = Uint8Array | Uint16Array | Uint32Array | Float64Array;
+export type Packed = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array;
+/** Whole numbers from 0, in the narrowest array that holds them. */
+export type Codes = Uint8Array | Uint16Array | Uint32Array;
 
-const KINDS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array } as const;
+const KINDS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, i32: Int32Array, f64: Float64Array } as const;
 type Kind = keyof typeof KINDS;
 type ArrayOf<K extends Kind> = InstanceType<(typeof KINDS)[K]>;
 
@@ -50,6 +52,17 @@ export function writeContainer(file: string, arrays: Record<string, Packed>): vo
   writeFileSync(file, out);
 }
 
+/** Whether a file begins as this program's containers do; one that an earlier program wrote does not. */
+export function isContainer(file: string): boolean {
+  const begin = Buffer.alloc(MAGIC.length);
+  const opened = openSync(file, 'r');
+  try {
+    return readSync(opened, begin) === begin.length && begin.toString('latin1') === MAGIC;
+  } finally {
+    closeSync(opened);
+  }
+}
+
 /** A loaded container. `get` throws IndexDamaged when the array is absent or of another type. */
 export class Container {
   readonly bytes: number;
@@ -63,7 +76,7 @@ export class Container {
     this.#data = raw.byteOffset % 8 === 0 ? raw : Buffer.from(new Uint8Array(raw).buffer);
     this.bytes = this.#data.length;
     if (this.bytes < FIXED || this.#data.toString('latin1', 0, 8) !== MAGIC)
-      throw new IndexDamaged(`${file}: not an index file`);
+      throw new IndexDamaged(`${file}: not an index of this program, the next night makes it anew`);
     const header = this.#data.readUInt32LE(8);
     if (FIXED + header > this.bytes || crc32(this.#data.subarray(FIXED)) !== this.#data.readUInt32LE(12)) {
       throw new IndexDamaged(`${file}: checksum differs`);
@@ -81,12 +94,25 @@ export class Container {
     return this.#entries.has(name);
   }
 
+  /** An array that `narrow` made. */
+  codes(name: string): Codes {
+    const type = this.#entries.get(name)?.type;
+    return this.get(name, type === 'u8' || type === 'u16' ? type : 'u32');
+  }
+
   get<K extends Kind>(name: string, kind: K): ArrayOf<K> {
     const entry = this.#entries.get(name);
     if (entry?.type !== kind) throw new IndexDamaged(`no ${kind} array ${name}`);
     const at = this.#data.byteOffset + this.#start + entry.offset;
     return new KINDS[kind](this.#data.buffer as ArrayBuffer, at, entry.length) as ArrayOf<K>;
   }
+}
+
+/** The same numbers in the narrowest array that holds them. */
+export function narrow(numbers: Uint32Array): Codes {
+  let most = 0;
+  for (const number of numbers) if (number > most) most = number;
+  return most < 0x100 ? Uint8Array.from(numbers) : most < 0x10000 ? Uint16Array.from(numbers) : numbers;
 }
 
 function kindOf(array: Packed): Kind {

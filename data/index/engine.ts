@@ -134,18 +134,17 @@ export class PackedIndex {
   }
 
   #folded(ordinal: number, name: string): string | null {
-    const { single, fold, folded } = this.columns.values(name);
-    const code = single?.[ordinal] ?? 0;
-    return code === 0 ? null : folded.at(fold[code - 1]!);
+    const values = this.columns.values(name);
+    const code = values.single ? values.code(ordinal) : -1;
+    return code < 0 ? null : values.folded.at(code);
   }
 
   /** Another value than the subject's; records without one are left out (contract section 2). */
   #differs(subject: number, name: string): (ordinal: number) => boolean {
-    const { single, fold } = this.columns.values(name);
-    if (!single) return () => true;
-    const code = (ordinal: number) => (single[ordinal] === 0 ? -1 : fold[single[ordinal]! - 1]!);
-    const own = code(subject);
-    return (ordinal) => code(ordinal) !== -1 && code(ordinal) !== own;
+    const values = this.columns.values(name);
+    if (!values.single) return () => true;
+    const own = values.code(subject);
+    return (ordinal) => values.code(ordinal) !== -1 && values.code(ordinal) !== own;
   }
 
   close(): void {

@@ -4,6 +4,7 @@ import { byCodePoint } from '../../packs/text.ts';
 import type { FacetAnswer, FacetPlan } from '../plan.ts';
 import type { Bitset } from './bitset.ts';
 import { type Columns, TEXTUAL } from './columns.ts';
+import type { Codes } from './container.ts';
 import type { Postings } from './postings.ts';
 import { type Selection, selection, visit } from './select.ts';
 import type { SideTable } from './side.ts';
@@ -42,12 +43,7 @@ export function facets(columns: Columns, plan: FacetPlan, removed: Bitset | null
 }
 
 /** Adds up single values by code; answers how many records match. */
-function countSingle(
-  columns: Columns,
-  chosen: Selection,
-  codes: Uint32Array | Uint8Array,
-  counts: Uint32Array,
-): number {
+function countSingle(columns: Columns, chosen: Selection, codes: Codes, counts: Uint32Array): number {
   let matched = 0;
   visit(columns, chosen, (ordinal) => {
     matched += 1;

@@ -1,8 +1,9 @@
 // Points on earth in cells of half a degree: 360 rows of latitude by 720 columns of longitude.
 //
 //   cells  u32 sorted distinct cell numbers (row × 720 + column)
-//   postings per cell; lat, lng  f64 by ordinal, NaN where a record has no point
+//   postings per cell; lat, lng  numbers by ordinal (numbers.ts), NaN where a record has no point
 import type { Container, Packed } from './container.ts';
+import { Numbers, packNumbers } from './numbers.ts';
 import { Postings, packPostings } from './postings.ts';
 
 const ROWS = 360;
@@ -36,27 +37,27 @@ export function packGrid(name: string, lat: Float64Array, lng: Float64Array): Re
   return {
     [`${name}.cells`]: Uint32Array.from(cells),
     ...packPostings(`${name}.grid`, cells.length, { key, ordinal }),
-    [`${name}.lat`]: lat,
-    [`${name}.lng`]: lng,
+    ...packNumbers(`${name}.lat`, lat),
+    ...packNumbers(`${name}.lng`, lng),
   };
 }
 
 export class Grid {
-  readonly lat: Float64Array;
-  readonly lng: Float64Array;
+  readonly lat: Numbers;
+  readonly lng: Numbers;
   readonly #cells: Uint32Array;
   readonly #postings: Postings;
 
   constructor(container: Container, name: string) {
     this.#cells = container.get(`${name}.cells`, 'u32');
     this.#postings = new Postings(container, `${name}.grid`);
-    this.lat = container.get(`${name}.lat`, 'f64');
-    this.lng = container.get(`${name}.lng`, 'f64');
+    this.lat = new Numbers(container, `${name}.lat`);
+    this.lng = new Numbers(container, `${name}.lng`);
   }
 
   within(ordinal: number, lat: number, lng: number, km: number): boolean {
-    const y = this.lat[ordinal]!;
-    return !Number.isNaN(y) && distance(lat, lng, y, this.lng[ordinal]!) <= km;
+    const y = this.lat.at(ordinal);
+    return !Number.isNaN(y) && distance(lat, lng, y, this.lng.at(ordinal)) <= km;
   }
 
   /** Ordinals within km of a point, ascending. */
@@ -79,8 +80,9 @@ export class Grid {
       for (let p = this.#postings.start(i); p < this.#postings.end(i); p += 1) {
         const ordinal = this.#postings.list[p]!;
         // A cell reaches further than the circle; most of what lies beyond is told by its latitude alone.
-        if (Math.abs(this.lat[ordinal]! - lat) > angle) continue;
-        if (distance(lat, lng, this.lat[ordinal]!, this.lng[ordinal]!) <= km) found.push(ordinal);
+        const y = this.lat.at(ordinal);
+        if (Math.abs(y - lat) > angle) continue;
+        if (distance(lat, lng, y, this.lng.at(ordinal)) <= km) found.push(ordinal);
       }
     }
   }

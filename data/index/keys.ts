@@ -1,9 +1,14 @@
 // Ordinal of an id or slug, and the id of an ordinal.
 //
-//   high, low  u32 per ordinal   the 16 hex digits of the id as two halves: comparing (high, low) is comparing ids
-//   slug.text, slug.ends         the slugs by ordinal, end to end
-//   table      u32, 2^k slots    open addressing over hash(id) and hash(slug): ordinal + 1, 0 where free, at most half full
+//   id.high, id.low      the 16 hex digits of the id by ordinal (hex.ts)
+//   id.order   u32       ordinals in the order of their ids: what every other order begins with
+//   slug.text, slug.ends the slugs by ordinal, end to end (ends.ts)
+//   table      u32       open addressing over hash(id) and hash(slug): ordinal + 1, 0 where free, three quarters full
 import type { Container, Packed } from './container.ts';
+import { Ends, packEnds } from './ends.ts';
+import { Hex, packHex } from './hex.ts';
+
+const FULL = 0.75;
 
 /** FNV-1a over UTF-16 units, spread by one more mix; ids and slugs are ASCII. */
 function hash(text: string): number {
@@ -13,51 +18,53 @@ function hash(text: string): number {
   return (h ^ (h >>> 13)) >>> 0;
 }
 
+/** Slot of a hash among so many: its high bits, spread over all of them. */
+const slotOf = (h: number, slots: number) => Math.floor((h / 0x1_0000_0000) * slots);
+
 /** Packs ids and slugs given by ordinal. */
 export function packKeys(ids: string[], slugs: string[]): Record<string, Packed> {
-  const bits = Math.max(4, Math.ceil(Math.log2(ids.length * 4 + 1)));
-  const mask = 2 ** bits - 1;
-  const table = new Uint32Array(2 ** bits);
-  const high = new Uint32Array(ids.length);
-  const low = new Uint32Array(ids.length);
+  const slots = Math.ceil((ids.length * 2) / FULL) + 16;
+  const table = new Uint32Array(slots);
   const ends = new Uint32Array(slugs.length);
   let end = 0;
   for (const [ordinal, id] of ids.entries()) {
-    high[ordinal] = Number.parseInt(id.slice(2, 10), 16);
-    low[ordinal] = Number.parseInt(id.slice(10, 18), 16);
     const slug = slugs[ordinal] as string;
     ends[ordinal] = end += slug.length;
     for (const key of [id, slug]) {
-      let slot = hash(key) & mask;
-      while (table[slot] !== 0) slot = (slot + 1) & mask;
+      let slot = slotOf(hash(key), slots);
+      while (table[slot] !== 0) slot = (slot + 1) % slots;
       table[slot] = ordinal + 1;
     }
   }
   return {
-    'keys.high': high,
-    'keys.low': low,
+    ...packHex(
+      'id',
+      ids.map((id) => id.slice(2)),
+    ),
+    'id.order': Uint32Array.from(ids.keys()).sort((a, b) => (ids[a]! < ids[b]! ? -1 : 1)),
     'slug.text': new Uint8Array(Buffer.from(slugs.join(''), 'latin1')),
-    'slug.ends': ends,
+    ...packEnds('slug', ends),
     'keys.table': table,
   };
 }
 
 export class Keys {
   readonly size: number;
-  readonly #high: Uint32Array;
-  readonly #low: Uint32Array;
+  /** Ordinals in the order of their ids. */
+  readonly byId: Uint32Array;
+  readonly #ids: Hex;
   readonly #table: Uint32Array;
-  readonly #ends: Uint32Array;
+  readonly #ends: Ends;
   readonly #slugs: Buffer;
 
   constructor(container: Container) {
-    this.#high = container.get('keys.high', 'u32');
-    this.#low = container.get('keys.low', 'u32');
+    this.#ids = new Hex(container, 'id');
+    this.byId = container.get('id.order', 'u32');
     this.#table = container.get('keys.table', 'u32');
-    this.#ends = container.get('slug.ends', 'u32');
+    this.#ends = new Ends(container, 'slug');
     const text = container.get('slug.text', 'u8');
     this.#slugs = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
-    this.size = this.#high.length;
+    this.size = this.byId.length;
   }
 
   /** Ordinal of an id or slug; null where there is none. */
@@ -65,27 +72,29 @@ export class Keys {
     const isId = /^r-[0-9a-f]{16}$/.test(ref);
     const high = isId ? Number.parseInt(ref.slice(2, 10), 16) : 0;
     const low = isId ? Number.parseInt(ref.slice(10), 16) : 0;
-    const mask = this.#table.length - 1;
-    for (let slot = hash(ref) & mask; ; slot = (slot + 1) & mask) {
+    const slots = this.#table.length;
+    for (let slot = slotOf(hash(ref), slots); ; slot = slot + 1 === slots ? 0 : slot + 1) {
       const entry = this.#table[slot]!;
       if (entry === 0) return null;
       const ordinal = entry - 1;
-      if (isId && this.#high[ordinal] === high && this.#low[ordinal] === low) return ordinal;
-      if (this.slug(ordinal) === ref) return ordinal;
+      if (isId && this.#ids.high[ordinal] === high && this.#ids.low[ordinal] === low) return ordinal;
+      // Most of the others that lie here have another length, and no text is made of them.
+      if (this.#ends.end(ordinal) - this.#ends.start(ordinal) === ref.length && this.slug(ordinal) === ref)
+        return ordinal;
     }
   }
 
   id(ordinal: number): string {
-    return `r-${hex(this.#high[ordinal]!)}${hex(this.#low[ordinal]!)}`;
+    return `r-${this.#ids.at(ordinal)}`;
   }
 
   slug(ordinal: number): string {
-    return this.#slugs.toString('latin1', ordinal === 0 ? 0 : this.#ends[ordinal - 1]!, this.#ends[ordinal]!);
+    return this.#slugs.toString('latin1', this.#ends.start(ordinal), this.#ends.end(ordinal));
   }
 
   /** Order of two records by id. */
   compare(a: number, b: number): number {
-    return this.#high[a]! - this.#high[b]! || this.#low[a]! - this.#low[b]!;
+    return this.#ids.compare(a, b);
   }
 
   /** Order of a record's id against any id. */
@@ -93,8 +102,4 @@ export class Keys {
     const mine = this.id(ordinal);
     return mine < id ? -1 : mine > id ? 1 : 0;
   }
-}
-
-function hex(half: number): string {
-  return half.toString(16).padStart(8, '0');
 }

@@ -76,11 +76,11 @@ export function match(columns: Columns, predicate: Predicate): Match | Match[] {
       });
     case 'updated_since': {
       const updated = columns.numbers('updated');
-      return tested((ordinal) => updated[ordinal]! >= predicate.at);
+      return tested((ordinal) => updated.at(ordinal) >= predicate.at);
     }
     case 'min_quality': {
       const quality = columns.numbers('quality');
-      return tested((ordinal) => quality[ordinal]! >= predicate.value);
+      return tested((ordinal) => quality.at(ordinal) >= predicate.value);
     }
   }
 }
@@ -102,7 +102,7 @@ function any(columns: Columns, name: string, wanted: (string | number | boolean)
     return tested((ordinal) => wanted.some((value) => flags[ordinal] === (value === true ? 2 : 1)));
   }
   const numbers = columns.numbers(column(name, 'value'));
-  return tested((ordinal) => wanted.some((value) => numbers[ordinal] === value));
+  return tested((ordinal) => wanted.some((value) => numbers.at(ordinal) === value));
 }
 
 /** The union of the postings of some folded values. */
@@ -133,7 +133,7 @@ function bound(columns: Columns, kind: 'min' | 'max', name: string, value: numbe
   const limit = Number(value);
   // A range is met where the two overlap: its maximum against `min_`, its minimum against `max_` (contract section 2).
   const numbers = columns.numbers(column(name, type === 'price' ? (kind === 'min' ? 'max' : 'min') : 'value'));
-  return tested(kind === 'min' ? (ordinal) => numbers[ordinal]! >= limit : (ordinal) => numbers[ordinal]! <= limit);
+  return tested(kind === 'min' ? (ordinal) => numbers.at(ordinal) >= limit : (ordinal) => numbers.at(ordinal) <= limit);
 }
 
 /** Some word of the record begins with the given one. */

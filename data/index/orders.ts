@@ -1,48 +1,54 @@
-// Records in the order of one sort key, and where a page goes on.
+// Records in the order of one sort key, and where a page goes on. Made of the order of ids (keys.ts) when a sort first asks for it.
 //
 //   order  u32   ordinals by (value ascending, id ascending); records without a value come last, by id
 //
 // Descending is walked group by group from the back, each group of equal values forwards: ties go by id ascending either way.
-import type { Container, Packed } from './container.ts';
 import type { Keys } from './keys.ts';
+import { distinct } from './numbers.ts';
 
-/** Ordinals in the order of their ids. */
-export function idOrder(ids: readonly string[]): Uint32Array {
-  return Uint32Array.from(ids.keys()).sort((a, b) => (ids[a]! < ids[b]! ? -1 : 1));
+/** Values of a sort key as small whole numbers by ordinal: 0 for none, else 1 + place among the `count` distinct ones, ascending. */
+export interface Places {
+  count: number;
+  of(ordinal: number): number;
 }
 
-/** Packs the order of numeric ranks by ordinal, given the order of ids; NaN means no value. */
-export function packOrder(name: string, ranks: Float64Array | Uint32Array, byId: Uint32Array): Record<string, Packed> {
-  const last = Float64Array.from(ranks, (rank) => (Number.isNaN(rank) ? Number.POSITIVE_INFINITY : rank));
-  // Sorting is stable: equal ranks stay in the order of ids.
-  const order = byId.slice().sort((a, b) => {
-    const [x, y] = [last[a]!, last[b]!];
-    return x < y ? -1 : Number(x > y);
-  });
-  return { [`${name}.order`]: order };
+/** Places of numeric ranks by ordinal; NaN means no value. */
+export function placesOf(records: number, rank: (ordinal: number) => number): Places {
+  const ranks = Float64Array.from({ length: records }, (_, ordinal) => rank(ordinal));
+  const known = distinct(ranks);
+  const place = new Map(Array.from(known, (value, i) => [value, i + 1]));
+  return { count: known.length, of: (ordinal) => place.get(ranks[ordinal]!) ?? 0 };
 }
 
-/** What an order compares: a rank by ordinal (NaN: none), and a cursor's value as a rank. */
-export interface Ranks {
-  of: (ordinal: number) => number;
+/** Ordinals by place, given the order of ids: a counting sort, so that equal places stay in that order. */
+export function orderBy(byId: Uint32Array, { count, of }: Places): Uint32Array {
+  // Records without a value come last.
+  const slot = (ordinal: number) => (of(ordinal) || count + 1) - 1;
+  const at = new Uint32Array(count + 2);
+  for (const ordinal of byId) at[slot(ordinal) + 1]! += 1;
+  for (let i = 0; i <= count; i += 1) at[i + 1]! += at[i]!;
+  const order = new Uint32Array(byId.length);
+  for (const ordinal of byId) order[at[slot(ordinal)]!++] = ordinal;
+  return order;
 }
 
 export class Order {
   readonly #order: Uint32Array;
-  readonly #ranks: Ranks;
+  readonly #rank: (ordinal: number) => number;
   readonly #keys: Keys;
   /** Records that have a value come first. */
   readonly valued: number;
 
-  constructor(container: Container, name: string, ranks: Ranks, keys: Keys) {
-    this.#order = container.get(`${name}.order`, 'u32');
-    this.#ranks = ranks;
+  /** `rank` of an ordinal: NaN where there is no value. */
+  constructor(order: Uint32Array, rank: (ordinal: number) => number, keys: Keys) {
+    this.#order = order;
+    this.#rank = rank;
     this.#keys = keys;
     let low = 0;
     let high = this.#order.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (Number.isNaN(ranks.of(this.#order[middle]!))) high = middle;
+      if (Number.isNaN(rank(this.#order[middle]!))) high = middle;
       else low = middle + 1;
     }
     this.valued = low;
@@ -54,7 +60,7 @@ export class Order {
     let high = this.valued;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const at = this.#ranks.of(this.#order[middle]!);
+      const at = this.#rank(this.#order[middle]!);
       if (at < rank || (above && at === rank)) low = middle + 1;
       else high = middle;
     }
@@ -108,7 +114,7 @@ export class Order {
       end = from;
     }
     while (end > 0) {
-      const start = this.#bound(this.#ranks.of(this.#order[end - 1]!), false);
+      const start = this.#bound(this.#rank(this.#order[end - 1]!), false);
       yield* this.#forward(start, end);
       end = start;
     }

@@ -1,8 +1,9 @@
 // For each key (a term, a value, a cell) the ordinals that have it, ascending, end to end.
 //
-//   ends  u32  2 5 …          key k has list[ends[k-1] … ends[k]]
+//   ends       2 5 …          where the list of each key ends (ends.ts)
 //   list  u32  0 7 | 1 7 9 | …
 import type { Container, Packed } from './container.ts';
+import { Ends, packEnds } from './ends.ts';
 
 /** Packs (key, ordinal) pairs that are sorted by key, then ordinal. */
 export function packPostings(
@@ -13,15 +14,15 @@ export function packPostings(
   const ends = new Uint32Array(keys);
   for (const key of pairs.key) ends[key]! += 1;
   for (let k = 1; k < keys; k += 1) ends[k]! += ends[k - 1]!;
-  return { [`${name}.ends`]: ends, [`${name}.list`]: pairs.ordinal };
+  return { ...packEnds(name, ends), [`${name}.list`]: pairs.ordinal };
 }
 
 export class Postings {
   readonly list: Uint32Array;
-  readonly #ends: Uint32Array;
+  readonly #ends: Ends;
 
   constructor(container: Container, name: string) {
-    this.#ends = container.get(`${name}.ends`, 'u32');
+    this.#ends = new Ends(container, name);
     this.list = container.get(`${name}.list`, 'u32');
   }
 
@@ -30,11 +31,11 @@ export class Postings {
   }
 
   start(key: number): number {
-    return key === 0 ? 0 : this.#ends[key - 1]!;
+    return this.#ends.start(key);
   }
 
   end(key: number): number {
-    return this.#ends[key]!;
+    return this.#ends.end(key);
   }
 
   of(key: number): Uint32Array {

@@ -94,7 +94,7 @@ function after(columns: Columns, position: { value: unknown; id: string }): numb
   let high = columns.size;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const at = quality[middle]!;
+    const at = quality.at(middle);
     if (at > value || (at === value && columns.keys.compareId(middle, position.id) <= 0)) low = middle + 1;
     else high = middle;
   }

@@ -1,10 +1,11 @@
 // Sorted distinct strings: their UTF-8 bytes end to end and where each ends.
 //
 //   text  u8   z u r i c h z u g …
-//   ends  u32  6 9 …               string i is text[ends[i-1] … ends[i]]
+//   ends       6 9 …               where each ends (ends.ts)
 //
 // Sorted by code point, which is also the order of the UTF-8 bytes.
 import type { Container, Packed } from './container.ts';
+import { Ends, packEnds } from './ends.ts';
 
 /** Packs strings that are sorted by code point already. `name` prefixes the two arrays. */
 export function packStrings(name: string, sorted: string[]): Record<string, Packed> {
@@ -12,27 +13,27 @@ export function packStrings(name: string, sorted: string[]): Record<string, Pack
   const ends = new Uint32Array(sorted.length);
   let end = 0;
   for (const [i, buffer] of buffers.entries()) ends[i] = end += buffer.length;
-  return { [`${name}.text`]: new Uint8Array(Buffer.concat(buffers)), [`${name}.ends`]: ends };
+  return { [`${name}.text`]: new Uint8Array(Buffer.concat(buffers)), ...packEnds(name, ends) };
 }
 
 export class SortedStrings {
   readonly length: number;
   readonly #text: Buffer;
-  readonly #ends: Uint32Array;
+  readonly #ends: Ends;
 
   constructor(container: Container, name: string) {
     const text = container.get(`${name}.text`, 'u8');
     this.#text = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
-    this.#ends = container.get(`${name}.ends`, 'u32');
+    this.#ends = new Ends(container, name);
     this.length = this.#ends.length;
   }
 
   at(i: number): string {
-    return this.#text.toString('utf8', i === 0 ? 0 : this.#ends[i - 1]!, this.#ends[i]!);
+    return this.#text.toString('utf8', this.#ends.start(i), this.#ends.end(i));
   }
 
   #compare(i: number, bytes: Buffer): number {
-    return this.#text.compare(bytes, 0, bytes.length, i === 0 ? 0 : this.#ends[i - 1]!, this.#ends[i]!);
+    return this.#text.compare(bytes, 0, bytes.length, this.#ends.start(i), this.#ends.end(i));
   }
 
   /** Index of the first string that is not before the given bytes. */
@@ -78,9 +79,9 @@ export class SortedStrings {
       if (hit < 0) return found;
       const i = this.#ending(hit);
       // A hit that runs over the end of its string is no hit; the next one may begin right behind it.
-      if (hit + bytes.length <= this.#ends[i]!) {
+      if (hit + bytes.length <= this.#ends.end(i)) {
         found.push(i);
-        from = this.#ends[i]!;
+        from = this.#ends.end(i);
       } else from = hit + 1;
     }
   }
@@ -91,7 +92,7 @@ export class SortedStrings {
     let high = this.length - 1;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#ends[middle]! <= position) low = middle + 1;
+      if (this.#ends.end(middle) <= position) low = middle + 1;
       else high = middle;
     }
     return low;

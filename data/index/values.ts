@@ -1,22 +1,52 @@
 // Values of one attribute that are compared as text: string, text, url, enum, date and lists of strings.
 //
 //   raw     sorted strings        the distinct values as written
-//   folded  sorted strings        the distinct values as compared; dates are compared as written
-//   fold    u32 by raw code       folded code of a raw value
-//   codes   u32 by ordinal        raw code + 1, 0 where missing            (one value a record)
+//   folded  sorted strings        the distinct values as compared; dates are compared as written. Absent where all are as in raw
+//   fold    codes by raw code     folded code of a raw value; absent with folded
+//   codes   codes by ordinal      raw code + 1, 0 where missing            (one value a record)
 //   codes   postings by ordinal   raw codes, ascending, each once          (lists)
 //   by      postings by folded code
+//
+// Codes take one, two or four bytes, as many as the largest needs.
 import { byCodePoint } from '../../packs/text.ts';
-import type { Container, Packed } from './container.ts';
+import { type Codes, type Container, narrow, type Packed } from './container.ts';
 import { Postings, packPostings } from './postings.ts';
 import { packStrings, SortedStrings } from './strings.ts';
 
 /** Distinct strings sorted by code point, with the code of each. */
 function dictionary(texts: Iterable<string>): { sorted: string[]; code: Map<string, number> } {
-  const distinct = [...new Set(texts)];
-  // UTF-16 order is code point order unless a surrogate occurs; comparing bytes is an order of magnitude slower.
-  const sorted = distinct.some((text) => /[\ud800-\udfff]/.test(text)) ? distinct.sort(byCodePoint) : distinct.sort();
+  const sorted = inOrder([...new Set(texts)]);
   return { sorted, code: new Map(sorted.map((text, i) => [text, i])) };
+}
+
+/** Surrogates, and what UTF-16 puts behind them and code points before: texts without any of these are in one order either way. */
+const HIGH = /[\ud800-\uffff]/;
+
+/** Sorts by code point. The engine's own order of UTF-16 is an order of magnitude faster, and serves all but a few texts. */
+function inOrder(texts: readonly string[]): string[] {
+  const plain = texts.filter((text) => !HIGH.test(text)).sort();
+  const others = texts.filter((text) => HIGH.test(text)).sort(byCodePoint);
+  if (others.length === 0) return plain;
+  const sorted: string[] = [];
+  let at = 0;
+  for (const other of others) {
+    const end = firstAfter(plain, other, at);
+    while (at < end) sorted.push(plain[at++]!);
+    sorted.push(other);
+  }
+  while (at < plain.length) sorted.push(plain[at++]!);
+  return sorted;
+}
+
+/** Position of the first of the sorted texts, from `low` on, that comes after another. */
+function firstAfter(sorted: readonly string[], text: string, low: number): number {
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (byCodePoint(sorted[middle]!, text) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** What one value a record and lists of values have in common: the distinct values, raw and folded, and the code of each raw one. */
@@ -29,11 +59,9 @@ function packDistinct(
   const compared = raw.sorted.map(fold);
   const folded = dictionary(compared);
   const toFold = Uint32Array.from(compared, (text) => folded.code.get(text)!);
-  const packed = {
-    ...packStrings(`${name}.raw`, raw.sorted),
-    ...packStrings(`${name}.folded`, folded.sorted),
-    [`${name}.fold`]: toFold,
-  };
+  const packed: Record<string, Packed> = packStrings(`${name}.raw`, raw.sorted);
+  if (compared.some((text, i) => text !== raw.sorted[i]))
+    Object.assign(packed, packStrings(`${name}.folded`, folded.sorted), { [`${name}.fold`]: narrow(toFold) });
   return { packed, code: raw.code, toFold, folds: folded.sorted.length };
 }
 
@@ -56,7 +84,7 @@ export function packValues(
   }
   return {
     ...packed,
-    [`${name}.codes`]: codes,
+    [`${name}.codes`]: narrow(codes),
     ...packPostings(`${name}.by`, folds, inverted(keys, ordinals, folds)),
   };
 }
@@ -117,22 +145,22 @@ function inverted(codes: Uint32Array, ordinals: Uint32Array, keys: number): Pair
 export class Values {
   readonly raw: SortedStrings;
   readonly folded: SortedStrings;
-  /** Folded code of each raw code. */
-  readonly fold: Uint32Array;
+  /** Folded code of each raw code; null where they are the same. */
+  readonly #fold: Codes | null;
   /** Ordinals by folded code. */
   readonly by: Postings;
   /** Raw code + 1 by ordinal, for single values; null for lists. */
-  readonly single: Uint32Array | null;
+  readonly single: Codes | null;
   /** Raw codes by ordinal, for lists; null for single values. */
   readonly lists: Postings | null;
 
   constructor(container: Container, name: string) {
     this.raw = new SortedStrings(container, `${name}.raw`);
-    this.folded = new SortedStrings(container, `${name}.folded`);
-    this.fold = container.get(`${name}.fold`, 'u32');
+    this.#fold = container.has(`${name}.fold`) ? container.codes(`${name}.fold`) : null;
+    this.folded = this.#fold ? new SortedStrings(container, `${name}.folded`) : this.raw;
     this.by = new Postings(container, `${name}.by`);
-    const list = container.has(`${name}.codes.ends`);
-    this.single = list ? null : container.get(`${name}.codes`, 'u32');
+    const list = container.has(`${name}.codes.list`);
+    this.single = list ? null : container.codes(`${name}.codes`);
     this.lists = list ? new Postings(container, `${name}.codes`) : null;
   }
 
@@ -140,12 +168,22 @@ export class Values {
     return this.single ? this.single[ordinal] !== 0 : (this.lists as Postings).count(ordinal) > 0;
   }
 
+  /** Folded code of a raw code. */
+  foldOf(raw: number): number {
+    return this.#fold ? this.#fold[raw]! : raw;
+  }
+
+  /** Folded code of a record's one value; -1 where it has none. */
+  code(ordinal: number): number {
+    const code = this.single![ordinal]!;
+    return code === 0 ? -1 : this.foldOf(code - 1);
+  }
+
   /** Tells whether a record has a value of one of some folded codes. */
   tester(codes: readonly number[]): (ordinal: number) => boolean {
-    const { single, fold } = this;
     const [only] = codes;
     if (only === undefined) return () => false;
-    if (single && codes.length === 1) return (ordinal) => single[ordinal] !== 0 && fold[single[ordinal]! - 1] === only;
+    if (this.single && codes.length === 1) return (ordinal) => this.code(ordinal) === only;
     let flags: Uint8Array | null = null;
     return (ordinal) => {
       flags ??= this.#flags(codes);
@@ -161,12 +199,12 @@ export class Values {
 
   #flagged(ordinal: number, flags: Uint8Array): boolean {
     if (this.single) {
-      const code = this.single[ordinal]!;
-      return code !== 0 && flags[this.fold[code - 1]!] === 1;
+      const code = this.code(ordinal);
+      return code >= 0 && flags[code] === 1;
     }
     const lists = this.lists as Postings;
     for (let i = lists.start(ordinal); i < lists.end(ordinal); i += 1)
-      if (flags[this.fold[lists.list[i]!]!] === 1) return true;
+      if (flags[this.foldOf(lists.list[i]!)] === 1) return true;
     return false;
   }
 

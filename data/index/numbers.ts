@@ -1,0 +1,79 @@
+// Numbers by ordinal, in whichever of three forms takes the fewest bytes and gives each of them back exactly.
+//
+//   codes   u8|u16|u32 by ordinal   1 + place among the distinct numbers, 0 where missing
+//   values  f64                     the distinct numbers, ascending
+//
+//   scaled  i32 by ordinal          the number times 10 ^ places; the least i32 where missing
+//   places  u8                      one entry
+//
+//   (name)  f64 by ordinal          as it is; NaN where missing
+import { type Codes, type Container, narrow, type Packed } from './container.ts';
+
+const MISSING = -0x80000000;
+const PLACES = [0, 1, 2, 3, 4, 5, 6];
+
+/** Packs numbers given by ordinal (NaN: missing). */
+export function packNumbers(name: string, numbers: Float64Array): Record<string, Packed> {
+  const coded = packCoded(name, numbers);
+  const scaled = packScaled(name, numbers);
+  const forms = [coded, ...(scaled ? [scaled] : []), { [name]: numbers }];
+  const size = (form: Record<string, Packed>) =>
+    Object.values(form).reduce((sum, { byteLength }) => sum + byteLength, 0);
+  return forms.reduce((best, form) => (size(form) < size(best) ? form : best));
+}
+
+function packCoded(name: string, numbers: Float64Array): Record<string, Packed> {
+  const values = distinct(numbers);
+  const place = new Map(Array.from(values, (value, i) => [value, i + 1]));
+  const codes = Uint32Array.from(numbers, (number) => place.get(number) ?? 0);
+  return { [`${name}.codes`]: narrow(codes), [`${name}.values`]: values };
+}
+
+function packScaled(name: string, numbers: Float64Array): Record<string, Packed> | null {
+  for (const places of PLACES) {
+    const scaled = new Int32Array(numbers.length);
+    const fits = numbers.every((number, i) => {
+      const whole = Number.isNaN(number) ? MISSING : Math.round(number * 10 ** places);
+      scaled[i] = whole;
+      return Number.isNaN(number) || (Math.abs(whole) < -MISSING && whole / 10 ** places === number);
+    });
+    if (fits) return { [`${name}.scaled`]: scaled, [`${name}.places`]: Uint8Array.of(places) };
+  }
+  return null;
+}
+
+/** The distinct numbers, ascending, without NaN. */
+export function distinct(numbers: Float64Array): Float64Array {
+  const sorted = numbers.filter((number) => !Number.isNaN(number)).sort();
+  return sorted.filter((number, i) => i === 0 || number !== sorted[i - 1]);
+}
+
+export class Numbers {
+  /** 1 + place among the distinct numbers by ordinal, where they are kept so: comparing codes is comparing numbers. */
+  readonly codes: Codes | null;
+  readonly distinct: number;
+  readonly #values: Float64Array;
+  readonly #scaled: Int32Array | null;
+  readonly #scale: number;
+
+  constructor(container: Container, name: string) {
+    const coded = container.has(`${name}.codes`);
+    const scaled = container.has(`${name}.scaled`);
+    this.codes = coded ? container.codes(`${name}.codes`) : null;
+    this.#values = scaled ? new Float64Array(0) : container.get(coded ? `${name}.values` : name, 'f64');
+    this.#scaled = scaled ? container.get(`${name}.scaled`, 'i32') : null;
+    this.#scale = scaled ? 10 ** container.get(`${name}.places`, 'u8')[0]! : 1;
+    this.distinct = coded ? this.#values.length : 0;
+  }
+
+  /** NaN is missing. */
+  at(ordinal: number): number {
+    if (this.codes) {
+      const code = this.codes[ordinal]!;
+      return code === 0 ? Number.NaN : this.#values[code - 1]!;
+    }
+    if (this.#scaled === null) return this.#values[ordinal]!;
+    const whole = this.#scaled[ordinal]!;
+    return whole === MISSING ? Number.NaN : whole / this.#scale;
+  }
+}

@@ -1,0 +1,108 @@
+// The small structures: every number comes back exactly, whatever form it took, and an index of an earlier program is made anew.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { loadPack } from '../../packs/index.ts';
+import { random, randomRecords } from '../../tests/random-records.ts';
+import { writeRelease } from '../../tests/write-release.ts';
+import { ensureIndex } from './build.ts';
+import { Container, type Packed, writeContainer } from './container.ts';
+import { Ends, packEnds } from './ends.ts';
+import { Hex, packHex } from './hex.ts';
+import { Keys, packKeys } from './keys.ts';
+import { Numbers, packNumbers } from './numbers.ts';
+import { orderBy, placesOf } from './orders.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'packed-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Arrays as they are read again from a file. */
+function stored(arrays: Record<string, Packed>): Container {
+  const file = join(folder, 'columns.bin');
+  writeContainer(file, arrays);
+  return new Container(file);
+}
+
+const next = random(3);
+const some = (make: (i: number) => number) => Float64Array.from({ length: 500 }, (_, i) => make(i));
+
+test.each([
+  ['few distinct ones', 'codes', some((i) => [0.1, 1e300, -7, Number.NaN][i % 4]!)],
+  ['coordinates', 'scaled', some(() => Math.round((next() - 0.5) * 36_000_000) / 100_000)],
+  ['whole numbers, some missing', 'scaled', some((i) => (i % 9 === 0 ? Number.NaN : i * 4_000_003))],
+  ['any others', '', some(() => next() * 1e20)],
+  ['none at all', 'codes', some(() => Number.NaN)],
+])('numbers come back exactly: %s', (_, form, numbers) => {
+  const packed = packNumbers('n', numbers);
+  expect(Object.keys(packed)[0]).toBe(form === '' ? 'n' : `n.${form}`);
+  const read = new Numbers(stored(packed), 'n');
+  expect(Array.from(numbers, (_number, i) => read.at(i))).toEqual([...numbers]);
+});
+
+test.each([
+  ['close together', 3],
+  ['too far apart for two bytes', 3000],
+])('ends come back: %s', (_, step) => {
+  const ends = Uint32Array.from({ length: 300 }, (_end, i) => i * step + Math.floor(i / 7));
+  const read = new Ends(stored(packEnds('e', ends)), 'e');
+  expect(read.length).toBe(300);
+  expect(Array.from(ends, (_end, i) => read.end(i))).toEqual([...ends]);
+  expect([read.start(0), read.start(64), read.start(65)]).toEqual([0, ends[63], ends[64]]);
+});
+
+test('hex digits come back and compare as texts; anything else is refused', () => {
+  const texts = ['00000000ffffffff', 'ffffffff00000000', '0123456789abcdef'];
+  const read = new Hex(stored(packHex('h', texts)), 'h');
+  expect(texts.map((_, i) => read.at(i))).toEqual(texts);
+  expect([read.compare(0, 1) < 0, read.compare(1, 2) > 0, read.compare(2, 2)]).toEqual([true, true, 0]);
+  expect(() => packHex('h', ['ABCDEF0123456789'])).toThrow('is not 16 hex digits');
+});
+
+test('every id and slug is found among three quarters full slots, and nothing else', () => {
+  const ids = Array.from(
+    { length: 3000 },
+    () =>
+      `r-${Math.floor(next() * 2 ** 48)
+        .toString(16)
+        .padStart(16, '0')}`,
+  );
+  const slugs = ids.map((_, i) => `place-${i}`);
+  const keys = new Keys(stored(packKeys(ids, slugs)));
+  expect(ids.map((id) => keys.find(id))).toEqual([...ids.keys()]);
+  expect(slugs.map((slug) => keys.find(slug))).toEqual([...ids.keys()]);
+  expect(['place-3000', 'r-0000000000000000', '', 'r-xyz'].map((ref) => keys.find(ref))).toEqual([
+    null,
+    null,
+    null,
+    null,
+  ]);
+  expect([...keys.byId].map((ordinal) => ids[ordinal])).toEqual([...ids].sort());
+});
+
+test('an order goes by value, then id; what has none comes last', () => {
+  const ranks = [5, Number.NaN, 2, 5, Number.NaN, -1];
+  const byId = Uint32Array.of(4, 3, 5, 0, 2, 1);
+  expect([
+    ...orderBy(
+      byId,
+      placesOf(6, (ordinal) => ranks[ordinal]!),
+    ),
+  ]).toEqual([5, 2, 3, 0, 4, 1]);
+});
+
+describe('an index of an earlier program', () => {
+  test('is made anew by the next night, and one of this program stays', async () => {
+    const pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
+    const written = await writeRelease(folder, pack, randomRecords(pack, 20, 1));
+    const file = join(written.folder, 'index/columns.bin');
+    const made = readFileSync(file);
+    writeFileSync(file, Buffer.concat([Buffer.from('DSRIDX01'), made.subarray(8)]));
+    expect(() => new Container(file)).toThrow('the next night makes it anew');
+    await ensureIndex(written.folder, pack);
+    expect(readFileSync(file).equals(made)).toBe(true);
+    writeFileSync(file, Buffer.concat([made, Buffer.from('x')]));
+    await ensureIndex(written.folder, pack);
+    expect(readFileSync(file).length).toBe(made.length + 1);
+  });
+});
