@@ -107,7 +107,7 @@ export function column(name: string, part: ColumnPart): string {
 export interface Manifest {
   schema_version: 1;
   dataset: string;
-  /** Content name, 16 hex digits of SHA-256 over the sorted (file, sha256) pairs of `files` without `changes`. */
+  /** Content name, 16 hex digits of SHA-256 over the sorted (file, sha256) pairs of `files` without `changes` and `records`. */
   release: string;
   created_at: string;
   title: string;

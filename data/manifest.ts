@@ -41,9 +41,12 @@ export async function measure(path: string): Promise<{ bytes: number; sha256: st
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Content name of a release: 16 hex digits of SHA-256 over the sorted (file, sha256) pairs, without the change feed. */
+/** Not part of the name: the change feed, which is dated anew, and the file for analysts, which tells the name and says what records.jsonl says. */
+const UNNAMED: ReadonlySet<string> = new Set([RELEASE_FILES.changes, RELEASE_FILES.records]);
+
+/** Content name of a release: 16 hex digits of SHA-256 over the sorted (file, sha256) pairs, without those that tell it. */
 export function contentName(files: Manifest['files']): string {
-  const named = Object.entries(files).filter(([file]) => file !== RELEASE_FILES.changes);
+  const named = Object.entries(files).filter(([file]) => !UNNAMED.has(file));
   const lines = named.sort(([a], [b]) => byCodePoint(a, b)).map(([file, { sha256 }]) => `${file} ${sha256}\n`);
   return createHash('sha256').update(lines.join('')).digest('hex').slice(0, 16);
 }

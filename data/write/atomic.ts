@@ -23,8 +23,8 @@ export async function replaceFile(path: string, content: string): Promise<void> 
   const temporary = unfinished(path);
   try {
     const file = await open(temporary, 'w');
-    await file.writeFile(content);
-    await file.close();
+    // Closed also when the disk is full, or the handle would stay open until it is collected.
+    await file.writeFile(content).finally(() => file.close());
     await putInPlace(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });

@@ -67,11 +67,11 @@ export function lastValues(before: Before): string {
   );
   const stored = `SELECT entity, attribute, value, "from", source_url FROM ${table(before.folder, RELEASE_FILES.history)} WHERE "to" IS NULL`;
   if (before.since.size === 0) return stored;
+  const there = `SELECT * FROM (${stored}) WHERE entity NOT IN (${resetIds(before, () => true)})`;
+  // Records were removed, and nothing else was told: rows of no type must not decide that of the others.
+  if (told.length === 0) return there;
   const fed = rows(['entity', 'attribute', 'value', '"from"', 'source_url'], told);
-  return (
-    `SELECT * FROM (${stored}) WHERE entity NOT IN (${resetIds(before, () => true)}) ` +
-    `AND (entity, attribute) NOT IN (SELECT (entity, attribute) FROM (${fed})) UNION ALL ${fed}`
-  );
+  return `${there} ` + `AND (entity, attribute) NOT IN (SELECT (entity, attribute) FROM (${fed})) UNION ALL ${fed}`;
 }
 
 /** Ids of the records that readers know. */

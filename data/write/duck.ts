@@ -77,9 +77,11 @@ export class Duck {
     return Number((await this.rows(sql))[0]?.[0] ?? 0);
   }
 
-  /** Writes a query's rows as a Parquet file, in the query's order; tells how many. */
-  async parquet(query: string, path: string, rowGroup = 20_480): Promise<number> {
-    const options = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroup}`;
+  /** Writes a query's rows as a Parquet file, in the query's order; tells how many. `notes` become its key-value metadata. */
+  async parquet(query: string, path: string, rowGroup = 20_480, notes: Record<string, string> = {}): Promise<number> {
+    const told = Object.entries(notes).map(([key, text]) => `${named(key)}: ${quoted(text)}`);
+    const metadata = told.length === 0 ? '' : `, KV_METADATA {${told.join(', ')}}`;
+    const options = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroup}${metadata}`;
     return this.count(`COPY (${query}) TO ${quoted(path)} (${options})`);
   }
 

@@ -18,6 +18,8 @@ export interface Following extends Omit<Feeding, 'now'> {
   now: () => Date;
   /** What is made beside the files that the manifest names; awaited before anything moves. */
   derived: Promise<void>;
+  /** Writes the release's name into the files that tell it; given the draft's folder. */
+  tell: (folder: string, release: string) => Promise<void>;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function seal(
   folder: string,
   rows: Readonly<Record<string, number>>,
   told: Told,
-  { current, now, derived, ...feeding }: Following,
+  { current, now, derived, tell, ...feeding }: Following,
 ): Promise<{ release: string; fresh: boolean }> {
   const files: Manifest['files'] = {};
   for (const [file, count] of Object.entries(rows).sort(([a], [b]) => byCodePoint(a, b))) {
@@ -38,7 +40,9 @@ export async function seal(
   }
   const release = contentName(files);
   if (release === current) return { release, fresh: false };
-  const changes = await dated(folder, { ...feeding, now: now().getTime() });
+  const [changes] = await Promise.all([dated(folder, { ...feeding, now: now().getTime() }), tell(folder, release)]);
+  const { records } = RELEASE_FILES;
+  files[records] = { ...(await measure(join(folder, records))), rows: rows[records] ?? null };
   files[RELEASE_FILES.changes] = { ...(await measure(join(folder, RELEASE_FILES.changes))), rows: changes.rows };
   const manifest: Manifest = { schema_version: 1, release, ...told, recorded_to: changes.recorded_to, files };
   await writeFile(join(folder, RELEASE_FILES.manifest), `${JSON.stringify(manifest, null, 1)}\n`);

@@ -1,0 +1,31 @@
+// The style and the script that all pages share, under names that hold their content: read once, served by the API, written by the night.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+
+const SITE = new URL('../../site/', import.meta.url);
+
+/** The style of every page: the files of site/style in order of their names. */
+export const STYLE = readdirSync(new URL('style/', SITE))
+  .filter((name) => name.endsWith('.css'))
+  .sort()
+  .map((name) => readFileSync(new URL(`style/${name}`, SITE), 'utf8'))
+  .join('\n');
+
+/** What pages do beyond showing themselves: colour scheme, copying, search of the guides. Nothing needs it. */
+const SCRIPT = readFileSync(new URL('page.js', SITE), 'utf8');
+
+/** A file that never changes under its name. */
+export interface Asset {
+  /** Path of its URL, without the base: `/assets/page.0f3a….css`. */
+  path: string;
+  content_type: string;
+  text: string;
+}
+
+function asset(name: string, extension: string, content_type: string, text: string): Asset {
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);
+  return { path: `/assets/${name}.${hash}.${extension}`, content_type, text };
+}
+
+export const STYLE_ASSET = asset('page', 'css', 'text/css; charset=utf-8', STYLE);
+export const SCRIPT_ASSET = asset('page', 'js', 'text/javascript; charset=utf-8', SCRIPT);

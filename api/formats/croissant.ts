@@ -1,0 +1,95 @@
+// Croissant metadata of a dataset (MLCommons Croissant 1.0): the public Parquet file and what its columns are, for loaders and crawlers.
+import { type Column, dictionary } from '../../data/dictionary.ts';
+import type { Manifest } from '../../data/layout.ts';
+import { datasetAttribution, datasetUrl } from '../../packs/links.ts';
+import type { Pack } from '../../packs/model.ts';
+
+/** Terms by their IRIs, so that a JSON-LD reader understands the short names (Croissant 1.0, appendix 1). */
+const CONTEXT = {
+  '@language': 'en',
+  '@vocab': 'https://schema.org/',
+  sc: 'https://schema.org/',
+  cr: 'http://mlcommons.org/croissant/',
+  dct: 'http://purl.org/dc/terms/',
+  citeAs: 'cr:citeAs',
+  column: 'cr:column',
+  conformsTo: 'dct:conformsTo',
+  dataType: { '@id': 'cr:dataType', '@type': '@vocab' },
+  extract: 'cr:extract',
+  field: 'cr:field',
+  fileObject: 'cr:fileObject',
+  isLiveDataset: 'cr:isLiveDataset',
+  key: 'cr:key',
+  recordSet: 'cr:recordSet',
+  repeated: 'cr:repeated',
+  source: 'cr:source',
+};
+
+const TYPES: Record<string, string> = {
+  BOOLEAN: 'sc:Boolean',
+  BIGINT: 'sc:Integer',
+  DOUBLE: 'sc:Float',
+  DATE: 'sc:Date',
+  TIMESTAMP: 'sc:DateTime',
+};
+
+const FILE = 'public.parquet';
+
+/** The description as JSON-LD; `parquet` is the file as it was published. Provenance is a nested column, which it leaves out. */
+export function croissant(
+  pack: Pack,
+  { release, created_at }: Manifest,
+  base: string,
+  { bytes, sha256 }: { bytes: number; sha256: string },
+): string {
+  const field = ({ name, type, description, unit }: Column) => ({
+    '@type': 'cr:Field',
+    '@id': `records/${name}`,
+    name,
+    description: unit === null ? description : `${description} (${unit})`,
+    dataType: TYPES[type] ?? 'sc:Text',
+    ...(type.endsWith('[]') ? { repeated: true } : {}),
+    source: { fileObject: { '@id': FILE }, extract: { column: name } },
+  });
+  const told = {
+    '@context': CONTEXT,
+    '@type': 'sc:Dataset',
+    conformsTo: 'http://mlcommons.org/croissant/1.0',
+    name: pack.id,
+    alternateName: pack.title,
+    description: pack.description,
+    license: pack.license.url,
+    url: datasetUrl(base, pack.id),
+    creator: { '@type': 'sc:Organization', name: pack.attribution, url: pack.sources[0]?.url ?? base },
+    publisher: { '@type': 'sc:Organization', name: 'Dataset Register', url: `${base}/` },
+    datePublished: created_at,
+    dateModified: created_at,
+    version: release,
+    keywords: pack.keywords,
+    citeAs: datasetAttribution(pack, base),
+    isLiveDataset: true,
+    distribution: [
+      {
+        '@type': 'cr:FileObject',
+        '@id': FILE,
+        name: FILE,
+        description: 'Public values of every record, each with its provenance',
+        contentUrl: `${base}/files/${pack.id}/${FILE}`,
+        contentSize: `${bytes} B`,
+        encodingFormat: 'application/vnd.apache.parquet',
+        sha256,
+      },
+    ],
+    recordSet: [
+      {
+        '@type': 'cr:RecordSet',
+        '@id': 'records',
+        name: 'records',
+        description: 'One row a record',
+        key: { '@id': 'records/id' },
+        field: dictionary(pack, 'public', false).map(field),
+      },
+    ],
+  };
+  return `${JSON.stringify(told, null, 1)}\n`;
+}

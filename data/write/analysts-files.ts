@@ -1,0 +1,135 @@
+// The files for analysts as they are handed out: Parquet that says what it holds, and a database that a browser opens.
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Pack } from '../../packs/model.ts';
+import { type Column, dictionary } from '../dictionary.ts';
+import { RELEASE_FILES } from '../layout.ts';
+import type { StoredRecord } from '../model.ts';
+import { publicQuery, recordsQuery } from './analysts.ts';
+import { UNFINISHED } from './atomic.ts';
+import { Duck, named, quoted } from './duck.ts';
+
+/** Which release a file is of. */
+export interface Telling {
+  release: string;
+  created_at: string;
+}
+
+/** What a file says of itself: texts by key, `columns` as JSON. */
+function notes(pack: Pack, { release, created_at }: Telling, columns: readonly Column[]): Record<string, string> {
+  const told = columns.map(({ name, type, unit, description, attribute }) => ({
+    name,
+    type,
+    unit,
+    description,
+    attribute,
+  }));
+  return {
+    dataset: pack.id,
+    title: pack.title,
+    description: pack.description,
+    release,
+    created_at,
+    license: pack.license.name,
+    license_url: pack.license.url,
+    attribution: pack.attribution,
+    columns: JSON.stringify(told),
+  };
+}
+
+/** Writes the name of the release, the licence and the meaning of the columns into `records.parquet` of a draft. */
+export async function tellRecords(pack: Pack, folder: string, telling: Telling): Promise<void> {
+  const path = join(folder, RELEASE_FILES.records);
+  const spill = join(folder, '..', 'spill-analysts');
+  await mkdir(spill, { recursive: true });
+  const duck = await Duck.open(spill);
+  try {
+    const told = `${path}.told`;
+    await duck.parquet(
+      `SELECT * FROM read_parquet(${quoted(path)})`,
+      told,
+      undefined,
+      notes(pack, telling, dictionary(pack, 'all')),
+    );
+    await rename(told, path);
+  } finally {
+    duck.close();
+  }
+}
+
+/** What an overlay makes of a release that was made before it; ids of records, and those that say something else. */
+export interface Differing {
+  without: readonly string[];
+  instead: readonly StoredRecord[];
+}
+
+/** The newest storage that the DuckDB of browsers reads as well (@duckdb/duckdb-wasm 1.32.0 is DuckDB 1.4.3). */
+const STORAGE = 'v1.0.0';
+
+export interface PublicFiles {
+  parquet: string;
+  database: string;
+}
+
+/**
+ * Writes both public files of a release into `scratch`: public values alone, as `public.parquet` of the release has them. Throws what
+ * DuckDB says.
+ */
+export async function writePublicFiles(
+  pack: Pack,
+  folder: string,
+  telling: Telling,
+  { without, instead }: Differing,
+  scratch: string,
+): Promise<PublicFiles> {
+  const work = join(scratch, `${UNFINISHED}files-${pack.id}`);
+  await rm(work, { recursive: true, force: true });
+  await mkdir(work, { recursive: true });
+  const [parquet, database] = [join(work, 'public.parquet'), join(work, 'public.duckdb')];
+  const duck = await Duck.open(work);
+  try {
+    const rows = await publicRows(duck, pack, folder, { without, instead }, work);
+    const columns = dictionary(pack, 'public');
+    await duck.parquet(rows, parquet, undefined, notes(pack, telling, columns));
+    await duck.run(`ATTACH ${quoted(database)} AS made (STORAGE_VERSION ${quoted(STORAGE)})`);
+    const flat = dictionary(pack, 'public', false);
+    const names = flat.map(({ name }) => named(name)).join(', ');
+    await duck.run(`CREATE TABLE made.records AS SELECT ${names} FROM read_parquet(${quoted(parquet)})`);
+    const values = (each: readonly (string | null)[]) =>
+      `(${each.map((text) => (text === null ? 'NULL' : quoted(text))).join(', ')})`;
+    const told = flat.map(({ name, type, unit, description, attribute }) =>
+      values([name, type, unit, description, attribute]),
+    );
+    await duck.run(
+      `CREATE TABLE made.columns AS SELECT * FROM (VALUES ${told.join(', ')}) AS t(name, type, unit, description, attribute)`,
+    );
+    const { columns: _, ...about } = notes(pack, telling, []);
+    await duck.run(
+      `CREATE TABLE made.release AS SELECT * FROM (VALUES ${Object.entries(about).map(values).join(', ')}) AS t(key, value)`,
+    );
+    await duck.run('CHECKPOINT made');
+    await duck.run('DETACH made');
+    return { parquet, database };
+  } finally {
+    duck.close();
+  }
+}
+
+/** The rows of the public file with what an overlay changes of them. */
+async function publicRows(
+  duck: Duck,
+  pack: Pack,
+  folder: string,
+  { without, instead }: Differing,
+  work: string,
+): Promise<string> {
+  const whole = `SELECT * FROM read_parquet(${quoted(join(folder, RELEASE_FILES.public))})`;
+  const other = [...without, ...instead.map(({ id }) => id)];
+  if (other.length === 0) return whole;
+  const rest = `${whole} WHERE id NOT IN (${other.map(quoted).join(', ')})`;
+  if (instead.length === 0) return rest;
+  const [lines, flat] = [join(work, 'instead.jsonl'), join(work, 'instead.parquet')];
+  await writeFile(lines, instead.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  await duck.parquet(recordsQuery(pack, lines), flat);
+  return `${rest} UNION ALL BY NAME ${publicQuery(pack, flat)}`;
+}
