@@ -1,0 +1,160 @@
+// GET /v1/{ds}/profile: attribute by attribute, how full the dataset is and how its values are spread; free.
+import { z } from 'zod';
+import { parseFormat } from '../../data/parse-history.ts';
+import { type AttributeProfile, profileOf } from '../../data/profile.ts';
+import type { Release } from '../../data/release.ts';
+import { cell } from '../formats/cells.ts';
+import { blocks, escapeText, table } from '../formats/markdown.ts';
+import { printDate, printNumber, printShare } from '../formats/page-print.ts';
+import { operation } from '../operation.ts';
+import { type About, aboutDataset, releaseOf, releaseVersion } from './about.ts';
+import { ABOUT_OUTPUT, count, share, time, VALUE } from './outputs.ts';
+
+export type Profile = {
+  dataset: string;
+  records: number;
+  snapshot: string;
+  attributes: AttributeProfile[];
+} & About;
+
+/** Profiles of releases, each worked out once: some hundred milliseconds for a large one. Engines stand for a release under its overlay. */
+const known = new WeakMap<Release['engine'], Promise<AttributeProfile[]>>();
+
+function remembered(release: Release): Promise<AttributeProfile[]> {
+  const before = known.get(release.engine);
+  if (before) return before;
+  // Whoever asks first may leave: the answer is for the next one, too.
+  const made = profileOf(release, {});
+  known.set(release.engine, made);
+  made.catch(() => known.delete(release.engine));
+  return made;
+}
+
+/** The spread of an attribute in a few words. */
+function spreadOf({ type, quantiles, top, histogram, cells, withheld }: AttributeProfile): string {
+  const told: string[] = [];
+  if (quantiles) {
+    const { min, median, max } = quantiles;
+    told.push(`${printNumber(min)} to ${printNumber(max)}, median ${printNumber(median)}`);
+  } else if (type === 'date' && histogram?.length) told.push(`${histogram[0]!.from} to ${histogram.at(-1)!.from}`);
+  else if (histogram?.length && !top)
+    told.push(`${printNumber(histogram[0]!.from)} to ${printNumber(histogram.at(-1)!.to)}`);
+  if (top)
+    told.push(
+      top
+        .slice(0, 5)
+        .map(({ value, count: n }) => `${cell(value, true)} (${n})`)
+        .join(', '),
+    );
+  if (cells) told.push(`${cells.counts.length} cells of ${cells.degrees} degrees`);
+  if (withheld !== undefined) told.push(`${withheld} too rare to tell`);
+  return told.join('; ');
+}
+
+function markdown({ dataset, records, attributes, attribution, license }: Profile): string {
+  const rows = attributes.map((one) => [
+    one.name,
+    one.public ? 'public' : 'paid',
+    one.fill_rate === null ? 'few' : printShare(one.fill_rate),
+    one.distinct ?? '',
+    spreadOf(one),
+    one.freshness === null ? '' : printDate(one.freshness.median),
+  ]);
+  return blocks(
+    `# Profile of ${escapeText(dataset)}`,
+    `${records} records.`,
+    table(['attribute', 'access', 'filled', 'distinct', 'spread', 'median confirmation'], rows),
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+const group = { count: count('Records') };
+
+export const dataset_profile = operation<null, Profile>({
+  name: 'dataset_profile',
+  title: 'Profile of a dataset',
+  description:
+    'Attribute by attribute: how many records have it, distinct values, quantiles, histogram, commonest values, sources and freshness. Free; of paid attributes only what at least 5 records share.',
+  route: { method: 'GET', path: '/v1/:ds/profile' },
+  group: 'dataset',
+  access: 'free',
+  formats: ['json', 'markdown'],
+  long: { part: 'attributes', more: 'The whole profile is at its address, /v1/{ds}/profile.' },
+  answers: [{ want: 'how full each field is, its range, its commonest values and its sources' }],
+  input: () => z.object({}),
+  output: () =>
+    z.object({
+      dataset: z.string(),
+      records: count('Records'),
+      snapshot: z.string().describe('Id of the release'),
+      attributes: z.array(
+        z.object({
+          name: z.string(),
+          type: z.string(),
+          unit: z.string().nullable(),
+          public: z.boolean(),
+          count: count('Records that have it').nullable().describe('null: fewer than may be told'),
+          fill_rate: share('Their share of all records').nullable(),
+          distinct: count('Different values').nullable(),
+          quantiles: z
+            .object({
+              min: z.number(),
+              q1: z.number(),
+              median: z.number(),
+              q3: z.number(),
+              max: z.number(),
+              mean: z.number(),
+            })
+            .optional()
+            .describe('Of public numbers and prices (their lower end)'),
+          histogram: z
+            .array(z.object({ from: z.number(), to: z.number(), ...group }))
+            .optional()
+            .describe('Of numbers and prices, and of dates by year; `from` belongs to the bin'),
+          top: z
+            .array(z.object({ value: VALUE, ...group }))
+            .optional()
+            .describe('The commonest values'),
+          cells: z
+            .object({
+              degrees: z.number(),
+              counts: z.array(z.object({ lat: z.number(), lng: z.number(), ...group })),
+            })
+            .optional()
+            .describe('Of points: records by cell, named by its south-west corner'),
+          withheld: count('Values, bins or cells with too few records to be told').optional(),
+          sources: z.array(z.object({ source: z.string(), values: count('Published values from it') })),
+          freshness: z
+            .object({ oldest: time('Oldest confirmation'), median: time('Median'), newest: time('Newest') })
+            .nullable(),
+        }),
+      ),
+      ...ABOUT_OUTPUT,
+    }),
+  example: () => ({}),
+  parse: (raw) => {
+    parseFormat(raw, ['json', 'md'], { path: ['ds'] });
+    return null;
+  },
+  version: releaseVersion,
+  run: async (_input, ctx) => {
+    const release = releaseOf(ctx);
+    const { pack, manifest } = release;
+    const body: Profile = {
+      dataset: pack.id,
+      records: manifest.records,
+      snapshot: manifest.release,
+      attributes: await remembered(release),
+      ...aboutDataset(pack, ctx.base_url),
+    };
+    return { body, last_modified: manifest.created_at };
+  },
+  markdown,
+  prerender: (pack) =>
+    pack === null
+      ? []
+      : [
+          { file: `v1/${pack.id}/profile`, input: { ds: pack.id }, format: 'json' },
+          { file: `v1/${pack.id}/profile.md`, input: { ds: pack.id }, format: 'markdown' },
+        ],
+});
