@@ -10,7 +10,7 @@ export function flatColumns(attribute: Attribute): string[] {
 }
 
 /** Name of a record's own column (`name`, `slug`…) in flat files: where an attribute has that name too, `record.name`. */
-export function recordColumn(pack: Pack, name: string): string {
+export function recordColumn(pack: Pick<Pack, 'attributes'>, name: string): string {
   return pack.attributes.some((attribute) => attribute.name === name) ? `record.${name}` : name;
 }
 

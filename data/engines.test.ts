@@ -65,12 +65,16 @@ const OVERLAID = 150;
 
 describe.each([
   ['tools', 'DuckDB', false],
+  ['tools', 'DuckDB beside an index', false],
   ['tools', 'the packed index', false],
   ['tools', 'DuckDB', true],
+  ['tools', 'DuckDB beside an index', true],
   ['tools', 'the packed index', true],
   ['harbours', 'DuckDB', false],
+  ['harbours', 'DuckDB beside an index', false],
   ['harbours', 'the packed index', false],
   ['harbours', 'DuckDB', true],
+  ['harbours', 'DuckDB beside an index', true],
   ['harbours', 'the packed index', true],
 ])('%s on %s, under an overlay: %s', (dataset, kind, overlaid) => {
   const asked = overlaid ? OVERLAID : QUERIES;
@@ -85,8 +89,9 @@ describe.each([
     pack = await loadPack(join(import.meta.dirname, '../tests/packs', dataset));
     stored = randomRecords(pack, 300, 11);
     const { folder, manifest } = await writeRelease(dataDir, pack, stored);
-    opened = await openEngine(folder, pack, manifest);
-    if (kind !== 'DuckDB') {
+    const beside = kind === 'DuckDB beside an index';
+    opened = await openEngine(folder, pack, manifest, {}, undefined, beside);
+    if (kind === 'the packed index') {
       await buildIndex(folder, pack);
       // A text in the log would mean that DuckDB answered in its place.
       opened = withIndex(opened, new PackedIndex(folder, pack, manifest), (text) => expect.fail(text));

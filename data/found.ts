@@ -32,11 +32,17 @@ export async function foundRecords(found: Found, presenting: Presenting): Promis
 const OPEN = Buffer.from('{"items":[');
 const NEXT = Buffer.from(',');
 
+/** One JSON text, and the parts that it is put together from: those of records are the same objects as long as their texts are kept. */
+export interface FoundJson {
+  json: Buffer<ArrayBuffer>;
+  parts: readonly Uint8Array[];
+}
+
 /**
  * `{"items":[…],…beside}` from the stored texts, as JSON.stringify would write it of the objects. Null where a record has
  * to be looked into: for a preview, for `fields`, or where the release keeps no text that can be sent as it stands.
  */
-export function foundJson(found: Found, beside: object, presenting: Presenting): Buffer<ArrayBuffer> | null {
+export function foundJson(found: Found, beside: object, presenting: Presenting): FoundJson | null {
   const { release, ordinals, fields, scores } = found;
   const { engine, pack } = release;
   if (!engine.text || !whole(presenting, fields)) return null;
@@ -51,5 +57,5 @@ export function foundJson(found: Found, beside: object, presenting: Presenting):
   }
   const rest = JSON.stringify(beside).slice(1);
   out.push(rest === '}' ? Buffer.from(']}') : Buffer.from(`],${rest}`));
-  return Buffer.concat(out);
+  return { json: Buffer.concat(out), parts: out };
 }

@@ -13,6 +13,7 @@ import type {
   ReviewPlan,
 } from './plan-history.ts';
 import type { Applied } from './plan-overlay.ts';
+import type { Origin, SpreadAnswer, SpreadPlan } from './plan-profile.ts';
 
 /** Path parameters and query values, as text. A name repeated in the query arrives as the list of its values. */
 export type RawInput = Record<string, string | string[]>;
@@ -199,6 +200,9 @@ export interface Engine {
   similar(plan: SimilarPlan, asking?: Asking): Promise<SimilarAnswer>;
   stats(plan: StatsPlan, asking?: Asking): Promise<StatsAnswer>;
   timeseries(plan: SeriesPlan, asking?: Asking): Promise<SeriesAnswer>;
+  spread(plan: SpreadPlan, asking?: Asking): Promise<SpreadAnswer>;
+  /** By attribute, then by count descending. */
+  origins(asking?: Asking): Promise<Origin[]>;
   /** Ordinals of ids or slugs, in the order asked; null where unknown. */
   resolve(refs: string[], asking?: Asking): Promise<(number | null)[]>;
   /** Stored bodies (JSON text of a StoredRecord) with their version, in the order asked. */

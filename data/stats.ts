@@ -1,5 +1,6 @@
 // Statistics of a numeric attribute, in groups if asked (specification section 4, "Dataset-level endpoints").
 import type { Value } from '../packs/model.ts';
+import { once } from './answers.ts';
 import { DataError } from './errors.ts';
 import { ANALYSIS_BOUNDS, type StatsInput } from './parse-analysis.ts';
 import { questionOf } from './parse-selection.ts';
@@ -32,17 +33,19 @@ export function rounded(value: number): number {
  */
 export async function stats({ pack, engine }: Release, input: StatsInput, asking: Asking = {}): Promise<StatsAnswer> {
   const { attribute, group_by: by } = input;
-  const { groups, total } = await engine.stats(
+  const answer = await engine.stats(
     { where: questionOf(input), attribute, by, groups: ANALYSIS_BOUNDS.groups },
     asking,
   );
+  const { groups, total } = answer;
   if (total > ANALYSIS_BOUNDS.groups)
     throw new DataError(
       'invalid_parameter',
       `group_by: ${by.join(',')} makes ${total} groups here, at most ${ANALYSIS_BOUNDS.groups} are answered; narrow the question with filters.`,
     );
   const { unit } = pack.attributes.find(({ name }) => name === attribute)!;
-  return { attribute, unit, group_by: by.length === 0 ? null : by.join(','), rows: rowsOf(groups, by.length) };
+  const group_by = by.length === 0 ? null : by.join(',');
+  return once(answer, 'told', () => ({ attribute, unit, group_by, rows: rowsOf(groups, by.length) }));
 }
 
 function rowsOf(groups: readonly StatsGroup[], depth: number): StatsRow[] {

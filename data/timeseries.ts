@@ -1,5 +1,6 @@
 // A numeric attribute as it was at the end of each day or week (specification section 4, "Dataset-level endpoints").
 import type { Value } from '../packs/model.ts';
+import { once } from './answers.ts';
 import { DataError } from './errors.ts';
 import { ANALYSIS_BOUNDS, type TimeseriesInput } from './parse-analysis.ts';
 import { questionOf } from './parse-selection.ts';
@@ -50,7 +51,8 @@ export async function timeseries(
   const range = daysOf(input, now);
   const bounds = { records: ANALYSIS_BOUNDS.records, groups: Math.floor(ANALYSIS_BOUNDS.points / range.points) };
   const plan = { where: questionOf(input), attribute, by, ...range, ...bounds };
-  const { matched, groups, spans } = await engine.timeseries(plan, asking);
+  const answer = await engine.timeseries(plan, asking);
+  const { matched, groups, spans } = answer;
   if (matched > bounds.records)
     throw new DataError(
       'too_many_records',
@@ -63,9 +65,12 @@ export async function timeseries(
     );
   const { unit } = pack.attributes.find(({ name }) => name === attribute)!;
   const about = { attribute, unit, step, days };
-  if (by === null) return { ...about, series: seriesOf(spans, range) };
-  const byGroup = Map.groupBy(spans, ({ key }) => key as Value);
-  return { ...about, groups: [...byGroup].map(([group, own]) => ({ group, series: seriesOf(own, range) })) };
+  // Eight days asked in weeks are the points of nine: the answer is the same, what is told of it is not.
+  return once(answer, `${days}`, () => {
+    if (by === null) return { ...about, series: seriesOf(spans, range) };
+    const byGroup = Map.groupBy(spans, ({ key }) => key as Value);
+    return { ...about, groups: [...byGroup].map(([group, own]) => ({ group, series: seriesOf(own, range) })) };
+  });
 }
 
 /** Every point of a series, from the spans in which nothing changes. */

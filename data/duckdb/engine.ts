@@ -11,7 +11,7 @@ import { tableQuestions } from './questions.ts';
 import { engineUnder } from './under.ts';
 
 /**
- * Opens the release in `folder`. Engines that share a process should share a gate. Throws when the release is damaged.
+ * Opens the release in `folder`, `beside` a packed index or alone. Engines that share a process should share a gate. Throws when the release is damaged.
  * Questions throw DataError `query_timeout` or `unavailable` (contract section 4).
  */
 export async function openEngine(
@@ -20,9 +20,10 @@ export async function openEngine(
   manifest: Manifest,
   limits: Partial<EngineLimits> = {},
   gate?: Gate,
+  beside = false,
 ): Promise<Engine> {
   const all = { ...DEFAULT_LIMITS, ...limits };
-  const { instance, shape, bodies } = await load(folder, pack, manifest.records, all);
+  const { instance, shape, bodies } = await load(folder, pack, manifest.records, all, beside);
   const pool = createPool(instance, gate ?? createGate(all), all.statement);
   const opened = { pool, pack, folder, shape, bodies };
   return {

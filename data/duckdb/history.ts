@@ -7,6 +7,7 @@ import { changesRows, changesStatement } from './changes.ts';
 import { doubtRows, doubtsStatement, factRows, factsStatement, listed, pastStatement } from './facts.ts';
 import type { Pool } from './pool.ts';
 import { reviewRows, reviewStatement } from './review.ts';
+import { originsStatement } from './spread.ts';
 import { join, literal, type Sql, sql } from './sql.ts';
 
 /** Compared in the column's own type, without which no row group is skipped. */
@@ -16,7 +17,7 @@ const ordinalsIn = (ordinals: readonly number[]): Sql =>
     ', ',
   );
 
-type History = Pick<Engine, 'facts' | 'past' | 'doubts' | 'review' | 'changelog' | 'changes'>;
+type History = Pick<Engine, 'facts' | 'past' | 'doubts' | 'review' | 'changelog' | 'changes' | 'origins'>;
 
 /** What an overlay makes of the files that tell of changes. */
 export interface Hidden {
@@ -49,6 +50,11 @@ export function historyQuestions(pool: Pool, dataset: string, folder: string, hi
     async changes(plan, asking) {
       const { removed = [] } = (await hidden?.()) ?? {};
       return changesRows(await pool.ask(changesStatement(plan, file(RELEASE_FILES.changes), removed), asking));
+    },
+    async origins(asking) {
+      const { gone = [] } = (await hidden?.()) ?? {};
+      const rows = await pool.ask(originsStatement(file(RELEASE_FILES.facts), gone), asking);
+      return rows.map((row) => ({ attribute: String(row[0]), source: String(row[1]), values: Number(row[2]) }));
     },
     past: async (ordinals, asking) => {
       const readings = await pool.ask(

@@ -11,6 +11,8 @@ const QUESTIONS = [
   'similar',
   'stats',
   'timeseries',
+  'spread',
+  'origins',
   'resolve',
   'bodies',
   'facts',

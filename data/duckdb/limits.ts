@@ -16,6 +16,8 @@ export interface EngineLimits {
   bodies: number;
   /** Values of numbers over time are held in memory up to this many bytes, and read from Parquet beyond. */
   history: number;
+  /** Answers to computed questions are kept in memory up to this many bytes, over all releases of a process. */
+  answers: number;
   /** Milliseconds that an unused release, other than the current one, stays open for the next page of a walk. */
   idle: number;
   /** Milliseconds after which a release that could not be opened is tried again. */
@@ -30,6 +32,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
   working_memory: 256 * 1024 * 1024,
   bodies: 128 * 1024 * 1024,
   history: 64 * 1024 * 1024,
+  answers: 32 * 1024 * 1024,
   idle: 60_000,
   retry: 30_000,
 };

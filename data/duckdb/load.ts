@@ -5,7 +5,7 @@ import type { Pack } from '../../packs/model.ts';
 import { RELEASE_FILES } from '../layout.ts';
 import type { EngineLimits } from './limits.ts';
 import type { Shape } from './shape.ts';
-import { loadTerms } from './similar.ts';
+import { loadTerms, showTerms } from './similar.ts';
 import { literal, type Sql, sql } from './sql.ts';
 import { loadSteps } from './steps.ts';
 import { loadRecords, type Run } from './tables.ts';
@@ -16,6 +16,11 @@ const OPTIONS = {
   autoload_known_extensions: 'false',
   allow_community_extensions: 'false',
   temp_directory: '',
+  // The system keeps files that are read often; a second copy would be one for each release.
+  enable_external_file_cache: 'false',
+  // What loading used is given back, and not kept for a next time that does not come.
+  allocator_flush_threshold: '1MB',
+  allocator_bulk_deallocation_flush_threshold: '1MB',
 };
 
 export interface Loaded {
@@ -27,24 +32,30 @@ export interface Loaded {
 
 /**
  * Loads a release folder; its files are sorted as data/layout.ts says, and the tables keep that order. Throws when a file
- * is missing, damaged or has another number of rows than the manifest says.
+ * is missing, damaged or has another number of rows than the manifest says. `beside` an index, what finds words, records by
+ * name and bodies stays in the files: few questions come this far, and those that do get the same answers later.
  */
-export async function load(folder: string, pack: Pack, rows: number, limits: EngineLimits): Promise<Loaded> {
+export async function load(
+  folder: string,
+  pack: Pack,
+  rows: number,
+  limits: EngineLimits,
+  beside = false,
+): Promise<Loaded> {
   const instance = await DuckDBInstance.create(':memory:', OPTIONS);
   try {
     const connection = await instance.connect();
     const run = async (statement: Sql) => (await connection.runAndReadAll(statement.text)).getRows();
     const file = (name: string) => sql`read_parquet(${literal(path(folder, name))})`;
-    const shape = await loadRecords(run, file(RELEASE_FILES.engine), pack);
-    await loadTerms(run, file(RELEASE_FILES.terms));
+    const shape = { ...(await loadRecords(run, file(RELEASE_FILES.engine), pack)), numbered: !beside };
+    await (beside ? showTerms : loadTerms)(run, file(RELEASE_FILES.terms));
     await loadSteps(run, path(folder, RELEASE_FILES.history), pack, limits.history);
-    await run(
-      sql`CREATE TABLE refs AS SELECT id AS ref, ord FROM records UNION SELECT slug, ord FROM records ORDER BY ref`,
-    );
-    await run(sql`CREATE UNIQUE INDEX refs_by_ref ON refs (ref)`);
+    const refs = sql`SELECT id AS ref, ord FROM records UNION ALL SELECT slug, ord FROM records WHERE slug <> id`;
+    await run(sql`CREATE ${beside ? sql`VIEW` : sql`TABLE`} refs AS ${refs}${beside ? sql`` : sql` ORDER BY ref`}`);
+    if (!beside) await run(sql`CREATE UNIQUE INDEX refs_by_ref ON refs (ref)`);
     const [[found] = []] = await run(sql`SELECT count(*) FROM records`);
     if (Number(found) !== rows) throw new Error(`the release says ${rows} records and holds ${String(found)}`);
-    const bodies = await loadBodies(run, path(folder, RELEASE_FILES.bodies), rows, limits.bodies);
+    const bodies = await loadBodies(run, path(folder, RELEASE_FILES.bodies), rows, beside ? 0 : limits.bodies);
     await lock(connection, folder, limits.working_memory);
     connection.closeSync();
     return { instance, shape, bodies };

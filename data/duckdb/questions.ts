@@ -6,11 +6,15 @@ import type { Pool } from './pool.ts';
 import { searchAnswer, searchStatement } from './select.ts';
 import type { Shape } from './shape.ts';
 import { similarAnswer, similarStatement } from './similar.ts';
+import { spreadAnswer, spreadStatement } from './spread.ts';
 import type { Sql } from './sql.ts';
 import { statsAnswer, statsStatement } from './stats.ts';
 import { seriesAnswer, seriesStatement } from './timeseries.ts';
 
-type TableQuestions = Pick<Engine, 'search' | 'facets' | 'similar' | 'stats' | 'timeseries' | 'resolve' | 'bodies'>;
+type TableQuestions = Pick<
+  Engine,
+  'search' | 'facets' | 'similar' | 'stats' | 'timeseries' | 'spread' | 'resolve' | 'bodies'
+>;
 
 /** The questions over `shape`, which is waited for; `bodies` is where bodies are asked for. */
 export function tableQuestions(pool: Pool, bodies: Sql, shape: () => Promise<Shape>): TableQuestions {
@@ -20,6 +24,7 @@ export function tableQuestions(pool: Pool, bodies: Sql, shape: () => Promise<Sha
     similar: async (plan, asking) => similarAnswer(await pool.ask(similarStatement(plan, await shape()), asking)),
     stats: async (plan, asking) => statsAnswer(plan, await pool.ask(statsStatement(plan, await shape()), asking)),
     timeseries: async (plan, asking) => seriesAnswer(await pool.ask(seriesStatement(plan, await shape()), asking)),
+    spread: async (plan, asking) => spreadAnswer(plan, await pool.ask(spreadStatement(plan, await shape()), asking)),
     resolve: async (refs, asking) =>
       refs.length === 0 ? [] : resolveAnswer(refs, await pool.ask(resolveStatement(refs, await shape()), asking)),
     bodies: async (ordinals, asking) =>

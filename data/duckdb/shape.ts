@@ -11,6 +11,8 @@ export interface Shape {
   attributes: ReadonlyMap<string, Attribute>;
   /** Column to the ENUM type it was loaded as. ENUMs are declared in code point order, so that they sort as text does. */
   enums: ReadonlyMap<string, string>;
+  /** Whether words have numbers, or stand for themselves. */
+  numbered?: boolean;
   /** What an overlay put in the place of tables, by name; absent: nothing. */
   stands?: ReadonlyMap<string, string>;
   /** False: an overlay changed what records are worth, so that ordinals no longer are the order by quality. */

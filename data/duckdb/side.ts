@@ -57,6 +57,7 @@ class Making {
   readonly enums: Map<string, string>;
   readonly #run: Run;
   readonly #pack: Pack;
+  readonly #numbered: boolean;
   readonly #prefix = `overlay ${++made}`;
   readonly #dropped: Sql[] = [];
 
@@ -64,6 +65,7 @@ class Making {
     this.#run = run;
     this.#pack = pack;
     this.enums = new Map(base.enums);
+    this.#numbered = base.numbered !== false;
   }
 
   #own(of: string): string {
@@ -155,10 +157,9 @@ class Making {
     const words = await this.#table('words', { term: sql`VARCHAR`, ord: sql`UINTEGER`, public: sql`BOOLEAN` }, rows);
     const known = sql`SELECT DISTINCT term, code FROM terms WHERE term IN (SELECT term FROM ${words})`;
     const code = sql`coalesce(code, 4294967296 - dense_rank() OVER (ORDER BY term))::UINTEGER AS code`;
-    const side = await this.#made(
-      'terms',
-      sql`SELECT term, ord, public, ${code} FROM ${words} LEFT JOIN (${known}) USING (term)`,
-    );
+    const numbered = sql`SELECT term, ord, public, ${code} FROM ${words} LEFT JOIN (${known}) USING (term)`;
+    const plain = sql`SELECT term, ord, public, term AS code FROM ${words}`;
+    const side = await this.#made('terms', this.#numbered ? numbered : plain);
     await this.#view(
       'terms',
       sql`SELECT term, ord, public, code FROM terms WHERE ${this.#hidden} UNION ALL SELECT term, ord, public, code FROM ${side}`,

@@ -16,6 +16,12 @@ export async function loadTerms(run: Run, file: Sql): Promise<void> {
   await run(sql`CREATE TABLE term_counts AS SELECT ord, count(*)::UINTEGER AS words FROM terms GROUP BY ord`);
 }
 
+/** Shows the same as views of the file, words standing for their numbers: slower to ask, and nothing to hold. */
+export async function showTerms(run: Run, file: Sql): Promise<void> {
+  await run(sql`CREATE VIEW terms AS SELECT term, ord, public, term AS code FROM ${file}`);
+  await run(sql`CREATE VIEW term_counts AS SELECT ord, count(*)::UINTEGER AS words FROM terms GROUP BY ord`);
+}
+
 /** Rows `[ord, score]`, best first, ties by id. */
 export function similarStatement({ subject, where, differBy, limit }: SimilarPlan, shape: Shape): Sql {
   const mine = sql`SELECT code FROM ${table(shape, 'terms')} WHERE ord = ${subject}::UINTEGER`;

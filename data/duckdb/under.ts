@@ -108,6 +108,17 @@ export function engineUnder(opened: Opened, overlay: Applied): Engine {
         .filter((item) => (entity === null || item.entity_id === entity) && (id === null || item.id === id));
       return [...(await history.review(plan, asking)), ...own].sort(byOpening).slice(0, limit);
     },
+    async origins(asking) {
+      const own = [...changed.values()].flatMap(({ facts }) => facts.filter(({ won, value }) => won && value !== null));
+      const counts = new Map((await history.origins(asking)).map((one) => [`${one.attribute} ${one.source}`, one]));
+      for (const { attribute, source } of own) {
+        const before = counts.get(`${attribute} ${source}`);
+        counts.set(`${attribute} ${source}`, { attribute, source, values: (before?.values ?? 0) + 1 });
+      }
+      return [...counts.values()].sort(
+        (a, b) => byCodePoint(a.attribute, b.attribute) || b.values - a.values || byCodePoint(a.source, b.source),
+      );
+    },
     async past(ordinals, asking) {
       const { records, readings } = await history.past(ordinals, asking);
       const told = records.map((record) => {

@@ -1,0 +1,75 @@
+// How the values of one attribute are spread, as one statement: how many, how many different ones, and counts by bin, year or cell.
+
+import { column } from '../layout.ts';
+import type { SpreadAnswer, SpreadPlan } from '../plan-profile.ts';
+import { attributeOf, comparedColumn, entriesTable, type Shape, table } from './shape.ts';
+import { join, name, type Sql, sql } from './sql.ts';
+
+/**
+ * Rows `[kind, a, b, n]`: `count` and `distinct` with their number, `bin` with its ordinal (bins without values are left out), `group` with a
+ * year, or with the south and west edge of a cell.
+ */
+export function spreadStatement({ attribute, edges, cell }: SpreadPlan, shape: Shape): Sql {
+  const own = attributeOf(shape, attribute);
+  const records = table(shape, 'records');
+  const compared = name(comparedColumn(own));
+  const counts = sql`SELECT 'count' AS kind, NULL::DOUBLE AS a, NULL::DOUBLE AS b, count(${compared}) AS n FROM ${records}`;
+  const different =
+    own.type === 'strings'
+      ? sql`SELECT 'distinct', NULL, NULL, count(DISTINCT fold) FROM ${table(shape, entriesTable(attribute))}`
+      : own.type === 'geo'
+        ? sql`SELECT 'distinct', NULL, NULL, count(*) FROM (SELECT DISTINCT ${name(column(attribute, 'lat'))}, ${name(column(attribute, 'lng'))} FROM ${records} WHERE ${compared} IS NOT NULL)`
+        : sql`SELECT 'distinct', NULL, NULL, count(DISTINCT ${compared}) FROM ${records}`;
+  const parts = [counts, different];
+  if (own.type === 'date')
+    parts.push(
+      sql`SELECT 'group', left(${compared}::VARCHAR, 4)::DOUBLE, NULL, count(*) FROM ${records} WHERE ${compared} IS NOT NULL GROUP BY ALL`,
+    );
+  else if (own.type === 'geo') {
+    const [lat, lng] = [name(column(attribute, 'lat')), name(column(attribute, 'lng'))];
+    parts.push(
+      sql`SELECT 'group', floor(${lat} / ${cell}) * ${cell}, floor(${lng} / ${cell}) * ${cell}, count(*) FROM ${records} WHERE ${lat} IS NOT NULL GROUP BY ALL`,
+    );
+  } else if (edges.length > 1) {
+    // The last bin holds its upper edge too, so that no value falls out.
+    const last = edges.length - 2;
+    const within = edges
+      .slice(0, -1)
+      .map(
+        (from, i) =>
+          sql`SELECT 'bin', ${i}::DOUBLE, NULL, count(*) FROM ${records} WHERE ${compared} >= ${from}::DOUBLE AND ${
+            i === last ? sql`${compared} <= ${edges[i + 1]!}::DOUBLE` : sql`${compared} < ${edges[i + 1]!}::DOUBLE`
+          }`,
+      );
+    parts.push(...within);
+  }
+  const [first, ...rest] = parts;
+  return rest.reduce((all, part) => sql`${all} UNION ALL ${part}`, first!);
+}
+
+type Rows = readonly (readonly unknown[])[];
+
+/** Reads the rows of `spreadStatement`. */
+export function spreadAnswer({ edges }: SpreadPlan, rows: Rows): SpreadAnswer {
+  const of = (kind: string) => rows.filter((row) => row[0] === kind);
+  const bins: number[] = Array.from({ length: Math.max(0, edges.length - 1) }, () => 0);
+  for (const [, i, , n] of of('bin')) bins[Number(i)] = Number(n);
+  const groups = of('group')
+    .map(([, a, b, n]) => ({ key: [a, b].filter((part) => part !== null).map(Number), count: Number(n) }))
+    .sort((one, other) => one.key[0]! - other.key[0]! || (one.key[1] ?? 0) - (other.key[1] ?? 0));
+  const [[, , , count] = []] = of('count');
+  const [[, , , distinct] = []] = of('distinct');
+  return { count: Number(count), distinct: Number(distinct), bins, groups };
+}
+
+/** Rows `[attribute, source, values]`: how many published values come from which source, without those of some records. */
+export function originsStatement(facts: Sql, gone: readonly string[]): Sql {
+  const others =
+    gone.length === 0
+      ? sql``
+      : sql` AND entity NOT IN (${join(
+          gone.map((id) => sql`${id}`),
+          ', ',
+        )})`;
+  return sql`SELECT attribute, source, count(*) AS n FROM ${facts} WHERE won AND value IS NOT NULL${others} GROUP BY ALL ORDER BY attribute, n DESC, source`;
+}
