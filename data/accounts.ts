@@ -4,6 +4,8 @@
 export interface Asker {
   /** Id of the caller's key; null for a stranger or an operator. */
   key: string | null;
+  /** Which operator asks (access/caller.ts); absent for anybody else. */
+  operator?: string;
   /** The address that limits count by. */
   address: string;
   request_id: string;
@@ -51,7 +53,7 @@ export interface Accounts {
   /** Keys by creation, after a position. */
   list(limit: number, after: { created_at: number; id: string } | null, now: number): Promise<Account[]>;
   /** Revokes a key at once; `not_found`. */
-  revoke(id: string, now: number): Promise<void>;
+  revoke(id: string, asker: Asker): Promise<void>;
   /** Adds credit and sets the plan; `not_found`. */
   grant(id: string, given: Grant, asker: Asker): Promise<Account>;
   /** Mails a link that rotates the key of this address, if there is one; nobody is told whether. */

@@ -76,7 +76,7 @@ export async function dropClaim(store: Store, owner: string, idempotency_key: st
 }
 
 /** Drops every kept answer that holds a record: it was opted out. */
-export async function dropAnswersWith(store: Store, record: string): Promise<void> {
+export async function dropAnswersWith(store: Pick<Store, 'db'>, record: string): Promise<void> {
   const among = sql<string>`' ' || records || ' '`;
   await store.db.deleteFrom('idempotency').where(among, 'like', `% ${record} %`).execute();
   await store.db

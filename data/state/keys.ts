@@ -88,10 +88,44 @@ export async function listKeys(
 }
 
 /**
- * Revokes a key at once and for good, and ends what clients were allowed to spend from it; false when there is no such key.
- * Revoking twice keeps the first time.
+ * Keys for an operator who looks for one, newest first: by a part of the e-mail address in any case, or by the beginning of the id; an empty
+ * text finds all. `before` is the position of the last key of the page before.
  */
-export async function revokeKey(store: Store, id: string, now: number): Promise<boolean> {
+export async function findKeys(
+  store: Store,
+  text: string,
+  limit: number,
+  before: { created_at: number; id: string } | null,
+): Promise<Key[]> {
+  const wanted = text
+    .trim()
+    .toLowerCase()
+    .replace(/[\\%_]/g, '\\$&');
+  let query = selectKeys(store);
+  if (wanted !== '')
+    query = query.where(
+      sql<boolean>`(lower(keys.email) like ${`%${wanted}%`} escape '\\' or keys.id like ${`${wanted}%`} escape '\\')`,
+    );
+  if (before)
+    query = query.where((e) =>
+      e.or([
+        e('created_at', '<', before.created_at),
+        e.and([e('created_at', '=', before.created_at), e('id', '<', before.id)]),
+      ]),
+    );
+  return (await query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute()).map(present);
+}
+
+/**
+ * Revokes a key at once and for good, and ends what clients were allowed to spend from it; false when there is no such key.
+ * Revoking twice keeps the first time. `also` is done in the same transaction, where there is such a key.
+ */
+export async function revokeKey(
+  store: Store,
+  id: string,
+  now: number,
+  also: (tx: Store['db']) => Promise<void> = async () => {},
+): Promise<boolean> {
   return store.db.transaction().execute(async (tx) => {
     const { numUpdatedRows } = await tx
       .updateTable('keys')
@@ -99,6 +133,7 @@ export async function revokeKey(store: Store, id: string, now: number): Promise<
       .where('id', '=', id)
       .executeTakeFirst();
     await endGrantsOf(tx, id);
+    if (numUpdatedRows > 0n) await also(tx);
     return numUpdatedRows > 0n;
   });
 }

@@ -31,7 +31,12 @@ export async function linkSubject(store: Store, purpose: string, token: string, 
 }
 
 /** Uses a token up: its subject, for one caller alone; null when it is used, over or unknown. */
-export async function consumeLink(store: Store, purpose: string, token: string, now: number): Promise<string | null> {
+export async function consumeLink(
+  store: Pick<Store, 'db'>,
+  purpose: string,
+  token: string,
+  now: number,
+): Promise<string | null> {
   const row = await store.db
     .updateTable('links')
     .set({ used_at: now })
@@ -42,4 +47,28 @@ export async function consumeLink(store: Store, purpose: string, token: string, 
     .returning('subject')
     .executeTakeFirst();
   return row?.subject ?? null;
+}
+
+/** Forgets links that were over a month ago: until then a page can say that one is over, and not that there was none. */
+export async function forgetLinks(store: Store, now: number): Promise<void> {
+  await store.db
+    .deleteFrom('links')
+    .where('expires_at', '<', now - 30 * 24 * 3_600_000)
+    .execute();
+}
+
+/** What became of a link that is no good. */
+export type LinkState = 'good' | 'used' | 'over' | 'unknown';
+
+/** How a token stands, for a page that explains it; only who has the token can ask. */
+export async function linkState(store: Store, purpose: string, token: string, now: number): Promise<LinkState> {
+  const row = await store.db
+    .selectFrom('links')
+    .select(['used_at', 'expires_at'])
+    .where('hash', '=', hashSecret(token))
+    .where('purpose', '=', purpose)
+    .executeTakeFirst();
+  if (!row) return 'unknown';
+  if (row.used_at !== null) return 'used';
+  return row.expires_at > now ? 'good' : 'over';
 }

@@ -3,7 +3,9 @@ import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { makeCheckoutTables } from './checkout-tables.ts';
 import { makeOAuthTables } from './oauth-tables.ts';
+import { makeOpsTables } from './ops-tables.ts';
 import { makeOverlayTables } from './overlay-tables.ts';
+import { makeOwnerTables } from './owner-tables.ts';
 import { makePaymentTables } from './payment-tables.ts';
 
 type Db = Kysely<unknown>;
@@ -119,5 +121,7 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
     '0004_oauth': { up: (db) => makeOAuthTables(db, wide(dialect)) },
     '0005_payments': { up: (db) => makePaymentTables(db, wide(dialect)) },
     '0006_overlay': { up: (db) => makeOverlayTables(db, wide(dialect)) },
+    '0007_owners': { up: (db) => makeOwnerTables(db, wide(dialect)) },
+    '0008_ops': { up: (db) => makeOpsTables(db, wide(dialect)) },
   };
 }

@@ -8,6 +8,8 @@ export interface Mail {
   subject: string;
   /** Plain text. */
   text: string;
+  /** The same as HTML, for those who read it so. */
+  html?: string;
 }
 
 /** Sends one mail. */
@@ -16,28 +18,44 @@ export type Send = (mail: Mail, now: Date) => Promise<void>;
 /** RFC 2822 date, without the name of the zone. */
 const dateOf = (now: Date): string => now.toUTCString().replace('GMT', '+0000');
 
+/** A subject as RFC 2047 wants it beyond ASCII; a name may hold any letter. */
+const encoded = (subject: string): string =>
+  /^[ -~]*$/.test(subject) ? subject : `=?utf-8?B?${Buffer.from(subject).toString('base64')}?=`;
+
+/** An address was parsed before it gets here; a line break would still end the header, whoever wrote it. */
+export function refuseBrokenHeaders(...headers: string[]): void {
+  if (headers.some((line) => /[\r\n]/.test(line))) throw new Error('a mail header has one line');
+}
+
+/** Headers and content of one part, as it was written: a person or a program may look for a link in it. */
+const part = (kind: 'plain' | 'html', content: string): string =>
+  `Content-Type: text/${kind}; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n${content.replace(/\r?\n/g, '\r\n')}\r\n`;
+
+/** Both forms of a mail, of which a reader shows the last it knows (RFC 2046, section 5.1.4). */
+function alternatives(id: string, text: string, html: string): string {
+  const parts = [part('plain', text), part('html', html)].map((one) => `--${id}\r\n${one}`);
+  return `Content-Type: multipart/alternative; boundary="${id}"\r\n\r\n${parts.join('')}--${id}--\r\n`;
+}
+
 /** Sends by writing a whole file, readable by its owner alone: it may hold a link that stands for an account. */
 export function outbox(dataDir: string, from: string): Send {
   const folder = join(dataDir, 'outbox');
-  return async ({ to, subject, text }, now) => {
+  return async ({ to, subject, text, html }, now) => {
     const id = randomUUID();
     const lines = [
-      `From: ${from}`,
+      `From: ${from.replace(/^[^<]*[^\s<](?=\s*<)/, encoded)}`,
       `To: ${to}`,
-      `Subject: ${subject}`,
+      `Subject: ${encoded(subject)}`,
       `Date: ${dateOf(now)}`,
       `Message-ID: <${id}@outbox>`,
       'MIME-Version: 1.0',
-      'Content-Type: text/plain; charset=utf-8',
-      'Content-Transfer-Encoding: 8bit',
     ];
-    // An address was parsed before it gets here; a line break would still end the header, whoever wrote it.
-    if (lines.some((line) => /[\r\n]/.test(line))) throw new Error('a mail header has one line');
+    refuseBrokenHeaders(subject, ...lines);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const name = `${now.toISOString().replace(/[:.]/g, '-')}-${id}`;
     const draft = join(folder, `.${name}.tmp`);
-    const body = `${lines.join('\r\n')}\r\n\r\n${text.replace(/\r?\n/g, '\r\n')}\r\n`;
-    await writeFile(draft, body, { flag: 'wx', mode: 0o600 });
+    const body = html === undefined ? part('plain', text) : alternatives(id, text, html);
+    await writeFile(draft, `${lines.join('\r\n')}\r\n${body}`, { flag: 'wx', mode: 0o600 });
     await rename(draft, join(folder, `${name}.eml`));
   };
 }

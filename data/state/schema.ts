@@ -2,7 +2,9 @@
 import type { Generated } from 'kysely';
 import type { CheckoutTables } from './checkout-tables.ts';
 import type { OAuthTables } from './oauth-tables.ts';
+import type { OpsTables } from './ops-tables.ts';
 import type { OverlayTables } from './overlay-tables.ts';
+import type { OwnerTables } from './owner-tables.ts';
 import type { PaymentTables } from './payment-tables.ts';
 
 /** Who may call and on what terms. */
@@ -89,7 +91,7 @@ export interface LinkTable {
   used_at: number | null;
 }
 
-export interface Tables extends CheckoutTables, OAuthTables, OverlayTables, PaymentTables {
+export interface Tables extends CheckoutTables, OAuthTables, OpsTables, OverlayTables, OwnerTables, PaymentTables {
   keys: KeyTable;
   entries: EntryTable;
   balances: BalanceTable;

@@ -1,0 +1,37 @@
+// The log of who did what, and when. A deed and its line are written in one transaction.
+import type { AuditTable } from './owner-tables.ts';
+import type { Store } from './store.ts';
+
+/** One deed, `at` in milliseconds since 1970. */
+export type Deed = Omit<AuditTable, 'id' | 'told'> & { told?: object };
+
+/** A deed as it was written down; `told` is JSON text. */
+export type RecordedDeed = Omit<AuditTable, 'id'> & { id: number };
+
+type Db = Pick<Store, 'db'>;
+
+/** Writes a deed down. */
+export async function recordDeed({ db }: Db, { told = {}, ...deed }: Deed): Promise<void> {
+  await db
+    .insertInto('audit')
+    .values({ ...deed, told: JSON.stringify(told) })
+    .execute();
+}
+
+/** Which deeds to read: those of a dataset, of one record of it, before a line of the log. */
+export interface DeedQuery {
+  dataset?: string | null;
+  entity_id?: string | null;
+  before?: number | null;
+  limit: number;
+}
+
+/** What was done, newest first. */
+export async function deeds({ db }: Db, query: DeedQuery): Promise<RecordedDeed[]> {
+  const { dataset = null, entity_id = null, before = null, limit } = query;
+  let rows = db.selectFrom('audit').selectAll();
+  if (dataset !== null) rows = rows.where('dataset', '=', dataset);
+  if (entity_id !== null) rows = rows.where('entity_id', '=', entity_id);
+  if (before !== null) rows = rows.where('id', '<', before);
+  return rows.orderBy('id', 'desc').limit(limit).execute();
+}

@@ -1,0 +1,151 @@
+// Tables of the owners' channel: claims of records, requests that a person has to look at, and the log of who did what.
+import { type Generated, type Kysely, sql } from 'kysely';
+
+/** A claim of a record by somebody with an address of its domain. Times are milliseconds since 1970. */
+export interface ClaimTable {
+  id: string;
+  /** SHA-256 of the token in hex; the token is in the mail alone. */
+  hash: string;
+  dataset: string;
+  entity_id: string;
+  /** As given, and as compared. */
+  email: string;
+  email_normal: string;
+  domain: string;
+  created_at: number;
+  /** When the link is over, unless it was followed before. */
+  expires_at: number;
+  /** When it was followed first, and until when edits are possible since. */
+  verified_at: number | null;
+  until: number | null;
+  /** Another claim of the same record by the same address took its place. */
+  replaced_at: number | null;
+}
+
+/** What the owners' channel puts before an operator. `notice`: an opt-out that is in force, for them to see. */
+export interface RequestTable {
+  id: string;
+  kind: 'opt_out' | 'claim' | 'notice';
+  dataset: string;
+  entity_id: string;
+  slug: string;
+  name: string;
+  contact: string;
+  reason: string | null;
+  /** Why it needs a person, in words. */
+  because: string;
+  status: 'open' | 'approved' | 'rejected';
+  opened_at: number;
+  decided_at: number | null;
+  decided_by: string | null;
+}
+
+/** Who did what, and when; append-only. */
+export interface AuditTable {
+  id: Generated<number>;
+  at: number;
+  /** `owner <address>`, `contact <address>`, or `operator <first digits of the hash of their key>`. */
+  who: string;
+  /** `opt-out`, `restore`, `verify`, `edit`; operators have more of them. */
+  action: string;
+  /** Null where it was about no record, such as a grant. */
+  dataset: string | null;
+  entity_id: string | null;
+  /** Review item, claim, opt-out or key that it was about. */
+  subject: string | null;
+  /** What else there is to know, JSON text. */
+  told: string;
+  request_id: string | null;
+}
+
+export interface OwnerTables {
+  claims: ClaimTable;
+  requests: RequestTable;
+  audit: AuditTable;
+}
+
+/** Makes the tables; `big` is the dialect's 64-bit integer. */
+export async function makeOwnerTables(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
+  const { schema } = db;
+  await schema
+    .createTable('claims')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('hash', 'text', (c) => c.notNull().unique())
+    .addColumn('dataset', 'text', (c) => c.notNull())
+    .addColumn('entity_id', 'text', (c) => c.notNull())
+    .addColumn('email', 'text', (c) => c.notNull())
+    .addColumn('email_normal', 'text', (c) => c.notNull())
+    .addColumn('domain', 'text', (c) => c.notNull())
+    .addColumn('created_at', big, (c) => c.notNull())
+    .addColumn('expires_at', big, (c) => c.notNull())
+    .addColumn('verified_at', big)
+    .addColumn('until', big)
+    .addColumn('replaced_at', big)
+    .execute();
+  const claimed = ['dataset', 'entity_id', 'email_normal'];
+  // One link that nobody followed yet for a record and an address, however many ask at once.
+  await schema
+    .createIndex('claims_open')
+    .on('claims')
+    .columns(claimed)
+    .unique()
+    .where(sql.ref('verified_at'), 'is', null)
+    .where(sql.ref('replaced_at'), 'is', null)
+    .execute();
+  await schema.createIndex('claims_by_record').on('claims').columns(claimed).execute();
+  await schema
+    .createTable('requests')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('kind', 'text', (c) => c.notNull())
+    .addColumn('dataset', 'text', (c) => c.notNull())
+    .addColumn('entity_id', 'text', (c) => c.notNull())
+    .addColumn('slug', 'text', (c) => c.notNull())
+    .addColumn('name', 'text', (c) => c.notNull())
+    .addColumn('contact', 'text', (c) => c.notNull())
+    .addColumn('reason', 'text')
+    .addColumn('because', 'text', (c) => c.notNull())
+    .addColumn('status', 'text', (c) => c.notNull())
+    .addColumn('opened_at', big, (c) => c.notNull())
+    .addColumn('decided_at', big)
+    .addColumn('decided_by', 'text')
+    .execute();
+  const asked = ['kind', 'dataset', 'entity_id', 'contact'];
+  const open = sql<boolean>`status = 'open'`;
+  await schema.createIndex('requests_open').on('requests').columns(asked).unique().where(open).execute();
+  await schema.createIndex('requests_by_status').on('requests').columns(['status', 'opened_at']).execute();
+  await schema
+    .createTable('audit')
+    .addColumn('id', big === 'bigint' ? 'bigserial' : 'integer', (c) =>
+      big === 'bigint' ? c.primaryKey() : c.primaryKey().autoIncrement(),
+    )
+    .addColumn('at', big, (c) => c.notNull())
+    .addColumn('who', 'text', (c) => c.notNull())
+    .addColumn('action', 'text', (c) => c.notNull())
+    .addColumn('dataset', 'text')
+    .addColumn('entity_id', 'text')
+    .addColumn('subject', 'text')
+    .addColumn('told', 'text', (c) => c.notNull())
+    .addColumn('request_id', 'text')
+    .execute();
+  await schema.createIndex('audit_by_record').on('audit').columns(['dataset', 'entity_id', 'id']).execute();
+  await appendOnly(db, big);
+}
+
+/** What is in the log stays as it is, whoever asks. */
+async function appendOnly(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
+  const refused = 'the audit log is append-only';
+  if (big === 'integer') {
+    for (const event of ['update', 'delete'])
+      await sql
+        .raw(`create trigger audit_no_${event} before ${event} on audit begin select raise(abort, '${refused}'); end`)
+        .execute(db);
+    return;
+  }
+  await sql
+    .raw(`create function refuse_audit_change() returns trigger language plpgsql as
+      $$ begin raise exception '${refused}'; end $$`)
+    .execute(db);
+  await sql`create trigger audit_no_change before update or delete on audit for each row execute function refuse_audit_change()`.execute(
+    db,
+  );
+}
