@@ -1,5 +1,6 @@
 // The accounts behind the key operations: the store, the limits on making keys, and mails of recovery.
 import type { Account, Accounts, Asker } from '../../data/accounts.ts';
+import { type Deed, recordDeed } from '../../data/state/audit.ts';
 import {
   createKey,
   type Key,
@@ -56,6 +57,12 @@ function acceptable(email: string): string {
   return isDisposable(normal) ? refuse('must not be a throw-away address', 'disposable_email') : normal;
 }
 
+/** A line of the audit log about a key. */
+function deedOf({ operator, now: at, request_id }: Asker, action: string, subject: string): Deed {
+  const who = `operator ${operator ?? 'unnamed'}`;
+  return { at, who, action, dataset: null, entity_id: null, subject, request_id };
+}
+
 function view(key: Key, now: number): Account {
   const { id, email, balance, created_at, revoked_at } = key;
   return { id, email, plan: currentPlan(key, now), balance, created_at, revoked_at };
@@ -94,16 +101,21 @@ export function storedAccounts({ store, quotas, send, desk, base_url }: Parts): 
       return rows.map((row) => ({ ...row, balance: row.balance ?? 0 }));
     },
     list: async (limit, after, now) => (await listKeys(store, limit, after)).map((key) => view(key, now)),
-    async revoke(id, now) {
-      if (!(await revokeKey(store, id, now))) throw noSuchKey();
+    async revoke(id, asker) {
+      const { now } = asker;
+      if (!(await revokeKey(store, id, now, (db) => recordDeed({ db }, deedOf(asker, 'revoke', id)))))
+        throw noSuchKey();
       await desk.close(id, now);
     },
-    async grant(id, { amount, plan, reason }, { now, request_id }) {
+    async grant(id, { amount, plan, reason }, asker) {
+      const { now, request_id } = asker;
       await known(id);
       await store.db.transaction().execute(async (tx) => {
         if (amount !== 0)
           await moveIn(tx, { key_id: id, amount, kind: 'grant', against: 'grant', note: reason, request_id, now });
         if (plan !== null) await setPlan({ ...store, db: tx }, id, plan, null);
+        const told = { ...(amount === 0 ? {} : { eur: amount / 1e6 }), ...(plan === null ? {} : { plan }), reason };
+        await recordDeed({ db: tx }, { ...deedOf(asker, 'grant', id), told });
       });
       return view(await known(id), now);
     },

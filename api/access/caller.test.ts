@@ -30,7 +30,10 @@ describe('credentialOf', () => {
 
 test('an admin key is recognised by its hash alone; an empty secret never is', async () => {
   const identify = adminsOnly([hashSecret('k'.repeat(32)), hashSecret('')]);
-  expect(await identify({ via: 'authorization', secret: 'k'.repeat(32) })).toEqual({ kind: 'admin' });
+  expect(await identify({ via: 'authorization', secret: 'k'.repeat(32) })).toEqual({
+    kind: 'admin',
+    id: hashSecret('k'.repeat(32)).slice(0, 8),
+  });
   expect(await identify({ via: 'authorization', secret: 'k'.repeat(33) })).toBeNull();
   expect(await identify({ via: 'authorization', secret: '' })).toBeNull();
 });

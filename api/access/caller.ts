@@ -23,7 +23,11 @@ export type Caller =
       /** Set when an access token was shown, and not the key: the grant it was issued under. */
       grant?: TokenGrant;
     }
-  | { kind: 'admin' };
+  | {
+      kind: 'admin';
+      /** Which operator: the first digits of the hash of their key. Absent in tests that need none. */
+      id?: string;
+    };
 
 /** What a client was allowed to spend. */
 export interface TokenGrant {
@@ -63,13 +67,19 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret);
 }
 
+/** How an operator is named where it counts who it was: by the first digits of the hash of their key. */
+export const operatorId = (hash: string): string => hash.slice(0, 8);
+
 /**
  * Knows the operators' keys. Looking a SHA-256 up in a set tells a guesser nothing, since nobody can steer the hash of a
  * guess towards a known one.
  */
 export function adminsOnly(hashes: Iterable<string>): Identify {
   const known = new Set(hashes);
-  return async ({ secret }) => (secret !== '' && known.has(hashSecret(secret)) ? { kind: 'admin' } : null);
+  return async ({ secret }) => {
+    const hashed = hashSecret(secret);
+    return secret !== '' && known.has(hashed) ? { kind: 'admin', id: operatorId(hashed) } : null;
+  };
 }
 
 /** An access token has three parts, a key has one. */

@@ -1,12 +1,16 @@
 // Everything the gate needs to know callers, count their calls and take their money, put together over one store.
 import { adminKeys } from '../../data/state/admin-keys.ts';
+import { forgetClaims } from '../../data/state/claims.ts';
 import { forgetGrants } from '../../data/state/grants.ts';
 import { forgetAnswers } from '../../data/state/idempotency.ts';
+import { forgetLinks } from '../../data/state/links.ts';
 import { openLookup } from '../../data/state/lookup.ts';
+import { openMailer } from '../../data/state/mail.ts';
 import { forgetItems } from '../../data/state/oauth-items.ts';
-import { outbox } from '../../data/state/outbox.ts';
+import { forgetSessions } from '../../data/state/ops-sessions.ts';
 import { forgetQuotas, storedQuotas } from '../../data/state/quotas.ts';
 import { openStore, type Store, type StoreOptions } from '../../data/state/store.ts';
+import { forgetTraffic } from '../../data/state/traffic.ts';
 import { storedAccounts } from './accounts.ts';
 import { adminsOnly, operatorsAndKeys } from './caller.ts';
 import { openCheckout } from './checkout/open.ts';
@@ -24,6 +28,9 @@ import type { X402Settings } from './x402/open.ts';
 export interface AccessOptions extends StoreOptions {
   /** `redis://…`; absent: limits in this process, quotas in the store. */
   redisUrl?: string | undefined;
+  /** SMTP_URL and MAIL_FROM; absent: mails go into the outbox, from the host of the base URL. */
+  smtpUrl?: string | undefined;
+  mailFrom?: string | undefined;
   /** ADMIN_KEYS; null: one is made at first start. */
   adminKeys: readonly string[] | null;
   /** Hosted checkout; absent: the sandbox, or none (contract section 1). */
@@ -49,13 +56,14 @@ export async function openAccess(options: AccessOptions) {
   const repeats = storedRepeats(store, now);
   const stored = storedQuotas(store);
   const quotas = redis ? redisQuotas(redis, stored) : stored;
-  const send = outbox(options.dataDir, `register@${new URL(base_url).hostname}`);
+  const from = options.mailFrom ?? `register@${new URL(base_url).hostname}`;
+  const mailer = openMailer({ dataDir: options.dataDir, smtpUrl: options.smtpUrl, from, log });
   const byToken = accessTokens({ store, lookup, base_url, now });
   const checkout = await openCheckout({ store, base_url, stripe: options.stripe, log });
   const settings = options.x402 ?? null;
   // What settles on a chain is loaded only where it is offered.
   const x402 = settings && (await import('./x402/open.ts')).openX402({ store, repeats, settings, eur_usd, now, log });
-  const quote = quoter({ base_url, eur_usd, x402: x402?.asks });
+  const quote = quoter({ base_url, eur_usd, checkout: checkout.sells, x402: x402?.asks });
   const credits = creditPayments({ store, lookup, repeats, quote, now });
   const sweeping = setInterval(() => {
     sweep(store, now()).catch((error: Error) => log(`cannot forget what is over: ${error.message}`));
@@ -67,21 +75,25 @@ export async function openAccess(options: AccessOptions) {
       previews: previewsIn(quotas),
       payments: x402?.front(credits) ?? credits,
       repeats,
-      accounts: storedAccounts({ store, quotas, send, desk: checkout.desk, base_url }),
+      accounts: storedAccounts({ store, quotas, send: mailer.post, desk: checkout.desk, base_url }),
     },
     checkout: checkout.pages,
     made: admins.made,
+    /** SHA-256 of every operator's key. */
+    admins: new Set(admins.hashes),
     store,
     /** Whether Redis answers; null where none is set. */
     redisUp: () => redis?.up() ?? null,
     /** For tests: what x402 does by itself from time to time. */
     sweepPayments: async (): Promise<void> => x402?.sweep(),
     quotas,
+    mailer,
     async close() {
       clearInterval(sweeping);
       x402?.close();
       await redis?.close();
       lookup.close();
+      await mailer.close();
       await store.close();
     },
   };
@@ -92,4 +104,8 @@ async function sweep(store: Store, now: Date): Promise<void> {
   await forgetQuotas(store, now);
   await forgetItems(store, now.getTime());
   await forgetGrants(store, now.getTime());
+  await forgetClaims(store, now.getTime());
+  await forgetLinks(store, now.getTime());
+  await forgetSessions(store, now.getTime());
+  await forgetTraffic(store, now.getTime());
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { type Charge, paymentError, quoter } from './payments.ts';
 
-const quote = quoter({ base_url: 'https://h.example', eur_usd: 1.1 });
+const quote = quoter({ base_url: 'https://h.example', eur_usd: 1.1, checkout: true });
 const charge: Charge = {
   operation: 'entity_get',
   dataset: 'tools',
@@ -25,6 +25,8 @@ test('a stranger is told price and where keys are made, a key where it is topped
   });
   const { how_to_pay } = quote({ kind: 'key', id: '1', plan: 'payg' }, charge);
   expect(how_to_pay).toEqual({ topup: { url: 'https://h.example/v1/keys/topup' } });
+  const closed = quoter({ base_url: 'https://h.example', eur_usd: 1.1, checkout: false });
+  expect(closed({ kind: 'key', id: '1', plan: 'payg' }, charge).how_to_pay).toEqual({});
   const token = { kind: 'key', id: '1', plan: 'payg', grant: { name: 'g', left: 0 } } as const;
   expect(quote(token, charge).how_to_pay).toEqual({ oauth });
 });

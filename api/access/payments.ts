@@ -101,25 +101,32 @@ export function told(micros: number): string {
   return `${eur(micros)} EUR`;
 }
 
-/** The ways open to a caller: who has no key makes one or is let in with one, who has one tops it up. */
-function waysToPay(caller: Caller, base_url: string): Quote['how_to_pay'] {
+/** The ways open to a caller: who has no key makes one or is let in with one, who has one tops it up where there is a checkout. */
+function waysToPay(caller: Caller, base_url: string, checkout: boolean): Quote['how_to_pay'] {
   const oauth = { url: `${base_url}/.well-known/oauth-protected-resource` };
   if (caller.kind !== 'key') return { api_key: { url: `${base_url}/v1/keys` }, oauth };
   // A token cannot top up; its user can, or may allow it more.
-  return caller.grant ? { oauth } : { topup: { url: `${base_url}/v1/keys/topup` } };
+  if (caller.grant) return { oauth };
+  return checkout ? { topup: { url: `${base_url}/v1/keys/topup` } } : {};
 }
 
 /** What x402 asks for a charge, where it is offered. */
 export type Asks = (charge: Charge) => Pick<Quote, 'accepts' | 'extensions'>;
 
 /** The quote of every 402; anybody pays by x402 where it is offered. */
-export function quoter(settings: { base_url: string; eur_usd: number; x402?: Asks | undefined }): Payments['quote'] {
-  const { base_url, eur_usd, x402 } = settings;
+export function quoter(settings: {
+  base_url: string;
+  eur_usd: number;
+  /** Whether anything can be bought here: a top-up leads nowhere without. */
+  checkout: boolean;
+  x402?: Asks | undefined;
+}): Payments['quote'] {
+  const { base_url, eur_usd, checkout, x402 } = settings;
   return (caller, charge) => ({
     price_eur: eur(charge.micros),
     price_usd: usd(charge.micros, eur_usd),
     how_to_pay: {
-      ...waysToPay(caller, base_url),
+      ...waysToPay(caller, base_url, checkout),
       ...(x402 ? { x402: { url: `${base_url}/.well-known/x402.json` } } : {}),
     },
     x402Version: 2,

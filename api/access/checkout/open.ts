@@ -37,8 +37,8 @@ interface Options {
   log(line: string): void;
 }
 
-/** Puts the checkout together. */
-export async function openCheckout(options: Options): Promise<{ desk: Desk; pages: Pages }> {
+/** Puts the checkout together; `sells`: whether there is any. */
+export async function openCheckout(options: Options): Promise<{ desk: Desk; pages: Pages; sells: boolean }> {
   const { store, base_url, log } = options;
   const stripe = options.stripe === undefined ? null : await openStripe(options.stripe);
   const playing = stripe === null && isLoopback(base_url);
@@ -54,6 +54,7 @@ export async function openCheckout(options: Options): Promise<{ desk: Desk; page
     return { kind, plan, eur: eur(amount), email, state: standing, play: provider === 'sandbox' };
   };
   return {
+    sells: stripe !== null || playing,
     desk: checkoutDesk({ store, base_url, provider: stripe ?? (playing ? 'sandbox' : null), log }),
     pages: {
       look: (session, now) => look(session, now),

@@ -1,0 +1,63 @@
+// What a record's page shows beside its values: records like it by name, and how its public numbers went.
+import { changelog } from '../../data/changelog.ts';
+import type { StoredRecord } from '../../data/model.ts';
+import type { Asking } from '../../data/plan.ts';
+import type { Release } from '../../data/release.ts';
+import { NUMERIC } from '../../packs/schema.ts';
+import { printValue } from '../formats/page-print.ts';
+import type { Beside } from '../formats/record-html.ts';
+import type { Course } from '../formats/spark.ts';
+
+/** Similar records and courses on a page. */
+const SIMILAR = 6;
+const COURSES = 4;
+/** Changes of a record that are looked at, of the last year. */
+const CHANGES = 200;
+
+/** Asks the release; public attributes only, and names alone of other records. */
+export async function besideRecord(
+  release: Release,
+  record: StoredRecord,
+  ordinal: number,
+  now: Date,
+  asking: Asking,
+): Promise<Beside> {
+  const { engine, pack } = release;
+  const plan = { subject: ordinal, where: [], differBy: null, limit: SIMILAR };
+  const [like, changes] = await Promise.all([
+    engine.similar(plan, asking),
+    changelog(
+      release,
+      { days: 365, limit: CHANGES, offset: 0, attribute: null, entity: record.id, type: 'all' },
+      now,
+      asking,
+    ),
+  ]);
+  const bodies = await engine.bodies(
+    like.map((each) => each.ordinal),
+    asking,
+  );
+  const open = pack.attributes.some((attribute) => attribute.public && attribute.name === pack.group_by);
+  const similar = bodies.map(({ body }) => {
+    const { slug, name, attributes } = JSON.parse(body) as StoredRecord;
+    const group = open ? attributes[pack.group_by] : undefined;
+    return { slug, name, group: group === undefined ? '' : printValue(group) };
+  });
+  const numbers = pack.attributes.filter((attribute) => attribute.public && NUMERIC.includes(attribute.type));
+  const courses = numbers.flatMap(({ name }): Course[] => {
+    const told = changes.items.filter(({ attribute }) => attribute === name).reverse();
+    const points = told.flatMap(({ new_value, observed_at }) =>
+      typeof new_value === 'number' ? [{ at: observed_at, value: new_value }] : [],
+    );
+    const [first] = told;
+    // Of a number that was there before the first change, its older value is the beginning.
+    if (first && typeof first.old_value === 'number')
+      points.unshift({
+        at: new Date(Math.max(0, now.getTime() - 365 * 86_400_000)).toISOString(),
+        value: first.old_value,
+      });
+    const until = record.provenance[name]?.observed_at;
+    return points.length < 2 || until === undefined ? [] : [{ attribute: name, points, until }];
+  });
+  return { similar, courses: courses.slice(0, COURSES) };
+}
