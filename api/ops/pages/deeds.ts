@@ -1,0 +1,51 @@
+// The log of who did what: decisions, grants, revocations, opt-outs, edits of owners, sign-ins.
+import { html } from 'hono/html';
+import { deeds, type RecordedDeed } from '../../../data/state/audit.ts';
+import { ApiError } from '../../errors.ts';
+import { type Answer, type Asked, type OpsParts, one } from '../asked.ts';
+import { clock, type Piece } from '../words.ts';
+
+const PAGE = 50;
+
+/** GET /ops/log. */
+export async function auditLog({ store }: OpsParts, asked: Asked, who: string): Promise<Answer> {
+  const given = one(asked, 'before');
+  if (given !== undefined && !/^\d{1,15}$/.test(given))
+    throw new ApiError('validation_failed', 'before: must be the number of a line', {
+      detail: [{ loc: ['query', 'before'], msg: 'must be the number of a line', type: 'int_parsing' }],
+    });
+  const found = await deeds(store, { before: given === undefined ? null : Number(given), limit: PAGE + 1 });
+  const rows = found.slice(0, PAGE);
+  const last = found.length > PAGE ? rows.at(-1) : undefined;
+  const table = html`<table class="rows"><thead><tr><th scope="col">When (UTC)</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">About</th></tr></thead>
+<tbody>${rows.map(
+    (row) =>
+      html`<tr><th scope="row">${clock(row.at)}</th><td data-name="Who">${row.who}</td><td data-name="What">${row.action}</td><td data-name="About">${about(row)}</td></tr>`,
+  )}</tbody></table>`;
+  const body = html`<p class="lead">Nothing in this log can be changed, by anybody.</p>
+${rows.length === 0 ? html`<p class="empty">Nobody has done anything yet.</p>` : table}
+${last === undefined ? '' : html`<nav class="pages" aria-label="Pages"><span></span><span></span><a rel="next" href="/ops/log?before=${last.id}">Older</a></nav>`}`;
+  return { page: { title: 'Log', body, at: { place: 'log', who } } };
+}
+
+function about({ action, dataset, entity_id, subject, told }: RecordedDeed): Piece {
+  const what =
+    subject === null
+      ? ''
+      : /^(approve|reject)$/.test(action)
+        ? html`<a href="/ops/review/${subject}">item</a> `
+        : /^(grant|revoke)$/.test(action)
+          ? html`<a href="/ops/keys/${subject}">key</a> `
+          : '';
+  const record = entity_id === null ? '' : html`${dataset} <code>${entity_id}</code>`;
+  return html`${what}${record}${told === '{}' ? '' : html`<small>${words(told)}</small>`}`;
+}
+
+/** What else there is to know, without the signs of JSON. */
+function words(told: string): string {
+  const parsed = JSON.parse(told) as Record<string, unknown>;
+  return Object.entries(parsed)
+    .filter(([, each]) => each !== null)
+    .map(([name, each]) => `${name}: ${typeof each === 'string' ? each : JSON.stringify(each)}`)
+    .join(' · ');
+}

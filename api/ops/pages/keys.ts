@@ -1,0 +1,152 @@
+// Keys: find one, see what it has and did, grant, revoke.
+import { html } from 'hono/html';
+import type { Asker } from '../../../data/accounts.ts';
+import { findKeys, type Key, keyById } from '../../../data/state/keys.ts';
+import { type Entry, entriesOf } from '../../../data/state/ledger.ts';
+import { currentPlan, SUBSCRIPTIONS } from '../../../data/subscriptions.ts';
+import { ApiError } from '../../errors.ts';
+import { type Answer, type Asked, type OpsParts, one } from '../asked.ts';
+import { badge, clock, moment, money, type Piece } from '../words.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const PAGE = 30;
+/** Movements that a key's page shows. */
+const MOVEMENTS = 50;
+/** Most that one grant gives, in EUR. */
+const MOST = 100_000;
+
+/** GET /ops/keys. */
+export async function keysPage({ store, now }: OpsParts, asked: Asked, who: string): Promise<Answer> {
+  const q = (one(asked, 'q') ?? '').slice(0, 200);
+  const [, created_at, id = ''] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(one(asked, 'before') ?? '') ?? [];
+  const before = created_at === undefined ? null : { created_at: Number(created_at), id };
+  const found = await findKeys(store, q, PAGE + 1, before);
+  const rows = found.slice(0, PAGE);
+  const last = found.length > PAGE ? rows.at(-1) : undefined;
+  const older =
+    last && `/ops/keys?${new URLSearchParams({ ...(q === '' ? {} : { q }), before: `${last.created_at}.${last.id}` })}`;
+  const none = q === '' ? 'Nobody has a key yet.' : 'No key fits.';
+  const body = html`<form class="find" method="get" action="/ops/keys" role="search">
+<label for="q">E-mail address or id</label>
+<input id="q" name="q" type="search" value="${q}" autocomplete="off" spellcheck="false"> <button>Find</button></form>
+${rows.length === 0 ? html`<p class="empty">${none}</p>` : keyTable(rows, now())}
+${older === undefined ? '' : html`<nav class="pages" aria-label="Pages"><span></span><span></span><a rel="next" href="${older}">Older</a></nav>`}`;
+  return { page: { title: 'Keys', body, at: { place: 'keys', who } } };
+}
+
+function keyTable(rows: readonly Key[], now: Date): Piece {
+  return html`<table class="rows"><thead><tr><th scope="col">E-mail</th><th scope="col">Plan</th><th scope="col" class="n">Balance</th><th scope="col">Made</th><th scope="col">State</th></tr></thead>
+<tbody>${rows.map(
+    (key) =>
+      html`<tr><th scope="row"><a href="/ops/keys/${key.id}">${key.email}</a></th><td data-name="Plan">${currentPlan(key, now.getTime())}</td><td class="n" data-name="Balance">${money(key.balance)}</td><td data-name="Made">${moment(key.created_at, now)}</td><td data-name="State">${state(key)}</td></tr>`,
+  )}</tbody></table>`;
+}
+
+const state = ({ revoked_at, balance }: Key): Piece =>
+  revoked_at !== null ? badge('revoked', 'plain') : balance < 0 ? badge('below zero', 'bad') : badge('live', 'good');
+
+async function keyOf({ store }: OpsParts, asked: Asked): Promise<Key> {
+  const id = (asked.params['key_id'] ?? '').toLowerCase();
+  const key = UUID.test(id) ? await keyById(store, id) : null;
+  if (key === null) throw new ApiError('not_found', 'There is no key with this id.');
+  return key;
+}
+
+/** GET /ops/keys/{key_id}. */
+export async function keyPage(parts: OpsParts, asked: Asked, who: string): Promise<Answer> {
+  return shown(parts, await keyOf(parts, asked), who, { done: one(asked, 'done') });
+}
+
+interface Told {
+  done?: string | undefined;
+  /** What was wrong with a grant, and what stood in its fields. */
+  wrong?: string;
+  entered?: { amount: string; plan: string; reason: string };
+}
+
+async function shown({ store, now }: OpsParts, key: Key, who: string, told: Told): Promise<Answer> {
+  const at = now();
+  const rows = await entriesOf(store, key.id, MOVEMENTS, null);
+  const done = { grant: 'Granted.', revoke: 'Revoked: the key works no more, in any process.' }[told.done ?? ''];
+  const live = key.revoked_at === null;
+  const body = html`${done === undefined ? '' : html`<p class="said" role="status">${done}</p>`}
+<dl class="sum key-facts">
+<div><dt>State</dt><dd>${state(key)}${live ? '' : html` ${moment(key.revoked_at ?? 0, at)}`}</dd></div>
+<div><dt>Id</dt><dd><code>${key.id}</code></dd></div>
+<div><dt>Plan</dt><dd>${currentPlan(key, at.getTime())}${key.plan_until === null ? '' : html` until ${clock(key.plan_until)} UTC`}</dd></div>
+<div><dt>Made</dt><dd>${moment(key.created_at, at)}</dd></div>
+<div class="total"><dt>Balance</dt><dd>${money(key.balance)}</dd></div></dl>
+${live ? html`<div class="two">${grantForm(key, told)}${revokeForm(key)}</div>` : ''}
+<section aria-labelledby="moves"><h2 id="moves">Movements</h2>${rows.length === 0 ? html`<p class="empty">None.</p>` : movements(rows)}${rows.length === MOVEMENTS ? html`<p class="hint">The last ${MOVEMENTS}.</p>` : ''}</section>`;
+  const above = html`<p class="crumbs"><a href="/ops/keys">Keys</a></p>`;
+  const page = { title: key.email, above, body, at: { place: 'keys' as const, who } };
+  return { page, status: told.wrong === undefined ? 200 : 422 };
+}
+
+function grantForm({ id, plan }: Key, { wrong, entered }: Told): Piece {
+  const { amount = '', plan: chosen = '', reason = '' } = entered ?? {};
+  return html`<section aria-labelledby="grant"><h2 id="grant">Grant</h2><form class="ask" method="post" action="/ops/keys/${id}/grant">
+${wrong === undefined ? '' : html`<p class="wrong" role="alert" id="grant-wrong">${wrong}</p>`}
+<label for="amount">Credit in EUR</label><input id="amount" name="amount" inputmode="decimal" autocomplete="off" maxlength="12" placeholder="none" value="${amount}"${wrong === undefined ? '' : html` aria-invalid="true" aria-describedby="grant-wrong"`}>
+<label for="plan">Plan</label><select id="plan" name="plan"><option value="">leave it at ${plan}</option>${Object.keys(SUBSCRIPTIONS).map((each) => html`<option${each === chosen ? html` selected` : ''}>${each}</option>`)}</select>
+<label for="reason">Why</label><input id="reason" name="reason" autocomplete="off" maxlength="500" value="${reason}">
+<button class="button">Grant</button></form></section>`;
+}
+
+function revokeForm({ id }: Key): Piece {
+  return html`<section aria-labelledby="revoke"><h2 id="revoke">Revoke</h2><p>The key stops working at once, in every process, for good. Its credit stays on record, and a plan that is paid by the month is billed no more.</p>
+<details><summary>Revoke this key</summary><form method="post" action="/ops/keys/${id}/revoke"><button class="danger">Yes, revoke it for good</button></form></details></section>`;
+}
+
+function movements(rows: readonly Entry[]): Piece {
+  return html`<table class="rows"><thead><tr><th scope="col">When (UTC)</th><th scope="col">Kind</th><th scope="col">For</th><th scope="col" class="n">Amount</th><th scope="col" class="n">Balance</th></tr></thead>
+<tbody>${rows.map(
+    ({ at, kind, operation, dataset, note, amount, balance }) =>
+      html`<tr><th scope="row">${clock(at)}</th><td data-name="Kind">${kind}</td><td data-name="For">${[operation, dataset, note].filter(Boolean).join(' · ') || '—'}</td><td class="n" data-name="Amount">${amount > 0 ? '+' : ''}${money(amount)}</td><td class="n" data-name="Balance">${money(balance ?? 0)}</td></tr>`,
+  )}</tbody></table>`;
+}
+
+/** Micro-euros of a field; null for an empty one, undefined for what is no amount. */
+function microsOf(typed: string): number | null | undefined {
+  const text = typed
+    .trim()
+    .replace(/\s*(€|EUR)$/i, '')
+    .replace(',', '.');
+  if (text === '') return null;
+  if (!/^\d{1,6}(\.\d{1,6})?$/.test(text)) return undefined;
+  const micros = Math.round(Number(text) * 1e6);
+  return micros > 0 && micros <= MOST * 1e6 ? micros : undefined;
+}
+
+/** POST /ops/keys/{key_id}/grant. */
+export async function postGrant(parts: OpsParts, asked: Asked, who: string): Promise<Answer> {
+  const key = await keyOf(parts, asked);
+  const field = (name: string) => asked.form?.get(name) ?? '';
+  const entered = { amount: field('amount'), plan: field('plan'), reason: field('reason').slice(0, 500) };
+  const amount = microsOf(entered.amount);
+  const plan = entered.plan === '' ? null : entered.plan;
+  const wrong = (why: string) => shown(parts, key, who, { wrong: why, entered });
+  if (key.revoked_at !== null) return wrong('This key is revoked; nothing can be granted to it.');
+  if (amount === undefined)
+    return wrong(`Write an amount above 0 and up to ${MOST} EUR, such as 5 or 0.50, or leave the field empty.`);
+  if (plan !== null && !Object.hasOwn(SUBSCRIPTIONS, plan)) return wrong('There is no such plan.');
+  if (amount === null && plan === null) return wrong('Grant credit, a plan, or both.');
+  const reason = entered.reason.trim() || 'grant';
+  await parts.accounts.grant(key.id, { amount: amount ?? 0, plan, reason }, askerOf(parts, asked, who));
+  return { to: `/ops/keys/${key.id}?done=grant` };
+}
+
+/** POST /ops/keys/{key_id}/revoke. */
+export async function postRevoke(parts: OpsParts, asked: Asked, who: string): Promise<Answer> {
+  const key = await keyOf(parts, asked);
+  if (key.revoked_at === null) await parts.accounts.revoke(key.id, askerOf(parts, asked, who));
+  return { to: `/ops/keys/${key.id}?done=revoke` };
+}
+
+const askerOf = ({ now }: OpsParts, { address, request_id }: Asked, operator: string): Asker => ({
+  key: null,
+  operator,
+  address,
+  request_id,
+  now: now().getTime(),
+});

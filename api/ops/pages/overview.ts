@@ -1,0 +1,237 @@
+// The first page: what waits for somebody, how much is asked, how fresh the data is, when the next night runs.
+import { html } from 'hono/html';
+import { reviewEntries } from '../../../data/review.ts';
+import { matters } from '../../../data/state/attention.ts';
+import { keyFigures, moneyByDay } from '../../../data/state/figures.ts';
+import { type Bar, FAULTS, GOOD, trafficBars, trafficBy } from '../../../data/state/traffic.ts';
+import { plural, printShare } from '../../formats/page-print.ts';
+import { type Answer, type Asked, type DatasetStanding, type OpsParts, one } from '../asked.ts';
+import { bars, everyStep, length } from '../charts.ts';
+import { badge, cents, count, lasting, moment, ms, type Piece, type Pieces } from '../words.ts';
+import { reviewFragment } from './review.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** A night that is later than this was missed. */
+const LATE = 6 * HOUR;
+
+/** Spans that the traffic is shown over, with the step of their bars. */
+const SPANS = {
+  day: { name: '24 hours', back: DAY, step: HOUR },
+  week: { name: '7 days', back: 7 * DAY, step: 6 * HOUR },
+  month: { name: '30 days', back: 30 * DAY, step: DAY },
+} as const;
+type Span = keyof typeof SPANS;
+
+const spanOf = (asked: Asked): Span => {
+  const named = one(asked, 'span');
+  return named === 'week' || named === 'month' ? named : 'day';
+};
+
+/** Everything that the first page says, at one moment. */
+async function gathered(parts: OpsParts, span: Span) {
+  const { store, reviewing } = parts;
+  const now = parts.now();
+  const at = now.getTime();
+  await parts.flush();
+  const { back, step } = SPANS[span];
+  const since = Math.floor((at - back) / step) * step + step;
+  const [standings, traffic, today, outcomes, operations, open, waiting, keys, month] = await Promise.all([
+    parts.standings(now),
+    trafficBars(store, since, step),
+    trafficBars(store, Math.floor((at - DAY) / HOUR) * HOUR + HOUR, HOUR),
+    trafficBy(store, 'outcome', since),
+    trafficBy(store, 'operation', since),
+    reviewEntries(reviewing, { status: 'open', dataset: null, limit: 5, offset: 0 }),
+    matters(store, at),
+    keyFigures(store, at - DAY),
+    moneyByDay(store, at - 30 * DAY),
+  ]);
+  return { now, span, since, step, standings, traffic, today, outcomes, operations, open, waiting, keys, month };
+}
+type Gathered = Awaited<ReturnType<typeof gathered>>;
+
+const total = (list: readonly Bar[], of: (bar: Bar) => number) => list.reduce((sum, bar) => sum + of(bar), 0);
+
+/** GET /ops/stats.json. */
+export async function statsJson(parts: OpsParts, asked: Asked): Promise<Answer> {
+  const all = await gathered(parts, spanOf(asked));
+  const told = (bar: Bar) => {
+    const { at, good, refused, faults, charged } = bar;
+    return { at: new Date(at).toISOString(), answered: good, refused, faults, charged_eur: charged / 1e6 };
+  };
+  const by = ({ name, calls, took, longest, charged }: Gathered['operations'][number]) => ({
+    name,
+    calls,
+    mean_seconds: calls === 0 ? null : took / calls / 1e6,
+    longest_seconds: longest / 1e6,
+    charged_eur: charged / 1e6,
+  });
+  return {
+    json: {
+      at: all.now.toISOString(),
+      datasets: all.standings,
+      traffic: {
+        span: all.span,
+        bars: all.traffic.map(told),
+        outcomes: all.outcomes.map(by),
+        operations: all.operations.map(by),
+      },
+      review: { open: all.open.total },
+      keys: {
+        live: all.keys.live,
+        made_today: all.keys.fresh,
+        credit_eur: all.keys.credit / 1e6,
+        plans: all.keys.plans,
+      },
+      money: all.month.map((day) => ({
+        date: new Date(day.at).toISOString().slice(0, 10),
+        cards_eur: day.cards / 1e6,
+        x402_eur: day.x402 / 1e6,
+      })),
+      attention: all.waiting.map(({ amount, at, ...rest }) => ({
+        ...rest,
+        amount_eur: amount === null ? null : amount / 1e6,
+        at: new Date(at).toISOString(),
+      })),
+    },
+  };
+}
+
+/** GET /ops. */
+export async function overviewPage(parts: OpsParts, asked: Asked, who: string): Promise<Answer> {
+  const all = await gathered(parts, spanOf(asked));
+  const names = await reviewFragment(parts, all.open);
+  const body: Pieces = html`<div id="now" hx-get="/ops/partials/now?span=${all.span}" hx-trigger="every 30s">${now(all)}</div>
+<section aria-labelledby="waits"><div class="head"><h2 id="waits">Review</h2><a href="/ops/review${all.open.total === 0 ? '?status=all' : ''}">${all.open.total === 0 ? 'What was decided' : `All ${count(all.open.total)} open`}</a></div>
+<div id="queue" hx-get="/ops/partials/review?limit=5" hx-trigger="every 30s">${names}</div></section>`;
+  return { page: { title: 'Overview', body, at: { place: 'overview', who } } };
+}
+
+/** GET /ops/partials/now: the figures, for a page that is open already. */
+export async function nowPiece(parts: OpsParts, asked: Asked): Promise<Answer> {
+  return { piece: String(now(await gathered(parts, spanOf(asked)))) };
+}
+
+function now(all: Gathered): Piece {
+  return html`${calls(all)}
+${figures(all)}
+${traffic(all)}
+${datasets(all)}
+${tables(all)}`;
+}
+
+/** What somebody has to do, before anything else. */
+function calls({ standings, waiting, open, today, now }: Gathered): Piece {
+  const list: [string, string, string][] = [];
+  const people = open.items.filter(({ request, kind }) => request !== null && kind !== 'notice').length;
+  if (people > 0)
+    list.push(['/ops/review', plural(people, 'request'), people === 1 ? 'waits for an answer' : 'wait for an answer']);
+  if (waiting.length > 0)
+    list.push(['/ops/money', plural(waiting.length, 'payment'), waiting.length === 1 ? 'needs a look' : 'need a look']);
+  for (const { dataset, state, runs, due } of standings) {
+    const [last] = runs;
+    if (state === 'damaged') list.push(['/ops/nights', dataset, 'has a release that cannot be opened']);
+    else if (state === 'missing') list.push(['/ops/nights', dataset, 'has no release yet']);
+    if (last?.outcome === 'failed') list.push(['/ops/nights', dataset, 'failed in its last night']);
+    else if (last?.outcome === 'refused') list.push(['/ops/nights', dataset, 'was refused in its last night']);
+    else if (due !== null && Date.parse(due) < now.getTime() - LATE)
+      list.push(['/ops/nights', dataset, 'missed its night']);
+  }
+  const faults = total(today, (bar) => bar.faults);
+  if (faults > 0) list.push(['#errors', plural(faults, 'fault'), 'of ours in 24 hours']);
+  if (list.length === 0) return html`<p class="calm">Nothing waits for you.</p>`;
+  return html`<ul class="calls" aria-label="What waits for you">${list.map(
+    ([href, what, why]) => html`<li><a href="${href}"><strong>${what}</strong> ${why}</a></li>`,
+  )}</ul>`;
+}
+
+function figures({ today, keys, month, open, operations }: Gathered): Piece {
+  const asked = total(today, (bar) => bar.good + bar.refused + bar.faults);
+  const took = operations.reduce((sum, each) => sum + each.took, 0);
+  const counted = operations.reduce((sum, each) => sum + each.calls, 0);
+  const came = month.reduce((sum, day) => sum + day.cards + day.x402, 0);
+  const tile = (name: string, what: string, more: string) =>
+    html`<div><dt>${name}</dt><dd>${what}<small>${more}</small></dd></div>`;
+  return html`<dl class="tiles">
+${tile('Calls, 24 hours', count(asked), counted === 0 ? 'none yet' : `${ms(took / counted)} on average`)}
+${tile('Charged, 24 hours', cents(total(today, (bar) => bar.charged)), `${cents(came)} came in within 30 days`)}
+${tile('Keys', count(keys.live), `${count(keys.fresh)} new today · ${cents(keys.credit)} of credit`)}
+${tile('To review', count(open.total), open.total === 0 ? 'nothing open' : 'open')}
+</dl>`;
+}
+
+function traffic({ traffic: found, since, step, span, now }: Gathered): Piece {
+  const columns = everyStep(
+    since,
+    now.getTime(),
+    step,
+    found.map(({ at, good, refused, faults }) => ({ at, parts: [good, refused, faults] })),
+    3,
+  );
+  const clock = (at: number) => new Date(at).toISOString();
+  const chart = bars({
+    about: `Calls over ${SPANS[span].name}: ${count(total(found, (bar) => bar.good))} answered, ${count(total(found, (bar) => bar.refused))} refused, ${count(total(found, (bar) => bar.faults))} faults.`,
+    series: [
+      { name: 'answered', mark: 'm0' },
+      { name: 'refused', mark: 'm1' },
+      { name: 'faults', mark: 'm2' },
+    ],
+    columns,
+    amount: count,
+    time: (at) => (step === DAY ? clock(at).slice(0, 10) : clock(at).slice(0, 16).replace('T', ' ')),
+    tick: (at) => (span === 'day' ? clock(at).slice(11, 16) : clock(at).slice(5, 10)),
+  });
+  const choice = Object.entries(SPANS).map(
+    ([name, each]) =>
+      html`<a href="/ops?span=${name}"${name === span ? html` aria-current="true"` : ''}>${each.name}</a>`,
+  );
+  return html`<section aria-labelledby="traffic"><div class="head"><h2 id="traffic">Traffic</h2><nav class="spans" aria-label="Span of the traffic">${choice}</nav></div>
+${found.length === 0 ? html`<p class="empty">No calls yet. Each process adds what it counted every few seconds.</p>` : chart}</section>`;
+}
+
+/** The mood of a share of values that are within their limits. */
+const fresh = (share: number) => (share >= 0.9 ? 'm0' : share >= 0.6 ? 'm1' : 'm2');
+
+function datasets({ standings, now }: Gathered): Piece {
+  const row = (each: DatasetStanding) => {
+    const { dataset, records, within_sla, median_age_hours, next_collection, runs, state } = each;
+    const [last] = runs;
+    return html`<tr><th scope="row"><a href="/ops/nights#${dataset}">${dataset}</a>${state === 'open' ? '' : html` ${badge(state, 'bad')}`}</th>
+<td class="n" data-name="Records">${count(records)}</td>
+<td data-name="Within their limit">${within_sla === null ? '—' : html`<span class="meter">${length(within_sla, 1, fresh(within_sla))}<span>${printShare(within_sla)}</span></span>`}</td>
+<td class="n" data-name="Median age">${median_age_hours === null ? '—' : `${count(Math.round(median_age_hours))} h`}</td>
+<td data-name="Last night">${last === undefined ? 'never' : html`${outcomeBadge(last.outcome)} ${moment(last.at, now)}<small>${lasting(last.seconds)}</small>`}</td>
+<td data-name="Next night">${next_collection === null ? 'never' : moment(next_collection, now)}</td></tr>`;
+  };
+  return html`<section aria-labelledby="fresh"><h2 id="fresh">Datasets</h2>
+${
+  standings.length === 0
+    ? html`<p class="empty">No packs are loaded.</p>`
+    : html`<table class="rows"><thead><tr><th scope="col">Dataset</th><th scope="col" class="n">Records</th><th scope="col">Values within their limit</th><th scope="col" class="n">Median age</th><th scope="col">Last night</th><th scope="col">Next night</th></tr></thead><tbody>${standings.map(row)}</tbody></table>`
+}</section>`;
+}
+
+/** What became of a run. */
+export function outcomeBadge(outcome: DatasetStanding['runs'][number]['outcome']): Piece {
+  return badge(outcome, outcome === 'released' ? 'good' : outcome === 'unchanged' ? 'plain' : 'bad');
+}
+
+function tables({ outcomes, operations, span }: Gathered): Piece {
+  const wrong = outcomes.filter(({ name }) => !GOOD.includes(name));
+  const most = Math.max(1, ...operations.map(({ calls: n }) => n));
+  const errors = wrong.map(
+    ({ name, calls: n }) =>
+      html`<tr><th scope="row"><code>${name}</code>${FAULTS.includes(name) ? html` ${badge('ours', 'bad')}` : ''}</th><td class="n">${count(n)}</td></tr>`,
+  );
+  const rows = operations
+    .slice(0, 8)
+    .map(
+      (each) =>
+        html`<tr><th scope="row"><code>${each.name}</code></th><td><span class="meter">${length(each.calls, most)}<span>${count(each.calls)}</span></span></td><td class="n">${ms(each.took / each.calls)}</td><td class="n">${ms(each.longest)}</td></tr>`,
+    );
+  return html`<div class="two">
+<section aria-labelledby="asked"><h2 id="asked">Asked most</h2>${rows.length === 0 ? html`<p class="empty">Nothing within ${SPANS[span].name}.</p>` : html`<table class="asked"><thead><tr><th scope="col">Operation</th><th scope="col">Calls</th><th scope="col" class="n">Mean</th><th scope="col" class="n">Longest</th></tr></thead><tbody>${rows}</tbody></table>`}</section>
+<section aria-labelledby="errors"><h2 id="errors">Refused and failed</h2>${errors.length === 0 ? html`<p class="empty">Nothing within ${SPANS[span].name}.</p>` : html`<table><thead><tr><th scope="col">Code</th><th scope="col" class="n">Calls</th></tr></thead><tbody>${errors}</tbody></table>`}</section>
+</div>`;
+}

@@ -1,0 +1,39 @@
+// What the list of the review and the page of one item share: names of the kinds, units, and the two buttons.
+import { html } from 'hono/html';
+import type { ReviewEntry } from '../../../data/review.ts';
+import { printValue } from '../../formats/page-print.ts';
+import type { OpsParts } from '../asked.ts';
+import type { Piece } from '../words.ts';
+
+/** What is asked, in a few words. */
+export const KINDS: Record<ReviewEntry['kind'], string> = {
+  conflict: 'sources disagree',
+  jump: 'unusual jump',
+  opt_out: 'asks to be removed',
+  claim: 'claims a record',
+  notice: 'was removed',
+};
+
+/** Unit of the attribute that an entry is about. */
+export function unitOf({ reviewing }: OpsParts, { dataset, attribute }: ReviewEntry): string | null {
+  const pack = reviewing.editing.current(dataset)?.pack;
+  return pack?.attributes.find(({ name }) => name === attribute)?.unit ?? null;
+}
+
+/** The two buttons; each says what it does. */
+export function verdictForm({ id, kind, facts }: ReviewEntry, swap = true): Piece {
+  const short = (text: string) => (text.length > 24 ? `${text.slice(0, 23)}…` : text);
+  const told = facts.map(({ value: each }) => (each === null ? 'no value' : short(printValue(each))));
+  const [approve, reject] = {
+    conflict: [`Publish ${told[1]}`, `Keep ${told[0]}`],
+    jump: [`Publish ${told[1]}`, `Keep ${told[0]}`],
+    opt_out: ['Remove the record', 'Decline'],
+    claim: ['Send the link', 'Decline'],
+    notice: ['It stays removed', 'Show it again'],
+  }[kind] as [string, string];
+  const button = (verdict: 'approve' | 'reject', text: string, mark: string) => {
+    const live = swap ? html` hx-post="/ops/review/${id}/${verdict}" hx-target="#i-${id}" hx-swap="outerHTML"` : '';
+    return html`<form method="post" action="/ops/review/${id}/${verdict}"${live}><button${mark === '' ? '' : html` class="${mark}"`}><span class="verb">${verdict === 'approve' ? 'Approve' : 'Reject'}</span> ${text}</button></form>`;
+  };
+  return html`<div class="verdicts">${button('approve', approve, 'button')}${button('reject', reject, '')}</div>`;
+}

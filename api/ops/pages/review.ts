@@ -1,0 +1,178 @@
+// The review: what waits for a person as a list, and the answers to approve and reject.
+import { html } from 'hono/html';
+import { decideEntry, type ReviewEntry, type ReviewStatus, reviewEntries, type Verdict } from '../../../data/review.ts';
+import { recordNames, reviewCase } from '../../../data/review-case.ts';
+import { ApiError } from '../../errors.ts';
+import { type Answer, type Asked, type OpsParts, one } from '../asked.ts';
+import { badge, clock, count, moment, type Piece, value } from '../words.ts';
+import { caseBody } from './review-case.ts';
+import { KINDS, unitOf, verdictForm } from './review-parts.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const STATUSES = ['open', 'approved', 'rejected', 'all'] as const;
+/** Entries of a page. */
+const PAGE = 20;
+
+function refuse(name: string, msg: string, type: string, where = 'query'): never {
+  throw new ApiError('validation_failed', `${name}: ${msg}`, { detail: [{ loc: [where, name], msg, type }] });
+}
+
+function whole(asked: Asked, name: string, fallback: number, least: number, most: number): number {
+  const given = one(asked, name);
+  if (given === undefined) return fallback;
+  const n = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
+  return n >= least && n <= most ? n : refuse(name, `must be a whole number from ${least} to ${most}`, 'int_parsing');
+}
+
+function statusOf(asked: Asked): (typeof STATUSES)[number] {
+  const given = one(asked, 'status') ?? 'open';
+  const status = STATUSES.find((each) => each === given);
+  return status ?? refuse('status', `must be one of ${STATUSES.join(', ')}`, 'enum');
+}
+
+const wanted = (status: (typeof STATUSES)[number]): ReviewStatus | null => (status === 'all' ? null : status);
+
+function datasetOf({ reviewing }: OpsParts, asked: Asked): string | null {
+  const given = one(asked, 'dataset');
+  if (given === undefined || given === '') return null;
+  return reviewing.datasets.includes(given) ? given : refuse('dataset', 'is no dataset here', 'enum');
+}
+
+/** GET /ops/review.json. */
+export async function reviewJson(parts: OpsParts, asked: Asked): Promise<Answer> {
+  const unknown = Object.keys(asked.query).find((name) => !['status', 'limit', 'offset', 'dataset'].includes(name));
+  if (unknown !== undefined)
+    throw new ApiError('invalid_parameter', `There is no parameter ${unknown.slice(0, 60)} here.`);
+  const limit = whole(asked, 'limit', 100, 1, 1000);
+  const offset = whole(asked, 'offset', 0, 0, 1_000_000);
+  const query = { status: wanted(statusOf(asked)), dataset: datasetOf(parts, asked), limit, offset };
+  const { items, total } = await reviewEntries(parts.reviewing, query);
+  return { json: { items, total } };
+}
+
+/** GET /ops/review. */
+export async function reviewPage(parts: OpsParts, asked: Asked, who: string): Promise<Answer> {
+  const status = statusOf(asked);
+  const dataset = datasetOf(parts, asked);
+  const offset = whole(asked, 'offset', 0, 0, 1_000_000);
+  const found = await reviewEntries(parts.reviewing, { status: wanted(status), dataset, limit: PAGE, offset });
+  const at = (more: { status?: string; dataset?: string | null; offset?: number }) => {
+    const { status: s = status, dataset: d = dataset, offset: o = 0 } = more;
+    const query = new URLSearchParams({
+      ...(s === 'open' ? {} : { status: s }),
+      ...(d ? { dataset: d } : {}),
+      ...(o > 0 ? { offset: String(o) } : {}),
+    });
+    return `/ops/review${query.size === 0 ? '' : `?${query}`}`;
+  };
+  const tab = (name: string, here: boolean, href: string) =>
+    html`<a href="${href}"${here ? html` aria-current="true"` : ''}>${name}</a>`;
+  const last = Math.min(found.total, offset + PAGE);
+  const body = html`<div class="filters"><nav class="spans" aria-label="State">${STATUSES.map((each) => tab(each, each === status, at({ status: each })))}</nav>
+<nav class="spans" aria-label="Dataset">${tab('every dataset', dataset === null, at({ dataset: '' }))}${parts.reviewing.datasets.map((id) => tab(id, id === dataset, at({ dataset: id })))}</nav></div>
+${await reviewFragment(parts, found, status)}
+${
+  found.total > PAGE
+    ? html`<nav class="pages" aria-label="Pages">${offset > 0 ? html`<a rel="prev" href="${at({ offset: Math.max(0, offset - PAGE) })}">Newer</a>` : html`<span></span>`}<span>${count(offset + 1)} to ${count(last)} of ${count(found.total)}</span>${last < found.total ? html`<a rel="next" href="${at({ offset: offset + PAGE })}">Older</a>` : html`<span></span>`}</nav>`
+    : ''
+}`;
+  return { page: { title: 'Review', body, at: { place: 'review', who } } };
+}
+
+/** GET /ops/partials/review. */
+export async function reviewPiece(parts: OpsParts, asked: Asked): Promise<Answer> {
+  const limit = whole(asked, 'limit', PAGE, 1, 100);
+  const status = statusOf(asked);
+  const found = await reviewEntries(parts.reviewing, {
+    status: wanted(status),
+    dataset: datasetOf(parts, asked),
+    limit,
+    offset: 0,
+  });
+  return { piece: String(await reviewFragment(parts, found, status)) };
+}
+
+/** The list itself. */
+export async function reviewFragment(
+  parts: OpsParts,
+  { items, total }: { items: readonly ReviewEntry[]; total: number },
+  status: string = 'open',
+): Promise<Piece> {
+  if (total === 0)
+    return html`<p class="empty">${status === 'open' ? 'Nothing is open. Sources agree, and nobody asks for anything.' : 'Nothing was decided yet.'}</p>`;
+  const names = await recordNames(parts.reviewing, items);
+  const now = parts.now();
+  return html`<ol class="queue">${items.map((entry) => entryLine(parts, entry, names.get(`${entry.dataset} ${entry.entity_id}`)?.name, now))}</ol>`;
+}
+
+function entryLine(parts: OpsParts, entry: ReviewEntry, name: string | undefined, now: Date): Piece {
+  const { id, kind, dataset, attribute, facts, status, request } = entry;
+  const [kept, other] = facts;
+  const unit = unitOf(parts, entry);
+  const from = (fact: (typeof facts)[number] | undefined) => [unit, fact?.source].filter(Boolean).join(' · ');
+  const mood = request !== null && kind !== 'notice' ? 'wait' : 'plain';
+  const asks =
+    request === null
+      ? html`<dl class="versus"><div><dt>Published</dt><dd>${value(kept?.value)}<small>${from(kept)}</small></dd></div><div><dt>${kind === 'jump' ? 'Held back' : 'Other'}</dt><dd>${value(other?.value)}<small>${from(other)}</small></dd></div></dl>`
+      : html`<p class="asks"><span>${request.contact}</span>${request.reason === null ? '' : html` “${request.reason}”`}<small>${request.because}</small></p>`;
+  return html`<li class="entry" id="i-${id}"><div class="what"><a href="/ops/review/${id}"><strong>${name ?? request?.name ?? entry.entity_id}</strong></a>${attribute === null ? '' : html` <code>${attribute}</code>`}
+<p class="meta">${badge(KINDS[kind], mood)}<span>${dataset}</span><span>${status === 'open' ? moment(entry.opened_at, now) : html`${badge(status, status === 'approved' ? 'good' : 'plain')} ${decidedBy(entry, now)}`}</span></p></div>
+${asks}
+${status === 'open' ? verdictForm(entry) : ''}</li>`;
+}
+
+function decidedBy({ decided_at, decided_by }: ReviewEntry, now: Date): Piece {
+  return html`${decided_by ?? ''} ${decided_at === null ? '' : moment(decided_at, now)}`;
+}
+
+/** The id in an address; 422 for what is none. */
+function idOf(asked: Asked): string {
+  const id = (asked.params['item_id'] ?? '').toLowerCase();
+  return UUID.test(id) ? id : refuse('item_id', 'must be a UUID', 'uuid_parsing', 'path');
+}
+
+const missing = () =>
+  new ApiError(
+    'not_found',
+    'There is no such item: the sources have come to agree since, the record is gone, or it was never there.',
+  );
+
+/** GET /ops/review/{item_id}. */
+export async function reviewCasePage(parts: OpsParts, asked: Asked, who: string): Promise<Answer> {
+  const found = await reviewCase(parts.reviewing, idOf(asked), parts.now().getTime());
+  if (found === null) throw missing();
+  const { entry, record } = found;
+  const name = record?.name ?? entry.request?.name ?? entry.entity_id;
+  return {
+    page: {
+      title: name,
+      above: html`<p class="crumbs"><a href="/ops/review">Review</a> · ${entry.dataset}${entry.attribute === null ? '' : html` · <code>${entry.attribute}</code>`}</p>`,
+      body: caseBody(parts, found),
+      at: { place: 'review', who },
+    },
+  };
+}
+
+/** POST /ops/review/{item_id}/approve and reject. */
+export async function decidePost(parts: OpsParts, asked: Asked, who: string, verdict: Verdict): Promise<Answer> {
+  const id = idOf(asked);
+  const reviewer = { who: `operator ${who}`, now: parts.now().getTime(), request_id: asked.request_id };
+  const decided = await decideEntry(parts.reviewing, id, verdict, reviewer);
+  if (decided.state === 'unknown') throw missing();
+  const { entry, state } = decided;
+  const when = entry.decided_at === null ? '' : ` on ${clock(entry.decided_at)} UTC`;
+  const already = `This was ${entry.status} by ${entry.decided_by ?? 'somebody else'}${when}.`;
+  if (asked.piece) {
+    const names = await recordNames(parts.reviewing, [entry]);
+    const name = names.get(`${entry.dataset} ${entry.entity_id}`)?.name ?? entry.request?.name ?? entry.entity_id;
+    const told =
+      state === 'already'
+        ? already
+        : `${entry.status === 'approved' ? 'Approved' : 'Rejected'}. It shows in every channel now.`;
+    const line = html`<li class="entry done" id="i-${id}" role="status"><div class="what"><a href="/ops/review/${id}"><strong>${name}</strong></a>${entry.attribute === null ? '' : html` <code>${entry.attribute}</code>`}</div><p>${told}</p></li>`;
+    return { piece: String(line), status: state === 'already' ? 409 : 200 };
+  }
+  if (asked.html) return { to: `/ops/review/${id}` };
+  if (state === 'already') throw new ApiError('already_decided', already);
+  return { json: { id, status: entry.status } };
+}
