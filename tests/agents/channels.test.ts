@@ -9,7 +9,7 @@ import { type Listening, listening } from './listening.ts';
 import { connect, type McpClient } from './mcp-clients.ts';
 import { addressOf, type Question, questions } from './questions.ts';
 
-verifies('table.one-registry', 'table.no-repeats', 'pack.no-other-change');
+verifies('error.402-channels', 'table.one-registry', 'table.no-repeats', 'pack.no-other-change');
 
 let app: TestApp;
 let at: Listening;
@@ -109,6 +109,26 @@ it('answers every operation its own question', async () => {
     const { body } = await overRest(question, operator);
     expect(JSON.stringify(body), name).not.toContain('"is_retriable"');
   }
+});
+
+it('keeps what is for accounts, owners and files to REST: no tool, no skill, nothing charged', async () => {
+  const others = EVERY_OPERATION.filter((each) => !callable(EVERY_OPERATION).includes(each)).map(({ name }) => name);
+  expect(others).toEqual(expect.arrayContaining(['keys_create', 'keys_me', 'keys_topup', 'optout', 'claim_request']));
+  const { headers } = await newKey(app, 1);
+  const client = await connect('2025-11-25', `${at.base}/mcp`, headers);
+  clients.push(client);
+  const names = (await client.tools()).map(({ name }) => name);
+  const { body: card } = await app.json('/.well-known/agent-card.json');
+  const skills = (card['skills'] as { id: string }[]).map(({ id }) => id);
+  for (const name of others) {
+    expect([names.includes(name), skills.includes(name)], name).toEqual([false, false]);
+    await expect(client.call(name, { dataset: 'tools', email: 'a@example.org' }), name).rejects.toThrow(/Unknown tool/);
+    const body = JSON.stringify({ message: { messageId: 'm', role: 'ROLE_USER', parts: [{ data: { skill: name } }] } });
+    const refused = await app.ask('/a2a/v1/message:send', { method: 'POST', body, headers });
+    expect(refused.status, name).toBe(400);
+  }
+  const { body } = await app.json('/v1/keys/me', { headers });
+  expect(body['balance_eur']).toBe(1.5);
 });
 
 it('charges a call the same on every channel', async () => {

@@ -2,17 +2,40 @@
 import { ApiError } from '../../errors.ts';
 import { render } from '../../formats/render.ts';
 import type { Context, Operation, Result } from '../../operation.ts';
+import { estimate, fewIn, fitsIn } from './tokens.ts';
 
 /** Tokens of an answer where the address does not say otherwise, and the bounds of what it may say. */
 export const TOKENS = { standard: 20_000, least: 1_000, most: 200_000 } as const;
 
-/** Bytes that surely hold a token: JSON with addresses and numbers comes to about 3.2 of them (bench/mcp.ts). */
-const BYTES_A_TOKEN = 3;
-
 /** What a tool answers: JSON, and the text beside it; null: the JSON is the text. */
 export interface ToolAnswer {
-  json: string;
-  text: string | null;
+  readonly json: string;
+  readonly text: string | null;
+  /** The text as a string of JSON, where the answer had to be written with it. */
+  readonly quoted?: string | undefined;
+  /** The JSON as bytes, where it came as such. */
+  readonly bytes?: Uint8Array<ArrayBuffer> | undefined;
+  /** The same in parts, some of which are kept. */
+  readonly parts?: readonly Uint8Array[] | undefined;
+}
+
+/** JSON that came as bytes, and is read only when somebody asks for the text. */
+class BytesAnswer implements ToolAnswer {
+  readonly text = null;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly parts: readonly Uint8Array[];
+  #json: string | undefined;
+
+  constructor(bytes: Uint8Array<ArrayBuffer>, parts: readonly Uint8Array[] = [bytes]) {
+    this.bytes = bytes;
+    this.parts = parts;
+  }
+
+  get json(): string {
+    const { buffer, byteOffset, byteLength } = this.bytes;
+    this.#json ??= Buffer.from(buffer, byteOffset, byteLength).toString();
+    return this.#json;
+  }
 }
 
 type Body = Record<string, unknown>;
@@ -20,7 +43,6 @@ type Body = Record<string, unknown>;
 /** Keeps one call within its budget: asks again for less, cuts what is free, refuses what would be paid for and not sent. */
 export class Budget {
   readonly #operation: Operation;
-  readonly #bytes: number;
   readonly #tokens: number;
   /** How many there would have been, where fewer were asked for in their place. */
   #of: number | null = null;
@@ -29,14 +51,13 @@ export class Budget {
   constructor(operation: Operation, tokens: number) {
     this.#operation = operation;
     this.#tokens = tokens;
-    this.#bytes = tokens * BYTES_A_TOKEN;
   }
 
   /** The input of an answer that fits, or undefined when this one does or nothing shorter costs the same. */
   async shorter(input: unknown, result: Result<unknown>, ctx: Context): Promise<unknown> {
     const { long } = this.#operation;
     const answer = await this.#render(result, ctx);
-    if (!long?.shorter || !long.part || fits(answer, this.#bytes)) return undefined;
+    if (!long?.shorter || !long.part || fits(answer, this.#tokens)) return undefined;
     const all = (result.body as Body)[long.part] as unknown[];
     const keep = this.#fitting(answer, all);
     if (keep < 1 || keep >= all.length) return undefined;
@@ -48,9 +69,12 @@ export class Budget {
   async present(result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
     const answer = await this.#render(result, ctx);
     const { long, access } = this.#operation;
+    const whole = fits(answer, this.#tokens);
+    // Reading the body may mean to parse it.
+    if (whole && this.#of === null) return answer;
     const body = result.body as Body;
     const part = long?.part === undefined ? undefined : body[long.part];
-    if (fits(answer, this.#bytes)) return this.#of === null ? answer : this.#told(answer, lengthOf(part), this.#of);
+    if (whole && this.#of !== null) return this.#told(answer, lengthOf(part), this.#of);
     if (access === 'free' && long?.part !== undefined && part !== undefined) return this.#cut(answer, body, long.part);
     throw this.#refusal(answer);
   }
@@ -63,16 +87,16 @@ export class Budget {
     return answer;
   }
 
-  /** How many of a list fit, by the bytes each of them takes. */
+  /** How many of a list fit, by the tokens that each of them takes. */
   #fitting({ json, text }: ToolAnswer, all: unknown[]): number {
     // Markdown is a table or a page for each: their shares are about even.
-    if (text !== null) return Math.floor((all.length * this.#bytes * 0.9) / Buffer.byteLength(text));
-    const sizes = all.map((each) => Buffer.byteLength(JSON.stringify(each)) + 1);
-    let used = NOTE + Buffer.byteLength(json) - sizes.reduce((sum, size) => sum + size, 0);
+    if (text !== null) return Math.floor((all.length * this.#tokens * 0.9) / estimate(text));
+    const sizes = all.map((each) => estimate(JSON.stringify(each)) + 1);
+    let used = NOTE + estimate(json) - sizes.reduce((sum, size) => sum + size, 0);
     let keep = 0;
     for (const size of sizes) {
       used += size;
-      if (used > this.#bytes) break;
+      if (used > this.#tokens) break;
       keep += 1;
     }
     return keep;
@@ -81,10 +105,7 @@ export class Budget {
   /** A free answer without its end: whole lines of a text, whole members of a list. */
   #cut(answer: ToolAnswer, body: Body, part: string): ToolAnswer {
     if (answer.text !== null) {
-      const kept = Buffer.from(answer.text)
-        .subarray(0, this.#bytes - NOTE)
-        .toString();
-      const text = kept.slice(0, kept.lastIndexOf('\n') + 1);
+      const text = beginning(answer.text, this.#tokens - NOTE);
       const json = typeof body[part] === 'string' ? { ...body, [part]: text } : { markdown: text };
       return this.#told({ json: JSON.stringify(json), text }, text.length, answer.text.length);
     }
@@ -106,26 +127,43 @@ export class Budget {
 
   #refusal(answer: ToolAnswer): ApiError {
     const { name, long } = this.#operation;
-    const size = Math.ceil(Buffer.byteLength(answer.text ?? answer.json) / BYTES_A_TOKEN);
+    const size = estimate(answer.text ?? answer.json);
     const message = `The answer of ${name} would have about ${size} tokens, and ${this.#tokens} are the most here. ${long?.more ?? ''} Nothing was charged.`;
     return new ApiError('too_many_records', message, { detail: { tokens: size, max_tokens: this.#tokens } });
   }
 }
 
-/** Bytes kept for the note of what was left out. */
-const NOTE = 300;
+/** Tokens kept for the note of what was left out. */
+const NOTE = 100;
 
-const fits = ({ json, text }: ToolAnswer, bytes: number) => Buffer.byteLength(text ?? json) <= bytes;
+const fits = (answer: ToolAnswer, tokens: number) =>
+  (answer.bytes !== undefined && fewIn(answer.bytes.length, tokens)) || fitsIn(answer.text ?? answer.json, tokens);
+
+/** Whole lines from the start of a text. */
+function beginning(text: string, tokens: number): string {
+  let used = 0;
+  let end = 0;
+  while (end < text.length) {
+    const next = text.indexOf('\n', end) + 1 || text.length;
+    used += estimate(text.slice(end, next));
+    if (used > tokens) break;
+    end = next;
+  }
+  return text.slice(0, end);
+}
 
 const lengthOf = (part: unknown): number => (Array.isArray(part) || typeof part === 'string' ? part.length : 0);
 
 /** The answer in the form asked for: the JSON of REST; or a text, with what else the operation answers beside it. */
 async function rendered(operation: Operation, result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
   const { body } = await render(operation, result, ctx);
-  const text = typeof body === 'string' ? body : Buffer.from(body as Uint8Array).toString();
+  if (body instanceof Uint8Array) return new BytesAnswer(body, result.parts);
+  const text = body as string;
   if (ctx.format === 'json') return { json: text, text: null };
   // Operations that have no JSON are texts with a citation; of others, Markdown is all that was asked for.
   if (!operation.formats.includes('json')) return { json: JSON.stringify(result.body), text };
   const { next_cursor } = result;
-  return { json: JSON.stringify({ markdown: text, ...(next_cursor === undefined ? {} : { next_cursor }) }), text };
+  const quoted = JSON.stringify(text);
+  const next = next_cursor === undefined ? '' : `,"next_cursor":${JSON.stringify(next_cursor)}`;
+  return { json: `{"markdown":${quoted}${next}}`, text, quoted };
 }

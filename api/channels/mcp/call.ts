@@ -3,14 +3,45 @@ import { ApiError, ERRORS } from '../../errors.ts';
 import { admit, type Call } from '../../execute.ts';
 import { namedCall } from '../named.ts';
 import { challenge } from '../respond.ts';
+import type { ToolAnswer } from './budget.ts';
 import { refusalOf, run, type Session } from './session.ts';
 
-/** A tool's result: `json` is the text of `structuredContent`; `text` the text for the model. */
-export interface ToolResult {
-  json: string;
-  text: string;
+/** A tool's result: `json` is what `structuredContent` says; `text` the text for the model, null where that is the JSON. */
+export interface ToolResult extends ToolAnswer {
   failed: boolean;
   meta: Record<string, unknown>;
+}
+
+/** What a call answered, with what it cost. */
+class Answered implements ToolResult {
+  readonly failed = false;
+  readonly meta: Record<string, unknown>;
+  readonly #answer: ToolAnswer;
+
+  constructor(answer: ToolAnswer, meta: Record<string, unknown>) {
+    this.#answer = answer;
+    this.meta = meta;
+  }
+
+  get json() {
+    return this.#answer.json;
+  }
+
+  get text() {
+    return this.#answer.text;
+  }
+
+  get quoted() {
+    return this.#answer.quoted;
+  }
+
+  get bytes() {
+    return this.#answer.bytes;
+  }
+
+  get parts() {
+    return this.#answer.parts;
+  }
 }
 
 /** A tool that this address does not have: an error of the protocol, not of a tool. */
@@ -45,7 +76,7 @@ export async function callTool(session: Session, { name, arguments: given, _meta
       throw error;
     }
     const { answer, headers } = await run(session, call);
-    return { json: answer.json, text: answer.text ?? answer.json, failed: false, meta: metaOf(headers) };
+    return new Answered(answer, metaOf(headers));
   } catch (thrown) {
     if (thrown instanceof UnknownTool) throw thrown;
     const { body, error, headers } = refusalOf(session, thrown, call);
@@ -53,7 +84,7 @@ export async function callTool(session: Session, { name, arguments: given, _meta
     const { status } = ERRORS[error.code];
     const ask = request.visitor.credential === null && (status === 401 || status === 402);
     const login = ask ? { 'mcp/www_authenticate': [challenge(gate.base_url, session.resource)] } : {};
-    return { json, text: json, failed: true, meta: { ...metaOf(headers), ...login } };
+    return { json, text: null, failed: true, meta: { ...metaOf(headers), ...login } };
   }
 }
 
@@ -69,17 +100,19 @@ function offered({ scope: { datasets } }: Session, dataset: string | null): void
   throw new ApiError('unknown_dataset', `This address offers no dataset "${dataset.slice(0, 80)}", only ${list}.`);
 }
 
-/** What REST says in headers, beside the result. */
+/** What REST says in headers, beside the result. Only what there is: most calls have the first two alone. */
 function metaOf(headers: Record<string, string>): Record<string, unknown> {
-  const number = (name: string) => (headers[name] === undefined ? undefined : Number(headers[name]));
-  const receipt = headers['PAYMENT-RESPONSE'];
-  const meta = {
-    request_id: headers['X-Request-Id'],
-    dataset_version: headers['X-Dataset-Version'],
-    charge_eur: number('X-Charge-EUR'),
-    balance_eur: number('X-Balance-EUR'),
-    replayed: headers['Idempotency-Replayed'] === undefined ? undefined : true,
-    'x402/payment-response': receipt === undefined ? undefined : JSON.parse(Buffer.from(receipt, 'base64').toString()),
+  const meta: Record<string, unknown> = {};
+  const put = (name: string, text: string | undefined, read: (text: string) => unknown) => {
+    if (text !== undefined) meta[name] = read(text);
   };
-  return Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== undefined));
+  put('request_id', headers['X-Request-Id'], String);
+  put('dataset_version', headers['X-Dataset-Version'], String);
+  put('charge_eur', headers['X-Charge-EUR'], Number);
+  put('balance_eur', headers['X-Balance-EUR'], Number);
+  put('replayed', headers['Idempotency-Replayed'], () => true);
+  put('x402/payment-response', headers['PAYMENT-RESPONSE'], (text) =>
+    JSON.parse(Buffer.from(text, 'base64').toString()),
+  );
+  return meta;
 }

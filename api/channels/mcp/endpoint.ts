@@ -5,6 +5,7 @@ import { type Http, type HttpRequest, readRequest, readText } from '../request.t
 import { errorResponse } from '../respond.ts';
 import type { App, RestDeps } from '../rest.ts';
 import { allowedOrigin, corsHeaders, foreign, type Origins, preflight } from './origin.ts';
+import { answerPlain } from './plain.ts';
 import { type Protocol, protocol } from './protocol.ts';
 import { scopes } from './scope.ts';
 import { serverFor } from './server.ts';
@@ -62,6 +63,12 @@ async function answer(
     leases.done();
   }
   const session: Session = { gate, c, request, scope, resource: path, report };
+  const plain = await answerPlain(c, message, session);
+  if (session.refused) throw session.refused;
+  if (plain !== null) {
+    const headers = { 'Cache-Control': 'no-store', ...request.headers, 'Content-Type': 'application/json' };
+    return new Response(plain, { headers });
+  }
   const response = await speak(c.req.raw, message, session);
   if (session.refused) throw session.refused;
   if (response.status >= 500) report(new Error(`MCP answered ${response.status}`), request.request_id);

@@ -9,6 +9,8 @@ import type { Session } from './session.ts';
 /** Milliseconds for which lists may be kept: a new release comes once a night, a new pack with a restart. */
 const KEEP = 300_000;
 const PUBLIC = { ttlMs: KEEP, cacheScope: 'public' } as const;
+/** What a record says is asked for anew each time: an opt-out shows at once. */
+const ASKED_AGAIN = { ttlMs: 0, cacheScope: 'public' } as const;
 
 /** A server for one request. Building it is cheap: what it lists was made before. */
 export function serverFor(session: Session): Server {
@@ -19,7 +21,7 @@ export function serverFor(session: Session): Server {
       'tools/list': PUBLIC,
       'resources/list': PUBLIC,
       'resources/templates/list': PUBLIC,
-      'resources/read': PUBLIC,
+      'resources/read': ASKED_AGAIN,
       'server/discover': PUBLIC,
     },
     jsonSchemaValidator: UNUSED,
@@ -33,7 +35,7 @@ export function serverFor(session: Session): Server {
 }
 
 /** Who answers: name, and the version of the interface. */
-function identity(base_url: string) {
+export function identity(base_url: string) {
   const { name, title, version } = IDENTITY;
   return { name, title, version, websiteUrl: base_url };
 }
@@ -62,7 +64,7 @@ async function call(session: Session, params: Parameters<typeof callTool>[1]): P
 
 function resultOf({ json, text, failed, meta }: ToolResult): Record<string, unknown> {
   return {
-    content: [{ type: 'text', text }],
+    content: [{ type: 'text', text: text ?? json }],
     structuredContent: JSON.parse(json),
     ...(failed ? { isError: true } : {}),
     _meta: meta,

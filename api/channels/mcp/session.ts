@@ -51,7 +51,7 @@ function answerOf(outcome: Outcome<ToolAnswer>): ToolAnswer {
 }
 
 const KEPT = {
-  keep: async (answer: ToolAnswer) => JSON.stringify(answer),
+  keep: async ({ json, text }: ToolAnswer) => JSON.stringify({ json, text }),
   revive: (text: string) => JSON.parse(text) as ToolAnswer,
 };
 

@@ -1,0 +1,156 @@
+// What a call costs over MCP beside the same one over REST, and how long and how large the list of tools is.
+import assert from 'node:assert/strict';
+import { draw } from '../draw.ts';
+import { type Load, load } from '../load.ts';
+import { alternate, ask, type Rounds, type Side } from '../measure.ts';
+import { OPERATOR, type Service, startService } from '../service.ts';
+import type { Subject } from '../subject.ts';
+
+export interface Mcp {
+  dataset: string;
+  connections: number;
+  rows: { name: string; bytes: number; rest: Cost; mcp: Cost }[];
+  /** `tools/list` over all datasets of the service: bytes of the answer, and how soon it came when asked by one client. */
+  list: { datasets: number; tools: number; bytes: number; load: Load };
+}
+
+/** A load, and the milliseconds that the service was on a processor for each answer: what else the machine does is not in them. */
+export interface Cost extends Load {
+  cpu: number;
+}
+
+type Json = Record<string, unknown>;
+
+/** One question in the words of both. */
+interface Pair {
+  name: string;
+  paths: string[];
+  tool: string;
+  given: Json[];
+}
+
+const REVISION = '2025-11-25';
+
+/** A request of the protocol as most clients send it today: no session, no handshake. */
+const request = (method: string, params: Json) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+
+export async function benchMcp(subject: Subject, scratch: string, rounds: Rounds): Promise<Mcp> {
+  const service = await startService(subject, scratch);
+  const over = (bodies: string[], address = '/mcp'): Side => ({
+    base: service.base,
+    paths: [address],
+    bodies,
+    headers: {
+      ...OPERATOR,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': REVISION,
+    },
+  });
+  try {
+    const rows: Mcp['rows'] = [];
+    for (const { name, paths, tool, given } of pairs(subject, await draw(subject))) {
+      const rest: Side = { base: service.base, paths, headers: OPERATOR };
+      // Whole records of a page are more than the tokens of an answer where nothing is said, and here both are to answer the same.
+      const address = tool === 'entity_search' ? '/mcp?max_tokens=200000' : '/mcp';
+      const mcp = over(
+        given.map((each) => request('tools/call', { name: tool, arguments: each })),
+        address,
+      );
+      const bytes = agree(await ask(rest), await ask(mcp), name);
+      rows.push({ name, bytes, ...(await costs(service, { rest, mcp }, rounds)) });
+    }
+    const list = over([request('tools/list', {})]);
+    const answer = await ask(list);
+    const { tools } = (JSON.parse(answer.toString()) as { result: { tools: unknown[] } }).result;
+    const health = (await (await fetch(`${service.base}/healthz`)).json()) as { release: Json };
+    const { asked } = await alternate({ asked: list }, { ...rounds, connections: 1 });
+    const datasets = Object.keys(health.release).length;
+    return {
+      dataset: subject.dataset,
+      connections: rounds.connections,
+      rows,
+      list: { datasets, tools: tools.length, bytes: answer.length, load: asked },
+    };
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Loads both in turn; of each the round of the median cost. */
+async function costs<K extends string>(
+  service: Service,
+  sides: Record<K, Side>,
+  { connections, seconds, rounds }: Rounds,
+): Promise<Record<K, Cost>> {
+  const names = Object.keys(sides) as K[];
+  const all = Object.fromEntries(names.map((name) => [name, [] as Cost[]])) as Record<K, Cost[]>;
+  for (const name of names) await load({ ...sides[name], connections, seconds: 1 });
+  for (let round = 0; round < rounds; round += 1)
+    for (const name of names) {
+      await service.vitals();
+      const each = await load({ ...sides[name], connections, seconds });
+      const { cpu } = await service.vitals();
+      all[name].push({ ...each, cpu: cpu / (each.rps * seconds) });
+    }
+  const middle = (list: Cost[]) => list.sort((a, b) => a.cpu - b.cpu)[Math.floor(list.length / 2)] as Cost;
+  return Object.fromEntries(names.map((name) => [name, middle(all[name])])) as Record<K, Cost>;
+}
+
+function pairs({ dataset, shape }: Subject, { ids, groups }: Awaited<ReturnType<typeof draw>>): Pair[] {
+  const { group, area, number, least } = shape;
+  const v1 = `/v1/${dataset}`;
+  const uri = encodeURIComponent;
+  const search = (each: string) => ({ dataset, filters: { [group]: [each], [`min_${number}`]: least } });
+  return [
+    {
+      name: 'get, full record',
+      paths: ids.map((id) => `${v1}/entities/${id}`),
+      tool: 'entity_get',
+      given: ids.map((entity_id) => ({ dataset, entity_id })),
+    },
+    {
+      name: 'get, Markdown',
+      paths: ids.map((id) => `${v1}/entities/${id}.md`),
+      tool: 'entity_get',
+      given: ids.map((entity_id) => ({ dataset, entity_id, format: 'md' })),
+    },
+    {
+      name: 'search, 20 full records',
+      paths: groups.map((each) => `${v1}/entities?${group}=${uri(each)}&min_${number}=${least}`),
+      tool: 'entity_search',
+      given: groups.map(search),
+    },
+    {
+      name: 'search, 20 records, Markdown',
+      paths: groups.map((each) => `${v1}/entities.md?${group}=${uri(each)}&min_${number}=${least}`),
+      tool: 'entity_search',
+      given: groups.map((each) => ({ ...search(each), format: 'md' })),
+    },
+    {
+      name: 'facets over a filtered set',
+      paths: groups.map((each) => `${v1}/facets?by=${area}&${group}=${uri(each)}`),
+      tool: 'dataset_facets',
+      given: groups.map((each) => ({ dataset, by: area, filters: { [group]: [each] } })),
+    },
+  ];
+}
+
+/** Both answer the same, or the comparison means nothing. The length of the answer of REST. */
+function agree(rest: Buffer, mcp: Buffer, name: string): number {
+  const { result } = JSON.parse(mcp.toString()) as {
+    result: { isError?: boolean; structuredContent: Json; content: { text: string }[] };
+  };
+  assert.ok(!result.isError, `${name}: ${JSON.stringify(result).slice(0, 300)}`);
+  const text = rest.toString();
+  if (!text.startsWith('{')) assert.equal(result.content[0]?.text, text, name);
+  else assert.deepEqual(steady(result.structuredContent), steady(JSON.parse(text)), name);
+  return rest.length;
+}
+
+/** An answer without what differs between two calls: the name of the request, and ages that go on. */
+function steady(answer: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(answer, (name, value) => (/^(request_id|age_hours|freshness)$/.test(name) ? null : value)),
+  );
+}
