@@ -3,6 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { newKey } from '../money/on-stores.ts';
@@ -96,6 +97,13 @@ async function looked(page: Page, name: string): Promise<void> {
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
   );
   expect(wider, `${name} scrolls sideways`).toBeLessThanOrEqual(0);
+  // What axe finds to be in somebody's way, contrast included.
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<{ violations: { id: string }[] }>('axe.run()');
+  expect(
+    violations.map(({ id }) => id),
+    name,
+  ).toEqual([]);
   if (PICTURES === undefined) return;
   mkdirSync(PICTURES, { recursive: true });
   await page.screenshot({ path: join(PICTURES, `oauth-${name}.png`), fullPage: true });
@@ -147,12 +155,13 @@ describe('the way through', () => {
     const { url, exchange } = await request(stand);
     const { page } = await opened(stand);
     await page.goto(url);
-    const signin = page.url();
+    const focused = () => page.evaluate<string>('document.activeElement?.id');
+    // A browser gives the focus shortly after the page has loaded, and what is typed before is lost, as it is to people.
+    await expect.poll(focused).toBe('key');
     await page.keyboard.type(key);
     await page.keyboard.press('Enter');
-    await page.waitForURL((now) => now.href !== signin);
-    expect(await heading(page)).toBe('Let Claude spend from your key?');
-    const focused = () => page.evaluate<string>('document.activeElement?.id');
+    // The page itself is waited for: waiting for an address may begin when the page has come and loaded already.
+    await page.getByRole('heading', { name: 'Let Claude spend from your key?' }).waitFor();
     for (let i = 0; i < 12 && (await focused()) !== 'cap'; i++) await page.keyboard.press('Tab');
     await page.keyboard.type('1');
     await page.keyboard.press('Tab');

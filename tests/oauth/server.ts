@@ -1,21 +1,13 @@
 // The app behind a real socket, with its authorization server.
-import { type AddressInfo, createServer } from 'node:net';
 import { serve } from '@hono/node-server';
 import { type TestApp, type TestOptions, testApp } from '../app.ts';
+import { freePort } from '../free-port.ts';
 
 export interface Listening {
   app: TestApp;
   /** Where it listens, and its BASE_URL. */
   base: string;
   close(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Starts it. oidc-provider goes by the clock of the machine, so the app does too; `late` are milliseconds it is ahead. */
