@@ -15,7 +15,10 @@ export default defineConfig({
   site: SITE_BASE_URL,
   base: new URL(SITE_BASE_URL).pathname,
   build: { format: 'directory', assets: 'assets', inlineStylesheets: 'never' },
+  // Highlighting would write colours into the text, which the policy of the pages forbids.
+  markdown: { syntaxHighlight: false },
   image: { service: passthroughImageService() },
   devToolbar: { enabled: false },
-  vite: { cacheDir: SITE_CACHE },
+  // Scripts stay files: the policy of the pages allows no inline code.
+  vite: { cacheDir: SITE_CACHE, build: { assetsInlineLimit: 0 } },
 });

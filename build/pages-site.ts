@@ -4,29 +4,67 @@ import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { earlyContext } from '../api/discovery/early.ts';
+import { datasetJsonld } from '../api/discovery/jsonld.ts';
+import { SCRIPT_ASSET, STYLE_ASSET } from '../api/formats/assets.ts';
 import type { SiteData, SiteDataset } from '../api/formats/page-site.ts';
+import { sqlExamples } from '../api/formats/page-sql.ts';
+import type { Operation } from '../api/operation.ts';
+import { dataset_changelog } from '../api/operations/dataset_changelog.ts';
 import { freshness } from '../api/operations/dataset_status.ts';
+import { dictionary } from '../data/dictionary.ts';
+import { filterGrammar } from '../data/filters.ts';
 import type { PublicRecord } from '../data/model.ts';
 import type { Release } from '../data/release.ts';
 import { datasetAttribution } from '../packs/links.ts';
 import { PRICED } from '../packs/model.ts';
 import { pagePath } from './pages.ts';
+import { siteOperations } from './pages-operations.ts';
 import type { Output } from './prerender-output.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** What the pages are made of besides their data. */
-const SOURCES = ['astro.config.mjs', 'package-lock.json', 'api/formats/page-print.ts'];
+const SOURCES = ['astro.config.mjs', 'package-lock.json', 'api/formats/page-print.ts', 'api/formats/frame.ts'];
 /** Showcase records on a dataset's page. */
 const EXAMPLES = 4;
+/** Changes on the page of changes. */
+const CHANGES = 100;
 
 /** What the pages show, from the releases and from the answers just written to `dist`. */
-export function siteData(releases: readonly Release[], base: string, dist: string): SiteData {
-  return { base_url: base, datasets: releases.map((release) => datasetOf(release, base, dist)) };
+export async function siteData(
+  releases: readonly Release[],
+  base: string,
+  dist: string,
+  operations: readonly Operation[],
+  eur_usd: number,
+): Promise<SiteData> {
+  const assets = { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path };
+  const datasets: SiteDataset[] = [];
+  for (const release of releases)
+    datasets.push({
+      ...datasetOf(release, base, dist),
+      changes: await changesOf(release, { releases: [...releases], base_url: base, eur_usd, operations }),
+      jsonld: datasetJsonld(release, base),
+    });
+  return { base_url: base, assets, datasets, operations: siteOperations(operations) };
 }
 
-function datasetOf({ pack, manifest }: Release, base: string, dist: string): SiteDataset {
+/** The newest changes, as the changelog answers them at the moment the release was made. */
+async function changesOf(release: Release, view: Parameters<typeof earlyContext>[0]): Promise<SiteDataset['changes']> {
+  const { id } = release.pack;
+  const ctx = earlyContext(view, { release, path: `/v1/${id}/changelog`, format: 'json' });
+  const raw = { ds: id, days: '365', limit: String(CHANGES) };
+  const { body } = await dataset_changelog.run(dataset_changelog.parse(raw, ctx), ctx);
+  const { items, total } = body as SiteDataset['changes'];
+  return { items, total };
+}
+
+function datasetOf({ pack, manifest }: Release, base: string, dist: string): Omit<SiteDataset, 'changes' | 'jsonld'> {
   const { id, title, description, license, sources, compare, group_by } = pack;
   const written = JSON.parse(readFileSync(join(dist, 'v1', id, 'examples'), 'utf8')) as { items: PublicRecord[] };
+  const profile = JSON.parse(readFileSync(join(dist, 'v1', id, 'profile'), 'utf8')) as {
+    attributes: SiteDataset['profile'];
+  };
   const [first] = oneOfEach(written.items, group_by);
   const [value] = manifest.enums[group_by] ?? [];
   return {
@@ -56,7 +94,12 @@ function datasetOf({ pack, manifest }: Release, base: string, dist: string): Sit
     compare,
     group_by,
     page: first ? readFileSync(join(dist, pagePath(id, first.slug)), 'utf8') : '',
+    profile: profile.attributes,
+    tool: id.replaceAll('-', '_'),
     filter: value === undefined ? '' : `${encodeURIComponent(group_by)}=${encodeURIComponent(value)}`,
+    filters: filterGrammar(pack, null),
+    columns: dictionary(pack, 'public', false),
+    sql: sqlExamples(pack),
   };
 }
 
@@ -76,7 +119,10 @@ export const SITE_KEY = 'site.';
 /** Writes the pages, unless the data and the pages' own sources are as they were. `scratch` holds Astro's leavings. */
 export async function writeSite({ data, scratch }: { data: SiteData; scratch: string }, output: Output): Promise<void> {
   const text = JSON.stringify(data);
-  const sources = [...SOURCES, ...filesOf(join(ROOT, 'site')).map((path) => `site/${path}`)];
+  const sources = [
+    ...SOURCES,
+    ...['site', 'docs'].flatMap((room) => filesOf(join(ROOT, room)).map((path) => `${room}/${path}`)),
+  ];
   const code = sources.map((path) => readFileSync(join(ROOT, path), 'utf8'));
   const key = `${SITE_KEY}${hash('sha256', JSON.stringify([text, code]), 'hex').slice(0, 16)}`;
   if (output.keepAll(key)) return;

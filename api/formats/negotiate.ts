@@ -10,6 +10,7 @@ export const MEDIA_TYPES: Record<Format, string> = {
   ndjson: 'application/x-ndjson',
   arrow: 'application/vnd.apache.arrow.stream',
   text: 'text/plain; charset=utf-8',
+  html: 'text/html; charset=utf-8',
 };
 
 /** Values of the `format` parameter. */

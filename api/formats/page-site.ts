@@ -1,13 +1,44 @@
 // What the pages for people show: the build gathers it from releases and answers, the site prints it (api/formats is the room both may import).
+
+import type { Change } from '../../data/changelog.ts';
+import type { Column } from '../../data/dictionary.ts';
+import type { FilterEntry } from '../../data/filters.ts';
 import type { PublicRecord } from '../../data/model.ts';
+import type { AttributeProfile } from '../../data/profile.ts';
 import type { Value } from '../../packs/model.ts';
+import type { Linked } from './frame.ts';
+import type { SqlExample } from './page-sql.ts';
 
 /** Everything the Astro pages need, as one JSON file; equal data make equal pages. */
 export interface SiteData {
   /** Without a trailing slash; its path is the prefix of every link. */
   base_url: string;
+  /** Paths of the shared files. */
+  assets: Linked;
   datasets: SiteDataset[];
+  /** The table of operations, for the reference. */
+  operations: SiteOperation[];
 }
+
+export interface SiteOperation {
+  name: string;
+  title: string;
+  description: string;
+  method: string;
+  path: string;
+  group: string;
+  access: string;
+  /** Which price of a dataset it takes; null: none. */
+  price: string | null;
+  formats: readonly string[];
+  /** Whether it is an MCP tool and an A2A skill, too. */
+  tool: boolean;
+  parameters: { name: string; in: 'path' | 'query' | 'body'; type: string; required: boolean; description: string }[];
+}
+
+/** What /v1/{ds}/profile tells of an attribute. */
+export type SiteProfile = AttributeProfile;
+export type SiteChange = Change;
 
 export interface SiteDataset {
   id: string;
@@ -41,6 +72,19 @@ export interface SiteDataset {
   page: string;
   /** A filter that finds something: `provider=openai`. */
   filter: string;
+  /** Filters of a search. */
+  filters: FilterEntry[];
+  /** Columns of the public database file. */
+  columns: Column[];
+  /** Queries for it. */
+  sql: SqlExample[];
+  profile: SiteProfile[];
+  /** The newest changes of the last year, and how many there are. */
+  changes: { items: SiteChange[]; total: number };
+  /** JSON-LD of the dataset. */
+  jsonld: object;
+  /** Prefix of its own MCP tools. */
+  tool: string;
 }
 
 export interface SiteSource {

@@ -9,7 +9,7 @@ import { recordMarkdown } from './record-template.ts';
  * The record as anyone may see it, for a page that is written once: public attributes only, and no ages, because a file
  * does not grow older with the day; `observed_at` stands beside each value instead.
  */
-function publicPageRecord(stored: StoredRecord, pack: Pack, base: string): PublicRecord {
+export function publicPageRecord(stored: StoredRecord, pack: Pack, base: string): PublicRecord {
   const attributes: PublicRecord['attributes'] = {};
   const provenance: PublicRecord['provenance'] = {};
   for (const { name, public: open } of pack.attributes) {

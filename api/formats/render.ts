@@ -22,6 +22,7 @@ export function render(operation: Operation, result: Result<unknown>, ctx: Conte
   if (format === 'json' && result.json) return { content_type, body: result.json };
   if (isStream(result.body)) return { content_type, body: result.body };
   if (format === 'json') return { content_type, body: JSON.stringify(result.body) };
+  if (format === 'html' && operation.html) return { content_type, body: operation.html.print(result.body, ctx) };
   if (format === 'markdown' || format === 'text') {
     const next = result.next_cursor ?? null;
     const body = operation.markdown(result.body, ctx);

@@ -1,9 +1,9 @@
 // The shell of pages that the API makes itself, such as a checkout: the look of site/, no script, nothing from elsewhere.
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { STYLE } from './assets.ts';
+import { escapeHtml, headerHtml, prefixOf } from './frame.ts';
 
-/** The style of site/, so that both sorts of pages stay alike. */
-const SITE_STYLE = readFileSync(new URL('../../site/style.css', import.meta.url), 'utf8');
+export { escapeHtml };
 
 /** What pages of this kind share beyond the site. */
 const COMMON_STYLE = `
@@ -33,6 +33,8 @@ export interface ShellKind {
    * its forms, which it does not under `no-referrer`.
    */
   leads_away?: boolean;
+  /** Scripts of ours, by their paths: pages that work without, and better with them. Their forms stay here, and say where they come from. */
+  scripts?: readonly string[];
 }
 
 export interface Shell {
@@ -42,31 +44,35 @@ export interface Shell {
 }
 
 /** The shell of a kind of pages. */
-export function shellOf({ style = '', leads_away = false }: ShellKind): Shell {
-  const whole = SITE_STYLE + COMMON_STYLE + style;
+export function shellOf({ style = '', leads_away = false, scripts = [] }: ShellKind): Shell {
+  const whole = STYLE + COMMON_STYLE + style;
   const hash = createHash('sha256').update(whole).digest('base64');
+  const live = scripts.length > 0;
+  const policy = [
+    "default-src 'none'",
+    `style-src 'sha256-${hash}'`,
+    ...(live ? ["script-src 'self'", "connect-src 'self'"] : []),
+    ...(leads_away ? [] : ["form-action 'self'"]),
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ];
   return {
     // A secret may stand in the address or on the page: nothing may keep it, load anything, frame it, or be told where it came from.
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
       'Cache-Control': 'no-store',
-      'Referrer-Policy': leads_away ? 'same-origin' : 'no-referrer',
+      'Referrer-Policy': leads_away || live ? 'same-origin' : 'no-referrer',
       'X-Frame-Options': 'DENY',
       'X-Content-Type-Options': 'nosniff',
-      'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${hash}'; ${leads_away ? '' : "form-action 'self'; "}frame-ancestors 'none'; base-uri 'none'`,
+      'Content-Security-Policy': policy.join('; '),
     },
-    page: (base_url, page) => wholePage(base_url, whole, page),
+    page: (base_url, page) => wholePage(base_url, whole, scripts, page),
   };
 }
 
 const plain = shellOf({});
 export const SHELL_HEADERS = plain.headers;
 export const shellPage = plain.page;
-
-const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-/** Text as it may stand in HTML, in attributes too. */
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (one) => ESCAPES[one] ?? one);
 
 export interface ShellPage {
   title: string;
@@ -76,10 +82,18 @@ export interface ShellPage {
   above?: string;
   /** Seconds after which a page that waits for something looks again. */
   again?: number;
+  /** HTML of a navigation of its own, in place of the site's. */
+  nav?: string;
+  /** As wide as the site's pages. */
+  wide?: boolean;
+  /** HTML for the head. */
+  head?: string;
 }
 
-function wholePage(base_url: string, style: string, { title, body, above = '', again }: ShellPage): string {
-  const base = escapeHtml(base_url);
+function wholePage(base_url: string, style: string, scripts: readonly string[], page: ShellPage): string {
+  const { title, body, above = '', again, wide = false, head = '' } = page;
+  const prefix = prefixOf(base_url);
+  const loaded = scripts.map((path) => `\n<script src="${escapeHtml(prefix + path)}" defer></script>`).join('');
   const refresh = again === undefined ? '' : `<meta http-equiv="refresh" content="${again}">`;
   return `<!doctype html>
 <html lang="en">
@@ -89,15 +103,11 @@ function wholePage(base_url: string, style: string, { title, body, above = '', a
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">${refresh}
 <title>${escapeHtml(title)} · Dataset Register</title>
-<style>${style}</style>
+<style>${style}</style>${head}${loaded}
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
-<header class="bar">
-<a class="mark" href="${base}/">Dataset Register</a>
-<nav aria-label="Main"><a href="${base}/#datasets">Datasets</a> <a href="${base}/llms.txt">For agents</a> <a href="${base}/v1/datasets">API</a></nav>
-</header>
-<main id="main" class="slip">
+${headerHtml(base_url, '', page.nav)}
+<main id="main"${wide ? '' : ' class="slip"'}>
 ${above}
 <h1>${escapeHtml(title)}</h1>
 ${body}

@@ -1,0 +1,125 @@
+// What the SQL console offers for a dataset: its columns, and queries to begin with, both from the schema.
+import { flatColumns, recordColumn } from '../../data/csv.ts';
+import type { Attribute, Pack } from '../../packs/model.ts';
+
+/** The table of every public database file: one row a record. */
+const SQL_TABLE = 'records';
+
+/** A query that runs on any release of its dataset, whatever the values are. */
+export interface SqlExample {
+  title: string;
+  sql: string;
+}
+
+/** Words that would need quotes; one too many does no harm. */
+const RESERVED =
+  /^(all|and|any|as|asc|by|case|cast|check|column|default|desc|end|else|false|for|from|group|having|in|is|limit|not|null|offset|on|or|order|primary|references|select|table|then|to|true|union|unique|using|when|where|with)$/;
+
+/** A column as SQL writes it: in quotes where its name is no plain word. */
+function sqlName(name: string): string {
+  return /^[a-z_][a-z0-9_]*$/.test(name) && !RESERVED.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Queries to begin with, the simplest first. */
+export function sqlExamples(pack: Pick<Pack, 'attributes' | 'group_by'>): SqlExample[] {
+  const open = pack.attributes.filter((attribute) => attribute.public);
+  const of = (...types: Attribute['type'][]) => open.find(({ type }) => types.includes(type));
+  const named = sqlName(open.some(({ name }) => name === 'name') ? 'name' : recordColumn(pack, 'name'));
+  const group =
+    open.find(({ name, type }) => name === pack.group_by && type !== 'geo' && type !== 'price') ?? of('enum');
+  const by = group === undefined ? [] : [sqlName(flatColumns(group)[0]!)];
+  // What has a unit is a quantity; what has none may be somebody's identifier.
+  const number = open.find(({ type, unit }) => unit !== null && (type === 'integer' || type === 'number'));
+  const parts = { number, price: of('price'), geo: of('geo'), list: of('strings') };
+  return [
+    best(open, named),
+    ...(group ? [counted(group, by[0]!)] : []),
+    ...(number ? [highest(number, [named, ...by])] : []),
+    ...(number && group ? [spread(number, group, by[0]!)] : []),
+    ...(parts.price ? [cheapest(parts.price, [named, ...by])] : []),
+    ...(parts.geo ? [squares(parts.geo)] : []),
+    ...(parts.list ? [commonest(parts.list)] : []),
+    { title: 'Every column at a glance', sql: `SUMMARIZE ${SQL_TABLE}` },
+  ];
+}
+
+const lines = (...each: string[]) => each.join('\n');
+const unlike = (columns: string[]) => [...new Set(columns)].join(', ');
+
+function best(open: readonly Attribute[], named: string): SqlExample {
+  const few = open.filter(({ type }) => type !== 'text' && type !== 'geo').slice(0, 4);
+  const shown = unlike([named, ...few.flatMap(flatColumns).map(sqlName)].slice(0, 6));
+  const sql = lines(`SELECT ${shown}, quality_score`, `FROM ${SQL_TABLE}`, 'ORDER BY quality_score DESC', 'LIMIT 20');
+  return { title: 'Best documented records', sql };
+}
+
+function counted(group: Attribute, by: string): SqlExample {
+  const sql = lines(
+    `SELECT ${by}, count(*) AS found, round(avg(completeness), 3) AS complete`,
+    `FROM ${SQL_TABLE}`,
+    'GROUP BY ALL',
+    'ORDER BY found DESC',
+  );
+  return { title: `Records by ${group.name}`, sql };
+}
+
+function highest(number: Attribute, shown: string[]): SqlExample {
+  const value = sqlName(number.name);
+  const sql = lines(
+    `SELECT ${unlike([...shown, value])}`,
+    `FROM ${SQL_TABLE}`,
+    `WHERE ${value} IS NOT NULL`,
+    `ORDER BY ${value} DESC`,
+    'LIMIT 20',
+  );
+  return { title: `Highest ${number.name}`, sql };
+}
+
+function spread(number: Attribute, group: Attribute, by: string): SqlExample {
+  const value = sqlName(number.name);
+  const sql = lines(
+    `SELECT ${by}, count(${value}) AS known,`,
+    `       round(quantile_cont(${value}, 0.25), 2) AS q1, round(median(${value}), 2) AS middle,`,
+    `       round(quantile_cont(${value}, 0.75), 2) AS q3`,
+    `FROM ${SQL_TABLE}`,
+    'GROUP BY ALL',
+    `HAVING count(${value}) > 0`,
+    'ORDER BY middle DESC',
+  );
+  return { title: `Spread of ${number.name} by ${group.name}`, sql };
+}
+
+function cheapest(price: Attribute, shown: string[]): SqlExample {
+  const ends = flatColumns(price).map(sqlName);
+  const sql = lines(
+    `SELECT ${unlike([...shown, ...ends])}`,
+    `FROM ${SQL_TABLE}`,
+    `WHERE ${ends[0]} > 0`,
+    `ORDER BY ${ends[0]}`,
+    'LIMIT 20',
+  );
+  return { title: `Lowest ${price.name}`, sql };
+}
+
+function squares(geo: Attribute): SqlExample {
+  const [lat, lng] = flatColumns(geo).map(sqlName);
+  const sql = lines(
+    `SELECT floor(${lat} / 10) * 10 AS south, floor(${lng} / 10) * 10 AS west, count(*) AS found`,
+    `FROM ${SQL_TABLE}`,
+    `WHERE ${lat} IS NOT NULL`,
+    'GROUP BY ALL',
+    'ORDER BY found DESC',
+  );
+  return { title: 'Where they are, in squares of 10 degrees', sql };
+}
+
+function commonest(list: Attribute): SqlExample {
+  const sql = lines(
+    'SELECT each, count(*) AS found',
+    `FROM (SELECT unnest(${sqlName(list.name)}) AS each FROM ${SQL_TABLE})`,
+    'GROUP BY ALL',
+    'ORDER BY found DESC',
+    'LIMIT 30',
+  );
+  return { title: `Commonest ${list.name}`, sql };
+}

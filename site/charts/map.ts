@@ -1,0 +1,54 @@
+// Where records are: marks for cells of a few degrees on the outlines of the land, without tiles from anywhere.
+import { createRequire } from 'node:module';
+import { feature } from 'topojson-client';
+import { plural, printNumber } from '../../api/formats/page-print.ts';
+import type { SiteProfile } from '../../api/formats/page-site.ts';
+import { draw, Plot } from './svg.ts';
+
+const require = createRequire(import.meta.url);
+const world = require('world-atlas/land-110m.json');
+const land = feature(world, world.objects.land);
+
+/** Steps of density; each is one path. */
+const STEPS = 5;
+const RADIUS = 2;
+
+export function map({ name, cells }: SiteProfile, records: number): string {
+  if (!cells || cells.counts.length === 0) return '';
+  const { degrees, counts } = cells;
+  const most = counts.reduce((best, cell) => (cell.count > best.count ? cell : best));
+  const step = (count: number) => Math.min(STEPS - 1, Math.floor((Math.log1p(count) / Math.log1p(most.count)) * STEPS));
+  const groups = Map.groupBy(counts, ({ count }) => step(count));
+  const half = degrees / 2;
+  const layers = [...groups].sort(([a], [b]) => a - b);
+  const said = `World map of ${name}: ${plural(records, 'record')} in ${printNumber(counts.length)} cells of ${degrees} degrees, most in the one at ${place(most.lat, 'N', 'S')}, ${place(most.lng, 'E', 'W')}.`;
+  const svg = draw(said, {
+    width: 900,
+    height: 440,
+    projection: { type: 'equal-earth', domain: { type: 'Sphere' } },
+    marks: [
+      Plot.geo(land, { fill: 'var(--plot-land)' }),
+      ...layers.map(([density, cells]) =>
+        Plot.geo(
+          {
+            type: 'MultiPoint',
+            coordinates: cells.map(({ lat, lng }) => [lng + half, lat + half]),
+          },
+          {
+            r: RADIUS,
+            fill: 'none',
+            stroke: 'var(--plot-1)',
+            strokeWidth: 2 * RADIUS,
+            strokeLinecap: 'square',
+            strokeOpacity: 0.25 + (0.75 * (density + 1)) / STEPS,
+          },
+        ),
+      ),
+    ],
+  });
+  // A point is drawn as a stroke without length instead of two arcs: a fifth of the bytes.
+  return svg.replace(/m0,[\d.]+a[^z]*z/g, 'h0');
+}
+
+const place = (degrees: number, plus: string, minus: string): string =>
+  `${Math.abs(degrees)}° ${degrees < 0 ? minus : plus}`;

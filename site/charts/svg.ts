@@ -1,0 +1,31 @@
+// Observable Plot without a browser: drawn into a document of linkedom, in the colours of the page, without inline style.
+import * as Plot from '@observablehq/plot';
+import { parseHTML } from 'linkedom';
+import { escapeHtml } from '../../api/formats/frame.ts';
+
+type Options = NonNullable<Parameters<typeof Plot.plot>[0]>;
+
+/** Draws a chart; `label` is what it says to those who do not see it. */
+export function draw(label: string, options: Options): string {
+  const { document } = parseHTML('<!doctype html><html><body></body></html>');
+  const svg = Plot.plot({ ...options, document: document as unknown as Document }) as unknown as Element;
+  for (const style of svg.querySelectorAll('style')) style.remove();
+  for (const one of svg.querySelectorAll('[style]')) one.removeAttribute('style');
+  for (const name of ['aria-label', 'aria-description'])
+    for (const one of svg.querySelectorAll(`[${name}]`)) one.removeAttribute(name);
+  svg.removeAttribute('font-family');
+  svg.removeAttribute('font-size');
+  svg.setAttribute('role', 'img');
+  // A tenth of a pixel is as fine as it needs to be; what is written stays as it is.
+  const text = svg.outerHTML
+    .replace(/="[^"]*"/g, (value) => value.replace(/(\d+\.\d)\d+/g, '$1'))
+    .replaceAll('xmlns:xlink="http://www.w3.org/1999/xlink"', '');
+  return text.replace('<svg', `<svg aria-label="${escapeHtml(label)}"`);
+}
+
+export { Plot };
+
+const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+
+/** `1200000` as `1.2M`. */
+export const compact = (value: number): string => COMPACT.format(value);

@@ -1,0 +1,105 @@
+// Questions to the public API, as any client asks them. Free answers to the same question are kept while the tab is open.
+
+export interface Item {
+  id: string;
+  slug: string;
+  name: string;
+  url: string;
+  attributes: Record<string, unknown>;
+  provenance: Record<string, { source_url: string; observed_at: string; confidence: number }>;
+}
+
+/** What the API says of a question that it does not answer. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly retry: number | null;
+
+  constructor(status: number, code: string, message: string, retry: number | null = null) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.retry = retry;
+  }
+}
+
+export interface Page {
+  items: Item[];
+  next_cursor: string | null;
+  attribution: string;
+  /** EUR charged and left; null without a key. */
+  charged: string | null;
+  balance: string | null;
+}
+
+interface Facet {
+  values: { value: unknown; count: number }[];
+  matched: number | null;
+  missing: number | null;
+}
+
+async function get(url: string, key: string | null, signal?: AbortSignal): Promise<Response> {
+  const headers: Record<string, string> = { Accept: 'application/json' };
+  if (key !== null) headers['Authorization'] = `Bearer ${key}`;
+  let answer: Response;
+  try {
+    answer = await fetch(url, { headers, credentials: 'omit', ...(signal ? { signal } : {}) });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Refusal(0, 'unreachable', 'The API cannot be reached from here. Is this computer online?');
+  }
+  if (answer.ok) return answer;
+  const body = (await answer.json().catch(() => ({}))) as {
+    error?: string;
+    message?: string;
+    retry_after_seconds?: number;
+  };
+  throw new Refusal(
+    answer.status,
+    body.error ?? 'unknown',
+    body.message ?? `The API answered ${answer.status}.`,
+    body.retry_after_seconds ?? null,
+  );
+}
+
+/** A page of a search. Without a key the same question is asked once a tab, since each record is one of the day's. */
+export async function search(url: string, key: string | null): Promise<Page> {
+  const kept = key === null ? remembered(url) : null;
+  if (kept !== null) return kept;
+  const answer = await get(url, key);
+  const { items, next_cursor, attribution } = (await answer.json()) as Page;
+  const page = {
+    items,
+    next_cursor,
+    attribution,
+    charged: answer.headers.get('x-charge-eur'),
+    balance: answer.headers.get('x-balance-eur'),
+  };
+  if (key === null) remember(url, page);
+  return page;
+}
+
+export async function facet(url: string, key: string | null, signal: AbortSignal): Promise<Facet> {
+  return (await get(url, key, signal)).json() as Promise<Facet>;
+}
+
+/** Real records of every group, free. */
+export async function examples(api: string): Promise<Item[]> {
+  return ((await (await get(`${api}/examples`, null)).json()) as { items: Item[] }).items;
+}
+
+function remembered(url: string): Page | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(`explore ${url}`) ?? 'null') as Page | null;
+  } catch {
+    return null;
+  }
+}
+
+function remember(url: string, page: Page): void {
+  try {
+    sessionStorage.setItem(`explore ${url}`, JSON.stringify(page));
+  } catch {
+    // Storage is full or closed: the question is asked again next time.
+  }
+}

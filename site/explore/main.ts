@@ -1,0 +1,378 @@
+// The explorer: form, address, counts, table, map and call, all from the model of the page. Counting is free and follows every change;
+// records are shown when asked for, since each of them is paid for or one of the day's.
+import { examples, facet, type Item, type Page, Refusal, search } from './ask.ts';
+import { WorldMap } from './map.ts';
+import type { Model } from './model.ts';
+import { badge, made, table } from './show.ts';
+import { type Language, snippet } from './snippets.ts';
+import { callOf, columnsOf, listOf, listText, readState, selection, withValue } from './state.ts';
+
+const by = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
+const root = by('explore');
+const model = JSON.parse(root.dataset['model'] ?? '{}') as Model;
+const form = by<HTMLFormElement>('explore-form');
+const inputs = [...form.querySelectorAll<HTMLInputElement | HTMLSelectElement>('[data-param]')];
+const keyInput = by<HTMLInputElement>('explore-key');
+const near = ['near-lat', 'near-lng', 'near-km'].map((id) => document.getElementById(id) as HTMLInputElement | null);
+const svg = document.getElementById('explore-map') as unknown as SVGSVGElement | null;
+const map = svg === null ? null : new WorldMap(svg, choosePoint);
+
+let state = readState(location.search, model);
+let key: string | null = sessionStorage.getItem('register key');
+let language: Language = 'curl';
+let counting: AbortController | null = null;
+let asked = 0;
+/** What is told as a problem is one of counting, which the next count may clear. */
+let miscounted = false;
+
+const url = (path: string, parameters: URLSearchParams) => `${model.api}/${path}?${parameters}`;
+
+/** Takes a new state: into the address, the form, the call and the count. `keep`: it is the address that changed. */
+function go(next: URLSearchParams, keep = false): void {
+  if (!keep && next.toString() === state.toString()) return;
+  state = next;
+  if (!keep) {
+    const query = state.toString();
+    history.pushState(null, '', query === '' ? location.pathname : `?${query}`);
+    outdated();
+  }
+  fill();
+  told();
+  void count();
+}
+
+/** Records on the page are of another question than the form: says so, and greys them. */
+function outdated(): void {
+  root.classList.add('outdated');
+  by('explore-status').textContent = 'The filters have changed since these were shown.';
+}
+
+/** Puts the state into the form. */
+function fill(): void {
+  for (const input of inputs) {
+    const value = state.get(input.dataset['param'] ?? '') ?? '';
+    if (input.value !== value && document.activeElement !== input) input.value = value;
+  }
+  const point = (state.get('near') ?? '').split(',');
+  near.forEach((input, at) => {
+    if (input !== null && document.activeElement !== input) input.value = point[at] ?? '';
+  });
+  for (const mark of form.querySelectorAll<HTMLElement>('[data-set]')) {
+    const set = model.filters.filter(({ attribute, name }) => attribute === mark.dataset['set'] && state.has(name));
+    mark.textContent = set.length > 0 ? 'set' : '';
+  }
+  const shown = columnsOf(state, model, key !== null);
+  for (const box of by('explore-fields').querySelectorAll<HTMLInputElement>('input'))
+    box.checked = shown.includes(box.value);
+  chips();
+}
+
+/** The filters in force, each with a way out. */
+function chips(): void {
+  const set = [...selection(state)];
+  by('explore-count-filters').textContent = set.length > 0 ? `(${set.length} in force)` : '';
+  by('explore-chips').replaceChildren(
+    ...set.map(([name, value]) => {
+      const button = made(
+        'button',
+        { type: 'button', className: 'explore-chip' },
+        `${name} = ${value} `,
+        made('span', {}, '×'),
+      );
+      button.setAttribute('aria-label', `Take out ${name} = ${value}`);
+      button.addEventListener('click', () => {
+        go(withValue(state, name, ''));
+        by('explore-run').focus();
+      });
+      return made('li', {}, button);
+    }),
+  );
+}
+
+/** The call, its price, and the text of the button. */
+function told(): void {
+  const call = callOf(state, model, key !== null);
+  by('explore-price').textContent = call.price;
+  by('explore-code').textContent = snippet(
+    language,
+    `${model.api}/entities`,
+    call.parameters,
+    key !== null || call.needs_key !== undefined,
+  );
+  by('explore-run').textContent = state.has('cursor')
+    ? 'Show this page'
+    : `Show ${call.parameters.get('limit')} records`;
+}
+
+/** How many records match, and the values of every list that stands open; free. */
+async function count(): Promise<void> {
+  counting?.abort();
+  counting = new AbortController();
+  const { signal } = counting;
+  const head = by('explore-head');
+  head.classList.add('waiting');
+  const open = [...form.querySelectorAll<HTMLElement>('details[open] > [data-facet]')].map(
+    (list) => list.dataset['facet'] ?? '',
+  );
+  try {
+    const first =
+      model.attributes.find(({ name, public: open }) => open && name === model.group_by)?.name ?? facetable();
+    if (first !== undefined) {
+      const { matched } = await facet(url('facets', facetOf(first, 1)), key, signal);
+      head.textContent =
+        matched === null
+          ? 'Fewer than 5 records'
+          : `${matched.toLocaleString('en')} ${matched === 1 ? 'record' : 'records'}`;
+    }
+    for (const attribute of open) await fillFacet(attribute, signal);
+    if (miscounted) problem(null);
+    miscounted = false;
+  } catch (error) {
+    if (!signal.aborted) {
+      miscounted = true;
+      problem(error);
+    }
+  } finally {
+    if (!signal.aborted) head.classList.remove('waiting');
+  }
+}
+
+const facetable = () =>
+  model.attributes.find(({ type, public: open }) => open && ['enum', 'boolean', 'string'].includes(type))?.name;
+
+function facetOf(attribute: string, limit: number, without = ''): URLSearchParams {
+  const parameters = selection(state);
+  if (without !== '') parameters.delete(without);
+  parameters.set('by', attribute);
+  parameters.set('limit', String(limit));
+  return parameters;
+}
+
+/** Values to tick, counted over what the other filters leave. */
+async function fillFacet(attribute: string, signal: AbortSignal): Promise<void> {
+  const list = form.querySelector<HTMLElement>(`[data-facet="${CSS.escape(attribute)}"]`);
+  const parameter = model.filters.find((each) => each.attribute === attribute && each.operator === 'any')?.name ?? '';
+  if (list === null || parameter === '') return;
+  const { values } = await facet(url('facets', facetOf(attribute, 12, parameter)), key, signal);
+  const chosen = listOf(state.get(parameter) ?? '');
+  const most = Math.max(1, ...values.map(({ count }) => count));
+  // What was chosen and is not among the commonest stands first, so that it can be taken out.
+  const common = new Set(values.map(({ value }) => String(value)));
+  const rare = chosen.filter((text) => !common.has(text)).map((value) => ({ value, count: null }));
+  list.replaceChildren(
+    ...[...rare, ...values].map(({ value, count }) => {
+      const text = String(value);
+      const box = made('input', { type: 'checkbox', checked: chosen.includes(text) });
+      box.addEventListener('change', () => {
+        const now = listOf(state.get(parameter) ?? '').filter((each) => each !== text);
+        go(withValue(state, parameter, listText(box.checked ? [...now, text] : now)));
+      });
+      const bar = made('meter', { max: most, value: count ?? 0 });
+      bar.setAttribute('aria-hidden', 'true');
+      return made(
+        'li',
+        {},
+        made(
+          'label',
+          {},
+          box,
+          made('span', { className: 'explore-value' }, text),
+          bar,
+          made('span', { className: 'explore-n' }, count?.toLocaleString('en') ?? ''),
+        ),
+      );
+    }),
+  );
+}
+
+/** Asks for the records and shows them. */
+async function show(): Promise<void> {
+  const call = callOf(state, model, key !== null);
+  const turn = ++asked;
+  root.setAttribute('aria-busy', 'true');
+  by('explore-status').textContent = 'Asking …';
+  try {
+    if (call.needs_key)
+      throw new Refusal(
+        402,
+        'payment_required',
+        `${call.needs_key.join(', ')} is not public: enter a key, or leave it out.`,
+      );
+    const page = await search(url('entities', call.parameters), key);
+    if (turn !== asked) return;
+    problem(null);
+    render(page.items, page);
+  } catch (error) {
+    if (turn !== asked) return;
+    by('explore-status').textContent = '';
+    problem(error);
+  } finally {
+    if (turn === asked) root.removeAttribute('aria-busy');
+  }
+}
+
+function render(items: readonly Item[], page: Page | null): void {
+  root.classList.remove('outdated');
+  const cells = columnsOf(state, model, key !== null);
+  const columns = cells.map((name) => model.attributes.find((each) => each.name === name) ?? badge(name));
+  table(by<HTMLTableElement>('explore-table'), items, columns, {
+    pages: model.pages,
+    sort: state.get('sort') ?? '',
+    sorted: (sort) => {
+      go(withValue(state, 'sort', sort));
+      void show();
+    },
+    pointed: (slug) => map?.point(slug),
+  });
+  const { geo } = model;
+  const dots = items.flatMap(({ slug, name, attributes }) => {
+    const at = geo === null ? undefined : (attributes[geo] as { lat: number; lng: number } | undefined);
+    return at ? [{ slug, name, lat: at.lat, lng: at.lng }] : [];
+  });
+  const [lat, lng, km] = (state.get('near') ?? '').split(',').map(Number);
+  const point = lat !== undefined && lng !== undefined && km !== undefined ? { lat, lng, km } : null;
+  map?.draw(dots, point);
+  const zoom = document.getElementById('explore-zoom');
+  if (zoom) zoom.hidden = !map?.fits;
+  const next = by('explore-next');
+  next.hidden = page?.next_cursor == null;
+  next.onclick = () => {
+    go(withValue(state, 'cursor', page?.next_cursor ?? ''));
+    void show();
+  };
+  by('explore-attribution').textContent = page?.attribution ?? '';
+  const paid = page?.charged ? ` Charged €${page.charged}, balance €${page.balance}.` : '';
+  const shown = `${items.length} ${items.length === 1 ? 'record' : 'records'} shown.`;
+  by('explore-status').textContent =
+    page === null
+      ? `Showcase records below, free. Choose, then show records.`
+      : items.length === 0
+        ? 'Nothing matches. Take out a filter.'
+        : shown + paid;
+}
+
+/** What went wrong, and what to do about it. */
+function problem(error: unknown): void {
+  const box = by('explore-problem');
+  box.hidden = error === null;
+  if (error === null) return;
+  const { code, message, retry } = error instanceof Refusal ? error : new Refusal(0, 'fault', String(error));
+  const hints: Record<string, string> = {
+    quota_exceeded:
+      'The free records of today are used up. With a key there is no such limit; every key begins with €0.50.',
+    payment_required: 'With a key this call works; every key begins with €0.50.',
+    insufficient_credits: 'The balance of this key is too low: top it up.',
+    invalid_key: 'This key is not known. Is it whole?',
+    rate_limited: retry === null ? 'Wait a moment.' : `Wait ${retry} seconds.`,
+  };
+  const hint = hints[code];
+  box.replaceChildren(made('strong', {}, message), ...(hint ? [made('p', {}, hint)] : []));
+  if (['quota_exceeded', 'payment_required', 'invalid_key'].includes(code)) {
+    const enter = made('button', { type: 'button', className: 'button plain' }, 'Enter a key');
+    enter.addEventListener('click', () => {
+      (form.querySelector('.explore-key') as HTMLDetailsElement).open = true;
+      keyInput.focus();
+    });
+    const how = made(
+      'a',
+      { href: `${new URL(model.api).origin}${model.pages.replace(/\/datasets\/.*/, '')}/llms.txt` },
+      'How to get one',
+    );
+    const free = made('a', { href: model.pages.replace('/datasets/', '/sql/') }, 'Ask all public values in SQL, free');
+    box.append(made('p', { className: 'actions' }, enter, how, free));
+  }
+}
+
+function choosePoint(lat: number, lng: number): void {
+  const km = state.get('near')?.split(',')[2] ?? '250';
+  go(withValue(state, 'near', `${lat.toFixed(2)},${lng.toFixed(2)},${km}`));
+  const point = { lat, lng, km: Number(km) };
+  map?.draw([], point);
+}
+
+for (const input of inputs) {
+  input.addEventListener('change', () => go(withValue(state, input.dataset['param'] ?? '', input.value.trim())));
+}
+for (const input of near)
+  input?.addEventListener('change', () => {
+    const values = near.map((each) => each?.value ?? '');
+    if (values.every((value) => value !== '')) go(withValue(state, 'near', values.join(',')));
+    else if (values.every((value) => value === '')) go(withValue(state, 'near', ''));
+  });
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  (document.activeElement as HTMLElement | null)?.dispatchEvent(new Event('change', { bubbles: true }));
+  void show();
+});
+by('explore-clear').addEventListener('click', () => {
+  go(new URLSearchParams());
+  void begin();
+});
+for (const details of form.querySelectorAll<HTMLDetailsElement>('details.explore-filter'))
+  details.addEventListener('toggle', () => {
+    const attribute = details.dataset['attribute'] ?? '';
+    if (details.open) void fillFacet(attribute, new AbortController().signal).catch(problem);
+  });
+by('explore-fields').addEventListener('change', () => {
+  const chosen = [...by('explore-fields').querySelectorAll<HTMLInputElement>('input:checked')].map(
+    ({ value }) => value,
+  );
+  go(withValue(state, 'fields', listText(chosen)));
+});
+document.getElementById('explore-zoom')?.addEventListener('click', (event) => {
+  (event.currentTarget as HTMLElement).textContent = map?.toggle() ? 'Whole world' : 'Only the records';
+});
+for (const button of document.querySelectorAll<HTMLElement>('[data-language]'))
+  button.addEventListener('click', () => {
+    language = button.dataset['language'] as Language;
+    for (const each of document.querySelectorAll('[data-language]'))
+      each.setAttribute('aria-pressed', String(each === button));
+    told();
+  });
+by('explore-copy').addEventListener('click', async (event) => {
+  const button = event.currentTarget as HTMLElement;
+  const text = by('explore-code').textContent ?? '';
+  const done = await navigator.clipboard.writeText(text).then(
+    () => 'Copied',
+    () => 'Not allowed',
+  );
+  button.textContent = done;
+  setTimeout(() => {
+    button.textContent = 'Copy';
+  }, 1500);
+});
+const keep = by<HTMLInputElement>('explore-keep');
+function takeKey(): void {
+  key = keyInput.value.trim() || null;
+  if (keep.checked && key !== null) sessionStorage.setItem('register key', key);
+  else sessionStorage.removeItem('register key');
+  fill();
+  told();
+}
+keyInput.addEventListener('change', takeKey);
+keep.addEventListener('change', takeKey);
+addEventListener('popstate', () => {
+  go(readState(location.search, model), true);
+  void begin();
+});
+
+/** What a fresh page shows: the records that its address asks for, else the showcase. */
+async function begin(): Promise<void> {
+  if (state.size > 0) return show();
+  const turn = ++asked;
+  try {
+    const items = await examples(model.api);
+    if (turn === asked) render(items.slice(0, 60), null);
+  } catch (error) {
+    if (turn === asked) problem(error);
+  }
+}
+
+if (key !== null) {
+  keyInput.value = key;
+  keep.checked = true;
+}
+const filters = by<HTMLDetailsElement>('explore-more');
+if (matchMedia('(width < 60rem)').matches) filters.open = false;
+go(state, true);
+void begin();

@@ -1,0 +1,127 @@
+// What a page does beyond showing itself: switch the colour scheme, copy a text, search the guides. Every page works without it.
+const root = document.documentElement;
+root.classList.add('scripted');
+
+/* Colour scheme: the system's, or the reader's own choice, which this browser remembers. */
+const SCHEMES = ['system', 'light', 'dark'];
+const remembered = () => {
+  try {
+    return localStorage.getItem('scheme') ?? 'system';
+  } catch {
+    return 'system';
+  }
+};
+let scheme = SCHEMES.includes(remembered()) ? remembered() : 'system';
+const button = document.querySelector('[data-theme-switch]');
+
+function show() {
+  if (scheme === 'system') delete root.dataset.theme;
+  else root.dataset.theme = scheme;
+  if (!button) return;
+  button.textContent = scheme[0].toUpperCase() + scheme.slice(1);
+  button.setAttribute('aria-label', `Colour scheme: ${scheme}. Change it`);
+}
+
+button?.addEventListener('click', () => {
+  scheme = SCHEMES[(SCHEMES.indexOf(scheme) + 1) % SCHEMES.length];
+  try {
+    localStorage.setItem('scheme', scheme);
+  } catch {
+    // Storage is closed to us: the choice lasts as long as the page.
+  }
+  show();
+});
+show();
+
+/* Buttons that copy: `data-copy` is the text, or names nothing and the code beside it is copied. */
+document.addEventListener('click', async (event) => {
+  const copy = event.target.closest?.('.copy');
+  if (!copy) return;
+  const text = copy.dataset.copy || copy.parentElement.querySelector('[data-text]')?.dataset.text;
+  const said = copy.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    copy.textContent = 'Copied';
+  } catch {
+    copy.textContent = 'Not allowed';
+  }
+  setTimeout(() => {
+    copy.textContent = said;
+  }, 1500);
+});
+
+/* Search of the guides: the form leads to a list of all headings; with this the answer comes while one types. */
+const form = document.querySelector('form[data-guides]');
+if (form) {
+  const [input, list, told] = ['input', '[data-found]', '[role=status]'].map((each) =>
+    form.parentElement.querySelector(each),
+  );
+  let sections;
+  const load = async () => {
+    sections ??= await fetch(form.dataset.guides).then((answer) => (answer.ok ? answer.json() : []));
+    return sections;
+  };
+  const fold = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  /** How well a section answers: each word must be in it, titles count more, and so do words that begin there. */
+  const score = ({ page, heading, text }, words) => {
+    let sum = 0;
+    for (const word of words) {
+      const at = [
+        [page, 4],
+        [heading, 6],
+        [text, 1],
+      ].map(([where, weight]) => {
+        const folded = fold(where);
+        const found = folded.indexOf(word);
+        if (found < 0) return 0;
+        return weight * (found === 0 || !/[a-z0-9]/.test(folded[found - 1]) ? 2 : 1);
+      });
+      const best = Math.max(...at);
+      if (best === 0) return 0;
+      sum += best;
+    }
+    return sum;
+  };
+  const around = (text, word) => {
+    const at = Math.max(0, fold(text).indexOf(word) - 60);
+    return `${at > 0 ? '…' : ''}${text.slice(at, at + 180)}${text.length > at + 180 ? '…' : ''}`;
+  };
+  const search = async () => {
+    const words = fold(input.value).split(/\s+/).filter(Boolean);
+    const all = words.length === 0 ? [] : await load();
+    const best = all
+      .map((section) => ({ section, points: score(section, words) }))
+      .filter(({ points }) => points > 0)
+      .sort((a, b) => b.points - a.points)
+      .slice(0, 20);
+    list.replaceChildren(
+      ...best.map(({ section }) => {
+        const item = document.createElement('li');
+        const link = document.createElement('a');
+        link.href = section.at;
+        link.textContent = section.heading === section.page ? section.page : `${section.page}: ${section.heading}`;
+        const text = document.createElement('p');
+        text.textContent = around(section.text, words[0]);
+        item.append(link, text);
+        return item;
+      }),
+    );
+    told.textContent =
+      words.length === 0
+        ? ''
+        : best.length === 0
+          ? 'Nothing in the guides has these words.'
+          : `${best.length} ${best.length === 1 ? 'section' : 'sections'}`;
+    list.hidden = best.length === 0;
+  };
+  input.addEventListener('input', search);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    search();
+  });
+  const asked = new URLSearchParams(location.search).get('q');
+  if (asked) {
+    input.value = asked;
+    search();
+  }
+}

@@ -1,0 +1,55 @@
+// Cells of a result as text: what Arrow holds, printed as SQL would.
+
+/** What is needed of an Arrow type: its number (Type of apache-arrow), and the zone of a timestamp. */
+interface CellType {
+  typeId: number;
+  unit?: number;
+  timezone?: string | null;
+}
+
+const DATE = 8;
+const TIME = 9;
+const TIMESTAMP = 10;
+
+/** A cell as text; null for no value. Times are UTC, lists and structs are JSON. */
+export function printCell(value: unknown, type: CellType): string | null {
+  if (value === null || value === undefined) return null;
+  if (type.typeId === DATE) return dated(value).slice(0, 10);
+  if (type.typeId === TIMESTAMP)
+    return dated(value)
+      .replace('T', ' ')
+      .replace(/(\.000)?Z$/, '');
+  if (type.typeId === TIME && (typeof value === 'bigint' || typeof value === 'number'))
+    return new Date(Number(value) / 1000).toISOString().slice(11, 19);
+  if (typeof value === 'object') return JSON.stringify(value, plain);
+  return String(value);
+}
+
+function dated(value: unknown): string {
+  const date = value instanceof Date ? value : new Date(Number(value));
+  return Number.isNaN(date.getTime()) ? String(value) : date.toISOString();
+}
+
+/** Vectors and rows of Arrow as JSON has them. */
+function plain(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
+    if (Symbol.iterator in value && 'length' in value) return [...(value as Iterable<unknown>)];
+  }
+  return value;
+}
+
+/** What DuckDB says of a query that it refuses; some of it comes as JSON. */
+export function complaint(error: unknown): string {
+  const whole = error instanceof Error ? error.message : String(error);
+  // DuckDB advises to fetch an extension, which this page does not let it do.
+  const [said = '', advice] = whole.split(/\n+Please try installing/);
+  if (advice !== undefined) return `${said}\n\nExtensions are not offered here: they would come from another host.`;
+  if (!said.startsWith('{')) return said;
+  try {
+    const { exception_type: type, exception_message: text } = JSON.parse(said) as Record<string, string>;
+    return `${type ?? ''} Error: ${text ?? said}`.trim();
+  } catch {
+    return said;
+  }
+}

@@ -1,0 +1,190 @@
+// The SQL console: the editor, its state in the address, and the sheet of results. The engine is fetched with the first query.
+import { csvRow } from '../../data/csv.ts';
+import { complaint } from './cells.ts';
+import type { Answer, Engine } from './engine.ts';
+import { readQuery, writeQuery } from './hash.ts';
+
+/** Rows kept of a result, and rows put on the page at a time. */
+const MOST = 10_000;
+const PAGE = 200;
+
+const by = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
+const root = by('sql');
+const form = by<HTMLFormElement>('sql-form');
+const editor = by<HTMLTextAreaElement>('sql-text');
+const [run, stop, link] = ['sql-run', 'sql-stop', 'sql-link'].map(by) as HTMLButtonElement[];
+const [status, wrong, result, table] = ['sql-status', 'sql-error', 'sql-result', 'sql-table'].map(by) as HTMLElement[];
+const [more, csv] = ['sql-more', 'sql-csv'].map(by) as HTMLButtonElement[];
+const { file = '', dataset = '' } = root.dataset;
+
+let opening: Promise<Engine> | null = null;
+let answer: Answer | null = null;
+let shown = 0;
+let busy = false;
+
+function engine(): Promise<Engine> {
+  opening ??= open().catch((error: unknown) => {
+    opening = null;
+    throw error;
+  });
+  return opening;
+}
+
+async function open(): Promise<Engine> {
+  const load = by('sql-load');
+  const progress = by<HTMLProgressElement>('sql-progress');
+  const parts = { engine: { done: 0, of: 0 }, data: { done: 0, of: 0 } };
+  const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
+  const tell = () => {
+    const { engine, data } = parts;
+    const of = engine.of > 0 && data.of > 0 ? engine.of + data.of : 0;
+    const done = engine.done + data.done;
+    const total = of > 0 ? ` of ${megabytes(of)}` : '';
+    by('sql-load-text').textContent =
+      `Fetching the engine and the data, once: ${megabytes(done)}${total} MB. Your browser keeps the engine.`;
+    if (of > 0) progress.value = done / of;
+    else progress.removeAttribute('value');
+  };
+  load.hidden = false;
+  tell();
+  try {
+    const { openEngine } = await import('./engine.ts');
+    return await openEngine(file, (what, done, of) => {
+      parts[what] = { done, of };
+      tell();
+    });
+  } finally {
+    load.hidden = true;
+  }
+}
+
+async function ask(sql: string): Promise<void> {
+  if (busy || sql.trim() === '') return;
+  busy = true;
+  run!.disabled = true;
+  wrong!.hidden = true;
+  root.setAttribute('aria-busy', 'true');
+  history.replaceState(null, '', writeQuery(sql));
+  try {
+    const ready = await engine();
+    status!.textContent = 'Running …';
+    stop!.hidden = false;
+    const begun = performance.now();
+    answer = await ready.ask(sql, MOST);
+    const took = performance.now() - begun;
+    status!.textContent = `${summary(answer)} in ${took < 1000 ? `${Math.round(took)} ms` : `${(took / 1000).toFixed(1)} s`}. DuckDB ${ready.version}.`;
+    show();
+  } catch (error) {
+    status!.textContent = '';
+    result!.hidden = true;
+    wrong!.hidden = false;
+    wrong!.textContent = complaint(error);
+  } finally {
+    busy = false;
+    run!.disabled = false;
+    stop!.hidden = true;
+    root.removeAttribute('aria-busy');
+  }
+}
+
+const count = (rows: number) => `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`;
+
+function summary({ rows, more, columns }: Answer): string {
+  if (columns.length === 0) return 'Done';
+  return more
+    ? `The first ${count(rows.length)}; there are more: add a LIMIT or a WHERE. Answered`
+    : count(rows.length);
+}
+
+function show(): void {
+  if (answer === null) return;
+  result!.hidden = answer.columns.length === 0;
+  const numeric = answer.columns.map(({ type }) => /^(Int|Uint|Float|Decimal)/i.test(type));
+  const head = document.createElement('thead');
+  const names = head.insertRow();
+  answer.columns.forEach(({ name }, at) => {
+    const cell = document.createElement('th');
+    cell.scope = 'col';
+    cell.textContent = name;
+    if (numeric[at]) cell.className = 'number';
+    names.append(cell);
+  });
+  table!.replaceChildren(head, document.createElement('tbody'));
+  shown = 0;
+  showMore(numeric);
+  by('sql-scroll').scrollTo(0, 0);
+}
+
+function showMore(numeric: boolean[]): void {
+  if (answer === null) return;
+  const body = (table as HTMLTableElement).tBodies[0]!;
+  for (const row of answer.rows.slice(shown, shown + PAGE)) {
+    const line = body.insertRow();
+    row.forEach((value, at) => {
+      const cell = line.insertCell();
+      if (value === null) cell.className = 'none';
+      else if (numeric[at]) cell.className = 'number';
+      cell.textContent = value ?? 'null';
+    });
+  }
+  shown = Math.min(shown + PAGE, answer.rows.length);
+  more!.hidden = shown === answer.rows.length;
+  more!.textContent = `Show more rows (${count(shown)} of ${answer.rows.length.toLocaleString('en')})`;
+  more!.onclick = () => showMore(numeric);
+}
+
+/** Saves the rows that are kept as a file made here. */
+function download(): void {
+  if (answer === null) return;
+  const rows = [answer.columns.map(({ name }) => name), ...answer.rows].map((row) => csvRow(row));
+  const blob = new Blob([rows.join('\r\n'), '\r\n'], { type: 'text/csv' });
+  const anchor = document.createElement('a');
+  anchor.href = URL.createObjectURL(blob);
+  anchor.download = `${dataset}.csv`;
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(anchor.href), 10_000);
+}
+
+/** Puts a name where the cursor is. */
+function insert(name: string): void {
+  const plain = /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name}"`;
+  editor.focus();
+  editor.setRangeText(plain, editor.selectionStart, editor.selectionEnd, 'end');
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  void ask(editor.value);
+});
+editor.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    void ask(editor.value);
+  }
+});
+stop!.addEventListener('click', () => void opening?.then((ready) => ready.stop()));
+link!.addEventListener('click', async () => {
+  history.replaceState(null, '', writeQuery(editor.value));
+  await navigator.clipboard.writeText(location.href).catch(() => {});
+  status!.textContent = 'The address of this page now holds the query, and is copied.';
+});
+csv!.addEventListener('click', download);
+for (const button of document.querySelectorAll<HTMLElement>('.sql-example'))
+  button.addEventListener('click', () => {
+    editor.value = button.dataset['sql'] ?? '';
+    void ask(editor.value);
+  });
+for (const button of document.querySelectorAll<HTMLElement>('[data-column]'))
+  button.addEventListener('click', () => insert(button.dataset['column'] ?? ''));
+
+function follow(): void {
+  const asked = readQuery(location.hash);
+  if (asked === null || asked === editor.value) return;
+  editor.value = asked;
+}
+addEventListener('hashchange', () => {
+  follow();
+  void ask(editor.value);
+});
+follow();
+if (readQuery(location.hash) !== null) void ask(editor.value);

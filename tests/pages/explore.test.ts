@@ -1,0 +1,238 @@
+// The explorer in Chromium: facets, filters, sort and map from the schema, the address as its state, the call that it shows.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { balance, newKey } from '../money/on-stores.ts';
+import { scratchOfAll } from '../night-pack.ts';
+import { barriers, LOOKS, mistakes, NONE, type Opened, openStage, overflow, picture, type Stage } from './stage.ts';
+
+const run = promisify(execFile);
+const folder = scratchOfAll();
+let stage: Stage | null = null;
+beforeAll(async () => {
+  stage = await openStage(folder);
+}, 180_000);
+afterAll(() => stage?.close());
+
+const names = ({ page }: Opened) => page.locator('#explore-table tbody th').allTextContents();
+const status = ({ page }: Opened) => page.locator('#explore-status');
+/** Questions that spend something of the day. */
+const searches = ({ asked }: Opened) => asked.filter((url) => url.includes('/entities?'));
+
+/** Waits until the status says this. */
+const says = (opened: Opened, text: string | RegExp) => status(opened).filter({ hasText: text }).waitFor();
+
+async function filter(opened: Opened, attribute: string) {
+  const details = opened.page.locator(`details[data-attribute="${attribute}"]`);
+  if ((await details.getAttribute('open')) === null) await details.locator('summary').click();
+  return details;
+}
+
+describe('the explorer', () => {
+  test('begins with real records that cost nothing', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await stage.open('/explore/harbours/');
+    await says(opened, 'Showcase records below, free');
+    expect((await names(opened)).length).toBeGreaterThan(2);
+    const total = stage.app.records['harbours']!.length;
+    await opened.page.locator('#explore-head', { hasText: `${total} records` }).waitFor();
+    expect(searches(opened)).toEqual([]);
+    expect(await opened.page.locator('.map-dots circle').count()).toBeGreaterThan(2);
+    expect(opened.asked.filter((url) => !url.startsWith(stage!.base) && !url.startsWith('data:'))).toEqual([]);
+    expect(opened.complaints).toEqual([]);
+    await opened.close();
+  });
+
+  test('a facet narrows the count free of charge, and the records come when asked for', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await stage.open('/explore/harbours/');
+    const coast = await filter(opened, 'coast');
+    const north = stage.app.records['harbours']!.filter(({ attributes }) => attributes['coast'] === 'north');
+    await coast.locator('label', { hasText: 'north' }).locator('input').check();
+    await opened.page.locator('#explore-head', { hasText: new RegExp(`^${north.length} record`) }).waitFor();
+    expect(new URL(opened.page.url()).search).toBe('?coast=north');
+    await says(opened, 'The filters have changed since these were shown.');
+    expect(searches(opened)).toEqual([]);
+    await opened.page.click('#explore-run');
+    await says(opened, /records? shown/);
+    expect(searches(opened)).toHaveLength(1);
+    const known = new Set(north.map(({ name }) => name));
+    for (const name of await names(opened)) expect(known).toContain(name);
+    // A chip takes it out again.
+    await opened.page.getByRole('button', { name: 'Take out coast = north' }).click();
+    expect(new URL(opened.page.url()).search).toBe('');
+    await opened.close();
+  });
+
+  test('filters, words and order are in the address, and going back goes back', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await stage.open('/explore/harbours/?min_depth=3&sort=-depth&limit=4');
+    await says(opened, /shown/);
+    const deepest = stage.app.records['harbours']!.filter(
+      ({ attributes }) => (attributes['depth'] as number) >= 3,
+    ).sort((a, b) => (b.attributes['depth'] as number) - (a.attributes['depth'] as number));
+    expect((await names(opened))[0]).toBe(deepest[0]?.name);
+    expect(await opened.page.inputValue('[data-param="min_depth"]')).toBe('3');
+    await opened.page.fill('#explore-q', 'zz-no-such-word');
+    await opened.page.keyboard.press('Enter');
+    await says(opened, 'Nothing matches');
+    expect(new URL(opened.page.url()).searchParams.get('q')).toBe('zz-no-such-word');
+    await opened.page.goBack();
+    await says(opened, /shown/);
+    expect((await names(opened))[0]).toBe(deepest[0]?.name);
+    // The same question was not asked twice: a day has few free records.
+    expect(searches(opened).filter((url) => !url.includes('zz-no'))).toHaveLength(1);
+    await opened.page.getByRole('button', { name: /^depth/ }).click();
+    await says(opened, /shown/);
+    expect(new URL(opened.page.url()).searchParams.get('sort')).toBe('depth');
+    await opened.close();
+  });
+
+  test('a click on the map asks for what is near', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await stage.open('/explore/harbours/');
+    await says(opened, 'Showcase');
+    const box = (await opened.page.locator('#explore-map').boundingBox())!;
+    await opened.page.mouse.click(box.x + box.width / 2, box.y + box.height / 4);
+    await opened.page.locator('.map-near').waitFor();
+    const point = new URL(opened.page.url()).searchParams.get('near') ?? '';
+    const [lat, lng, km] = point.split(',').map(Number);
+    expect(Math.abs(lng!)).toBeLessThan(2);
+    expect(lat).toBeGreaterThan(20);
+    expect(km).toBe(250);
+    expect(await opened.page.inputValue('#near-km')).toBe('250');
+    await opened.close();
+  });
+
+  test('the free records of a day end with a word about keys, and nothing that was shown is lost', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await stage.open('/explore/harbours/?limit=19');
+    await says(opened, /shown/);
+    const before = await names(opened);
+    await opened.page.locator('#explore-sort').selectOption('name');
+    await opened.page.click('#explore-run');
+    await says(opened, /shown/);
+    await opened.page.locator('#explore-sort').selectOption('-name');
+    await opened.page.click('#explore-run');
+    const problem = opened.page.locator('#explore-problem');
+    await problem.getByText('The free records of today are used up').waitFor();
+    expect((await names(opened)).length).toBeGreaterThan(0);
+    expect(before.length).toBeGreaterThan(0);
+    await opened.page.waitForTimeout(300);
+    expect(await problem.isVisible()).toBe(true);
+    expect(await barriers(opened.page)).toEqual([]);
+    await problem.getByRole('button', { name: 'Enter a key' }).click();
+    expect(await opened.page.locator('#explore-key').evaluate((e) => e === e.ownerDocument.activeElement)).toBe(true);
+    await opened.close();
+  });
+
+  test('what is not public takes a key, which is sent in a header and stands nowhere else', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const { app } = stage;
+    const opened = await stage.open('/explore/tools/');
+    await says(opened, 'Showcase');
+    const runtime = await filter(opened, 'runtime');
+    await runtime.locator('[data-param="min_runtime"]').fill('1');
+    await opened.page.keyboard.press('Tab');
+    await opened.page.locator('#explore-price', { hasText: 'Needs a key: runtime is not public.' }).waitFor();
+    await opened.page.click('#explore-run');
+    await opened.page.locator('#explore-problem', { hasText: 'runtime is not public' }).waitFor();
+    expect(searches(opened)).toEqual([]);
+    const { key, headers } = await newKey(app);
+    await opened.page.locator('.explore-key summary').click();
+    await opened.page.fill('#explore-key', key);
+    await opened.page.keyboard.press('Tab');
+    await opened.page.locator('#explore-price', { hasText: '€0.008 for this call' }).waitFor();
+    await opened.page.click('#explore-run');
+    await says(opened, /Charged €0.008, balance €0.492/);
+    expect(await balance(app, headers)).toBe(0.492);
+    for (const url of [...opened.asked, opened.page.url()]) expect(url).not.toContain(key);
+    expect(await opened.page.textContent('#explore-code')).not.toContain(key);
+    expect(
+      await opened.page.evaluate(() =>
+        JSON.stringify((globalThis as unknown as { sessionStorage: object }).sessionStorage),
+      ),
+    ).not.toContain(key);
+    await opened.page.check('#explore-keep');
+    expect(
+      await opened.page.evaluate(() =>
+        (globalThis as unknown as { sessionStorage: { getItem(k: string): string } }).sessionStorage.getItem(
+          'register key',
+        ),
+      ),
+    ).toBe(key);
+    await opened.page.fill('#explore-key', `${key.slice(0, -3)}xxx`);
+    await opened.page.keyboard.press('Tab');
+    await opened.page.click('#explore-run');
+    await opened.page.locator('#explore-problem', { hasText: 'This key is not known' }).waitFor();
+    await opened.close();
+  });
+
+  test('the calls it shows answer what it shows', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await stage.open('/explore/harbours/?like_name=o&sort=name&limit=3');
+    await says(opened, /shown/);
+    const shown = await names(opened);
+    expect(shown.length).toBeGreaterThan(0);
+    const curl = (await opened.page.textContent('#explore-code')) ?? '';
+    const { stdout } = await run('sh', ['-c', `${curl} --silent -H 'X-Forwarded-For: 2001:db8:bb::1'`]);
+    expect((JSON.parse(stdout) as { items: { name: string }[] }).items.map(({ name }) => name)).toEqual(shown);
+    await opened.page.getByRole('button', { name: 'TypeScript' }).click();
+    const program = (await opened.page.textContent('#explore-code')) ?? '';
+    const printed = program.replace(
+      'console.log(body.items, body.next_cursor)',
+      'console.log(JSON.stringify(body.items.map((each) => each.name)))',
+    );
+    expect(printed).not.toBe(program);
+    const node = await run(process.execPath, ['--input-type=module-typescript', '--eval', printed]);
+    expect(JSON.parse(node.stdout)).toEqual(shown);
+    await opened.page.getByRole('button', { name: 'Python' }).click();
+    expect(await opened.page.textContent('#explore-code')).toContain('"like_name": "o",');
+    await opened.close();
+  });
+
+  test.for(LOOKS)('%s: fits the screen and is in nobody’s way', { timeout: 60_000 }, async ([name, look], context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await stage.open('/explore/harbours/?coast=north', look);
+    await says(opened, /shown/);
+    const more = opened.page.locator('#explore-more');
+    expect((await more.getAttribute('open')) === null).toBe(look.viewport!.width < 960);
+    if ((await more.getAttribute('open')) === null) await more.locator('> summary').click();
+    await (await filter(opened, 'coast')).locator('label input[type="checkbox"]').first().waitFor();
+    await picture(opened.page, `explore-${name}`);
+    expect(await overflow(opened.page)).toBeLessThanOrEqual(0);
+    expect(await barriers(opened.page)).toEqual([]);
+    await opened.close();
+  });
+
+  test('can be used by keyboard alone', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const { page, ...opened } = await stage.open('/explore/harbours/');
+    await page.locator('#explore-status', { hasText: 'Showcase' }).waitFor();
+    await page.locator('#explore-q').focus();
+    await page.keyboard.type('o');
+    await page.keyboard.press('Enter');
+    await page.locator('#explore-status', { hasText: /shown|Nothing/ }).waitFor();
+    const seen: string[] = [];
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.press('Tab');
+      const at = page.locator(':focus');
+      if ((await at.count()) === 0) break;
+      seen.push(await at.evaluate((e) => `${e.tagName} ${e.id || e.textContent.trim().slice(0, 20)}`));
+      expect(
+        await at.evaluate((e) => e.ownerDocument.defaultView?.getComputedStyle(e).outlineStyle),
+        seen.at(-1)!,
+      ).not.toBe('none');
+    }
+    expect(seen).toContain('BUTTON explore-run');
+    expect(seen.some((each) => each.startsWith('A '))).toBe(true);
+    await opened.close();
+  });
+
+  test('its HTML is valid', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    for (const id of ['tools', 'harbours'])
+      expect(await mistakes(join(stage.dist, `explore/${id}/index.html`))).toEqual([]);
+  });
+});
