@@ -7,6 +7,7 @@ import { paths } from '../data/layout.ts';
 import { currentRelease, readManifest } from '../data/manifest.ts';
 import { NO_SOURCE, type OverlaySource } from '../data/overlay-source.ts';
 import { isoTime } from '../data/time.ts';
+import { tellRecords } from '../data/write/analysts-files.ts';
 import { UNFINISHED } from '../data/write/atomic.ts';
 import { beforeOf } from '../data/write/before.ts';
 import { Duck } from '../data/write/duck.ts';
@@ -118,6 +119,7 @@ export async function datasetNight(
       now: effects.now,
       reserve: (count, after) => overlays.reserve(pack.id, { count, now: effects.now().getTime(), after }),
       derived: index,
+      tell: (folder, release) => tellRecords(pack, folder, { release, created_at: now }),
     }).finally(() => index.catch(() => undefined));
     const asked = resolved.review > 0 ? `, ${number(resolved.review)} to review` : '';
     progress.note(

@@ -14,15 +14,20 @@ const held = new Set<DatabaseSync>();
  * holds it for the process, so that none is ever stale. `nightly.pid` beside it only tells a person who that is.
  */
 export function lockNight(dataDir: string): () => void {
-  mkdirSync(dataDir, { recursive: true });
-  const note = join(dataDir, 'nightly.pid');
-  const lock = new DatabaseSync(join(dataDir, 'nightly.lock'));
+  return lockFolder(dataDir, 'nightly', 'nightly run');
+}
+
+/** The same for other work on a folder: `name` is that of the lock's files there, `work` what a person calls it. */
+export function lockFolder(folder: string, name: string, work: string): () => void {
+  mkdirSync(folder, { recursive: true });
+  const note = join(folder, `${name}.pid`);
+  const lock = new DatabaseSync(join(folder, `${name}.lock`));
   try {
     lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
   } catch (error) {
     lock.close();
     if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY) throw error;
-    throw new Busy(`another nightly run is under way on ${dataDir} (process ${reader(note)})`);
+    throw new Busy(`another ${work} is under way on ${folder} (process ${reader(note)})`);
   }
   writeFileSync(note, `${process.pid}\n`);
   held.add(lock);

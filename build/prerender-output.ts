@@ -2,11 +2,13 @@
 import { createHash, hash } from 'node:crypto';
 import {
   closeSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   unlinkSync,
@@ -17,7 +19,7 @@ import { dirname, join, posix } from 'node:path';
 import { type FileEntry, formatManifest, parseManifest } from './publish-manifest.ts';
 
 /** Folders in which every file is ours: after a killed run, what no manifest names there is deleted. */
-const OWNED = ['datasets', 'v1', 'assets'];
+const OWNED = ['datasets', 'v1', 'assets', 'files', 'sql', 'explore'];
 
 /** The build's own notes, below DIST_DIR; never published and never served. */
 export const BUILD_NOTES = '.build';
@@ -97,6 +99,24 @@ export class Output {
       renameSync(temporary, target);
     }
     this.counts.written++;
+  }
+
+  /** Makes a file that was written elsewhere this one, the bytes are not held. Tells what is there now. */
+  take(path: string, from: string, key = ''): FileEntry {
+    const { bytes, sha256 } = measured(from);
+    const entry = { bytes, sha256, key };
+    this.files.set(path, entry);
+    if (this.same(path, bytes, sha256)) {
+      this.counts.unchanged++;
+      return entry;
+    }
+    this.begin();
+    this.folder(posix.dirname(path));
+    const temporary = this.temporaryFile();
+    copyFileSync(from, temporary);
+    renameSync(temporary, join(this.root, path));
+    this.counts.written++;
+    return entry;
   }
 
   /** For a file too large to hold: `write` its pieces in order, then `end` puts it in place if it differs. */
@@ -208,6 +228,20 @@ export class Output {
       rmSync(at, { recursive: true });
     }
   }
+}
+
+/** Size and SHA-256 of a file, read in pieces. */
+function measured(path: string): { bytes: number; sha256: string } {
+  const digest = createHash('sha256');
+  const piece = Buffer.allocUnsafe(1 << 20);
+  const file = openSync(path, 'r');
+  let bytes = 0;
+  for (let read = readSync(file, piece); read > 0; read = readSync(file, piece)) {
+    digest.update(piece.subarray(0, read));
+    bytes += read;
+  }
+  closeSync(file);
+  return { bytes, sha256: digest.digest('hex') };
 }
 
 function readText(path: string): string | null {

@@ -4,7 +4,9 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { addressesOf } from '../api/discovery/document.ts';
 import { momentOf } from '../api/discovery/early.ts';
+import { hostingRules } from '../api/discovery/hosting.ts';
 import { DOCUMENTS } from '../api/discovery/index.ts';
+import { SCRIPT_ASSET, STYLE_ASSET } from '../api/formats/assets.ts';
 import { packVersion } from '../api/operations/about.ts';
 import { EVERY_OPERATION } from '../api/operations/accounts.ts';
 import type { Config } from '../config.ts';
@@ -14,8 +16,11 @@ import { NO_SOURCE, type OverlaySource } from '../data/overlay-source.ts';
 import { type Release, releaseTag } from '../data/release.ts';
 import { UNFINISHED } from '../data/write/atomic.ts';
 import type { Pack } from '../packs/model.ts';
+import { writeAnalystFiles } from './analysts.ts';
 import type { Effects } from './effects.ts';
+import { headersFile } from './hosting/configs.ts';
 import { writePages } from './pages.ts';
+import { writeShowcase } from './pages-html.ts';
 import { SITE_KEY, siteData, writeSite } from './pages-site.ts';
 import { writeAnswers } from './prerender-answers.ts';
 import { Output, type OutputCounts } from './prerender-output.ts';
@@ -83,13 +88,16 @@ export async function prerender({
       const key = `answers.${made}`;
       if (!output.keepAll(key)) await writeAnswers({ ...shared, release, key }, output);
       const told = (done: number) => progress.at(done, manifest.records, 'pages');
+      await writeShowcase({ ...shared, release, made }, output);
+      await writeAnalystFiles({ release, base, scratch, key: `files.${made}` }, output);
       await writePages({ release, base, scratch, key: `full.${made}`, progress: told }, output);
     }
     progress.step('register', 'prerender');
     const x402 = config.X402_PAY_TO !== undefined;
-    const key = `register.${hash('sha256', [...keys, x402].join(), 'hex').slice(0, 16)}`;
+    const key = `register.${hash('sha256', [...keys, x402, STYLE_ASSET.path, SCRIPT_ASSET.path].join(), 'hex').slice(0, 16)}`;
     if (!output.keepAll(key)) {
       await writeAnswers({ ...shared, key }, output);
+      output.write('_headers', headersFile(hostingRules({ base_url: base, operations: EVERY_OPERATION })), key);
       const view = { ...shared, base_url: base, x402, now: momentOf(releases) };
       for (const document of DOCUMENTS.filter(({ live }) => !live)) {
         for (const { path, params } of addressesOf(document, view)) {
@@ -100,11 +108,18 @@ export async function prerender({
       }
     }
     const failures: string[] = [];
-    await site({ data: siteData(releases, base, DIST_DIR), scratch }, output).catch((error: Error) => {
+    const data = await siteData(releases, base, DIST_DIR, EVERY_OPERATION, eur_usd);
+    await site({ data, scratch }, output).catch((error: Error) => {
       failures.push(error.message);
       output.keepOld(({ key }) => key.startsWith(SITE_KEY));
     });
-    const old = untouched.flatMap((id) => [`datasets/${id}/`, `v1/${id}/`]);
+    const old = untouched.flatMap((id) => [
+      `datasets/${id}/`,
+      `v1/${id}/`,
+      `files/${id}/`,
+      `sql/${id}/`,
+      `explore/${id}/`,
+    ]);
     output.keepOld((_entry, path) => old.some((folder) => path.startsWith(folder)));
     const counts = output.finish();
     const bytes = [...output.files.values()].reduce((sum, file) => sum + file.bytes, 0);

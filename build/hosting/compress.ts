@@ -1,0 +1,95 @@
+// Compressed copies of published texts, for hosts that send them as they are (`gzip_static`, `precompressed`).
+import { hash } from 'node:crypto';
+import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
+import { BUILD_NOTES } from '../prerender-output.ts';
+import { type FileEntry, formatManifest, parseManifest } from '../publish-manifest.ts';
+import type { Listing } from './plan.ts';
+
+/** Where the copies lie below DIST_DIR: each at the path of its file, with the ending of its kind. */
+export const COPIES = `${BUILD_NOTES}/compressed`;
+
+/** Endings of the copies, which hosts look for. */
+const KINDS = ['br', 'gz'] as const;
+
+/** Shorter files fit into one packet as they are. */
+const WORTH = 1024;
+
+/** Longer files are compressed as they are read; the others whole, at a higher effort. */
+const WHOLE = 4 << 20;
+
+/** Files compressed at once, on the threads that Node keeps for such work. */
+const AT_ONCE = 8;
+
+/** Types whose bytes are compressed already are left alone. */
+const TEXT = /(^|\/)[^./]+$|\.(html|css|js|json|jsonld|md|txt|xml|svg|csv|tsv|wasm)$/;
+
+const brotli = promisify(brotliCompress);
+const gzipped = promisify(gzip);
+const effort = (level: number) => ({ params: { [constants.BROTLI_PARAM_QUALITY]: level } });
+
+/**
+ * Makes the copies that are missing and drops those that are not needed; a copy whose file is the same is not made again. Answers the copies
+ * as entries, by the path at which a host serves them. `told` hears how many files are done.
+ */
+export async function compressAll(
+  dist: string,
+  published: Listing,
+  told: (done: number, of: number) => void,
+): Promise<Map<string, FileEntry>> {
+  const root = join(dist, COPIES);
+  const note = join(root, '.list');
+  const before = parseManifest(existsSync(note) ? readFileSync(note, 'utf8') : '');
+  const copies = new Map<string, FileEntry>();
+  const wanted = [...published].filter(([path, { bytes }]) => bytes >= WORTH && TEXT.test(path));
+  const waiting = wanted.toReversed();
+  let done = 0;
+  const worker = async () => {
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const [path, { sha256, bytes }] = next;
+      for (const kind of KINDS) {
+        const name = `${path}.${kind}`;
+        const known = before.get(name);
+        const there = known?.key === sha256 && existsSync(join(root, name));
+        copies.set(name, there ? known : await copy(join(dist, path), join(root, name), kind, bytes, sha256));
+      }
+      done += 1;
+      told(done, wanted.length);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  for (const name of before.keys()) if (!copies.has(name)) await rm(join(root, name), { force: true });
+  await mkdir(root, { recursive: true });
+  await writeFile(`${note}.new`, formatManifest(copies));
+  await rename(`${note}.new`, note);
+  return copies;
+}
+
+/** Writes one copy; its key is the hash of the file that it is of. */
+async function copy(
+  from: string,
+  to: string,
+  kind: (typeof KINDS)[number],
+  length: number,
+  key: string,
+): Promise<FileEntry> {
+  await mkdir(dirname(to), { recursive: true });
+  const arriving = `${to}.new`;
+  if (length > WHOLE) {
+    const through = kind === 'br' ? createBrotliCompress(effort(5)) : createGzip({ level: 6 });
+    await pipeline(createReadStream(from), through, createWriteStream(arriving));
+  } else {
+    const content = await readFile(from);
+    await writeFile(
+      arriving,
+      kind === 'br' ? await brotli(content, effort(length > 65_536 ? 9 : 6)) : await gzipped(content),
+    );
+  }
+  const made = await readFile(arriving);
+  await rename(arriving, to);
+  return { bytes: made.length, sha256: hash('sha256', made, 'hex'), key };
+}

@@ -1,0 +1,115 @@
+// The table of headers written for hosts: `_headers` (Cloudflare Pages, Netlify), nginx, Caddy (docs/static-hosting.md).
+import { CACHING, FOR_EVER, type HostingRule } from '../../api/discovery/hosting.ts';
+
+/** Paths with their headers, in the order of the table. */
+function byPath(rules: readonly HostingRule[]): [string, HostingRule[]][] {
+  const paths = new Map<string, HostingRule[]>();
+  for (const rule of rules) paths.set(rule.path, [...(paths.get(rule.path) ?? []), rule]);
+  return [...paths];
+}
+
+/**
+ * `_headers`, which Cloudflare Pages and Netlify read from the root of the site. Both join the values of several rules for one header, and
+ * both have browsers ask again by themselves, so that only what may be kept for ever is named.
+ */
+export function headersFile(rules: readonly HostingRule[]): string {
+  const blocks = byPath(rules).map(([path, list]) =>
+    [path, ...list.map(({ header, value }) => `  ${header}: ${value}`)].join('\n'),
+  );
+  const markdown = '/*.md\n  Content-Type: text/markdown; charset=utf-8';
+  return `${[...blocks, markdown].join('\n\n')}\n`;
+}
+
+/** A path as a regular expression over the whole path of a URL. */
+function expression(path: string): string {
+  const plain = path.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
+  return `^${plain.replace(/:\w+/g, '[^/]+').replace(/\/\*$/, '/')}${path.endsWith('/*') ? '' : '$'}`;
+}
+
+const variable = (header: string) => `$register_${header.toLowerCase().replaceAll('-', '_')}`;
+
+/** Text in quotes for nginx. */
+const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
+
+/** Text that Caddy takes as it stands; nothing in the table holds a backtick. */
+const literal = (text: string) => `\`${text}\``;
+
+/**
+ * A server of nginx: `root` is the published folder. Types come by location, the rest through maps, since an `add_header` in a location
+ * would drop those of the server. nginx sends no header whose value is empty.
+ */
+export function nginxConfig(rules: readonly HostingRule[], root: string): string {
+  const types = rules.filter(({ header }) => header === 'Content-Type');
+  const others = rules.filter(({ header }) => header !== 'Content-Type');
+  const headers = [...new Set(others.map(({ header }) => header))];
+  const everywhere = (header: string) => others.find((rule) => rule.header === header && rule.path === '/*')?.value;
+  const maps = headers
+    .filter((header) => everywhere(header) === undefined)
+    .map((header) =>
+      [
+        `map $uri ${variable(header)} {`,
+        `  default ${quoted(header === 'Cache-Control' ? CACHING.asked_again : '')};`,
+        ...others
+          .filter((rule) => rule.header === header)
+          // `/` stands for its index file by the time that headers are made.
+          .map(({ path, value }) =>
+            path === '/' ? `  ~^/(index\\.html)?$ ${quoted(value)};` : `  ~${expression(path)} ${quoted(value)};`,
+          ),
+        '}',
+      ].join('\n'),
+    );
+  const adds = headers.map((header) => {
+    const value = everywhere(header);
+    return `  add_header ${header} ${value === undefined ? variable(header) : quoted(value)};`;
+  });
+  const locations = types.map(
+    ({ path, value }) => `  location ~ ${quoted(expression(path))} { types {} default_type ${quoted(value)}; }`,
+  );
+  return `# Include it inside http {}, beside the types of your nginx (include mime.types).
+types { text/markdown md; application/vnd.apache.parquet parquet; }
+charset utf-8;
+charset_types text/markdown text/plain;
+
+${maps.join('\n\n')}
+
+server {
+  listen 80;
+  root ${quoted(root)};
+  gzip_static on;
+  # With the module ngx_brotli: brotli_static on;
+
+${adds.join('\n')}
+
+  location / { try_files $uri $uri.html $uri.md $uri/index.html =404; }
+  location ~ "^/\\.build(/|$)" { return 404; }
+${locations.join('\n')}
+}
+`;
+}
+
+/** A site of Caddy. It writes `{` and `}` in values of headers as placeholders, of which the table has none. */
+export function caddyConfig(rules: readonly HostingRule[], root: string): string {
+  const matched = byPath(rules).flatMap(([path, list], at) => {
+    const set = list.map(({ header, value }) => `${header} ${literal(value)}`);
+    if (path === '/*') return set.map((line) => `  header ${line}`);
+    return [
+      `  @register${at} path_regexp ${literal(expression(path))}`,
+      ...set.map((line) => `  header @register${at} ${line}`),
+    ];
+  });
+  return `:80 {
+  root * ${literal(root)}
+  @notes path /.build /.build/*
+  respond @notes 404
+  try_files {path} {path}.html {path}.md {path}/index.html
+${matched.join('\n')}
+  @others not path_regexp ${literal(expression(FOR_EVER))}
+  header @others Cache-Control ${literal(CACHING.asked_again)}
+  @markdown path *.md
+  header @markdown Content-Type "text/markdown; charset=utf-8"
+  file_server {
+    precompressed br gzip
+  }
+}
+`;
+}

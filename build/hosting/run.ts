@@ -1,0 +1,135 @@
+// Publishing to a host: what changed since the last time, in an order in which nobody is led to what is not there (docs/static-hosting.md).
+import { existsSync, readFileSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
+import { lockFolder } from '../nightly-lock.ts';
+import { BUILD_NOTES } from '../prerender-output.ts';
+import type { Progress } from '../progress.ts';
+import { readPublished } from '../publish.ts';
+import { type FileEntry, formatManifest, parseManifest } from '../publish-manifest.ts';
+import { COPIES, compressAll } from './compress.ts';
+import { folderTarget } from './folder.ts';
+import { bytesOf, stepsBetween, underWay } from './plan.ts';
+import { rsyncTarget } from './rsync.ts';
+import { isRemote, PublishError, type Target } from './target.ts';
+
+export interface Publishing {
+  /** DIST_DIR. */
+  dist: string;
+  to: string;
+  /** Says what would be done, and does nothing to the target. */
+  dry_run: boolean;
+  /** Compressed copies go with the files. */
+  compress: boolean;
+  /** Publishes beside files of somebody else, replacing those of the same name. */
+  adopt: boolean;
+  progress: Progress;
+}
+
+/** What was sent and deleted. */
+export interface Sent {
+  files: number;
+  bytes: number;
+  deleted: number;
+}
+
+/**
+ * Makes the target say what was published last. Throws PublishError when it cannot: then the target has some of the new files and the list
+ * of all that may be there, and the next run goes on. Throws Busy when another one is under way.
+ */
+export async function publishTo(publishing: Publishing): Promise<Sent> {
+  const { dist, to, dry_run, compress, adopt, progress } = publishing;
+  const target = targetOf(to, dist);
+  const unlock = lockFolder(join(dist, BUILD_NOTES), 'publish', 'publishing');
+  try {
+    const whole = unchangedSince(dist);
+    const list = parseManifest(readFileSync(join(dist, BUILD_NOTES, whole.manifest), 'utf8'));
+    const copies = new Map<string, FileEntry>();
+    if (compress) {
+      progress.step('publish', 'compress');
+      const made = await compressAll(dist, list, (done, of) => progress.at(done, of, 'files'));
+      for (const [path, entry] of made) copies.set(path, entry);
+    }
+    const published = new Map([...list, ...copies]);
+    const from = (path: string) => (copies.has(path) ? join(dist, COPIES, path) : join(dist, path));
+
+    const found = await target.read();
+    if (found === null && !adopt && !(await target.empty()))
+      throw new PublishError(
+        `${target.name} holds files that were not published from here; --adopt publishes among them`,
+      );
+    const host = parseManifest(found ?? '');
+    const steps = stepsBetween(host, published);
+    const sent = {
+      files: steps.reduce((sum, { put }) => sum + put.length, 0),
+      bytes: bytesOf(steps, published),
+      deleted: steps.reduce((sum, { remove }) => sum + remove.length, 0),
+    };
+    if (dry_run) {
+      for (const { title, put, remove } of steps) progress.note(told(title, put, remove));
+      return sent;
+    }
+    if (steps.length === 0) return sent;
+    await target.write(formatManifest(underWay(host, published)));
+    for (const { title, put, remove } of steps) {
+      progress.step('publish', title);
+      const showing = (done: number) => progress.at(done, put.length || remove.length, 'files');
+      if (remove.length > 0) await target.remove(remove, showing);
+      if (put.length > 0) await target.put(put, from, published, showing);
+      whole.check();
+    }
+    await target.write(formatManifest(withoutKeys(published)));
+    return sent;
+  } finally {
+    unlock();
+  }
+}
+
+/** The list that stands, and a check that no night has begun to change the folder since. */
+function unchangedSince(dist: string): { manifest: string; check: () => void } {
+  const read = () => {
+    if (existsSync(join(dist, BUILD_NOTES, 'unfinished')))
+      throw new PublishError(
+        `${dist} is being changed by a night, or one was cut short; publish again when one has ended well`,
+      );
+    const manifest = readPublished(dist)?.manifest;
+    if (manifest === undefined) throw new PublishError(`nothing was published in ${dist} yet: npm run nightly does it`);
+    return manifest;
+  };
+  const manifest = read();
+  const check = () => {
+    if (read() !== manifest) throw new PublishError('a night published something newer meanwhile; publish again');
+  };
+  return { manifest, check };
+}
+
+/** Throws PublishError for a target that is no place to publish to. */
+function targetOf(to: string, dist: string): Target {
+  if (to.trim() === '') throw new PublishError('--to names no place');
+  if (isRemote(to)) return rsyncTarget(to, join(dist, BUILD_NOTES, 'tmp-publish'));
+  const between = relative(resolve(dist), resolve(to));
+  const inside = between === '' || !(between.startsWith(`..${sep}`) || between === '..');
+  const around = relative(resolve(to), resolve(dist));
+  if (inside || !(around.startsWith(`..${sep}`) || around === '..'))
+    throw new PublishError(`${to} and the published folder ${dist} lie in each other`);
+  return folderTarget(to);
+}
+
+/** What a host has to know: keys are of the build alone. */
+function withoutKeys(entries: ReadonlyMap<string, FileEntry>): Map<string, FileEntry> {
+  return new Map([...entries].map(([path, entry]) => [path, { ...entry, key: '' }]));
+}
+
+const SHOWN = 5;
+
+function told(title: string, put: readonly string[], remove: readonly string[]): string {
+  const some = (paths: readonly string[]) =>
+    paths
+      .slice(0, SHOWN)
+      .map((path) => `\n    ${path}`)
+      .join('') + (paths.length > SHOWN ? `\n    … and ${(paths.length - SHOWN).toLocaleString('en-US')} more` : '');
+  const parts = [
+    put.length > 0 ? `${put.length.toLocaleString('en-US')} to send${some(put)}` : '',
+    remove.length > 0 ? `${remove.length.toLocaleString('en-US')} to delete${some(remove)}` : '',
+  ];
+  return `${title}: ${parts.filter((part) => part !== '').join('\n  ')}`;
+}
