@@ -16,6 +16,9 @@ const TOKENS = ['usdc', 'usdt'] as const;
 /** Where x402 pays to, who settles it and who tells what became of it: all three, or x402 is not offered. */
 const X402 = ['X402_PAY_TO', 'X402_FACILITATOR_URL', 'X402_RPC_URL'] as const;
 
+/** As pino has them, quietest first. */
+const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+
 const isOrigin = (text: string) => /^https?:/.test(text) && URL.parse(text)?.origin === text;
 
 const Settings = z.object({
@@ -42,6 +45,11 @@ const Settings = z.object({
       (keys) => keys === null || keys.every((key) => key.length >= 32),
       'every admin key needs at least 32 characters',
     ),
+  SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be smtp://… or smtps://…' }).optional(),
+  MAIL_FROM: z
+    .string()
+    .regex(/^([^<>\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/, 'must be an address, or Name <address>')
+    .optional(),
   TRUST_PROXY: z.coerce.number().int().min(0).max(10).default(0),
   STRIPE_SECRET_KEY: z.string().min(1).optional(),
   STRIPE_WEBHOOK_SECRET: z.string().min(1).optional(),
@@ -69,6 +77,8 @@ const Settings = z.object({
     .optional()
     .transform((list) => (list ? list.split(',').map((origin) => origin.trim()) : []))
     .refine((origins) => origins.every(isOrigin), 'every origin is written like https://app.example'),
+  /** What the API logs, and everything more urgent. */
+  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   EUR_USD: z.coerce.number().positive().max(10).default(1.1),
   /** Seconds since 1970 at which the build's clock stands still (reproducible-builds.org). */
   SOURCE_DATE_EPOCH: z.coerce.number().int().min(0).optional(),

@@ -9,6 +9,8 @@ import { mountDownload } from './channels/download.ts';
 import { mountMcp } from './channels/mcp/endpoint.ts';
 import { mountMetrics } from './channels/metrics.ts';
 import { mountOAuth } from './channels/oauth.ts';
+import { mountOps } from './channels/ops.ts';
+import { mountOwners } from './channels/owners.ts';
 import { mountRecover } from './channels/recover.ts';
 import { type NodeBindings, pathOf, readRequest, routedPath } from './channels/request.ts';
 import { errorResponse, preflight } from './channels/respond.ts';
@@ -20,6 +22,7 @@ import { toApiError } from './errors.ts';
 import type { Gate } from './execute.ts';
 import type { OAuthServer } from './oauth/server.ts';
 import { entity_page } from './operations/entity_page.ts';
+import type { OpsServer } from './ops/server.ts';
 
 /** What the app is made of. Entries fill it from the settings, tests with doubles of the edges. */
 export interface AppDeps {
@@ -37,6 +40,8 @@ export interface AppDeps {
   directory?: () => Promise<Directory>;
   /** The authorization server; absent where nobody signs in, as in a measurement. */
   oauth?: OAuthServer;
+  /** The operators' pages; absent where nobody looks, as in a measurement. */
+  ops?: OpsServer;
   /** Text of the operators' metrics; absent where nobody measures. */
   metrics?: () => Promise<{ type: string; text: string }>;
   /** Told of every error that is our own fault. */
@@ -56,7 +61,9 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   mountParts(app, channel);
   mountDownload(app, channel);
   mountRecover(app, channel);
+  mountOwners(app, channel);
   if (deps.metrics) mountMetrics(app, channel, deps.metrics);
+  if (deps.ops) mountOps(app, { ...channel, ops: deps.ops });
   mountCheckout(app, { ...channel, checkout: deps.checkout });
   mountWebhook(app, { ...channel, checkout: deps.checkout });
   if (deps.directory) mountDirectory(app, channel, deps.directory);

@@ -8,6 +8,7 @@ export class CallContext implements Context {
   declare release?: NonNullable<Context['release']>;
   declare exports?: NonNullable<Context['exports']>;
   declare body?: unknown;
+  declare owners?: NonNullable<Context['owners']>;
   declare fetched?: NonNullable<Context['fetched']>;
   readonly releases: Context['releases'];
   readonly earlier: Context['earlier'];
@@ -38,8 +39,10 @@ export class CallContext implements Context {
     this.operations = gate.operations;
     this.format = call.format;
     this.accounts = gate.accounts;
+    if (gate.owners) this.owners = gate.owners;
     const key = caller.kind === 'key' ? caller.id : null;
-    this.asker = { key, address: call.address, request_id: call.request_id, now: this.now.getTime() };
+    const operator = caller.kind === 'admin' && caller.id !== undefined ? { operator: caller.id } : {};
+    this.asker = { key, ...operator, address: call.address, request_id: call.request_id, now: this.now.getTime() };
   }
 
   get url(): URL {

@@ -225,7 +225,7 @@ async function again<T>({ headers }: Call, purse: Purse, { repeatable, turn }: K
 function permit({ operation, format }: Call, caller: Caller): void {
   const bulk = TABULAR.includes(format);
   if (caller.kind === 'anonymous' && bulk) throw new ApiError('key_required', `format=${format} takes an API key.`);
-  if (!operation.formats.includes(format)) {
+  if (!operation.formats.includes(format) && !(format === 'html' && operation.html)) {
     const names = operation.formats.map((name) => (name === 'markdown' ? 'md' : name)).join(', ');
     const issue = { loc: ['query', 'format'], msg: `must be one of ${names}`, type: 'enum' };
     throw new ApiError('validation_failed', `format: ${issue.msg}`, { detail: [issue] });

@@ -4,6 +4,7 @@ import type { Recovery } from './access/accounts.ts';
 import { clientAddress, countedAddress } from './access/address.ts';
 import { type Credential, type CredentialSources, credentialOf, type Identify } from './access/caller.ts';
 import type { Limits } from './access/limits.ts';
+import type { OwnerPages } from './access/owners/pages.ts';
 import type { Payments } from './access/payments.ts';
 import type { Previews } from './access/previews.ts';
 import type { Repeats } from './access/repeats.ts';
@@ -43,6 +44,8 @@ export interface Gate {
   repeats: Repeats;
   /** What the operations on accounts ask. */
   accounts: NonNullable<Context['accounts']> & Recovery;
+  /** Opt-outs, claims, and the pages behind their mails; absent where nobody changes anything. */
+  owners?: NonNullable<Context['owners']> & OwnerPages;
   /** Lends the current release of a dataset, or of all of them for null. Throws `unknown_dataset`. */
   lease(dataset: string | null): Promise<Leases>;
   operations: readonly Operation[];

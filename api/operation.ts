@@ -2,13 +2,14 @@
 import type { z } from 'zod';
 import type { Accounts, Asker } from '../data/accounts.ts';
 import type { Exports } from '../data/export.ts';
+import type { Owners } from '../data/owners.ts';
 import type { RawInput, Visibility } from '../data/plan.ts';
 import type { Fetched } from '../data/records.ts';
 import type { Release } from '../data/release.ts';
 import type { Pack, PricedOperation } from '../packs/model.ts';
 
 export type Access = 'free' | 'paid' | 'plan' | 'key' | 'admin';
-export type Format = 'json' | 'markdown' | 'csv' | 'ndjson' | 'arrow' | 'text';
+export type Format = 'json' | 'markdown' | 'csv' | 'ndjson' | 'arrow' | 'text' | 'html';
 
 /** Formats of many records at once: up to 1,000 a page, with a key only, the next cursor in `X-Next-Cursor`. */
 export const TABULAR: readonly Format[] = ['csv', 'ndjson', 'arrow'];
@@ -44,6 +45,8 @@ export interface Context {
   /** Keys and their ledgers, and who asks for them; absent in the nightly build. */
   accounts?: Accounts;
   asker?: Asker;
+  /** Opt-outs and claims; absent where nobody changes anything, as in a build. */
+  owners?: Owners;
   /** Makes links to snapshot files; absent where nobody serves them, as in a build. */
   exports?: Exports;
 }
@@ -54,6 +57,8 @@ export interface Result<R> {
   body: R;
   /** The body as JSON text that existed already, to be sent as it stands. */
   json?: Uint8Array<ArrayBuffer>;
+  /** What that was put together from, where parts of it are kept: who sends it in another dress may keep that, too. */
+  parts?: readonly Uint8Array[];
   /** HTTP status of success; 200 where nothing is said. */
   status?: 200 | 201 | 202;
   /** ISO 8601, for Last-Modified. */
@@ -110,7 +115,7 @@ export interface Operation<I = unknown, R = unknown> {
   /** Hono path. `.md` twins are made by the REST channel. What is not a GET may have a JSON body: `ctx.body`. */
   route: { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string };
   /** Tag in OpenAPI and heading in the guides. */
-  group: 'register' | 'dataset' | 'records' | 'analysis' | 'account';
+  group: 'register' | 'dataset' | 'records' | 'analysis' | 'account' | 'owners';
   access: Access;
   /** An operation on accounts takes the key itself; with `true` an OAuth access token will do (contract section 3). */
   tokens?: true;
@@ -137,8 +142,8 @@ export interface Operation<I = unknown, R = unknown> {
    * take it through `outputSchema` (formats/json-schema.ts); a test holds every answer against it.
    */
   output?: (pack: Pack | null) => z.ZodType;
-  /** Statuses of success beside 200. */
-  statuses?: readonly (201 | 202)[];
+  /** Statuses of success, the usual one first; 200 alone where nothing is said. */
+  statuses?: readonly (200 | 201 | 202)[];
   /**
    * Parameters of a question whose real answer documents may show to everybody: it is small and names public attributes
    * only. `slugs` are records of the dataset; null: there is no such question.
@@ -162,6 +167,11 @@ export interface Operation<I = unknown, R = unknown> {
   version?: (raw: RawInput, ctx: Context) => Promise<string | undefined>;
   run: (input: I, ctx: Context) => Promise<Result<R>>;
   markdown: (result: R, ctx: Context) => string;
+  /**
+   * The answer as a page for people, for whoever prefers `text/html`: REST alone, besides `formats`. `first`: also for whoever accepts anything.
+   * Of what is paid for, nobody may keep the page.
+   */
+  html?: { print: (result: R, ctx: Context) => string; first?: true };
   /** Files that the nightly build writes from it: dist path to raw input. */
   prerender?: (pack: Pack | null) => { file: string; input: RawInput; format: Format }[];
 }

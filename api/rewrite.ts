@@ -75,7 +75,11 @@ export function openRewriter({ config, register, log }: Parts): Rewriter {
         if (work.child !== null || work.done === version || performance.now() < work.next) continue;
         // One run at a time: they all take the same lock.
         if ([...works.values()].some(({ child }) => child !== null)) return;
-        void run(dataset, work, version);
+        run(dataset, work, version).catch((error: Error) => {
+          // Nobody waits for it, and what nobody catches would end the process.
+          Object.assign(work, { child: null, next: performance.now() + work.wait });
+          log(`${dataset}: could not be made again: ${error.message}`);
+        });
       }
     },
     async stop() {

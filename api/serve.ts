@@ -9,24 +9,31 @@ import { openOverlays } from '../data/overlays.ts';
 import { openRegister, type Register } from '../data/register.ts';
 import { sharedSecret } from '../data/state/secrets.ts';
 import { signingKeys } from '../data/state/signing-keys.ts';
+import { countTraffic, type Traffic } from '../data/state/traffic.ts';
 import { loadPacks } from '../packs/index.ts';
 import { openAccess } from './access/open.ts';
+import { openOwners } from './access/owners/open.ts';
 import type { X402Settings } from './access/x402/open.ts';
 import { createApp } from './app.ts';
 import { directory } from './directory.ts';
 import type { Gate } from './execute.ts';
+import type { Seen } from './gate.ts';
 import { lendFrom } from './lend.ts';
+import { type Log, logRequests, openLog } from './log.ts';
 import { openOAuth } from './oauth/server.ts';
 import { EVERY_OPERATION } from './operations/accounts.ts';
 import { openMetrics } from './ops/metrics.ts';
+import { openOps } from './ops/server.ts';
 import { openRewriter } from './rewrite.ts';
-import { standing } from './standing.ts';
+import { datasetStandings, reviewingOf, standing } from './standing.ts';
 
 /**
  * How often a running API looks for new releases and changes of the overlays, in milliseconds: what is decided in one process shows in all within
  * a second. A look is a small query, and a small file a dataset.
  */
 const LOOK = 400;
+/** How often the traffic that a process counted is added to the store, in milliseconds. */
+const FLUSH = 10_000;
 /** After a stop was asked for: how long kept connections are still answered, so that a request already sent is not cut off. */
 const DRAIN = 500;
 /** And how long requests in flight may take to finish then. */
@@ -34,15 +41,22 @@ const PATIENCE = 10_000;
 /** Node answers 431 beyond this many bytes of headers; addresses up to 32 KiB are ours to refuse. */
 const MAX_HEADER = 65_536;
 
-const log = (line: string) => void process.stdout.write(`${line}\n`);
+/** For whoever starts the process. Not part of the log, where a key must not stand. */
+const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 type Opened = Awaited<ReturnType<typeof openAccess>>;
 
 const clock = () => new Date();
 
-async function gateOf(config: Config, register: Register, access: Opened): Promise<Gate> {
+async function gateOf(
+  config: Config,
+  register: Register,
+  access: Opened,
+  owners: NonNullable<Gate['owners']>,
+): Promise<Gate> {
   return {
     ...access.gate,
+    owners,
     exports: exportLinks(config.DATA_DIR, await sharedSecret(access.store, 'export_links'), register),
     base_url: config.BASE_URL,
     eur_usd: config.EUR_USD,
@@ -52,6 +66,11 @@ async function gateOf(config: Config, register: Register, access: Opened): Promi
     code: codeFingerprint(),
     now: clock,
   };
+}
+
+/** What the owners' channel and the review work with. */
+function ownerParts(register: Register, { store, quotas, mailer }: Opened, base_url: string) {
+  return { store, quotas, mailer, base_url, editing: { store, refresh: register.refresh, current: register.current } };
 }
 
 /** Stripe's settings; config.ts has seen to it that both secrets are there or neither. */
@@ -70,8 +89,15 @@ function x402Of({ X402_PAY_TO, X402_FACILITATOR_URL, X402_RPC_URL, X402_TOKENS }
   };
 }
 
+interface Started {
+  server: Server;
+  register: Register;
+  access: Opened;
+  traffic: Traffic;
+}
+
 /** Starts the API; resolves when it listens. */
-async function start(config: Config): Promise<{ server: Server; register: Register; access: Opened }> {
+async function start(config: Config, log: Log): Promise<Started> {
   const started_at = clock();
   const [packs, access] = await Promise.all([
     loadPacks(config.PACK_DIRS),
@@ -80,20 +106,40 @@ async function start(config: Config): Promise<{ server: Server; register: Regist
       databaseUrl: config.DATABASE_URL,
       redisUrl: config.REDIS_URL,
       adminKeys: config.ADMIN_KEYS,
+      smtpUrl: config.SMTP_URL,
+      mailFrom: config.MAIL_FROM,
       stripe: stripeOf(config),
       x402: x402Of(config),
       base_url: config.BASE_URL,
       eur_usd: config.EUR_USD,
       now: clock,
-      log,
+      log: log.info,
     }),
   ]);
   const overlays = await openOverlays(access.store);
-  const register = await openRegister({ dataDir: config.DATA_DIR, packs, log, overlays });
-  const report = (error: unknown, request_id: string) =>
-    void process.stderr.write(`request ${request_id}: ${error instanceof Error ? error.stack : String(error)}\n`);
+  const register = await openRegister({ dataDir: config.DATA_DIR, packs, log: log.info, overlays });
+  const report = log.failed;
   const metrics = openMetrics(() => standing(register, access.redisUp));
-  const gate = { ...(await gateOf(config, register, access)), seen: metrics.seen };
+  const traffic = countTraffic(access.store, clock);
+  const owners = ownerParts(register, access, config.BASE_URL);
+  const gate = {
+    ...(await gateOf(config, register, access, openOwners(owners))),
+    seen: (call: Seen) => {
+      metrics.seen(call);
+      traffic.count(call);
+    },
+  };
+  const ops = openOps({
+    store: access.store,
+    admins: access.admins,
+    reviewing: reviewingOf(owners, register),
+    accounts: gate.accounts,
+    standings: (now) => datasetStandings(register, config.DATA_DIR, now),
+    flush: traffic.flush,
+    base_url: config.BASE_URL,
+    now: clock,
+    log: log.info,
+  });
   const { identify, limits } = access.gate;
   const oauth = openOAuth({
     store: access.store,
@@ -114,6 +160,7 @@ async function start(config: Config): Promise<{ server: Server; register: Regist
     cardKey: async () => (await signingKeys(access.store)).keys[0],
     started_at,
     metrics: metrics.text,
+    ops,
     report,
   });
   const server = serve({
@@ -122,31 +169,36 @@ async function start(config: Config): Promise<{ server: Server; register: Regist
     hostname: config.HOST,
     serverOptions: { maxHeaderSize: MAX_HEADER },
   }) as Server;
+  logRequests(server, log);
   await new Promise<void>((resolve, reject) => {
     server.once('listening', resolve);
     server.once('error', reject);
   });
-  if (access.made !== null) log(`Admin key, shown this once: ${access.made}`);
+  if (access.made !== null) say(`Admin key, shown this once: ${access.made}`);
   const open = packs.filter(({ id }) => register.state(id) === 'open').length;
-  log(
+  say(
     `Dataset register: ${open} of ${packs.length} datasets at ${config.BASE_URL}, listening on ${config.HOST}:${config.PORT}`,
   );
-  return { server, register, access };
+  return { server, register, access, traffic };
 }
 
 /** Serves until SIGTERM or SIGINT: takes new releases while it runs, and then lets requests in flight finish. */
 export async function run(config: Config): Promise<void> {
-  const { server, register, access } = await start(config);
-  const rewriter = openRewriter({ config, register, log });
+  const log = openLog({ level: config.LOG_LEVEL, terminal: process.stderr.isTTY === true });
+  const { server, register, access, traffic } = await start(config, log);
+  const flush = () => traffic.flush().catch((error: Error) => log.info(`cannot add up the traffic: ${error.message}`));
+  const counting = setInterval(() => void flush(), FLUSH);
+  const rewriter = openRewriter({ config, register, log: log.info });
   const looking = setInterval(() => {
     register.refresh().then(
       () => rewriter.look(),
-      (error: Error) => log(`cannot look for new releases: ${error.message}`),
+      (error: Error) => log.info(`cannot look for new releases: ${error.message}`),
     );
   }, LOOK);
   const stop = () => {
     process.off('SIGTERM', stop).off('SIGINT', stop);
     clearInterval(looking);
+    clearInterval(counting);
     server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
     const late = setTimeout(() => server.closeAllConnections(), PATIENCE);
     // The close of net alone: that of http would cut kept connections at once, with a request perhaps on its way.
@@ -155,7 +207,9 @@ export async function run(config: Config): Promise<void> {
       void rewriter
         .stop()
         .then(() => register.close())
-        .finally(() => access.close());
+        .finally(flush)
+        .finally(() => access.close())
+        .finally(() => log.close());
     });
     setTimeout(() => server.closeIdleConnections(), DRAIN);
   };

@@ -1,6 +1,7 @@
 // All datasets a process serves: the current release of each, leased to requests, with earlier ones while walks need them.
 import { stat } from 'node:fs/promises';
 import type { Pack } from '../packs/model.ts';
+import { Answers, keepAnswers } from './answers.ts';
 import { createGate, type Gate } from './duckdb/gate.ts';
 import { DEFAULT_LIMITS, type EngineLimits } from './duckdb/limits.ts';
 import { paths } from './layout.ts';
@@ -84,6 +85,7 @@ export async function openRegister(options: RegisterOptions): Promise<Register> 
   const { dataDir, packs, log, limits = {}, overlays = NO_OVERLAYS } = options;
   const all = { ...DEFAULT_LIMITS, ...limits };
   const gate = createGate(all);
+  const answers = new Answers(all.answers);
   const datasets = new Map<string, Dataset>(
     packs.map((pack) => [pack.id, { pack, current: null, damaged: null, held: new Map() }]),
   );
@@ -121,7 +123,8 @@ export async function openRegister(options: RegisterOptions): Promise<Register> 
   const hold = (dataset: Dataset, id: string): Promise<Holding> => {
     const found = dataset.held.get(id);
     if (found) return found;
-    const opening = openRelease(dataDir, dataset.pack, id, all, gate, log).then(async (base): Promise<Holding> => {
+    const opening = openRelease(dataDir, dataset.pack, id, all, gate, log).then(async (opened): Promise<Holding> => {
+      const base = { ...opened, engine: keepAnswers(opened.engine, answers, id) };
       try {
         return { base, view: await viewOf(base), old: new Set(), leases: 0, idle: null };
       } catch (error) {

@@ -75,10 +75,10 @@ export async function openRelease(
   if (manifest.dataset !== pack.id || manifest.release !== release)
     throw new Error(`the manifest is that of ${manifest.dataset} ${manifest.release}`);
   await checkFiles(folder, manifest);
-  const open = () => openEngine(folder, pack, manifest, limits, gate);
   const tell = (message: string) => log(`${pack.id}: ${message}`);
   const index = openIndex(folder, pack, manifest, tell);
   // The index answers most questions at once; the tables of DuckDB load meanwhile, and without it they are waited for.
+  const open = () => openEngine(folder, pack, manifest, limits, gate, index !== null);
   if (index === null) return { pack, manifest, folder, engine: await open() };
   let loaded = false;
   const duckdb = later(async () => {

@@ -2,6 +2,7 @@
 
 import { authorizationServer } from '../discovery/authorization-server.ts';
 import { health } from '../discovery/health.ts';
+import { fileHeaders } from '../discovery/hosting.ts';
 import { type Content, DOCUMENTS, type View } from '../discovery/index.ts';
 import { llmsText } from '../discovery/llms.ts';
 import { rootLinks, rootMap } from '../discovery/map.ts';
@@ -99,9 +100,10 @@ async function root(deps: DocumentDeps, c: Http, view: View, common: Headers): P
   const headers = { ...common, Vary: 'Accept', Link: links.join(', ') };
   if (kind === 'text/html') {
     const home = await findFile(deps.root, '/');
-    const fresh = home === null ? 'as_is' : await freshness(deps.gate, deps.root, '/', home);
-    if (home !== null && fresh === 'as_is') return sendFile(c, home, headers);
-    if (home !== null && typeof fresh === 'object') return sendFile(c, { ...home, ...fresh }, headers);
+    const fresh = home === null ? 'as_is' : await freshness(deps.gate, deps.root, home);
+    const told = { ...headers, ...fileHeaders(view.base_url) };
+    if (home !== null && fresh === 'as_is') return sendFile(c, home, told);
+    if (home !== null && typeof fresh === 'object') return sendFile(c, { ...home, ...fresh }, told);
     return send(c, llmsText(view), 'text/plain; charset=utf-8', headers);
   }
   if (kind === 'text/markdown' || kind === 'text/plain')

@@ -1,9 +1,8 @@
 // Snapshot files behind signed links: ranges, conditions and HEAD as RFC 9110 has them, no credential needed.
-import { createReadStream } from 'node:fs';
-import { Readable } from 'node:stream';
 import { ApiError, toApiError } from '../errors.ts';
 import { admit, type Gate } from '../execute.ts';
 import { matches } from '../formats/etag.ts';
+import { piece, wanted } from './ranges.ts';
 import { type Http, type HttpRequest, readRequest } from './request.ts';
 import { errorResponse, type Headers } from './respond.ts';
 import type { App, RestDeps } from './rest.ts';
@@ -64,7 +63,7 @@ async function download({ gate }: RestDeps, c: Http, request: HttpRequest): Prom
   const tag = `"${found.sha256}"`;
   const headers = { ...request.headers, ...headersOf(found, tag) };
   if (matches(c.req.header('if-none-match'), tag)) return new Response(null, { status: 304, headers });
-  const range = c.req.method === 'HEAD' ? null : wanted(c, found, tag);
+  const range = c.req.method === 'HEAD' ? null : wanted(c, { bytes: found.bytes, at: found.made_at }, tag);
   if (range === 'none') {
     headers['Content-Range'] = `bytes */${found.bytes}`;
     delete headers['Content-Disposition'];
@@ -92,27 +91,4 @@ function headersOf({ sha256, content_type, name, made_at }: Snapshot, tag: strin
     'Referrer-Policy': 'no-referrer',
     'Repr-Digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`,
   };
-}
-
-/**
- * The one range that is asked for: null for the whole file, also where the header cannot be read, names several ranges (RFC 9110
- * section 14.2 lets a server ignore it), or `If-Range` names another version; `none` when nothing of the file lies in it.
- */
-function wanted(c: Http, { bytes, made_at }: Snapshot, tag: string): { start: number; end: number } | 'none' | null {
-  const condition = c.req.header('if-range')?.trim();
-  if (condition !== undefined && condition !== tag && condition !== made_at.toUTCString()) return null;
-  const [, first = '', last = ''] =
-    /^bytes *= *(\d{0,15})-(\d{0,15})$/i.exec(c.req.header('range')?.trim() ?? '') ?? [];
-  if (first === '' && last === '') return null;
-  if (first === '')
-    return Number(last) === 0 || bytes === 0 ? 'none' : { start: Math.max(0, bytes - Number(last)), end: bytes - 1 };
-  if (last !== '' && Number(last) < Number(first)) return null;
-  if (Number(first) >= bytes) return 'none';
-  return { start: Number(first), end: last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1) };
-}
-
-/** Bytes of a file, both ends included; it is closed when the reader is done or gone. */
-function piece(path: string, start: number, end: number): ReadableStream<Uint8Array> {
-  const stream = createReadStream(path, { start, end, highWaterMark: 1 << 18 });
-  return Readable.toWeb(stream, { strategy: { highWaterMark: 1, size: () => 1 } }) as ReadableStream<Uint8Array>;
 }

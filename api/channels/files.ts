@@ -12,13 +12,19 @@ const TYPES: Record<string, string> = {
   '.md': 'text/markdown; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
   '.xml': 'application/xml',
+  '.atom': 'application/atom+xml; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
   '.jpg': 'image/jpeg',
   '.webp': 'image/webp',
   '.ico': 'image/x-icon',
+  '.wasm': 'application/wasm',
+  '.parquet': 'application/vnd.apache.parquet',
   '.woff2': 'font/woff2',
 };
+
+/** Files that programs read a part at a time. */
+const RANGED = /\.(parquet|duckdb)$/;
 
 export interface StaticFile {
   path: string;
@@ -26,6 +32,8 @@ export interface StaticFile {
   content_type: string;
   etag: string;
   last_modified: Date;
+  /** Read a part at a time: its ETag is strong, since the file is replaced and never written to, and no overlay edits it. */
+  ranges: boolean;
   /** Its name holds a hash of its content. */
   immutable: boolean;
 }
@@ -59,11 +67,13 @@ export async function findFile(root: string, pathname: string): Promise<StaticFi
     if (!found?.isFile()) continue;
     const [real, realRoot] = await Promise.all([realpath(path), realpath(root)]);
     if (!real.startsWith(realRoot + sep)) return null;
+    const ranges = RANGED.test(path);
     return {
       path: real,
       bytes: found.size,
       content_type: TYPES[extname(path)] ?? 'application/octet-stream',
-      etag: `W/"${found.size.toString(36)}-${Math.floor(found.mtimeMs).toString(36)}"`,
+      etag: `${ranges ? '' : 'W/'}"${found.size.toString(36)}-${Math.floor(found.mtimeMs).toString(36)}"`,
+      ranges,
       last_modified: found.mtime,
       immutable: segments[0] === 'assets',
     };

@@ -1,6 +1,6 @@
 // What the files of DIST_DIR still say of records that were opted out or changed since they were made: it is cut out, or made live.
-import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import type { Gate, Release } from '../gate.ts';
 import { fullTextRecord } from '../operations/dataset_full_text.ts';
@@ -11,11 +11,13 @@ import { fullTextRecord } from '../operations/dataset_full_text.ts';
  */
 export type Fresh = 'as_is' | 'gone' | 'live' | 'withheld' | { text: string };
 
-const PAGE = /^\/datasets\/([^/]+)\/([^/]+?)(?:\.md|\.html)?\/?$/;
+const PAGE = /^\/datasets\/([^/]+)\/(?!index\.html$)([^/]+?)(?:\.md|\.html|\/index\.html)?$/;
 /** Addresses of record pages, wherever a text names them. */
 const MENTION = /\/datasets\/([a-z0-9-]+)\/([a-z0-9-]+)/g;
 /** What pages for people say of one record; site/parts/Record.astro writes the marks. */
 const MARKED = /<!--record ([a-z0-9-]+)\/([a-z0-9-]+)-->[\s\S]*?<!--\/record-->/g;
+/** Values of every record of a dataset in one file. */
+const FILES = /^\/files\/([^/]+)\/public\./;
 const PARTS = /^\/v1\/([^/]+)\/llms-full\//;
 
 const Published = z.looseObject({ overlays: z.record(z.string(), z.number()).default({}) });
@@ -59,11 +61,13 @@ function since(release: Release, made: Made): Since | null {
   return { release, gone: new Set(removed.flatMap(({ slug, entity }) => [slug, entity])), changed };
 }
 
-/** How a file of DIST_DIR has to be served now; `pathname` is that of its URL. */
+/**
+ * How a file of DIST_DIR has to be served now. What it is about is told by its own place there: an address may be written in many ways that lead
+ * to one file.
+ */
 export async function freshness(
   gate: Gate,
   root: string,
-  pathname: string,
   file: { path: string; content_type: string },
 ): Promise<Fresh> {
   const leases = await gate.lease(null);
@@ -73,16 +77,20 @@ export async function freshness(
     const found = leases.releases.flatMap((release) => since(release, made) ?? []);
     if (found.length === 0) return 'as_is';
     const byDataset = new Map(found.map((each) => [each.release.pack.id, each]));
+    const pathname = `/${relative(await realpath(root), file.path)
+      .split(sep)
+      .join('/')}`;
     const [, dataset = '', slug] = PAGE.exec(pathname) ?? [];
     const own = byDataset.get(dataset);
     if (own && slug !== undefined) {
       if (own.gone.has(slug)) return 'gone';
-      if (own.changed.size === 0) return 'as_is';
-      const record = await recordOf(own.release, slug);
       // One that is back may lie there as it was long ago, while the release still lacks it.
-      if (record === null) return 'gone';
-      return own.changed.has(record.id) ? 'live' : 'as_is';
+      if (own.changed.size > 0 && (await recordOf(own.release, slug)) === null) return 'gone';
+      return (await namesOne(await readFile(file.path, 'utf8'), slug, dataset, own)) ? 'live' : 'as_is';
     }
+    // Files for analysts are no text to cut from.
+    const [, files = ''] = FILES.exec(pathname) ?? [];
+    if ((byDataset.get(files)?.gone.size ?? 0) > 0) return 'withheld';
     if (!/^(text\/|application\/(json|xml|ld\+json))/.test(file.content_type)) return 'as_is';
     return await rewritten(await readFile(file.path, 'utf8'), pathname, gate.base_url, byDataset);
   } finally {
@@ -95,6 +103,21 @@ async function recordOf({ engine }: Release, ref: string) {
   if (ordinal === null || ordinal === undefined) return null;
   const [stored] = await engine.bodies([ordinal]);
   return JSON.parse(stored!.body) as Parameters<typeof fullTextRecord>[0];
+}
+
+/** Whether the page of a record is about one that says something else now, or names one beside it that does or that is gone. */
+async function namesOne(
+  text: string,
+  slug: string,
+  dataset: string,
+  { release, gone, changed }: Since,
+): Promise<boolean> {
+  const named = [...text.matchAll(MENTION)].flatMap(([, of, other = '']) => (of === dataset ? [other] : []));
+  for (const each of new Set([slug, ...named])) {
+    if (gone.has(each)) return true;
+    if (changed.size > 0 && changed.has((await recordOf(release, each))?.id ?? '')) return true;
+  }
+  return false;
 }
 
 /** A text without what it says of records that are gone, and without what is no longer so of others. */

@@ -53,6 +53,13 @@ function formatOf({ formats }: Operation, asked: unknown): Call['format'] {
   throw new ApiError('validation_failed', `format: ${issue.msg}`, { detail: [issue] });
 }
 
+/** The same question as an address of REST, in the same form: links to what follows lead there. */
+function addressOf(address: string, markdown: boolean): URL {
+  const url = new URL(address);
+  if (markdown) url.pathname += '.md';
+  return url;
+}
+
 /**
  * Reads a call by name. Its headers are a copy of the request's, since one request may hold several calls. Throws where the
  * arguments do not even say what the call is about.
@@ -61,6 +68,8 @@ export function namedCall(gate: Gate, c: Http, request: HttpRequest, named: Name
   const { operation, channel } = named;
   const { format, max_price, rest } = ownArguments(named);
   const read = readArguments(operation, rest, named.dataset);
+  let url: URL | undefined;
+  const form = formatOf(operation, format);
   const limit = max_price ?? c.req.header('x-max-price-eur');
   return {
     credential: request.visitor.credential,
@@ -71,11 +80,19 @@ export function namedCall(gate: Gate, c: Http, request: HttpRequest, named: Name
     raw: read.raw,
     dataset: read.dataset,
     entity: read.entity,
-    format: formatOf(operation, format),
+    format: form,
     head: false,
-    url: new URL(gate.base_url + read.address),
+    // Few calls need an address, and a signal costs more to make than most of them.
+    get url() {
+      const address = gate.base_url + read.address;
+      url ??= addressOf(address, form === 'markdown' && operation.formats.includes('json'));
+      return url;
+    },
     request_id: request.request_id,
-    signal: c.req.raw.signal,
+    get signal() {
+      return c.req.raw.signal;
+    },
+    gone: () => c.env?.outgoing?.destroyed ?? c.req.raw.signal.aborted,
     idempotency_key: named.idempotency_key ?? c.req.header('idempotency-key'),
     max_price:
       typeof limit === 'number' ? decimal(limit) : limit === undefined || limit === null ? undefined : String(limit),

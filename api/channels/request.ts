@@ -1,4 +1,5 @@
 // An HTTP request as the channels read it: path, query, credentials taken out, suffix, address.
+import { IncomingMessage } from 'node:http';
 import type { Context as HonoContext } from 'hono';
 import { ApiError } from '../errors.ts';
 import { type Call, type Gate, type Visitor, visitorOf } from '../execute.ts';
@@ -47,6 +48,12 @@ function endOf(address: string, from: number, query: boolean): number {
   return address.length;
 }
 
+/** The ids under which requests are answered, for the log. */
+const ids = new WeakMap<object, string>();
+
+/** The id that an answer bears; undefined where the request never came as far as to get one. */
+export const requestIdOf = (outgoing: object): string | undefined => ids.get(outgoing);
+
 /** A request as it came. A class, since its address is parsed for those alone who need it. */
 export class HttpRequest {
   readonly visitor: Visitor;
@@ -73,6 +80,7 @@ export class HttpRequest {
     this.method = method;
     this.path = pathOf(url);
     this.request_id = requestId(c.req.header('x-request-id'));
+    if (c.env?.outgoing) ids.set(c.env.outgoing, this.request_id);
     this.headers = commonHeaders(this.request_id);
     this.accept = c.req.header('accept');
     const secret = parameters?.has('api_key') ?? false;
@@ -146,16 +154,48 @@ export async function readText(c: Http): Promise<string> {
   return (await readBytes(c, LONGEST_BODY)).toString();
 }
 
+const tooLong = (longest: number) => new ApiError('payload_too_large', `The body has more than ${longest} bytes.`);
+
 /** The body of a request byte by byte, as a signature covers it; `payload_too_large` beyond so many. */
 export async function readBytes(c: Http, longest: number): Promise<Buffer> {
+  const { incoming } = c.env ?? {};
+  // Node's own stream where there is one: one of the web around it takes longer than what most calls do.
+  if (incoming instanceof IncomingMessage) return incomingBytes(incoming, longest);
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of c.req.raw.body ?? []) {
     length += piece.length;
-    if (length > longest) throw new ApiError('payload_too_large', `The body has more than ${longest} bytes.`);
+    if (length > longest) throw tooLong(longest);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
+}
+
+function incomingBytes(incoming: IncomingMessage, longest: number): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  if (incoming.readableEnded) return Promise.resolve(Buffer.alloc(0));
+  // Made only when it is needed, and no longer listened for than that: an Error takes its stack along, and every request closes.
+  const gone = () => reject(new Error('The client hung up.'));
+  if (incoming.destroyed) gone();
+  const pieces: Buffer[] = [];
+  let length = 0;
+  const read = (piece: Buffer) => {
+    length += piece.length;
+    pieces.push(piece);
+    if (length <= longest) return;
+    // What still comes is thrown away with the connection.
+    incoming.off('data', read);
+    incoming.pause();
+    reject(tooLong(longest));
+  };
+  incoming.on('data', read);
+  incoming.once('end', () => {
+    incoming.off('close', gone);
+    resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
+  });
+  incoming.once('error', reject);
+  incoming.once('close', gone);
+  return promise;
 }
 
 /** Longest PAYMENT-SIGNATURE that is read, in characters: a payment with its extensions takes about 2,000 (payments.md 3). */

@@ -78,14 +78,17 @@ export class RestCall implements Call {
   }
 
   unchanged(version: string, ctx: Context): boolean {
+    // A page of what is paid for is kept by nobody, so nobody can have it.
+    if (ctx.format === 'html') return false;
     this.tag = etag(version, this.#representation(ctx));
     return matches(this.sent, this.tag);
   }
 
   /** What a body depends on beside its version. */
   #representation(ctx: Context): string {
-    const query = new URLSearchParams(this.#request.search);
-    query.sort();
+    const { search } = this.#request;
+    const query = search === '' ? '' : new URLSearchParams(search);
+    if (query !== '') query.sort();
     return [this.#code, this.operation.name, ctx.format, ctx.visibility, ctx.admin, ctx.base_url, query].join('\n');
   }
 }

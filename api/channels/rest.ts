@@ -1,12 +1,13 @@
 // REST: every operation of the table at its path, with its Markdown twin, HEAD, conditional requests and 405.
 import type { Hono } from 'hono';
+import { fileHeaders } from '../discovery/hosting.ts';
 import { ApiError, type ErrorCode, toApiError } from '../errors.ts';
 import { admit, type Call, execute, type Gate } from '../execute.ts';
 import { etagOf, matches } from '../formats/etag.ts';
-import { negotiate } from '../formats/negotiate.ts';
+import { type Choice, negotiate } from '../formats/negotiate.ts';
 import { nextUrl, type Rendered, render } from '../formats/render.ts';
 import { isTabular } from '../formats/rows.ts';
-import type { Context, Operation, Result } from '../operation.ts';
+import type { Context, Format, Operation, Result } from '../operation.ts';
 import { type Answer, KEPT } from './kept.ts';
 import { type Http, type HttpRequest, type NodeBindings, readRequest, routedPath } from './request.ts';
 import { errorResponse, type Headers } from './respond.ts';
@@ -58,7 +59,7 @@ export async function answer(
   path: Record<string, string> = c.req.param(),
 ): Promise<Response> {
   const request = readRequest(gate, c);
-  const choice = negotiate(operation.formats, {
+  const choice = negotiate(formsOf(operation), {
     accept: request.accept,
     suffix: request.suffix,
     parameter: operation.own_format ? undefined : single(request.query['format']),
@@ -70,8 +71,8 @@ export async function answer(
       throw request.refused;
     }
     const outcome = await execute<Answer>(gate, call, present, KEPT);
-    const headers = cacheHeaders(operation, outcome.caller.kind === 'anonymous', choice.varies);
-    Object.assign(headers, request.headers);
+    const headers = cacheHeaders(operation, outcome.caller.kind === 'anonymous', choice);
+    Object.assign(headers, request.headers, choice.format === 'html' ? fileHeaders(gate.base_url) : {});
     if (outcome.kind === 'unchanged') {
       outcome.done();
       headers['ETag'] = call.tag ?? '';
@@ -98,6 +99,12 @@ export async function answer(
   }
 }
 
+/** The forms of an answer, best first; the page for people is one of them where the operation has one. */
+function formsOf({ formats, html }: Operation): readonly Format[] {
+  if (!html) return formats;
+  return html.first ? ['html', ...formats] : [...formats, 'html'];
+}
+
 /** A result in the form that is asked for. What takes no time is not waited for. */
 function present(result: Result<unknown>, ctx: Context, operation: Operation): Answer | Promise<Answer> {
   const rendered = render(operation, result, ctx);
@@ -107,9 +114,12 @@ function present(result: Result<unknown>, ctx: Context, operation: Operation): A
 const single = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
 
 /** Cache rules of contract section 2: answers about records are private, free ones may be kept and asked again about. */
-function cacheHeaders(operation: Operation, anonymous: boolean, varies: boolean): Headers {
+function cacheHeaders(operation: Operation, anonymous: boolean, { format, varies }: Choice): Headers {
+  // A page of what was paid for would stay in the browser's history for whoever sits there next (specification section 8).
+  if (format === 'html' && operation.access !== 'free') return { 'Cache-Control': 'private, no-store', Vary: 'Accept' };
   const open = operation.access === 'free' && anonymous;
-  if (operation.group === 'account') return { 'Cache-Control': 'no-store', ...(varies ? { Vary: 'Accept' } : {}) };
+  if (operation.group === 'account' || operation.group === 'owners')
+    return { 'Cache-Control': 'no-store', ...(varies ? { Vary: 'Accept' } : {}) };
   return { 'Cache-Control': `${open ? 'public' : 'private'}, no-cache`, ...(varies ? { Vary: 'Accept' } : {}) };
 }
 

@@ -98,8 +98,16 @@ describe('record pages', () => {
     expect(previews.body['items']).toHaveLength(20);
   });
 
-  test('answer without .md too, as plain text unless Markdown is preferred', async () => {
-    const plain = await app.ask('/datasets/tools/record-2', { headers: { Accept: 'text/html' } });
+  test('answer without .md too, as a page for people unless Markdown or text is preferred', async () => {
+    for (const Accept of ['text/html', '*/*']) {
+      const page = await app.ask('/datasets/tools/record-2', { headers: { Accept } });
+      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(page.headers.get('vary')).toBe('Accept');
+      expect(page.headers.get('cache-control')).toBe('public, no-cache');
+      const again = { Accept, 'If-None-Match': page.headers.get('etag') ?? '' };
+      expect((await app.ask('/datasets/tools/record-2', { headers: again })).status).toBe(304);
+    }
+    const plain = await app.ask('/datasets/tools/record-2', { headers: { Accept: 'text/plain' } });
     expect(plain.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(await plain.text()).toBe(await text('/datasets/tools/record-2.md'));
     const markdown = await app.ask('/datasets/tools/record-2', { headers: { Accept: 'text/markdown' } });

@@ -1,10 +1,12 @@
 // DIST_DIR served as static hosting would, and a record's page made live where no file of it is there yet.
+import { CACHING, fileHeaders } from '../discovery/hosting.ts';
 import { ApiError, toApiError } from '../errors.ts';
 import { etagOf, matches } from '../formats/etag.ts';
 import { preferred } from '../formats/negotiate.ts';
 import type { Operation } from '../operation.ts';
 import { findFile, openFile, type StaticFile } from './files.ts';
 import { freshness } from './fresh.ts';
+import { piece, wanted } from './ranges.ts';
 import { type Http, readRequest } from './request.ts';
 import { errorResponse, type Headers } from './respond.ts';
 import { type App, answer, type RestDeps } from './rest.ts';
@@ -16,7 +18,7 @@ export interface StaticDeps extends RestDeps {
   page: Operation | undefined;
 }
 
-const PAGE = /^\/datasets\/([^/]+)\/([^/]+?)(\.md|\.html)?\/?$/;
+const PAGE = /^\/datasets\/([^/]+)\/([^/]+?)(\.md|\.html|\/index\.html)?\/?$/;
 const ALLOW = 'GET, HEAD, OPTIONS';
 
 /** Mounts everything that is no other route; it must come last. */
@@ -39,19 +41,24 @@ export function mountParts(app: App, deps: StaticDeps): void {
 async function serve(deps: StaticDeps, c: Http): Promise<Response> {
   const request = readRequest(deps.gate, c);
   if (request.refused) return refuse(deps, c, request.refused);
-  const file = await findFile(deps.root, request.path);
-  const fresh = file === null ? 'live' : await freshness(deps.gate, deps.root, request.path, file);
+  const page = PAGE.exec(request.path.replace(/\/{2,}/g, '/'));
+  // A record's address answers people with a page, and whoever wants Markdown with that.
+  const varies = page !== null && page[3] === undefined;
+  const markdown = varies && preferred(request.accept, ['text/html', 'text/markdown', 'text/plain']) !== 'text/html';
+  const file = await findFile(deps.root, markdown ? `${request.path.replace(/\/$/, '')}.md` : request.path);
+  const fresh = file === null ? 'live' : await freshness(deps.gate, deps.root, file);
+  const headers = { ...request.headers, ...fileHeaders(deps.gate.base_url), ...(varies ? { Vary: 'Accept' } : {}) };
   if (fresh === 'withheld') return refuse(deps, c, withheld());
-  if (file !== null && fresh === 'as_is') return sendFile(c, file, request.headers);
-  if (file !== null && typeof fresh === 'object') return sendFile(c, { ...file, ...fresh }, request.headers);
+  if (file !== null && fresh === 'as_is') return sendFile(c, file, headers);
+  if (file !== null && typeof fresh === 'object') return sendFile(c, { ...file, ...fresh }, headers);
   // Of a record that is gone there is no page, whatever file is left of it: the operation says so.
-  const [, dataset, slug] = PAGE.exec(request.path) ?? [];
+  const [, dataset, slug] = page ?? [];
   if (deps.page && dataset !== undefined && slug !== undefined)
     return answer(deps, c, deps.page, { ds: decoded(dataset), entity_id: decoded(slug) });
   const missing = new ApiError('not_found', 'There is nothing at this address.');
   const html = preferred(request.accept, ['application/json', 'text/html']) === 'text/html';
-  const page = html ? await findFile(deps.root, '/404.html') : null;
-  return page === null ? refuse(deps, c, missing) : sendFile(c, page, request.headers, 404);
+  const lost = html ? await findFile(deps.root, '/404.html') : null;
+  return lost === null ? refuse(deps, c, missing) : sendFile(c, lost, headers, 404);
 }
 
 const withheld = () =>
@@ -77,7 +84,7 @@ export async function sendFile(
   const { text } = file;
   const tag = text === undefined ? file.etag : etagOf(text);
   const headers: Headers = {
-    'Cache-Control': file.immutable ? 'public, max-age=31536000, immutable' : 'public, no-cache',
+    'Cache-Control': file.immutable ? CACHING.for_ever : CACHING.asked_again,
     ...common,
     ETag: tag,
     'Last-Modified': file.last_modified.toUTCString(),
@@ -86,6 +93,20 @@ export async function sendFile(
   if (status === 200 && matches(c.req.header('if-none-match'), tag))
     return new Response(null, { status: 304, headers });
   headers['Content-Length'] = String(text === undefined ? file.bytes : Buffer.byteLength(text));
+  if (file.ranges && status === 200) {
+    headers['Accept-Ranges'] = 'bytes';
+    const range = c.req.method === 'HEAD' ? null : wanted(c, { bytes: file.bytes, at: file.last_modified }, tag);
+    if (range === 'none') {
+      headers['Content-Range'] = `bytes */${file.bytes}`;
+      delete headers['Content-Length'];
+      return new Response(null, { status: 416, headers });
+    }
+    if (range !== null) {
+      headers['Content-Range'] = `bytes ${range.start}-${range.end}/${file.bytes}`;
+      headers['Content-Length'] = String(range.end - range.start + 1);
+      return new Response(piece(file.path, range.start, range.end), { status: 206, headers });
+    }
+  }
   if (c.req.method === 'HEAD') return new Response(null, { status, headers });
   return new Response(text ?? (await openFile(file.path)), { status, headers });
 }

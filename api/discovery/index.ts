@@ -1,8 +1,10 @@
 // The discovery documents, for the API to serve, the build to write, and each other to name.
+import { assets } from './assets.ts';
 import { auth } from './auth.ts';
 import { docs } from './docs.ts';
 import type { Document } from './document.ts';
 import { favicon } from './favicon.ts';
+import { feeds } from './feed.ts';
 import { datasetsJsonld } from './jsonld.ts';
 import { apiCatalog, catalog } from './linkset.ts';
 import { llms } from './llms.ts';
@@ -32,5 +34,7 @@ export const DOCUMENTS: readonly Document[] = [
   sitemapParts,
   robots,
   favicon,
+  feeds,
   ...docs,
+  ...assets,
 ];

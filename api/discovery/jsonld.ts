@@ -6,7 +6,12 @@ import { IDENTITY } from './identity.ts';
 
 type Release = NonNullable<Context['release']>;
 
-function dataset({ pack, manifest }: Release, { base_url }: View): object {
+/** One dataset, for its page: with its context. */
+export function datasetJsonld(release: Release, base_url: string): object {
+  return { '@context': 'https://schema.org/', ...dataset(release, { base_url }) };
+}
+
+function dataset({ pack, manifest }: Release, { base_url }: Pick<View, 'base_url'>): object {
   const url = datasetUrl(base_url, pack.id);
   const at = `${base_url}/v1/${pack.id}`;
   const file = (name: string, contentUrl: string, encodingFormat: string) => ({
@@ -31,6 +36,12 @@ function dataset({ pack, manifest }: Release, { base_url }: View): object {
     dateModified: manifest.created_at,
     datePublished: manifest.created_at,
     isAccessibleForFree: false,
+    // Croissant, for loaders of machine learning.
+    subjectOf: {
+      '@type': 'MediaObject',
+      contentUrl: `${base_url}/files/${pack.id}/croissant.jsonld`,
+      encodingFormat: 'application/ld+json',
+    },
     includedInDataCatalog: { '@id': `${base_url}/#catalog` },
     variableMeasured: pack.attributes.map(({ name, description, unit }) => ({
       '@type': 'PropertyValue',
@@ -39,6 +50,11 @@ function dataset({ pack, manifest }: Release, { base_url }: View): object {
       ...(unit === null ? {} : { unitText: unit }),
     })),
     distribution: [
+      file(
+        'Public values as Parquet, with provenance',
+        `${base_url}/files/${pack.id}/public.parquet`,
+        'application/vnd.apache.parquet',
+      ),
       file('Public values of every record', `${at}/llms-full.txt`, 'text/plain'),
       file('Real example records', `${at}/examples`, 'application/json'),
       file('Records', `${at}/entities`, 'application/json'),

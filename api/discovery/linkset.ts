@@ -50,14 +50,27 @@ function interfaceLinks({ base_url }: View): Context {
   };
 }
 
-/** The interfaces that speak protocols of agents. */
+/** The interfaces, each with what says how to be let in. */
 function protocols({ base_url }: View): Context[] {
+  const resource = (path: string) => ({
+    href: `${base_url}/.well-known/oauth-protected-resource${path}`,
+    type: 'application/json',
+  });
   return [
+    {
+      anchor: `${base_url}/v1`,
+      'service-desc': [{ href: `${base_url}/openapi.json`, type: OPENAPI_TYPE }],
+      'service-doc': [{ href: `${base_url}/llms.txt`, type: 'text/plain' }],
+      'service-meta': [
+        resource('/v1'),
+        { href: `${base_url}/.well-known/oauth-authorization-server/v1`, type: 'application/json' },
+      ],
+    },
     {
       anchor: `${base_url}/mcp`,
       'service-desc': [{ href: `${base_url}/mcp/server-card`, type: 'application/mcp-server-card+json' }],
       'service-doc': [{ href: `${base_url}/llms.txt`, type: 'text/plain' }],
-      'service-meta': [{ href: `${base_url}/.well-known/oauth-protected-resource/mcp`, type: 'application/json' }],
+      'service-meta': [resource('/mcp'), resource('/mcp/account')],
     },
     {
       anchor: `${base_url}/a2a/v1`,

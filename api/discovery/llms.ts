@@ -7,7 +7,7 @@ const ORDER = [
   'List the datasets: below, or GET {base}/v1/datasets',
   'Choose one and read its guide: fields, filters and prices by their exact names. GET {base}/v1/{dataset}/status tells how fresh it is, GET {base}/v1/{dataset}/llms.txt is the guide',
   'Find valid filter values: GET {base}/v1/{dataset}/facets?by=<field>',
-  'Search with only the fields you need: GET {base}/v1/{dataset}/entities.md?q=<words>&fields=<a,b>',
+  'Search with only the fields you need: GET {base}/v1/{dataset}/entities.md?q=<words>&fields=<a,b>. `q` finds records with these words anywhere, in the order of quality and not of fit: filter by a field whose value you know, such as its name, and choose a `sort`',
   'Fetch full records at once: GET {base}/v1/{dataset}/entities/batch?ids=<slug,slug>',
   'Cite with the `attribution` of each answer; of a record it ends with its page.',
 ];

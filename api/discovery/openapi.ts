@@ -9,6 +9,7 @@ import { registerVersion } from './early.ts';
 import { type Answered, examplesOf } from './openapi-examples.ts';
 import { openPath, operationId, ref, schemaName } from './openapi-names.ts';
 import { bodyOf, datasetParameter, filterParameters, HEADERS, parametersOf } from './openapi-parameters.ts';
+import { PROTOCOL_TAGS, protocolPaths } from './openapi-protocols.ts';
 import {
   ERROR_SCHEMAS,
   errorResponses,
@@ -28,6 +29,7 @@ const TAGS: Record<Operation['group'], string> = {
   records: 'Records: search, get, history, prices',
   analysis: 'Comparison, statistics, time series',
   account: 'API keys, credit and plans',
+  owners: 'For those whom a record is about: opt-out and claim',
 };
 
 const DESCRIPTION = `Typed records with a source, a time and a confidence for every value, for AI agents, analysts and crawlers.
@@ -93,10 +95,9 @@ function success(operation: Operation, place: Place, sold: boolean): Json {
 /** One operation in general, or of one dataset. */
 function described(operation: Operation, place: Place): Json {
   const { view, pack } = place;
-  const { access, price, group, title, description, statuses = [] } = operation;
+  const { access, price, group, title, description, statuses = [200] } = operation;
   const sold = access === 'paid' && !(pack !== null && price?.free?.(pack));
   const body = bodyOf(operation);
-  const answers = [statuses.length > 0 ? [] : [200], statuses].flat();
   return {
     operationId: operationId(operation, pack),
     tags: [pack === null ? group : pack.id],
@@ -105,7 +106,7 @@ function described(operation: Operation, place: Place): Json {
     parameters: parametersOf(operation, pack),
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
-      ...Object.fromEntries(answers.map((status) => [String(status), success(operation, place, sold)])),
+      ...Object.fromEntries(statuses.map((status) => [String(status), success(operation, place, sold)])),
       ...(tagged(operation) ? { 304: { description: 'The copy you have is still good' } } : {}),
       ...errorsOf(operation, sold),
     },
@@ -178,6 +179,7 @@ async function openapi(view: View, documents: readonly Document[]): Promise<Json
   }
   for (const document of documents.filter(({ part }) => !part))
     paths[document.path.replace(/:(\w+)/g, '{$1}')] = documentItem(document);
+  Object.assign(paths, protocolPaths());
   return {
     openapi: '3.1.0',
     info: {
@@ -194,6 +196,7 @@ async function openapi(view: View, documents: readonly Document[]): Promise<Json
     tags: [
       ...Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       ...releases.map(({ pack }) => ({ name: pack.id, description: `${pack.title}. ${pack.description}` })),
+      ...PROTOCOL_TAGS,
       { name: 'documents', description: 'What machines read about this service' },
     ],
     paths,

@@ -14,14 +14,19 @@ const NAMED = [
   'CCBot',
 ];
 
+/** What may be done with the pages (Content Signals): found and answered from, not trained on. */
+export const CONTENT_SIGNAL = 'search=yes, ai-input=yes, ai-train=no';
+
 /** Content Signals and AIPREF beside each other: search and answers may use the pages, training may not. */
 const RULES = [
-  'Content-Signal: search=yes, ai-input=yes, ai-train=no',
+  `Content-Signal: ${CONTENT_SIGNAL}`,
   'Content-Usage: search=y, train-ai=n',
   'Allow: /v1/*/llms.txt',
   'Allow: /v1/*/llms-full.txt',
   'Disallow: /v1/*/entities',
   'Disallow: /*?*api_key=',
+  'Disallow: /owners/',
+  'Disallow: /ops',
   'Allow: /',
 ];
 

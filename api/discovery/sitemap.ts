@@ -21,16 +21,22 @@ const entry = (name: 'url' | 'sitemap', at: string, modified: string) =>
 /** The page of the dataset stands before those of its records. */
 const partsOf = ({ manifest }: Release) => Math.ceil((manifest.records + 1) / PART);
 
+/** How a stored record begins: the names of its members come in this order, and quotes inside a text are escaped. */
+const HEAD = /^\{"id":"[^"]*","slug":"([^"\\]*)","name":"(?:[^"\\]|\\.)*","dataset":"[^"]*","updated_at":"([^"\\]*)"/;
+
+/** What a sitemap says of a record. A tenth of a second a hundred thousand, where parsing all of each takes seconds. */
+function headOf(body: string): { slug: string; updated_at: string } {
+  const [, slug, updated_at] = HEAD.exec(body) ?? [];
+  return slug !== undefined && updated_at !== undefined ? { slug, updated_at } : JSON.parse(body);
+}
+
 /** The slugs of a release's records, best first, as searches see them. */
 async function* slugs({ engine }: Release): AsyncGenerator<{ slug: string; updated_at: string }> {
   let after: Awaited<ReturnType<Release['engine']['search']>>['next'] = null;
   do {
     const sort = { key: 'quality', descending: true } as const;
     const page = await engine.search({ where: [], sort, after, limit: CHUNK, total: false });
-    for (const { body } of await engine.bodies(page.ordinals)) {
-      const { slug, updated_at } = JSON.parse(body) as { slug: string; updated_at: string };
-      yield { slug, updated_at };
-    }
+    for (const { body } of await engine.bodies(page.ordinals)) yield headOf(body);
     after = page.next;
   } while (after !== null);
 }

@@ -6,6 +6,7 @@ import { keys_create } from './keys_create.ts';
 import { keys_me } from './keys_me.ts';
 import { keys_recover } from './keys_recover.ts';
 import { keys_subscribe, keys_topup } from './keys_topup.ts';
+import { OWNER_OPERATIONS } from './owners.ts';
 
 /** Operations on accounts, for REST alone. The path with a parameter comes last. */
 export const ACCOUNT_OPERATIONS: readonly Operation[] = [
@@ -20,4 +21,4 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
 ];
 
 /** The whole table, as the running service has it. */
-export const EVERY_OPERATION: readonly Operation[] = [...OPERATIONS, ...ACCOUNT_OPERATIONS];
+export const EVERY_OPERATION: readonly Operation[] = [...OPERATIONS, ...ACCOUNT_OPERATIONS, ...OWNER_OPERATIONS];

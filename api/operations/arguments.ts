@@ -84,7 +84,10 @@ export function readArguments(operation: Operation, given: unknown, fixed: strin
     raw: Object.assign(Object.create(null), Object.fromEntries(query), path),
     dataset: path['ds'] ?? null,
     entity: path['entity_id'] ?? null,
-    address: addressOf(operation, path, query),
+    // Few calls need it.
+    get address() {
+      return addressOf(operation, path, query);
+    },
     ...(misread ? { misread: toApiError(misread) } : {}),
   };
 }
@@ -93,12 +96,24 @@ export function readArguments(operation: Operation, given: unknown, fixed: strin
 function pathOf({ route }: Operation, read: Arguments): Record<string, string> | null {
   const path: Record<string, string> = {};
   let whole = true;
-  for (const [, parameter = ''] of route.path.matchAll(/:(\w+)/g)) {
+  for (const parameter of parametersOf(route.path)) {
     const value = read.take(parameter === 'ds' ? 'dataset' : parameter);
     if (value === undefined) whole = false;
     else path[parameter] = value;
   }
   return whole ? path : null;
+}
+
+/** Names of path parameters by route; there are as many as operations. */
+const parameters = new Map<string, string[]>();
+
+function parametersOf(route: string): string[] {
+  let names = parameters.get(route);
+  if (names === undefined) {
+    names = [...route.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+    parameters.set(route, names);
+  }
+  return names;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

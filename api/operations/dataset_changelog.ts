@@ -9,6 +9,8 @@ import { type About, aboutDataset, releaseOf } from './about.ts';
 import { attributeName, openNames } from './inputs.ts';
 import { ABOUT_OUTPUT, CHANGE_OUTPUT, count } from './outputs.ts';
 
+export type { Change };
+
 type Changelog = { items: Change[]; limit: number; offset: number; total: number } & About;
 
 function markdown({ items, offset, total, attribution, license }: Changelog, ctx: Context): string {

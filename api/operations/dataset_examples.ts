@@ -14,10 +14,12 @@ import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf, releaseVersion } from './about.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT } from './outputs.ts';
 
-type Examples = { group_by: string; items: PublicRecord[] } & About;
+type Examples = { group_by: string; items: PublicRecord[]; further_groups?: Value[] } & About;
 
-/** Groups shown at most, the largest first: enough for every country of the world. */
+/** Groups that are known at most, the largest first: enough for every country of the world. */
 const GROUPS = 500;
+/** Records shown at about most where no group is named: with a group for each country, all of them were more than a megabyte. */
+const SHOWN = 60;
 
 /** Ordinals of the best records of one group. */
 async function best({ engine, pack }: Release, value: Value): Promise<number[]> {
@@ -33,18 +35,25 @@ async function best({ engine, pack }: Release, value: Value): Promise<number[]> 
 }
 
 /** The showcase of a release: found once, since it is the same for everybody until the next release. */
-const showcases = new WeakMap<Release, Promise<Map<string, number[]>>>();
+const showcases = new WeakMap<Release, Promise<Showcase>>();
 
-async function showcase(release: Release): Promise<Map<string, number[]>> {
+interface Showcase {
+  groups: Map<string, number[]>;
+  /** Groups whose records are shown only when they are named. */
+  further: Value[];
+}
+
+async function showcase(release: Release): Promise<Showcase> {
   const { engine, pack } = release;
   const { values } = await engine.facets({ where: [], by: pack.group_by, limit: GROUPS, floor: 0 });
   const groups = new Map<string, number[]>();
+  const shown = Math.ceil(SHOWN / pack.serving.showcase.per_group);
   // One after the other: a showcase is in no hurry, and the engine's queue belongs to callers.
-  for (const { value } of values) groups.set(fold(String(value)), await best(release, value));
-  return groups;
+  for (const { value } of values.slice(0, shown)) groups.set(fold(String(value)), await best(release, value));
+  return { groups, further: values.slice(shown).map(({ value }) => value) };
 }
 
-function showcaseOf(release: Release): Promise<Map<string, number[]>> {
+function showcaseOf(release: Release): Promise<Showcase> {
   let found = showcases.get(release);
   if (found === undefined) {
     found = showcase(release);
@@ -55,16 +64,20 @@ function showcaseOf(release: Release): Promise<Map<string, number[]>> {
 }
 
 /** Ordinals to show, best first within the order of the groups; of one group where it is named. */
-async function chosen(release: Release, group: string | null): Promise<number[]> {
-  if (group !== null && !showcases.has(release)) return best(release, group);
-  const groups = await showcaseOf(release);
-  return group === null ? [...new Set([...groups.values()].flat())] : (groups.get(fold(group)) ?? []);
+async function chosen(release: Release, group: string | null): Promise<{ ordinals: number[]; further: Value[] }> {
+  if (group !== null) {
+    const known = showcases.has(release) ? (await showcaseOf(release)).groups.get(fold(group)) : undefined;
+    return { ordinals: known ?? (await best(release, group)), further: [] };
+  }
+  const { groups, further } = await showcaseOf(release);
+  return { ordinals: [...new Set([...groups.values()].flat())], further };
 }
 
 export const dataset_examples = operation<{ group: string | null }, Examples>({
   name: 'dataset_examples',
   title: 'Real example records',
-  description: 'Real records with every value and its provenance, free: the best of each group. group keeps one group.',
+  description:
+    'Real records with every value and its provenance, free: the best of each of the largest groups. group keeps one group.',
   route: { method: 'GET', path: '/v1/:ds/examples' },
   group: 'dataset',
   access: 'free',
@@ -72,7 +85,16 @@ export const dataset_examples = operation<{ group: string | null }, Examples>({
   long: { part: 'items', more: 'group keeps one group.' },
   answers: [{ want: 'a few complete records, to see what there is', query: 'group={value}' }],
   input: () => z.object({ group: z.string().optional().describe('Keeps one group, such as one provider or country') }),
-  output: () => z.object({ group_by: z.string(), items: z.array(RECORD_OUTPUT), ...ABOUT_OUTPUT }),
+  output: () =>
+    z.object({
+      group_by: z.string(),
+      items: z.array(RECORD_OUTPUT),
+      further_groups: z
+        .array(z.union([z.string(), z.number(), z.boolean()]))
+        .optional()
+        .describe('Groups left out here; name one with group'),
+      ...ABOUT_OUTPUT,
+    }),
   parse: (raw) => {
     onlyParameters(raw, ['group'], ['ds']);
     const group = raw['group'];
@@ -82,17 +104,19 @@ export const dataset_examples = operation<{ group: string | null }, Examples>({
   run: async ({ group }, ctx) => {
     const release = releaseOf(ctx);
     const { pack, engine } = release;
-    const ordinals = await chosen(release, group);
+    const { ordinals, further } = await chosen(release, group);
     const bodies = await engine.bodies(ordinals, { signal: ctx.signal });
     const all = { now: ctx.now, base_url: ctx.base_url, visibility: 'full' } as const;
     const items = bodies.map(({ body }) => present(body, pack, all));
-    return { body: { group_by: pack.group_by, items, ...aboutDataset(pack, ctx.base_url) } };
+    const left = further.length === 0 ? {} : { further_groups: further };
+    return { body: { group_by: pack.group_by, items, ...left, ...aboutDataset(pack, ctx.base_url) } };
   },
-  markdown: ({ items, group_by, attribution, license }, ctx) => {
+  markdown: ({ items, group_by, further_groups: further, attribution, license }, ctx) => {
     const { pack } = releaseOf(ctx);
     return blocks(
       `# Examples of ${escapeText(pack.title)}: the best records by ${escapeText(group_by)}`,
       ...items.map((record) => recordMarkdown(record, pack).trim()),
+      further && `Left out, and shown with \`group=\`: ${further.map((each) => escapeText(String(each))).join(', ')}.`,
       `${escapeText(attribution)} License: ${escapeText(license)}`,
     );
   },

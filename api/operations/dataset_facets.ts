@@ -6,9 +6,10 @@ import { counted } from '../../data/parse-selection.ts';
 import { cell, columnTitle } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
 import { type Context, operation } from '../operation.ts';
-import { type About, aboutDataset, releaseOf } from './about.ts';
+import { type About, releaseOf } from './about.ts';
 import { attributeName, openNames, PLAIN, SELECTION_INPUT } from './inputs.ts';
 import { ABOUT_OUTPUT, count, VALUE } from './outputs.ts';
+import { writtenOnce } from './written.ts';
 
 type Facets = FacetsAnswer & About;
 
@@ -63,9 +64,6 @@ export const dataset_facets = operation<FacetsInput, Facets>({
   parse: (raw, ctx) => parseFacets(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   // Anyone may count by an attribute that is not public, with rare values withheld; filtering by one takes a key.
   names: ({ where }) => where.flatMap((condition) => ('attribute' in condition ? [condition.attribute] : [])),
-  run: async (input, ctx) => {
-    const release = releaseOf(ctx);
-    return { body: { ...(await facets(release, input, ctx)), ...aboutDataset(release.pack, ctx.base_url) } };
-  },
+  run: async (input, ctx) => writtenOnce(await facets(releaseOf(ctx), input, ctx), ctx),
   markdown,
 });

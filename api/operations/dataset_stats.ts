@@ -6,9 +6,10 @@ import { NUMERIC } from '../../packs/schema.ts';
 import { cell, columnTitle, computed } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
 import { type Context, operation } from '../operation.ts';
-import { type About, aboutDataset, releaseOf } from './about.ts';
+import { type About, releaseOf } from './about.ts';
 import { attributeName, list, numeric, openNames, SELECTION_INPUT } from './inputs.ts';
 import { ABOUT_OUTPUT, FIGURES_OUTPUT, VALUE } from './outputs.ts';
+import { writtenOnce } from './written.ts';
 
 type Stats = StatsAnswer & About;
 
@@ -78,10 +79,6 @@ export const dataset_stats = operation<StatsInput, Stats>({
   },
   parse: (raw, ctx) => parseStats(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   names: ({ names }) => names,
-  run: async (input, ctx) => {
-    const release = releaseOf(ctx);
-    const answer = await stats(release, input, { signal: ctx.signal });
-    return { body: { ...answer, ...aboutDataset(release.pack, ctx.base_url) } };
-  },
+  run: async (input, ctx) => writtenOnce(await stats(releaseOf(ctx), input, ctx), ctx),
   markdown,
 });

@@ -7,9 +7,10 @@ import { NUMERIC } from '../../packs/schema.ts';
 import { cell, columnTitle, computed } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
 import { type Context, operation } from '../operation.ts';
-import { type About, aboutDataset, releaseOf } from './about.ts';
+import { type About, releaseOf } from './about.ts';
 import { attributeName, numeric, openNames, SELECTION_INPUT } from './inputs.ts';
 import { ABOUT_OUTPUT, count, FIGURES_OUTPUT, VALUE } from './outputs.ts';
+import { writtenOnce } from './written.ts';
 
 type Timeseries = TimeseriesAnswer & About;
 
@@ -90,10 +91,6 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
   },
   parse: (raw, ctx) => parseTimeseries(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   names: ({ names }) => names,
-  run: async (input, ctx) => {
-    const release = releaseOf(ctx);
-    const answer = await timeseries(release, input, ctx.now, { signal: ctx.signal });
-    return { body: { ...answer, ...aboutDataset(release.pack, ctx.base_url) } };
-  },
+  run: async (input, ctx) => writtenOnce(await timeseries(releaseOf(ctx), input, ctx.now, ctx), ctx),
   markdown,
 });

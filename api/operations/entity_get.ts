@@ -6,6 +6,7 @@ import type { GetInput } from '../../data/parse.ts';
 import { type AsOf, parseGetAsOf } from '../../data/parse-history.ts';
 import type { RawInput } from '../../data/plan.ts';
 import { isoTime } from '../../data/time.ts';
+import { recordHtml } from '../formats/record-html.ts';
 import { recordMarkdown } from '../formats/record-template.ts';
 import { asOfLine } from '../formats/times.ts';
 import { fromJson, operation } from '../operation.ts';
@@ -13,6 +14,9 @@ import { releaseOf } from './about.ts';
 import { fetchRecord, pastAnswerVersion, recordAnswerVersion } from './fetched.ts';
 import { AS_OF_INPUT, ENTITY_INPUT, FIELDS_INPUT, someFields } from './inputs.ts';
 import { RECORD_OUTPUT } from './outputs.ts';
+
+/** A paid page holds what was asked for; what stands beside it is other questions. */
+const NOTHING = { similar: [], courses: [] };
 
 /** `as_of`: the moment that the answer is of, where one was asked for. */
 type Got = PublicRecord & { as_of?: string };
@@ -54,4 +58,8 @@ export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, Got>({
     return json ? fromJson(json, about) : { body: found.record(ctx, fields), ...about };
   },
   markdown: (record, ctx) => asOfLine(record.as_of) + recordMarkdown(record, releaseOf(ctx).pack),
+  html: {
+    print: (record, ctx) =>
+      recordHtml({ record, pack: releaseOf(ctx).pack, base_url: ctx.base_url, beside: NOTHING, paid: true }),
+  },
 });

@@ -1,14 +1,16 @@
-// The free public page of a record in Markdown, for addresses that no file answers yet; samples have one too.
+// The free public page of a record, for people and as Markdown, for addresses that no file answers; samples have one too.
 import { z } from 'zod';
 import { DataError } from '../../data/errors.ts';
 import type { StoredRecord } from '../../data/model.ts';
 import { onlyParameters } from '../../data/parse.ts';
 import { shown } from '../../data/parse-values.ts';
 import type { RawInput } from '../../data/plan.ts';
-import { recordPage } from '../formats/page.ts';
+import { publicPageRecord, recordPage } from '../formats/page.ts';
+import { recordHtml } from '../formats/record-html.ts';
 import { recordMarkdown } from '../formats/record-template.ts';
 import { type Context, operation } from '../operation.ts';
 import { releaseOf } from './about.ts';
+import { besideRecord } from './beside.ts';
 import { sampleRecords } from './dataset_samples.ts';
 import { ENTITY_INPUT } from './inputs.ts';
 
@@ -16,26 +18,36 @@ import { ENTITY_INPUT } from './inputs.ts';
 async function page(ref: string, ctx: Context): Promise<{ text: string; last_modified?: string }> {
   const release = releaseOf(ctx);
   const { engine, pack } = release;
-  const [ordinal] = await engine.resolve([ref.toLowerCase()], { signal: ctx.signal });
+  const { base_url, signal, now } = ctx;
+  const html = ctx.format === 'html';
+  const [ordinal] = await engine.resolve([ref.toLowerCase()], { signal });
   if (ordinal !== null && ordinal !== undefined) {
-    const [stored] = await engine.bodies([ordinal], { signal: ctx.signal });
+    const [stored] = await engine.bodies([ordinal], { signal });
     const record = JSON.parse(stored?.body ?? '') as StoredRecord;
-    return { text: recordPage(record, pack, ctx.base_url), last_modified: record.updated_at };
+    const last_modified = record.updated_at;
+    if (!html) return { text: recordPage(record, pack, base_url), last_modified };
+    // What stands beside the values changes with every release, so the record's own time says nothing of the page's.
+    const beside = await besideRecord(release, record, ordinal, now, { signal });
+    const open = publicPageRecord(record, pack, base_url);
+    return { text: recordHtml({ record: open, pack, base_url, beside, paid: false }) };
   }
   const sample = sampleRecords(release, ctx).find(({ slug }) => slug === ref);
-  if (sample) return { text: recordMarkdown(sample, pack) };
-  throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
+  if (!sample) throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
+  if (!html) return { text: recordMarkdown(sample, pack) };
+  const beside = { similar: [], courses: [] };
+  return { text: recordHtml({ record: sample, pack, base_url, beside, paid: true }) };
 }
 
 export const entity_page = operation<RawInput, { text: string }>({
   name: 'entity_page',
   title: 'Public page of a record',
-  description: 'The public values of one record in Markdown, with their sources. Free.',
+  description: 'The public values of one record with their sources, as a page or in Markdown. Free.',
   route: { method: 'GET', path: '/datasets/:ds/:entity_id' },
   group: 'records',
   access: 'free',
   tool: false,
   formats: ['text', 'markdown'],
+  html: { print: ({ text }) => text, first: true },
   resource: 'service://{dataset}/entity/{entity_id}',
   input: () => z.object(ENTITY_INPUT),
   parse: (raw) => {

@@ -64,7 +64,8 @@ export const entity_search = operation<SearchInput, Found>({
       ...ABOUT_OUTPUT,
     }),
   example: (pack) => ({ fields: someFields(pack), limit: '2' }),
-  parse: (raw, ctx) => parseSearch(raw, releaseOf(ctx).pack, { path: ['ds'], format: ctx.format }),
+  parse: (raw, ctx) =>
+    parseSearch(raw, releaseOf(ctx).pack, { path: ['ds'], format: ctx.format === 'html' ? 'json' : ctx.format }),
   names: ({ names }) => names,
   page: ({ limit }) => limit,
   run: async (input, ctx) => {

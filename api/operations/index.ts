@@ -7,6 +7,7 @@ import { dataset_export } from './dataset_export.ts';
 import { dataset_facets } from './dataset_facets.ts';
 import { dataset_full_text } from './dataset_full_text.ts';
 import { dataset_guide } from './dataset_guide.ts';
+import { dataset_profile } from './dataset_profile.ts';
 import { dataset_samples } from './dataset_samples.ts';
 import { dataset_schema } from './dataset_schema.ts';
 import { dataset_stats } from './dataset_stats.ts';
@@ -32,6 +33,7 @@ export const OPERATIONS: readonly Operation[] = [
   dataset_samples,
   dataset_examples,
   dataset_facets,
+  dataset_profile,
   dataset_full_text,
   dataset_changelog,
   dataset_changes,

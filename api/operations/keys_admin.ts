@@ -105,7 +105,7 @@ export const keys_revoke = operation<string, { id: string; revoked: true } & Abo
   },
   async run(id, ctx) {
     const { accounts, asker } = accountsOf(ctx);
-    await accounts.revoke(id, asker.now);
+    await accounts.revoke(id, asker);
     return { body: { id, revoked: true, ...about(ctx) } };
   },
   markdown: (body) => listed('Revoked', body),

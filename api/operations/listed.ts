@@ -11,6 +11,6 @@ export async function listed<R extends { items: PublicRecord[] }>(
 ): Promise<Result<R>> {
   const about = { records: found.ordinals.length };
   const json = ctx.format === 'json' ? foundJson(found, beside, ctx) : null;
-  if (json) return fromJson<R>(json, about);
+  if (json) return fromJson<R>(json.json, { ...about, parts: json.parts });
   return { body: { items: await foundRecords(found, ctx), ...beside } as unknown as R, ...about };
 }

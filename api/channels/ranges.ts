@@ -1,0 +1,31 @@
+// Parts of a file as an HTTP request may ask for them (RFC 9110 section 14).
+import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import type { Http } from './request.ts';
+
+/**
+ * The one range that is asked for: null for the whole file, also where the header cannot be read, names several ranges (RFC 9110
+ * section 14.2 lets a server ignore it), or `If-Range` names another version; `none` when nothing of the file lies in it.
+ */
+export function wanted(
+  c: Http,
+  { bytes, at }: { bytes: number; at: Date },
+  tag: string,
+): { start: number; end: number } | 'none' | null {
+  const condition = c.req.header('if-range')?.trim();
+  if (condition !== undefined && condition !== tag && condition !== at.toUTCString()) return null;
+  const [, first = '', last = ''] =
+    /^bytes *= *(\d{0,15})-(\d{0,15})$/i.exec(c.req.header('range')?.trim() ?? '') ?? [];
+  if (first === '' && last === '') return null;
+  if (first === '')
+    return Number(last) === 0 || bytes === 0 ? 'none' : { start: Math.max(0, bytes - Number(last)), end: bytes - 1 };
+  if (last !== '' && Number(last) < Number(first)) return null;
+  if (Number(first) >= bytes) return 'none';
+  return { start: Number(first), end: last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1) };
+}
+
+/** Bytes of a file, both ends included; it is closed when the reader is done or gone. */
+export function piece(path: string, start: number, end: number): ReadableStream<Uint8Array> {
+  const stream = createReadStream(path, { start, end, highWaterMark: 1 << 18 });
+  return Readable.toWeb(stream, { strategy: { highWaterMark: 1, size: () => 1 } }) as ReadableStream<Uint8Array>;
+}
