@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { datasetNight } from '../build/nightly-dataset.ts';
 import { silent } from '../build/progress.ts';
 import { npmClient } from '../build/sources-npm.ts';
+import { ensureIndex } from '../data/index/build.ts';
 import { fixtureFolder, loadPack } from '../packs/index.ts';
 import { ISSUE, type Issue, READINGS } from './atlas/readings.ts';
 import { cacheFolder, type Subject, subjectAt } from './subject.ts';
@@ -32,7 +33,11 @@ export async function generated(records: number, told: (line: string) => void): 
   const folder = join(cacheFolder(), `atlas-${records}`);
   const [dataDir, packs] = [join(folder, 'data'), `${resolve('packs')},${join(folder, 'packs')}`];
   const made = subjectAt(dataDir, 'atlas', packs);
-  if (made !== null) return made;
+  if (made !== null) {
+    // It may have been made by an earlier program, with an index of another form.
+    await ensureIndex(made.folder, await loadPack(join(folder, 'packs/atlas')));
+    return made;
+  }
   if (existsSync(folder)) rmSync(folder, { recursive: true });
   told(`atlas: a release of ${records.toLocaleString('en-US')} records is made in ${folder}`);
   const pack = await loadPack(atlasPack(folder, { seed: SEED, records }));

@@ -24,6 +24,8 @@ export interface Target {
    */
   paths: readonly string[];
   headers?: Record<string, string>;
+  /** Sent in turn by POST, with the path at the same place or the first one. */
+  bodies?: readonly string[] | undefined;
   connections: number;
   seconds: number;
 }
@@ -70,7 +72,8 @@ async function withWrk(target: Target, first: number): Promise<Load> {
 }
 
 /** The requests are made before the clock runs, but for numbered ones. */
-function lua({ paths, headers = {} }: Target, first: number): string {
+function lua({ paths, headers = {}, bodies }: Target, first: number): string {
+  if (bodies) return luaPost(paths, headers, bodies);
   const list = paths.map((path) => JSON.stringify(path)).join(', ');
   const sent = Object.entries(headers).map(([name, value]) => `[${JSON.stringify(name)}] = ${JSON.stringify(value)}`);
   const head = `local paths = {${list}}\nlocal headers = {${sent.join(', ')}}\nlocal i = 0\n`;
@@ -83,6 +86,19 @@ function lua({ paths, headers = {} }: Target, first: number): string {
   return (
     `${head}local ready = {}\nrequest = function()\n  i = i % #paths + 1\n` +
     '  if not ready[i] then ready[i] = wrk.format("GET", paths[i], headers) end\n  return ready[i]\nend\n'
+  );
+}
+
+function luaPost(paths: readonly string[], headers: Record<string, string>, bodies: readonly string[]): string {
+  const sent = Object.entries(headers).map(([name, value]) => `[${JSON.stringify(name)}] = ${JSON.stringify(value)}`);
+  const made = bodies.map((body, i) => {
+    const path = JSON.stringify(paths[i] ?? paths[0]);
+    // A long bracket holds any JSON that does not close it.
+    return `  wrk.format("POST", ${path}, headers, [==[${body}]==]),`;
+  });
+  return (
+    `local headers = {${sent.join(', ')}}\nlocal ready\nlocal i = 0\nrequest = function()\n` +
+    `  if not ready then ready = {\n${made.join('\n')}\n  } end\n  i = i % #ready + 1\n  return ready[i]\nend\n`
   );
 }
 
@@ -103,15 +119,21 @@ function milliseconds(text: string | undefined): number {
 }
 
 async function withAutocannon(target: Target, first: number): Promise<Load> {
-  const { base, paths, headers = {}, connections, seconds } = target;
+  const { base, paths, headers = {}, bodies, connections, seconds } = target;
   let n = first;
-  const requests = paths.map((path) => ({
+  const posts = bodies?.map((body, i) => ({
+    method: 'POST' as const,
+    path: paths[i] ?? paths[0] ?? '/',
+    headers,
+    body,
+  }));
+  const gets = paths.map((path) => ({
     method: 'GET' as const,
     path,
     headers,
     setupRequest: <T extends object>(request: T): T =>
       path.includes('{n}') ? { ...request, path: path.replaceAll('{n}', digits(n++)) } : request,
   }));
-  const result = await autocannon({ url: base, requests, connections, duration: seconds, timeout: 60 });
+  const result = await autocannon({ url: base, requests: posts ?? gets, connections, duration: seconds, timeout: 60 });
   return { rps: result.requests.average, p50: result.latency.p50, p99: result.latency.p99, bad: result.non2xx };
 }

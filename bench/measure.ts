@@ -6,6 +6,8 @@ export interface Side {
   base: string;
   paths: readonly string[];
   headers?: Record<string, string>;
+  /** Sent by POST in place of asking the paths. */
+  bodies?: readonly string[];
 }
 
 export interface Rounds {
@@ -15,7 +17,7 @@ export interface Rounds {
 }
 
 /** A slow question is given this many times the seconds, at most, so that enough answers come back to count. */
-const PATIENCE = 8;
+const PATIENCE = 4;
 
 /** Loads each side in turn, round after round, and gives the round of the median rate of each. */
 export async function alternate<K extends string>(sides: Record<K, Side>, rounds: Rounds): Promise<Record<K, Load>> {
@@ -39,12 +41,16 @@ export async function alternate<K extends string>(sides: Record<K, Side>, rounds
   return Object.fromEntries(names.map((name) => [name, median(found[name])])) as Record<K, Load>;
 }
 
-/** Asks the side's first path once, and throws unless the answer is 200. */
-export async function ask({ base, paths, headers = {} }: Side, path = paths[0] ?? '/'): Promise<Buffer> {
-  const response = await fetch(base + unlike(path), { headers });
-  const body = Buffer.from(await response.arrayBuffer());
-  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${body.toString().slice(0, 300)}`);
-  return body;
+/** Asks the side's first path once, or sends its first body, and throws unless the answer is 200. */
+export async function ask({ base, paths, headers = {}, bodies }: Side, path = paths[0] ?? '/'): Promise<Buffer> {
+  const [body] = bodies ?? [];
+  const response = await fetch(
+    base + unlike(path),
+    body === undefined ? { headers } : { method: 'POST', headers, body },
+  );
+  const answer = Buffer.from(await response.arrayBuffer());
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${answer.toString().slice(0, 300)}`);
+  return answer;
 }
 
 export async function timed(work: () => Promise<unknown>): Promise<number> {

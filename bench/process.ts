@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../tests/free-port.ts';
 import type { Vitals } from './watch.ts';
 
 export interface Served {
@@ -17,15 +17,6 @@ export interface Served {
   stop: () => Promise<void>;
 }
 
-/** A port that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const found = (probe.address() as AddressInfo).port;
-  await new Promise((resolve) => probe.close(resolve));
-  return found;
-}
-
 /** Spawns `node <args>` with PORT and BASE_URL set and waits until `ready` answers 200. */
 export async function serve(args: string[], env: Record<string, string>, ready: string): Promise<Served> {
   const port = await freePort();
@@ -36,12 +27,14 @@ export async function serve(args: string[], env: Record<string, string>, ready: 
     env: { ...process.env, BASE_URL: base, ...env, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
-  let stderr = '';
+  // A service logs every request here: what comes is let go unread, but for the last of it.
+  let last: Buffer[] = [];
   child.stderr?.on('data', (chunk: Buffer) => {
-    stderr = (stderr + chunk.toString()).slice(-4000);
+    last = [...last.slice(-1), chunk];
   });
+  const stderr = () => Buffer.concat(last).toString().slice(-4000);
   while (performance.now() - began < 900_000) {
-    if (child.exitCode !== null) throw new Error(`${args.join(' ')} stopped with ${child.exitCode}: ${stderr}`);
+    if (child.exitCode !== null) throw new Error(`${args.join(' ')} stopped with ${child.exitCode}: ${stderr()}`);
     const ok = await fetch(base + ready).then(
       (response) => response.status === 200,
       () => false,
@@ -49,14 +42,14 @@ export async function serve(args: string[], env: Record<string, string>, ready: 
     if (ok) {
       const started = performance.now() - began;
       child.once('exit', (code, signal) => {
-        if (!child.killed) process.stderr.write(`${args.join(' ')} ended with ${code ?? signal}: ${stderr}\n`);
+        if (!child.killed) process.stderr.write(`${args.join(' ')} ended with ${code ?? signal}: ${stderr()}\n`);
       });
       return { base, started, memory: () => memoryOf(child), vitals: () => vitalsOf(child), stop: () => stop(child) };
     }
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   await stop(child);
-  throw new Error(`${args.join(' ')} did not answer ${ready} within a quarter of an hour: ${stderr}`);
+  throw new Error(`${args.join(' ')} did not answer ${ready} within a quarter of an hour: ${stderr()}`);
 }
 
 async function vitalsOf(child: ChildProcess): Promise<Vitals> {

@@ -1,6 +1,7 @@
 // What the bench found as Markdown: the tables of docs/performance.md, each put between its two marks there and nowhere else.
 import type { Load } from './load.ts';
 import type { Growth } from './parts/growth.ts';
+import type { Mcp } from './parts/mcp.ts';
 import type { Night } from './parts/night.ts';
 import type { Questions, Row } from './parts/questions.ts';
 import type { Soak } from './parts/soak.ts';
@@ -143,17 +144,32 @@ function start({ datasets, first, warm, rss, index }: Start): string {
   );
 }
 
-function night({ dataset, records, seconds, peak, steps, pages, bare, unchanged }: Night): string {
+const nights = (all: Night[]) => all.map(night).join('\n\n');
+
+function night({ dataset, records, seconds, peak, steps, pages, bare, unchanged, changed }: Night): string {
   const goals = table(
     ['', 'found', 'goal'],
     [
-      [`night of ${dataset} from cached sources, ${count(records)} records`, `${seconds.toFixed(1)} s`, '90 s'],
+      [
+        `night of ${dataset} from cached sources, ${count(records)} records`,
+        `${seconds.toFixed(1)} s`,
+        dataset === 'places' ? '90 s' : '',
+      ],
       ['most memory at once', `${count(peak)} MB`, '2,500 MB'],
       ['Markdown pages a second, rendered and written', count(pages), '6,000'],
       ...(bare === undefined
         ? []
         : [['× a bare write of the same files', `${(seconds / bare).toFixed(1)} of ${bare.toFixed(1)} s`, '']]),
       ['a night without change', `${unchanged.toFixed(1)} s`, '15 s'],
+      ...(changed === undefined
+        ? []
+        : [
+            [
+              `a night in which owners changed ${changed.records} records: files touched of ${count(changed.files)}`,
+              `${count(changed.written + changed.deleted)} in ${changed.seconds.toFixed(1)} s`,
+              '',
+            ],
+          ]),
     ],
   );
   return `${goals}\n\n${table(
@@ -170,6 +186,29 @@ function tokens({ dataset, searches, json, markdown, worst }: Tokens): string {
       ['Markdown', count(markdown), `${against(markdown / json, 0.25, true)}; worst ${worst.toFixed(3)}`],
     ],
   );
+}
+
+function mcp({ dataset, connections, rows, list }: Mcp): string {
+  const calls = table(
+    ['question', 'bytes', 'REST: requests/s', 'CPU ms each', 'MCP: calls/s', 'CPU ms each', 'cost, MCP over REST'],
+    rows.map(({ name, bytes, rest, mcp }) => [
+      name,
+      count(bytes),
+      count(rest.rps),
+      rest.cpu.toFixed(3),
+      count(mcp.rps),
+      mcp.cpu.toFixed(3),
+      against(mcp.cpu / rest.cpu, 1.5, true),
+    ]),
+  );
+  const goals = table(
+    ['`tools/list`', 'found', 'goal'],
+    [
+      [`bytes, ${list.tools} tools of ${list.datasets} datasets`, count(list.bytes), '60,000'],
+      ['p50 of one client', `${ms(list.load.p50)} ms`, '20 ms'],
+    ],
+  );
+  return `\`${dataset}\`, ${connections} connections:\n\n${calls}\n\n${goals}`;
 }
 
 function soak({ minutes, connections, loads, samples }: Soak): string {
@@ -195,8 +234,9 @@ const RENDER: { [P in PartName]: (data: Parts[P]) => string } = {
   together,
   growth,
   start,
-  night,
+  night: nights,
   tokens,
+  mcp,
   soak,
 };
 

@@ -4,6 +4,7 @@ import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { generator } from './load.ts';
 import type { Growth } from './parts/growth.ts';
+import type { Mcp } from './parts/mcp.ts';
 import type { Night } from './parts/night.ts';
 import type { Questions } from './parts/questions.ts';
 import type { Soak } from './parts/soak.ts';
@@ -16,8 +17,9 @@ export interface Parts {
   together: Together;
   growth: Growth;
   start: Start;
-  night: Night;
+  night: Night[];
   tokens: Tokens;
+  mcp: Mcp;
   soak: Soak;
 }
 

@@ -7,7 +7,8 @@ import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import { generated } from './atlas.ts';
 import { benchGrowth } from './parts/growth.ts';
-import { benchNight } from './parts/night.ts';
+import { benchMcp } from './parts/mcp.ts';
+import { benchNight, type Night } from './parts/night.ts';
 import { benchQuestions } from './parts/questions.ts';
 import { benchSoak } from './parts/soak.ts';
 import { benchStart } from './parts/start.ts';
@@ -24,7 +25,7 @@ import {
   type Results,
   readResults,
 } from './results.ts';
-import { largest, type Subject, subjectAt } from './subject.ts';
+import { indexed, largest, type Subject, subjectAt } from './subject.ts';
 
 const USAGE = `npm run bench [-- <part>…] [options]
 
@@ -32,22 +33,23 @@ const USAGE = `npm run bench [-- <part>…] [options]
   together    gets while statistics and time series run; delay of the event loop
   tokens      Markdown and JSON of a search, in tokens
   start       start times and memory
+  mcp         a call over MCP beside the same one over REST; the list of tools
   growth      173,000 and 1,000,000 generated records        (not in the quick run)
   night       a night from the sources cached in DATA_DIR    (not in the quick run)
-  soak        ten minutes of everything                      (not in the quick run)
+  soak        ten minutes of everything                      (only when it is named)
   money       what a charge costs; prints its own table      (not in the quick run)
   agents      a scripted agent answers from the guides alone  (not in the quick run)
   report      only writes docs/performance.md again from what was found before
 
-  --full            all parts, at 1, 16 and 64 connections, longer
+  --full            all parts but soak and agents, at 1, 16 and 64 connections, longer: some 20 minutes, and more when the atlas has to be made first
   --write           keeps what is found and writes docs/performance.md
   --dataset <name>  which dataset of DATA_DIR; without it the largest, or else a generated one
   --records <n>     of the generated one, 20000
   --only <id>       these questions alone; may be given more than once
   --seconds <n>     of a round, 1 (full: 2); --rounds <n>  3`;
 
-const QUICK = ['questions', 'together', 'tokens', 'start'];
-const FULL = [...QUICK, 'growth', 'night', 'soak', 'money'];
+const QUICK = ['questions', 'together', 'tokens', 'start', 'mcp'];
+const FULL = [...QUICK, 'growth', 'night', 'money'];
 /** Parts that are programs of their own and print their own tables. */
 const APART: Record<string, string> = { money: 'bench/money.ts', agents: 'bench/agents/run.ts' };
 /** Records of the generated pack: the two sizes of the growth. */
@@ -74,10 +76,17 @@ const config = readConfig(process.env);
 const scratch = mkdtempSync(join(tmpdir(), 'bench-'));
 const told = (line: string) => void process.stderr.write(`${line}\n`);
 
+let dataDir: Promise<string> | null = null;
+
 async function subject(): Promise<Subject> {
-  const there = args.dataset ? subjectAt(config.DATA_DIR, args.dataset) : largest(config.DATA_DIR);
+  dataDir ??= indexed(config.DATA_DIR);
+  const from = await dataDir;
+  const there = args.dataset ? subjectAt(from, args.dataset) : largest(from);
   return there ?? generated(Number(args.records), told);
 }
+
+/** Datasets whose nights are measured, the largest last. */
+const BUNDLED = ['llm-models', 'airports', 'places'];
 
 /** Parts by name. A part that cannot run here says why and answers null. */
 const RUN: { [P in PartName]: () => Promise<Parts[P] | null> } = {
@@ -88,21 +97,26 @@ const RUN: { [P in PartName]: () => Promise<Parts[P] | null> } = {
   together: async () => benchTogether(await subject(), scratch, { ...rounds, seconds: rounds.seconds * 3 }),
   tokens: async () => benchTokens(await subject(), scratch),
   start: async () => benchStart(await subject(), scratch, rounds.seconds),
+  mcp: async () => benchMcp(await subject(), scratch, { ...rounds, connections: 16 }),
   growth: async () => {
     const sizes = [await generated(SIZES.small, told), await generated(SIZES.large, told)] as const;
     return benchGrowth(...sizes, scratch, { ...rounds, connections: 16 });
   },
   night: async () => {
-    const night = await benchNight(config.DATA_DIR, args.dataset ?? 'places', scratch);
-    if (night === null)
-      told(`night: left out, ${config.DATA_DIR} has no cached sources; run \`npm run nightly\` first`);
-    return night;
+    const nights: Night[] = [];
+    for (const dataset of args.dataset ? [args.dataset] : BUNDLED) {
+      const night = await benchNight(config.DATA_DIR, dataset, scratch);
+      if (night === null)
+        told(`night of ${dataset}: left out, ${config.DATA_DIR} has no cached sources; run \`npm run nightly\` first`);
+      else nights.push(night);
+    }
+    return nights.length > 0 ? nights : null;
   },
   soak: async () => benchSoak(await subject(), scratch, Number(args.minutes)),
 };
 
 async function measure(part: PartName): Promise<Found<never> | null> {
-  told(`\n== ${part}`);
+  told(`\n== ${part}, ${parts.indexOf(part) + 1} of ${parts.length}, after ${Math.round(performance.now() / 1000)} s`);
   const result = await found<unknown>(rounds, RUN[part]);
   if (result.data === null) return null;
   console.log(`\n${render(part, result as Found<never>)}`);
@@ -117,18 +131,24 @@ async function main(): Promise<void> {
     return;
   }
   console.log(machine());
-  const results: Results = {};
+  if (parts.includes('report')) write(readResults());
   for (const part of parts) {
     const apart = APART[part];
     if (apart) spawnSync(process.execPath, [apart], { stdio: 'inherit' });
     if (!(part in RUN)) continue;
-    const result = await measure(part as PartName);
-    if (result !== null) results[part as PartName] = result;
+    // One that fails takes nothing from the others: what each finds is kept at once.
+    const result = await measure(part as PartName).catch((error: Error) => {
+      told(`${part}: ${error.stack ?? error.message}`);
+      process.exitCode = 1;
+      return null;
+    });
+    if (result !== null && args.write) write(keepResults({ [part]: result }));
   }
-  if (!args.write) return;
+}
+
+function write(results: Results): void {
   const document = join(import.meta.dirname, '../docs/performance.md');
-  const all = parts.includes('report') ? readResults() : keepResults(results);
-  writeFileSync(document, fillIn(readFileSync(document, 'utf8'), all));
+  writeFileSync(document, fillIn(readFileSync(document, 'utf8'), results));
 }
 
 try {

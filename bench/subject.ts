@@ -1,8 +1,11 @@
 // What the bench measures: a release in a data folder, and which of its attributes the questions are about.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ensureIndex, INDEX_FILES, INDEX_FOLDER } from '../data/index/build.ts';
+import { isContainer } from '../data/index/container.ts';
 import { paths as layout, type Manifest } from '../data/layout.ts';
+import { loadPack } from '../packs/index.ts';
 
 /** A dataset to ask, where it lies, and the folders of packs that a service over it needs. */
 export interface Subject {
@@ -47,6 +50,32 @@ const SHAPES: Record<string, Shape> = {
     geo: 'location',
   },
 };
+
+/**
+ * The same releases with an index of this program: the folder itself where they have one, else one of the bench's own that links to the
+ * other files. What was measured without an index would be DuckDB.
+ */
+export async function indexed(dataDir: string): Promise<string> {
+  const releases = join(dataDir, 'releases');
+  const datasets = existsSync(releases) ? readdirSync(releases) : [];
+  const current = datasets.flatMap((dataset) => {
+    if (!existsSync(layout.current(dataDir, dataset))) return [];
+    const release = readFileSync(layout.current(dataDir, dataset), 'utf8').trim();
+    return { dataset, release, folder: layout.release(dataDir, dataset, release) };
+  });
+  const columns = (folder: string) => join(folder, INDEX_FOLDER, INDEX_FILES.columns);
+  if (current.every(({ folder }) => existsSync(columns(folder)) && isContainer(columns(folder)))) return dataDir;
+  const own = join(cacheFolder(), 'indexed');
+  for (const { dataset, release, folder } of current) {
+    const copy = layout.release(own, dataset, release);
+    mkdirSync(copy, { recursive: true });
+    writeFileSync(layout.current(own, dataset), release);
+    for (const file of readdirSync(folder))
+      if (file !== INDEX_FOLDER && !existsSync(join(copy, file))) symlinkSync(join(folder, file), join(copy, file));
+    if (existsSync(resolve('packs', dataset))) await ensureIndex(copy, await loadPack(resolve('packs', dataset)));
+  }
+  return own;
+}
 
 /** Reads the current release of a dataset; null where there is none. */
 export function subjectAt(dataDir: string, dataset: string, packDirs = resolve('packs')): Subject | null {

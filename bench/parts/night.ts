@@ -2,6 +2,8 @@
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { loadPack } from '../../packs/index.ts';
+import { openWorld } from '../../tests/overlay-world.ts';
 
 export interface Night {
   dataset: string;
@@ -17,9 +19,14 @@ export interface Night {
   bare?: number;
   /** Seconds of the night after it, which finds nothing new. */
   unchanged: number;
+  /** The night after owners changed some records, and the static files that it touched; absent in results from before it was measured. */
+  changed?: { records: number; seconds: number; written: number; deleted: number; files: number };
 }
 
-/** Runs two nights with the sources that a data folder has cached; null where it has none. */
+/** Records that owners change before the third night. */
+const CHANGED = 100;
+
+/** Runs three nights with the sources that a data folder has cached; null where it has none. */
 export async function benchNight(dataDir: string, dataset: string, scratch: string): Promise<Night | null> {
   const sources = join(dataDir, 'sources');
   if (!existsSync(sources)) return null;
@@ -29,15 +36,45 @@ export async function benchNight(dataDir: string, dataset: string, scratch: stri
     const first = await night(own, dataset);
     const bare = bareWrite(own);
     const second = await night(own, dataset);
+    await ownersChange(join(own, 'data'), dataset, CHANGED);
+    const third = await night(own, dataset);
     const made = /([\d,]+) records from/.exec(first.lines.map(({ text }) => text).join('\n'))?.[1] ?? '0';
     const records = Number(made.replaceAll(',', ''));
     const steps = stepsOf(first.lines, dataset, first.seconds);
     const rendering = steps.find(({ step }) => step === 'prerender')?.seconds ?? Number.NaN;
     const { seconds, peak } = first;
-    return { dataset, records, seconds, peak, steps, pages: records / rendering, bare, unchanged: second.seconds };
+    return {
+      dataset,
+      records,
+      seconds,
+      peak,
+      steps,
+      pages: records / rendering,
+      bare,
+      unchanged: second.seconds,
+      changed: filesOf(third),
+    };
   } finally {
     rmSync(own, { recursive: true });
   }
+}
+
+/** Has the owners of some records say another name, as an owner's page would. */
+async function ownersChange(dataDir: string, dataset: string, records: number): Promise<void> {
+  const world = await openWorld(dataDir, await loadPack(join(import.meta.dirname, '../../packs', dataset)), null);
+  try {
+    const found = [...(await world.records()).keys()].slice(0, records);
+    for (const id of found) await world.say(id, { name: `Renamed ${id}` }, new Date().toISOString());
+  } finally {
+    await world.close();
+  }
+}
+
+function filesOf({ seconds, lines }: Run): NonNullable<Night['changed']> {
+  const told = /static files: ([\d,]+); ([\d,]+) written, [\d,]+ unchanged, ([\d,]+) deleted/;
+  const [, files, written, deleted] = told.exec(lines.map(({ text }) => text).join('\n')) ?? [];
+  const count = (text: string | undefined) => Number((text ?? 'NaN').replaceAll(',', ''));
+  return { records: CHANGED, seconds, files: count(files), written: count(written), deleted: count(deleted) };
 }
 
 /** Writes the bytes of every file that the night left to another folder, with nothing around it; answers the seconds of the writes. */
