@@ -4,6 +4,7 @@ import { outputSchema } from '../api/formats/json-schema.ts';
 import { EVERY_OPERATION } from '../api/operations/accounts.ts';
 import { type TestApp, testApp } from './app.ts';
 import { type Asked, everyQuestion } from './asked.ts';
+import { claimToken } from './owners/stage.ts';
 import { closed, faults } from './schemas.ts';
 
 let app: TestApp;
@@ -13,7 +14,9 @@ beforeAll(async () => {
   const packs = ['harbours', 'tools'].map((dataset) => app.register.packs.get(dataset)!);
   const slugs = Object.fromEntries(packs.map(({ id }) => [id, app.records[id]!.slice(0, 2).map(({ slug }) => slug)]));
   const made = await app.json('/v1/keys', { method: 'POST', body: '{"email":"answers@example.org"}' });
-  asked = everyQuestion(packs, slugs, made.body as { id: string; key: string });
+  const { id, key } = made.body as { id: string; key: string };
+  const token = await claimToken(app);
+  asked = everyQuestion(packs, slugs, { id, key, token });
 });
 afterAll(() => app.close());
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Caller, Credential } from '../api/access/caller.ts';
 import { type Bucket, memoryLimits } from '../api/access/limits.ts';
 import { openAccess } from '../api/access/open.ts';
+import { openOwners } from '../api/access/owners/open.ts';
 import type { X402Settings } from '../api/access/x402/open.ts';
 import { createApp } from '../api/app.ts';
 import { directory } from '../api/directory.ts';
@@ -13,7 +14,8 @@ import { lendFrom } from '../api/lend.ts';
 import { type OAuthParts, openOAuth } from '../api/oauth/server.ts';
 import { EVERY_OPERATION } from '../api/operations/accounts.ts';
 import { openMetrics } from '../api/ops/metrics.ts';
-import { standing } from '../api/standing.ts';
+import { openOps } from '../api/ops/server.ts';
+import { datasetStandings, reviewingOf, standing } from '../api/standing.ts';
 import { datasetNight } from '../build/nightly-dataset.ts';
 import { exportLinks } from '../data/export.ts';
 import { paths, RELEASE_FILES } from '../data/layout.ts';
@@ -22,6 +24,7 @@ import { openOverlays } from '../data/overlays.ts';
 import { openRegister, type Register } from '../data/register.ts';
 import { signingKeys } from '../data/state/signing-keys.ts';
 import type { Store } from '../data/state/store.ts';
+import { countTraffic } from '../data/state/traffic.ts';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
 import { still } from './night-pack.ts';
@@ -88,6 +91,8 @@ export interface TestOptions {
   base?: string;
   /** Stripe, or a double of it. */
   stripe?: NonNullable<Parameters<typeof openAccess>[0]['stripe']>;
+  /** SMTP_URL; the outbox without. */
+  smtp?: string;
   /** Hears what the service logs about money. */
   log?: (line: string) => void;
   /** How client ID metadata documents are fetched. */
@@ -128,6 +133,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     now,
     log,
     ...(stripe ? { stripe } : {}),
+    smtpUrl: options.smtp,
     ...on,
   });
   const overlays = await openOverlays(access.store);
@@ -138,6 +144,10 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   const faults: unknown[] = [];
   let lent = 0;
   const lend = lendFrom(register);
+  const { store, quotas, mailer } = access;
+  const editing = { store, refresh: register.refresh, current: register.current };
+  const owners = { store, quotas, mailer, base_url: base, editing };
+  const traffic = countTraffic(store, now);
   const gate: Gate = {
     ...access.gate,
     identify: async (credential) => options.known?.(credential) ?? access.gate.identify(credential),
@@ -154,13 +164,17 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
       return { ...leases, done };
     },
     operations: EVERY_OPERATION,
+    owners: openOwners(owners),
     exports: exportLinks(dataDir, 'the secret of the links of the tests', register),
     base_url: base,
     eur_usd: 1.1,
     trust_proxy: 1,
     code: 'tests',
     now,
-    seen: (call) => metrics.seen(call),
+    seen: (call) => {
+      metrics.seen(call);
+      traffic.count(call);
+    },
     ...options.gate,
   };
   const metrics = openMetrics(() => standing(register, access.redisUp));
@@ -179,6 +193,17 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     oauth,
     directory: () => directory(access.store, base, now()),
     metrics: metrics.text,
+    ops: openOps({
+      store,
+      admins: access.admins,
+      reviewing: reviewingOf(owners, register),
+      accounts: gate.accounts,
+      standings: (at) => datasetStandings(register, dataDir, at),
+      flush: traffic.flush,
+      base_url: base,
+      now,
+      log,
+    }),
     checkout: access.checkout,
     dist: options.dist ?? join(dataDir, 'dist'),
     mcp_origins: options.mcp_origins ?? [],

@@ -35,20 +35,24 @@ const MORE: Record<string, (first: string, second: string, pack: Pack) => string
 const numeric = ({ attributes }: Pack) =>
   `attribute=${attributes.find(({ type }) => type === 'number' || type === 'integer' || type === 'price')!.name}`;
 
-/** What the operations on accounts are asked with a body. */
-const BODIES: Record<string, (key_id: string) => unknown> = {
+/** What operations are asked with a body; `token` is that of a claim of a record of harbours. */
+const BODIES: Record<string, (key_id: string, token: string) => unknown> = {
   keys_create: () => ({ email: `reader-${Math.random().toString(36).slice(2)}@example.org` }),
   keys_topup: () => ({ amount_eur: 5 }),
   keys_subscribe: () => ({ plan: 'pro' }),
   keys_recover: () => ({ email: 'reader@example.org' }),
   keys_grant: (key_id) => ({ key_id, amount_eur: 1 }),
+  optout: () => ({ dataset: 'harbours', entity_id: 'harbour-13', contact: 'office@neu.example' }),
+  optout_post: () => ({ dataset: 'harbours', entity_id: 'harbour-6', contact: 'office@west.dateline.example' }),
+  claim_request: () => ({ dataset: 'harbours', entity_id: 'harbour-3', email: 'office@aether.example' }),
+  claim_update: (_, token) => ({ token, values: { fuel: true } }),
 };
 
-/** Every operation, asked in several ways about each dataset; `account` is a key that pays and may be revoked. */
+/** Every operation, asked in several ways about each dataset; `account` is a key that pays and may be revoked, with the token of a claim. */
 export function everyQuestion(
   packs: readonly Pack[],
   slugs: Record<string, string[]>,
-  account: { id: string; key: string },
+  account: { id: string; key: string; token: string },
 ): Asked[] {
   const own = { Authorization: `Bearer ${account.key}` };
   return EVERY_OPERATION.flatMap((operation) => {
@@ -67,8 +71,9 @@ export function everyQuestion(
           return { operation, dataset: pack.id, name: `GET ${asked}`, path: asked, init: { admin: true } };
         });
       });
-    const path = route.path.replace(':key_id', account.id);
-    const body = BODIES[name]?.(account.id);
+    const asks = name === 'claim_verify' ? `?token=${account.token}` : '';
+    const path = route.path.replace(':key_id', account.id) + asks;
+    const body = BODIES[name]?.(account.id, account.token);
     const init = {
       method: route.method,
       ...(operation.access === 'admin' ? { admin: true } : operation.access === 'key' ? { headers: own } : {}),

@@ -77,7 +77,11 @@ beforeAll(async () => {
     calls: { paid: 60, free: 1000 },
   });
   const [model] = app.records['harbours'] ?? [];
-  const many = Array.from({ length: 5001 }, (_, index) => ({ ...model!, id: `r-${index}`, slug: `many-${index}` }));
+  const many = Array.from({ length: 5001 }, (_, index) => ({
+    ...model!,
+    id: `r-${index.toString(16).padStart(16, '0')}`,
+    slug: `many-${index}`,
+  }));
   await app.publish('harbours', many);
 });
 afterAll(() => app.close());

@@ -26,7 +26,8 @@ export function scratch(): string {
 /** A folder that is removed when the tests around the call are done. */
 export function scratchOfAll(): string {
   const folder = mkdtempSync(join(tmpdir(), 'night-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  // A process that a killed service left behind may still be writing.
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
   return folder;
 }
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EVERY_OPERATION } from '../api/operations/accounts.ts';
 import { BASE, type TestApp, testApp } from './app.ts';
 import { type Asked, everyQuestion } from './asked.ts';
+import { claimToken } from './owners/stage.ts';
 import { closed, faults } from './schemas.ts';
 import { verifies } from './verifies.ts';
 
@@ -27,7 +28,9 @@ beforeAll(async () => {
   const packs = ['harbours', 'tools'].map((dataset) => app.register.packs.get(dataset)!);
   const slugs = Object.fromEntries(packs.map(({ id }) => [id, app.records[id]!.slice(0, 2).map(({ slug }) => slug)]));
   const made = await app.json('/v1/keys', { method: 'POST', body: '{"email":"answers@example.org"}' });
-  asked = everyQuestion(packs, slugs, made.body as { id: string; key: string });
+  const { id, key } = made.body as { id: string; key: string };
+  const token = await claimToken(app);
+  asked = everyQuestion(packs, slugs, { id, key, token });
   document = (await app.json('/openapi.json')).body as typeof document;
 });
 afterAll(() => app.close());
@@ -86,6 +89,24 @@ describe('the document', () => {
           expect([name, typeof minimum, type === 'integer' || type === 'number']).toEqual([name, 'number', true]);
       }
     }
+  });
+
+  test('has the addresses of MCP, A2A, OAuth and their metadata, which answer as it says', async () => {
+    const filled = (path: string) => path.replace('{resource_path}', '/mcp');
+    const others = Object.entries(document.paths).filter(([, item]) =>
+      Object.values(item).some(({ operationId, tags }) => operationId && /agents|oauth|documents/.test(String(tags))),
+    );
+    const paths = others.map(([path]) => path);
+    expect(paths).toEqual(expect.arrayContaining(['/mcp', '/mcp/account', '/a2a/v1/message:send', '/', '/healthz']));
+    expect(paths.filter((path) => path.startsWith('/oauth/'))).toHaveLength(5);
+    expect(paths.filter((path) => path.startsWith('/.well-known/oauth-'))).toHaveLength(4);
+    for (const [path, item] of others)
+      for (const [method, { responses }] of Object.entries(item)) {
+        const headers = { Host: new URL(BASE).host, Accept: 'application/json', 'Content-Type': 'application/json' };
+        const body = method === 'post' ? { body: '{}' } : {};
+        const { status } = await app.ask(filled(path), { method: method.toUpperCase(), headers, ...body });
+        expect([path, Object.keys(responses)]).toEqual([path, expect.arrayContaining([String(status)])]);
+      }
   });
 
   test('names each filter of a dataset where it may be used', async () => {

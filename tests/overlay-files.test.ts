@@ -77,6 +77,7 @@ describe('a service with its static files', () => {
     const { url, snapshot } = JSON.parse(export_.body) as { url: string; snapshot: string };
     const link = url.slice(api.base.length);
     expect((await api.ask(link)).body).toContain(shown.id);
+    expect((await api.ask('/files/harbours/public.duckdb')).body).toContain(shown.id);
 
     const seen: number[] = [];
     await world.optOut(shown.id, '2026-11-21T00:02:00Z');
@@ -88,6 +89,11 @@ describe('a service with its static files', () => {
     expect(JSON.parse(gone.body)).toMatchObject({ error: 'unknown_entity' });
     for (const path of [page(shown, ''), page(shown, '.html'), `/v1/harbours/entities/${shown.slug}`])
       expect((await api.ask(path, OPERATOR)).status).toBe(404);
+
+    // The files for analysts are withheld or made again already, and hold it in no case.
+    const bulk = await fetch(`${api.base}/files/harbours/public.duckdb`);
+    expect([200, 503]).toContain(bulk.status);
+    expect(Buffer.from(await bulk.arrayBuffer()).includes(shown.id)).toBe(false);
 
     // Until it is done: withheld, never served. Then the file behind the old link is gone for good.
     const ended = await until(
@@ -106,6 +112,13 @@ describe('a service with its static files', () => {
     expect(file.status).toBe(200);
     expect(file.body).not.toContain(shown.id);
     expect(file.body).toContain('Renamed by its owner');
+    const again = await until(
+      () => api.ask('/files/harbours/public.duckdb'),
+      ({ status }) => status === 200,
+    );
+    expect(again.status).toBe(200);
+    expect(again.body).toContain(others[1]!.id);
+    expect(again.body).not.toContain(shown.id);
     for (const path of ['/', '/datasets/harbours/', '/v1/harbours/llms-full.txt', '/v1/harbours/examples'])
       expect((await api.ask(path, { Accept: 'text/html' })).body, path).not.toContain(shown.slug);
   }, 120_000);

@@ -55,6 +55,10 @@ test.each([
   ['MCP_ORIGINS', 'app.example'],
   ['MCP_ORIGINS', 'https://app.example/path'],
   ['EUR_USD', '0'],
+  ['SMTP_URL', 'mail.example'],
+  ['SMTP_URL', 'http://mail.example'],
+  ['MAIL_FROM', 'nobody'],
+  ['MAIL_FROM', 'A <a@b.example>\r\nBcc: c@d.example'],
   ['STRIPE_API_BASE', 'http://stripe.example'],
   ['STRIPE_API_BASE', 'http://127.stripe.example'],
   ['SOURCE_DATE_EPOCH', 'yesterday'],
@@ -62,6 +66,12 @@ test.each([
   const wrong = () => readConfig({ [name]: value });
   expect(wrong).toThrow(ConfigError);
   expect(wrong).toThrow(new RegExp(`^${name}: [^\\n]+$`));
+});
+
+test('a mail server and a sender, with a name or without', () => {
+  const set = { SMTP_URL: 'smtps://register:a%20password@mail.example:465', MAIL_FROM: 'Register <a@b.example>' };
+  expect(readConfig(set)).toMatchObject(set);
+  expect(readConfig({ MAIL_FROM: 'a@b.example' }).MAIL_FROM).toBe('a@b.example');
 });
 
 test('half a Stripe is none: whoever is not told of payments must not take any', () => {

@@ -2,7 +2,7 @@
 import { type CollectContext, defineCollector, type Observed, type Reading } from 'dataset-register/pack';
 import { readDump } from './dump.ts';
 import { readAreas, readExtract } from './extract.ts';
-import { knownBefore, place, renumbered } from './known.ts';
+import { placeExtract, renumbered } from './known.ts';
 import { readPacked } from './packed.ts';
 import { DUMP, PACKED } from './pins.ts';
 import { ofLine, ofRow, ofTown, unlisted } from './values.ts';
@@ -18,11 +18,9 @@ async function* dump(reading: Reading): AsyncGenerator<Observed> {
 }
 
 async function* extract(reading: Reading, context: CollectContext): AsyncGenerator<Observed> {
-  const known = await knownBefore(reading.version, context.folder);
   const areas = await readAreas(reading.folder);
-  const rows = await readExtract(reading.folder);
-  const missing = new Set(known.filter((each) => each.geonames).map((each) => each.placeId));
-  const placed = place(known, rows);
+  const { placed, known } = await placeExtract(reading.version, await readExtract(reading.folder), context.folder);
+  const missing = new Set(known);
   for (const each of placed) {
     missing.delete(each.placeId);
     yield ofRow(each, areas, reading);

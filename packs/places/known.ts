@@ -53,13 +53,29 @@ async function readDumps(folder: Folder): Promise<Dumps> {
   return { newer, only: gone.filter((_, i) => matches[i] === null), renumbered };
 }
 
+/** What the last call found out, of these sources: a night reads them in order, and each reading needs what the one before it knew. */
+const latest: { dumps: { key: string; read: Dumps } | null; known: { key: string; list: Known[] } | null } = {
+  dumps: null,
+  known: null,
+};
+
+const sourcesOf = async (folder: Folder) =>
+  `${await folder(DUMP, versionOf(DUMP))}\n${await folder(PACKED, versionOf(PACKED))}`;
+
+async function dumpsOf(folder: Folder): Promise<Dumps> {
+  const key = await sourcesOf(folder);
+  if (latest.dumps?.key !== key) latest.dumps = { key, read: await readDumps(folder) };
+  return latest.dumps.read;
+}
+
 /** The ids by which the places of the older dump are known now, where they changed. */
 export async function renumbered(folder: Folder): Promise<Map<number, number>> {
-  return (await readDumps(folder)).renumbered;
+  return (await dumpsOf(folder)).renumbered;
 }
 
 async function knownFromDumps(folder: Folder): Promise<Known[]> {
-  const { newer, only } = await readDumps(folder);
+  const { newer, only } = await dumpsOf(folder);
+  latest.dumps = null;
   return [...newer, ...only].map((town) => ({ ...spot(town), placeId: String(town.id), geonames: true }));
 }
 
@@ -74,7 +90,7 @@ export interface Placed {
  * Gives every row its identity and `known` its newest positions; new places are added to it. Two new rows that would share
  * an identity are the same place, of which the first stays.
  */
-export function place(known: Known[], rows: Row[]): Placed[] {
+function place(known: Known[], rows: Row[]): Placed[] {
   const taken = new Set(known.filter((each) => !each.geonames).map((each) => each.placeId));
   const placed: Placed[] = [];
   for (const [i, found] of match(known, rows).entries()) {
@@ -98,11 +114,31 @@ function before(a: string, b: string): boolean {
   return a.localeCompare(b, 'en', { numeric: true }) < 0;
 }
 
+/** Names what is known after some versions of the extract were read over the dumps, oldest first. */
+const keyOf = async (versions: readonly string[], folder: Folder) =>
+  [await sourcesOf(folder), ...(await Promise.all(versions.map((version) => folder(EXTRACT, version))))].join('\n');
+
 /** Everything known before a version of the extract: both dumps and the pinned extracts that came earlier. */
-export async function knownBefore(version: string, folder: Folder): Promise<Known[]> {
+async function knownBefore(versions: readonly string[], folder: Folder): Promise<Known[]> {
+  const before = latest.known;
+  latest.known = null;
+  if (before?.key === (await keyOf(versions, folder))) return before.list;
   const known = await knownFromDumps(folder);
-  for (const pin of EXTRACTS.filter((each) => before(each.version, version))) {
-    place(known, await readExtract(await folder(EXTRACT, pin.version)));
-  }
+  for (const version of versions) place(known, await readExtract(await folder(EXTRACT, version)));
   return known;
+}
+
+/** Places the rows of a version of the extract among all that was known before it; `known` are the ids that dumps gave. */
+export async function placeExtract(
+  version: string,
+  rows: Row[],
+  folder: Folder,
+): Promise<{ placed: Placed[]; known: string[] }> {
+  const versions = EXTRACTS.map((pin) => pin.version).filter((each) => before(each, version));
+  const list = await knownBefore(versions, folder);
+  const known = list.filter(({ geonames }) => geonames).map(({ placeId }) => placeId);
+  const placed = place(list, rows);
+  const pinned = EXTRACTS.some((pin) => pin.version === version);
+  if (pinned) latest.known = { key: await keyOf([...versions, version], folder), list };
+  return { placed, known };
 }

@@ -2,11 +2,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createPublicClient, createTestClient, createWalletClient, type Hex, http, parseAbi } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import { base } from 'viem/chains';
+import { freePort } from '../free-port.ts';
 import RUNTIME from './runtime.json' with { type: 'json' };
 
 /** Where things are on Base, and here. */
@@ -63,14 +63,6 @@ function binary(): string | null {
   } catch {
     return null;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 export type TestChain = Awaited<ReturnType<typeof startChain>>;

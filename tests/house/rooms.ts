@@ -78,6 +78,7 @@ export const ROOMS: readonly Room[] = [
       'api/execute.ts',
       'api/oauth',
       'api/operations',
+      'api/ops',
       'api/operation.ts',
       'api/errors.ts',
       'api/formats',
@@ -100,7 +101,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'api/ops',
     files: /^api\/ops\//,
-    may: ['data/state', 'api/access', 'api/errors.ts', 'api/execute.ts'],
+    may: ['packs', 'data', 'data/state', 'api/access', 'api/errors.ts', 'api/execute.ts', 'api/formats'],
     packages: { never: [ENGINE] },
   },
   { name: 'api', files: /^api\/[^/]+\.ts$/, may: ['*'], packages: { never: [ENGINE] } },
@@ -132,7 +133,7 @@ export const ROOMS: readonly Room[] = [
 
 /** The files that start a process: only they read the settings. */
 export const ENTRIES =
-  /^(api\/server\.ts|build\/(nightly|pack|ledger|keys)\.ts|bench\/|tests\/|astro\.config\.mjs|site\/)/;
+  /^(api\/server\.ts|build\/(nightly|pack|ledger|keys|upload)\.ts|bench\/|tests\/|astro\.config\.mjs|site\/)/;
 
 /** The room of a file; every file of ours has one. */
 export function roomOf(path: string): Room {

@@ -26,7 +26,7 @@ test.each(DATASETS)(
     let items: string[] = [];
     const compare = () => {
       const ordinals = items.map((_, index) => ordinal - items.length + index);
-      const json = foundJson({ release, ordinals, fields: null }, { next_cursor: null }, presenting);
+      const json = foundJson({ release, ordinals, fields: null }, { next_cursor: null }, presenting)?.json;
       // Compared as one text: a difference would be long to print.
       expect(json?.toString() === `{"items":[${items}],"next_cursor":null}`, `records up to ${ordinal}`).toBe(true);
       bytes += json!.length;

@@ -1,17 +1,8 @@
 // A server over the live suite's data, in a process of its own, as users run it.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { type AddressInfo, createServer } from 'node:net';
+import { freePort } from '../free-port.ts';
 
 const KEY = 'an-admin-key-of-the-live-suite-0123456789';
-
-/** A port that nobody listens on now. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const found = (probe.address() as AddressInfo).port;
-  await new Promise((resolve) => probe.close(resolve));
-  return found;
-}
 
 export interface LiveServer {
   /** `http://127.0.0.1:<port>` */

@@ -1,8 +1,8 @@
 // `npm start` on collected data, and the questions of the README, as a reader would ask them.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../free-port.ts';
 import { verifies } from '../verifies.ts';
 
 verifies('command.start-again', 'command.test-live');
@@ -12,14 +12,6 @@ let server: ChildProcess;
 let port: number;
 /** From the command to the line that says it listens, in milliseconds. */
 let took: number;
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const found = (probe.address() as AddressInfo).port;
-  await new Promise((resolve) => probe.close(resolve));
-  return found;
-}
 
 beforeAll(async () => {
   port = await freePort();

@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadPack } from '../../packs/index.ts';
 import { ADMIN } from '../app.ts';
+import { freePort } from '../free-port.ts';
 import { randomRecords } from '../random-records.ts';
 import { writeRelease } from '../write-release.ts';
 
@@ -34,14 +34,6 @@ export interface Got {
   header: (name: string) => string | undefined;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** Starts one; it answers when this resolves. */
 export async function startApi(dataDir: string, env: Record<string, string> = {}): Promise<Api> {
   const port = await freePort();
@@ -61,7 +53,13 @@ export async function startApi(dataDir: string, env: Record<string, string> = {}
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (piece) => (output += String(piece)));
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', (code, signal) => {
+      // A test that finds nobody listening any more prints this, and says so why.
+      output += `exited: ${code ?? signal}\n`;
+      resolve();
+    });
+  });
   for (let wait = 0; !/^Dataset register: /m.test(output); wait++) {
     if (child.exitCode !== null || wait > 600) throw new Error(`the API did not start: ${output}`);
     await new Promise((resolve) => setTimeout(resolve, 50));

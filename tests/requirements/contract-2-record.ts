@@ -1,5 +1,5 @@
 // Requirements of contract section 2: the record.
-import { done, planned, section } from './model.ts';
+import { done, section } from './model.ts';
 
 export const record = section('contract 2', {
   'shape.attribution-license': done('every JSON object under /v1 has attribution and license, but for the linkset'),
@@ -19,9 +19,9 @@ export const record = section('contract 2', {
   'record.price-range': done('a price range is {min, max, currency}'),
   'record.plain-price': done('a plain price is a number, its currency and unit stand in the schema'),
   'record.scores': done('quality_score and completeness are 0 to 1'),
-  'record.source-kind': planned('source.kind is collector or owner'),
+  'record.source-kind': done('source.kind is collector or owner'),
   'record.updated-at': done('updated_at is when the newest value change became visible'),
-  'record.updated-at-used': planned('Last-Modified, updated_since and sort=updated use updated_at'),
+  'record.updated-at-used': done('Last-Modified, updated_since and sort=updated use updated_at'),
   'record.preview-flag': done('preview: true marks a public-fields preview'),
   'record.sample': done('sample: true marks a fictional sample'),
 });

@@ -1,5 +1,5 @@
 // Requirements of contract section 2: the shape of each answer.
-import { done, planned, section } from './model.ts';
+import { done, section } from './model.ts';
 
 export const shapes = section('contract 2', {
   'shape.datasets': done('datasets: id, title, description, license, records, updated_at, links, tools, prices'),
@@ -22,7 +22,7 @@ export const shapes = section('contract 2', {
   'shape.timeseries': done('timeseries: attribute, unit, step, days, series of date, count and figures, or groups'),
   'shape.changelog': done('changelog: items with type and old and new value, limit, offset, total'),
   'shape.changes': done('changes: items with values and recorded_at, next_since'),
-  'shape.changes-removed': planned('an opt-out is an item of type removed without values'),
+  'shape.changes-removed': done('an opt-out is an item of type removed without values'),
   'shape.export': done('export: format, snapshot, url, expires_at, bytes, sha256'),
   'shape.export-link': done('the export link serves ranges and works without a header until it expires'),
   'shape.keys-create': done('POST /v1/keys: id, key, email, plan, balance_eur'),
@@ -31,11 +31,11 @@ export const shapes = section('contract 2', {
   'shape.topup': done('topup: checkout_url, amount_eur; 5 to 1000 EUR'),
   'shape.keys-list': done('the list of keys: id, email, plan, balance_eur, created_at, revoked_at, next_cursor'),
   'shape.keys-grant': done('grant: id, balance_eur, plan; revoke: id, revoked'),
-  'shape.optout': planned('opt-out: status removed, dataset, entity_id'),
-  'shape.claim': planned('claim: status sent; verify: status verified, dataset, entity_id, expires_at'),
-  'shape.claim-put': planned('PUT /v1/claim answers the record'),
-  'shape.ops-review': planned('review: items with id, status, kind, dataset, entity_id, attribute, facts, opened_at'),
-  'shape.ops-decide': planned('approve and reject: id, status; already decided is 409'),
+  'shape.optout': done('opt-out: status removed, dataset, entity_id'),
+  'shape.claim': done('claim: status sent; verify: status verified, dataset, entity_id, expires_at'),
+  'shape.claim-put': done('PUT /v1/claim answers the record'),
+  'shape.ops-review': done('review: items with id, status, kind, dataset, entity_id, attribute, facts, opened_at'),
+  'shape.ops-decide': done('approve and reject: id, status; already decided is 409'),
   'shape.healthz': done('healthz: status, started_at, cache_warm, release'),
 });
 

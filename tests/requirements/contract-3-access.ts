@@ -1,5 +1,5 @@
 // Requirements of contract section 3: the gate, credentials, charges, previews, prices and plans.
-import { done, planned, section } from './model.ts';
+import { done, section } from './model.ts';
 
 export const gate = section('contract 3', {
   'gate.identify': done('a bad credential spends the bucket of the IP and is 401, past the bucket 429'),
@@ -22,7 +22,7 @@ export const credentials = section('contract 3', {
   'credential.oauth-no-signin': done('an OAuth token cannot sign in to OAuth'),
   'credential.admin-free': done('admin keys are never charged nor rate limited'),
   'credential.admin-endpoints': done('on admin endpoints no credential is 401, an ordinary key 403'),
-  'credential.ops-login': planned('/ops pages send a browser to the login'),
+  'credential.ops-login': done('/ops pages send a browser to the login'),
 });
 
 export const charges = section('contract 3', {
@@ -48,7 +48,7 @@ export const previews = section('contract 3', {
   'leak.facets-floor': done('facets on non-public attributes withhold values with fewer than 5 records and say so'),
   'leak.matched': done('matched below 5 is null then; admin keys are excepted'),
   'leak.facets-anonymous': done('anonymous facets with a filter on a non-public attribute are 402'),
-  'leak.profiles': planned('profiles follow the same rule'),
+  'leak.profiles': done('profiles follow the same rule'),
   'leak.audit': done('audit.md never shows a non-public value'),
   'format.key-required': done('csv, ndjson and arrow without a key are 401 key_required, nothing settled'),
 });

@@ -1,5 +1,5 @@
 // Requirements of contract section 4: error bodies and every code.
-import { done, planned, section } from './model.ts';
+import { done, section } from './model.ts';
 
 export const errorRules = section('contract 4', {
   'error.content-type': done('errors are application/json, or problem+json where the client prefers it'),
@@ -17,7 +17,7 @@ export const errorRules = section('contract 4', {
   'error.400-limit': done('limit 101 to 1000 for JSON and Markdown is 400'),
   'error.suggestion': done('the message of an unknown filter names it and suggests the nearest known one'),
   'error.402-body': done('the 402 body: the error body, prices, how_to_pay, the members of PAYMENT-REQUIRED'),
-  'error.402-channels': planned('MCP and A2A answer the same 402 object'),
+  'error.402-channels': done('MCP and A2A answer the same 402 object'),
 });
 
 export const errorCodes = section('contract 4', {
@@ -35,18 +35,18 @@ export const errorCodes = section('contract 4', {
   'code.payment-invalid': done('payment_invalid is 402, the protocol reason in detail.reason'),
   'code.plan-required': done('plan_required is 403'),
   'code.admin-required': done('admin_required is 403'),
-  'code.domain-mismatch': planned('domain_mismatch is 403'),
-  'code.not-owner': planned('not_owner is 403'),
+  'code.domain-mismatch': done('domain_mismatch is 403'),
+  'code.not-owner': done('not_owner is 403'),
   'code.unknown-dataset': done('unknown_dataset is 404'),
   'code.unknown-entity': done('unknown_entity is 404'),
   'code.not-found': done('not_found is 404'),
   'code.method-not-allowed': done('method_not_allowed is 405'),
   'code.key-exists': done('key_exists is 409'),
   'code.idempotency-conflict': done('idempotency_conflict is 409'),
-  'code.payment-already-used': planned('payment_already_used is 409'),
-  'code.payment-in-progress': planned('payment_in_progress is 409, retriable'),
-  'code.already-decided': planned('already_decided is 409'),
-  'code.permit2-allowance-required': planned('permit2_allowance_required is 412'),
+  'code.payment-already-used': done('payment_already_used is 409'),
+  'code.payment-in-progress': done('payment_in_progress is 409, retriable'),
+  'code.already-decided': done('already_decided is 409'),
+  'code.permit2-allowance-required': done('permit2_allowance_required is 412'),
   'code.payload-too-large': done('payload_too_large is 413'),
   'code.validation-failed': done('validation_failed is 422 with detail'),
   'code.rate-limited': done('rate_limited is 429'),

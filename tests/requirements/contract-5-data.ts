@@ -1,5 +1,5 @@
 // Requirements of contract section 5: facts, consolidation, releases, feed, overlay, owners, collection.
-import { done, planned, section } from './model.ts';
+import { done, section } from './model.ts';
 
 export const facts = section('contract 5', {
   'fact.shape': done('a fact has entity, attribute, value, source_url, observed_at, confidence, evidence, kind, run'),
@@ -15,7 +15,7 @@ export const consolidation = section('contract 5', {
   'consolidate.newest': done('within one source the newest fact wins'),
   'consolidate.trust': done('between sources the trust rule of the pack decides'),
   'consolidate.disagreement': done('a disagreement publishes the winner and opens a review item'),
-  'consolidate.decision': planned('approve publishes the other value, reject keeps the winner'),
+  'consolidate.decision': done('approve publishes the other value, reject keeps the winner'),
   'consolidate.jump': done('a jump past the bound is held until approved'),
   'consolidate.kept': done('both facts are kept either way'),
 });
@@ -33,25 +33,25 @@ export const releases = section('contract 5', {
 });
 
 export const overlay = section('contract 5', {
-  'overlay.everywhere': planned('opt-outs, edits and approvals take effect in every channel at once'),
-  'overlay.survives': planned('they survive restarts and rebuilds and reach static hosting with the next publish'),
-  'overlay.bulk': planned('bulk files that hold an opted-out record are withheld (503) until rewritten'),
-  'overlay.links': planned('export links issued before an opt-out stop working'),
-  'optout.domain': planned('the contact must be of the domain of the record or a parent, never free mail'),
-  'optout.mail': planned('the contact is mailed a page whose button restores; a link alone changes nothing'),
-  'optout.review': planned('operators see the opt-out in the review list'),
-  'optout.limits': planned('opt-outs are limited per IP and per domain'),
-  'optout.again': planned('after a restore, another opt-out within 90 days needs a mailed confirmation'),
-  'optout.no-domain': planned('a pack without a domain: the request goes to review (202), a claim is 403'),
-  'optout.post': planned('POST /v1/optout is an alias'),
-  'claim.link-24h': planned('the magic link is valid 24 hours'),
-  'claim.verify-idempotent': planned('following the link only marks it verified, as often as it is followed'),
-  'claim.before-verify': planned('an edit before verification is 403 not_owner'),
-  'claim.window': planned('edits are possible until 30 minutes after the first verification'),
-  'claim.verified-owner': planned('verified_owner turns true with the first edit'),
-  'claim.hashed': planned('tokens are stored hashed'),
-  'claim.edit': planned('an edit is a fact of kind owner, confidence 1.0, validated against the schema'),
-  'claim.editable': planned('only owner-editable attributes, never identity or the domain'),
+  'overlay.everywhere': done('opt-outs, edits and approvals take effect in every channel at once'),
+  'overlay.survives': done('they survive restarts and rebuilds and reach static hosting with the next publish'),
+  'overlay.bulk': done('bulk files that hold an opted-out record are withheld (503) until rewritten'),
+  'overlay.links': done('export links issued before an opt-out stop working'),
+  'optout.domain': done('the contact must be of the domain of the record or a parent, never free mail'),
+  'optout.mail': done('the contact is mailed a page whose button restores; a link alone changes nothing'),
+  'optout.review': done('operators see the opt-out in the review list'),
+  'optout.limits': done('opt-outs are limited per IP and per domain'),
+  'optout.again': done('after a restore, another opt-out within 90 days needs a mailed confirmation'),
+  'optout.no-domain': done('a pack without a domain: the request goes to review (202), a claim is 403'),
+  'optout.post': done('POST /v1/optout is an alias'),
+  'claim.link-24h': done('the magic link is valid 24 hours'),
+  'claim.verify-idempotent': done('following the link only marks it verified, as often as it is followed'),
+  'claim.before-verify': done('an edit before verification is 403 not_owner'),
+  'claim.window': done('edits are possible until 30 minutes after the first verification'),
+  'claim.verified-owner': done('verified_owner turns true with the first edit'),
+  'claim.hashed': done('tokens are stored hashed'),
+  'claim.edit': done('an edit is a fact of kind owner, confidence 1.0, validated against the schema'),
+  'claim.editable': done('only owner-editable attributes, never identity or the domain'),
 });
 
 export const collection = section('contract 5', {

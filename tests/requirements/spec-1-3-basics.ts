@@ -1,8 +1,8 @@
 // Requirements of specification sections 1 to 3: what the service does, its resources, its procedures.
-import { done, planned, section } from './model.ts';
+import { done, section } from './model.ts';
 
 export const overview = section('spec 1', {
-  'overview.base-url': planned('data endpoints live under {base_url}/v1 and every link starts with the base address'),
+  'overview.base-url': done('data endpoints live under {base_url}/v1 and every link starts with the base address'),
   'overview.dataset-per-pack': done('each pack is published as one dataset'),
   'overview.provenance': done('every attribute value carries source_url, observed_at and confidence'),
   'overview.attribution': done('every JSON answer has an attribution with a link to the record page'),
@@ -19,7 +19,7 @@ export const overview = section('spec 1', {
 });
 
 export const resources = section('spec 2', {
-  'dataset.id': planned('a dataset is named by one path segment'),
+  'dataset.id': done('a dataset is named by one path segment'),
   'dataset.schema': done('schema exposes JSON Schema, attribute metadata and the generated filters'),
   'dataset.health': done('status exposes counts, median value age, share within SLA, last and next run'),
   'dataset.group-by': done('a pack names the attribute that groups showcase records'),
@@ -38,7 +38,7 @@ export const resources = section('spec 2', {
   'record.license': done('license is on every record'),
   'record.attribution': done('attribution is ready to paste and links to the record'),
   'record.sample-flag': done('records of samples carry sample: true'),
-  'record.owner-edit': planned('a record edited by its owner has source.kind owner and confidence 1.0'),
+  'record.owner-edit': done('a record edited by its owner has source.kind owner and confidence 1.0'),
   'fact.history': done('all facts ever observed of a record are served by its facts endpoint'),
   'key.shown-once': done('the secret of a key is shown once, in the answer that creates it'),
   'key.one-per-email': done('one key per e-mail address'),
@@ -52,22 +52,22 @@ export const resources = section('spec 2', {
   'body.grant.key-id': done('Grant.key_id is a required UUID'),
   'body.grant.amount': done('Grant.amount_eur is a required number'),
   'body.grant.reason': done('Grant.reason is optional, grant by default'),
-  'body.optout.dataset': planned('OptOutRequest.dataset is required'),
-  'body.optout.entity': planned('OptOutRequest.entity_id is required, an id or a slug'),
-  'body.optout.contact': planned('OptOutRequest.contact is a required e-mail address'),
-  'body.optout.reason': planned('OptOutRequest.reason is optional and may be null'),
-  'body.claim.dataset': planned('ClaimRequest.dataset is required'),
-  'body.claim.entity': planned('ClaimRequest.entity_id is required'),
-  'body.claim.email': planned('ClaimRequest.email is required and of a business domain'),
-  'body.claim-update.token': planned('ClaimUpdate.token is required'),
-  'body.claim-update.values': planned('ClaimUpdate.values is a required object of attribute values'),
-  'body.ops-login': planned('ops login takes key as a form field'),
+  'body.optout.dataset': done('OptOutRequest.dataset is required'),
+  'body.optout.entity': done('OptOutRequest.entity_id is required, an id or a slug'),
+  'body.optout.contact': done('OptOutRequest.contact is a required e-mail address'),
+  'body.optout.reason': done('OptOutRequest.reason is optional and may be null'),
+  'body.claim.dataset': done('ClaimRequest.dataset is required'),
+  'body.claim.entity': done('ClaimRequest.entity_id is required'),
+  'body.claim.email': done('ClaimRequest.email is required and of a business domain'),
+  'body.claim-update.token': done('ClaimUpdate.token is required'),
+  'body.claim-update.values': done('ClaimUpdate.values is a required object of attribute values'),
+  'body.ops-login': done('ops login takes key as a form field'),
   'body.validation-error': done('a 422 body has detail: [{loc, msg, type, input?, ctx?}]'),
 });
 
 export const procedures = section('spec 3', {
-  'procedure.claim': planned('a claim goes request, magic link, verification, edit, in this order'),
-  'procedure.review-default': planned('the review list shows open items unless status says otherwise'),
-  'procedure.review-decide': planned('a review item can be approved or rejected'),
-  'procedure.optout-404': planned('after an opt-out, looking the record up is 404'),
+  'procedure.claim': done('a claim goes request, magic link, verification, edit, in this order'),
+  'procedure.review-default': done('the review list shows open items unless status says otherwise'),
+  'procedure.review-decide': done('a review item can be approved or rejected'),
+  'procedure.optout-404': done('after an opt-out, looking the record up is 404'),
 });

@@ -1,5 +1,5 @@
 // Requirements of specification sections 5 to 9: authentication, events, errors, limits, versioning.
-import { done, planned, section } from './model.ts';
+import { done, section } from './model.ts';
 
 export const authentication = section('spec 5', {
   'auth.anonymous': done('no credential: free endpoints and the daily preview quota per IP'),
@@ -41,7 +41,7 @@ export const errors = section('spec 7', {
   'error.401': done('an invalid or unknown key is 401'),
   'error.402': done('payment required, insufficient credits or quota exceeded is 402'),
   'error.403': done('a plan that is missing is 403'),
-  'error.404': planned('an unknown dataset, an unknown record, an opted-out record is 404'),
+  'error.404': done('an unknown dataset, an unknown record, an opted-out record is 404'),
   'error.409': done('registering an e-mail again is 409'),
   'error.422': done('a parameter or body that fails validation is 422 with the validation body'),
   'error.429': done('past the rate limit is 429, retriable, with Retry-After and retry_after_seconds'),
@@ -67,6 +67,6 @@ export const limits = section('spec 8', {
 
 export const versioning = section('spec 9', {
   'version.declared': done('the interface description declares version 1.0'),
-  'version.prefix': planned('data endpoints stand under /v1, OAuth metadata also under /v1'),
-  'version.new-datasets': planned('a new dataset appears in every channel without a change of the interface'),
+  'version.prefix': done('data endpoints stand under /v1, OAuth metadata also under /v1'),
+  'version.new-datasets': done('a new dataset appears in every channel without a change of the interface'),
 });

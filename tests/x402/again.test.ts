@@ -12,7 +12,7 @@ const named = (key: string = randomUUID()) => ({ 'Idempotency-Key': key });
 
 describeX402('the same payment again', {}, (stage) => {
   it('the same request is 409, another one 402, with a forged signature too', async () => {
-    verifies('x402.one-delivery');
+    verifies('x402.one-delivery', 'code.payment-already-used', 'code.payment-in-progress');
     const { app, other } = stage;
     const payment = await signed(app, SLOW);
     const amounts = await moved(stage, async () => {

@@ -92,7 +92,7 @@ const CASES: [string, Role, () => Twist, string][] = [
 
 describeX402('a payment that will not do', {}, (stage) => {
   it.each(CASES)('%s', async (_name, role, twist, told) => {
-    verifies('code.payment-invalid', 'error.402');
+    verifies('code.payment-invalid', 'code.permit2-allowance-required', 'error.402');
     const token = twist().token ?? 'usdc';
     const amounts = await moved(
       stage,

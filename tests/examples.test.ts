@@ -1,0 +1,35 @@
+// Examples stay an answer that can be read, however many groups a dataset has.
+import { expect, test } from 'vitest';
+import { testApp } from './app.ts';
+import { verifies } from './verifies.ts';
+
+verifies('examples.get', 'examples.group');
+
+test('examples show the largest groups, name the others, and show those where they are asked for', async () => {
+  const app = await testApp({ records: 80 });
+  const records = app.records['harbours']!.map((record, at) => ({
+    ...record,
+    attributes: { ...record.attributes, coast: `Coast ${at}` },
+    provenance: { ...record.provenance, coast: Object.values(record.provenance)[0]! },
+  }));
+  expect((await app.json('/v1/harbours/examples')).body).not.toHaveProperty('further_groups');
+  await app.publish('harbours', records);
+  const { body } = await app.json('/v1/harbours/examples');
+  const { items, further_groups: further } = body as {
+    items: { attributes: { coast: string } }[];
+    further_groups: string[];
+  };
+  const shown = items.map(({ attributes }) => attributes.coast);
+  expect(items.length).toBeLessThanOrEqual(62);
+  expect(further.length).toBeGreaterThan(0);
+  expect(new Set([...shown, ...further]).size).toBe(80);
+  expect(shown).not.toContain(further[0]);
+  const named = await app.json(`/v1/harbours/examples?group=${encodeURIComponent(further[0]!)}`);
+  expect((named.body as typeof body & { items: typeof items }).items.map((each) => each.attributes.coast)).toEqual([
+    further[0],
+  ]);
+  expect(named.body).not.toHaveProperty('further_groups');
+  expect(await (await app.ask('/v1/harbours/examples.md')).text()).toContain(further[0]);
+  expect(app.faults).toEqual([]);
+  await app.close();
+});
