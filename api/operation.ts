@@ -154,6 +154,8 @@ export interface Operation<I = unknown, R = unknown> {
    * `open`: without a key, for public fields and free.
    */
   answers?: readonly { want: string; query?: string; open?: true }[];
+  /** Datasets whose answer is never empty; absent: all. The guides of the others do not offer it. */
+  answerable?: (pack: Pack) => boolean;
   /** Strict parse of raw input to what `run` takes; throws DataError with the codes of contract section 4. */
   parse: (raw: RawInput, ctx: Context) => I;
   /** Attributes that the input names in fields, sort or filters; an anonymous caller may name public ones only. */

@@ -55,7 +55,9 @@ export const guides: Guide[] = await Promise.all(
             .replace(/^#.*$/m, '')
             .trim()
             .split(/\n\s*\n/)[0] ?? '',
-        ).replace(/([.:])\s.*$/s, '$1'),
+        )
+          .replace(/\. .*$/s, '.')
+          .replace(/:$/, '.'),
         headings: headings.filter(({ depth }) => depth === 2),
         html: dressed(await written.compiledContent()),
         sections: sectionsOf(raw, headings),
@@ -99,7 +101,7 @@ function titleOf(name: string): string {
 /** Text without the signs of Markdown. */
 function plain(markdown: string): string {
   return markdown
-    .replace(/```\w*\n?|[`*_]|^[|\s:-]+$/gm, '')
+    .replace(/```\w*\n?|[`*]|(?<!\w)_(?=\w)|(?<=\w)_(?!\w)|^[|\s:-]+$/gm, '')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll('|', ' ')
     .replace(/\s+/g, ' ')

@@ -82,8 +82,8 @@ describe('a client that follows links from the root', () => {
   test('meets nothing dead: what is not answered must be paid, or takes a parameter, a key or another method', () => {
     const dead = [...found].filter(
       ([path, { status }]) =>
-        // Files beside the API, which the night makes (tests/analysts.test.ts).
-        !path.startsWith('/files/') &&
+        // Files beside the API, and pages for people, which the night makes (tests/analysts.test.ts, tests/site).
+        !/^\/(files|guides|explore|sql|changes)\//.test(path) &&
         ![200, 400, 401, 402, 403, 405, 422].includes(status) &&
         !BEGINNINGS.includes(path),
     );
@@ -214,7 +214,7 @@ describe('documents', () => {
     );
     expect(new Set(pages).size).toBe(pages.length);
     for (const dataset of ['tools', 'harbours'])
-      for (const { slug } of app.records[dataset]!) expect(pages).toContain(`${BASE}/datasets/${dataset}/${slug}.md`);
+      for (const { slug } of app.records[dataset]!) expect(pages).toContain(`${BASE}/datasets/${dataset}/${slug}`);
   });
 
   test('the icon is one', () => {

@@ -1,6 +1,7 @@
 // Files of DIST_DIR by the path of their URL, never outside it (docs/static-hosting.md).
 import { open, realpath, stat } from 'node:fs/promises';
-import { extname, join, sep } from 'node:path';
+import { extname, join, relative, sep } from 'node:path';
+import { COPIES } from '../discovery/hosting.ts';
 
 /** Content types by extension; anything else is bytes. */
 const TYPES: Record<string, string> = {
@@ -28,6 +29,8 @@ const RANGED = /\.(parquet|duckdb)$/;
 
 export interface StaticFile {
   path: string;
+  /** Where the build keeps its compressed copies, without the ending of a coding. */
+  copies: string;
   bytes: number;
   content_type: string;
   etag: string;
@@ -70,6 +73,7 @@ export async function findFile(root: string, pathname: string): Promise<StaticFi
     const ranges = RANGED.test(path);
     return {
       path: real,
+      copies: join(realRoot, COPIES, relative(realRoot, real)),
       bytes: found.size,
       content_type: TYPES[extname(path)] ?? 'application/octet-stream',
       etag: `${ranges ? '' : 'W/'}"${found.size.toString(36)}-${Math.floor(found.mtimeMs).toString(36)}"`,

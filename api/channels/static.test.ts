@@ -1,7 +1,8 @@
 // DIST_DIR behind the app: files by URL, validators, fallbacks to live pages, and the documents around them.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BASE, type TestApp, testApp } from '../../tests/app.ts';
 import { verifies } from '../../tests/verifies.ts';
@@ -51,6 +52,71 @@ describe('files', () => {
     expect(style.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(style.headers.get('content-type')).toBe('text/css; charset=utf-8');
     await style.body?.cancel();
+  });
+
+  describe('with compressed copies', () => {
+    const SCRIPT = `//${' said again and again'.repeat(200)}`;
+    const at = '/assets/tool.0a1b2c.js';
+    const asked = async (coding: string, more: Record<string, string> = {}) =>
+      app.ask(at, { headers: { 'Accept-Encoding': coding, ...more } });
+    beforeAll(() => {
+      mkdirSync(join(dist, '.build/compressed/assets'), { recursive: true });
+      writeFileSync(join(dist, at), SCRIPT);
+      writeFileSync(join(dist, '.build/compressed', `${at}.br`), brotliCompressSync(SCRIPT));
+      writeFileSync(join(dist, `${at}.gz`), gzipSync(SCRIPT));
+    });
+
+    test.each([
+      ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
+      ['gzip', 'gzip', gunzipSync],
+      ['br;q=0.5, gzip', 'gzip', gunzipSync],
+      ['*', 'br', brotliDecompressSync],
+    ])('who takes %s gets %s, with a tag of its own', async (header, coding, plain) => {
+      const response = await asked(header);
+      expect(response.headers.get('content-encoding')).toBe(coding);
+      expect(response.headers.get('vary')).toBe('Accept-Encoding');
+      expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+      const body = Buffer.from(await response.arrayBuffer());
+      expect(Number(response.headers.get('content-length'))).toBe(body.length);
+      expect(plain(body).toString()).toBe(SCRIPT);
+      const tag = response.headers.get('etag') ?? '';
+      const again = await asked(header, { 'If-None-Match': tag });
+      expect([again.status, again.headers.get('vary')]).toEqual([304, 'Accept-Encoding']);
+      const other = await asked('identity', { 'If-None-Match': tag });
+      expect(other.status).toBe(200);
+      expect(other.headers.get('etag')).not.toBe(tag);
+      await other.body?.cancel();
+    });
+
+    test.each(['', 'identity', 'zstd', 'br;q=0, gzip;q=0', 'gzip;q=0.3, identity'])(
+      'who takes %j gets the file as it is',
+      async (header) => {
+        const response = await asked(header);
+        expect(response.headers.get('content-encoding')).toBeNull();
+        expect(response.headers.get('vary')).toBe('Accept-Encoding');
+        expect(await response.text()).toBe(SCRIPT);
+      },
+    );
+
+    test('a copy that is older than its file is not sent', async () => {
+      writeFileSync(join(dist, 'assets/new.0a1b2c.css'), 'a{}');
+      writeFileSync(join(dist, 'assets/new.0a1b2c.css.gz'), gzipSync('old'));
+      utimesSync(join(dist, 'assets/new.0a1b2c.css.gz'), 1, 1);
+      const response = await app.ask('/assets/new.0a1b2c.css', { headers: { 'Accept-Encoding': 'gzip' } });
+      expect([response.headers.get('content-encoding'), response.headers.get('vary')]).toEqual([null, null]);
+      expect(await response.text()).toBe('a{}');
+    });
+
+    test('a file that is read a part at a time is sent as it is', async () => {
+      mkdirSync(join(dist, 'files/tools'), { recursive: true });
+      writeFileSync(join(dist, 'files/tools/rows.parquet'), 'PAR1 rows');
+      writeFileSync(join(dist, 'files/tools/rows.parquet.gz'), gzipSync('PAR1 rows'));
+      const response = await app.ask('/files/tools/rows.parquet', {
+        headers: { 'Accept-Encoding': 'gzip', Range: 'bytes=0-3' },
+      });
+      expect([response.status, response.headers.get('content-encoding')]).toEqual([206, null]);
+      expect(await response.text()).toBe('PAR1');
+    });
   });
 
   test('under /v1 the live answer stands before the file; the parts of a long text are files', async () => {

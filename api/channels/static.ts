@@ -4,6 +4,7 @@ import { ApiError, toApiError } from '../errors.ts';
 import { etagOf, matches } from '../formats/etag.ts';
 import { preferred } from '../formats/negotiate.ts';
 import type { Operation } from '../operation.ts';
+import { copiesOf, taken } from './copies.ts';
 import { findFile, openFile, type StaticFile } from './files.ts';
 import { freshness } from './fresh.ts';
 import { piece, wanted } from './ranges.ts';
@@ -74,7 +75,7 @@ function decoded(segment: string): string {
   }
 }
 
-/** A file, or a text in its place, with its validators; 304 where the client has it. */
+/** A file, or a text in its place, with its validators, compressed where there is a copy that the client takes; 304 where the client has it. */
 export async function sendFile(
   c: Http,
   file: StaticFile & { text?: string },
@@ -82,7 +83,11 @@ export async function sendFile(
   status = 200,
 ): Promise<Response> {
   const { text } = file;
-  const tag = text === undefined ? file.etag : etagOf(text);
+  const copies = text === undefined && status === 200 ? await copiesOf(file) : [];
+  const copy = taken(copies, c.req.header('accept-encoding'));
+  // Each coding is a representation with a tag of its own (RFC 9110 section 8.8.3).
+  const own = copy === null ? file.etag : file.etag.replace(/"$/, `-${copy.coding}"`);
+  const tag = text === undefined ? own : etagOf(text);
   const headers: Headers = {
     'Cache-Control': file.immutable ? CACHING.for_ever : CACHING.asked_again,
     ...common,
@@ -90,9 +95,12 @@ export async function sendFile(
     'Last-Modified': file.last_modified.toUTCString(),
     'Content-Type': file.content_type,
   };
+  if (copies.length > 0)
+    headers['Vary'] = [headers['Vary'], 'Accept-Encoding'].filter((each) => each !== undefined).join(', ');
   if (status === 200 && matches(c.req.header('if-none-match'), tag))
     return new Response(null, { status: 304, headers });
-  headers['Content-Length'] = String(text === undefined ? file.bytes : Buffer.byteLength(text));
+  if (copy !== null) headers['Content-Encoding'] = copy.coding;
+  headers['Content-Length'] = String(text === undefined ? (copy ?? file).bytes : Buffer.byteLength(text));
   if (file.ranges && status === 200) {
     headers['Accept-Ranges'] = 'bytes';
     const range = c.req.method === 'HEAD' ? null : wanted(c, { bytes: file.bytes, at: file.last_modified }, tag);
@@ -108,7 +116,7 @@ export async function sendFile(
     }
   }
   if (c.req.method === 'HEAD') return new Response(null, { status, headers });
-  return new Response(text ?? (await openFile(file.path)), { status, headers });
+  return new Response(text ?? (await openFile((copy ?? file).path)), { status, headers });
 }
 
 function refuse({ gate }: StaticDeps, c: Http, error: unknown): Response {

@@ -2,6 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { SCRIPT_ASSET, STYLE as SITE_STYLE } from '../formats/assets.ts';
+import { footerHtml, headerHtml, headHtml, prefixOf } from '../formats/frame.ts';
 import type { Document, View } from './document.ts';
 
 /** Everything the page may load comes from this host; it cannot be framed and sends no forms. */
@@ -22,55 +24,65 @@ const headers = () => ({
 
 /** The page. Addresses keep the path of the base URL, whatever host serves them. */
 function page({ base_url }: View): string {
-  const prefix = new URL(base_url).pathname.replace(/\/+$/, '');
+  const prefix = prefixOf(base_url);
   return `<!doctype html>
 <html lang="en">
   <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
-    <meta http-equiv="Content-Security-Policy" content="${POLICY.join('; ')}">
+${headHtml(prefix, { style: '/docs/page.css', script: SCRIPT_ASSET.path }, POLICY.join('; '))}
     <title>API reference · Dataset Register</title>
     <meta name="description" content="Every operation, parameter and answer of the Dataset Register">
-    <link rel="icon" href="${prefix}/favicon.ico">
     <link rel="stylesheet" href="${prefix}/docs/swagger-ui.css">
-    <link rel="stylesheet" href="${prefix}/docs/page.css">
     <script src="${prefix}/docs/swagger-ui-bundle.js" defer></script>
     <script src="${prefix}/docs/init.js" data-openapi="${prefix}/openapi.json" defer></script>
   </head>
   <body>
-    <header>
-      <a href="${prefix}/">Dataset Register</a>
-      <nav aria-label="Main"><a href="${prefix}/llms.txt">Guide</a> <a href="${prefix}/openapi.json">openapi.json</a></nav>
-    </header>
-    <main id="docs">
-      <noscript><p>This page needs JavaScript. <a href="${prefix}/llms.txt">The guide</a> and <a href="${prefix}/openapi.json">openapi.json</a> say the same without.</p></noscript>
+${headerHtml(prefix, '/docs')}
+    <main id="main">
+      <h1>Try every operation</h1>
+      <p class="lead">From <a href="${prefix}/openapi.json">openapi.json</a>. For reading, <a href="${prefix}/guides/reference/">every operation on one page</a> is shorter.</p>
+      <noscript><p class="note">This page needs JavaScript. <a href="${prefix}/guides/reference/">The reference</a>, <a href="${prefix}/llms.txt">the guide</a> and <a href="${prefix}/openapi.json">openapi.json</a> say the same without.</p></noscript>
+      <div id="docs"></div>
     </main>
+${footerHtml(prefix)}
   </body>
 </html>
 `;
 }
 
-const INIT = `// Shows the description that this page names; light or dark as the reader's system is.
+const INIT = `{
+// Shows the description that this page names, in the colour scheme of the page.
+const root = document.documentElement;
 const dark = matchMedia('(prefers-color-scheme: dark)');
-const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+const follow = () => root.classList.toggle('dark-mode', root.dataset.theme ? root.dataset.theme === 'dark' : dark.matches);
 follow();
 dark.addEventListener('change', follow);
+new MutationObserver(follow).observe(root, { attributeFilter: ['data-theme'] });
 const url = document.querySelector('script[data-openapi]').dataset.openapi;
+// What it draws stands within a page that has its own headings and landmarks.
+const fit = () => {
+  for (const main of document.querySelectorAll('#docs main, #docs [role=main]')) main.setAttribute('role', 'presentation');
+  for (const tag of document.querySelectorAll('#docs .opblock-tag')) tag.setAttribute('aria-level', '2'), tag.setAttribute('role', 'heading');
+  document.querySelector('#docs #servers')?.setAttribute('aria-label', 'Server');
+};
+new MutationObserver(fit).observe(document.getElementById('docs'), { childList: true, subtree: true });
 SwaggerUIBundle({ url, dom_id: '#docs', deepLinking: true, docExpansion: 'none', defaultModelsExpandDepth: -1, filter: true, validatorUrl: null });
+}
 `;
 
-const STYLE = `body { margin: 0; background: #fff; }
-html.dark-mode body { background: #1c2022; }
-header { display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; justify-content: space-between; padding: 0.9rem 1.25rem; background: #0b5c4d; font: 16px/1.4 system-ui, sans-serif; }
-header a { color: #fff; text-decoration: none; margin-right: 1rem; }
-header > a { font-weight: 600; }
-header a:hover, header a:focus-visible { text-decoration: underline; }
-noscript p { font: 16px/1.5 system-ui, sans-serif; padding: 1rem; }
-.swagger-ui .info { margin: 1.5rem 0; }
-html:not(.dark-mode) .swagger-ui .info a { color: #1f5fae; }
-html:not(.dark-mode) .swagger-ui .btn.authorize { color: #0b5c4d; border-color: #0b5c4d; }
-html:not(.dark-mode) .swagger-ui .btn.authorize svg { fill: #0b5c4d; }
+/** The style of all pages, beneath that of the tool: what is in a layer gives way to what is in none. */
+const STYLE = `@layer site {
+${SITE_STYLE}
+}
+#docs { min-height: 100vh; }
+.swagger-ui .info { margin: 1rem 0; }
+.swagger-ui .info hgroup { display: none; }
+.swagger-ui .wrapper { padding: 0; max-width: none; }
+.swagger-ui .scheme-container { padding: 1rem 0; background: none; box-shadow: none; }
+.swagger-ui section { margin: 0; }
+.swagger-ui :is(.info, .opblock-tag, .opblock-tag small, .btn, label, .opblock-summary-description, .opblock-description-wrapper p) { font-family: var(--sans); }
+html:not(.dark-mode) .swagger-ui .info a { color: var(--accent); }
+html:not(.dark-mode) .swagger-ui .btn.authorize { color: var(--accent); border-color: var(--accent); }
+html:not(.dark-mode) .swagger-ui .btn.authorize svg { fill: var(--accent); }
 `;
 
 const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));

@@ -16,6 +16,12 @@ export interface HostingRule {
 /** Caching of a published file: what is named by its content may be kept for ever, the rest is asked for again each time. */
 export const CACHING = { for_ever: 'public, max-age=31536000, immutable', asked_again: 'public, no-cache' };
 
+/** Where compressed copies lie below DIST_DIR: each at the path of its file, with an ending. */
+export const COPIES = '.build/compressed';
+
+/** Endings of compressed copies, by content coding; the smallest first. */
+export const COPY_ENDINGS = { br: 'br', gzip: 'gz' } as const;
+
 /** A folder of files that are named by their content; a page may load them from caches of any age. */
 export const FOR_EVER = '/assets/*';
 

@@ -1,4 +1,5 @@
 // /sitemap.xml: the pages for people and every record's page, in parts of 50,000 as the protocol allows (sitemaps.org).
+import { readdirSync } from 'node:fs';
 import { datasetUrl, recordUrl } from '../../packs/links.ts';
 import type { Context } from '../operation.ts';
 import { type Document, remembered, type View } from './document.ts';
@@ -52,10 +53,23 @@ async function filesOf(view: View, release: Release): Promise<string[]> {
       close();
       lines = [];
     }
-    lines.push(entry('url', `${recordUrl(view.base_url, id, slug)}.md`, updated_at));
+    // The address that the page itself calls its canonical one; its Markdown is an alternate of it.
+    lines.push(entry('url', recordUrl(view.base_url, id, slug), updated_at));
   }
   close();
   return files;
+}
+
+/** Names of the guides: a page for each document. */
+const GUIDES = readdirSync(new URL('../../docs/', import.meta.url))
+  .flatMap((name) => (name.endsWith('.md') && name !== 'README.md' ? [name.slice(0, -3)] : []))
+  .sort();
+
+/** Paths of the pages that are about no single record, those of the datasets (`filesOf`) apart. */
+function pagesOf({ releases }: View): string[] {
+  const guides = ['', 'reference/', 'contents/', ...GUIDES.map((name) => `${name}/`)].map((path) => `/guides/${path}`);
+  const tools = releases.flatMap(({ pack }) => ['explore', 'sql', 'changes'].map((page) => `/${page}/${pack.id}/`));
+  return ['/', '/docs', '/llms.txt', '/status/', '/changes/', ...tools, ...guides];
 }
 
 const released = ({ releases }: View) => releases.map(({ manifest }) => manifest.created_at).sort();
@@ -90,7 +104,7 @@ export const sitemapParts: Document = {
   text: async (view, params) => {
     if (params['part'] === 'pages.xml') {
       const newest = released(view).at(-1) ?? view.now.toISOString();
-      const pages = ['/', '/docs', '/llms.txt'].map((path) => entry('url', view.base_url + path, newest));
+      const pages = pagesOf(view).map((path) => entry('url', view.base_url + path, newest));
       return `${XML}<urlset ${NAMESPACE}>\n${pages.join('')}</urlset>\n`;
     }
     const [, id, number] = /^(.+)-([1-9]\d{0,3})\.xml$/.exec(params['part'] ?? '') ?? [];

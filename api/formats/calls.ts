@@ -35,7 +35,8 @@ export function callsTable(operations: readonly Operation[], pack: Pack | null):
     '',
     'free',
   ];
-  const rows = operations.flatMap((operation) =>
+  const offered = operations.filter(({ answerable }) => pack === null || answerable?.(pack) !== false);
+  const rows = offered.flatMap((operation) =>
     (operation.answers ?? []).map(({ want, query, open = false }) => ({
       rank: rank(operation, pack, open),
       row: [

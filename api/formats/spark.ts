@@ -28,7 +28,7 @@ export function spark({ attribute, points, until }: Course, unit: string | null)
   const path = `${steps.join('')}H${x(to)}`;
   const print = (value: number) => printWithUnit(value, unit);
   const told = `${attribute}: ${print(first.value)} on ${printDate(first.at)}, ${print(last.value)} since ${printDate(last.at)}, ${points.length} values in between ${print(low)} and ${print(high)}`;
-  return `<div class="spark"><code>${escapeHtml(attribute)}</code><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${escapeHtml(told)}"><path d="${path}" fill="none" stroke="var(--plot-1)" stroke-width="2" vector-effect="non-scaling-stroke"/></svg><span class="figure">${escapeHtml(print(last.value))}</span><span class="quiet small">since ${printDate(first.at)}</span></div>`;
+  return `<div class="spark"><code>${escapeHtml(attribute)}</code><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${escapeHtml(told)}"><path d="${path}" fill="none" stroke="var(--plot-1)" stroke-width="2" vector-effect="non-scaling-stroke"/></svg><span class="figure">${escapeHtml(print(last.value))}</span><span class="quiet small">from ${escapeHtml(print(first.value))} on ${printDate(first.at)}</span></div>`;
 }
 
 const round = (n: number): number => Math.round(n * 10) / 10;

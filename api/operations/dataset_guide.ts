@@ -63,7 +63,9 @@ function values(attribute: Attribute, known: readonly string[] | undefined): str
 function guideText(release: Release, ctx: Context): string {
   const { pack, manifest } = release;
   const { base_url } = ctx;
-  const tools = ctx.operations.filter(({ tool }) => tool !== false).map(({ name }) => `\`${name}\``);
+  const tools = ctx.operations
+    .filter(({ tool, answerable }) => tool !== false && answerable?.(pack) !== false)
+    .map(({ name }) => `\`${name}\``);
   const about = aboutDataset(pack, base_url);
   return blocks(
     `# ${escapeText(pack.title)}: guide for agents`,

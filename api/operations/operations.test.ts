@@ -176,6 +176,11 @@ describe('a dataset', () => {
       expect(guide).toContain(part);
   });
 
+  test('a guide offers no operation that its dataset cannot answer', async () => {
+    expect(await text('/v1/tools/llms.txt')).toContain('entity_prices');
+    expect(await text('/v1/harbours/llms.txt')).not.toContain('entity_prices');
+  });
+
   test('the full text has the public values of every record, and no other', async () => {
     verifies('full-text.get', 'markdown.full-text');
     const full = await text('/v1/tools/llms-full.txt');

@@ -1,4 +1,4 @@
-// Compressed copies of published texts, for hosts that send them as they are (`gzip_static`, `precompressed`).
+// Compressed copies of published texts, for our own server (api/channels/copies.ts) and for hosts that send them as they are (`gzip_static`, `precompressed`).
 import { hash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -6,15 +6,12 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
+import { COPIES, COPY_ENDINGS } from '../../api/discovery/hosting.ts';
 import { BUILD_NOTES } from '../prerender-output.ts';
 import { type FileEntry, formatManifest, parseManifest } from '../publish-manifest.ts';
 import type { Listing } from './plan.ts';
 
-/** Where the copies lie below DIST_DIR: each at the path of its file, with the ending of its kind. */
-export const COPIES = `${BUILD_NOTES}/compressed`;
-
-/** Endings of the copies, which hosts look for. */
-const KINDS = ['br', 'gz'] as const;
+const KINDS = Object.values(COPY_ENDINGS);
 
 /** Shorter files fit into one packet as they are. */
 const WORTH = 1024;
@@ -32,18 +29,30 @@ const brotli = promisify(brotliCompress);
 const gzipped = promisify(gzip);
 const effort = (level: number) => ({ params: { [constants.BROTLI_PARAM_QUALITY]: level } });
 
+/** Files that are fetched by every reader once and then kept: scripts, styles, the engine of the console (34 MB as it is). */
+const FETCHED_ONCE = (path: string): boolean => path.startsWith('assets/');
+
+/** Copies of what is named by its content, which our own server sends; the night makes each once. */
+export async function compressAssets(dist: string): Promise<void> {
+  const list = parseManifest(await readFile(join(dist, BUILD_NOTES, 'manifest.tsv'), 'utf8'));
+  await compressAll(dist, list, () => {}, FETCHED_ONCE);
+}
+
 /**
  * Makes the copies that are missing and drops those that are not needed; a copy whose file is the same is not made again. Answers the copies
- * as entries, by the path at which a host serves them. `told` hears how many files are done.
+ * as entries, by the path at which a host serves them. `told` hears how many files are done. Of files that are not `asked` for, copies that are
+ * still true stay and none is made.
  */
 export async function compressAll(
   dist: string,
   published: Listing,
   told: (done: number, of: number) => void,
+  asked: (path: string) => boolean = () => true,
 ): Promise<Map<string, FileEntry>> {
   const root = join(dist, COPIES);
   const note = join(root, '.list');
-  const before = parseManifest(existsSync(note) ? readFileSync(note, 'utf8') : '');
+  const noted = existsSync(note) ? readFileSync(note, 'utf8') : '';
+  const before = parseManifest(noted);
   const copies = new Map<string, FileEntry>();
   const wanted = [...published].filter(([path, { bytes }]) => bytes >= WORTH && TEXT.test(path));
   const waiting = wanted.toReversed();
@@ -55,7 +64,8 @@ export async function compressAll(
         const name = `${path}.${kind}`;
         const known = before.get(name);
         const there = known?.key === sha256 && existsSync(join(root, name));
-        copies.set(name, there ? known : await copy(join(dist, path), join(root, name), kind, bytes, sha256));
+        if (there) copies.set(name, known);
+        else if (asked(path)) copies.set(name, await copy(join(dist, path), join(root, name), kind, bytes, sha256));
       }
       done += 1;
       told(done, wanted.length);
@@ -63,20 +73,17 @@ export async function compressAll(
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   for (const name of before.keys()) if (!copies.has(name)) await rm(join(root, name), { force: true });
-  await mkdir(root, { recursive: true });
-  await writeFile(`${note}.new`, formatManifest(copies));
-  await rename(`${note}.new`, note);
+  const list = formatManifest(copies);
+  if (list !== noted) {
+    await mkdir(root, { recursive: true });
+    await writeFile(`${note}.new`, list);
+    await rename(`${note}.new`, note);
+  }
   return copies;
 }
 
 /** Writes one copy; its key is the hash of the file that it is of. */
-async function copy(
-  from: string,
-  to: string,
-  kind: (typeof KINDS)[number],
-  length: number,
-  key: string,
-): Promise<FileEntry> {
+async function copy(from: string, to: string, kind: string, length: number, key: string): Promise<FileEntry> {
   await mkdir(dirname(to), { recursive: true });
   const arriving = `${to}.new`;
   if (length > WHOLE) {

@@ -1,12 +1,13 @@
 // Publishing to a host: what changed since the last time, in an order in which nobody is led to what is not there (docs/static-hosting.md).
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
+import { COPIES } from '../../api/discovery/hosting.ts';
 import { lockFolder } from '../nightly-lock.ts';
 import { BUILD_NOTES } from '../prerender-output.ts';
 import type { Progress } from '../progress.ts';
 import { readPublished } from '../publish.ts';
 import { type FileEntry, formatManifest, parseManifest } from '../publish-manifest.ts';
-import { COPIES, compressAll } from './compress.ts';
+import { compressAll } from './compress.ts';
 import { folderTarget } from './folder.ts';
 import { bytesOf, stepsBetween, underWay } from './plan.ts';
 import { rsyncTarget } from './rsync.ts';

@@ -20,10 +20,10 @@ export function histogram({ name, type, unit, histogram: bins = [], quantiles }:
   const said = `Histogram of ${name}${unit ? ` in ${unit}` : ''}, from ${print(bins[0]!.from)} to ${print(bins.at(-1)!.to)}; most, ${plural(most.count, 'record')}, from ${print(most.from)} to ${print(most.to)}.${spread}`;
   return draw(said, {
     width: 280,
-    height: 96,
+    height: 104,
     marginLeft: 8,
     marginRight: 8,
-    marginTop: 8,
+    marginTop: 16,
     marginBottom: 20,
     x: {
       domain: [start, end],
@@ -37,8 +37,19 @@ export function histogram({ name, type, unit, histogram: bins = [], quantiles }:
     marks: [
       Plot.rectY(data, { x1: 'x1', x2: 'x2', y: 'count', fill: 'var(--plot-1)', insetLeft: 0.5, insetRight: 0.5 }),
       Plot.ruleY([0], { stroke: 'var(--edge-line)' }),
+      // How high the highest bar is: the scale of the others.
+      Plot.text([{ x: (at(most.from) + at(most.to)) / 2, y: most.count }], {
+        x: 'x',
+        y: 'y',
+        text: () => compact(most.count),
+        dy: -7,
+        fill: 'currentColor',
+      }),
       ...(quantiles
-        ? [Plot.tickX([at(quantiles.median)], { stroke: 'var(--plot-2)', strokeWidth: 2, strokeDasharray: '3,2' })]
+        ? [
+            Plot.tickX([at(quantiles.median)], { stroke: 'var(--sheet)', strokeWidth: 5 }),
+            Plot.tickX([at(quantiles.median)], { stroke: 'var(--plot-2)', strokeWidth: 2 }),
+          ]
         : []),
     ],
   });

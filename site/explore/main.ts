@@ -212,7 +212,7 @@ async function show(): Promise<void> {
 }
 
 function render(items: readonly Item[], page: Page | null): void {
-  root.classList.remove('outdated');
+  root.classList.remove('outdated', 'unasked');
   const cells = columnsOf(state, model, key !== null);
   const columns = cells.map((name) => model.attributes.find((each) => each.name === name) ?? badge(name));
   table(by<HTMLTableElement>('explore-table'), items, columns, {
@@ -243,11 +243,12 @@ function render(items: readonly Item[], page: Page | null): void {
   by('explore-attribution').textContent = page?.attribution ?? '';
   const paid = page?.charged ? ` Charged €${page.charged}, balance €${page.balance}.` : '';
   const shown = `${items.length} ${items.length === 1 ? 'record' : 'records'} shown.`;
+  by('explore-none').hidden = items.length > 0;
   by('explore-status').textContent =
     page === null
       ? `Showcase records below, free. Choose, then show records.`
       : items.length === 0
-        ? 'Nothing matches. Take out a filter.'
+        ? 'Nothing matches.'
         : shown + paid;
 }
 
@@ -256,6 +257,7 @@ function problem(error: unknown): void {
   const box = by('explore-problem');
   box.hidden = error === null;
   if (error === null) return;
+  root.classList.remove('unasked');
   const { code, message, retry } = error instanceof Refusal ? error : new Refusal(0, 'fault', String(error));
   const hints: Record<string, string> = {
     quota_exceeded:
@@ -356,13 +358,16 @@ addEventListener('popstate', () => {
   void begin();
 });
 
+/** As many as a page of the API has. */
+const SHOWCASE = 20;
+
 /** What a fresh page shows: the records that its address asks for, else the showcase. */
 async function begin(): Promise<void> {
   if (state.size > 0) return show();
   const turn = ++asked;
   try {
     const items = await examples(model.api);
-    if (turn === asked) render(items.slice(0, 60), null);
+    if (turn === asked) render(items.slice(0, SHOWCASE), null);
   } catch (error) {
     if (turn === asked) problem(error);
   }
@@ -373,6 +378,7 @@ if (key !== null) {
   keep.checked = true;
 }
 const filters = by<HTMLDetailsElement>('explore-more');
-if (matchMedia('(width < 60rem)').matches) filters.open = false;
+// Opened here and not closed, so that nothing below moves on a phone.
+if (matchMedia('(width >= 60rem)').matches) filters.open = true;
 go(state, true);
 void begin();

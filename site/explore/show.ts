@@ -68,7 +68,7 @@ export function table(
     row.addEventListener('focusin', () => shown.pointed(item.slug));
     return row;
   });
-  element.replaceChildren(made('thead', {}, head), made('tbody', {}, ...rows));
+  element.replaceChildren(...(rows.length > 0 ? [made('thead', {}, head), made('tbody', {}, ...rows)] : []));
 }
 
 function heading({ name, type, unit, description }: Attribute, { sort, sorted }: Shown): HTMLElement {

@@ -18,6 +18,7 @@ export function snippet(language: Language, url: string, parameters: URLSearchPa
   const list = (open: string, close: string) =>
     pairs.map(([name, value]) => `${open}${json(name)}: ${json(value)}${close}`).join('\n');
   if (language === 'TypeScript') {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a program, not ours to fill in
     const headers = keyed ? ', { headers: { Authorization: `Bearer ${process.env.REGISTER_KEY}` } }' : '';
     return [
       'const parameters = new URLSearchParams({',

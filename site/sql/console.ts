@@ -78,13 +78,21 @@ async function ask(sql: string): Promise<void> {
     status!.textContent = '';
     result!.hidden = true;
     wrong!.hidden = false;
-    wrong!.textContent = complaint(error);
+    complain(complaint(error));
   } finally {
     busy = false;
     run!.disabled = false;
     stop!.hidden = true;
     root.removeAttribute('aria-busy');
   }
+}
+
+/** What DuckDB says may be long and wraps; the line that it quotes has a mark below it, which must stay where it points. */
+function complain(text: string): void {
+  const [said = '', quoted] = text.split(/\n+(?=LINE \d+:)/);
+  const quote = document.createElement('code');
+  quote.textContent = quoted ?? '';
+  wrong!.replaceChildren(said, ...(quoted === undefined ? [] : [quote]));
 }
 
 const count = (rows: number) => `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`;
