@@ -1,4 +1,5 @@
 // The complete service over a subject's releases, in a process of its own, asked with an admin key.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Served, serve } from './process.ts';
 import { borrowed, type Subject } from './subject.ts';
@@ -13,6 +14,14 @@ export interface Service extends Served {
   warm: number;
 }
 
+/** What `npm run serve` gives to node: its flags are measured with it. */
+function served(): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as {
+    scripts: Record<'serve', string>;
+  };
+  return scripts.serve.split(' ').slice(1);
+}
+
 /** Starts `api/server.ts` and waits until it is warm. `datasets`: only these, of those that the subject's data folder has. */
 export async function startService(subject: Subject, scratch: string, datasets?: readonly string[]): Promise<Service> {
   const dataDir = borrowed(subject.dataDir, scratch, datasets);
@@ -25,9 +34,9 @@ export async function startService(subject: Subject, scratch: string, datasets?:
     SOURCE_DATE_EPOCH: '',
   };
   const began = performance.now();
-  const served = await serve(['api/server.ts'], env, `/v1/${subject.dataset}/entities?limit=1&api_key=${ADMIN}`);
-  while (!(await isWarm(served.base))) await new Promise((resolve) => setTimeout(resolve, 20));
-  return { ...served, warm: performance.now() - began };
+  const started = await serve(served(), env, `/v1/${subject.dataset}/entities?limit=1&api_key=${ADMIN}`);
+  while (!(await isWarm(started.base))) await new Promise((resolve) => setTimeout(resolve, 20));
+  return { ...started, warm: performance.now() - began };
 }
 
 async function isWarm(base: string): Promise<boolean> {

@@ -168,7 +168,7 @@ export interface Ages {
   times: number[];
 }
 
-/** The stored JSON of a record in three pieces: up to `"updated_at"`, up to `"quality_score"`, the rest with its brace. */
+/** The stored JSON of a record in three pieces, there until another is asked for: up to `"updated_at"`, up to `"quality_score"`, the rest with its brace. */
 export interface Pieces {
   head: Buffer;
   middle: Buffer;

@@ -23,8 +23,8 @@ export async function openEngine(
   beside = false,
 ): Promise<Engine> {
   const all = { ...DEFAULT_LIMITS, ...limits };
-  const { instance, shape, bodies } = await load(folder, pack, manifest.records, all, beside);
-  const pool = createPool(instance, gate ?? createGate(all), all.statement);
+  const { instance, connect, shape, bodies } = await load(folder, pack, manifest.records, all, beside);
+  const pool = createPool(instance, gate ?? createGate(all), all.statement, connect);
   const opened = { pool, pack, folder, shape, bodies };
   return {
     ...tableQuestions(pool, bodies, async () => shape),

@@ -32,7 +32,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
   working_memory: 256 * 1024 * 1024,
   bodies: 128 * 1024 * 1024,
   history: 64 * 1024 * 1024,
-  answers: 32 * 1024 * 1024,
+  answers: 16 * 1024 * 1024,
   idle: 60_000,
   retry: 30_000,
 };

@@ -27,8 +27,8 @@ describe('after loading', () => {
   test('nothing outside the release folder can be read, and no setting changed', async () => {
     const outside = join(dataDir, 'outside.csv');
     writeFileSync(outside, 'a\n1\n');
-    const { instance } = await open();
-    const connection = await instance.connect();
+    const { instance, connect } = await open();
+    const connection = await connect();
     const inside = await connection.runAndReadAll(
       `SELECT count(*) FROM read_parquet('${written.folder}/bodies.parquet')`,
     );
@@ -58,16 +58,27 @@ describe('after loading', () => {
   });
 
   test('columns that repeat themselves are ENUMs in code point order', async () => {
-    const { instance, shape } = await open();
+    const { instance, connect, shape } = await open();
     expect(shape.enums.has('kind:fold')).toBe(true);
     expect(shape.enums.has('summary:fold')).toBe(false);
-    const connection = await instance.connect();
+    const connection = await connect();
     const members = await connection.runAndReadAll('SELECT unnest(enum_range(NULL::"kind:value"))');
     const values = members.getRows().map(([value]) => String(value));
     expect(values).toEqual([...values].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
     connection.closeSync();
     instance.closeSync();
   });
+});
+
+test('tables are packed', async () => {
+  const { instance, connect } = await open();
+  const connection = await connect();
+  const found = await connection.runAndReadAll(
+    "SELECT DISTINCT compression FROM pragma_storage_info('records') WHERE column_name IN ('ord', 'kind:fold') AND segment_type <> 'VALIDITY'",
+  );
+  expect(found.getRows().flat()).not.toContain('Uncompressed');
+  connection.closeSync();
+  instance.closeSync();
 });
 
 test('bodies are held in memory up to the bound and read from the file beyond', async () => {

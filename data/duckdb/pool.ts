@@ -38,15 +38,20 @@ function typeOf(value: SqlValue): DuckDBType {
   return typeof value === 'boolean' ? BOOLEAN : VARCHAR;
 }
 
-/** A pool over an instance. `milliseconds` bounds each statement; the gate bounds how many run at once. */
-export function createPool(instance: DuckDBInstance, gate: Gate, milliseconds: number): Pool {
+/** A pool over an instance. `milliseconds` bounds each statement; the gate bounds how many run at once; `connect` makes its connections. */
+export function createPool(
+  instance: DuckDBInstance,
+  gate: Gate,
+  milliseconds: number,
+  connect = () => instance.connect(),
+): Pool {
   const free: Seat[] = [];
   const busy = new Set<Seat>();
   const running = new Set<Promise<unknown>>();
   let closed = false;
 
   const take = async (): Promise<Seat> => {
-    const seat = free.pop() ?? { connection: await instance.connect(), prepared: new Map() };
+    const seat = free.pop() ?? { connection: await connect(), prepared: new Map() };
     busy.add(seat);
     return seat;
   };

@@ -27,6 +27,8 @@ beforeAll(async () => {
     ...record,
     // What a text must not be able to do: move a cut or add a time.
     name: i % 7 === 0 ? `","updated_at":"x" ,"provenance":{"a":{"source_url":"u","observed_at":"1999"}}` : record.name,
+    // One that is longer than the place into which texts are read.
+    ...(i === 5 && { name: 'long '.repeat(8_000) }),
   }));
   written = await writeRelease(dataDir, pack, records);
 });

@@ -21,6 +21,8 @@ import { Hex } from './hex.ts';
 const BODIES_IN_MEMORY = 32 * 2 ** 20;
 /** Bytes of texts, ready to be sent, that are kept of the records asked for last. */
 const KEPT = 16 * 2 ** 20;
+/** Bytes that the place of a text read from disk has from the start. */
+const PLACE = 16 * 2 ** 10;
 const MINUTE = 60_000;
 const FOUR_GB = 0x1_0000_0000;
 
@@ -35,6 +37,8 @@ export class Bodies {
   readonly #patterns: Ages[];
   readonly #file: number;
   readonly #memory: Buffer | null;
+  /** What is read from disk is looked at, copied and done with: one place serves for all, and nothing is left to be collected. */
+  #place = Buffer.allocUnsafeSlow(PLACE);
   /** What was made by one dress in one minute. */
   readonly #sent = new Lru<number, RecordText>(KEPT, ({ json }) => json.length);
   readonly #agesTexts = new Map<number, Buffer>();
@@ -72,7 +76,7 @@ export class Bodies {
     return this.#start[ordinal]! + wraps * FOUR_GB;
   }
 
-  /** The stored text. Throws IndexDamaged when its checksum differs. */
+  /** The stored text, until the next one is asked for. Throws IndexDamaged when its checksum differs. */
   stored(ordinal: number): Buffer {
     const from = this.#from(ordinal);
     const to = this.#from(ordinal + 1);
@@ -82,7 +86,8 @@ export class Bodies {
   }
 
   #read(from: number, to: number): Buffer {
-    const body = Buffer.allocUnsafe(to - from);
+    if (to - from > this.#place.length) this.#place = Buffer.allocUnsafeSlow(2 * (to - from));
+    const body = this.#place.subarray(0, to - from);
     if (readSync(this.#file, body, 0, body.length, from) !== body.length)
       throw new IndexDamaged('bodies.bin ends early');
     return body;
