@@ -6,7 +6,7 @@ import { requestIdOf } from './channels/request.ts';
 
 /** One answered request. */
 export interface Answered {
-  request_id?: string;
+  request_id?: string | undefined;
   method: string;
   /** Path without its query, and without segments that may be secrets (`loggedPath`). */
   path: string;
@@ -14,7 +14,7 @@ export interface Answered {
   /** Milliseconds from the head of the request to the last byte of its answer. */
   ms: number;
   /** The client went before that. */
-  cut?: true;
+  cut?: boolean;
 }
 
 export interface Log {
@@ -96,12 +96,40 @@ export function openLog({ level, write, terminal = false }: LogOptions): Log {
   );
   return {
     info: (line) => logger.info(line),
-    answered: ({ status, ...request }) => logger[status >= 500 ? 'error' : 'info']({ ...request, status }, 'request'),
+    answered: (request) => {
+      const level = request.status >= 500 ? 'error' : 'info';
+      if (!logger.isLevelEnabled(level)) return;
+      const line = answeredLine(level, request);
+      destination.write(terminal ? scrubbed(forPeople(line)) : line);
+    },
     failed: (error, request_id) => logger.error({ request_id, err: plainError(error) }, 'fault'),
     close: () => {
       if ('flushSync' in destination) destination.flushSync();
     },
   };
+}
+
+/** The time of the last line, written once for all lines of a millisecond. */
+let lastTime = 0;
+let lastText = '';
+
+function timeText(): string {
+  const now = Date.now();
+  if (now !== lastTime) {
+    lastTime = now;
+    lastText = new Date(now).toISOString();
+  }
+  return lastText;
+}
+
+/**
+ * The line of an answered request, as the logger would write it. There is one for every answer, and put together by member it took longer than
+ * what most answers took. Only the path and the id are texts from elsewhere.
+ */
+function answeredLine(level: string, { request_id, method, path, ms, cut, status }: Answered): string {
+  const id = request_id === undefined ? '' : `"request_id":${JSON.stringify(scrubbed(request_id))},`;
+  const from = `"method":${JSON.stringify(method)},"path":${JSON.stringify(scrubbed(path))}`;
+  return `{"level":"${level}","time":"${timeText()}",${id}${from},"ms":${ms},${cut ? '"cut":true,' : ''}"status":${status},"msg":"request"}\n`;
 }
 
 /** A line for a person: what happened, and to a request what came of it. */
@@ -116,19 +144,23 @@ function forPeople(line: string): string {
   return `${clock} ${loud}request ${request_id}: ${stack ?? message}\n`;
 }
 
+function withoutQuery(address: string): string {
+  const end = address.search(/[?#]/);
+  return end < 0 ? address : address.slice(0, end);
+}
+
 /** Tells the log of every answer of a server, when its last byte is out. */
 export function logRequests(server: Server, log: Log): void {
   server.prependListener('request', (incoming, outgoing) => {
     const began = performance.now();
     outgoing.once('close', () => {
-      const request_id = requestIdOf(outgoing);
       log.answered({
-        ...(request_id === undefined ? {} : { request_id }),
+        request_id: requestIdOf(outgoing),
         method: incoming.method ?? '',
-        path: loggedPath((incoming.url ?? '').split(/[?#]/, 1)[0] ?? ''),
+        path: loggedPath(withoutQuery(incoming.url ?? '')),
         status: outgoing.statusCode,
         ms: Math.round((performance.now() - began) * 10) / 10,
-        ...(outgoing.writableFinished ? {} : { cut: true }),
+        cut: !outgoing.writableFinished,
       });
     });
   });

@@ -1,6 +1,7 @@
 // What operators measure, in the text format of Prometheus: how long calls take, what waits, what was charged, what is served.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import type { Seen } from '../gate.ts';
+import { CallTimes } from './call-times.ts';
 
 /** What is looked at when the metrics are asked for. */
 export interface Standing {
@@ -17,21 +18,13 @@ export interface Metrics {
   text(): Promise<{ type: string; text: string }>;
 }
 
-/** Seconds: a get takes less than the first, a query is stopped after the last. */
-const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
 /** Metrics of one process. Names begin with `register_`, those of Node and the process with `nodejs_` and `process_`. */
 export function openMetrics(standing: () => Standing): Metrics {
   const registers = [new Registry()] as [Registry];
   const [register] = registers;
   collectDefaultMetrics({ register });
-  const took = new Histogram({
-    name: 'register_call_seconds',
-    help: 'Time of calls through the gate',
-    labelNames: ['operation', 'channel', 'outcome'],
-    buckets: BUCKETS,
-    registers,
-  });
+  const took = new CallTimes();
+  register.registerMetric(took as unknown as Metric);
   const charges = new Counter({
     name: 'register_charges_total',
     help: 'Answers that were paid for',
@@ -69,8 +62,9 @@ export function openMetrics(standing: () => Standing): Metrics {
     if (redis !== null) set({ use: 'limits' }, redis ? 1 : 0);
   });
   return {
-    seen({ operation, channel, dataset, outcome, seconds, eur }) {
-      took.observe({ operation, channel, outcome }, seconds);
+    seen(call) {
+      took.observe(call);
+      const { operation, dataset, eur } = call;
       if (eur === 0) return;
       charges.inc({ operation, dataset });
       charged.inc({ operation, dataset }, eur);

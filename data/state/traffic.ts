@@ -29,7 +29,7 @@ export interface Traffic {
 export function countTraffic(store: Store, now: () => Date): Traffic {
   let counted = new Map<string, TrafficTable>();
   const add = (into: Map<string, TrafficTable>, row: TrafficTable) => {
-    const key = [row.hour, row.operation, row.channel, row.dataset, row.outcome].join('\n');
+    const key = `${row.hour} ${row.operation} ${row.channel} ${row.dataset} ${row.outcome}`;
     const known = into.get(key);
     if (known === undefined) {
       into.set(key, row);
