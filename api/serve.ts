@@ -1,7 +1,7 @@
 // The running API: packs, releases and the app behind a socket, new releases taken as they come, a stop without loss.
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import { serve } from '@hono/node-server';
+import { getRequestListener } from '@hono/node-server';
 import type { Config } from '../config.ts';
 import { codeFingerprint } from '../data/code.ts';
 import { exportLinks } from '../data/export.ts';
@@ -15,6 +15,7 @@ import { openAccess } from './access/open.ts';
 import { openOwners } from './access/owners/open.ts';
 import type { X402Settings } from './access/x402/open.ts';
 import { createApp } from './app.ts';
+import { directly } from './channels/direct.ts';
 import { directory } from './directory.ts';
 import type { Gate } from './execute.ts';
 import type { Seen } from './gate.ts';
@@ -163,13 +164,12 @@ async function start(config: Config, log: Log): Promise<Started> {
     ops,
     report,
   });
-  const server = serve({
-    fetch: app.fetch,
-    port: config.PORT,
-    hostname: config.HOST,
-    serverOptions: { maxHeaderSize: MAX_HEADER },
-  }) as Server;
+  const server = createServer(
+    { maxHeaderSize: MAX_HEADER },
+    directly(app, getRequestListener(app.fetch), (error) => report(error, 'direct')),
+  );
   logRequests(server, log);
+  server.listen(config.PORT, config.HOST);
   await new Promise<void>((resolve, reject) => {
     server.once('listening', resolve);
     server.once('error', reject);

@@ -151,10 +151,10 @@ export function mountOwners(app: App, deps: RestDeps): void {
 
   const start = (c: Http, press: boolean) =>
     guarded(c, async ({ form, asker }) => {
-      const leases = await gate.lease(c.req.param('ds') ?? '');
+      const leases = await gate.lease(c.req.param()['ds'] ?? '');
       try {
         const release = leases.release!;
-        const record = await owners.subject(release, c.req.param('entity_id') ?? '');
+        const record = await owners.subject(release, c.req.param()['entity_id'] ?? '');
         if (!press) return startPage(gate.base_url, release.pack, record, null);
         const [email, reason, kind] = ['email', 'reason', 'do'].map((name) => (form.get(name) ?? '').trim()) as [
           string,

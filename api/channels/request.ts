@@ -1,16 +1,32 @@
 // An HTTP request as the channels read it: path, query, credentials taken out, suffix, address.
 import { IncomingMessage } from 'node:http';
-import type { Context as HonoContext } from 'hono';
 import { ApiError } from '../errors.ts';
 import { type Call, type Gate, type Visitor, visitorOf } from '../execute.ts';
 import { commonHeaders, type Headers, requestId } from './respond.ts';
 
-/** What @hono/node-server lends to a request; absent in tests without a socket. */
+/** What Node's server lends to a request; absent in tests without a socket. */
 export interface NodeBindings {
-  incoming?: { socket?: { remoteAddress?: string } };
-  outgoing?: { destroyed?: boolean };
+  incoming?: { socket?: { remoteAddress?: string | undefined } };
+  outgoing?: { destroyed?: boolean; [REQUEST_ID]?: string };
 }
-export type Http = HonoContext<{ Bindings: NodeBindings }>;
+
+/** A request as handlers read it: Hono's context, or a request on Node's own objects (direct.ts). */
+export interface Http {
+  req: {
+    method: string;
+    /** Absolute, checked and normalised. */
+    url: string;
+    path: string;
+    header(name: string): string | undefined;
+    /** Path parameters, decoded. */
+    param(): Record<string, string>;
+    raw: Request;
+  };
+  env?: NodeBindings;
+}
+
+/** Where an answer bears its request's id, for the log. */
+const REQUEST_ID: unique symbol = Symbol('request id');
 
 /** Longest path and query that is read; beyond it a request is 413. A batch of 100 slugs fits several times. */
 const LONGEST_URL = 32_768;
@@ -48,11 +64,9 @@ function endOf(address: string, from: number, query: boolean): number {
   return address.length;
 }
 
-/** The ids under which requests are answered, for the log. */
-const ids = new WeakMap<object, string>();
-
 /** The id that an answer bears; undefined where the request never came as far as to get one. */
-export const requestIdOf = (outgoing: object): string | undefined => ids.get(outgoing);
+export const requestIdOf = (outgoing: NonNullable<NodeBindings['outgoing']>): string | undefined =>
+  outgoing[REQUEST_ID];
 
 /** A request as it came. A class, since its address is parsed for those alone who need it. */
 export class HttpRequest {
@@ -80,7 +94,7 @@ export class HttpRequest {
     this.method = method;
     this.path = pathOf(url);
     this.request_id = requestId(c.req.header('x-request-id'));
-    if (c.env?.outgoing) ids.set(c.env.outgoing, this.request_id);
+    if (c.env?.outgoing) c.env.outgoing[REQUEST_ID] = this.request_id;
     this.headers = commonHeaders(this.request_id);
     this.accept = c.req.header('accept');
     const secret = parameters?.has('api_key') ?? false;
@@ -135,7 +149,7 @@ function queryOf(parameters: URLSearchParams): Query {
 }
 
 /** Longest body of a request, in bytes. */
-const LONGEST_BODY = 65_536;
+export const LONGEST_BODY = 65_536;
 
 /** The JSON body of a request; undefined where there is none. `payload_too_large`, or `validation_failed` for what is no JSON. */
 export async function readBody(c: Http): Promise<unknown> {

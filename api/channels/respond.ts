@@ -42,6 +42,16 @@ const ALLOWED = [
 
 export type Headers = Record<string, string>;
 
+/** What is sent. Each door of the service sends it in its own way (direct.ts; `responseOf` for all others). */
+export interface Reply {
+  status: number;
+  headers: Headers;
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
+}
+
+/** A reply as the web has it. */
+export const responseOf = ({ status, headers, body }: Reply): Response => new Response(body, { status, headers });
+
 /** The id of a request: the caller's own where it is plain and short, else a new one. */
 export function requestId(sent: string | undefined): string {
   return sent !== undefined && /^[\w.-]{1,64}$/.test(sent) ? sent : crypto.randomUUID();
@@ -81,8 +91,11 @@ export function challenge(base_url: string, resource: string): string {
   return `Bearer resource_metadata="${base_url}/.well-known/oauth-protected-resource${resource}", scope="read"`;
 }
 
-/** An error as a response: JSON, or problem details (RFC 9457) where the client prefers them (contract section 4). */
-export function errorResponse(error: ApiError, shape: ErrorShape): Response {
+/** An error as a response (`errorReply`). */
+export const errorResponse = (error: ApiError, shape: ErrorShape): Response => responseOf(errorReply(error, shape));
+
+/** An error as it is sent: JSON, or problem details (RFC 9457) where the client prefers them (contract section 4). */
+export function errorReply(error: ApiError, shape: ErrorShape): Reply {
   const { status } = ERRORS[error.code];
   const problem = prefersProblem(shape.accept);
   const body = errorBody(error, shape);
@@ -97,5 +110,5 @@ export function errorResponse(error: ApiError, shape: ErrorShape): Response {
   };
   if (retry !== undefined) headers['Retry-After'] = String(retry);
   if (status === 401) headers['WWW-Authenticate'] = challenge(shape.base_url, shape.resource);
-  return new Response(JSON.stringify(problem ? { ...known, ...body } : body), { status, headers });
+  return { status, headers, body: JSON.stringify(problem ? { ...known, ...body } : body) };
 }

@@ -8,9 +8,10 @@ import { type Choice, negotiate } from '../formats/negotiate.ts';
 import { nextUrl, type Rendered, render } from '../formats/render.ts';
 import { isTabular } from '../formats/rows.ts';
 import type { Context, Format, Operation, Result } from '../operation.ts';
+import { answeredBy } from './direct.ts';
 import { type Answer, KEPT } from './kept.ts';
 import { type Http, type HttpRequest, type NodeBindings, readRequest, routedPath } from './request.ts';
-import { errorResponse, type Headers } from './respond.ts';
+import { errorReply, type Headers, type Reply, responseOf } from './respond.ts';
 import { RestCall } from './rest-call.ts';
 
 export type App = Hono<{ Bindings: NodeBindings }>;
@@ -26,7 +27,12 @@ export interface RestDeps {
 export function mountRest(app: App, deps: RestDeps): void {
   const byPath = Map.groupBy(deps.gate.operations, ({ route }) => routedPath(route.path));
   for (const [path, operations] of byPath) {
-    for (const operation of operations) app.on(operation.route.method, path, (c) => answer(deps, c, operation));
+    for (const operation of operations)
+      app.on(
+        operation.route.method,
+        path,
+        answeredBy((c) => reply(deps, c, operation)),
+      );
     const methods = operations.map(({ route }) => (route.method === 'GET' ? 'GET, HEAD' : route.method));
     const allow = [...methods, 'OPTIONS'].join(', ');
     app.all(path, (c) => refuse(deps, c, 'method_not_allowed', `This address answers ${allow}.`, { Allow: allow }));
@@ -47,17 +53,27 @@ async function refuse(
     await admit(gate, request.visitor, 'free');
     throw new ApiError(code, message, { headers });
   } catch (error) {
-    return failed(gate, request, error, report);
+    return responseOf(failed(gate, request, error, report));
   }
 }
 
-/** Answers one operation at an address, from the request to the response. `path` holds its path parameters. */
+/** Answers one operation at an address (`reply`), for handlers of Hono. */
 export async function answer(
+  deps: RestDeps,
+  c: Http,
+  operation: Operation,
+  path?: Record<string, string>,
+): Promise<Response> {
+  return responseOf(await reply(deps, c, operation, path));
+}
+
+/** Answers one operation at an address, from the request to what is sent. `path` holds its path parameters. */
+async function reply(
   { gate, report }: RestDeps,
   c: Http,
   operation: Operation,
   path: Record<string, string> = c.req.param(),
-): Promise<Response> {
+): Promise<Reply> {
   const request = readRequest(gate, c);
   const choice = negotiate(formsOf(operation), {
     accept: request.accept,
@@ -76,7 +92,7 @@ export async function answer(
     if (outcome.kind === 'unchanged') {
       outcome.done();
       headers['ETag'] = call.tag ?? '';
-      return new Response(null, { status: 304, headers });
+      return { status: 304, headers, body: null };
     }
     const { result, rendered } = outcome.answer;
     const { body } = rendered;
@@ -86,14 +102,15 @@ export async function answer(
     describe(headers, result, rendered, call);
     if (call.tag !== undefined && matches(call.sent, call.tag)) {
       outcome.done();
-      return new Response(null, { status: 304, headers });
+      return { status: 304, headers, body: null };
     }
     if (complete) {
       outcome.done();
-      return new Response(body, { status: result.status ?? 200, headers });
+      return { status: result.status ?? 200, headers, body };
     }
     const fault = (error: unknown) => call.signal.aborted || report(error, request.request_id);
-    return new Response(call.head ? closed(body, outcome.done) : streamed(body, outcome.done, fault), { headers });
+    const sent = call.head ? closed(body, outcome.done) : streamed(body, outcome.done, fault);
+    return { status: 200, headers, body: sent };
   } catch (error) {
     return failed(gate, request, error, report, call);
   }
@@ -145,7 +162,11 @@ function httpDate(time: string): string {
 }
 
 /** A long body, piece by piece; the release it reads stays lent until the last piece is gone, or the client is. */
-function streamed(body: AsyncIterable<string>, done: () => void, fault: (error: unknown) => void): ReadableStream {
+function streamed(
+  body: AsyncIterable<string>,
+  done: () => void,
+  fault: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
   const pieces = body[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(
     {
@@ -177,12 +198,12 @@ function closed(body: AsyncIterable<string>, done: () => void): null {
   return null;
 }
 
-function failed(gate: Gate, request: HttpRequest, error: unknown, report: RestDeps['report'], call?: Call): Response {
+function failed(gate: Gate, request: HttpRequest, error: unknown, report: RestDeps['report'], call?: Call): Reply {
   const told = toApiError(error);
   if (told.code === 'internal' && !call?.signal.aborted) report(error, request.request_id);
   // Only a dataset that was found has a guide to point to.
   const known = call?.headers['X-Dataset-Version'] === undefined ? undefined : (call.dataset ?? undefined);
-  return errorResponse(told, {
+  return errorReply(told, {
     base_url: gate.base_url,
     request_id: request.request_id,
     dataset: known,

@@ -1,8 +1,9 @@
 // `/mcp` and `/mcp/account`: streamable HTTP for both eras of the protocol, stateless (specification section 4, "Agent protocols").
 import { ApiError, ERRORS, errorBody, toApiError } from '../../errors.ts';
 import { admit } from '../../execute.ts';
+import { answeredBy } from '../direct.ts';
 import { type Http, type HttpRequest, readRequest, readText } from '../request.ts';
-import { errorResponse } from '../respond.ts';
+import { errorReply, type Reply } from '../respond.ts';
 import type { App, RestDeps } from '../rest.ts';
 import { allowedOrigin, corsHeaders, foreign, type Origins, preflight } from './origin.ts';
 import { answerPlain } from './plain.ts';
@@ -26,7 +27,7 @@ export function mountMcp(app: App, deps: McpDeps): void {
   const speak = protocol<Session>(serverFor);
   for (const path of PATHS) {
     app.options(path, (c) => preflight(c, origins));
-    app.all(path, async (c) => {
+    const handle = async (c: Http): Promise<Reply> => {
       const request = readRequest(deps.gate, c);
       const refused = foreign(c, origins);
       if (refused !== null) return jsonRpcError(request, 403, -32_000, refused);
@@ -36,7 +37,8 @@ export function mountMcp(app: App, deps: McpDeps): void {
       } catch (error) {
         return failed(deps, request, path, error);
       }
-    });
+    };
+    app.all(path, answeredBy(handle));
   }
 }
 
@@ -47,7 +49,7 @@ async function answer(
   path: string,
   scopeOf: ReturnType<typeof scopes>,
   speak: Protocol<Session>,
-): Promise<Response> {
+): Promise<Reply> {
   if (path !== PATHS[0] && request.visitor.credential === null) {
     await admit(gate, request.visitor, 'free');
     throw new ApiError('key_required', 'This address takes an API key or an access token; /mcp also answers without.');
@@ -67,7 +69,7 @@ async function answer(
   if (session.refused) throw session.refused;
   if (plain !== null) {
     const headers = { 'Cache-Control': 'no-store', ...request.headers, 'Content-Type': 'application/json' };
-    return new Response(plain, { headers });
+    return { status: 200, headers, body: plain };
   }
   const response = await speak(c.req.raw, message, session);
   if (session.refused) throw session.refused;
@@ -75,7 +77,7 @@ async function answer(
   const headers = new Headers(response.headers);
   for (const [name, value] of Object.entries(request.headers)) headers.set(name, value);
   if (!headers.has('cache-control')) headers.set('Cache-Control', 'no-store');
-  return new Response(response.body, { status: response.status, headers });
+  return { status: response.status, headers: Object.fromEntries(headers), body: response.body };
 }
 
 /** Methods whose calls pass the gate. */
@@ -101,7 +103,7 @@ async function bodyOf(c: Http): Promise<unknown> {
 }
 
 /** What fails before the protocol speaks: the form of a request in JSON-RPC's own words, the rest as everywhere. */
-function failed(deps: McpDeps, request: HttpRequest, path: string, thrown: unknown): Response {
+function failed(deps: McpDeps, request: HttpRequest, path: string, thrown: unknown): Reply {
   if (thrown instanceof ParseError) return jsonRpcError(request, 400, -32_700, thrown.message);
   const error = toApiError(thrown);
   if (error.code === 'internal') deps.report(thrown, request.request_id);
@@ -109,18 +111,12 @@ function failed(deps: McpDeps, request: HttpRequest, path: string, thrown: unkno
   const place = { base_url: deps.gate.base_url, request_id };
   if (error.code === 'payload_too_large' || error.code === 'invalid_parameter')
     return jsonRpcError(request, ERRORS[error.code].status, -32_600, error.message, errorBody(error, place));
-  return errorResponse(error, { ...place, accept: request.accept, headers, resource: path });
+  return errorReply(error, { ...place, accept: request.accept, headers, resource: path });
 }
 
-function jsonRpcError(
-  { headers }: HttpRequest,
-  status: number,
-  code: number,
-  message: string,
-  data?: unknown,
-): Response {
+function jsonRpcError({ headers }: HttpRequest, status: number, code: number, message: string, data?: unknown): Reply {
   const error = { code, message, ...(data === undefined ? {} : { data }) };
   const body = JSON.stringify({ jsonrpc: '2.0', error, id: null });
   const known = { ...headers, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
-  return new Response(body, { status, headers: known });
+  return { status, headers: known, body };
 }
