@@ -1,4 +1,4 @@
-// Prints why each skipped test was skipped, and writes the counts and the failures that .ci/run adds up and names last.
+// Prints why each skipped test was skipped, and writes the counts and the failures that .ci/run adds up and names last (.ci/again.mjs).
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { SerializedError } from 'vitest';
@@ -9,25 +9,30 @@ export default class HouseReporter implements Reporter {
     const counts = { passed: 0, failed: unhandled.length, skipped: 0 };
     const failures = unhandled.map((error) => `outside any test: ${firstLine(error)}`);
     const skipped: string[] = [];
+    /** Counts of the files in which something failed. */
+    const files: Record<string, { passed: number; failed: number }> = {};
     for (const module of modules) {
+      const path = relative('.', module.moduleId);
+      const before = { ...counts };
       // A module that fails to load or to set up has no failed test; it still failed.
       const failed = [...module.children.allTests('failed')].length;
       if (module.state() === 'failed' && failed === 0) {
         counts.failed += 1;
-        failures.push(`${relative('.', module.moduleId)}: ${firstLine(module.errors()[0])}`);
+        failures.push(`${path}: ${firstLine(module.errors()[0])}`);
       }
       for (const test of module.children.allTests()) {
         const result = test.result();
         if (result.state === 'pending') continue;
         counts[result.state] += 1;
         if (result.state === 'skipped') skipped.push(skipLine(module, test, result.note));
-        if (result.state === 'failed')
-          failures.push(`${relative('.', module.moduleId)} > ${test.fullName}: ${firstLine(result.errors[0])}`);
+        if (result.state === 'failed') failures.push(`${path} > ${test.fullName}: ${firstLine(result.errors[0])}`);
       }
+      if (counts.failed > before.failed)
+        files[path] = { passed: counts.passed - before.passed, failed: counts.failed - before.failed };
     }
     if (skipped.length > 0 && skipped.length <= 100) console.log(`\nSkipped:\n${skipped.join('\n')}`);
     const file = process.env['TEST_COUNTS_FILE'];
-    if (file) writeFileSync(file, JSON.stringify({ ...counts, failures }));
+    if (file) writeFileSync(file, JSON.stringify({ ...counts, failures, files }));
   }
 }
 
