@@ -57,8 +57,8 @@ export interface Result<R> {
   body: R;
   /** The body as JSON text that existed already, to be sent as it stands. */
   json?: Uint8Array<ArrayBuffer>;
-  /** What that was put together from, where parts of it are kept: who sends it in another dress may keep that, too. */
-  parts?: readonly Uint8Array[];
+  /** What that is put together from: who sends it in another dress needs no more. Records among it are the same objects from answer to answer. */
+  parts?: readonly Uint8Array<ArrayBuffer>[];
   /** HTTP status of success; 200 where nothing is said. */
   status?: 200 | 201 | 202;
   /** ISO 8601, for Last-Modified. */
@@ -73,17 +73,27 @@ export interface Result<R> {
   release?: string;
 }
 
-/** A result whose JSON exists already: nobody who sends it parses it. */
-export function fromJson<R>(json: Uint8Array<ArrayBuffer>, about: Omit<Result<R>, 'body' | 'json'>): Result<R> {
-  return Object.assign(new JsonResult<R>(json), about);
+/** A result whose JSON exists already, in parts: nobody who sends it parses it. */
+export function fromJson<R>(
+  parts: readonly Uint8Array<ArrayBuffer>[],
+  about: Omit<Result<R>, 'body' | 'json' | 'parts'>,
+): Result<R> {
+  return Object.assign(new JsonResult<R>(parts), about);
 }
 
 class JsonResult<R> implements Result<R> {
-  readonly json: Uint8Array<ArrayBuffer>;
+  readonly parts: readonly Uint8Array<ArrayBuffer>[];
+  #json: Uint8Array<ArrayBuffer> | undefined;
   #body: R | undefined;
 
-  constructor(json: Uint8Array<ArrayBuffer>) {
-    this.json = json;
+  constructor(parts: readonly Uint8Array<ArrayBuffer>[]) {
+    this.parts = parts;
+  }
+
+  get json(): Uint8Array<ArrayBuffer> {
+    const [only] = this.parts;
+    this.#json ??= only && this.parts.length === 1 ? only : Buffer.concat(this.parts);
+    return this.#json;
   }
 
   get body(): R {

@@ -32,22 +32,21 @@ export async function foundRecords(found: Found, presenting: Presenting): Promis
 const OPEN = Buffer.from('{"items":[');
 const NEXT = Buffer.from(',');
 
-/** One JSON text, and the parts that it is put together from: those of records are the same objects as long as their texts are kept. */
-export interface FoundJson {
-  json: Buffer<ArrayBuffer>;
-  parts: readonly Uint8Array[];
-}
-
 /**
- * `{"items":[…],…beside}` from the stored texts, as JSON.stringify would write it of the objects. Null where a record has
+ * `{"items":[…],…beside}` from the stored texts, as JSON.stringify would write it of the objects, in parts: those of records are the same
+ * objects as long as their texts are kept. Null where a record has
  * to be looked into: for a preview, for `fields`, or where the release keeps no text that can be sent as it stands.
  */
-export function foundJson(found: Found, beside: object, presenting: Presenting): FoundJson | null {
+export function foundJson(
+  found: Found,
+  beside: object,
+  presenting: Presenting,
+): readonly Uint8Array<ArrayBuffer>[] | null {
   const { release, ordinals, fields, scores } = found;
   const { engine, pack } = release;
   if (!engine.text || !whole(presenting, fields)) return null;
   const dress = dressOf(pack, presenting.base_url);
-  const out: Uint8Array[] = [OPEN];
+  const out: Uint8Array<ArrayBuffer>[] = [OPEN];
   for (let i = 0; i < ordinals.length; i += 1) {
     const text = engine.text(ordinals[i]!, presenting.now, dress);
     if (text === null) return null;
@@ -57,5 +56,5 @@ export function foundJson(found: Found, beside: object, presenting: Presenting):
   }
   const rest = JSON.stringify(beside).slice(1);
   out.push(rest === '}' ? Buffer.from(']}') : Buffer.from(`],${rest}`));
-  return { json: Buffer.concat(out), parts: out };
+  return out;
 }

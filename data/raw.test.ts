@@ -41,7 +41,9 @@ test.each(['tools', 'harbours'])('%s', async (dataset) => {
       const found = { release, fields: null, ...list };
       const items = await foundRecords(found, presenting);
       for (const beside of [{}, { next_cursor: null, total: undefined, license: '"' }])
-        expect(foundJson(found, beside, presenting)?.json.toString()).toBe(JSON.stringify({ items, ...beside }));
+        expect(Buffer.concat(foundJson(found, beside, presenting) ?? []).toString()).toBe(
+          JSON.stringify({ items, ...beside }),
+        );
     }
     expect(foundJson({ release, ordinals: [1], fields: ['name'] }, {}, presenting)).toBeNull();
     expect(foundJson({ release, ordinals: [1], fields: null }, {}, { ...presenting, visibility: 'public' })).toBeNull();

@@ -6,8 +6,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Hono } from 'hono';
+import { giveBack, putTogether } from './buffers.ts';
 import { type Http, LONGEST_BODY, type NodeBindings, pathOf, routedPath } from './request.ts';
-import { type Reply, responseOf } from './respond.ts';
+import { isPieces, type Reply, responseOf } from './respond.ts';
 
 type Handler = (c: Http) => Promise<Reply>;
 
@@ -140,6 +141,13 @@ function send({ status, headers, body }: Reply, outgoing: ServerResponse, report
     pipeline(Readable.fromWeb(body as never), outgoing).catch((error: Error & { code?: string }) => {
       if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') report(error);
     });
+    return;
+  }
+  if (isPieces(body)) {
+    const sent = putTogether(body);
+    headers['Content-Length'] = String(sent.length);
+    outgoing.writeHead(status, headers).end(sent);
+    outgoing.once('close', () => giveBack(sent));
     return;
   }
   if (body !== null) headers['Content-Length'] = String(Buffer.byteLength(body));

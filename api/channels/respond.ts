@@ -46,11 +46,15 @@ export type Headers = Record<string, string>;
 export interface Reply {
   status: number;
   headers: Headers;
-  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
+  /** Pieces are sent one after the other, without being put together first. */
+  body: string | Uint8Array<ArrayBuffer> | readonly Uint8Array[] | ReadableStream<Uint8Array> | null;
 }
 
+export const isPieces = (body: Reply['body']): body is readonly Uint8Array[] => Array.isArray(body);
+
 /** A reply as the web has it. */
-export const responseOf = ({ status, headers, body }: Reply): Response => new Response(body, { status, headers });
+export const responseOf = ({ status, headers, body }: Reply): Response =>
+  new Response(isPieces(body) ? Buffer.concat(body) : body, { status, headers });
 
 /** The id of a request: the caller's own where it is plain and short, else a new one. */
 export function requestId(sent: string | undefined): string {

@@ -55,7 +55,7 @@ export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, Got>({
     const found = await fetchRecord(raw, ctx);
     const about = { last_modified: found.updated_at, records: 1 };
     const json = ctx.format === 'json' ? found.json(ctx, fields) : null;
-    return json ? fromJson(json, about) : { body: found.record(ctx, fields), ...about };
+    return json ? fromJson([json], about) : { body: found.record(ctx, fields), ...about };
   },
   markdown: (record, ctx) => asOfLine(record.as_of) + recordMarkdown(record, releaseOf(ctx).pack),
   html: {

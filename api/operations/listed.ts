@@ -10,7 +10,7 @@ export async function listed<R extends { items: PublicRecord[] }>(
   ctx: Context,
 ): Promise<Result<R>> {
   const about = { records: found.ordinals.length };
-  const json = ctx.format === 'json' ? foundJson(found, beside, ctx) : null;
-  if (json) return fromJson<R>(json.json, { ...about, parts: json.parts });
+  const parts = ctx.format === 'json' ? foundJson(found, beside, ctx) : null;
+  if (parts) return fromJson<R>(parts, about);
   return { body: { items: await foundRecords(found, ctx), ...beside } as unknown as R, ...about };
 }

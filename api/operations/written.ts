@@ -7,8 +7,5 @@ import { type About, aboutDataset, releaseOf } from './about.ts';
 export function writtenOnce<T extends object>(answer: T, ctx: Context): Result<T & About> {
   const body = () => ({ ...answer, ...aboutDataset(releaseOf(ctx).pack, ctx.base_url) });
   if (ctx.format !== 'json') return { body: body() };
-  return fromJson(
-    once(answer, ctx.base_url, () => Buffer.from(JSON.stringify(body()))),
-    {},
-  );
+  return fromJson([once(answer, ctx.base_url, () => Buffer.from(JSON.stringify(body())))], {});
 }

@@ -13,27 +13,22 @@ export interface ToolAnswer {
   readonly text: string | null;
   /** The text as a string of JSON, where the answer had to be written with it. */
   readonly quoted?: string | undefined;
-  /** The JSON as bytes, where it came as such. */
-  readonly bytes?: Uint8Array<ArrayBuffer> | undefined;
-  /** The same in parts, some of which are kept. */
+  /** The JSON as bytes, in parts, where it came as such. */
   readonly parts?: readonly Uint8Array[] | undefined;
 }
 
 /** JSON that came as bytes, and is read only when somebody asks for the text. */
 class BytesAnswer implements ToolAnswer {
   readonly text = null;
-  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly parts: readonly Uint8Array[];
   #json: string | undefined;
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, parts: readonly Uint8Array[] = [bytes]) {
-    this.bytes = bytes;
+  constructor(parts: readonly Uint8Array[]) {
     this.parts = parts;
   }
 
   get json(): string {
-    const { buffer, byteOffset, byteLength } = this.bytes;
-    this.#json ??= Buffer.from(buffer, byteOffset, byteLength).toString();
+    this.#json ??= Buffer.concat(this.parts).toString();
     return this.#json;
   }
 }
@@ -46,11 +41,18 @@ export class Budget {
   readonly #tokens: number;
   /** How many there would have been, where fewer were asked for in their place. */
   #of: number | null = null;
-  readonly #rendered = new WeakMap<Result<unknown>, ToolAnswer>();
+  /** The result that was rendered last, and its answer. */
+  #last: { result: Result<unknown>; answer: ToolAnswer } | null = null;
 
   constructor(operation: Operation, tokens: number) {
     this.#operation = operation;
     this.#tokens = tokens;
+  }
+
+  /** Whether an answer that is too long can be asked for again, for less. */
+  get shortens(): boolean {
+    const { long } = this.#operation;
+    return long?.shorter !== undefined && long.part !== undefined;
   }
 
   /** The input of an answer that fits, or undefined when this one does or nothing shorter costs the same. */
@@ -80,10 +82,9 @@ export class Budget {
   }
 
   async #render(result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
-    const known = this.#rendered.get(result);
-    if (known) return known;
+    if (this.#last?.result === result) return this.#last.answer;
     const answer = await rendered(this.#operation, result, ctx);
-    this.#rendered.set(result, answer);
+    this.#last = { result, answer };
     return answer;
   }
 
@@ -137,7 +138,9 @@ export class Budget {
 const NOTE = 100;
 
 const fits = (answer: ToolAnswer, tokens: number) =>
-  (answer.bytes !== undefined && fewIn(answer.bytes.length, tokens)) || fitsIn(answer.text ?? answer.json, tokens);
+  (answer.parts !== undefined && fewIn(bytesOf(answer.parts), tokens)) || fitsIn(answer.text ?? answer.json, tokens);
+
+const bytesOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, { length }) => sum + length, 0);
 
 /** Whole lines from the start of a text. */
 function beginning(text: string, tokens: number): string {
@@ -156,8 +159,8 @@ const lengthOf = (part: unknown): number => (Array.isArray(part) || typeof part 
 
 /** The answer in the form asked for: the JSON of REST; or a text, with what else the operation answers beside it. */
 async function rendered(operation: Operation, result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
+  if (ctx.format === 'json' && result.parts) return new BytesAnswer(result.parts);
   const { body } = await render(operation, result, ctx);
-  if (body instanceof Uint8Array) return new BytesAnswer(body, result.parts);
   const text = body as string;
   if (ctx.format === 'json') return { json: text, text: null };
   // Operations that have no JSON are texts with a citation; of others, Markdown is all that was asked for.

@@ -35,10 +35,6 @@ class Answered implements ToolResult {
     return this.#answer.quoted;
   }
 
-  get bytes() {
-    return this.#answer.bytes;
-  }
-
   get parts() {
     return this.#answer.parts;
   }

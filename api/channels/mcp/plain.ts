@@ -14,8 +14,8 @@ const MODERN = '2026-07-28';
 /** Revisions with a handshake that have structured answers. */
 const LEGACY: ReadonlySet<string> = new Set(['2025-11-25', '2025-06-18']);
 
-/** A response to send. */
-type Written = string | Buffer<ArrayBuffer>;
+/** A response to send; large ones in pieces. */
+type Written = string | readonly Uint8Array[];
 
 /** A call that leaves nothing to be checked. */
 interface PlainCall {
@@ -111,38 +111,17 @@ const plainInfo = (info: unknown): boolean =>
 
 /** The response as JSON: the answer's own text stands in it as it is, and is not parsed to be written again. */
 function written({ id, modern }: PlainCall, answer: ToolResult): Written {
-  const { text, quoted, bytes, parts, failed, meta } = answer;
+  const { text, quoted, parts, failed, meta } = answer;
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[{"type":"text","text":`;
   const error = failed ? ',"isError":true' : '';
   const kind = modern ? ',"resultType":"complete"' : '';
   const tail = `${error},"_meta":${JSON.stringify(meta)}${kind}}}`;
-  if (!bytes || !parts || text !== null) {
+  if (!parts || text !== null) {
     // Of an answer that came as bytes, reading this would decode them all.
     const { json } = answer;
     return `${head}${quoted ?? JSON.stringify(text ?? json)}}],"structuredContent":${json}${tail}`;
   }
-  return joined([Buffer.from(`${head}"`), ...parts.map(escaped), MIDDLE, bytes, Buffer.from(tail)]);
-}
-
-/** Bytes of which many answers get their part: one buffer for each of them is what the collector of garbage would mostly do. */
-const SLAB = 1_048_576;
-let slab = Buffer.allocUnsafeSlow(0);
-let used = 0;
-
-/** Pieces in one. No byte of a slab is given out twice, so an answer on its way stays what it is. */
-function joined(pieces: readonly Uint8Array[]): Buffer<ArrayBuffer> {
-  const length = pieces.reduce((sum, each) => sum + each.length, 0);
-  if (length > SLAB / 8) return Buffer.concat(pieces);
-  if (used + length > slab.length) {
-    slab = Buffer.allocUnsafeSlow(SLAB);
-    used = 0;
-  }
-  const made = slab.subarray(used, used + length);
-  for (const each of pieces) {
-    slab.set(each, used);
-    used += each.length;
-  }
-  return made;
+  return [Buffer.from(`${head}"`), ...parts.map(escaped), MIDDLE, ...parts, Buffer.from(tail)];
 }
 
 const MIDDLE = Buffer.from('"}],"structuredContent":');

@@ -6,6 +6,7 @@ import type { Query } from '../request.ts';
 import { TOKENS } from './budget.ts';
 
 type Releases = Context['releases'];
+type Pack = Releases[number]['pack'];
 
 /** The tools of an address, and how long their answers may be. */
 export interface Scope {
@@ -21,18 +22,25 @@ const REMEMBERED = 100;
 
 /** Makes scopes, and remembers them as long as the packs are the same. */
 export function scopes(operations: readonly Operation[]): (query: Query, releases: Releases) => Scope {
-  let packs: unknown[] = [];
+  let packs: Pack[] = [];
+  let all: Scope | undefined;
   let known = new Map<string, Scope>();
   return (query, releases) => {
-    const now = releases.map(({ pack }) => pack);
-    if (now.length !== packs.length || now.some((pack, index) => pack !== packs[index])) {
-      packs = now;
+    if (releases.length !== packs.length || releases.some(({ pack }, index) => pack !== packs[index])) {
+      packs = releases.map(({ pack }) => pack);
       known = new Map();
+      all = undefined;
     }
-    const key = JSON.stringify([query['tools'], query['datasets'], query['max_tokens']]);
+    const { tools, datasets, max_tokens } = query;
+    // What nearly everybody asks for.
+    if (tools === undefined && datasets === undefined && max_tokens === undefined) {
+      all ??= narrowed(operations, packs, query);
+      return all;
+    }
+    const key = JSON.stringify([tools, datasets, max_tokens]);
     let scope = known.get(key);
     if (scope === undefined) {
-      scope = narrowed(operations, now, query);
+      scope = narrowed(operations, packs, query);
       if (known.size >= REMEMBERED) known.clear();
       known.set(key, scope);
     }
@@ -40,7 +48,7 @@ export function scopes(operations: readonly Operation[]): (query: Query, release
   };
 }
 
-function narrowed(operations: readonly Operation[], packs: Releases[number]['pack'][], query: Query): Scope {
+function narrowed(operations: readonly Operation[], packs: readonly Pack[], query: Query): Scope {
   const datasets = named(query, 'datasets', new Set(packs.map(({ id }) => id)));
   const offered = datasets === null ? packs : packs.filter(({ id }) => datasets.has(id));
   const all = new Map(toolsOf(operations, offered).map((tool) => [tool.name, tool]));

@@ -34,7 +34,7 @@ export interface Refused {
 export async function run(session: Session, call: Call): Promise<Done> {
   const { gate, scope, request } = session;
   const budget = new Budget(call.operation, scope.tokens);
-  call.shorter = (input, result, ctx) => budget.shorter(input, result, ctx);
+  if (budget.shortens) call.shorter = (input, result, ctx) => budget.shorter(input, result, ctx);
   try {
     const outcome = await execute(gate, call, (result, ctx) => budget.present(result, ctx), KEPT);
     outcome.done();
