@@ -153,7 +153,7 @@ function withoutQuery(address: string): string {
 export function logRequests(server: Server, log: Log): void {
   server.prependListener('request', (incoming, outgoing) => {
     const began = performance.now();
-    outgoing.once('close', () => {
+    outgoing.on('close', () => {
       log.answered({
         request_id: requestIdOf(outgoing),
         method: incoming.method ?? '',

@@ -87,6 +87,11 @@ export function parseBatchAsOf(raw: RawInput, pack: Pack, { now, ...options }: D
   return withAsOf(raw, ['ids', 'fields', 'as_of'], now, options, (rest) => parseBatch(rest, pack, options));
 }
 
+function without({ ...rest }: RawInput, name: string): RawInput {
+  delete (rest as Record<string, unknown>)[name];
+  return rest;
+}
+
 function withAsOf<T>(
   raw: RawInput,
   allowed: readonly string[],
@@ -96,7 +101,7 @@ function withAsOf<T>(
 ): T & AsOf {
   onlyParameters(raw, [...allowed, 'format'], path);
   const issues = new Issues();
-  const { as_of: _, ...rest } = raw;
+  const rest = raw['as_of'] === undefined ? raw : without(raw, 'as_of');
   const as_of = asOf(raw, now, issues);
   const input = issues.attempt(() => parse(rest));
   issues.settle();

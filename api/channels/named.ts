@@ -61,42 +61,77 @@ function addressOf(address: string, markdown: boolean): URL {
 }
 
 /**
- * Reads a call by name. Its headers are a copy of the request's, since one request may hold several calls. Throws where the
- * arguments do not even say what the call is about.
+ * Reads a call by name. Its headers are a copy of the request's, since one request may hold several calls, unless it is `alone`. Throws where
+ * the arguments do not even say what the call is about.
  */
-export function namedCall(gate: Gate, c: Http, request: HttpRequest, named: Named): Call {
-  const { operation, channel } = named;
-  const { format, max_price, rest } = ownArguments(named);
-  const read = readArguments(operation, rest, named.dataset);
-  let url: URL | undefined;
-  const form = formatOf(operation, format);
-  const limit = max_price ?? c.req.header('x-max-price-eur');
-  return {
-    credential: request.visitor.credential,
-    address: request.visitor.address,
-    headers: { ...request.headers },
-    operation: withoutPreviews(operation),
-    channel,
-    raw: read.raw,
-    dataset: read.dataset,
-    entity: read.entity,
-    format: form,
-    head: false,
-    // Few calls need an address, and a signal costs more to make than most of them.
-    get url() {
-      const address = gate.base_url + read.address;
-      url ??= addressOf(address, form === 'markdown' && operation.formats.includes('json'));
-      return url;
-    },
-    request_id: request.request_id,
-    get signal() {
-      return c.req.raw.signal;
-    },
-    gone: () => c.env?.outgoing?.destroyed ?? c.req.raw.signal.aborted,
-    idempotency_key: named.idempotency_key ?? c.req.header('idempotency-key'),
-    max_price:
-      typeof limit === 'number' ? decimal(limit) : limit === undefined || limit === null ? undefined : String(limit),
-    payment: named.payment,
-    misread: read.misread,
-  };
+export function namedCall(gate: Gate, c: Http, request: HttpRequest, named: Named, alone = false): Call {
+  return new ReadNamed(gate, c, request, named, alone);
+}
+
+/** A class with methods, as the call of REST is: functions made for each call outlive it. */
+class ReadNamed implements Call {
+  readonly credential: Call['credential'];
+  readonly address: string;
+  readonly headers: Call['headers'];
+  readonly operation: Operation;
+  readonly channel: Named['channel'];
+  readonly raw: Call['raw'];
+  readonly dataset: string | null;
+  readonly entity: string | null;
+  readonly format: Call['format'];
+  readonly head = false;
+  readonly request_id: string;
+  readonly idempotency_key: string | undefined;
+  readonly max_price: string | undefined;
+  readonly payment: unknown;
+  readonly misread: Call['misread'];
+  shorter?: NonNullable<Call['shorter']>;
+  readonly #http: Http;
+  readonly #base: string;
+  readonly #read: ReturnType<typeof readArguments>;
+  #url: URL | undefined;
+
+  constructor(gate: Gate, c: Http, request: HttpRequest, named: Named, alone: boolean) {
+    const { operation } = named;
+    const { format, max_price, rest } = ownArguments(named);
+    const read = readArguments(operation, rest, named.dataset);
+    this.#http = c;
+    this.#base = gate.base_url;
+    this.#read = read;
+    this.credential = request.visitor.credential;
+    this.address = request.visitor.address;
+    this.headers = alone ? request.headers : { ...request.headers };
+    this.operation = withoutPreviews(operation);
+    this.channel = named.channel;
+    this.raw = read.raw;
+    this.dataset = read.dataset;
+    this.entity = read.entity;
+    this.format = formatOf(operation, format);
+    this.request_id = request.request_id;
+    this.idempotency_key = named.idempotency_key ?? c.req.header('idempotency-key');
+    this.max_price = priceOf(max_price ?? c.req.header('x-max-price-eur'));
+    this.payment = named.payment;
+    this.misread = read.misread;
+  }
+
+  /** Few calls need it, and a signal costs more to make than most of them. */
+  get url(): URL {
+    const markdown = this.format === 'markdown' && this.operation.formats.includes('json');
+    this.#url ??= addressOf(this.#base + this.#read.address, markdown);
+    return this.#url;
+  }
+
+  get signal(): AbortSignal {
+    return this.#http.req.raw.signal;
+  }
+
+  gone(): boolean {
+    return this.#http.env?.outgoing?.destroyed ?? this.signal.aborted;
+  }
+}
+
+/** The highest price as a header writes it. */
+function priceOf(limit: unknown): string | undefined {
+  if (typeof limit === 'number') return decimal(limit);
+  return limit === undefined || limit === null ? undefined : String(limit);
 }

@@ -49,7 +49,7 @@ export class RestCall implements Call {
     this.address = request.visitor.address;
     this.headers = request.headers;
     this.operation = operation;
-    this.raw = { ...request.query, ...path };
+    this.raw = request.search === '' ? path : { ...request.query, ...path };
     this.dataset = path['ds'] ?? null;
     this.entity = path['entity_id'] ?? null;
     this.format = format;

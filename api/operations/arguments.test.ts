@@ -20,7 +20,8 @@ const refused = (run: () => unknown) => {
 describe('arguments', () => {
   it('bear the names of REST, and dataset and entity_id beside them', () => {
     const read = readArguments(entity_get, { dataset: 'tools', entity_id: 'hammer/1', fields: ['a', 'b'] });
-    expect(read).toEqual({
+    const { raw, dataset, entity, address } = read;
+    expect({ raw, dataset, entity, address }).toEqual({
       raw: { ds: 'tools', entity_id: 'hammer/1', fields: ['a', 'b'] },
       dataset: 'tools',
       entity: 'hammer/1',

@@ -14,7 +14,7 @@ export interface NamedCall {
   /** Path and query of the same call over REST, parameters in the order of their names. */
   address: string;
   /** What is wrong with the shape of the arguments; told when it is validation's turn. */
-  misread?: ReturnType<typeof toApiError>;
+  misread?: ReturnType<typeof toApiError> | undefined;
 }
 
 type Value = RawInput[string];
@@ -75,21 +75,48 @@ export function readArguments(operation: Operation, given: unknown, fixed: strin
   const path = pathOf(operation, read);
   const refusal = read.refusal();
   if (path === null) throw refusal;
-  const query = [...read.values].sort(([a], [b]) => (a < b ? -1 : 1));
+  const names = [...read.values.keys()];
+  if (names.length > 1) names.sort();
   // A name of the path among the others would replace it.
-  const stray = other ? 'dataset' : query.find(([name]) => Object.hasOwn(path, name))?.[0];
+  const stray = other ? 'dataset' : names.find((name) => Object.hasOwn(path, name));
   const misread =
     refusal ?? (stray && new DataError('unknown_filter', `"${shown(stray)}" is not a parameter of this operation.`));
-  return {
-    raw: Object.assign(Object.create(null), Object.fromEntries(query), path),
-    dataset: path['ds'] ?? null,
-    entity: path['entity_id'] ?? null,
-    // Few calls need it.
-    get address() {
-      return addressOf(operation, path, query);
-    },
-    ...(misread ? { misread: toApiError(misread) } : {}),
-  };
+  return new ReadCall(operation, path, names, read.values, misread ? toApiError(misread) : undefined);
+}
+
+class ReadCall implements NamedCall {
+  readonly raw: RawInput;
+  readonly dataset: string | null;
+  readonly entity: string | null;
+  readonly misread: NamedCall['misread'];
+  readonly #operation: Operation;
+  readonly #path: Record<string, string>;
+  readonly #names: readonly string[];
+
+  constructor(
+    operation: Operation,
+    path: Record<string, string>,
+    names: readonly string[],
+    values: ReadonlyMap<string, Value>,
+    misread: NamedCall['misread'],
+  ) {
+    const raw: Record<string, Value> = Object.create(null);
+    for (const name of names) raw[name] = values.get(name)!;
+    for (const name in path) raw[name] = path[name]!;
+    this.raw = raw;
+    this.dataset = path['ds'] ?? null;
+    this.entity = path['entity_id'] ?? null;
+    this.misread = misread;
+    this.#operation = operation;
+    this.#path = path;
+    this.#names = names;
+  }
+
+  // Few calls need it.
+  get address(): string {
+    const query = this.#names.map((name): [string, Value] => [name, this.raw[name]!]);
+    return addressOf(this.#operation, this.#path, query);
+  }
 }
 
 /** The path parameters by their name in the route, or null when one is missing. */

@@ -45,8 +45,12 @@ export class UnknownTool extends Error {}
 
 type Params = { name: string; arguments?: unknown; _meta?: Record<string, unknown> | undefined };
 
-/** Calls a tool. What goes wrong comes back as a result with the error body; only an unknown tool is thrown. */
-export async function callTool(session: Session, { name, arguments: given, _meta: meta }: Params): Promise<ToolResult> {
+/** Calls a tool; `alone`: it is all that the request asks for. What goes wrong comes back as a result with the error body; only an unknown tool is thrown. */
+export async function callTool(
+  session: Session,
+  { name, arguments: given, _meta: meta }: Params,
+  alone = false,
+): Promise<ToolResult> {
   const { gate, c, request, scope } = session;
   const tool = scope.tools.get(name);
   let call: Call | null = null;
@@ -64,7 +68,7 @@ export async function callTool(session: Session, { name, arguments: given, _meta
       idempotency_key: textIn(meta, 'idempotency_key'),
     };
     try {
-      call = namedCall(gate, c, request, named);
+      call = namedCall(gate, c, request, named, alone);
       offered(session, call.dataset);
     } catch (error) {
       // What leads nowhere is a call of somebody, too.

@@ -8,7 +8,7 @@ import type { App, RestDeps } from '../rest.ts';
 import { allowedOrigin, corsHeaders, foreign, type Origins, preflight } from './origin.ts';
 import { answerPlain } from './plain.ts';
 import { type Protocol, protocol } from './protocol.ts';
-import { scopes } from './scope.ts';
+import { type Scope, type Scopes, scopes } from './scope.ts';
 import { serverFor } from './server.ts';
 import type { Session } from './session.ts';
 
@@ -47,7 +47,7 @@ async function answer(
   c: Http,
   request: HttpRequest,
   path: string,
-  scopeOf: ReturnType<typeof scopes>,
+  scopeOf: Scopes,
   speak: Protocol<Session>,
 ): Promise<Reply> {
   if (path !== PATHS[0] && request.visitor.credential === null) {
@@ -57,13 +57,7 @@ async function answer(
   const message = c.req.method === 'POST' ? await bodyOf(c) : undefined;
   // The gate looks at each call itself; everything else is looked at here.
   if (!CALLS.has(methodOf(message))) await admit(gate, request.visitor, 'free');
-  const leases = await gate.lease(null);
-  let scope: Session['scope'];
-  try {
-    scope = scopeOf(request.query, leases.releases);
-  } finally {
-    leases.done();
-  }
+  const scope = scopeFor(scopeOf, request, message) ?? (await scopeNow(gate, scopeOf, request));
   const session: Session = { gate, c, request, scope, resource: path, report };
   const plain = await answerPlain(c, message, session);
   if (session.refused) throw session.refused;
@@ -78,6 +72,23 @@ async function answer(
   for (const [name, value] of Object.entries(request.headers)) headers.set(name, value);
   if (!headers.has('cache-control')) headers.set('Cache-Control', 'no-store');
   return { status: response.status, headers: Object.fromEntries(headers), body: response.body };
+}
+
+/** The scope of a call whose tool is known to be there: what else there is now does not matter to it. */
+function scopeFor(scopeOf: Scopes, { query }: HttpRequest, message: unknown): Scope | undefined {
+  if (methodOf(message) !== 'tools/call') return undefined;
+  const name = (message as { params?: { name?: unknown } | null }).params?.name;
+  const recent = typeof name === 'string' ? scopeOf.recent(query) : undefined;
+  return recent?.tools.has(name as string) ? recent : undefined;
+}
+
+async function scopeNow(gate: McpDeps['gate'], scopeOf: Scopes, { query }: HttpRequest): Promise<Scope> {
+  const leases = await gate.lease(null);
+  try {
+    return scopeOf.of(query, leases.releases);
+  } finally {
+    leases.done();
+  }
 }
 
 /** Methods whose calls pass the gate. */

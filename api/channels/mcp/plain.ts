@@ -31,7 +31,7 @@ interface PlainCall {
 export async function answerPlain(c: Http, message: unknown, session: Session): Promise<Written | null> {
   const call = plainCall(c, message);
   if (call === null || !session.scope.tools.has(call.params.name)) return null;
-  const result = await callTool(session, call.params);
+  const result = await callTool(session, call.params, true);
   if (call.modern) result.meta[SERVER_INFO_META_KEY] = identity(session.gate.base_url);
   return written(call, result);
 }

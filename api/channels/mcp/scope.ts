@@ -20,32 +20,40 @@ export interface Scope {
 /** Addresses that are remembered; a client keeps to one. */
 const REMEMBERED = 100;
 
+export interface Scopes {
+  /** The scope of an address, as the releases are now. */
+  of(query: Query, releases: Releases): Scope;
+  /** What it was when somebody asked last; undefined where nobody did. A tool that was there then is there now. */
+  recent(query: Query): Scope | undefined;
+}
+
 /** Makes scopes, and remembers them as long as the packs are the same. */
-export function scopes(operations: readonly Operation[]): (query: Query, releases: Releases) => Scope {
+export function scopes(operations: readonly Operation[]): Scopes {
   let packs: Pack[] = [];
-  let all: Scope | undefined;
   let known = new Map<string, Scope>();
-  return (query, releases) => {
-    if (releases.length !== packs.length || releases.some(({ pack }, index) => pack !== packs[index])) {
-      packs = releases.map(({ pack }) => pack);
-      known = new Map();
-      all = undefined;
-    }
-    const { tools, datasets, max_tokens } = query;
-    // What nearly everybody asks for.
-    if (tools === undefined && datasets === undefined && max_tokens === undefined) {
-      all ??= narrowed(operations, packs, query);
-      return all;
-    }
-    const key = JSON.stringify([tools, datasets, max_tokens]);
-    let scope = known.get(key);
-    if (scope === undefined) {
-      scope = narrowed(operations, packs, query);
-      if (known.size >= REMEMBERED) known.clear();
-      known.set(key, scope);
-    }
-    return scope;
+  return {
+    of(query, releases) {
+      if (releases.length !== packs.length || releases.some(({ pack }, index) => pack !== packs[index])) {
+        packs = releases.map(({ pack }) => pack);
+        known = new Map();
+      }
+      const key = keyOf(query);
+      let scope = known.get(key);
+      if (scope === undefined) {
+        scope = narrowed(operations, packs, query);
+        if (known.size >= REMEMBERED) known.clear();
+        known.set(key, scope);
+      }
+      return scope;
+    },
+    recent: (query) => known.get(keyOf(query)),
   };
+}
+
+/** What of an address its scope depends on. Nearly everybody asks for all. */
+function keyOf({ tools, datasets, max_tokens }: Query): string {
+  if (tools === undefined && datasets === undefined && max_tokens === undefined) return '';
+  return JSON.stringify([tools, datasets, max_tokens]);
 }
 
 function narrowed(operations: readonly Operation[], packs: readonly Pack[], query: Query): Scope {

@@ -40,7 +40,7 @@ export async function run(session: Session, call: Call): Promise<Done> {
     outcome.done();
     return { answer: answerOf(outcome), headers: call.headers };
   } finally {
-    Object.assign(request.headers, call.headers);
+    if (call.headers !== request.headers) Object.assign(request.headers, call.headers);
   }
 }
 
