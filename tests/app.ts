@@ -1,13 +1,16 @@
 // The real app over small releases of the fictional packs, asked without a socket; only the edges are doubles.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
 import type { Caller, Credential } from '../api/access/caller.ts';
 import { type Bucket, memoryLimits } from '../api/access/limits.ts';
 import { openAccess } from '../api/access/open.ts';
 import { openOwners } from '../api/access/owners/open.ts';
 import type { X402Settings } from '../api/access/x402/open.ts';
 import { createApp } from '../api/app.ts';
+import { directly } from '../api/channels/direct.ts';
 import { directory } from '../api/directory.ts';
 import type { Gate } from '../api/execute.ts';
 import { lendFrom } from '../api/lend.ts';
@@ -43,6 +46,8 @@ export interface TestApp {
   json(path: string, init?: RequestInit & { address?: string; admin?: boolean }): Promise<Answer>;
   /** The app itself, to put behind a socket. */
   fetch: ReturnType<typeof createApp>['fetch'];
+  /** What a server listens with, as that of the service does; `others` stands in for Hono's. */
+  listener(others?: RequestListener): RequestListener;
   records: Record<string, StoredRecord[]>;
   releases: Record<string, string>;
   register: Register;
@@ -220,6 +225,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   return {
     ask,
     fetch: app.fetch,
+    listener: (others = getRequestListener(app.fetch)) => directly(app, others, (error) => faults.push(error)),
     async json(path, init) {
       const response = await ask(path, init);
       const text = await response.text();

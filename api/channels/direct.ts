@@ -61,7 +61,7 @@ function route(app: Hono<{ Bindings: NodeBindings }>, { method, path }: DirectHt
 const PLAIN = /^\/(?:v1\/|mcp)[\w.~/-]*(?:\?[\w.~=&,+:%-]*)?$/;
 const DOTS = /\/\.\.?(?:[/?]|$)/;
 /** A host that needs no look by the URL parser. */
-const HOST = /^[a-z0-9._-]+(?::\d{4})?$/;
+const HOST = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|6[0-4]\d{3}|[6-9]\d{3}))?$/;
 /** The host asked for last that was fine: nearly all requests ask for the same. */
 let known = '';
 

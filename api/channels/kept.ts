@@ -3,11 +3,13 @@ import type { Repeatable } from '../execute.ts';
 import { MEDIA_TYPES } from '../formats/negotiate.ts';
 import type { Rendered } from '../formats/render.ts';
 import type { Result } from '../operation.ts';
+import { isPieces } from './respond.ts';
 
 /** What REST sends. */
 export interface Answer {
   result: Result<unknown>;
-  rendered: Rendered;
+  /** A body may also be JSON in parts, which is put together when it is sent. */
+  rendered: Omit<Rendered, 'body'> & { body: Rendered['body'] | readonly Uint8Array[] };
 }
 
 interface Written {
@@ -21,7 +23,8 @@ interface Written {
 /** Keeps the body and what its headers are made from. A body in pieces is read whole, and sent from what was read. */
 export const KEPT: Repeatable<Answer> = {
   async keep({ result: { status, last_modified, next_cursor }, rendered }) {
-    const { content_type, body } = rendered;
+    const { content_type } = rendered;
+    const body = isPieces(rendered.body) ? Buffer.concat(rendered.body) : rendered.body;
     const text =
       body instanceof Uint8Array ? textOf(rendered, body) : typeof body === 'string' ? body : await whole(body);
     if (text !== null) rendered.body = text;
@@ -44,7 +47,7 @@ export const KEPT: Repeatable<Answer> = {
 };
 
 /** JSON that came as bytes is text all the same; other bytes are not (null). */
-function textOf({ content_type }: Rendered, body: Uint8Array): string | null {
+function textOf({ content_type }: Pick<Rendered, 'content_type'>, body: Uint8Array): string | null {
   return content_type === MEDIA_TYPES.json ? Buffer.from(body).toString() : null;
 }
 

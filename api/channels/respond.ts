@@ -50,7 +50,7 @@ export interface Reply {
   body: string | Uint8Array<ArrayBuffer> | readonly Uint8Array[] | ReadableStream<Uint8Array> | null;
 }
 
-export const isPieces = (body: Reply['body']): body is readonly Uint8Array[] => Array.isArray(body);
+export const isPieces = (body: unknown): body is readonly Uint8Array[] => Array.isArray(body);
 
 /** A reply as the web has it. */
 export const responseOf = ({ status, headers, body }: Reply): Response =>

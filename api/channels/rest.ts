@@ -4,14 +4,14 @@ import { fileHeaders } from '../discovery/hosting.ts';
 import { ApiError, type ErrorCode, toApiError } from '../errors.ts';
 import { admit, type Call, execute, type Gate } from '../execute.ts';
 import { etagOf, matches } from '../formats/etag.ts';
-import { type Choice, negotiate } from '../formats/negotiate.ts';
-import { nextUrl, type Rendered, render } from '../formats/render.ts';
+import { type Choice, MEDIA_TYPES, negotiate } from '../formats/negotiate.ts';
+import { nextUrl, render } from '../formats/render.ts';
 import { isTabular } from '../formats/rows.ts';
 import type { Context, Format, Operation, Result } from '../operation.ts';
 import { answeredBy } from './direct.ts';
 import { type Answer, KEPT } from './kept.ts';
 import { type Http, type HttpRequest, type NodeBindings, readRequest, routedPath } from './request.ts';
-import { errorReply, type Headers, type Reply, responseOf } from './respond.ts';
+import { errorReply, type Headers, isPieces, type Reply, responseOf } from './respond.ts';
 import { RestCall } from './rest-call.ts';
 
 export type App = Hono<{ Bindings: NodeBindings }>;
@@ -96,8 +96,9 @@ async function reply(
     }
     const { result, rendered } = outcome.answer;
     const { body } = rendered;
-    const complete = typeof body === 'string' || body instanceof Uint8Array;
-    if (complete && operation.access === 'free' && operation.route.method === 'GET') call.tag ??= etagOf(body);
+    const whole = typeof body === 'string' || body instanceof Uint8Array;
+    const complete = whole || isPieces(body);
+    if (whole && operation.access === 'free' && operation.route.method === 'GET') call.tag ??= etagOf(body);
     if (call.tag !== undefined) headers['ETag'] = call.tag;
     describe(headers, result, rendered, call);
     if (call.tag !== undefined && matches(call.sent, call.tag)) {
@@ -124,6 +125,10 @@ function formsOf({ formats, html }: Operation): readonly Format[] {
 
 /** A result in the form that is asked for. What takes no time is not waited for. */
 function present(result: Result<unknown>, ctx: Context, operation: Operation): Answer | Promise<Answer> {
+  const { parts } = result;
+  // Of a free answer the bytes are needed, for its tag.
+  if (ctx.format === 'json' && parts && parts.length > 1 && operation.access !== 'free')
+    return { result, rendered: { content_type: MEDIA_TYPES.json, body: parts } };
   const rendered = render(operation, result, ctx);
   return rendered instanceof Promise ? rendered.then((made) => ({ result, rendered: made })) : { result, rendered };
 }
@@ -140,7 +145,7 @@ function cacheHeaders(operation: Operation, anonymous: boolean, { format, varies
   return { 'Cache-Control': `${open ? 'public' : 'private'}, no-cache`, ...(varies ? { Vary: 'Accept' } : {}) };
 }
 
-function describe(headers: Headers, result: Result<unknown>, rendered: Rendered, call: Call): void {
+function describe(headers: Headers, result: Result<unknown>, rendered: Answer['rendered'], call: Call): void {
   headers['Content-Type'] = rendered.content_type;
   if (result.last_modified !== undefined) headers['Last-Modified'] = httpDate(result.last_modified);
   if (typeof result.next_cursor !== 'string') return;

@@ -77,6 +77,9 @@ export async function benchMcp(subject: Subject, scratch: string, rounds: Rounds
   }
 }
 
+/** Seconds of load before anything is measured. */
+const WARM = 3;
+
 /** Loads both in turn; of each the round of the median cost. */
 async function costs<K extends string>(
   service: Service,
@@ -85,7 +88,8 @@ async function costs<K extends string>(
 ): Promise<Record<K, Cost>> {
   const names = Object.keys(sides) as K[];
   const all = Object.fromEntries(names.map((name) => [name, [] as Cost[]])) as Record<K, Cost[]>;
-  for (const name of names) await load({ ...sides[name], connections, seconds: 1 });
+  // Code is compiled for good only after some thousands of calls.
+  for (const name of names) await load({ ...sides[name], connections, seconds: WARM });
   for (let round = 0; round < rounds; round += 1)
     for (const name of names) {
       await service.vitals();

@@ -1,7 +1,6 @@
 // The app behind a real socket, for clients that speak over HTTP.
-import type { Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { serve } from '@hono/node-server';
 import type { TestApp } from '../app.ts';
 
 export interface Listening {
@@ -10,9 +9,9 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
-/** Puts the app on a free port of this machine. */
-export async function listening({ fetch }: TestApp): Promise<Listening> {
-  const server = serve({ fetch, port: 0, hostname: '127.0.0.1' }) as Server;
+/** Puts the app on a free port of this machine, as the service listens or in another way. */
+export async function listening(app: TestApp, listener: RequestListener = app.listener()): Promise<Listening> {
+  const server = createServer({ maxHeaderSize: 65_536 }, listener).listen(0, '127.0.0.1');
   await new Promise<void>((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
   return {
