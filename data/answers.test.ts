@@ -41,6 +41,10 @@ function counted(): { engine: Engine; asked: string[] } {
       asked.push('stats');
       return engine.stats(plan, asking);
     },
+    similar: (plan, asking) => {
+      asked.push('similar');
+      return engine.similar(plan, asking);
+    },
     facets: (plan, asking) => {
       asked.push('facets');
       return engine.facets(plan, asking);
@@ -75,6 +79,19 @@ test('the same question is asked of the engine once, whatever the order of its c
   await kept.stats({ ...plan(), where, attribute: 'berths' });
   expect(asked).toHaveLength(3);
   expect(canonical(plan(1))).not.toBe(canonical(plan(2)));
+});
+
+test('similar records are kept like the rest, by record, filters and limit', async () => {
+  const { engine, asked } = counted();
+  const kept = keepAnswers(engine, new Answers(1e6), 'r');
+  const plan = { subject: 3, where: [], differBy: null, limit: 5 };
+  const first = await kept.similar(plan);
+  expect(await kept.similar({ ...plan })).toBe(first);
+  expect(first).toEqual(await release.engine.similar(plan));
+  await kept.similar({ ...plan, subject: 4 });
+  await kept.similar({ ...plan, limit: 4 });
+  await kept.similar({ ...plan, differBy: 'coast' });
+  expect(asked).toEqual(['similar', 'similar', 'similar', 'similar']);
 });
 
 test('many who ask the same at once share one question, which goes on while one of them waits', async () => {

@@ -12,7 +12,7 @@ import type { Asking, Engine, Predicate } from './plan.ts';
 /** Bytes that an entry takes beside its answer, roughly. */
 const ENTRY = 500;
 /** Bytes that a value, a group or a span takes, roughly: in the answer, in the object told of it and in its JSON text. */
-const ROW = { facets: 250, stats: 700, timeseries: 600 };
+const ROW = { facets: 250, similar: 60, stats: 700, timeseries: 600 };
 
 interface Kept {
   answer: object;
@@ -146,6 +146,13 @@ export function keepAnswers(engine: Engine, answers: Answers, release: string, o
         asking,
         (given) => engine.facets(plan, given),
         ({ values }) => values.length * ROW.facets,
+      ),
+    similar: (plan, asking = {}) =>
+      answers.of(
+        key('similar', canonical(plan)),
+        asking,
+        (given) => engine.similar(plan, given),
+        ({ length }) => length * ROW.similar,
       ),
     stats: (plan, asking = {}) =>
       answers.of(

@@ -63,7 +63,7 @@ const DOTS = /\/\.\.?(?:[/?]|$)/;
 /** A host that needs no look by the URL parser. */
 const HOST = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|6[0-4]\d{3}|[6-9]\d{3}))?$/;
 /** The host asked for last that was fine: nearly all requests ask for the same. */
-let known = '';
+let known: string | null = null;
 
 /** A request that can go the short way; null for any other. */
 function plain(incoming: IncomingMessage, outgoing: ServerResponse): DirectHttp | null {
