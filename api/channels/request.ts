@@ -17,6 +17,7 @@ export interface Http {
     /** Absolute, checked and normalised. */
     url: string;
     path: string;
+    /** By its name in lower case. */
     header(name: string): string | undefined;
     /** Path parameters, decoded. */
     param(): Record<string, string>;
