@@ -148,3 +148,17 @@ describe('after a killed run', () => {
     expect(run({ 'v1/a': 'a' })).toEqual({ written: 0, unchanged: 1, deleted: 1 });
   });
 });
+
+test('a folder made with the first file below it is as new: what follows needs no renames', () => {
+  const output = new Output(root);
+  output.write('datasets/one/first/index.html', 'first');
+  const renames = stamp('.build/tmp');
+  output.write('datasets/one/second.md', 'second');
+  output.write('datasets/third.md', 'third');
+  expect(stamp('.build/tmp')).toBe(renames);
+  // A folder that was there before may have readers.
+  output.write('top.md', 'top');
+  expect(stamp('.build/tmp')).not.toBe(renames);
+  output.finish();
+  expect(['datasets/one/second.md', 'datasets/third.md', 'top.md'].map(read)).toEqual(['second', 'third', 'top']);
+});

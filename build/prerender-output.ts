@@ -214,9 +214,14 @@ export class Output {
     const known = this.folders.get(path);
     if (known) return known;
     const at = join(this.root, path);
-    const fresh = mkdirSync(at, { recursive: true }) !== undefined;
-    const found = { names: new Set(fresh ? [] : readdirSync(at)), fresh };
+    const first = mkdirSync(at, { recursive: true });
+    const found = { names: new Set(first === undefined ? readdirSync(at) : []), fresh: first !== undefined };
     this.folders.set(path, found);
+    // The folders around it that did not exist either are as new: a record's page may come before its dataset's other files.
+    for (let around = path; first !== undefined && join(this.root, around) !== first; ) {
+      around = posix.dirname(around);
+      this.folders.set(around, { names: new Set(), fresh: true });
+    }
     return found;
   }
 

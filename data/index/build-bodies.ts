@@ -1,5 +1,5 @@
 // Packs the bodies of a release: the file of texts, and what finds and cuts each of them (bodies.ts draws the layout).
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { RELEASE_FILES } from '../layout.ts';
@@ -8,45 +8,57 @@ import { Duck, quoted } from '../write/duck.ts';
 import { narrow, type Packed } from './container.ts';
 import { packHex } from './hex.ts';
 
-/** Reads bodies.parquet of a release, writes its texts to `file` and gives the arrays. The file lies in order of rank. */
+/**
+ * Reads the texts of a release, in order of rank, from records.jsonl, which holds those of bodies.parquet line by line and need not be unpacked;
+ * writes them to `file` and gives the arrays. Throws where the two differ in number.
+ */
 export async function packBodies(release: string, file: string): Promise<Record<string, Packed>> {
   const duck = await Duck.open(dirname(file));
+  const versions: string[] = [];
   try {
     const source = `read_parquet(${quoted(join(release, RELEASE_FILES.bodies))})`;
-    const records = await duck.count(`select count(*) from ${source}`);
-    // As bytes: most of a body is never looked at as text.
-    return await pack(duck, `select ord, version, encode(body) from ${source}`, records, file);
+    for await (const { columns } of duck.chunks(`select ord, version from ${source}`)) {
+      const [ords, texts] = columns as [number[], string[]];
+      if (ords.some((ord, i) => ord !== versions.length + i))
+        throw new Error(`${RELEASE_FILES.bodies} is not in order of rank`);
+      versions.push(...texts);
+    }
   } finally {
     duck.close();
   }
+  return pack(join(release, RELEASE_FILES.jsonl), versions, file);
 }
 
-async function pack(duck: Duck, query: string, records: number, path: string): Promise<Record<string, Packed>> {
+function pack(jsonl: string, versions: readonly string[], path: string): Record<string, Packed> {
+  const records = versions.length;
   // Stored below as whole numbers of 32 bits: whatever is above goes by the places where it wraps.
   const start = new Float64Array(records + 1);
   const cut1 = new Uint32Array(records);
   const cut2 = new Uint32Array(records);
   const crc = new Uint32Array(records);
   const ages = new Uint32Array(records);
-  const versions: string[] = [];
   const patterns = new Patterns();
   const file = openSync(path, 'w');
   try {
-    for await (const { columns } of duck.chunks(query)) {
-      const [ords, version, texts] = columns as [number[], string[], { bytes: Uint8Array }[]];
-      const bodies = texts.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-      for (const [i, body] of bodies.entries()) {
-        const ordinal = versions.push(version[i]!) - 1;
-        if (ords[i] !== ordinal) throw new Error(`${RELEASE_FILES.bodies} is not in order of rank`);
+    let ordinal = 0;
+    for (const piece of wholeLines(jsonl)) {
+      // The texts of a piece are moved together, over their line feeds, and written at once.
+      let used = 0;
+      for (let from = 0; from < piece.length; ordinal += 1) {
+        const end = piece.indexOf(LINE_FEED, from);
+        piece.copyWithin(used, from, end);
+        const body = piece.subarray(used, used + end - from);
+        used += body.length;
+        from = end + 1;
         start[ordinal + 1] = start[ordinal]! + body.length;
         cut1[ordinal] = body.indexOf('"updated_at":');
         cut2[ordinal] = body.lastIndexOf('"quality_score":');
         crc[ordinal] = crc32(body);
         ages[ordinal] = patterns.of(body);
       }
-      const piece = Buffer.concat(bodies);
-      for (let done = 0; done < piece.length; ) done += writeSync(file, piece, done);
+      for (let done = 0; done < used; ) done += writeSync(file, piece, done, used - done);
     }
+    if (ordinal !== records) throw new Error(`${RELEASE_FILES.jsonl} holds ${ordinal} records, not ${records}`);
   } finally {
     closeSync(file);
   }
@@ -63,6 +75,31 @@ async function pack(duck: Duck, query: string, records: number, path: string): P
   };
 }
 
+/** A file in pieces of whole lines, each with its line feed. A piece is only good until the next one, and may be written into. */
+function* wholeLines(path: string): Generator<Buffer> {
+  const file = openSync(path, 'r');
+  try {
+    let buffer = Buffer.allocUnsafe(PIECE);
+    // Bytes of a line whose end has not been read yet; they are moved to the start of the buffer.
+    let held = 0;
+    for (;;) {
+      const read = readSync(file, buffer, held, buffer.length - held, null);
+      if (read === 0) break;
+      const full = held + read;
+      const end = buffer.lastIndexOf(LINE_FEED, full - 1) + 1;
+      if (end > 0) yield buffer.subarray(0, end);
+      buffer.copyWithin(0, end, full);
+      held = full - end;
+      if (held === buffer.length) buffer = Buffer.concat([buffer], 2 * buffer.length);
+    }
+    if (held > 0) throw new Error(`${path} ends within a line`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+const PIECE = 1 << 20;
+const LINE_FEED = 10;
 const FOUR_GB = 0x1_0000_0000;
 const PROVENANCE = ',"provenance":{';
 const NAME = '":{"source_url":"';

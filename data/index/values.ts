@@ -15,8 +15,11 @@ import { packStrings, SortedStrings } from './strings.ts';
 
 /** Distinct strings sorted by code point, with the code of each. */
 function dictionary(texts: Iterable<string>): { sorted: string[]; code: Map<string, number> } {
-  const sorted = inOrder([...new Set(texts)]);
-  return { sorted, code: new Map(sorted.map((text, i) => [text, i])) };
+  const code = new Map<string, number>();
+  for (const text of texts) code.set(text, 0);
+  const sorted = inOrder([...code.keys()]);
+  for (let i = 0; i < sorted.length; i += 1) code.set(sorted[i]!, i);
+  return { sorted, code };
 }
 
 /** Surrogates, and what UTF-16 puts behind them and code points before: texts without any of these are in one order either way. */

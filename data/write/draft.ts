@@ -78,15 +78,24 @@ export class Draft {
     this.#number(parts, order);
     const { attributes } = names;
     log('write facts');
-    await Promise.all([
-      write(RELEASE_FILES.facts, tables.factsQuery(this.stored, each('verdicts'), names)),
-      write(RELEASE_FILES.history, tables.historyQuery(each('history'), this.#file('records'), attributes), 122_880),
-    ]);
+    const history = write(
+      RELEASE_FILES.history,
+      tables.historyQuery(each('history'), this.#file('records'), attributes),
+      122_880,
+    );
+    const facts = write(RELEASE_FILES.facts, tables.factsQuery(this.stored, each('verdicts'), names));
+    // Whoever waits for one hears of the other's failure too.
+    facts.catch(() => {});
+    // What changed since the release before is told by the two histories; without one before nothing is waited for.
+    if (before !== null) await history;
+    history.catch(() => {});
     const updated = await this.#updated(duck, parts, before, now);
 
     log('write records');
     const shelves = parts.map(({ folder, starts }) => ({ path: linesOf(folder, 'shelf'), starts }));
+    // DuckDB's threads go on with facts and history meanwhile.
     writeRecords({ pack, order, updated, shelves, out: this.out, lines: join(this.#folder, 'lines') });
+    await Promise.all([facts, history]);
     rows[RELEASE_FILES.jsonl] = order.length;
     rows[RELEASE_FILES.csv] = order.length;
     log('write Parquet');
