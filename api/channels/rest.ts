@@ -117,10 +117,19 @@ async function reply(
   }
 }
 
+/** The forms of each operation's answers, made once. */
+const forms = new WeakMap<Operation, readonly Format[]>();
+
 /** The forms of an answer, best first; the page for people is one of them where the operation has one. */
-function formsOf({ formats, html }: Operation): readonly Format[] {
+function formsOf(operation: Operation): readonly Format[] {
+  const { formats, html } = operation;
   if (!html) return formats;
-  return html.first ? ['html', ...formats] : [...formats, 'html'];
+  let all = forms.get(operation);
+  if (all === undefined) {
+    all = html.first ? ['html', ...formats] : [...formats, 'html'];
+    forms.set(operation, all);
+  }
+  return all;
 }
 
 /** A result in the form that is asked for. What takes no time is not waited for. */

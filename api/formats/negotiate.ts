@@ -25,6 +25,22 @@ export interface Choice {
 /** The best of `types` for an Accept header, or undefined when none is acceptable. An unreadable header accepts anything. */
 export function preferred(accept: string | undefined, types: readonly string[]): string | undefined {
   if (accept === undefined || accept.trim() === '') return types[0];
+  if (accept.length > LONG) return chosen(accept, types);
+  const key = `${accept}\n${types}`;
+  let best = known.get(key);
+  if (best === undefined && !known.has(key)) {
+    best = chosen(accept, types);
+    if (known.size >= KNOWN) known.clear();
+    known.set(key, best);
+  }
+  return best;
+}
+
+/** What was chosen for the headers of late: clients say the same each time. Longer headers are not remembered. */
+const known = new Map<string, string | undefined>();
+const [KNOWN, LONG] = [500, 500];
+
+function chosen(accept: string, types: readonly string[]): string | undefined {
   try {
     // Everything is UTF-8, so a charset asked for beside a type says nothing.
     const bare = accept.replace(/;\s*charset\s*=\s*("[^"]*"|[^;,\s]*)/gi, '');
@@ -47,9 +63,21 @@ export function negotiate(
   const named = asked.parameter === undefined ? undefined : NAMES[asked.parameter];
   if (named !== undefined) return { format: named, varies: false };
   if (formats.length < 2) return { format: fallback, varies: false };
-  const bare = formats.map((format) => MEDIA_TYPES[format].split(';')[0] ?? '');
+  const bare = typesOf(formats);
   const best = preferred(asked.accept, bare);
   return { format: formats[bare.indexOf(best ?? '')] ?? fallback, varies: true };
+}
+
+/** Media types without their parameters, made once for each list of formats. */
+const bareTypes = new WeakMap<readonly Format[], string[]>();
+
+function typesOf(formats: readonly Format[]): string[] {
+  let bare = bareTypes.get(formats);
+  if (bare === undefined) {
+    bare = formats.map((format) => MEDIA_TYPES[format].split(';')[0] ?? '');
+    bareTypes.set(formats, bare);
+  }
+  return bare;
 }
 
 /** Whether errors go out as RFC 9457 problem details: only where the client prefers them to plain JSON. */
