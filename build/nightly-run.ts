@@ -14,7 +14,7 @@ import type { Pack } from '../packs/model.ts';
 import { byCodePoint } from '../packs/text.ts';
 import { message } from './collect-fetch.ts';
 import type { Effects } from './effects.ts';
-import { compressAssets } from './hosting/compress.ts';
+import { compressPages } from './hosting/compress.ts';
 import { type DatasetNight, datasetNight } from './nightly-dataset.ts';
 import { lockNight } from './nightly-lock.ts';
 import { timed } from './nightly-timed.ts';
@@ -147,7 +147,7 @@ async function render(
   for (const failure of made.failures) effects.progress.warn(failure);
   effects.progress.step('register', 'publish');
   await publish(config.DIST_DIR, made);
-  await compressAssets(config.DIST_DIR);
+  await compressPages(config.DIST_DIR);
   const { files, written, unchanged, deleted } = made;
   const count = (n: number) => n.toLocaleString('en-US');
   effects.progress.note(

@@ -24,7 +24,7 @@ export async function copiesOf({ path, copies, ranges, last_modified }: StaticFi
       for (const place of [path, copies]) {
         const copy = `${place}.${COPY_ENDINGS[coding]}`;
         const known = await stat(copy).catch(() => null);
-        if (known?.isFile() && known.mtimeMs >= last_modified.getTime())
+        if (known?.isFile() && Math.ceil(known.mtimeMs) >= last_modified.getTime())
           return { coding, path: copy, bytes: known.size };
       }
       return null;

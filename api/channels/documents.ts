@@ -43,6 +43,9 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
           const told = { ...headers, Vary: 'Accept' };
           return send(c, document.markdown(view), 'text/markdown; charset=utf-8', told);
         }
+        // What is named by its content is the same where the night wrote it, and may have a compressed copy there.
+        const written = document.path.startsWith('/assets/') ? await findFile(deps.root, document.path) : null;
+        if (written !== null) return sendFile(c, written, headers);
         const text = await document.text(view, c.req.param());
         if (text === null) return missing(gate, c, 'There is no such document.');
         return send(c, text, document.content_type, { ...headers, ...document.headers?.(view) });

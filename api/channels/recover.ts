@@ -30,7 +30,7 @@ export function mountRecover(app: App, { gate, report }: RestDeps): void {
       const token = new URL(c.req.url).searchParams.get('token') ?? '';
       if (!(await gate.accounts.good(token, gate.now()))) return { status: 404, page: OVER };
       // A good token is base64url, so it needs no escaping.
-      const form = `<form method="post"><input type="hidden" name="token" value="${token}"><button class="button">Replace my key</button></form>`;
+      const form = `<form method="post"><input type="hidden" name="token" value="${token}"><button type="submit" class="button">Replace my key</button></form>`;
       const text = '<p>Your present key stops working at once. Credit and plan stay.</p>';
       return { status: 200, page: { title: 'Replace your API key', body: text + form } };
     }),

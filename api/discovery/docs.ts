@@ -37,12 +37,14 @@ ${headHtml(prefix, { style: '/docs/page.css', script: SCRIPT_ASSET.path }, POLIC
   </head>
   <body>
 ${headerHtml(prefix, '/docs')}
-    <main id="main">
-      <h1>Try every operation</h1>
+    <div id="main">
+      <section aria-labelledby="docs-title">
+      <h1 id="docs-title">Try every operation</h1>
       <p class="lead">From <a href="${prefix}/openapi.json">openapi.json</a>. For reading, <a href="${prefix}/guides/reference/">every operation on one page</a> is shorter.</p>
       <noscript><p class="note">This page needs JavaScript. <a href="${prefix}/guides/reference/">The reference</a>, <a href="${prefix}/llms.txt">the guide</a> and <a href="${prefix}/openapi.json">openapi.json</a> say the same without.</p></noscript>
+      </section>
       <div id="docs"></div>
-    </main>
+    </div>
 ${footerHtml(prefix)}
   </body>
 </html>
@@ -58,9 +60,10 @@ follow();
 dark.addEventListener('change', follow);
 new MutationObserver(follow).observe(root, { attributeFilter: ['data-theme'] });
 const url = document.querySelector('script[data-openapi]').dataset.openapi;
-// What it draws stands within a page that has its own headings and landmarks.
+// The list of operations is its main part; what it draws beside that has neither a name nor its place among the headings.
 const fit = () => {
-  for (const main of document.querySelectorAll('#docs main, #docs [role=main]')) main.setAttribute('role', 'presentation');
+  for (const [part, name] of [['.information-container', 'About'], ['.scheme-container', 'Server and key'], ['.filter', 'Filter']])
+    for (const one of document.querySelectorAll('#docs ' + part)) one.setAttribute('role', 'region'), one.setAttribute('aria-label', name);
   for (const tag of document.querySelectorAll('#docs .opblock-tag')) tag.setAttribute('aria-level', '2'), tag.setAttribute('role', 'heading');
   document.querySelector('#docs #servers')?.setAttribute('aria-label', 'Server');
 };
@@ -73,16 +76,20 @@ SwaggerUIBundle({ url, dom_id: '#docs', deepLinking: true, docExpansion: 'none',
 const STYLE = `@layer site {
 ${SITE_STYLE}
 }
+#main { flex: 1 0 auto; width: 100%; padding-top: 2rem; }
+#main > section { margin: 0; }
 #docs { min-height: 100vh; }
-.swagger-ui .info { margin: 1rem 0; }
-.swagger-ui .info hgroup { display: none; }
-.swagger-ui .wrapper { padding: 0; max-width: none; }
-.swagger-ui .scheme-container { padding: 1rem 0; background: none; box-shadow: none; }
-.swagger-ui section { margin: 0; }
-.swagger-ui :is(.info, .opblock-tag, .opblock-tag small, .btn, label, .opblock-summary-description, .opblock-description-wrapper p) { font-family: var(--sans); }
-html:not(.dark-mode) .swagger-ui .info a { color: var(--accent); }
-html:not(.dark-mode) .swagger-ui .btn.authorize { color: var(--accent); border-color: var(--accent); }
-html:not(.dark-mode) .swagger-ui .btn.authorize svg { fill: var(--accent); }
+#docs .info { margin: 1rem 0; }
+#docs .info hgroup { display: none; }
+#docs .wrapper { padding: 0; max-width: none; }
+#docs .scheme-container { padding: 1rem 0; background: none; box-shadow: none; }
+#docs section { margin: 0; }
+#docs p { max-width: none; }
+#docs :is(p, a, label, h3, small, select, input, .btn, .opblock-summary-description) { font-family: var(--sans); }
+html.dark-mode:root, html.dark-mode #docs .swagger-ui { background: var(--paper); }
+html:not(.dark-mode) #docs .info a { color: var(--accent); }
+html:not(.dark-mode) #docs .btn.authorize { color: var(--accent); border-color: var(--accent); }
+html:not(.dark-mode) #docs .btn.authorize svg { fill: var(--accent); }
 `;
 
 const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));

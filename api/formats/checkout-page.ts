@@ -36,8 +36,8 @@ ${row('For the key of', seen.email)}
 ${row('To pay', sum, ' class="total"')}
 </dl>
 <form method="post">
-<button class="button" name="action" value="pay">Pay ${sum} of play money</button>
-<button name="action" value="cancel">Cancel</button>
+<button type="submit" class="button" name="action" value="pay">Pay ${sum} of play money</button>
+<button type="submit" name="action" value="cancel">Cancel</button>
 </form>`,
   };
 }

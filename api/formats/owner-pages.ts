@@ -52,7 +52,7 @@ const startLink = (base_url: string, { dataset, slug }: Named, words: string): s
 
 /** A form with a token and one button; it posts to the address of the page, and the token is in it rather than there. */
 const button = (token: string, action: string, words: string): string =>
-  `<form method="post"><input type="hidden" name="token" value="${escapeHtml(token)}"><button class="button" name="do" value="${action}">${escapeHtml(words)}</button></form>`;
+  `<form method="post"><input type="hidden" name="token" value="${escapeHtml(token)}"><button type="submit" class="button" name="do" value="${action}">${escapeHtml(words)}</button></form>`;
 
 const UNKNOWN = p('Please check that you have copied the whole address out of the mail, to its last letter.');
 
@@ -174,7 +174,7 @@ export function editPage(
 <p>You can save as often as you like for another ${minutes(until, now)}.</p>
 <form method="post" class="ask"><input type="hidden" name="token" value="${escapeHtml(token)}">
 ${fields}
-<button class="button" name="do" value="save">Save</button>
+<button type="submit" class="button" name="do" value="save">Save</button>
 </form>`,
     },
   };
@@ -217,7 +217,7 @@ ${now ? `<p class="wrong" id="${form}-e" role="alert">${escapeHtml(now.problem)}
       ? p('Records of this dataset name no domain, so we cannot tell who owns one, and nobody can edit them.')
       : `${p('We mail you a link. It opens a form in which you correct what is wrong.')}
 <form method="post" class="ask">${email('edit')}
-<button class="button" name="do" value="edit">Mail me a link</button></form>`;
+<button type="submit" class="button" name="do" value="edit">Mail me a link</button></form>`;
   const removal =
     pack.owner.domain === null
       ? 'Somebody here looks at your request first, since the dataset names no domain that would show whom the record belongs to.'
@@ -233,7 +233,7 @@ ${claim}
 ${p(removal)}
 <form method="post" class="ask">${email('remove')}
 <div class="field"><label for="reason">Why, if you like to say</label><textarea id="reason" name="reason" rows="3" maxlength="2000">${escapeHtml(asked?.reason ?? '')}</textarea></div>
-<button name="do" value="remove">Remove this record</button></form>`,
+<button type="submit" name="do" value="remove">Remove this record</button></form>`,
     },
   };
 }

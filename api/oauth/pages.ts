@@ -46,7 +46,7 @@ export function signInPage(base_url: string, client: ShownClient, wrong?: string
 <form class="ask" method="post">
 ${keyField(wrong)}
 <p class="hint">Your key stays with us: the program never sees it.</p>
-<div class="buttons"><button class="button" name="action" value="signin">Sign in</button> <button name="action" value="deny" formnovalidate>Cancel</button></div>
+<div class="buttons"><button type="submit" class="button" name="action" value="signin">Sign in</button> <button type="submit" name="action" value="deny" formnovalidate>Cancel</button></div>
 </form>`,
     noKey(base_url),
   );
@@ -88,8 +88,8 @@ ${mistake(again?.wrong, 'cap-wrong')}
 <label for="cap">It may spend at most</label>
 <div class="money"><input id="cap" name="cap" inputmode="decimal" autocomplete="off" maxlength="12" placeholder="no limit" value="${again?.entered ?? ''}"${again === undefined ? html` aria-describedby="cap-hint"` : html`${invalid(again.wrong, 'cap-wrong')} autofocus`}> EUR in all</div>
 <p class="hint" id="cap-hint">Leave it empty for no limit but your credit. Credit that you add later counts too.</p>
-<div class="buttons"><button class="button" name="action" value="allow">Allow</button> <button name="action" value="deny" formnovalidate>Do not allow</button></div>
-<p class="hint">Not your key? <button class="link" name="action" value="switch" formnovalidate>Use another one</button></p>
+<div class="buttons"><button type="submit" class="button" name="action" value="allow">Allow</button> <button type="submit" name="action" value="deny" formnovalidate>Do not allow</button></div>
+<p class="hint">Not your key? <button type="submit" class="link" name="action" value="switch" formnovalidate>Use another one</button></p>
 </form>`,
     html`You can end this at any time at <a href="${base_url}${PATHS.connections}">${base_url}${PATHS.connections}</a>.`,
   );
@@ -110,7 +110,7 @@ export function connectionsSignInPage(base_url: string, wrong?: string): string 
     html`<p>Sign in to see the programs that you let in, and to end it.</p>
 <form class="ask" method="post">
 ${keyField(wrong)}
-<div class="buttons"><button class="button" name="action" value="signin">Sign in</button></div>
+<div class="buttons"><button type="submit" class="button" name="action" value="signin">Sign in</button></div>
 </form>`,
     noKey(base_url),
   );
@@ -129,10 +129,10 @@ ${grants.map(
   ({ id, client_name, client_id, cap, spent, created_at }, i) => html`<section class="item" aria-labelledby="n${i}">
 <h2 id="n${i}">${client_name || client_id}</h2>
 <p class="hint">Since ${day(created_at)}. Spent ${printEuro(spent / MICROS)}${cap === null ? ', no limit' : html` of ${printEuro(cap / MICROS)}`}.</p>
-<form method="post"><input type="hidden" name="grant" value="${id}"><button name="action" value="end" aria-describedby="n${i}">End this connection</button></form>
+<form method="post"><input type="hidden" name="grant" value="${id}"><button type="submit" name="action" value="end" aria-describedby="n${i}">End this connection</button></form>
 </section>`,
 )}
-<form method="post"><div class="buttons"><button name="action" value="signout">Sign out</button></div></form>`,
+<form method="post"><div class="buttons"><button type="submit" name="action" value="signout">Sign out</button></div></form>`,
   );
 }
 

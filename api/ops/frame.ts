@@ -48,7 +48,7 @@ export function printPage(base_url: string, { title, body, above = '', at }: Ops
           ([place, name, path]) =>
             html`<a href="${path}"${place === at.place ? html` aria-current="page"` : ''}>${name}</a>`,
         )}</nav>
-<form class="out" method="post" action="/ops/logout"><span class="who">operator ${at.who}</span> <button class="link">Sign out</button></form>`;
+<form class="out" method="post" action="/ops/logout"><span class="who">operator ${at.who}</span> <button type="submit" class="link">Sign out</button></form>`;
   return withPrefix(
     base_url,
     shell.page(base_url, {

@@ -1,7 +1,7 @@
 // Compressed copies of published texts, for our own server (api/channels/copies.ts) and for hosts that send them as they are (`gzip_static`, `precompressed`).
 import { hash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -29,13 +29,13 @@ const brotli = promisify(brotliCompress);
 const gzipped = promisify(gzip);
 const effort = (level: number) => ({ params: { [constants.BROTLI_PARAM_QUALITY]: level } });
 
-/** Files that are fetched by every reader once and then kept: scripts, styles, the engine of the console (34 MB as it is). */
-const FETCHED_ONCE = (path: string): boolean => path.startsWith('assets/');
+/** What browsers load: pages, scripts, styles, the engine of the console (34 MB as it is). A few hundred files, whatever the number of records. */
+const LOADED = (path: string): boolean => path.startsWith('assets/') || path.endsWith('.html');
 
-/** Copies of what is named by its content, which our own server sends; the night makes each once. */
-export async function compressAssets(dist: string): Promise<void> {
+/** Copies of what browsers load, which our own server sends; the night makes them of what is new. */
+export async function compressPages(dist: string): Promise<void> {
   const list = parseManifest(await readFile(join(dist, BUILD_NOTES, 'manifest.tsv'), 'utf8'));
-  await compressAll(dist, list, () => {}, FETCHED_ONCE);
+  await compressAll(dist, list, () => {}, LOADED);
 }
 
 /**
@@ -63,7 +63,8 @@ export async function compressAll(
       for (const kind of KINDS) {
         const name = `${path}.${kind}`;
         const known = before.get(name);
-        const there = known?.key === sha256 && existsSync(join(root, name));
+        const there = known?.key === sha256 && (!asked(path) || existsSync(join(root, name)));
+        if (there && asked(path)) await notOlder(join(root, name), join(dist, path));
         if (there) copies.set(name, known);
         else if (asked(path)) copies.set(name, await copy(join(dist, path), join(root, name), kind, bytes, sha256));
       }
@@ -80,6 +81,12 @@ export async function compressAll(
     await rename(`${note}.new`, note);
   }
   return copies;
+}
+
+/** A copy of the same content under an older date, as after a folder was copied, counts as new again: our server goes by dates. */
+async function notOlder(copy: string, of: string): Promise<void> {
+  const [mine, its] = await Promise.all([stat(copy), stat(of)]);
+  if (mine.mtimeMs < its.mtimeMs) await utimes(copy, its.atime, its.mtime);
 }
 
 /** Writes one copy; its key is the hash of the file that it is of. */

@@ -1,13 +1,15 @@
 // The whole site of the fictional packs, made as a night makes it, behind a socket: what its tests look at.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { serve } from '@hono/node-server';
+import { getRequestListener } from '@hono/node-server';
 import { prerender } from '../../build/prerender.ts';
 import { loadPack } from '../../packs/index.ts';
-import { BASE, type TestApp, testApp } from '../app.ts';
+import { type TestApp, testApp } from '../app.ts';
 import { still } from '../night-pack.ts';
+import { type PageType, pageTypes } from './types.ts';
 
 export interface Site {
   app: TestApp;
@@ -18,7 +20,7 @@ export interface Site {
   /** Pages below `dist`, by the path of their URL. */
   pages: ReadonlyMap<string, string>;
   /** One address of each type of page. */
-  types: readonly (readonly [string, string])[];
+  types: readonly PageType[];
   /** Slug of a record of `tools` that is no showcase. */
   other: string;
   close(): Promise<void>;
@@ -27,15 +29,21 @@ export interface Site {
 /** Makes and serves the site. */
 export async function openSite(): Promise<Site> {
   const dist = mkdtempSync(join(tmpdir(), 'site-'));
-  const app = await testApp({ dist, nights: true });
+  // Pages ask the API under the base address, so it is where they are served.
+  let app: TestApp | undefined;
+  const server = createServer(
+    getRequestListener((request) => app?.fetch(request) ?? new Response(null, { status: 503 })),
+  ).listen(0, '127.0.0.1');
+  await new Promise((listening) => server.once('listening', listening));
+  const origin = `http://localhost:${(server.address() as AddressInfo).port}`;
+  app = await testApp({ dist, nights: true, base: origin });
+  const own = app;
   const packs = await Promise.all(
     ['tools', 'harbours'].map((name) => loadPack(join(import.meta.dirname, '../packs', name))),
   );
-  const config = { DATA_DIR: app.dataDir, DIST_DIR: dist, BASE_URL: BASE, EUR_USD: 1.1 };
+  const config = { DATA_DIR: app.dataDir, DIST_DIR: dist, BASE_URL: origin, EUR_USD: 1.1 };
   const { failures } = await prerender({ config, packs, untouched: [], effects: still() });
   if (failures.length > 0) throw new Error(failures.join('\n'));
-  const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' });
-  await new Promise((listening) => server.once('listening', listening));
   const found = readdirSync(dist, { recursive: true, withFileTypes: true }).filter(({ name }) =>
     name.endsWith('.html'),
   );
@@ -46,30 +54,21 @@ export async function openSite(): Promise<Site> {
   );
   const other = app.records['tools']!.find(({ slug }) => !pages.has(`/datasets/tools/${slug}/`))?.slug ?? '';
   const [record] = [...pages.keys()].filter((path) => /^\/datasets\/harbours\/[^/]+\/$/.test(path));
+  const made = await app.json('/v1/keys', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email: 'types@site.example' }),
+  });
   return {
     app,
     dist,
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin,
     pages,
-    types: [
-      ['home', '/'],
-      ['dataset with a map', '/datasets/harbours/'],
-      ['dataset', '/datasets/tools/'],
-      ['showcase record', (record ?? '').replace(/\/$/, '')],
-      ['record made on request', `/datasets/tools/${other}`],
-      ['changes', '/changes/'],
-      ['changes of a dataset', '/changes/tools/'],
-      ['status', '/status/'],
-      ['guides', '/guides/'],
-      ['guide', '/guides/api/'],
-      ['reference', '/guides/reference/'],
-      ['headings', '/guides/contents/'],
-      ['nothing', '/404.html'],
-    ],
+    types: pageTypes({ showcase: (record ?? '').replace(/\/$/, ''), other, key: String(made.body['key']) }),
     other,
     close: async () => {
       await new Promise((closed) => server.close(closed));
-      await app.close();
+      await own.close();
       rmSync(dist, { recursive: true, force: true });
     },
   };

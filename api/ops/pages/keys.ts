@@ -28,7 +28,7 @@ export async function keysPage({ store, now }: OpsParts, asked: Asked, who: stri
   const none = q === '' ? 'Nobody has a key yet.' : 'No key fits.';
   const body = html`<form class="find" method="get" action="/ops/keys" role="search">
 <label for="q">E-mail address or id</label>
-<input id="q" name="q" type="search" value="${q}" autocomplete="off" spellcheck="false"> <button>Find</button></form>
+<input id="q" name="q" type="search" value="${q}" autocomplete="off" spellcheck="false"> <button type="submit">Find</button></form>
 ${rows.length === 0 ? html`<p class="empty">${none}</p>` : keyTable(rows, now())}
 ${older === undefined ? '' : html`<nav class="pages" aria-label="Pages"><span></span><span></span><a rel="next" href="${older}">Older</a></nav>`}`;
   return { page: { title: 'Keys', body, at: { place: 'keys', who } } };
@@ -90,12 +90,12 @@ ${wrong === undefined ? '' : html`<p class="wrong" role="alert" id="grant-wrong"
 <label for="amount">Credit in EUR</label><input id="amount" name="amount" inputmode="decimal" autocomplete="off" maxlength="12" placeholder="none" value="${amount}"${wrong === undefined ? '' : html` aria-invalid="true" aria-describedby="grant-wrong"`}>
 <label for="plan">Plan</label><select id="plan" name="plan"><option value="">leave it at ${plan}</option>${Object.keys(SUBSCRIPTIONS).map((each) => html`<option${each === chosen ? html` selected` : ''}>${each}</option>`)}</select>
 <label for="reason">Why</label><input id="reason" name="reason" autocomplete="off" maxlength="500" value="${reason}">
-<button class="button">Grant</button></form></section>`;
+<button type="submit" class="button">Grant</button></form></section>`;
 }
 
 function revokeForm({ id }: Key): Piece {
   return html`<section aria-labelledby="revoke"><h2 id="revoke">Revoke</h2><p>The key stops working at once, in every process, for good. Its credit stays on record, and a plan that is paid by the month is billed no more.</p>
-<details><summary>Revoke this key</summary><form method="post" action="/ops/keys/${id}/revoke"><button class="danger">Yes, revoke it for good</button></form></details></section>`;
+<details><summary>Revoke this key</summary><form method="post" action="/ops/keys/${id}/revoke"><button type="submit" class="danger">Yes, revoke it for good</button></form></details></section>`;
 }
 
 function movements(rows: readonly Entry[]): Piece {

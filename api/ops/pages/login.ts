@@ -16,7 +16,7 @@ ${wrong === undefined ? '' : html`<p class="wrong" role="alert" id="wrong">${wro
 <input id="key" name="key" type="password" autocomplete="current-password" autocapitalize="none" spellcheck="false" required autofocus${invalid}>
 <input type="hidden" name="next" value="${next}">
 <p class="hint">It was shown when the service started for the first time, or is one of <code>ADMIN_KEYS</code>.</p>
-<button class="button">Sign in</button>
+<button type="submit" class="button">Sign in</button>
 </form>`,
   };
 }

@@ -1,0 +1,48 @@
+// Every type of page, one address each: what is checked of pages is checked of this list. A page that the night writes and that belongs to no type fails a test.
+
+export interface PageType {
+  name: string;
+  path: string;
+  /** Paths of the written pages of this type; absent: the API makes it. */
+  written?: RegExp;
+  /** What it is asked with beside `Accept`. */
+  headers?: Readonly<Record<string, string>>;
+  /** There when the page has drawn what it draws by script. */
+  ready?: string;
+  /** Most bytes of script, compressed, that its HTML loads. */
+  script?: number;
+  /** Drawn by a program that is not ours: what moves and what it says to the console is its own. */
+  foreign?: true;
+}
+
+/** Script of ordinary pages: scheme, copying, search. */
+export const SCRIPT = 10_000;
+/** Script of pages that compute; the engine of the console comes with the first query. */
+const TOOL = 60_000;
+
+/** `showcase` is the path of a record that the night wrote, `other` the slug of one that the API makes, `key` pays. */
+export function pageTypes({ showcase, other, key }: { showcase: string; other: string; key: string }): PageType[] {
+  const ready = '#explore-table tbody tr';
+  return [
+    { name: 'home', path: '/', written: /^\/$/ },
+    { name: 'dataset with a map', path: '/datasets/harbours/' },
+    { name: 'dataset', path: '/datasets/tools/', written: /^\/datasets\/[^/]+\/$/ },
+    { name: 'showcase record', path: showcase, written: /^\/datasets\/[^/]+\/[^/]+\/$/ },
+    { name: 'record made on request', path: `/datasets/tools/${other}` },
+    { name: 'paid view', path: `/v1/tools/entities/${other}`, headers: { Authorization: `Bearer ${key}` } },
+    { name: 'explorer with a map', path: '/explore/harbours/', ready, script: TOOL },
+    { name: 'explorer', path: '/explore/tools/', written: /^\/explore\/[^/]+\/$/, ready, script: TOOL },
+    { name: 'console', path: '/sql/tools/', written: /^\/sql\/[^/]+\/$/, script: TOOL },
+    { name: 'changes', path: '/changes/', written: /^\/changes\/$/ },
+    { name: 'changes of a dataset', path: '/changes/tools/', written: /^\/changes\/[^/]+\/$/ },
+    { name: 'status', path: '/status/', written: /^\/status\/$/ },
+    { name: 'guides', path: '/guides/', written: /^\/guides\/$/ },
+    { name: 'guide', path: '/guides/api/', written: /^\/guides\/(?!reference\/|contents\/)[^/]+\/$/ },
+    { name: 'reference', path: '/guides/reference/', written: /^\/guides\/reference\/$/ },
+    { name: 'headings', path: '/guides/contents/', written: /^\/guides\/contents\/$/ },
+    { name: 'nothing', path: '/404.html', written: /^\/404\.html$/ },
+    { name: 'trying', path: '/docs', written: /^\/docs\/$/, ready: '.opblock-tag', script: 600_000, foreign: true },
+    { name: 'for owners', path: `/owners/tools/${other}` },
+    { name: 'sign-in of operators', path: '/ops/login', script: TOOL },
+  ];
+}
