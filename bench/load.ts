@@ -106,8 +106,8 @@ function luaPost(paths: readonly string[], headers: Record<string, string>, bodi
 export function readWrk(stdout: string): Load {
   return {
     rps: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1] ?? 0),
-    p50: milliseconds(/50%\s+(\S+)/.exec(stdout)?.[1]),
-    p99: milliseconds(/99%\s+(\S+)/.exec(stdout)?.[1]),
+    p50: milliseconds(/^\s*50%\s+(\S+)/m.exec(stdout)?.[1]),
+    p99: milliseconds(/^\s*99%\s+(\S+)/m.exec(stdout)?.[1]),
     bad: Number(/Non-2xx or 3xx responses:\s+(\d+)/.exec(stdout)?.[1] ?? 0),
   };
 }

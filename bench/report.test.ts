@@ -32,7 +32,10 @@ test('answers that differ are told', () => {
 });
 
 test('what wrk prints is read in milliseconds', () => {
-  const printed = `  Latency Distribution
+  // A share that ends in the same digits stands above the line that is meant.
+  const printed = `    Latency     1.10ms    1.20ms  20.00ms   98.50%
+    Req/Sec     2.21k   120.00     2.50k    81.99%
+  Latency Distribution
      50%  812.00us
      75%    1.10ms
      99%    1.34s

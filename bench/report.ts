@@ -12,7 +12,9 @@ import { GOALS, type Peer } from './questions.ts';
 import type { Found, PartName, Parts, Results } from './results.ts';
 
 const count = (n: number) => Math.round(n).toLocaleString('en-US');
-const ms = (n: number) => (n < 10 ? n.toFixed(2) : n < 100 ? n.toFixed(1) : count(n));
+/** A time that a load generator did not print comes back from results.json as null. */
+const ms = (n: number | null) =>
+  n === null || Number.isNaN(n) ? 'not told' : n < 10 ? n.toFixed(2) : n < 100 ? n.toFixed(1) : count(n);
 const ratio = (n: number) => (n < 10 ? n.toFixed(2) : n < 100 ? n.toFixed(1) : count(n));
 const table = (head: string[], rows: string[][]) =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

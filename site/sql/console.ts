@@ -13,7 +13,9 @@ const root = by('sql');
 const form = by<HTMLFormElement>('sql-form');
 const editor = by<HTMLTextAreaElement>('sql-text');
 const [run, stop, link] = ['sql-run', 'sql-stop', 'sql-link'].map(by) as HTMLButtonElement[];
-const [status, wrong, result, table] = ['sql-status', 'sql-error', 'sql-result', 'sql-table'].map(by) as HTMLElement[];
+const [status, wrong, result, table, empty] = ['sql-status', 'sql-error', 'sql-result', 'sql-table', 'sql-empty'].map(
+  by,
+) as HTMLElement[];
 const [more, csv] = ['sql-more', 'sql-csv'].map(by) as HTMLButtonElement[];
 const { file = '', dataset = '' } = root.dataset;
 
@@ -77,6 +79,7 @@ async function ask(sql: string): Promise<void> {
   } catch (error) {
     status!.textContent = '';
     result!.hidden = true;
+    empty!.hidden = true;
     wrong!.hidden = false;
     complain(complaint(error));
   } finally {
@@ -106,6 +109,7 @@ function summary({ rows, more, columns }: Answer): string {
 
 function show(): void {
   if (answer === null) return;
+  empty!.hidden = true;
   result!.hidden = answer.columns.length === 0;
   const numeric = answer.columns.map(({ type }) => /^(Int|Uint|Float|Decimal)/i.test(type));
   const head = document.createElement('thead');
