@@ -12,8 +12,8 @@ import { mountOAuth } from './channels/oauth.ts';
 import { mountOps } from './channels/ops.ts';
 import { mountOwners } from './channels/owners.ts';
 import { mountRecover } from './channels/recover.ts';
-import { type NodeBindings, pathOf, readRequest, routedPath } from './channels/request.ts';
-import { errorResponse, preflight } from './channels/respond.ts';
+import { type Http, type NodeBindings, pathOf, readRequest, routedPath } from './channels/request.ts';
+import { errorReply, preflight, type Reply, responseOf } from './channels/respond.ts';
 import { mountRest } from './channels/rest.ts';
 import { FirstMatch } from './channels/router.ts';
 import { mountParts, mountStatic } from './channels/static.ts';
@@ -72,10 +72,16 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   mountDocuments(app, channel);
   mountRest(app, channel);
   mountStatic(app, channel);
-  app.onError((error, c) => {
+  const fail = failing(deps);
+  app.onError((error, c) => responseOf(fail(error, c)));
+  return app;
+}
+
+/** What is answered where a handler threw: the error that it is, reported. */
+export function failing({ gate, report }: Pick<AppDeps, 'gate' | 'report'>): (error: unknown, c: Http) => Reply {
+  return (error, c) => {
     const { accept, headers, request_id } = readRequest(gate, c);
     report(error, request_id);
-    return errorResponse(toApiError(error), { base_url: gate.base_url, request_id, accept, headers, resource: '' });
-  });
-  return app;
+    return errorReply(toApiError(error), { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+  };
 }

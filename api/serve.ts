@@ -14,7 +14,7 @@ import { loadPacks } from '../packs/index.ts';
 import { openAccess } from './access/open.ts';
 import { openOwners } from './access/owners/open.ts';
 import type { X402Settings } from './access/x402/open.ts';
-import { createApp } from './app.ts';
+import { createApp, failing } from './app.ts';
 import { directly } from './channels/direct.ts';
 import { directory } from './directory.ts';
 import type { Gate } from './execute.ts';
@@ -166,7 +166,7 @@ async function start(config: Config, log: Log): Promise<Started> {
   });
   const server = createServer(
     { maxHeaderSize: MAX_HEADER },
-    directly(app, getRequestListener(app.fetch), (error) => report(error, 'direct')),
+    directly(app, getRequestListener(app.fetch), failing({ gate, report })),
   );
   logRequests(server, log);
   server.listen(config.PORT, config.HOST);

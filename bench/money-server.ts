@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { memoryLimits } from '../api/access/limits.ts';
 import { openAccess } from '../api/access/open.ts';
-import { createApp } from '../api/app.ts';
+import { createApp, failing } from '../api/app.ts';
 import { directly } from '../api/channels/direct.ts';
 import { lendFrom } from '../api/lend.ts';
 import { EVERY_OPERATION } from '../api/operations/accounts.ts';
@@ -31,4 +31,4 @@ const gate = {
 };
 const report = (error: unknown) => void process.stderr.write(`${String(error)}\n`);
 const app = createApp({ gate, checkout: access.checkout, dist: config.DIST_DIR, started_at: now(), report });
-createServer(directly(app, getRequestListener(app.fetch), report)).listen(config.PORT, config.HOST);
+createServer(directly(app, getRequestListener(app.fetch), failing({ gate, report }))).listen(config.PORT, config.HOST);

@@ -9,7 +9,7 @@ import { type Bucket, memoryLimits } from '../api/access/limits.ts';
 import { openAccess } from '../api/access/open.ts';
 import { openOwners } from '../api/access/owners/open.ts';
 import type { X402Settings } from '../api/access/x402/open.ts';
-import { createApp } from '../api/app.ts';
+import { createApp, failing } from '../api/app.ts';
 import { directly } from '../api/channels/direct.ts';
 import { directory } from '../api/directory.ts';
 import type { Gate } from '../api/execute.ts';
@@ -225,7 +225,8 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   return {
     ask,
     fetch: app.fetch,
-    listener: (others = getRequestListener(app.fetch)) => directly(app, others, (error) => faults.push(error)),
+    listener: (others = getRequestListener(app.fetch)) =>
+      directly(app, others, failing({ gate, report: (error) => faults.push(error) })),
     async json(path, init) {
       const response = await ask(path, init);
       const text = await response.text();

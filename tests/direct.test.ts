@@ -3,7 +3,12 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { answeredBy, directly } from '../api/channels/direct.ts';
+import type { NodeBindings } from '../api/channels/request.ts';
+import type { Reply } from '../api/channels/respond.ts';
+import { FirstMatch } from '../api/channels/router.ts';
 import { type Listening, listening } from './agents/listening.ts';
 import { ADMIN, type TestApp, testApp } from './app.ts';
 import { everyQuestion } from './asked.ts';
@@ -224,4 +229,43 @@ test('a client that hangs up in the middle of a long answer gives back what it w
   }
   await expect.poll(() => app.lent(), { timeout: 10_000 }).toBe(0);
   expect(app.faults).toEqual([]);
+});
+
+test('a handler that throws, and an answer that cannot be sent, are answered 500', async () => {
+  const broken = new Hono<{ Bindings: NodeBindings }>({ router: new FirstMatch() });
+  const answers: Record<string, () => Promise<Reply>> = {
+    '/v1/throws': () => Promise.reject(new Error('broken')),
+    '/v1/unsendable': async () => ({ status: 200, headers: { 'X-Line': 'one\ntwo' }, body: 'text' }),
+    '/v1/breaks-off': async () => ({
+      status: 200,
+      headers: {},
+      body: new ReadableStream({
+        pull(controller) {
+          controller.enqueue(Buffer.from('beginning'));
+          controller.error(new Error('broken off'));
+        },
+      }),
+    }),
+  };
+  for (const [path, handler] of Object.entries(answers)) broken.on('GET', path, answeredBy(handler));
+  const told: string[] = [];
+  const listener = directly(
+    broken,
+    () => expect.fail('this is not the long way'),
+    (error) => {
+      told.push((error as Error).message);
+      return { status: 500, headers: {}, body: '{"error":"internal"}' };
+    },
+  );
+  const { base, stop } = await listening(app, listener);
+  try {
+    for (const path of ['/v1/throws', '/v1/unsendable']) {
+      const response = await fetch(base + path);
+      expect([path, response.status, await response.text()]).toEqual([path, 500, '{"error":"internal"}']);
+    }
+    await expect(fetch(`${base}/v1/breaks-off`).then((response) => response.text())).rejects.toThrow();
+    expect(told).toEqual(['broken', expect.stringContaining('Invalid character in header'), 'broken off']);
+  } finally {
+    await stop();
+  }
 });

@@ -23,26 +23,30 @@ export function answeredBy(handler: Handler): (c: Http) => Promise<Response> {
 }
 
 /**
- * The listener of a server: what can be is answered directly, the rest by `others`. Routes are the app's own. `report` is told of a handler that
- * threw; such a request ends without an answer, which handlers see to by themselves.
+ * The listener of a server: what can be is answered directly, the rest by `others`. Routes are the app's own. `fail` is what the app answers, and
+ * reports, where a handler threw or its answer cannot be sent.
  */
 export function directly(
   app: Hono<{ Bindings: NodeBindings }>,
   others: RequestListener,
-  report: (error: unknown) => void,
+  fail: (error: unknown, c: Http) => Reply,
 ): RequestListener {
   return (incoming, outgoing) => {
     const http = plain(incoming, outgoing);
     const found = http === null ? null : route(app, http);
     if (http === null || found === null) return others(incoming, outgoing);
     http.params = found.params;
-    found.handler(http).then(
-      (reply) => send(reply, outgoing, report),
-      (error: unknown) => {
-        report(error);
-        outgoing.destroy();
-      },
-    );
+    const failed = (error: unknown) => {
+      const reply = fail(error, http);
+      // Half an answer must not look like a whole one.
+      if (outgoing.headersSent) outgoing.destroy();
+      else send(reply, outgoing, failed);
+    };
+    found
+      .handler(http)
+      .then((reply) => send(reply, outgoing, failed))
+      .catch(failed)
+      .catch(() => outgoing.destroy());
   };
 }
 
@@ -130,16 +134,16 @@ class DirectHttp implements Http {
   }
 }
 
-function send({ status, headers, body }: Reply, outgoing: ServerResponse, report: (error: unknown) => void): void {
+function send({ status, headers, body }: Reply, outgoing: ServerResponse, failed: (error: unknown) => void): void {
   if (outgoing.destroyed) {
-    if (body instanceof ReadableStream) void body.cancel();
+    if (body instanceof ReadableStream) body.cancel().catch(() => {});
     return;
   }
   if (body instanceof ReadableStream) {
     outgoing.writeHead(status, headers);
     // A client that hangs up ends the body, which is no fault.
     pipeline(Readable.fromWeb(body as never), outgoing).catch((error: Error & { code?: string }) => {
-      if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') report(error);
+      if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') failed(error);
     });
     return;
   }
