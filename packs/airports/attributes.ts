@@ -74,7 +74,7 @@ export const attributes: Attributes = {
     type: 'enum',
     values: ['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA'],
     description:
-      'Continent: AF Africa, AN Antarctica, AS Asia, EU Europe, NA North America, OC Oceania, SA South America',
+      'Continent as the source has it, parts of Siberia with Europe: AF Africa, AN Antarctica, AS Asia, EU Europe, NA North America, OC Oceania, SA South America',
     example: 'EU',
   },
   timezone: { ...PUBLIC, type: 'enum', description: 'IANA time zone', example: 'Europe/Berlin' },
@@ -90,7 +90,7 @@ export const attributes: Attributes = {
     type: 'integer',
     unit: 'ft',
     description:
-      'Elevation above sea level in feet; figures of the source that count flights instead are not published',
+      'Elevation above sea level in feet; figures that count flights or lost their thousands are not published',
     example: 120,
     // No ground is higher than the upper bound, and no shore lower than the other.
     range: { min: -1500, max: 29_100 },

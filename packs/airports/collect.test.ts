@@ -1,4 +1,4 @@
-// The airports collector over three hand-written versions of its source: codes, cleaning, doubts.
+// The airports collector over hand-written versions of its source: codes, cleaning, doubts.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -68,7 +68,7 @@ describe('values', () => {
         continent: 'EU',
         timezone: 'Europe/Berlin',
         location: { lat: 54.1, lng: 10.2 },
-        elevation: 121,
+        elevation: 2121,
         runway_length: 6200,
         scheduled_service: true,
         website: 'https://www.musterfeld-airport.example/home',
@@ -110,8 +110,21 @@ describe('doubts', () => {
     expect(one?.confidence).toEqual({ elevation: 0.2 });
     expect(0.2).toBeLessThan(floor());
     expect(one?.evidence).toMatchObject({
-      elevation: 'airport ZZX1, version 3.0.1: version 2.0.0 said 120 ft; later figures are often counts of flights',
+      elevation: 'airport ZZX1, version 3.0.1: version 1.0.6 said 2120 ft; later figures are often counts of flights',
     });
+  });
+
+  test('an elevation that lost its thousands is that of version 1, and says so', async () => {
+    const one = (await read('2.0.0')).get('ZZX1');
+    expect(one?.values['elevation']).toBe(2120);
+    expect(one?.confidence).toBeUndefined();
+    expect(one?.evidence).toMatchObject({
+      elevation: 'airport ZXM, version 2.0.0: 120 ft, cut short; version 1.0.6 said 2120 ft',
+    });
+  });
+
+  test('version 1 is a witness and names no records', async () => {
+    expect([...(await read('1.0.6')).keys()]).toEqual([]);
   });
 
   test('a small correction and an airfield without IATA code are believed', async () => {

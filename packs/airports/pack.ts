@@ -22,7 +22,7 @@ export default definePack({
   keywords: ['airports', 'aviation', 'ICAO', 'IATA', 'runways', 'geography'],
   license: { name: 'CC-BY-4.0', url: 'https://creativecommons.org/licenses/by/4.0/' },
   attribution: 'Airport data: airport-data-js © Aashish Vivekanand, CC BY 4.0; cleaned and merged',
-  revision: 1,
+  revision: 2,
   sources: {
     'airport-data-js': {
       title: 'airport-data-js',
@@ -32,6 +32,12 @@ export default definePack({
       newest: 'airport-data-js',
       complete: true,
       pins: [
+        pin(
+          '1.0.6',
+          '2024-12-13T14:38:09Z',
+          'registry',
+          'sha512-maJD27ucD8Ik6EEkbUWOWVuLuQc4C0NpR0bm09PplwiURcqf/WSt88o+oxQ6ET4jlnz/DcimDnSwcaOt4wC5VQ==',
+        ),
         pin(
           '2.0.0',
           '2025-07-25T00:00:00Z',
@@ -61,7 +67,7 @@ export default definePack({
   },
   gone: { attribute: 'status', value: 'unlisted', confidence: 0.8 },
   group_by: 'country',
-  serving: { showcase: { per_group: 1 }, similar_differ_by: 'country' },
+  serving: { showcase: { per_group: 1 }, similar_differ_by: 'country', prominence: 'runway_length' },
   compare: ['type', 'runway_length', 'elevation', 'scheduled_service', 'timezone', 'website'],
   prices: { get: 0.002, search: 0.005, facts: 0.004, compare: 0.006, stats: 0.01 },
   schedule: '0 3 * * *',

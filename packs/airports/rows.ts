@@ -26,13 +26,27 @@ const RowShape = z.object({
   website: text,
 });
 
+/** Columns of numbers, which version 1 writes as text, and a position that it does not know as ''. */
+const NUMBERS = ['latitude', 'longitude', 'elevation_ft', 'runway_length'] as const;
+
+/** A row of version 1 as the later ones write it: its numbers are texts, all of them. */
+function counted(item: unknown): unknown {
+  if (typeof item !== 'object' || item === null || !('latitude' in item) || typeof item.latitude !== 'string')
+    return item;
+  const row: Record<string, unknown> = { ...item };
+  for (const name of NUMBERS) row[name] = row[name] === '' && name.endsWith('ude') ? 0 : number(row[name]);
+  return row;
+}
+
+const number = (text: unknown) => (/^-?\d+(\.\d+)?$/.test(String(text)) ? Number(text) : null);
+
 /** An airport as the source lists it; '' and null stand for what it does not know. */
 export type Row = z.output<typeof RowShape>;
 
 /** Version 4 carries gzip in base64. */
 const GZIP = /"gzip"\s*:\s*"([A-Za-z0-9+/=]+)"/;
 
-/** Versions 2 and 3 carry one string in jsonpack notation: `^@$` begins its list of objects and cannot stand in a value. */
+/** Versions 1 to 3 carry one string in jsonpack notation: `^@$` begins its list of objects and cannot stand in a value. */
 const PACKED = '^@$';
 
 /** The string literal around a position: the quotes that close it are the first ones without a backslash before them. */
@@ -57,14 +71,14 @@ function listOf(source: string): unknown {
 
 /**
  * All airports of an unpacked version, in the source's order. A row of another shape, or without any code, is left out
- * and told to `log`. Throws when the file or its packing is not what versions 2 to 4 have.
+ * and told to `log`. Throws when the file or its packing is not what versions 1 to 4 have.
  */
 export async function readRows(folder: string, log: (message: string) => void): Promise<Row[]> {
   const list = listOf(await readFile(join(folder, 'lib', 'index.js'), 'utf8'));
   if (!Array.isArray(list)) throw new SyntaxError('lib/index.js: expected a list of airports');
   const rows: Row[] = [];
   for (const [i, item] of list.entries()) {
-    const parsed = RowShape.safeParse(item);
+    const parsed = RowShape.safeParse(counted(item));
     if (parsed.success && (parsed.data.icao || parsed.data.iata)) rows.push(parsed.data);
     else log(`row ${i} left out: ${parsed.success ? 'no code' : parsed.error.issues[0]?.path.join('.')}`);
   }

@@ -12,11 +12,11 @@ async function index(version: string): Promise<string> {
   return `(()=>{var e={38(e){e.exports=JSON.parse('{"gzip":"${rows}"}')}};module.exports=e})();`;
 }
 
-/** Temporary folders of the three fixture versions, as a reading and its context ask for them. `told` fills with log lines. */
+/** Temporary folders of the fixture versions, as a reading and its context ask for them. `told` fills with log lines. */
 export async function readings() {
   const root = await mkdtemp(join(tmpdir(), 'airports-'));
   const told: string[] = [];
-  for (const version of ['2.0.0', '3.0.1', '4.0.0']) {
+  for (const version of ['1.0.6', '2.0.0', '3.0.1', '4.0.0']) {
     await mkdir(join(root, version, 'lib'), { recursive: true });
     await writeFile(join(root, version, 'lib', 'index.js'), await index(version));
   }
