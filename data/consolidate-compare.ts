@@ -24,8 +24,7 @@ export function agrees(attribute: Attribute, a: Value, b: Value): boolean {
       const x = bounds(a);
       const y = bounds(b);
       if (!x || !y) return false;
-      const close = (m: number, n: number) =>
-        Math.abs(m - n) <= attribute.tolerance * Math.max(Math.abs(m), Math.abs(n));
+      const close = (m: number, n: number) => isClose(attribute, m, n);
       // Who gives one number and who gives the range it lies in say the same with different care.
       const inside = (one: typeof x, range: typeof x) =>
         one.min === one.max && one.min >= range.min && one.min <= range.max;
@@ -43,6 +42,15 @@ export function agrees(attribute: Attribute, a: Value, b: Value): boolean {
     default:
       return a === b || fold(String(a)) === fold(String(b));
   }
+}
+
+const isClose = ({ tolerance }: Attribute, m: number, n: number) =>
+  Math.abs(m - n) <= tolerance * Math.max(Math.abs(m), Math.abs(n));
+
+/** Whether `a` is a range that begins at the plain number `b`: the same price, with the higher one that some pay. */
+export function extendsFrom(attribute: Attribute, a: Value, b: Value): boolean {
+  if (typeof b !== 'number' || typeof a !== 'object' || !('min' in a)) return false;
+  return a.min < a.max && isClose(attribute, a.min, b);
 }
 
 /** Longitudes compare across the date line. */

@@ -1,6 +1,6 @@
 // Several sources speak: the pack's rule picks one, agreement strengthens it, disagreement weakens it and asks a person.
 
-import { agrees, disputable } from './consolidate-compare.ts';
+import { agrees, disputable, extendsFrom } from './consolidate-compare.ts';
 import { disputeId, type Ground, type Outcome, type Question, round, trustOf, win } from './consolidate-model.ts';
 import { confirmedAt } from './consolidate-times.ts';
 import type { FactReason } from './model.ts';
@@ -20,6 +20,7 @@ interface Contender {
  * `trust`: the most trusted of those read within `apart_days` of the newest reading; the others are too old to count.
  * `newest`: the newer reading. A source less trusted than another counts from when it said so first: merely repeating itself, it does not
  * overturn what a better source has said since.
+ * Where the pick is a plain number that begins the range of a source no less trusted, the range is published: it tells more.
  */
 export function compete(question: Question, ground: Ground, at: number, candidates: number[], outcome: Outcome): void {
   const { attribute, statements, rule } = question;
@@ -29,7 +30,11 @@ export function compete(question: Question, ground: Ground, at: number, candidat
     trust: trustOf(question, ground, statements[position]!.source),
   }));
   const byNewest = rule.prefer === 'newest';
-  const winner = byNewest ? newest(question, contenders) : mostTrusted(contenders, ground);
+  const winner = fuller(
+    question,
+    contenders,
+    byNewest ? newest(question, contenders) : mostTrusted(contenders, ground),
+  );
   const approved = outcome.reasons[winner.position] === 'approved';
   let doubt = 1 - statements[winner.position]!.confidence;
   let reason: FactReason = contenders.length > 1 ? 'agreed' : 'more_trusted';
@@ -68,6 +73,15 @@ function newest({ statements }: Question, contenders: readonly Contender[]): Con
   const best = Math.max(...contenders.map(({ trust }) => trust));
   const since = ({ trust, read, position }: Contender) => (trust === best ? read : statements[position]!.at);
   return [...contenders].sort((a, b) => since(b) - since(a) || b.trust - a.trust)[0]!;
+}
+
+/** The pick, or the most trusted source whose range begins at its number. An older reading of the range is none the worse: the pick confirms it. */
+function fuller({ attribute, statements }: Question, contenders: readonly Contender[], pick: Contender): Contender {
+  const value = (each: Contender) => statements[each.position]!.value!;
+  const ranges = contenders.filter(
+    (each) => each.trust >= pick.trust && extendsFrom(attribute, value(each), value(pick)),
+  );
+  return ranges.sort((a, b) => b.trust - a.trust || b.read - a.read)[0] ?? pick;
 }
 
 /** Applies decided conflicts: the statement that a person turned down no longer competes. */

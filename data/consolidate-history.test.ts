@@ -34,6 +34,14 @@ describe('periods', () => {
     expect(told({ said })).toEqual({ periods, disputes: [] });
   });
 
+  test('a range and the number that begins it take no turns as one of them grows old', () => {
+    const said: Said[] = [
+      ['gold', 1, { min: 3, max: 6, currency: 'EUR' }],
+      ['tin', 60, 3],
+    ];
+    expect(told({ said }).periods).toEqual([[1, said[0]![2]]]);
+  });
+
   test('nothing published before the first value, nothing at all below the floor', () => {
     expect(told({ said: [['gold', 1, null]] }).periods).toEqual([]);
     expect(told({ said: [['gold', 1, 5, 0.1]] }).periods).toEqual([]);

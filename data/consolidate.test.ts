@@ -106,6 +106,38 @@ const CASES: Case[] = [
     disputes: [['conflict', 0, 1]],
   },
   {
+    about: 'the more trusted range that begins at a newer number, though it was read long before',
+    said: [
+      ['gold', 1, { min: 3, max: 6, currency: 'EUR' }],
+      ['tin', 60, 3],
+    ],
+    at: 70,
+    winner: 0,
+    confidence: 0.96,
+    reasons: ['agreed', 'agreed'],
+  },
+  {
+    about: 'a number within an old range, but not at its lower end, is newer',
+    said: [
+      ['gold', 1, { min: 3, max: 6, currency: 'EUR' }],
+      ['tin', 60, 4],
+    ],
+    at: 70,
+    winner: 1,
+    confidence: 0.96,
+    reasons: ['agreed', 'agreed'],
+  },
+  {
+    about: 'a range of the less trusted source does not replace the number',
+    said: [
+      ['gold', 1, 3],
+      ['tin', 5, { min: 3, max: 6, currency: 'EUR' }],
+    ],
+    winner: 0,
+    confidence: 0.96,
+    reasons: ['agreed', 'agreed'],
+  },
+  {
     about: 'two agree, one does not',
     said: [
       ['gold', 1, 100],

@@ -29,7 +29,8 @@ const identifying: Attributes = {
   },
   model_id: {
     type: 'string',
-    description: 'Id to send in a request to this provider. Case, dots and underscores do not tell two records apart',
+    description:
+      'Id to send in a request to this provider (openrouter wants one with the maker: openai/gpt-4.1). Case, dots and underscores do not tell two records apart',
     example: 'orion-2-mini',
     public: true,
     filterable: true,

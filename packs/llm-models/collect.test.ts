@@ -64,6 +64,14 @@ describe('genai-prices', () => {
     expect(evidence(mini, 'context_window')).toBe('context_window: 200000');
   });
 
+  test('an id copied from an address is decoded, and its prices are kept below the floor', async () => {
+    const tern = (await read('genai-prices', '0.0.72')).get('example.tern-v1:0');
+    expect(said(tern)).toMatchObject({ model_id: 'example.tern-v1:0', 'price.input': 220 });
+    expect(tern?.confidence).toMatchObject({ 'price.input': 0.2, 'price.output': 0.2 });
+    expect(0.2).toBeLessThan(pack.consolidation.floor);
+    expect(evidence(tern, 'price.input')).toContain('its id example.tern-v1%3A0 was copied unread');
+  });
+
   test('tiers and times of day are ranges, remarks and deprecation are kept', async () => {
     const models = await read('genai-prices', '0.0.72');
     expect(said(models.get('orion-long'))).toMatchObject({
@@ -99,7 +107,7 @@ describe('genai-prices', () => {
     at.told.length = 0;
     const models = await read('genai-prices', '0.0.72');
     expect([...models.keys()]).not.toContain('Orion.Embed-1');
-    expect(models.size).toBe(7);
+    expect(models.size).toBe(8);
     expect(at.told).toEqual(['genai-prices 0.0.72 has prices without attribute: magic_kcount']);
   });
 

@@ -8,7 +8,16 @@ import { ATTRIBUTE_OF_KEY } from './price-keys.ts';
 import { Prices, pricesOn } from './shapes.ts';
 import { vendorOf } from './vendor.ts';
 
-const Model = z.object({
+/** An id copied out of an address: `meta.llama3-8b-instruct-v1%3A0`. */
+function decoded(id: string): string {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id;
+  }
+}
+
+const Listed = z.object({
   id: z.string(),
   name: z.string().optional(),
   description: z.string().optional(),
@@ -17,6 +26,9 @@ const Model = z.object({
   price_comments: z.string().optional(),
   prices: Prices,
 });
+
+/** A model under its own id; `written` is the id as the source has it. */
+const Model = Listed.transform((listed) => ({ ...listed, id: decoded(listed.id), written: listed.id }));
 
 const Provider = z.object({
   id: z.string(),
@@ -62,6 +74,9 @@ function kindOf(model: Model): string | undefined {
   return /embed/i.test(`${model.id} ${model.name ?? ''}`) ? 'embedding' : undefined;
 }
 
+/** Confidence of a value that is kept and never published (the pack's floor is 0.3). */
+const DOUBTED = 0.2;
+
 function observe(reading: Reading, provider: Provider, model: Model): Observed {
   const identity = { provider: provider.id, model_id: model.id };
   const day = reading.observed_at.slice(0, 10);
@@ -80,7 +95,7 @@ function observe(reading: Reading, provider: Provider, model: Model): Observed {
     pricing_url: page,
   };
   const evidence: Record<string, string> = {
-    '*': `${model.id} in genai-prices ${reading.version}`,
+    '*': `${model.written} in genai-prices ${reading.version}`,
     vendor: maker?.how ?? '',
     kind: 'told from the word embed in the id or name',
     status: `deprecated: ${model.deprecated === true}`,
@@ -90,16 +105,21 @@ function observe(reading: Reading, provider: Provider, model: Model): Observed {
     pricing_url: 'pricing_urls[0] of the provider',
   };
   const free = model.id.endsWith(':free');
+  const confidence: Record<string, number> = { vendor: 0.7, kind: 0.6 };
   for (const [key, price] of pricesOn(model.prices, day)) {
     const attribute = ATTRIBUTE_OF_KEY.get(key);
     if (attribute === undefined || (price.value === 0 && !free)) continue;
     values[attribute] = price.value;
     evidence[attribute] = `${key}: ${price.words}${page === undefined ? '' : `; price page ${page}`}`;
+    if (model.id === model.written) continue;
+    // The one such entry, put right in 0.0.39, had prices a thousand times too high beside its id.
+    confidence[attribute] = DOUBTED;
+    evidence[attribute] += `; doubted, as its id ${model.written} was copied unread`;
   }
   return {
     identity,
     values,
-    confidence: { vendor: 0.7, kind: 0.6 },
+    confidence,
     source_url: genaiUrl(reading.version, provider.id),
     evidence,
   };
