@@ -56,6 +56,12 @@ test('references name real attributes of a fitting type', () => {
   `);
 });
 
+test('what tells how well known a record is, is a number that anyone may see', () => {
+  expect(wrong({ 'serving/prominence': 'name' })).toContain("'name' of type string");
+  expect(wrong({ 'serving/prominence': 'price.hire' })).toContain('not public');
+  expect(wrong({ 'serving/prominence': 'wieght' })).toContain("nearest   'weight'");
+});
+
 test('closed lists bind gone and tests; tests take the members of their kind', () => {
   const status = { type: 'enum', values: ['listed', 'gone'], description: 'Status', example: 'Listed', sla: 1 };
   expect(

@@ -2,7 +2,7 @@
 import { type Mistake, notOneOf, show } from './define-mistakes.ts';
 import type { PackDraft } from './define-shape.ts';
 import type { Attribute, AttributeType } from './model.ts';
-import { checkValue } from './schema.ts';
+import { checkValue, NUMERIC } from './schema.ts';
 
 type Add = (mistake: Omit<Mistake, 'file'>) => void;
 
@@ -23,7 +23,7 @@ export function checkReferences(sections: Sections, names: string[], checked: At
     if (names.length > 0 && !names.includes(name)) add(notOneOf(path, name, 'the name of an attribute', names));
     return known.get(name) ?? null;
   };
-  const ofType = (path: string, name: string, types: AttributeType[]): Attribute | null => {
+  const ofType = (path: string, name: string, types: readonly AttributeType[]): Attribute | null => {
     const found = attribute(path, name);
     if (found === null || types.includes(found.type)) return found;
     add({ path, found: `${show(name)} of type ${found.type}`, expected: `an attribute of type ${types.join(', ')}` });
@@ -50,6 +50,14 @@ export function checkReferences(sections: Sections, names: string[], checked: At
   }
   const differ = sections.serving?.similar_differ_by;
   if (differ) ofType('serving.similar_differ_by', differ, GROUPING);
+  const prominence = sections.serving?.prominence;
+  if (prominence) {
+    const known = ofType('serving.prominence', prominence, NUMERIC);
+    if (known && !known.public) {
+      const expected = 'a public attribute: anyone may ask for the best known first';
+      add({ path: 'serving.prominence', found: `${show(known.name)}, which is not public`, expected });
+    }
+  }
   sections.compare?.forEach((name, i, all) => {
     attribute(`compare.${i}`, name);
     if (all.indexOf(name) !== i) add({ path: `compare.${i}`, found: `${show(name)} twice`, expected: 'each once' });
@@ -67,7 +75,7 @@ export function checkReferences(sections: Sections, names: string[], checked: At
   }
 }
 
-type OfType = (path: string, name: string, types: AttributeType[]) => Attribute | null;
+type OfType = (path: string, name: string, types: readonly AttributeType[]) => Attribute | null;
 
 function checkIdentity(sections: Sections, ofType: OfType, add: Add): void {
   sections.identity?.attributes.forEach((name, i, all) => {

@@ -153,6 +153,7 @@ export const PackShape = object({
   serving: object({
     showcase: object({ per_group: whole('a whole number from 1 to 20', 1, 20) }),
     similar_differ_by: attribute.nullable().default(null),
+    prominence: attribute.nullable().default(null),
   }),
   compare: list(attribute, 'a list of attribute names').min(1, 'at least one attribute name'),
   prices: object({ search: eur, get: eur, facts: eur, prices: eur.optional(), compare: eur, stats: eur }),

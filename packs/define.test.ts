@@ -11,7 +11,7 @@ test('the least pack gets every default', () => {
     revision: 1,
     gone: null,
     quality: { completeness: 0.5, confidence: 0.3, freshness: 0.2 },
-    serving: { showcase: { per_group: 1 }, similar_differ_by: null },
+    serving: { showcase: { per_group: 1 }, similar_differ_by: null, prominence: null },
     consolidation: { floor: 0.3, apart_days: 30, penalty: 0.2 },
     owner: { domain: null, shared_domain_bound: 5 },
     tests: [],

@@ -2,11 +2,11 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifies } from '../tests/verifies.ts';
-import { loadPack, loadPacks, PackError } from './index.ts';
+import { loadPack, loadPacks, PackDirsError, PackError, packFolders } from './index.ts';
 
 verifies('pack.folder', 'pack.import', 'pack.id', 'pack.checked');
 
@@ -102,13 +102,35 @@ describe('wrong packs', () => {
         found     no such folder
         expected  a pack folder"
     `);
-    expect(await said(loadPacks([join(temp, 'nowhere')]))).toMatchInlineSnapshot(`
-      "1 mistake in pack <temp>/nowhere
+  });
 
-      <temp>/nowhere
-        found     no such folder
-        expected  a folder of packs"
-    `);
+  test('PACK_DIRS that leads to no pack is one line that names it', async () => {
+    const nowhere = join(temp, 'nowhere');
+    await expect(loadPacks([nowhere])).rejects.toThrow(new PackDirsError(`PACK_DIRS: there is no folder ${nowhere}`));
+    const itself = resolve('tests/packs/tools');
+    const parent = `PACK_DIRS: ${itself} is itself a pack; name the folder that holds it, ${resolve('tests/packs')}`;
+    await expect(loadPacks([itself])).rejects.toThrow(new PackDirsError(parent));
+    await mkdir(join(temp, 'empty/notes'), { recursive: true });
+    const empty = join(temp, 'empty');
+    const none = `PACK_DIRS: no folder with a pack.ts in ${empty}`;
+    await expect(loadPacks([empty])).rejects.toThrow(new PackDirsError(none));
+    expect(await loadPacks([empty, 'tests/packs'])).toHaveLength(2);
+    // Our own folder of packs has a pack.ts that is no pack.
+    expect((await packFolders(['packs'])).map((folder) => basename(folder))).toEqual([
+      'airports',
+      'llm-models',
+      'places',
+    ]);
+  });
+
+  test('what cannot be parsed is told with its line', async () => {
+    const at = await copy('unparsed');
+    await writeFile(join(at, 'collect.ts'), 'export const one = 1;\n\nexport default { read( { };\n');
+    const script = `const { loadPack } = await import(${JSON.stringify(resolve('packs/index.ts'))});
+      await loadPack(${JSON.stringify(at)}).catch((error) => console.log(error.message));`;
+    const node = ['--input-type=module', '--no-warnings', '--eval', script];
+    const { stdout } = await promisify(execFile)(process.execPath, node, { cwd: temp });
+    expect(stdout).toContain(`${at}/collect.ts: line 3\n  found     SyntaxError: `);
   });
 
   test('reserved and malformed ids', async () => {
@@ -167,7 +189,7 @@ describe('wrong packs', () => {
         found     {"title":1}
         expected  export default definePack({ … })
 
-      <temp>/exports/collect.ts
+      <temp>/exports/collect.ts: line 1
         found     Error: no
         expected  a module that can be imported"
     `);

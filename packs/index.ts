@@ -1,7 +1,7 @@
 // Loading packs from folders anywhere: pack.ts, collect.ts, samples.json, record.md and guide.md become one checked Pack.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDefinition, type PackDefinition } from './define.ts';
 import { checkSamples, checkTemplate } from './define-files.ts';
@@ -81,6 +81,14 @@ export async function loadPack(folder: string): Promise<Pack> {
 
 type Tell = (file: string, found: Omit<Mistake, 'file'>[]) => void;
 
+/** `line 12`, where an error says at which line of the file it is; else ''. */
+function lineOf(error: unknown, path: string): string {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  const at = stack.indexOf(`${path}:`);
+  const line = at < 0 ? undefined : /^\d+/.exec(stack.slice(at + path.length + 1))?.[0];
+  return line === undefined ? '' : `line ${line}`;
+}
+
 async function loadModule(folder: string, file: string, told: Tell): Promise<unknown> {
   const path = join(folder, file);
   if ((await kindOf(path)) !== 'file') {
@@ -92,7 +100,7 @@ async function loadModule(folder: string, file: string, told: Tell): Promise<unk
     return loaded.default;
   } catch (error) {
     const found = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    told(file, [{ path: '', found, expected: 'a module that can be imported' }]);
+    told(file, [{ path: lineOf(error, path), found, expected: 'a module that can be imported' }]);
     return null;
   }
 }
@@ -146,29 +154,45 @@ function readSamples(written: string, definition: PackDefinition, told: Tell): P
   return samples;
 }
 
+/** PACK_DIRS that leads to no pack, in one line that names it. */
+export class PackDirsError extends Error {}
+
 /**
- * Loads the packs in the sub-folders of PACK_DIRS that hold a pack.ts, sorted by id. Throws PackError for the first
- * wrong pack, and when two folders claim the same id.
+ * The sub-folders of PACK_DIRS that hold a pack.ts, by id and then in the order of PACK_DIRS. Throws PackDirsError where a folder is missing or is
+ * itself a pack, and where there is no pack at all.
  */
-export async function loadPacks(dirs: string[]): Promise<Pack[]> {
-  const folders = new Map<string, string>();
+export async function packFolders(dirs: readonly string[]): Promise<string[]> {
+  const folders = new Set<string>();
   for (const dir of dirs) {
-    const entries = await readdir(dir, { withFileTypes: true }).catch(() => null);
-    if (entries === null) {
-      throw new PackError(dir, [{ file: '', path: '', found: 'no such folder', expected: 'a folder of packs' }]);
+    const names = await readdir(dir).catch(() => null);
+    if (names === null) throw new PackDirsError(`PACK_DIRS: there is no folder ${dir}`);
+    let held = 0;
+    for (const name of names) {
+      if ((await kindOf(join(dir, name, 'pack.ts'))) !== 'file') continue;
+      held += 1;
+      folders.add(resolve(dir, name));
     }
-    for (const { name } of entries.sort((a, b) => byCodePoint(a.name, b.name))) {
-      const folder = resolve(dir, name);
-      if ((await kindOf(join(folder, 'pack.ts'))) !== 'file') continue;
-      const other = folders.get(name);
-      if (other !== undefined && other !== folder) {
-        const found = `the id ${show(name)}, which ${other} has too`;
-        throw new PackError(folder, [{ file: '', path: '', found, expected: 'an id of its own' }]);
-      }
-      folders.set(name, folder);
+    // A folder of packs may have a pack.ts for other things, as ours has.
+    if (held === 0 && (await kindOf(join(dir, 'pack.ts'))) === 'file') {
+      throw new PackDirsError(
+        `PACK_DIRS: ${dir} is itself a pack; name the folder that holds it, ${dirname(resolve(dir))}`,
+      );
     }
   }
+  if (folders.size === 0) throw new PackDirsError(`PACK_DIRS: no folder with a pack.ts in ${dirs.join(', ')}`);
+  return [...folders].sort((a, b) => byCodePoint(basename(a), basename(b)));
+}
+
+/** Loads the packs of PACK_DIRS, sorted by id. Throws PackError for the first wrong pack, and when two folders claim the same id. */
+export async function loadPacks(dirs: readonly string[]): Promise<Pack[]> {
+  const folders = await packFolders(dirs);
+  for (const [i, folder] of folders.entries()) {
+    const other = folders[i - 1];
+    if (other === undefined || basename(other) !== basename(folder)) continue;
+    const found = `the id ${show(basename(folder))}, which ${other} has too`;
+    throw new PackError(folder, [{ file: '', path: '', found, expected: 'an id of its own' }]);
+  }
   const packs: Pack[] = [];
-  for (const name of [...folders.keys()].sort(byCodePoint)) packs.push(await loadPack(folders.get(name)!));
+  for (const folder of folders) packs.push(await loadPack(folder));
   return packs;
 }

@@ -180,7 +180,12 @@ export interface Pack {
   gone: { attribute: string; value: string; confidence: number } | null;
   quality: { completeness: number; confidence: number; freshness: number };
   group_by: string;
-  serving: { showcase: { per_group: number }; similar_differ_by: string | null };
+  serving: {
+    showcase: { per_group: number };
+    similar_differ_by: string | null;
+    /** Public number that is the greater the better known a record is; null: none is. */
+    prominence: string | null;
+  };
   compare: string[];
   /** Micro-euros per call. */
   prices: Record<PricedOperation, number>;

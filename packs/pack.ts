@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Collector } from './model.ts';
 
 export { default as slugify } from '@sindresorhus/slugify';
+export { csvRows } from './csv.ts';
 export { definePack } from './define.ts';
 export type {
   CollectContext,

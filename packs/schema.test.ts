@@ -29,6 +29,22 @@ describe('checkValue', () => {
     expect(value('text', 5)).toBe('expected a text');
   });
 
+  test('marks that turn the direction or take no room go, in texts and lists; joiners of letters stay', () => {
+    expect(value('string', '\ufeffa\u202eb\u2066c\u2069\u200bd')).toBe('abcd');
+    expect(value('strings', ['a\u200b', 'a', '\u202a'])).toEqual(['a']);
+    expect(value('string', '\u200b')).toBe('expected a text');
+    expect(value('text', 'می\u200cخواهم')).toBe('می\u200cخواهم');
+  });
+
+  test('a text has an end', () => {
+    expect(value('string', 'a'.repeat(2000))).toHaveLength(2000);
+    expect(value('string', 'a'.repeat(2001))).toBe('expected a text of at most 2,000 characters');
+    expect(value('enum', 'a'.repeat(2001))).toBe('expected a text of at most 2,000 characters');
+    expect(value('strings', ['a', 'a'.repeat(2001)])).toBe('expected a list of texts of at most 2,000 characters each');
+    expect(value('text', 'a'.repeat(50_000))).toHaveLength(50_000);
+    expect(value('text', 'a'.repeat(50_001))).toBe('expected a text of at most 50,000 characters');
+  });
+
   test('an enum takes the spelling of its closed list', () => {
     const values = ['listed', 'außer Dienst'];
     expect(value('enum', ' LISTED ', { values })).toBe('listed');

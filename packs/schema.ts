@@ -6,10 +6,23 @@ import { fold } from './text.ts';
 /** A value ready to be stored, or why it cannot be. `reason` completes the sentence "expected …". */
 export type CheckedValue = { ok: true; value: Value } | { ok: false; reason: string };
 
-/** White space of any kind is one space, control characters and broken surrogates go, composed form (NFC). */
+/**
+ * Marks that nobody sees: they turn the direction of what follows them, also of a page around the value, or make two unlike texts look alike. Those that
+ * join letters (U+200C, U+200D) are part of how some scripts are written, and stay.
+ */
+const UNSEEN = /[\u200b\u202a-\u202e\u2066-\u2069\ufeff]/gu;
+
+/** Characters of one line, and of a `text`: more is no value for a table but a document of its own. */
+const LONGEST = { line: 2_000, text: 50_000 };
+
+/** The most characters that a value of the type may have. */
+export const longest = (type: AttributeType): number => (type === 'text' ? LONGEST.text : LONGEST.line);
+
+/** White space of any kind is one space, control characters, unseen marks and broken surrogates go, composed form (NFC). */
 export function clean(text: string): string {
   return text
     .toWellFormed()
+    .replace(UNSEEN, '')
     .normalize('NFC')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
@@ -20,7 +33,16 @@ function round(value: number): number {
   return Number(value.toPrecision(10)) + 0;
 }
 
-const text = (expected: string) => z.string({ error: expected }).transform(clean).pipe(z.string().min(1, expected));
+const text = (expected: string, most = LONGEST.line) =>
+  z
+    .string({ error: expected })
+    .transform(clean)
+    .pipe(
+      z
+        .string()
+        .min(1, expected)
+        .max(most, `${expected} of at most ${most.toLocaleString('en-US')} characters`),
+    );
 
 const numberIn = (range: Attribute['range'], expected: string, normalise: (value: number) => number = round) =>
   z
@@ -45,7 +67,10 @@ const date = z.iso.date({ error: 'a date, YYYY-MM-DD' });
 const strings = z
   .array(z.string({ error: 'a list of texts' }), { error: 'a list of texts' })
   .transform((list) => [...new Set(list.map(clean).filter((entry) => entry !== ''))])
-  .refine((list) => list.length > 0, { error: 'a list of at least one text' });
+  .refine((list) => list.length > 0, { error: 'a list of at least one text' })
+  .refine((list) => list.every((entry) => entry.length <= LONGEST.line), {
+    error: `a list of texts of at most ${LONGEST.line.toLocaleString('en-US')} characters each`,
+  });
 
 const degrees = (limit: number, name: string) =>
   z
@@ -95,7 +120,7 @@ function valueSchema(attribute: Attribute): z.ZodType<Value> {
   switch (attribute.type) {
     case 'string':
     case 'text':
-      return text('a text');
+      return text('a text', longest(attribute.type));
     case 'enum':
       return oneOf(attribute.values);
     case 'url':

@@ -1,21 +1,16 @@
 // /docs in a real browser: everything from this host, no report of its policy, every operation there, light and dark.
-import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { serve } from '@hono/node-server';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApp, testApp } from './app.ts';
+import { NONE, openBrowser, picture } from './browser.ts';
 import { verifies } from './verifies.ts';
 
-/** Debian's name first; without a browser the tests say so. */
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 /** Swagger UI looks for a special field of dates, has none, and takes the plain one. */
 const HARMLESS = /Could not find component: JsonSchema_string_date/;
-/** Pictures to look at, where a folder is named. */
-const PICTURES = process.env['TEST_PICTURES'];
 
 let app: TestApp;
-let browser: Browser | undefined;
+let browser: Browser | null;
 let server: ReturnType<typeof serve>;
 let base: string;
 beforeAll(async () => {
@@ -26,7 +21,7 @@ beforeAll(async () => {
       listening();
     });
   });
-  if (CHROMIUM) browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  browser = await openBrowser();
 });
 afterAll(async () => {
   await browser?.close();
@@ -40,7 +35,7 @@ const REPORT = `document.addEventListener('securitypolicyviolation', ({ violated
 
 test('comes from here alone, breaks no policy, shows every operation, light and dark, wide and narrow', async (context) => {
   verifies('discovery.docs');
-  if (!browser) return context.skip('no Chromium is installed');
+  if (!browser) return context.skip(NONE);
   const page: Page = await browser.newPage({ colorScheme: 'light', viewport: { width: 1200, height: 900 } });
   page.setDefaultTimeout(180_000);
   const asked: string[] = [];
@@ -88,9 +83,3 @@ test('its policy allows this host alone', async () => {
   const html = await response.text();
   expect(html).not.toMatch(/<script>|<style|(src|href)="https?:\/\//);
 });
-
-async function picture(page: Page, name: string): Promise<void> {
-  if (!PICTURES) return;
-  mkdirSync(PICTURES, { recursive: true });
-  await page.screenshot({ path: join(PICTURES, `${name}.png`) });
-}

@@ -35,6 +35,12 @@ export function callsTable(operations: readonly Operation[], pack: Pack | null):
     '',
     'free',
   ];
+  const files = [
+    'all public values of all records in one file, with their sources; without them public.duckdb, a database, beside it',
+    new Markup(`\`/files/${pack?.id ?? '{dataset}'}/public.parquet\``),
+    '',
+    'free',
+  ];
   const offered = operations.filter(({ answerable }) => pack === null || answerable?.(pack) !== false);
   const rows = offered.flatMap((operation) =>
     (operation.answers ?? []).map(({ want, query, open = false }) => ({
@@ -47,7 +53,7 @@ export function callsTable(operations: readonly Operation[], pack: Pack | null):
       ],
     })),
   );
-  const sorted = [...rows, { rank: 0, row: page }].sort((a, b) => a.rank - b.rank);
+  const sorted = [...rows, { rank: 0, row: page }, { rank: 0, row: files }].sort((a, b) => a.rank - b.rank);
   return table(
     ['you want', 'GET', 'tool', 'EUR'],
     sorted.map(({ row }) => row),

@@ -1,4 +1,4 @@
-// GET /v1/{ds}/examples: real records, complete and free: the best of each group (pack: group_by, showcase.per_group).
+// GET /v1/{ds}/examples: real records, complete and free: the best known of each group, else the best (pack: group_by, serving).
 import { z } from 'zod';
 import { once } from '../../data/filters.ts';
 import type { PublicRecord } from '../../data/model.ts';
@@ -21,12 +21,12 @@ const GROUPS = 500;
 /** Records shown at about most where no group is named: with a group for each country, all of them were more than a megabyte. */
 const SHOWN = 60;
 
-/** Ordinals of the best records of one group. */
+/** Ordinals of the records that stand for a group: the best known, where something tells that, else the best. */
 async function best({ engine, pack }: Release, value: Value): Promise<number[]> {
   const wanted = typeof value === 'string' ? fold(value) : (value as number | boolean);
   const { ordinals } = await engine.search({
     where: [{ kind: 'any', attribute: pack.group_by, values: [wanted] }],
-    sort: { key: 'quality', descending: true },
+    sort: { key: pack.serving.prominence ?? 'quality', descending: true },
     after: null,
     limit: pack.serving.showcase.per_group,
     total: false,

@@ -28,9 +28,11 @@ function grammar(pack: Pack): string {
     ['`ids=a,b` `updated_since=time` `min_quality=0.8`', 'as they say'],
   ];
   const rows = written.map((cells) => cells.map((text) => new Markup(text)));
+  const { prominence } = pack.serving;
+  const known = prominence === null ? '' : `\`-${prominence}\` puts the best known first, `;
   return blocks(
     table(['filter', 'keeps records where'], rows),
-    'All must hold. Letter case and accents never matter; an unknown name is an error that suggests the nearest. `sort=-a` is descending, `sort=a` ascending, `-quality` the default; records without the field come last. `limit` 1 to 100 (20); `cursor` from the page before; `total=true` counts.',
+    `All must hold. Letter case and accents never matter; an unknown name is an error that suggests the nearest. \`sort=-a\` is descending, \`sort=a\` ascending, \`-quality\` the default; ${known}records without the field come last. \`limit\` 1 to 100 (20); \`cursor\` from the page before; \`total=true\` counts.`,
   ).trim();
 }
 
@@ -87,6 +89,7 @@ function guideText(release: Release, ctx: Context): string {
       `- [Schema with every filter](${base_url}/v1/${pack.id}/schema)`,
       `- [Fictional samples](${base_url}/v1/${pack.id}/samples)`,
       `- [Public values of all records](${base_url}/v1/${pack.id}/llms-full.txt)`,
+      `- [The same as a table, with sources](${base_url}/files/${pack.id}/public.parquet), [as a database](${base_url}/files/${pack.id}/public.duckdb), free`,
       `- [The register](${base_url}/llms.txt)`,
       `- [Page for people](${datasetUrl(base_url, pack.id)})`,
     ].join('\n'),

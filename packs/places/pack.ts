@@ -46,7 +46,7 @@ export default definePack({
   consolidation: { floor: 0.3, apart_days: 30, penalty: 0.2, rule: () => ({ prefer: 'newest' }) },
   gone: { attribute: 'status', value: 'unlisted', confidence: 0.8 },
   group_by: 'country',
-  serving: { showcase: { per_group: 1 }, similar_differ_by: 'country' },
+  serving: { showcase: { per_group: 1 }, similar_differ_by: 'country', prominence: 'population' },
   compare: ['population', 'elevation', 'timezone', 'feature', 'admin1', 'location'],
   prices: { get: 0.001, search: 0.003, facts: 0.002, compare: 0.004, stats: 0.01 },
   schedule: '0 3 * * *',

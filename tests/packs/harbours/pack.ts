@@ -128,7 +128,7 @@ export default definePack({
   gone: { attribute: 'coast', value: 'inland', confidence: 0.5 },
   quality: { completeness: 0.6, confidence: 0.2, freshness: 0.2 },
   group_by: 'coast',
-  serving: { showcase: { per_group: 1 } },
+  serving: { showcase: { per_group: 1 }, prominence: 'depth' },
   compare: ['depth', 'berths', 'fuel', 'position'],
   prices: { search: 0.003, get: 0.001, facts: 0.002, compare: 0.004, stats: 0.01 },
   schedule: '30 4 * * 1',

@@ -1,0 +1,25 @@
+// CSV as publishers have it, read by the names of its header.
+import { expect, test } from 'vitest';
+import { csvRows } from './csv.ts';
+
+const rows = (text: string, delimiter?: ',' | ';' | '\t') => [...csvRows(text, delimiter)];
+
+test('quotes, doubled quotes, delimiters and line ends inside, either line end, a byte order mark, no last line end', () => {
+  const text = '\ufeffname, note\r\n"a, b","say ""hi""\nthere"\r\n\nplain,2';
+  expect(rows(text)).toEqual([
+    { name: 'a, b', note: 'say "hi"\nthere' },
+    { name: 'plain', note: '2' },
+  ]);
+});
+
+test('an empty field, and one that a short row lacks, is undefined', () => {
+  expect(rows('a;b;c\n1;;\n2', ';')).toEqual([{ a: '1' }, { a: '2' }]);
+  expect(rows('a\tb\nx y\t"1"', '\t')).toEqual([{ a: 'x y', b: '1' }]);
+  expect(rows('a,b\n')).toEqual([]);
+  expect(rows('')).toEqual([]);
+});
+
+test('a row that does not fit its header is told of with its line', () => {
+  expect(() => rows('a,b\n"1\n2",3\n4,5,6')).toThrow('line 4 of the CSV has 3 fields, and its header 2');
+  expect(() => rows('a,b\n"1"x,2')).toThrow('line 2 of the CSV: "x,2" follows a closing quote');
+});
