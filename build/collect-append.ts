@@ -8,8 +8,8 @@ import { putInPlace } from '../data/write/atomic.ts';
 import { type Columns, type Duck, fromLines, named, quoted } from '../data/write/duck.ts';
 import { LineWriter } from '../data/write/lines.ts';
 import type { Pack } from '../packs/model.ts';
-import type { Parked } from './collect-observe.ts';
 import type { Planned, SourcePlan } from './collect-plan.ts';
+import { type Parked, parkedFile } from './collect-told.ts';
 
 export interface News {
   pack: Pack;
@@ -67,7 +67,7 @@ export async function append(duck: Duck, dataDir: string, work: string, run: str
   await writeReadings(duck, join(work, 'readings'), readings, run, news);
   if (news.parked.length > 0) {
     const lines = news.parked.map((each) => `${JSON.stringify(each)}\n`);
-    await writeFile(join(folder, `${run}.parked.jsonl`), lines.join(''));
+    await writeFile(parkedFile(dataDir, news.pack.id, run), lines.join(''));
   }
   await putInPlace(facts, join(folder, `${run}.facts.parquet`));
   await putInPlace(readings, join(folder, `${run}.readings.parquet`));

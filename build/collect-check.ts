@@ -1,6 +1,6 @@
 // Normalises what collectors say, by the rules of packs/schema.ts but without their cost for values that are plainly right already.
 import type { Attribute, Value } from '../packs/model.ts';
-import { type CheckedValue, checkValue, clean } from '../packs/schema.ts';
+import { type CheckedValue, checkValue, clean, longest } from '../packs/schema.ts';
 
 /** Printable ASCII with single spaces inside: nothing that `clean` would change. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
@@ -22,13 +22,15 @@ export function checker(attribute: Attribute): (raw: unknown) => CheckedValue {
   };
   switch (attribute.type) {
     case 'string':
-    case 'text':
+    case 'text': {
+      const most = longest(attribute.type);
       return (raw) => {
-        if (typeof raw !== 'string') return checkValue(attribute, raw);
+        if (typeof raw !== 'string' || raw.length > most) return checkValue(attribute, raw);
         if (PLAIN.test(raw)) return { ok: true, value: raw };
         const value = clean(raw);
-        return value === '' ? checkValue(attribute, raw) : { ok: true, value };
+        return value === '' || value.length > most ? checkValue(attribute, raw) : { ok: true, value };
       };
+    }
     case 'integer':
     case 'number':
     case 'price':

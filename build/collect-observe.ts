@@ -8,16 +8,7 @@ import { clean } from '../packs/schema.ts';
 import { checker } from './collect-check.ts';
 import type { Planned } from './collect-plan.ts';
 import { type Account, hash53, type Records } from './collect-state.ts';
-
-/** A value that could not be taken, and why. */
-export interface Parked {
-  source: string;
-  version: string;
-  record: string;
-  attribute: string;
-  value: unknown;
-  expected: string;
-}
+import { LeftOut, type Parked } from './collect-told.ts';
 
 /** What is known of the dataset's records before and during a run. */
 export interface Known {
@@ -29,12 +20,20 @@ export interface Known {
   accounts: ReadonlyMap<string, Account>;
 }
 
-const LONGEST = { evidence: 500, url: 2000 };
+/** Thrown at the end of a reading of which not one row says which record it is about. */
+export class Unidentified extends Error {}
+
+/** Nothing that a reader would see. */
+const blank = (value: unknown) =>
+  value === undefined || value === null || (typeof value === 'string' && !/[^\s\p{C}]/u.test(value));
+
+const LONGEST = { evidence: 500, url: 2000, parked: 2000 };
 
 /** Writes the facts of readings, one after the other, in order of their time. */
 export class Observer {
   readonly parked: Parked[] = [];
   parkedCount = 0;
+  readonly left = new LeftOut();
   readonly #pack: Pack;
   readonly #known: Known;
   readonly #facts: LineWriter;
@@ -46,6 +45,9 @@ export class Observer {
   #reading: Planned | null = null;
   /** Counts the readings from 1. */
   #turn = 0;
+  /** Rows of the reading so far, and those of them that name no record. */
+  #rows = 0;
+  #nameless = 0;
   /** Record numbers by key, so that a key is hashed once. */
   readonly #keys = new Map<string, number>();
 
@@ -63,12 +65,24 @@ export class Observer {
   begin(reading: Planned): void {
     this.#reading = reading;
     this.#turn++;
+    this.#rows = 0;
+    this.#nameless = 0;
   }
 
-  /** Takes what the reading says of one record. A record named twice in a reading says what it said first. */
+  /**
+   * Takes what the reading says of one record. A record named twice in a reading says what it said first. A row without all that identifies a
+   * record is left out: joined, what is there would make one record of many.
+   */
   take(observed: Observed): void {
     const reading = this.#reading!;
     const { identity, values } = observed;
+    this.#rows++;
+    const lacking = this.#pack.identity.attributes.find((name) => blank(identity?.[name]));
+    if (lacking !== undefined) {
+      this.#nameless++;
+      this.left.lacks(reading, lacking, this.#rows);
+      return;
+    }
     let key: string;
     try {
       key = this.#pack.identity.key(identity);
@@ -88,7 +102,11 @@ export class Observer {
     for (let i = 0; i < this.#pack.attributes.length; i++) {
       const attribute = this.#pack.attributes[i]!;
       const raw = values[attribute.name];
-      if (raw === undefined || raw === null || account.saidIn(record, i, this.#turn)) continue;
+      if (raw === undefined || raw === null) continue;
+      if (account.saidIn(record, i, this.#turn)) {
+        if (!attribute.once && this.#differs(account, record, i, raw)) this.left.twice(reading, record, key);
+        continue;
+      }
       const result = this.#checks[i]!(raw);
       if (!result.ok) {
         this.#park(key, attribute.name, raw, result.reason);
@@ -118,7 +136,15 @@ export class Observer {
   /** Ends the reading: values no longer said are withdrawn, and records that a complete source dropped are told of. */
   end(): void {
     const reading = this.#reading!;
-    const { gone, attributes } = this.#pack;
+    const { gone, attributes, identity } = this.#pack;
+    if (this.#rows > 0 && this.#nameless === this.#rows) {
+      const rows =
+        this.#rows === 1 ? 'its one row lacks' : `all of its ${this.#rows.toLocaleString('en-US')} rows lack`;
+      const [only, ...more] = identity.attributes;
+      const needed =
+        more.length === 0 ? `${only}, which identifies` : `a part of ${identity.attributes.join(', ')}, which identify`;
+      throw new Unidentified(`${rows} ${needed} a record`);
+    }
     const account = this.#known.accounts.get(reading.source)!;
     const home = this.#home.get(reading.source)!;
     const trust = this.#trust.get(reading.source)!;
@@ -136,6 +162,12 @@ export class Observer {
       if (!account.say(record, column, hash53(text), this.#turn)) continue;
       this.#write(id, gone.attribute, text, attributes[column]!.unit, home, gone.confidence, 'no longer listed');
     }
+  }
+
+  /** Whether a value is other than what this reading said before. */
+  #differs(account: Account, record: number, attribute: number, raw: unknown): boolean {
+    const result = this.#checks[attribute]!(raw);
+    return result.ok && hash53(JSON.stringify(result.value)) !== account.hash(record, attribute);
   }
 
   #number(key: string): number {
@@ -189,7 +221,10 @@ export class Observer {
   #park(record: string, attribute: string, value: unknown, expected: string): void {
     const { source, version } = this.#reading!;
     this.parkedCount++;
-    if (this.parked.length < 1000) this.parked.push({ source, version, record, attribute, value, expected });
+    if (this.parked.length >= 1000) return;
+    const long = typeof value === 'string' && value.length > LONGEST.parked;
+    const shown = long ? `${value.slice(0, LONGEST.parked).toWellFormed()}… (${value.length} characters)` : value;
+    this.parked.push({ source, version, record, attribute, value: shown, expected });
   }
 }
 

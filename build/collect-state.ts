@@ -85,6 +85,11 @@ export class Account {
     return this.#cells[record * this.#width + attribute] !== 0;
   }
 
+  /** The hash of what is said of the cell; 0: nothing. */
+  hash(record: number, attribute: number): number {
+    return this.#cells[record * this.#width + attribute]!;
+  }
+
   /** Notes what a reading says; tells whether it is news. */
   say(record: number, attribute: number, hash: number, reading: number): boolean {
     const at = record * this.#width + attribute;

@@ -138,9 +138,82 @@ describe('doubtful observations', () => {
     const lines = readFileSync(join(folder, parked), 'utf8').trim().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as { attribute: string }).attribute)).toEqual([
       ...['name', 'mass', 'place', 'price.sale'],
-      ...['code source_url', 'mass source_url', ''],
+      ...['code source_url', 'mass source_url'],
     ]);
-    expect(collected.parked).toBe(7);
+    expect(collected.parked).toBe(6);
+    expect(collected.told).toEqual([
+      'quarry: 1 row without `code`, such as row 3 of quarry@1.1.1: left out',
+      '6 values parked, such as name of a is 7, expected a text; mass of a is -1, expected a number of at least 0; ' +
+        `place of a is {"lat":91,"lng":0}, expected a latitude in degrees, -90 to 90. See ${join(folder, parked)}`,
+    ]);
+  });
+
+  test('rows that lack what identifies a record are left out and counted, and never become one record', async () => {
+    const data = scratch();
+    const nameless = [undefined, null, '', ' \u200b'].map((code) => ({
+      code: 'b',
+      mass: 2,
+      as: { identity: { code } as never },
+    }));
+    const collected = await run(
+      stones(scratch(), { quarry: { '01-01': [{ code: 'a', mass: 1 }, ...nameless] } }),
+      data,
+    );
+    expect(await factsOf(data)).toEqual(['quarry 01-01 a mass 1']);
+    expect(collected.told).toEqual(['quarry: 4 rows without `code`, such as row 2 of quarry@1.1.1: left out']);
+  });
+
+  test('where no new row names a record the run fails, and a reading that does is kept', async () => {
+    const data = scratch();
+    const nameless = [
+      { code: 'a', as: { identity: {} } },
+      { code: 'b', as: { identity: {} } },
+    ];
+    const why = 'quarry: quarry@1.1.1 could not be read: all of its 2 rows lack code, which identifies a record';
+    await expect(run(stones(scratch(), { quarry: { '01-01': nameless } }), data)).rejects.toThrow(why);
+    const both = stones(scratch(), { quarry: { '01-01': nameless, '02-01': [{ code: 'a', mass: 1 }] } });
+    expect((await run(both, data)).failures).toEqual([why]);
+    expect(await factsOf(data)).toEqual(['quarry 02-01 a mass 1']);
+  });
+
+  test('a record listed twice with other values is told of; the same twice, or more of it, is not', async () => {
+    const data = scratch();
+    const issue = [
+      { code: 'a', mass: 1 },
+      { code: 'b', mass: 1, seen: '2026-01-01' },
+      { code: 'a', mass: 2 },
+      { code: 'b', mass: 1, name: 'More', seen: '2026-01-02' },
+      { code: 'a', mass: 3 },
+    ];
+    const collected = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
+    expect(collected.told).toEqual(['quarry: 1 record is listed twice, with other values; the first counts: a']);
+  });
+
+  test('a collector that breaks off is told with its line, and one that fetches with what to do instead', async () => {
+    const folder = join(scratch(), 'stones');
+    const stack = `TypeError: fetch failed\n    at node:internal/deps\n    at async Object.read (file://${folder}/collect.ts:4:11)`;
+    const read = () => {
+      throw Object.assign(new TypeError('fetch failed'), { stack });
+    };
+    const pack = { ...stones(folder, { quarry: { '01-01': [{ code: 'a' }] } }), collector: { read } };
+    const { failures } = await run(pack, scratch());
+    expect(failures).toEqual([
+      'quarry: quarry@1.1.1 could not be read: fetch failed (collect.ts:4); a collector reads the files of reading.folder, ' +
+        'and pages on the web are named as `crawl` of the source in pack.ts',
+    ]);
+  });
+
+  test('a text without end is parked, and its beginning kept to look at', async () => {
+    const data = scratch();
+    const collected = await run(
+      stones(scratch(), { quarry: { '01-01': [{ code: 'a', name: 'x'.repeat(2_000_000) }] } }),
+      data,
+    );
+    expect(await factsOf(data)).toEqual([]);
+    expect(collected.told.join()).toContain('expected a text of at most 2,000 characters');
+    const folder = join(data, 'facts/stones');
+    const parked = readdirSync(folder).find((name) => name.endsWith('.parked.jsonl'))!;
+    expect(readFileSync(join(folder, parked), 'utf8').length).toBeLessThan(3000);
   });
 
   test('text that would break lines stays one line', async () => {

@@ -1,6 +1,6 @@
 // Collects one dataset: fetches its sources, lets the collector read them in order of time, and appends the news as facts.
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { allReadings, clearUnfinished, type ReadingRow } from '../data/facts.ts';
 import { paths } from '../data/layout.ts';
 import { isoTime } from '../data/time.ts';
@@ -10,9 +10,10 @@ import { LineWriter } from '../data/write/lines.ts';
 import type { Pack } from '../packs/model.ts';
 import { append, runId } from './collect-append.ts';
 import { Fetcher, message, prepare } from './collect-fetch.ts';
-import { Observer } from './collect-observe.ts';
+import { Observer, Unidentified } from './collect-observe.ts';
 import { inOrder, type Planned, type SourcePlan, without } from './collect-plan.ts';
 import { recall } from './collect-recall.ts';
+import { parkedFile, parkedLine } from './collect-told.ts';
 import type { Effects } from './effects.ts';
 
 export interface Collected {
@@ -24,11 +25,13 @@ export interface Collected {
   parked: number;
   /** Sources that could not be had or read, in words; the rest went on. */
   failures: string[];
+  /** What of the readings did not become facts, in words: rows left out, records listed twice, values parked. */
+  told: string[];
 }
 
 /**
  * Collects what is new in the sources of a pack. Nothing is appended until every reading that can be made is made, so a run that dies leaves
- * nothing behind. Throws only where nothing can be done: files that cannot be written.
+ * nothing behind. Throws only where nothing can be done: files that cannot be written, or no row of anything new that names a record.
  */
 export async function collect(pack: Pack, dataDir: string, effects: Effects): Promise<Collected> {
   await mkdir(paths.facts(dataDir, pack.id), { recursive: true });
@@ -65,7 +68,7 @@ async function readPlans(night: Night, plans: SourcePlan[], failures: string[]):
     pack,
     plans.flatMap((plan) => plan.readings),
   );
-  if (readings.length === 0) return { readings: 0, facts: 0, parked: 0, failures };
+  if (readings.length === 0) return { readings: 0, facts: 0, parked: 0, failures, told: [] };
   effects.progress.step(pack.id, 'collect');
   const lines = new LineWriter(join(work, 'facts'));
   const observer = new Observer(pack, await recall(duck, dataDir, pack, made, plans, work), lines);
@@ -75,15 +78,35 @@ async function readPlans(night: Night, plans: SourcePlan[], failures: string[]):
     } catch (error) {
       lines.close();
       const { source, package: pkg, version } = reading;
-      failures.push(`${source}: ${pkg}@${version} could not be read: ${message(error)}`);
-      return readPlans(night, without(plans, new Set([reading])), failures);
+      failures.push(`${source}: ${pkg}@${version} could not be read: ${unreadable(error, pack)}`);
+      const rest = without(plans, new Set([reading]));
+      // A collector that understands nothing of what is new is a mistake of the pack, and not a source that is away for a night.
+      if (error instanceof Unidentified && rest.every((plan) => plan.readings.length === 0))
+        throw new Error(failures.join('; '));
+      return readPlans(night, rest, failures);
     }
   }
   lines.close();
   const run = await runId(dataDir, pack, readings, effects.now());
   effects.progress.step(pack.id, 'append facts');
   await append(duck, dataDir, work, run, { pack, plans, readings, made, facts: lines.path, parked: observer.parked });
-  return { readings: readings.length, facts: lines.lines, parked: observer.parkedCount, failures };
+  const { parked, parkedCount, left } = observer;
+  const told = [...left.lines(), ...parkedLine(parked, parkedCount, parkedFile(dataDir, pack.id, run))];
+  return { readings: readings.length, facts: lines.lines, parked: parkedCount, failures, told };
+}
+
+/** Why a reading broke off, with the line of the pack where it did, and what to do instead of what no collector may. */
+function unreadable(error: unknown, pack: Pack): string {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  const line = stack
+    .split('\n')
+    .find((each) => each.includes(`/${basename(pack.folder)}/`))
+    ?.match(/([\w.-]+\.ts:\d+)(?::\d+)?\)?$/)?.[1];
+  const advice =
+    message(error) === 'fetch failed'
+      ? '; a collector reads the files of reading.folder, and pages on the web are named as `crawl` of the source in pack.ts'
+      : '';
+  return `${message(error)}${line === undefined ? '' : ` (${line})`}${advice}`;
 }
 
 async function read({ pack, effects, fetcher }: Night, reading: Planned, observer: Observer): Promise<void> {

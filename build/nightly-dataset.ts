@@ -26,7 +26,7 @@ export interface DatasetNight {
   release: string | null;
   records: number;
   facts: number;
-  /** Why a release was refused, and which sources could not be had. */
+  /** Why a release was refused, which sources could not be had, and what of the others did not become facts. */
   told: string[];
 }
 
@@ -39,7 +39,7 @@ export interface NightOptions {
   collects?: boolean;
 }
 
-const NOTHING = { readings: 0, facts: 0, parked: 0, failures: [] };
+const NOTHING = { readings: 0, facts: 0, parked: 0, failures: [], told: [] };
 
 /** From this many records on, threads are worth their start. */
 const LARGE = 20_000;
@@ -58,7 +58,8 @@ export async function datasetNight(
   await mkdir(releases, { recursive: true });
   await clear(releases);
   const collected = collects ? await collect(pack, dataDir, effects) : NOTHING;
-  for (const failure of collected.failures) progress.warn(`${pack.id}: ${failure}`);
+  const news = [...collected.failures, ...collected.told];
+  for (const line of news) progress.warn(`${pack.id}: ${line}`);
   if (collected.readings > 0) {
     const parked = collected.parked > 0 ? `, ${number(collected.parked)} values parked` : '';
     progress.note(`${pack.id}: ${collected.readings} readings, ${number(collected.facts)} new facts${parked}`);
@@ -75,12 +76,12 @@ export async function datasetNight(
     // The index is derived: one that was lost is made again, whatever made it go.
     await ensureIndex(paths.release(dataDir, pack.id, before.release), pack);
     const { records, facts } = before;
-    return { dataset: pack.id, outcome: 'unchanged', release: current, records, facts, told: collected.failures };
+    return { dataset: pack.id, outcome: 'unchanged', release: current, records, facts, told: news };
   }
   const workspace = join(releases, `${UNFINISHED}build`);
   try {
     const made = await readings(dataDir, pack.id, workspace);
-    if (made.length === 0) throw new Error('no source could be read');
+    if (made.length === 0) throw new Error(['no source could be read', ...collected.failures].join('; '));
     const folder = before === null || current === null ? null : paths.release(dataDir, pack.id, current);
     const earlier = folder === null ? null : beforeOf(folder, overlay, before?.overlay ?? 0);
     const resolved = await resolve({ pack, dataDir, made, before: earlier, overlay, effects }, workspace);
@@ -94,7 +95,7 @@ export async function datasetNight(
         `${pack.id}: refused; ${current === null ? 'there is no release yet' : `release ${current} stays`}`,
       );
       const { records = 0, facts = 0 } = before ?? {};
-      const told = [...wrong, ...collected.failures];
+      const told = [...wrong, ...news];
       return { dataset: pack.id, outcome: 'refused', release: before === null ? null : current, records, facts, told };
     }
     progress.step(pack.id, 'index and release');
@@ -126,7 +127,7 @@ export async function datasetNight(
       `${pack.id}: ${number(records)} records from ${number(facts)} facts${asked}; release ${release}${fresh ? '' : ' as before'}`,
     );
     const outcome = fresh ? 'released' : 'unchanged';
-    return { dataset: pack.id, outcome, release, records, facts, told: collected.failures };
+    return { dataset: pack.id, outcome, release, records, facts, told: news };
   } catch (error) {
     // What comes after a range that nobody will ever serve must not wait for it.
     await overlays.forget(pack.id, before?.recorded_to ?? 0).catch(() => {});

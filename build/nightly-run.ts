@@ -1,6 +1,6 @@
 // A nightly run: every dataset in turn, then the static files. One that fails leaves its last good release and lets the others go on.
-import { readdir, rm, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { readdir, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { Config } from '../config.ts';
 import { paths } from '../data/layout.ts';
 import { currentRelease } from '../data/manifest.ts';
@@ -9,9 +9,8 @@ import { type Run, recordRun } from '../data/runs.ts';
 import { openStore, type Store } from '../data/state/store.ts';
 import { isoTime } from '../data/time.ts';
 import { UNFINISHED } from '../data/write/atomic.ts';
-import { loadPack, PackError } from '../packs/index.ts';
+import { loadPack, PackError, packFolders } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
-import { byCodePoint } from '../packs/text.ts';
 import { message } from './collect-fetch.ts';
 import type { Effects } from './effects.ts';
 import { compressPages } from './hosting/compress.ts';
@@ -97,7 +96,7 @@ async function load(dirs: readonly string[]): Promise<{ packs: Pack[]; broken: s
   const packs: Pack[] = [];
   const broken: string[] = [];
   const failures: string[] = [];
-  for (const folder of await packFolders(dirs)) {
+  for (const folder of await folders(dirs)) {
     try {
       packs.push(await loadPack(folder));
     } catch (error) {
@@ -115,20 +114,14 @@ export async function goodPacks(dirs: readonly string[]): Promise<Pack[]> {
 }
 
 /** Folders of packs below PACK_DIRS, by dataset id; of two with one id the first counts. */
-async function packFolders(dirs: readonly string[]): Promise<string[]> {
-  const found = new Map<string, string>();
-  for (const dir of dirs) {
-    for (const name of await readdir(dir)) {
-      const folder = resolve(dir, name);
-      if (!found.has(name) && (await stat(join(folder, 'pack.ts')).catch(() => null))) found.set(name, folder);
-    }
-  }
-  return [...found].sort(([a], [b]) => byCodePoint(a, b)).map(([, folder]) => folder);
+async function folders(dirs: readonly string[]): Promise<string[]> {
+  const found = await packFolders(dirs);
+  return found.filter((folder, i) => i === 0 || basename(found[i - 1] as string) !== basename(folder));
 }
 
 /** Whether any pack has a release, so that there is something to serve. */
 export async function anyReleased(dataDir: string, dirs: readonly string[]): Promise<boolean> {
-  const ids = (await packFolders(dirs)).map((folder) => basename(folder));
+  const ids = (await folders(dirs)).map((folder) => basename(folder));
   const have = await Promise.all(ids.map((id) => currentRelease(dataDir, id)));
   return have.some((id) => id !== null);
 }

@@ -35,8 +35,11 @@ test('new writes a pack that passes check and reads its own source; a second new
   );
   expect(await shell(['check', 'packs/bell-towers'])).toEqual([
     0,
-    expect.stringMatching(/^bell-towers: no mistakes\./),
+    expect.stringMatching(
+      /^bell-towers: no mistakes\..+\nStill the skeleton's, .+: description in pack\.ts, .+, guide\.md\.$/,
+    ),
   ]);
+  expect(printed).toContain('docs/packs.md, "collect.ts"');
 
   const pack = await loadPack(folder);
   expect(pack.title).toBe('Bell towers');
@@ -48,6 +51,7 @@ test('new writes a pack that passes check and reads its own source; a second new
   expect(names).toEqual(['First thing', 'Second thing', 'Third thing']);
 
   await writeFile(join(folder, 'guide.md'), 'mine');
+  expect((await shell(['check', 'packs/bell-towers']))[1]).not.toContain('guide.md');
   expect(await shell(['new', 'bell-towers'])).toEqual([
     1,
     '<temp>/packs/bell-towers is already there and stays as it is',

@@ -2,6 +2,7 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { parseTemplate } from '../api/formats/record-template.ts';
 import { loadPack, PackError, RESERVED_IDS } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
@@ -43,11 +44,28 @@ function checkLiquid(pack: Pack): void {
   }
 }
 
+const SKELETON = fileURLToPath(new URL('./skeleton', import.meta.url));
+
+/** What a publisher has to write and has not: texts that are the skeleton's, word for word. */
+async function unwritten(pack: Pack): Promise<string[]> {
+  const skeleton = await loadPack(SKELETON);
+  const left: string[] = [];
+  for (const member of ['description', 'attribution'] as const)
+    if (pack[member] === skeleton[member]) left.push(`${member} in pack.ts`);
+  for (const { id, url } of pack.sources)
+    if (skeleton.sources.some((source) => source.url === url)) left.push(`sources.${id}.url in pack.ts`);
+  if (isDeepStrictEqual(pack.samples, skeleton.samples)) left.push('samples.json');
+  if (pack.guide.trim() === skeleton.guide.trim()) left.push('guide.md');
+  return left;
+}
+
 async function check(folder: string, { cwd, log }: Surroundings): Promise<number> {
   try {
     const pack = await loadPack(resolve(cwd, folder));
     checkLiquid(pack);
     log(summary(pack));
+    const left = await unwritten(pack);
+    if (left.length > 0) log(`Still the skeleton's, as every reader would see: ${left.join(', ')}.`);
     return 0;
   } catch (error) {
     if (!(error instanceof PackError)) throw error;
@@ -69,7 +87,6 @@ async function create(name: string, { cwd, log }: Surroundings): Promise<number>
     log(`'${id}' cannot be a dataset id: lower-case letters, digits and -, and none of ${RESERVED_IDS.join(', ')}`);
     return 1;
   }
-  const skeleton = fileURLToPath(new URL('./skeleton', import.meta.url));
   await mkdir(dirname(folder), { recursive: true });
   try {
     // Made without `recursive`, so that a folder that is already there is refused, whatever it holds.
@@ -79,11 +96,14 @@ async function create(name: string, { cwd, log }: Surroundings): Promise<number>
     log(`${folder} is already there and stays as it is`);
     return 1;
   }
-  await cp(skeleton, folder, { recursive: true });
+  await cp(SKELETON, folder, { recursive: true });
   const pack = join(folder, 'pack.ts');
   const text = await readFile(pack, 'utf8');
   await writeFile(pack, text.replace("title: 'Skeleton'", `title: '${titled(id)}'`));
   log(`Wrote ${folder}: pack.ts, collect.ts, samples.json, record.md, guide.md and fixtures/.`);
+  log(
+    'Put your data into fixtures/ or name its source in pack.ts, and read it in collect.ts: docs/packs.md, "collect.ts", shows how, a CSV too.',
+  );
   log(`Next: npm run pack -- check ${folder}, then npm run nightly (PACK_DIRS must name ${dirname(folder)}).`);
   return 0;
 }

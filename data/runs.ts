@@ -15,7 +15,7 @@ export interface Run {
   records: number;
   /** What took how long, in the order done. */
   steps: { step: string; seconds: number }[];
-  /** Why it was refused or failed, and which sources could not be had. */
+  /** Why it was refused or failed, which sources could not be had, and what of the others did not become facts. */
   told: string[];
 }
 
