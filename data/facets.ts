@@ -8,7 +8,7 @@ import type { Asking, Visibility } from './plan.ts';
 import type { Release } from './release.ts';
 
 /** Values with fewer records than this are withheld when a question names what is not public (contract section 3). */
-const FACET_FLOOR = 5;
+export const FACET_FLOOR = 5;
 
 export interface FacetsAnswer {
   by: string;

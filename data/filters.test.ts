@@ -141,7 +141,10 @@ describe('refusals', () => {
       { min_maker: 'a' },
       `"min_maker" is not a filter: maker (enum) takes maker, not_maker, like_maker, has_maker. Did you mean "maker"?`,
     ],
-    [{ manual: 'a' }, `"manual" is not a filter: manual cannot be filtered. Did you mean`],
+    [
+      { manual: 'a' },
+      `"manual" is not a filter: manual cannot be filtered. Known, the nearest first: maker, q, limit, name,`,
+    ],
     [{ 'price.list': '5' }, `"price.list" is not a filter: price.list (price) takes`],
     [{ summary: 'x' }, `"summary" is not a filter: summary (text) takes like_summary, has_summary`],
     [{ constructor: 'x' }, `"constructor" is not a filter`],

@@ -191,6 +191,15 @@ export function filterGrammar(pack: Pack, manifest: Manifest | null): FilterEntr
   return entries.sort((a, b) => (order.get(a.attribute) ?? 0) - (order.get(b.attribute) ?? 0));
 }
 
+/** Parts of the path, which nobody writes as a parameter. */
+const IN_PATH: readonly string[] = ['ds', 'entity_id'];
+
+/** Whether a parameter can be offered for a dataset: `near` leads nowhere without one place to be near to. */
+const offers = (pack: Pack, parameter: string): boolean =>
+  parameter === 'near'
+    ? pack.attributes.filter(({ type }) => type === 'geo').length === 1
+    : !IN_PATH.includes(parameter);
+
 /** Why a name is not a filter of this dataset, with what to write instead. */
 function unknownFilter(name: string, pack: Pack, parameters: readonly string[]): DataError {
   const filters = filtersOf(pack);
@@ -200,6 +209,7 @@ function unknownFilter(name: string, pack: Pack, parameters: readonly string[]):
     ? [...filters].filter(([, filter]) => filter.attribute === attribute).map(([filter]) => filter)
     : [];
   const attributes = new Set([...filters.values()].map((filter) => filter.attribute.name));
+  const asked = parameters.filter((parameter) => offers(pack, parameter));
   const why = !attribute
     ? 'is not a filter or parameter of this dataset'
     : own.length === 0
@@ -207,7 +217,7 @@ function unknownFilter(name: string, pack: Pack, parameters: readonly string[]):
       : `is not a filter: ${attribute.name} (${attribute.type}) takes ${own.join(', ')}`;
   const instead = own[0]
     ? ` Did you mean "${own[0]}"?`
-    : hint(name, [...filters.keys(), ...parameters], [...parameters, ...attributes]);
+    : hint(name, [...filters.keys(), ...asked], [...asked, ...attributes]);
   return new DataError('unknown_filter', `"${shown(name)}" ${why}.${instead}`);
 }
 

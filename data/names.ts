@@ -11,6 +11,11 @@ export function nearest(name: string, names: Iterable<string>): string | null {
   return ranked(name, names)?.name ?? null;
 }
 
+/** Whether a value that was typed may well be meant for a known one: a letter in three may differ. */
+export function close(typed: string, known: string): boolean {
+  return leven(typed.slice(0, 80), known.slice(0, 80)) <= Math.floor(typed.length / 3);
+}
+
 function ranked(name: string, names: Iterable<string>): { name: string; distance: number } | null {
   const written = name.slice(0, 80).toLowerCase();
   const words = new Set(written.split(/[^a-z0-9]+/));
@@ -24,13 +29,16 @@ function ranked(name: string, names: Iterable<string>): { name: string; distance
   return best;
 }
 
-/** ` Did you mean "x"?`, the end of a message about an unknown name; where nothing is near, what names there are, or `told` of them. */
-export function hint(name: string, names: Iterable<string>, told: Iterable<string> = names): string {
+/**
+ * ` Did you mean "x"?`, the end of a message about an unknown name; where nothing is near enough to be meant, what names there
+ * are, or `told` of them, the nearest first.
+ */
+export function hint(name: string, names: Iterable<string>, told?: Iterable<string>): string {
+  // An iterator can be read but once.
   const known = [...names];
-  const list = [...told];
   const best = ranked(name, known);
   if (best === null) return '';
-  const near = best.distance <= Math.max(2, name.length / 2);
-  const all = `${list.slice(0, TOLD).join(', ')}${list.length > TOLD ? ', …' : ''}`;
-  return ` Did you mean "${best.name}"?${near || known.length === 1 ? '' : ` Known: ${all}.`}`;
+  if (best.distance <= Math.max(2, name.length / 2)) return ` Did you mean "${best.name}"?`;
+  const list = [...new Set([best.name, ...(told ?? known)])];
+  return ` Known, the nearest first: ${list.slice(0, TOLD).join(', ')}${list.length > TOLD ? ', …' : ''}.`;
 }

@@ -102,7 +102,7 @@ describe('facts', () => {
         "invalid_parameter attribute: tools has no attribute "price". Did you mean "price.list"?",
         "validation_failed since: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z",
         "validation_failed format: must be one of json, md (and 1 more)",
-        "unknown_filter "fields" is not a parameter of this operation. Did you mean "since"? Known: attribute, since, format.",
+        "unknown_filter "fields" is not a parameter of this operation. Known, the nearest first: since, attribute, format.",
       ]
     `);
   });
@@ -130,9 +130,9 @@ describe('changelog', () => {
         "validation_failed limit: must be at most 500",
         "validation_failed offset: must be at least 0",
         "validation_failed type: must be one of all, changed, added",
-        "invalid_parameter attribute: tools has no attribute "x". Did you mean "name"? Known: name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, workshop, manual, summary, tested_on, domain, price.list, price.rental.",
+        "invalid_parameter attribute: tools has no attribute "x". Known, the nearest first: name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, workshop, manual, summary, tested_on, domain, price.list, price.rental.",
         "validation_failed entity: must not be empty",
-        "unknown_filter "since" is not a parameter of this operation. Did you mean "limit"? Known: days, limit, offset, attribute, entity, type, format.",
+        "unknown_filter "since" is not a parameter of this operation. Known, the nearest first: limit, days, offset, attribute, entity, type, format.",
       ]
     `);
     const three = refusals((raw) => parseChangelog(raw, pack), [{ days: 'a', limit: 'b', type: 'c' }]);
@@ -183,13 +183,13 @@ test('export takes a format of its own, and plain questions none but theirs', ()
     [
       "validation_failed format: must be one of csv, jsonl, parquet",
       "validation_failed format: must be one of csv, jsonl, parquet",
-      "unknown_filter "limit" is not a parameter of this operation. Did you mean "format"?",
+      "unknown_filter "limit" is not a parameter of this operation. Known, the nearest first: format.",
     ]
   `);
   expect(refusals((raw) => parseFormat(raw, ['md']), [{ format: 'json' }, { q: 'x' }])).toMatchInlineSnapshot(`
     [
       "validation_failed format: must be one of md",
-      "unknown_filter "q" is not a parameter of this operation. Did you mean "format"?",
+      "unknown_filter "q" is not a parameter of this operation. Known, the nearest first: format.",
     ]
   `);
 });

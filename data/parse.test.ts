@@ -49,6 +49,7 @@ test('the defaults', () => {
     words: [],
     names: [],
     sort: { key: 'quality', descending: true },
+    ordered: false,
     cursor: null,
     limit: 20,
     fields: null,
@@ -95,6 +96,7 @@ test('everything at once', () => {
         "price.list",
         "name",
       ],
+      "ordered": true,
       "sort": {
         "descending": true,
         "key": "price.list",
@@ -208,7 +210,7 @@ describe('400: a name or combination that this dataset does not allow', () => {
 
   test('get and batch take no filters', () => {
     expect(refusal(() => parseGet({ maker: 'x' }, pack))).toBe(
-      'unknown_filter "maker" is not a parameter of this operation. Did you mean "fields"? Known: fields, format.',
+      'unknown_filter "maker" is not a parameter of this operation. Known, the nearest first: fields, format.',
     );
     expect(refusal(() => parseBatch({ ids: 'a', q: 'x' }, pack))).toContain('unknown_filter "q"');
   });

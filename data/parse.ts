@@ -31,6 +31,8 @@ export interface ParseOptions {
 /** Input of search. `names` holds also the attributes of `sort` and `fields`. */
 export interface SearchInput extends Selection {
   sort: Sort;
+  /** Whether an order was asked for; else `sort` is the usual one. */
+  ordered: boolean;
   cursor: Cursor | null;
   limit: number;
   /** Attributes to keep, in the pack's order; null: all. */
@@ -121,7 +123,8 @@ export function parseSearch(raw: RawInput, pack: Pack, options: ParseOptions = {
   const cursor = token === undefined ? null : decodeCursor({ dataset: pack.id, where, sort }, token, type);
   const sorted = sort.key === 'quality' || sort.key === 'updated' ? [] : [sort.key];
   const names = [...new Set([...selection.names, ...sorted, ...(picked?.names ?? [])])];
-  return { ...selection, names, sort, cursor, limit, fields: picked?.fields ?? null, total, format };
+  const ordered = raw['sort'] !== undefined;
+  return { ...selection, names, sort, ordered, cursor, limit, fields: picked?.fields ?? null, total, format };
 }
 
 const asSearch = (format: 'json' | 'csv' | 'ndjson' | 'arrow' | 'text'): SearchFormat =>

@@ -1,8 +1,10 @@
 // Search: the input becomes one plan, the engine finds a page, the page is presented (specification section 4, "Search").
 import { encodeCursor } from './cursor.ts';
 import type { Found } from './found.ts';
+import { orderHint, whyEmpty } from './hints.ts';
 import type { SearchInput } from './parse.ts';
 import { questionOf } from './parse-selection.ts';
+import type { SearchAnswer } from './plan.ts';
 import type { Presenting } from './present.ts';
 import type { Release } from './release.ts';
 
@@ -11,6 +13,8 @@ export interface SearchPage {
   found: Found;
   next_cursor: string | null;
   total?: number;
+  /** One line on a first page: why it is empty, or that more records match, in the order of quality and not of fit. */
+  hint?: string;
 }
 
 /**
@@ -26,18 +30,30 @@ export async function releaseFor(
   return (await earlier(cursor.release)) ?? current;
 }
 
+/** Who asks: of what is withheld in facets nothing is said in hints, but to admins. */
+type Asker = Presenting & { admin?: boolean };
+
 /** One page. A preview matches words of public attributes only and is shortened to the previews that are left. */
-export async function search(release: Release, input: SearchInput, presenting: Presenting): Promise<SearchPage> {
+export async function search(release: Release, input: SearchInput, presenting: Asker): Promise<SearchPage> {
   const { pack, engine, manifest } = release;
   const limit = Math.min(input.limit, presenting.previews ?? input.limit);
   const { sort, total } = input;
   const where = questionOf(input, presenting.visibility);
   const plan = { where, sort, after: input.cursor?.after ?? null, limit, total };
   const found = await engine.search(plan, presenting);
+  const hint = await hintOf(release, input, found, presenting);
   const question = { dataset: pack.id, where: questionOf(input), sort };
   return {
     found: { release, ordinals: found.ordinals, fields: input.fields },
     next_cursor: found.next && encodeCursor(question, manifest.release, found.next),
     ...(found.total === null ? {} : { total: found.total }),
+    ...(hint === undefined ? {} : { hint }),
   };
+}
+
+/** Tables have no place for a hint, and a walk has begun after its first page. */
+async function hintOf(release: Release, input: SearchInput, found: SearchAnswer, asker: Asker) {
+  if (input.cursor !== null || (input.format !== 'json' && input.format !== 'md')) return undefined;
+  if (found.ordinals.length > 0) return found.next === null ? undefined : orderHint(release.pack, input);
+  return whyEmpty(release, input, { ...asker, admin: asker.admin ?? false });
 }

@@ -8,13 +8,13 @@ import { blocks, escapeText } from '../formats/markdown.ts';
 import { recordTable } from '../formats/record-table.ts';
 import { type Context, operation, TABULAR } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
-import { SEARCH_INPUT, someFields } from './inputs.ts';
+import { searchInput, someFields } from './inputs.ts';
 import { listed } from './listed.ts';
 import { ABOUT_OUTPUT, CURSOR_OUTPUT, count, RECORD_OUTPUT } from './outputs.ts';
 
-type Found = { items: PublicRecord[]; next_cursor: string | null; total?: number } & About;
+type Found = { items: PublicRecord[]; next_cursor: string | null; total?: number; hint?: string } & About;
 
-function markdown({ items, total, attribution, license }: Found, ctx: Context): string {
+function markdown({ items, total, hint, attribution, license }: Found, ctx: Context): string {
   const { pack } = releaseOf(ctx);
   const asked = ctx.url.searchParams.getAll('fields').join(',').split(',');
   const of = total === undefined ? '' : ` of ${total}`;
@@ -23,6 +23,7 @@ function markdown({ items, total, attribution, license }: Found, ctx: Context): 
   return blocks(
     items.length > 0 && recordTable(items, pack, asked),
     `${items.length}${of} ${items.length === 1 && !of ? 'record' : 'records'}${seen}. Sources and ages of a record: ${base}/<slug>.md; its page: ${recordUrl(ctx.base_url, pack.id, '<slug>')}`,
+    hint !== undefined && escapeText(hint),
     `${escapeText(attribution)} License: ${escapeText(license)}`,
   );
 }
@@ -55,12 +56,18 @@ export const entity_search = operation<SearchInput, Found>({
       query: '{filters}&sort={order}&limit={n}&fields={fields}',
     },
   ],
-  input: () => z.looseObject(SEARCH_INPUT),
+  input: (pack) => z.looseObject(searchInput(pack)),
   output: () =>
     z.object({
       items: z.array(RECORD_OUTPUT),
       next_cursor: CURSOR_OUTPUT,
       total: count('All matches, where total=true').optional(),
+      hint: z
+        .string()
+        .describe(
+          'On a first page: why it is empty and what to ask instead, or that more match, in the order of quality',
+        )
+        .optional(),
       ...ABOUT_OUTPUT,
     }),
   example: (pack) => ({ fields: someFields(pack), limit: '2' }),

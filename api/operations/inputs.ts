@@ -35,21 +35,27 @@ export const AS_OF_INPUT = {
     .describe('Answers as of this earlier moment, from the facts observed until then'),
 };
 
-/** Selection, order and page of a search. */
-export const SEARCH_INPUT = {
-  ...SELECTION_INPUT,
-  ...FIELDS_INPUT,
-  sort: z.string().min(1).default('-quality').describe('quality, updated or an attribute; - in front for descending'),
-  limit: z
-    .number()
-    .int()
-    .min(1)
-    .max(BOUNDS.limit)
-    .default(20)
-    .describe(`Records on a page; at most ${BOUNDS.page} in JSON and Markdown`),
-  cursor: z.string().max(BOUNDS.cursor).optional().describe('next_cursor of the page before'),
-  total: z.boolean().default(false).describe('Also count all matches'),
-};
+export function searchInput(pack: Pack | null) {
+  const known = pack?.serving.prominence ? `; -${pack.serving.prominence}: best known first` : '';
+  return {
+    ...SELECTION_INPUT,
+    ...FIELDS_INPUT,
+    sort: z
+      .string()
+      .min(1)
+      .default('-quality')
+      .describe(`quality, updated or an attribute; - in front for descending${known}`),
+    limit: z
+      .number()
+      .int()
+      .min(1)
+      .max(BOUNDS.limit)
+      .default(20)
+      .describe(`Records on a page; at most ${BOUNDS.page} in JSON and Markdown`),
+    cursor: z.string().max(BOUNDS.cursor).optional().describe('next_cursor of the page before'),
+    total: z.boolean().default(false).describe('Also count all matches'),
+  };
+}
 
 /** One record by id or slug. */
 export const ENTITY_INPUT = { entity_id: z.string().describe('Id or slug of the record') };
