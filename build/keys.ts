@@ -2,7 +2,7 @@
 import { ConfigError, readConfig } from '../config.ts';
 import { crawlerKeys, rotateCrawlerKeys } from '../data/state/crawler-keys.ts';
 import { rotateSigningKeys, signingKeys } from '../data/state/signing-keys.ts';
-import { openStore, type Store } from '../data/state/store.ts';
+import { openStore, type Store, StoreError } from '../data/state/store.ts';
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
@@ -55,7 +55,7 @@ async function main([command, ring, ...rest]: string[]): Promise<number> {
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof ConfigError)) throw error;
+  if (!(error instanceof ConfigError) && !(error instanceof StoreError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }

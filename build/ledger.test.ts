@@ -1,6 +1,6 @@
-// The ledger's command: right books, wrong books, and a word it does not know.
+// The ledger's command: right books, wrong books, none at all, a copy of them, and a word it does not know.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -23,8 +23,12 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-function run(...words: string[]): Promise<{ code: number; out: string; err: string }> {
-  const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir };
+const scratch = () => mkdtempSync(join(dataDir, 'scratch-'));
+const database = (dir: string) => join(dir, 'state', 'register.db');
+
+const run = (...words: string[]) => runIn({}, ...words);
+function runIn(given: Record<string, string>, ...words: string[]): Promise<{ code: number; out: string; err: string }> {
+  const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, ...given };
   return new Promise((resolve) => {
     execFile(process.execPath, [join(import.meta.dirname, 'ledger.ts'), ...words], { env }, (error, out, err) =>
       resolve({ code: error ? Number(error.code) : 0, out, err }),
@@ -35,13 +39,72 @@ function run(...words: string[]): Promise<{ code: number; out: string; err: stri
 test('right books are said to be right', async () => {
   expect(await run('verify')).toEqual({
     code: 0,
-    out: '2 rows, 1 keys: every balance is the sum of its rows, and all rows sum to zero\n',
+    out: `2 rows, 1 keys in ${database(dataDir)}: every balance is the sum of its rows, and all rows sum to zero\n`,
     err: '',
   });
 });
 
 test('another word is answered with how to use it', async () => {
-  expect(await run('mend')).toMatchObject({ code: 2, err: 'usage: npm run ledger -- verify\n' });
+  expect(await run('mend')).toMatchObject({ code: 2, err: expect.stringMatching(/^usage: npm run ledger -- verify/) });
+  expect(await run('backup')).toMatchObject({ code: 2 });
+});
+
+test('a database that is not there is not made', async () => {
+  const empty = scratch();
+  expect(await runIn({ DATA_DIR: empty }, 'verify')).toEqual({
+    code: 1,
+    out: '',
+    err: `DATA_DIR: there is no database at ${database(empty)}\n`,
+  });
+  expect(readdirSync(empty)).toEqual([]);
+});
+
+test('a database copied without its -wal is not taken for one with right books', async () => {
+  const [source, torn] = [scratch(), scratch()];
+  const store = await openStore({ dataDir: source });
+  mkdirSync(join(torn, 'state'));
+  copyFileSync(database(source), database(torn));
+  await store.close();
+  const { code, out, err } = await runIn({ DATA_DIR: torn }, 'verify');
+  expect([code, out]).toEqual([1, '']);
+  expect(err).toBe(`DATA_DIR: ${database(torn)} holds no register; was it copied without ${database(torn)}-wal?\n`);
+});
+
+test('books without a row are not said to be right', async () => {
+  const empty = scratch();
+  await (await openStore({ dataDir: empty })).close();
+  const out = `0 rows, 0 keys in ${database(empty)}: there is nothing to add up\n`;
+  expect(await runIn({ DATA_DIR: empty }, 'verify')).toEqual({ code: 0, out, err: '' });
+});
+
+test('a copy made while the database is in use holds the same books, for this user alone, and overwrites nothing', async () => {
+  const store = await openStore({ dataDir });
+  const target = scratch();
+  mkdirSync(join(target, 'state'));
+  const file = database(target);
+  const made = await run('backup', file);
+  expect(made).toMatchObject({ code: 0, err: '' });
+  expect(made.out).toMatch(new RegExp(`^${database(dataDir)} copied to ${file}, [\\d,]+ bytes\n$`));
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect((await runIn({ DATA_DIR: target }, 'verify')).out).toContain('2 rows, 1 keys');
+  expect(await run('backup', file)).toEqual({ code: 1, out: '', err: `${file} is there already and stays as it is\n` });
+  await store.close();
+});
+
+test('a database that does not exist on a server is one line that names the setting', async (context) => {
+  const url = process.env['TEST_DATABASE_URL'];
+  if (!url) return context.skip('TEST_DATABASE_URL is not set');
+  const missing = Object.assign(new URL(url), { pathname: '/no_such_database', password: 'not-to-be-shown' });
+  const { code, out, err } = await runIn({ DATABASE_URL: missing.href }, 'verify');
+  expect([code, out]).toEqual([1, '']);
+  expect(err).toMatch(/^DATABASE_URL: postgres(ql)?:\/\/[^@\n]+\/no_such_database cannot be used: [^\n]+\n$/);
+  expect(err).not.toContain('not-to-be-shown');
+});
+
+test('a database server that does not answer is one line that names the setting', async () => {
+  const { code, err } = await runIn({ DATABASE_URL: 'postgres://user:secret@localhost:1/register' }, 'verify');
+  expect(code).toBe(1);
+  expect(err).toMatch(/^DATABASE_URL: postgres:\/\/localhost:1\/register cannot be used: [^\n]*ECONNREFUSED[^\n]*\n$/);
 });
 
 test('a balance that somebody changed is named, and the command fails', async () => {
@@ -50,5 +113,7 @@ test('a balance that somebody changed is named, and the command fails', async ()
   await store.close();
   const { code, out } = await run('verify');
   expect(code).toBe(1);
-  expect(out).toBe(`key:${id} holds 500001, its rows sum to 500000 micro-EUR\n2 rows, 1 keys: WRONG\n`);
+  expect(out).toBe(
+    `key:${id} holds 500001, its rows sum to 500000 micro-EUR\n2 rows, 1 keys in ${database(dataDir)}: WRONG\n`,
+  );
 });

@@ -1,5 +1,5 @@
 // One store for everything that must outlive a process: SQLite in DATA_DIR, or PostgreSQL shared by several processes.
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
@@ -15,6 +15,8 @@ export interface Store {
   dialect: Dialect;
   /** SQLite file, or null on PostgreSQL. */
   file: string | null;
+  /** Which database this is, for people: the file, or the address without its credentials. */
+  place: string;
   /** The thread that writes what calls cost; null on PostgreSQL. */
   writer: Writer | null;
   close: () => Promise<void>;
@@ -26,7 +28,12 @@ export interface StoreOptions {
   databaseUrl?: string | undefined;
   /** PostgreSQL schema, for tests that share a database. */
   schema?: string;
+  /** Only a register's database that is there already: nothing is made, and a missing one throws StoreError. */
+  existing?: boolean;
 }
+
+/** A database that cannot be used, in one line that begins with the setting that names it. */
+export class StoreError extends Error {}
 
 // PostgreSQL's bigint would arrive as text; micro-euros and milliseconds stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
@@ -35,22 +42,27 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   return number;
 });
 
-/** Opens the store and brings its tables up to date; several processes may do so at once. */
+/** Opens the store and brings its tables up to date; several processes may do so at once. Throws StoreError where there is no database to use. */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { databaseUrl, schema } = options;
-  const file = databaseUrl ? null : sqliteFile(options.dataDir);
+  const { databaseUrl, schema, existing = false } = options;
+  const file = databaseUrl ? null : sqliteFile(options.dataDir, existing);
+  const place = file ?? withoutCredentials(databaseUrl as string);
   const dialect: Dialect = file ? 'sqlite' : 'postgres';
   const db = new Kysely<Tables>({
     dialect: file ? sqliteDialect(openSqlite(file, 'FULL')) : postgres(databaseUrl as string, schema),
   });
-  if (schema) await sql`create schema if not exists ${sql.id(schema)}`.execute(db);
-  const migrator = new Migrator({
-    db,
-    provider: { getMigrations: async () => migrations(dialect) },
-    ...(schema ? { migrationTableSchema: schema } : {}),
-  });
-  const { error } = await migrator.migrateToLatest();
-  if (error) {
+  try {
+    if (file === null) await reach(db, place);
+    if (existing) await holdsRegister(db, file, place);
+    if (schema) await sql`create schema if not exists ${sql.id(schema)}`.execute(db);
+    const migrator = new Migrator({
+      db,
+      provider: { getMigrations: async () => migrations(dialect) },
+      ...(schema ? { migrationTableSchema: schema } : {}),
+    });
+    const { error } = await migrator.migrateToLatest();
+    if (error) throw error;
+  } catch (error) {
     await db.destroy();
     throw error;
   }
@@ -59,20 +71,51 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await writer?.close();
     await db.destroy();
   };
-  return { db, dialect, file, writer, close };
+  return { db, dialect, file, place, writer, close };
 }
 
-function sqliteFile(dataDir: string): string {
+function sqliteFile(dataDir: string, existing: boolean): string {
   const folder = paths.state(dataDir);
+  const file = join(folder, 'register.db');
+  if (existing && !existsSync(file)) throw new StoreError(`DATA_DIR: there is no database at ${file}`);
   mkdirSync(folder, { recursive: true });
-  return join(folder, 'register.db');
+  return file;
+}
+
+/** `postgres://host:5432/name`: an address that may be printed. */
+function withoutCredentials(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+/** Asks for one connection, so that what stands in its way is told before anything else is. */
+async function reach(db: Kysely<Tables>, place: string): Promise<void> {
+  try {
+    await sql`select 1`.execute(db);
+  } catch (error) {
+    // A host with several addresses fails with one error for each of them, and no message of its own.
+    const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
+    throw new StoreError(`DATABASE_URL: ${place} cannot be used: ${(first as Error).message}`);
+  }
+}
+
+/** Whether the tables are there: a database file copied without its `-wal` may lack them all. */
+async function holdsRegister(db: Kysely<Tables>, file: string | null, place: string): Promise<void> {
+  try {
+    await sql`select 1 from entries limit 1`.execute(db);
+  } catch {
+    if (file === null) throw new StoreError(`DATABASE_URL: ${place} holds no register`);
+    throw new StoreError(`DATA_DIR: ${place} holds no register; was it copied without ${file}-wal?`);
+  }
 }
 
 /** A commit waits for the disk, whatever the server's default is. */
 function postgres(url: string, schema?: string): PostgresDialect {
   const path = schema ? ` -c search_path=${schema}` : '';
   const pool = new pg.Pool({ connectionString: url, max: 10, options: `-c synchronous_commit=on${path}` });
-  // The server may end a connection that nobody uses, as when it starts again; the pool opens another. Unheard, it ends us.
+  // The server may end a connection at any moment, as when it starts again; the pool opens another, and a query under way fails by itself. Unheard, it
+  // ends us: a connection that nobody uses tells the pool, one that somebody holds only itself.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   return new PostgresDialect({ pool });
 }
