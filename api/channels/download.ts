@@ -2,7 +2,8 @@
 import { ApiError, toApiError } from '../errors.ts';
 import { admit, type Gate } from '../execute.ts';
 import { matches } from '../formats/etag.ts';
-import { piece, wanted } from './ranges.ts';
+import { OpenFile } from './opened.ts';
+import { wanted } from './ranges.ts';
 import { type Http, type HttpRequest, readRequest } from './request.ts';
 import { errorResponse, type Headers } from './respond.ts';
 import type { App, RestDeps } from './rest.ts';
@@ -74,7 +75,7 @@ async function download({ gate }: RestDeps, c: Http, request: HttpRequest): Prom
   if (range !== null) headers['Content-Range'] = `bytes ${start}-${end}/${found.bytes}`;
   const status = range === null ? 200 : 206;
   if (c.req.method === 'HEAD' || end < start) return new Response(null, { status, headers });
-  return new Response(piece(found.path, start, end), { status, headers });
+  return new Response(await (await OpenFile.at(found.path)).body(start, end), { status, headers });
 }
 
 function headersOf({ sha256, content_type, name, made_at }: Snapshot, tag: string): Headers {

@@ -1,7 +1,9 @@
 // Files of DIST_DIR by the path of their URL, never outside it (docs/static-hosting.md).
-import { open, realpath, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { COPIES } from '../discovery/hosting.ts';
+import { OpenFile } from './opened.ts';
 
 /** Content types by extension; anything else is bytes. */
 const TYPES: Record<string, string> = {
@@ -70,23 +72,36 @@ export async function findFile(root: string, pathname: string): Promise<StaticFi
     if (!found?.isFile()) continue;
     const [real, realRoot] = await Promise.all([realpath(path), realpath(root)]);
     if (!real.startsWith(realRoot + sep)) return null;
-    const ranges = RANGED.test(path);
     return {
       path: real,
       copies: join(realRoot, COPIES, relative(realRoot, real)),
-      bytes: found.size,
       content_type: TYPES[extname(path)] ?? 'application/octet-stream',
-      etag: `${ranges ? '' : 'W/'}"${found.size.toString(36)}-${Math.floor(found.mtimeMs).toString(36)}"`,
-      ranges,
-      last_modified: found.mtime,
+      ...versionOf(path, found),
       immutable: segments[0] === 'assets',
     };
   }
   return null;
 }
 
-/** The bytes of a file, piece by piece; the file is closed when the reader is done or gone. */
-export async function openFile(path: string): Promise<ReadableStream<Uint8Array>> {
-  const handle = await open(path);
-  return handle.readableWebStream({ autoClose: true }) as ReadableStream<Uint8Array>;
+/** What changes when a file is replaced by another. */
+function versionOf(path: string, { size, mtime, mtimeMs }: Stats) {
+  const ranges = RANGED.test(path);
+  const etag = `${ranges ? '' : 'W/'}"${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}"`;
+  return { bytes: size, etag, ranges, last_modified: mtime };
 }
+
+/**
+ * Opens a file, or its copy, to send it. The night and whoever writes files again replace them at any moment: where that has happened since it was
+ * found, what it is now is answered instead, so that no answer says one length and has another.
+ */
+export async function openFile<File extends StaticFile>(file: File, copy: Copied | null): Promise<OpenFile | File> {
+  const opened = await OpenFile.at((copy ?? file).path);
+  const now = await opened.stat();
+  const found = await stat(file.path);
+  const same = now.size === (copy ?? file).bytes && found.mtime.getTime() === file.last_modified.getTime();
+  if (same && (copy !== null || now.mtime.getTime() === file.last_modified.getTime())) return opened;
+  await opened.close();
+  return { ...file, ...versionOf(file.path, found) };
+}
+
+type Copied = Pick<StaticFile, 'path' | 'bytes'>;

@@ -1,6 +1,4 @@
 // Parts of a file as an HTTP request may ask for them (RFC 9110 section 14).
-import { createReadStream } from 'node:fs';
-import { Readable } from 'node:stream';
 import type { Http } from './request.ts';
 
 /**
@@ -22,10 +20,4 @@ export function wanted(
   if (last !== '' && Number(last) < Number(first)) return null;
   if (Number(first) >= bytes) return 'none';
   return { start: Number(first), end: last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1) };
-}
-
-/** Bytes of a file, both ends included; it is closed when the reader is done or gone. */
-export function piece(path: string, start: number, end: number): ReadableStream<Uint8Array> {
-  const stream = createReadStream(path, { start, end, highWaterMark: 1 << 18 });
-  return Readable.toWeb(stream, { strategy: { highWaterMark: 1, size: () => 1 } }) as ReadableStream<Uint8Array>;
 }

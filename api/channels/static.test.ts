@@ -1,7 +1,9 @@
 // DIST_DIR behind the app: files by URL, validators, fallbacks to live pages, and the documents around them.
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BASE, type TestApp, testApp } from '../../tests/app.ts';
@@ -45,6 +47,28 @@ describe('files', () => {
     expect(await text('/datasets/tools/')).toBe('<h1>Tools</h1>');
     const head = await app.ask('/datasets/tools/record-1.md', { method: 'HEAD' });
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '23', '']);
+  });
+
+  test('a file that is replaced while it is sent has the length that it says', async () => {
+    const path = join(dist, 'replaced.txt');
+    let replacing = true;
+    const replaced = (async () => {
+      for (let length = 1; replacing; length = (length * 7) % 5003) {
+        await writeFile(`${path}.new`, 'x'.repeat(length));
+        await rename(`${path}.new`, path);
+        await wait(1);
+      }
+    })();
+    await expect.poll(() => text('/replaced.txt')).toContain('xx');
+    const wrong: string[] = [];
+    for (let i = 0; i < 400; i += 1) {
+      const answer = await app.ask('/replaced.txt');
+      const [told, sent] = [Number(answer.headers.get('content-length')), (await answer.text()).length];
+      if (told !== sent) wrong.push(`${told} told, ${sent} sent`);
+    }
+    replacing = false;
+    await replaced;
+    expect(wrong).toEqual([]);
   });
 
   test('what is named by its content may be kept for ever', async () => {

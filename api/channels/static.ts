@@ -7,7 +7,8 @@ import type { Operation } from '../operation.ts';
 import { copiesOf, taken } from './copies.ts';
 import { findFile, openFile, type StaticFile } from './files.ts';
 import { freshness } from './fresh.ts';
-import { piece, wanted } from './ranges.ts';
+import { OpenFile } from './opened.ts';
+import { wanted } from './ranges.ts';
 import { type Http, readRequest } from './request.ts';
 import { errorResponse, type Headers } from './respond.ts';
 import { type App, answer, type RestDeps } from './rest.ts';
@@ -99,6 +100,11 @@ export async function sendFile(
     headers['Vary'] = [headers['Vary'], 'Accept-Encoding'].filter((each) => each !== undefined).join(', ');
   if (status === 200 && matches(c.req.header('if-none-match'), tag))
     return new Response(null, { status: 304, headers });
+  const send = async (start: number, end: number, as: number) => {
+    const found = await openFile(file, copy);
+    if (!(found instanceof OpenFile)) return sendFile(c, found, common, status);
+    return new Response(await found.body(start, end), { status: as, headers });
+  };
   if (copy !== null) headers['Content-Encoding'] = copy.coding;
   headers['Content-Length'] = String(text === undefined ? (copy ?? file).bytes : Buffer.byteLength(text));
   if (file.ranges && status === 200) {
@@ -112,11 +118,12 @@ export async function sendFile(
     if (range !== null) {
       headers['Content-Range'] = `bytes ${range.start}-${range.end}/${file.bytes}`;
       headers['Content-Length'] = String(range.end - range.start + 1);
-      return new Response(piece(file.path, range.start, range.end), { status: 206, headers });
+      return send(range.start, range.end, 206);
     }
   }
   if (c.req.method === 'HEAD') return new Response(null, { status, headers });
-  return new Response(text ?? (await openFile((copy ?? file).path)), { status, headers });
+  if (text !== undefined) return new Response(text, { status, headers });
+  return send(0, (copy ?? file).bytes - 1, status);
 }
 
 function refuse({ gate }: StaticDeps, c: Http, error: unknown): Response {
