@@ -106,4 +106,14 @@ test('an answer of bytes is kept for its Idempotency-Key, repeated to the byte a
   expect((await kept()).map(({ records }) => records)).toEqual([record.id]);
   await dropAnswersWith(app.state, record.id);
   expect(await kept()).toEqual([]);
+
+  // A page names records beside its own, and goes with each of them.
+  const page = await app.ask(`/v1/tools/entities/${record.id}`, { headers: { ...headers, Accept: 'text/html' } });
+  const named = (await kept()).flatMap(({ records }) => records.split(' '));
+  const similar = app.records['tools']!.filter(({ id }) => id !== record.id && named.includes(id));
+  expect(similar.length).toBeGreaterThan(0);
+  const html = await page.text();
+  for (const { slug } of similar) expect(html).toContain(`/datasets/tools/${slug}"`);
+  await dropAnswersWith(app.state, similar[0]!.id);
+  expect(await kept()).toEqual([]);
 });

@@ -11,10 +11,11 @@ import { ApiError, toApiError } from '../errors.ts';
 import type { Gate } from '../execute.ts';
 import { etagOf, matches } from '../formats/etag.ts';
 import { preferred } from '../formats/negotiate.ts';
+import { encoded } from './coding.ts';
 import { findFile } from './files.ts';
 import { freshness } from './fresh.ts';
 import { type Http, readRequest } from './request.ts';
-import { errorResponse, type Headers } from './respond.ts';
+import { errorResponse, type Headers, responseOf } from './respond.ts';
 import type { App } from './rest.ts';
 import { type StaticDeps, sendFile } from './static.ts';
 
@@ -132,11 +133,11 @@ function tagOf(path: string, content: Content): string {
 }
 
 /** A document with its tag, or 304. */
-function send(c: Http, content: Content, content_type: string, common: Headers): Response {
+async function send(c: Http, content: Content, content_type: string, common: Headers): Promise<Response> {
   const tag = tagOf(c.req.path, content);
   const headers = { 'Cache-Control': 'public, no-cache', ...common, ETag: tag, 'Content-Type': content_type };
   if (matches(c.req.header('if-none-match'), tag)) return new Response(null, { status: 304, headers });
-  return new Response(content, { headers });
+  return responseOf(await encoded({ status: 200, headers, body: content }, c.req.header('accept-encoding')));
 }
 
 function missing(gate: Gate, c: Http, message: string): Response {

@@ -20,22 +20,32 @@ const MARKED = /<!--record ([a-z0-9-]+)\/([a-z0-9-]+)-->[\s\S]*?<!--\/record-->/
 const FILES = /^\/files\/([^/]+)\/public\./;
 const PARTS = /^\/v1\/([^/]+)\/llms-full\//;
 
-const Published = z.looseObject({ overlays: z.record(z.string(), z.number()).default({}) });
+const Published = z.looseObject({
+  overlays: z.record(z.string(), z.number()).default({}),
+  base_url: z.string().nullable().default(null),
+});
+type Published = z.infer<typeof Published>;
+const NOBODY: Published = { overlays: {}, base_url: null };
 
 /** By dataset, the version of the overlay that the files were made with. */
 type Made = Record<string, number>;
 
-let read: { path: string; at: number; made: Made } | null = null;
+let read: { path: string; at: number; said: Published } | null = null;
 
 /** What `.build/published` says (docs/static-hosting.md); nothing where nobody published. */
-async function publishedOverlays(root: string): Promise<Made> {
+async function published(root: string): Promise<Published> {
   const path = join(root, '.build', 'published');
   const found = await stat(path).catch(() => null);
-  if (found === null) return {};
-  if (read?.path === path && read.at === found.mtimeMs) return read.made;
+  if (found === null) return NOBODY;
+  if (read?.path === path && read.at === found.mtimeMs) return read.said;
   const parsed = Published.safeParse(JSON.parse(await readFile(path, 'utf8').catch(() => '{}')));
-  read = { path, at: found.mtimeMs, made: parsed.success ? parsed.data.overlays : {} };
-  return read.made;
+  read = { path, at: found.mtimeMs, said: parsed.success ? parsed.data : NOBODY };
+  return read.said;
+}
+
+/** BASE_URL that the links of the files in DIST_DIR begin with; null where no night has told it. */
+export async function filesMadeFor(dist: string): Promise<string | null> {
+  return (await published(dist)).base_url;
 }
 
 /** Of one dataset: what was decided since its files were made. */
@@ -73,7 +83,7 @@ export async function freshness(
   const leases = await gate.lease(null);
   try {
     if (!leases.releases.some(({ overlay }) => overlay && overlay.version > 0)) return 'as_is';
-    const made = await publishedOverlays(root);
+    const made = (await published(root)).overlays;
     const found = leases.releases.flatMap((release) => since(release, made) ?? []);
     if (found.length === 0) return 'as_is';
     const byDataset = new Map(found.map((each) => [each.release.pack.id, each]));

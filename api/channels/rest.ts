@@ -8,6 +8,7 @@ import { type Choice, MEDIA_TYPES, negotiate } from '../formats/negotiate.ts';
 import { nextUrl, render } from '../formats/render.ts';
 import { isTabular } from '../formats/rows.ts';
 import type { Context, Format, Operation, Result } from '../operation.ts';
+import { encoded } from './coding.ts';
 import { answeredBy } from './direct.ts';
 import { type Answer, KEPT } from './kept.ts';
 import { type Http, type HttpRequest, type NodeBindings, readRequest, routedPath } from './request.ts';
@@ -107,11 +108,11 @@ async function reply(
     }
     if (complete) {
       outcome.done();
-      return { status: result.status ?? 200, headers, body };
+      return encoded({ status: result.status ?? 200, headers, body }, c.req.header('accept-encoding'));
     }
     const fault = (error: unknown) => call.signal.aborted || report(error, request.request_id);
     const sent = call.head ? closed(body, outcome.done) : streamed(body, outcome.done, fault);
-    return { status: 200, headers, body: sent };
+    return encoded({ status: 200, headers, body: sent }, c.req.header('accept-encoding'));
   } catch (error) {
     return failed(gate, request, error, report, call);
   }

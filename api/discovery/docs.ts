@@ -65,7 +65,16 @@ const fit = () => {
   for (const [part, name] of [['.information-container', 'About'], ['.scheme-container', 'Server and key'], ['.filter', 'Filter']])
     for (const one of document.querySelectorAll('#docs ' + part)) one.setAttribute('role', 'region'), one.setAttribute('aria-label', name);
   for (const tag of document.querySelectorAll('#docs .opblock-tag')) tag.setAttribute('aria-level', '2'), tag.setAttribute('role', 'heading');
-  document.querySelector('#docs #servers')?.setAttribute('aria-label', 'Server');
+  const all = (selector, mend) => { for (const one of document.querySelectorAll('#docs ' + selector)) mend(one); };
+  all('#servers', (one) => one.setAttribute('aria-label', 'Server'));
+  all('h4', (one) => one.setAttribute('aria-level', '3'));
+  all('h5', (one) => one.setAttribute('aria-level', '4'));
+  // The button that opens an operation holds a link to itself.
+  all('.opblock-summary-control a[href]', (one) => one.removeAttribute('href'));
+  all('.opblock-summary-control [tabindex]', (one) => one.removeAttribute('tabindex'));
+  all('pre', (one) => (one.tabIndex = 0));
+  all('table.responses-table', (one) => one.setAttribute('aria-label', 'Answers of ' + one.id.replace(/_responses$/, '')));
+  all('select:not([aria-label], [id])', (one) => one.setAttribute('aria-label', one.closest('tr')?.dataset.paramName ?? 'Example'));
 };
 new MutationObserver(fit).observe(document.getElementById('docs'), { childList: true, subtree: true });
 SwaggerUIBundle({ url, dom_id: '#docs', deepLinking: true, docExpansion: 'none', defaultModelsExpandDepth: -1, filter: true, validatorUrl: null });
@@ -86,6 +95,16 @@ ${SITE_STYLE}
 #docs section { margin: 0; }
 #docs p { max-width: none; }
 #docs :is(p, a, label, h3, small, select, input, .btn, .opblock-summary-description) { font-family: var(--sans); }
+html:not(.dark-mode) #docs .opblock-get .opblock-summary-method { background: #1d5fa8; }
+html:not(.dark-mode) #docs .opblock-post .opblock-summary-method { background: #1c7049; }
+html:not(.dark-mode) #docs .opblock-put .opblock-summary-method { background: #8a5200; }
+html:not(.dark-mode) #docs .opblock-delete .opblock-summary-method { background: #b3261e; }
+html.dark-mode #docs :is(.header-col, .col_header, td) { color: var(--ink); }
+#docs .btn.execute { background: #1d5fa8; border-color: #1d5fa8; color: #fff; }
+#docs .download-contents { background: #4a4e5c; }
+#docs .microlight span { color: #f0d9a0 !important; }
+html:not(.dark-mode) #docs .btn.cancel { color: #b3261e; border-color: #b3261e; }
+html:not(.dark-mode) #docs :is(.parameter__in, .parameter__type, .prop-format, .response-col_links, .tab li, .model-hint) { color: var(--quiet); }
 html.dark-mode:root, html.dark-mode #docs .swagger-ui { background: var(--paper); }
 html:not(.dark-mode) #docs .info a { color: var(--accent); }
 html:not(.dark-mode) #docs .btn.authorize { color: var(--accent); border-color: var(--accent); }

@@ -170,7 +170,11 @@ export const ERROR_SCHEMAS: Record<string, Json> = {
         type: 'object',
         additionalProperties: {
           type: 'object',
-          properties: { url: { type: 'string', format: 'uri' } },
+          properties: {
+            url: { type: 'string', format: 'uri' },
+            method: { enum: ['POST'], description: 'Where the way begins with a call; else read the address' },
+            body: { type: 'object', description: 'What to send to it: an example' },
+          },
           required: ['url'],
         },
       },

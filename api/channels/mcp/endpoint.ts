@@ -1,6 +1,7 @@
 // `/mcp` and `/mcp/account`: streamable HTTP for both eras of the protocol, stateless (specification section 4, "Agent protocols").
 import { ApiError, ERRORS, errorBody, toApiError } from '../../errors.ts';
 import { admit } from '../../execute.ts';
+import { encoded, takesGzip } from '../coding.ts';
 import { answeredBy } from '../direct.ts';
 import { type Http, type HttpRequest, readRequest, readText } from '../request.ts';
 import { errorReply, type Reply } from '../respond.ts';
@@ -63,7 +64,7 @@ async function answer(
   if (session.refused) throw session.refused;
   if (plain !== null) {
     const headers = { 'Cache-Control': 'no-store', ...request.headers, 'Content-Type': 'application/json' };
-    return { status: 200, headers, body: plain };
+    return encoded({ status: 200, headers, body: plain }, c.req.header('accept-encoding'));
   }
   const response = await speak(c.req.raw, message, session);
   if (session.refused) throw session.refused;
@@ -71,7 +72,11 @@ async function answer(
   const headers = new Headers(response.headers);
   for (const [name, value] of Object.entries(request.headers)) headers.set(name, value);
   if (!headers.has('cache-control')) headers.set('Cache-Control', 'no-store');
-  return { status: response.status, headers: Object.fromEntries(headers), body: response.body };
+  const accepts = c.req.header('accept-encoding');
+  // Whether JSON is long enough to be compressed is known when it is read whole; events come one after the other.
+  const whole = takesGzip(accepts) && /^application\/json\b/.test(headers.get('content-type') ?? '');
+  const body = whole ? await response.text() : response.body;
+  return encoded({ status: response.status, headers: Object.fromEntries(headers), body }, accepts);
 }
 
 /** The scope of a call whose tool is known to be there: what else there is now does not matter to it. */

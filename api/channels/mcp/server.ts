@@ -16,7 +16,7 @@ const ASKED_AGAIN = { ttlMs: 0, cacheScope: 'public' } as const;
 export function serverFor(session: Session): Server {
   const server = new Server(identity(session.gate.base_url), {
     capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
-    instructions: INSTRUCTIONS,
+    instructions: instructions(session.gate.base_url),
     cacheHints: {
       'tools/list': PUBLIC,
       'resources/list': PUBLIC,
@@ -41,12 +41,14 @@ export function identity(base_url: string) {
 }
 
 /** What a model is told once, before it sees the tools. */
-const INSTRUCTIONS = [
-  'Datasets of typed records; every value has its source, the time it was last seen there and a confidence.',
-  'Order: datasets_list; dataset_guide for one dataset (its filters and fields by exact name); dataset_facets for valid filter values; entity_search with only the fields you need; entity_batch for whole records; cite with attribution.',
-  'format: "md" answers the same as Markdown, in far fewer tokens. Free tools need no key. A paid call without one answers what it costs and how to pay; nothing is charged for an error.',
-  'A long answer says in left_out what it leaves out and how to get it.',
-].join('\n');
+const instructions = (base_url: string): string =>
+  [
+    'Datasets of typed records; every value has its source, the time it was last seen there and a confidence.',
+    'Order: datasets_list; dataset_guide for one dataset (its filters and fields by exact name); dataset_facets for valid filter values; entity_search with only the fields you need; entity_batch for whole records; cite with attribution.',
+    'format: "md" answers the same as Markdown, in far fewer tokens. Free tools need no key. A paid call without one answers what it costs and how to pay; nothing is charged for an error.',
+    `A key, with 0.50 EUR of credit: POST ${base_url}/v1/keys with {"email": "you@example.org"}; it goes into this client's settings as the header Authorization: Bearer <API_KEY>.`,
+    'A long answer says in left_out what it leaves out and how to get it.',
+  ].join('\n');
 
 /** Nothing is ever elicited, so nothing is validated: the validator that the SDK would make for each request is spared. */
 const UNUSED: NonNullable<ServerOptions['jsonSchemaValidator']> = {

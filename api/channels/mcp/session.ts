@@ -64,5 +64,5 @@ export function refusalOf(session: Session, thrown: unknown, call: Call | null):
   const headers = { ...call?.headers, ...error.extras.headers };
   const dataset = call?.headers['X-Dataset-Version'] === undefined ? undefined : (call.dataset ?? undefined);
   const { request_id } = request;
-  return { body: errorBody(error, { base_url: gate.base_url, request_id, dataset }), error, headers };
+  return { body: errorBody(error, { base_url: gate.base_url, request_id, dataset, by_name: true }), error, headers };
 }

@@ -1,0 +1,36 @@
+// Which coding an Accept-Encoding header takes.
+import { expect, test } from 'vitest';
+import { codingFor } from './coding.ts';
+
+const GIVEN: [header: string | undefined, coding: string | null][] = [
+  [undefined, null],
+  ['', null],
+  ['gzip', 'gzip'],
+  ['gzip, deflate, br', 'br'],
+  ['br;q=0.5, gzip', 'gzip'],
+  ['GZip', 'gzip'],
+  ['*', 'br'],
+  ['br;q=0, *', 'gzip'],
+  ['gzip;q=0', null],
+  ['identity', null],
+  ['gzip;q=0.5, identity', null],
+  ['deflate, zstd', null],
+  ['nonsense;;;q=,,', null],
+  ['gzip;q=nonsense', null],
+];
+
+test.each(GIVEN)('%s: %s', (header, coding) => {
+  expect(codingFor(header)).toBe(coding);
+  // What is remembered says the same.
+  expect(codingFor(header)).toBe(coding);
+});
+
+test('of copies, one that is there', () => {
+  expect(codingFor('br, gzip', ['gzip'])).toBe('gzip');
+  expect(codingFor('br', ['gzip'])).toBeNull();
+  expect(codingFor('br', [])).toBeNull();
+});
+
+test('any number of headers is answered, and none for longer than it is asked', () => {
+  for (let i = 0; i < 1000; i += 1) expect(codingFor(`x-${i}, gzip;q=0.${i}`)).toBe(i === 0 ? null : 'gzip');
+});
