@@ -20,6 +20,7 @@ export class CallContext implements Context {
   readonly eur_usd: number;
   readonly operations: Context['operations'];
   readonly format: Context['format'];
+  readonly by_name: boolean;
   readonly accounts: NonNullable<Context['accounts']>;
   readonly asker: NonNullable<Context['asker']>;
   readonly #call: Call;
@@ -38,6 +39,7 @@ export class CallContext implements Context {
     this.eur_usd = gate.eur_usd;
     this.operations = gate.operations;
     this.format = call.format;
+    this.by_name = call.channel === 'mcp' || call.channel === 'a2a';
     this.accounts = gate.accounts;
     if (gate.owners) this.owners = gate.owners;
     const key = caller.kind === 'key' ? caller.id : null;

@@ -1,5 +1,6 @@
 // Every error the service answers: stable code, status, whether a retry may help (contract section 4). One table.
 import { DataError, type DataErrorCode } from '../data/errors.ts';
+import { SUBSCRIPTIONS } from '../data/subscriptions.ts';
 
 interface Row {
   status: number;
@@ -51,7 +52,10 @@ void _complete;
 export interface ErrorExtras {
   detail?: unknown;
   retry_after_seconds?: number;
+  /** What to do instead; the code's own advice where nothing is said. */
   alternative_action?: string;
+  /** What helps here, told before the code's own advice: how to pay, for one. */
+  way?: string;
   /** Further top-level members, such as price_eur and how_to_pay of a 402. */
   members?: Record<string, unknown>;
   headers?: Record<string, string>;
@@ -89,7 +93,28 @@ const ALTERNATIVES: Partial<Record<ErrorCode, string>> = {
   quota_exceeded: 'GET {base}/v1/{ds}/examples is free; so is every page at {base}/datasets/{ds}/<slug>.md.',
   payment_required: 'GET {base}/v1/{ds}/examples shows full records free of charge.',
   invalid_cursor: 'Ask again without cursor, with the same parameters.',
+  key_required: makesKey('{base}/v1/keys'),
+  invalid_key:
+    'POST {base}/v1/keys/recover with {"email": "you@example.org"} replaces a lost key; POST {base}/v1/keys with the same makes a first one.',
+  invalid_token: 'Refresh the token or connect again, as {base}/auth.md has it; an API key will do in its place.',
+  plan_required: `The plan pro has it, for ${SUBSCRIPTIONS.pro.eur_per_month} EUR a month: POST {base}/v1/keys/subscribe with {"plan": "pro"} and your key, or POST {base}/v1/keys with {"email": "you@example.org", "plan": "pro"} for a new one.`,
 };
+
+/** The same where a call is a tool or a skill, and not an address. A 402 is the same object in every channel (contract section 4). */
+const BY_NAME: typeof ALTERNATIVES = {
+  unknown_dataset: 'datasets_list lists the datasets.',
+  unknown_entity: 'entity_search with q=<name> finds records.',
+  unknown_filter: 'dataset_schema lists the filters under "filters".',
+  not_found: 'datasets_list lists what there is.',
+};
+
+/** For what a key of its own kind opens: no call makes one. */
+export const FOR_OPERATORS: ErrorExtras = { alternative_action: 'This is for operators of the service.' };
+
+/** How a caller without a key comes by one. */
+export function makesKey(url: string): string {
+  return `POST ${url} with {"email": "you@example.org"} makes a key with 0.50 EUR of credit; send it as "Authorization: Bearer <API_KEY>".`;
+}
 
 /** Where an error happened, for the members that depend on it. */
 export interface ErrorPlace {
@@ -97,15 +122,18 @@ export interface ErrorPlace {
   request_id: string;
   /** Set when the dataset exists: its own guide is the documentation then. */
   dataset?: string | undefined;
+  /** Whoever asks calls operations by their names, as tools or skills. */
+  by_name?: boolean;
 }
 
-/** The error body of specification section 7, with `request_id`; the same object in every channel. */
+/** The error body of specification section 7, with `request_id`; the same object in every channel, but for what to do next. */
 export function errorBody(error: ApiError, place: ErrorPlace): Record<string, unknown> {
-  const { base_url, dataset, request_id } = place;
+  const { base_url, dataset, request_id, by_name = false } = place;
   const { detail, retry_after_seconds, members } = error.extras;
-  const general = (ALTERNATIVES[error.code] ?? '').replaceAll('{base}', base_url);
+  const general = ((by_name && BY_NAME[error.code]) || (ALTERNATIVES[error.code] ?? '')).replaceAll('{base}', base_url);
   const open = general.includes('{ds}') && dataset === undefined;
-  const alternative = error.extras.alternative_action ?? (open ? '' : general.replaceAll('{ds}', dataset ?? ''));
+  const own = open ? '' : general.replaceAll('{ds}', dataset ?? '');
+  const alternative = error.extras.alternative_action ?? [error.extras.way ?? '', own].filter(Boolean).join(' ');
   return {
     error: error.code,
     message: error.message,

@@ -13,7 +13,7 @@ import {
   written,
 } from './access/repeats.ts';
 import { CallContext } from './context.ts';
-import { ApiError, toApiError } from './errors.ts';
+import { ApiError, FOR_OPERATORS, toApiError } from './errors.ts';
 import type { Call, Gate, Release, Repeatable, Visitor } from './gate.ts';
 import { type Context, type Operation, type Result, TABULAR } from './operation.ts';
 import { chargeOf, ownerOf, type Purse, paysByX402, reserve, sold, unpaid } from './purse.ts';
@@ -129,7 +129,9 @@ async function settle<T>(
   const { operation } = call;
   const anonymous = caller.kind === 'anonymous';
   if (anonymous && (operation.access === 'key' || operation.access === 'admin'))
-    throw new ApiError('key_required', `${operation.name} takes an API key.`);
+    throw operation.access === 'admin'
+      ? new ApiError('key_required', `${operation.name} takes an operator's key.`, FOR_OPERATORS)
+      : new ApiError('key_required', `${operation.name} takes an API key.`);
   const unseen = ctx.visibility === 'public';
   // Indexers probe without parameters: they are told the price before their parameters are looked at (protocols.md).
   if (unseen && sold(operation, ctx.release) && !operation.previews) throw unpaid(gate, call, caller, ctx);

@@ -37,6 +37,8 @@ export interface Context {
   /** The request as asked, for links to the next page: path without query and the raw query. */
   url: URL;
   signal: AbortSignal;
+  /** Operations are called by their names, as tools or skills, and not by address. */
+  by_name?: boolean;
   format: Format;
   /** The parsed body of a POST, PUT or DELETE; undefined where there is none. */
   body?: unknown;

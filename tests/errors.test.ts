@@ -220,6 +220,25 @@ test('a 402 says what it costs and how to pay, as the header does', async () => 
   }
 });
 
+test('a refusal for want of a key, a plan or money says what to do next', async () => {
+  const advice = async (code: ErrorCode) => (await provoke(PROVOKED[code] as Case, 'json')).body['alternative_action'];
+  const key = `POST ${BASE}/v1/keys with {"email": "you@example.org"} makes a key`;
+  expect(await advice('payment_required')).toMatch(new RegExp(`^${RegExp.escape(key)}.*/v1/tools/examples`));
+  expect(await advice('quota_exceeded')).toContain(key);
+  expect(await advice('key_required')).toBe('This is for operators of the service.');
+  const table = await app.json('/v1/tools/entities?format=csv');
+  expect(table.body['alternative_action']).toContain(key);
+  expect(await advice('invalid_key')).toContain('/v1/keys/recover');
+  expect(await advice('plan_required')).toContain(
+    `49 EUR a month: POST ${BASE}/v1/keys/subscribe with {"plan": "pro"}`,
+  );
+});
+
+test('a dataset that nobody has is told with those there are', async () => {
+  const { body } = await app.json('/v1/nope/status');
+  expect(body['message']).toMatch(/^There is no dataset "nope"\. Known, the nearest first: .*tools/);
+});
+
 test('a 422 lists each wrong parameter', async () => {
   verifies('body.validation-error', 'error.422', 'error.names-parameter');
   const { body } = await app.json('/v1/tools/entities?limit=0&total=maybe', { admin: true });

@@ -1,4 +1,5 @@
 // X-Max-Price-EUR: what a caller is willing to pay for a call at most (contract section 3, "Charge").
+import { eur } from '../../packs/money.ts';
 import { ApiError } from '../errors.ts';
 import { type Caller, isCharged } from './caller.ts';
 import { type Charge, type Payments, paymentError, told } from './payments.ts';
@@ -12,6 +13,9 @@ export function checkMaxPrice(raw: string | undefined, caller: Caller, charge: C
     throw new ApiError('validation_failed', `X-Max-Price-EUR: ${msg}`, { detail: [issue] });
   }
   if (!isCharged(caller) || charge.micros <= Math.round(Number(raw) * 1_000_000)) return;
-  const message = `${charge.operation} costs ${told(charge.micros)}, more than the ${raw} EUR that X-Max-Price-EUR allows.`;
-  throw paymentError('payment_required', message, quote(caller, charge));
+  const message = `${charge.operation} costs ${told(charge.micros)}, more than the ${raw} EUR that X-Max-Price-EUR allows (max_price_eur of tools and skills).`;
+  // It is the limit that refuses: no way to pay gets round it.
+  const { extras } = paymentError('payment_required', message, { ...quote(caller, charge), how_to_pay: {} });
+  const alternative_action = `Raise the limit to ${eur(charge.micros)} or leave it out.`;
+  throw new ApiError('payment_required', message, { ...extras, alternative_action });
 }

@@ -33,6 +33,8 @@ export interface AccessOptions extends StoreOptions {
   mailFrom?: string | undefined;
   /** ADMIN_KEYS; null: one is made at first start. */
   adminKeys: readonly string[] | null;
+  /** Shows that new key, once and at once: whatever fails afterwards, it is stored already. */
+  showAdminKey?: (key: string) => void;
   /** Hosted checkout; absent: the sandbox, or none (contract section 1). */
   stripe?: StripeSettings | undefined;
   /** Absent or null: x402 is not offered. */
@@ -46,11 +48,12 @@ export interface AccessOptions extends StoreOptions {
 /** How often what is over is forgotten, in milliseconds. */
 const SWEEP = 3_600_000;
 
-/** Opens store and Redis. `made` is a new admin key to show once. Close it when the last answer is out. */
+/** Opens store and Redis. Close it when the last answer is out. */
 export async function openAccess(options: AccessOptions) {
   const { base_url, eur_usd, now, log } = options;
   const store = await openStore(options);
   const admins = await adminKeys(store, options.adminKeys);
+  if (admins.made !== null) options.showAdminKey?.(admins.made);
   const redis = options.redisUrl === undefined ? null : await openRedis(options.redisUrl, log);
   const lookup = openLookup(store);
   const repeats = storedRepeats(store, now);
@@ -78,7 +81,6 @@ export async function openAccess(options: AccessOptions) {
       accounts: storedAccounts({ store, quotas, send: mailer.post, desk: checkout.desk, base_url }),
     },
     checkout: checkout.pages,
-    made: admins.made,
     /** SHA-256 of every operator's key. */
     admins: new Set(admins.hashes),
     store,

@@ -18,13 +18,18 @@ test('a stranger is told price and where keys are made, a key where it is topped
   expect(quote({ kind: 'anonymous' }, charge)).toEqual({
     price_eur: 0.004,
     price_usd: 0.0044,
-    how_to_pay: { api_key: { url: 'https://h.example/v1/keys' }, oauth },
+    how_to_pay: {
+      api_key: { url: 'https://h.example/v1/keys', method: 'POST', body: { email: 'you@example.org' } },
+      oauth,
+    },
     x402Version: 2,
     resource: charge.resource,
     accepts: [],
   });
   const { how_to_pay } = quote({ kind: 'key', id: '1', plan: 'payg' }, charge);
-  expect(how_to_pay).toEqual({ topup: { url: 'https://h.example/v1/keys/topup' } });
+  expect(how_to_pay).toEqual({
+    topup: { url: 'https://h.example/v1/keys/topup', method: 'POST', body: { amount_eur: 20 } },
+  });
   const closed = quoter({ base_url: 'https://h.example', eur_usd: 1.1, checkout: false });
   expect(closed({ kind: 'key', id: '1', plan: 'payg' }, charge).how_to_pay).toEqual({});
   const token = { kind: 'key', id: '1', plan: 'payg', grant: { name: 'g', left: 0 } } as const;

@@ -1,6 +1,6 @@
 // How a call is paid: quote, reserve, commit or release. One port, so that x402 takes its place beside credits unnoticed.
 import { eur, usd } from '../../packs/money.ts';
-import { ApiError, type ErrorCode } from '../errors.ts';
+import { ApiError, type ErrorCode, makesKey } from '../errors.ts';
 import type { Caller } from './caller.ts';
 import type { Head, Written } from './repeats.ts';
 
@@ -52,11 +52,19 @@ export interface Reservation {
   release(): Promise<void>;
 }
 
+/** Where a way to pay begins; where it begins with a call, what to send. */
+interface Way {
+  url: string;
+  method?: 'POST';
+  /** An example. */
+  body?: Record<string, unknown>;
+}
+
 /** The members that a 402 carries beside the error body (contract section 4). */
 export interface Quote {
   price_eur: number;
   price_usd: number;
-  how_to_pay: Record<string, { url: string }>;
+  how_to_pay: Record<string, Way>;
   x402Version: 2;
   resource: Charge['resource'];
   /** PaymentRequirements of x402; empty where it is not offered. */
@@ -91,9 +99,20 @@ export function paymentError(
   const required = { x402Version, error, resource, accepts, ...(extensions ? { extensions } : {}) };
   return new ApiError(code, message, {
     ...(detail === undefined ? {} : { detail }),
+    way: WAYS_ON.includes(code) ? wayOn(quote.how_to_pay) : '',
     members: { ...quote },
     headers: { ...more.headers, 'PAYMENT-REQUIRED': Buffer.from(JSON.stringify(required)).toString('base64') },
   });
+}
+
+/** Refusals after which a way to pay is the way on; what is wrong with a payment is told in other words. */
+const WAYS_ON: readonly ErrorCode[] = ['payment_required', 'quota_exceeded', 'insufficient_credits'];
+
+/** What to do next, in one sentence: the first of the ways that are open. */
+function wayOn({ api_key, topup, oauth }: Quote['how_to_pay']): string {
+  if (api_key) return makesKey(api_key.url);
+  if (topup) return `POST ${topup.url} with ${JSON.stringify(topup.body)} and your key answers a link to a checkout.`;
+  return oauth ? 'The person who connected this client can top up their key, or connect it again and allow more.' : '';
 }
 
 /** A euro amount in a message: `0.004 EUR`. */
@@ -104,11 +123,13 @@ export function told(micros: number): string {
 /** The ways open to a caller: who has no key makes one or is let in with one, who has one tops it up where there is a checkout. */
 function waysToPay(caller: Caller, base_url: string, checkout: boolean): Quote['how_to_pay'] {
   const oauth = { url: `${base_url}/.well-known/oauth-protected-resource` };
-  if (caller.kind !== 'key') return { api_key: { url: `${base_url}/v1/keys` }, oauth };
+  if (caller.kind !== 'key') return { api_key: post(`${base_url}/v1/keys`, { email: 'you@example.org' }), oauth };
   // A token cannot top up; its user can, or may allow it more.
   if (caller.grant) return { oauth };
-  return checkout ? { topup: { url: `${base_url}/v1/keys/topup` } } : {};
+  return checkout ? { topup: post(`${base_url}/v1/keys/topup`, { amount_eur: 20 }) } : {};
 }
+
+const post = (url: string, body: Record<string, unknown>): Way => ({ url, method: 'POST', body });
 
 /** What x402 asks for a charge, where it is offered. */
 export type Asks = (charge: Charge) => Pick<Quote, 'accepts' | 'extensions'>;

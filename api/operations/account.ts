@@ -12,18 +12,39 @@ export function accountsOf(ctx: Context): { accounts: Accounts; asker: Asker } {
   return { accounts: ctx.accounts, asker: ctx.asker };
 }
 
-/** Reads the body of a request, or refuses it with a 422 line for each thing that is wrong. */
-export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
-  const parsed = schema.safeParse(body ?? {});
+/** Reads the body of a request, or refuses it with a 422 line for each thing that is wrong; what is missing is told with an example. */
+export function parseBody<T>(schema: z.ZodType<T>, body: unknown, example?: Record<string, unknown>): T {
+  const parsed = schema.safeParse(body ?? {}, { reportInput: true });
   if (parsed.success) return parsed.data;
-  const issues: ValidationIssue[] = parsed.error.issues.map(({ path, message, code }) => ({
-    loc: ['body', ...path.map((part) => (typeof part === 'number' ? part : String(part)))],
-    msg: message,
-    type: code,
+  const issues: ValidationIssue[] = parsed.error.issues.map((issue) => ({
+    loc: ['body', ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))],
+    msg: plainly(issue, example),
+    type: issue.code,
   }));
   const [first] = issues;
   const message = `${first?.loc.slice(1).join('.') || 'body'}: ${first?.msg ?? 'is wrong'}`;
   throw new DataError('validation_failed', message, issues);
+}
+
+const KINDS: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** What is wrong, in words for whoever sent it and never saw the schema. */
+function plainly(issue: z.core.$ZodIssue, example?: Record<string, unknown>): string {
+  const { code, message } = issue;
+  if (issue.input === undefined && issue.path.length > 0 && code !== 'custom')
+    return `is required${example ? `; send ${JSON.stringify(example)}` : ''}`;
+  if (code === 'invalid_type') return `must be ${KINDS[issue.expected] ?? `of type ${issue.expected}`}`;
+  if (code === 'invalid_format' && issue.format === 'email') return 'must be an e-mail address';
+  if (code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
+  const unit = 'origin' in issue && issue.origin === 'string' ? ' characters' : '';
+  if (code === 'too_small') return `must be at least ${issue.minimum}${unit}`;
+  if (code === 'too_big') return `must be at most ${issue.maximum}${unit}`;
+  return message;
 }
 
 /** A whole number of micro-euros out of EUR with at most six decimals. */

@@ -127,6 +127,9 @@ const Grant = z
     message: 'must be above 0 where no plan is granted',
   });
 
+/** A plan alone: the amount is needed all the same. */
+const GRANT = { key_id: '<id of the key>', amount_eur: 0, plan: 'pro' };
+
 export const keys_grant = operation<z.infer<typeof Grant>, { id: string; balance_eur: number; plan: string } & About>({
   name: 'keys_grant',
   title: 'Grant credit or a plan',
@@ -140,7 +143,7 @@ export const keys_grant = operation<z.infer<typeof Grant>, { id: string; balance
   output: () => z.object({ id: z.uuid(), balance_eur: euro('Credit now'), plan: z.string(), ...ABOUT_OUTPUT }),
   parse: (raw, ctx) => {
     onlyParameters(raw, []);
-    return parseBody(Grant, ctx.body);
+    return parseBody(Grant, ctx.body, GRANT);
   },
   async run({ key_id, amount_eur, plan, reason }, ctx) {
     const { accounts, asker } = accountsOf(ctx);

@@ -41,7 +41,7 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
     }),
   parse: (raw, ctx) => {
     onlyParameters(raw, []);
-    return parseBody(Input, ctx.body);
+    return parseBody(Input, ctx.body, { email: 'you@example.org' });
   },
   async run({ email, plan }, ctx) {
     const { accounts, asker } = accountsOf(ctx);

@@ -22,7 +22,7 @@ export const keys_recover = operation<z.infer<typeof Input>, { status: 'sent' } 
   output: () => z.object({ status: z.literal('sent'), ...ABOUT_OUTPUT }),
   parse: (raw, ctx) => {
     onlyParameters(raw, []);
-    return parseBody(Input, ctx.body);
+    return parseBody(Input, ctx.body, { email: 'you@example.org' });
   },
   async run({ email }, ctx) {
     const { accounts, asker } = accountsOf(ctx);

@@ -29,7 +29,7 @@ export const keys_topup = operation<z.infer<typeof Topup>, { checkout_url: strin
   output: () => z.object({ checkout_url: address('Where to pay'), amount_eur: euro('As asked'), ...ABOUT_OUTPUT }),
   parse: (raw, ctx) => {
     onlyParameters(raw, []);
-    return parseBody(Topup, ctx.body);
+    return parseBody(Topup, ctx.body, { amount_eur: 20 });
   },
   async run({ amount_eur }, ctx) {
     const { accounts, asker } = accountsOf(ctx);
@@ -63,7 +63,7 @@ export const keys_subscribe = operation<z.infer<typeof Subscribe>, Subscribed>({
     }),
   parse: (raw, ctx) => {
     onlyParameters(raw, []);
-    return parseBody(Subscribe, ctx.body);
+    return parseBody(Subscribe, ctx.body, { plan: 'pro' });
   },
   async run({ plan }, ctx) {
     const { accounts, asker } = accountsOf(ctx);

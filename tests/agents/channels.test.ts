@@ -32,7 +32,10 @@ interface Told {
   charge: number | undefined;
 }
 
-const plain = ({ request_id: _, ...body }: Record<string, unknown>) => body;
+/** What to do next is told in the words of each channel; but a 402 is one object in all of them. */
+function plain({ request_id: _, alternative_action, ...body }: Record<string, unknown>) {
+  return body['price_eur'] === undefined ? body : { ...body, alternative_action };
+}
 type Headers = Record<string, string>;
 
 async function overRest(question: Question, headers: Headers): Promise<Told> {

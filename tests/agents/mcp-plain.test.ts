@@ -43,6 +43,8 @@ async function send({ era, name, given, paying = true, params = {}, envelope = {
   const known = {
     'Content-Type': 'application/json',
     Accept: 'application/json, text/event-stream',
+    // What the SDK answers is read whole, and then has a length, only where it may be compressed.
+    'Accept-Encoding': 'identity',
     'MCP-Protocol-Version': modern ? '2026-07-28' : '2025-11-25',
     ...(modern ? { 'Mcp-Method': 'tools/call', 'Mcp-Name': name } : {}),
     ...(paying ? { Authorization: `Bearer ${key}` } : {}),

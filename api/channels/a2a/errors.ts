@@ -66,7 +66,7 @@ function statusOf(error: ApiError, place: Place): { status: number; body: unknow
     metadata: { request_id },
   };
   const violations = error.code === 'validation_failed' ? [violationsOf(error)] : [];
-  const value = errorBody(error, { base_url, request_id, dataset });
+  const value = errorBody(error, { base_url, request_id, dataset, by_name: true });
   const details = [info, ...violations, { '@type': `${TYPE}/google.protobuf.Struct`, value }];
   return {
     status,
