@@ -106,6 +106,9 @@ test('it is free, tagged by the release and the pack, and has a Markdown twin wi
   expect((await app.ask('/v1/tools/profile', { headers: { 'If-None-Match': etag } })).status).toBe(304);
   const text = await (await app.ask('/v1/tools/profile.md')).text();
   expect(text).toMatch(/^# Profile of tools/);
+  // Of what is public the range is told; of what is paid the round edges around it. Both have their unit.
+  expect(text).toMatch(/\n\|mass \(kg\)\|public\|.*\|-?[\d.,]+ to [\d.,]+, median/);
+  expect(text).toMatch(/\n\|price\.rental \(EUR\/day\)\|paid\|.*\|between [\d.,]+ and [\d.,]+/);
   expect((await app.json('/v1/tools/profile?days=3')).body['error']).toBe('unknown_filter');
   expect((await app.json('/v1/nowhere/profile')).body['error']).toBe('unknown_dataset');
 });

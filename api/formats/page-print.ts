@@ -28,6 +28,11 @@ export function plural(count: number, noun: string): string {
   return `${printNumber(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** A size in bytes: `2.1 MB`, `38 kB`. */
+export function printBytes(bytes: number): string {
+  return bytes < 999_500 ? `${Math.max(1, Math.round(bytes / 1e3))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
 /** A price in EUR with as many decimals as it needs, at least two: `€0.004`, `€0.50`. */
 export function printEuro(eur: number): string {
   const [whole, decimals = ''] = eur.toFixed(6).split('.');

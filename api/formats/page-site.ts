@@ -60,6 +60,8 @@ export interface SiteDataset {
   attributes: SiteAttribute[];
   /** Operations that cost something, cheapest first, in EUR. */
   prices: { operation: string; eur: number }[];
+  /** What anyone may take away whole, with its bytes. */
+  files: { name: string; title: string; bytes: number }[];
   /** A few showcase records with all values and provenance. */
   examples: PublicRecord[];
   /** How many showcase records there are. */
@@ -68,6 +70,8 @@ export interface SiteDataset {
   compare: string[];
   /** Attribute that records are grouped by. */
   group_by: string;
+  /** Attribute that is the greater the better known a record is; null: none is. */
+  prominence: string | null;
   /** The Markdown page of the first example, as published; '' without examples. */
   page: string;
   /** A filter that finds something: `provider=openai`. */

@@ -11,7 +11,7 @@ import { type Course, spark } from './spark.ts';
 /** What stands beside the record's own values. */
 export interface Beside {
   /** Records most like it. */
-  similar: readonly { slug: string; name: string; group: string }[];
+  similar: readonly { id: string; slug: string; name: string; group: string }[];
   /** How its public numbers went. */
   courses: readonly Course[];
 }
@@ -79,6 +79,7 @@ function head({ record, pack, paid }: RecordPage, prefix: string): string {
     ...(record.verified_owner ? ['<span class="tag public">verified owner</span>'] : []),
     ...(record.sample ? ['<span class="tag paid">fictional sample</span>'] : []),
     ...(paid ? ['<span class="tag paid">paid view: every value</span>'] : []),
+    `<a href="${esc(`${prefix}/datasets/${pack.id}/${record.slug}.md`)}">as Markdown</a>`,
   ];
   return `<nav class="crumbs" aria-label="Where you are"><a href="${prefix}/">Register</a> <span aria-hidden="true">/</span> <a href="${esc(`${prefix}/datasets/${pack.id}/`)}">${esc(pack.title)}</a></nav>
 <h1>${esc(record.name)}</h1>

@@ -25,7 +25,10 @@ export function recordTable(records: readonly PublicRecord[], pack: Pack, whole:
     record.slug,
     ...(scored ? [record.score ?? ''] : []),
     ...(named ? [] : [record.name]),
-    ...filled.map(({ name }) => cell(record.attributes[name], whole.includes(name))),
+    // A record that lacks the attribute goes by the name that its pack makes of its identity.
+    ...filled.map(({ name }) =>
+      cell(record.attributes[name] ?? (name === 'name' ? record.name : undefined), whole.includes(name)),
+    ),
     record.quality_score,
   ]);
   return table(columns, rows);

@@ -26,7 +26,7 @@ export function render(operation: Operation, result: Result<unknown>, ctx: Conte
   if (format === 'markdown' || format === 'text') {
     const next = result.next_cursor ?? null;
     const body = operation.markdown(result.body, ctx);
-    return { content_type, body: next === null ? body : `${body}\nNext page: ${nextUrl(ctx.url, next)}\n` };
+    return { content_type, body: next === null ? body : `${body}\n${nextLine(ctx, next)}\n` };
   }
   const rows = rowsOf(operation, result, ctx);
   if (format === 'csv') return { content_type, body: csv(rows) };
@@ -38,6 +38,10 @@ export function render(operation: Operation, result: Result<unknown>, ctx: Conte
 function isStream(body: unknown): body is AsyncIterable<string> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 }
+
+/** How to go on: an address for whoever asked one, else the argument to call again with. */
+const nextLine = ({ url, by_name }: Context, cursor: string): string =>
+  by_name ? `Next page: the same call with cursor: ${cursor}` : `Next page: ${nextUrl(url, cursor)}`;
 
 /** Address of the next page: the same question with the cursor. */
 export function nextUrl(url: URL, cursor: string): string {

@@ -1,6 +1,6 @@
 // What a record's page shows beside its values: records like it by name, and how its public numbers went.
 import { changelog } from '../../data/changelog.ts';
-import type { StoredRecord } from '../../data/model.ts';
+import type { PublicRecord, StoredRecord } from '../../data/model.ts';
 import type { Asking } from '../../data/plan.ts';
 import type { Release } from '../../data/release.ts';
 import { NUMERIC } from '../../packs/schema.ts';
@@ -14,10 +14,16 @@ const COURSES = 4;
 /** Changes of a record that are looked at, of the last year. */
 const CHANGES = 200;
 
-/** Asks the release; public attributes only, and names alone of other records. */
+/** Nothing but the record itself. */
+export const NOTHING: Beside = { similar: [], courses: [] };
+
+/**
+ * Asks the release; public attributes only, and names alone of other records, whoever asks: more of either is what other operations sell. A course
+ * is drawn of what `record` has.
+ */
 export async function besideRecord(
   release: Release,
-  record: StoredRecord,
+  record: Pick<PublicRecord, 'id' | 'provenance'>,
   ordinal: number,
   now: Date,
   asking: Asking,
@@ -39,9 +45,9 @@ export async function besideRecord(
   );
   const open = pack.attributes.some((attribute) => attribute.public && attribute.name === pack.group_by);
   const similar = bodies.map(({ body }) => {
-    const { slug, name, attributes } = JSON.parse(body) as StoredRecord;
+    const { id, slug, name, attributes } = JSON.parse(body) as StoredRecord;
     const group = open ? attributes[pack.group_by] : undefined;
-    return { slug, name, group: group === undefined ? '' : printValue(group) };
+    return { id, slug, name, group: group === undefined ? '' : printValue(group) };
   });
   const numbers = pack.attributes.filter((attribute) => attribute.public && NUMERIC.includes(attribute.type));
   const courses = numbers.flatMap(({ name }): Course[] => {
@@ -57,7 +63,9 @@ export async function besideRecord(
         value: first.old_value,
       });
     const until = record.provenance[name]?.observed_at;
-    return points.length < 2 || until === undefined ? [] : [{ attribute: name, points, until }];
+    // What only its source changed is no course.
+    const moved = points.some(({ value }) => value !== points[0]?.value);
+    return !moved || until === undefined ? [] : [{ attribute: name, points, until }];
   });
   return { similar, courses: courses.slice(0, COURSES) };
 }

@@ -38,7 +38,8 @@ function spreadOf({ type, quantiles, top, histogram, cells, withheld }: Attribut
     told.push(`${printNumber(min)} to ${printNumber(max)}, median ${printNumber(median)}`);
   } else if (type === 'date' && histogram?.length) told.push(`${histogram[0]!.from} to ${histogram.at(-1)!.from}`);
   else if (histogram?.length && !top)
-    told.push(`${printNumber(histogram[0]!.from)} to ${printNumber(histogram.at(-1)!.to)}`);
+    // Round numbers around the values: the least and the greatest are nobody's to know.
+    told.push(`between ${printNumber(histogram[0]!.from)} and ${printNumber(histogram.at(-1)!.to)}`);
   if (top)
     told.push(
       top
@@ -53,7 +54,7 @@ function spreadOf({ type, quantiles, top, histogram, cells, withheld }: Attribut
 
 function markdown({ dataset, records, attributes, attribution, license }: Profile): string {
   const rows = attributes.map((one) => [
-    one.name,
+    one.unit === null ? one.name : `${one.name} (${one.unit})`,
     one.public ? 'public' : 'paid',
     one.fill_rate === null ? 'few' : printShare(one.fill_rate),
     one.distinct ?? '',

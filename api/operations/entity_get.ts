@@ -6,20 +6,28 @@ import type { GetInput } from '../../data/parse.ts';
 import { type AsOf, parseGetAsOf } from '../../data/parse-history.ts';
 import type { RawInput } from '../../data/plan.ts';
 import { isoTime } from '../../data/time.ts';
-import { recordHtml } from '../formats/record-html.ts';
+import { type Beside, recordHtml } from '../formats/record-html.ts';
 import { recordMarkdown } from '../formats/record-template.ts';
 import { asOfLine } from '../formats/times.ts';
-import { fromJson, operation } from '../operation.ts';
+import { type Context, fromJson, operation } from '../operation.ts';
 import { releaseOf } from './about.ts';
+import { besideRecord, NOTHING } from './beside.ts';
 import { fetchRecord, pastAnswerVersion, recordAnswerVersion } from './fetched.ts';
 import { AS_OF_INPUT, ENTITY_INPUT, FIELDS_INPUT, someFields } from './inputs.ts';
 import { RECORD_OUTPUT } from './outputs.ts';
 
-/** A paid page holds what was asked for; what stands beside it is other questions. */
-const NOTHING = { similar: [], courses: [] };
+/**
+ * `as_of`: the moment that the answer is of, where one was asked for. `beside`: what a page of today shows beside the values. It is part of the answer and
+ * not found while printing, so that a stored answer goes with every record that it names (access/repeats.ts).
+ */
+type Got = PublicRecord & { as_of?: string; beside?: Beside };
 
-/** `as_of`: the moment that the answer is of, where one was asked for. */
-type Got = PublicRecord & { as_of?: string };
+/** What the free page shows beside the record as well; of a moment in the past there is nothing. */
+async function besideOf(record: PublicRecord, ctx: Context): Promise<Beside> {
+  const release = releaseOf(ctx);
+  const [ordinal] = await release.engine.resolve([record.id], ctx);
+  return ordinal === null || ordinal === undefined ? NOTHING : besideRecord(release, record, ordinal, ctx.now, ctx);
+}
 
 export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, Got>({
   name: 'entity_get',
@@ -55,11 +63,13 @@ export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, Got>({
     const found = await fetchRecord(raw, ctx);
     const about = { last_modified: found.updated_at, records: 1 };
     const json = ctx.format === 'json' ? found.json(ctx, fields) : null;
-    return json ? fromJson([json], about) : { body: found.record(ctx, fields), ...about };
+    if (json) return fromJson([json], about);
+    const record = found.record(ctx, fields);
+    return { body: ctx.format === 'html' ? { ...record, beside: await besideOf(record, ctx) } : record, ...about };
   },
   markdown: (record, ctx) => asOfLine(record.as_of) + recordMarkdown(record, releaseOf(ctx).pack),
   html: {
-    print: (record, ctx) =>
-      recordHtml({ record, pack: releaseOf(ctx).pack, base_url: ctx.base_url, beside: NOTHING, paid: true }),
+    print: ({ beside = NOTHING, ...record }, ctx) =>
+      recordHtml({ record, pack: releaseOf(ctx).pack, base_url: ctx.base_url, beside, paid: true }),
   },
 });

@@ -10,7 +10,7 @@ import { recordHtml } from '../formats/record-html.ts';
 import { recordMarkdown } from '../formats/record-template.ts';
 import { type Context, operation } from '../operation.ts';
 import { releaseOf } from './about.ts';
-import { besideRecord } from './beside.ts';
+import { besideRecord, NOTHING } from './beside.ts';
 import { sampleRecords } from './dataset_samples.ts';
 import { ENTITY_INPUT } from './inputs.ts';
 
@@ -34,8 +34,7 @@ async function page(ref: string, ctx: Context): Promise<{ text: string; last_mod
   const sample = sampleRecords(release, ctx).find(({ slug }) => slug === ref);
   if (!sample) throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
   if (!html) return { text: recordMarkdown(sample, pack) };
-  const beside = { similar: [], courses: [] };
-  return { text: recordHtml({ record: sample, pack, base_url, beside, paid: true }) };
+  return { text: recordHtml({ record: sample, pack, base_url, beside: NOTHING, paid: true }) };
 }
 
 export const entity_page = operation<RawInput, { text: string }>({
