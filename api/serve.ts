@@ -16,6 +16,7 @@ import { openOwners } from './access/owners/open.ts';
 import type { X402Settings } from './access/x402/open.ts';
 import { createApp, failing } from './app.ts';
 import { directly } from './channels/direct.ts';
+import { filesMadeFor } from './channels/fresh.ts';
 import { directory } from './directory.ts';
 import type { Gate } from './execute.ts';
 import type { Seen } from './gate.ts';
@@ -97,26 +98,39 @@ interface Started {
   traffic: Traffic;
 }
 
+/** What a night has still to make before everything works, for whoever started the process. */
+async function notYet({ DIST_DIR, BASE_URL }: Config, register: Register): Promise<string[]> {
+  const lines: string[] = [];
+  const missing = [...register.packs.keys()].filter((id) => register.state(id) === 'missing');
+  if (missing.length > 0) lines.push(`Never built: ${missing.join(', ')}. Run \`npm run nightly\`.`);
+  const made = await filesMadeFor(DIST_DIR);
+  if (made !== null && made !== BASE_URL)
+    lines.push(
+      `The pages in ${DIST_DIR} were made for ${made}, where their links and the explorer lead. Run \`npm run nightly\`.`,
+    );
+  return lines;
+}
+
 /** Starts the API; resolves when it listens. */
 async function start(config: Config, log: Log): Promise<Started> {
   const started_at = clock();
-  const [packs, access] = await Promise.all([
-    loadPacks(config.PACK_DIRS),
-    openAccess({
-      dataDir: config.DATA_DIR,
-      databaseUrl: config.DATABASE_URL,
-      redisUrl: config.REDIS_URL,
-      adminKeys: config.ADMIN_KEYS,
-      smtpUrl: config.SMTP_URL,
-      mailFrom: config.MAIL_FROM,
-      stripe: stripeOf(config),
-      x402: x402Of(config),
-      base_url: config.BASE_URL,
-      eur_usd: config.EUR_USD,
-      now: clock,
-      log: log.info,
-    }),
-  ]);
+  // One after the other: a wrong pack must end the start before a key is made.
+  const packs = await loadPacks(config.PACK_DIRS);
+  const access = await openAccess({
+    dataDir: config.DATA_DIR,
+    databaseUrl: config.DATABASE_URL,
+    redisUrl: config.REDIS_URL,
+    adminKeys: config.ADMIN_KEYS,
+    showAdminKey: (key) => say(`Admin key, shown this once: ${key}`),
+    smtpUrl: config.SMTP_URL,
+    mailFrom: config.MAIL_FROM,
+    stripe: stripeOf(config),
+    x402: x402Of(config),
+    base_url: config.BASE_URL,
+    eur_usd: config.EUR_USD,
+    now: clock,
+    log: log.info,
+  });
   const overlays = await openOverlays(access.store);
   const register = await openRegister({ dataDir: config.DATA_DIR, packs, log: log.info, overlays });
   const report = log.failed;
@@ -174,11 +188,11 @@ async function start(config: Config, log: Log): Promise<Started> {
     server.once('listening', resolve);
     server.once('error', reject);
   });
-  if (access.made !== null) say(`Admin key, shown this once: ${access.made}`);
   const open = packs.filter(({ id }) => register.state(id) === 'open').length;
   say(
     `Dataset register: ${open} of ${packs.length} datasets at ${config.BASE_URL}, listening on ${config.HOST}:${config.PORT}`,
   );
+  for (const line of await notYet(config, register)) say(line);
   return { server, register, access, traffic };
 }
 

@@ -4,11 +4,13 @@ import { enableCompileCache } from 'node:module';
 // Half of a start is stripping and compiling TypeScript; a second start finds that done. It must come before the imports.
 enableCompileCache();
 const { ConfigError, readConfig } = await import('../config.ts');
-const { PackError } = await import('../packs/index.ts');
+const { PackDirsError, PackError } = await import('../packs/index.ts');
+const { StoreError } = await import('../data/state/store.ts');
 
 /** What went wrong at the start, in one plain line where it is the user's to mend. */
 function complaint(error: unknown): string {
-  if (error instanceof ConfigError || error instanceof PackError) return error.message;
+  if ([ConfigError, PackDirsError, PackError, StoreError].some((kind) => error instanceof kind))
+    return (error as Error).message;
   const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   if (code === 'EADDRINUSE') return `PORT: ${address}:${port} is taken by another process`;
   if (code === 'EACCES' && port !== undefined) return `PORT: not allowed to listen on ${address}:${port}`;

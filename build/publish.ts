@@ -15,6 +15,8 @@ export interface Published {
   releases: Record<string, string>;
   /** Version of the overlay of each dataset that they stand for. */
   overlays?: Record<string, number>;
+  /** BASE_URL that their links begin with; the API tells when it is served under another. */
+  base_url?: string;
 }
 
 /**
@@ -25,8 +27,9 @@ export async function publish(dist: string, made: Omit<Published, 'manifest'>): 
   const notes = join(dist, BUILD_NOTES);
   const list = readFileSync(join(notes, 'manifest.tsv'));
   const manifest = `published-${hash('sha256', list, 'hex').slice(0, 16)}.tsv`;
-  const { files, bytes, releases, overlays } = made;
-  const published: Published = { manifest, files, bytes, releases, ...(overlays ? { overlays } : {}) };
+  const { files, bytes, releases, overlays, base_url } = made;
+  const about = { ...(overlays ? { overlays } : {}), ...(base_url === undefined ? {} : { base_url }) };
+  const published: Published = { manifest, files, bytes, releases, ...about };
   const pointer = join(notes, 'published');
   const text = `${JSON.stringify(published)}\n`;
   const before = readPublished(dist);

@@ -37,8 +37,13 @@ async function main(args: string[]): Promise<number> {
       adopt: { type: 'boolean', default: false },
       rules: { type: 'string' },
       root: { type: 'string', default: '/srv/register' },
+      help: { type: 'boolean', default: false },
     },
   });
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
   const { DIST_DIR, BASE_URL, SOURCE_DATE_EPOCH, DATABASE_URL } = readConfig(process.env);
   if (values.rules !== undefined) {
     const write = WRITERS[values.rules];
@@ -54,10 +59,8 @@ async function main(args: string[]): Promise<number> {
   const { 'dry-run': dry_run, compress, adopt } = values;
   const sent = await publishTo({ dist: DIST_DIR, to: values.to, dry_run, compress, adopt, progress });
   const count = (n: number) => n.toLocaleString('en-US');
-  const did = dry_run ? 'would send' : 'sent';
-  progress.note(
-    `${did} ${count(sent.files)} files, ${count(sent.bytes)} bytes; ${count(sent.deleted)} to delete${dry_run ? '' : ', deleted'}`,
-  );
+  const did = dry_run ? ['would send', 'would delete'] : ['sent', 'deleted'];
+  progress.note(`${did[0]} ${count(sent.files)} files, ${count(sent.bytes)} bytes; ${did[1]} ${count(sent.deleted)}`);
   return 0;
 }
 

@@ -1,10 +1,10 @@
 // The entry as a process: what it prints, how it takes a new release under load, how it stops, how it complains.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { paths } from '../data/layout.ts';
 import { loadPack } from '../packs/index.ts';
@@ -88,8 +88,13 @@ describe('the process', () => {
     const first = await writeRelease(dataDir, pack, randomRecords(pack, 40, 1));
     const port = String(await freePort());
     const env = { PORT: port, BASE_URL: `http://127.0.0.1:${port}` };
+    const published = join(dataDir, 'dist/.build/published');
+    mkdirSync(dirname(published), { recursive: true });
+    writeFileSync(published, JSON.stringify({ base_url: 'http://localhost:8787' }));
     const process = launch(env);
     await printed(process, new RegExp(`^Dataset register: 1 of 2 datasets at http://127.0.0.1:${port}, `, 'm'));
+    await printed(process, /^Never built: harbours\. Run `npm run nightly`\.$/m);
+    await printed(process, /^The pages in \S+ were made for http:\/\/localhost:8787, .+ Run `npm run nightly`\.$/m);
     const [, key = ''] = await printed(process, /^Admin key, shown this once: (dsr_admin_[\w-]{43})$/m);
     const stored = readdirSync(paths.state(dataDir)).map((name) =>
       readFileSync(join(paths.state(dataDir), name), 'utf8'),
@@ -127,8 +132,10 @@ describe('the process', () => {
     expect(seen.every(({ body }) => JSON.parse(body).items.length === 1)).toBe(true);
     expect(new Set(seen.map(({ release }) => release))).toEqual(new Set([first.release, second.release]));
 
+    writeFileSync(published, JSON.stringify({ base_url: env.BASE_URL }));
     const again = launch(env);
-    await printed(again, /^Dataset register: /m);
+    await printed(again, /^Never built: /m);
+    expect(again.output()).not.toContain('were made for');
     expect(again.output()).not.toContain('Admin key');
     expect(await fetched(search, headers)).toMatchObject({ status: 200, release: second.release });
   }, 60_000);
@@ -153,5 +160,11 @@ describe('the process', () => {
     // The log of the start is written together, and may come behind it.
     expect(second.output()).toMatch(new RegExp(`^PORT: 127.0.0.1:${port} is taken by another process$`, 'm'));
     taken.close();
+    // The key was made by then, and no later start shows it.
+    expect(second.output()).toMatch(/^Admin key, shown this once: dsr_admin_[\w-]{43}$/m);
+
+    const unreachable = launch({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/register' });
+    expect(await unreachable.exited).toBe(1);
+    expect(unreachable.output()).toMatch(/^DATABASE_URL: postgres:\/\/127.0.0.1:1\/register cannot be used: .+\n$/);
   }, 60_000);
 });

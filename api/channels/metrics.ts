@@ -1,5 +1,5 @@
 // /ops/metrics: what Prometheus reads, with an operator's key.
-import { ApiError, toApiError } from '../errors.ts';
+import { ApiError, FOR_OPERATORS, toApiError } from '../errors.ts';
 import { admit } from '../execute.ts';
 import { readRequest } from './request.ts';
 import { errorResponse } from './respond.ts';
@@ -15,7 +15,7 @@ export function mountMetrics(
     const { visitor, headers, request_id, accept } = readRequest(gate, c);
     try {
       const caller = await admit(gate, visitor, 'free', true);
-      if (caller.kind === 'anonymous') throw new ApiError('key_required', 'Metrics are for operators.');
+      if (caller.kind === 'anonymous') throw new ApiError('key_required', 'Metrics are for operators.', FOR_OPERATORS);
       if (caller.kind !== 'admin') throw new ApiError('admin_required', "Metrics take an operator's key.");
       const metrics = await text();
       return new Response(metrics.text, {

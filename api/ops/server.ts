@@ -1,5 +1,5 @@
 // The operators' pages as functions from requests to responses; the channel counts requests and knows their addresses.
-import { ApiError, ERRORS } from '../errors.ts';
+import { ApiError, ERRORS, FOR_OPERATORS } from '../errors.ts';
 import type { Answer, Asked, OpsParts } from './asked.ts';
 import { HTMX_PATH, htmxFile } from './assets.ts';
 import { FRAME_HEADERS, type OpsPage, printPage, withPrefix } from './frame.ts';
@@ -80,7 +80,11 @@ export function openOps(parts: OpsParts): OpsServer {
         headers: { 'HX-Redirect': prefix + login, 'Cache-Control': 'no-store' },
       });
     if (asked.html) return leading(login);
-    throw new ApiError('key_required', "This takes an operator's key, or a session of one who is signed in.");
+    throw new ApiError(
+      'key_required',
+      "This takes an operator's key, or a session of one who is signed in.",
+      FOR_OPERATORS,
+    );
   }
 
   async function open(route: string, asked: Asked): Promise<Response> {
