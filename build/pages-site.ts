@@ -1,7 +1,7 @@
 // The pages for people: gathers what they show, and has Astro print it when that has changed.
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { earlyContext } from '../api/discovery/early.ts';
@@ -26,7 +26,9 @@ const ROOT = join(import.meta.dirname, '..');
 /** What the pages are made of besides their data. */
 const SOURCES = ['astro.config.mjs', 'package-lock.json', 'api/formats/page-print.ts', 'api/formats/frame.ts'];
 /** Showcase records on a dataset's page. */
-const EXAMPLES = 4;
+const EXAMPLES = 10;
+/** Files that its page offers. */
+const FILES = { 'public.parquet': 'Parquet', 'public.duckdb': 'DuckDB' };
 /** Changes on the page of changes. */
 const CHANGES = 100;
 
@@ -89,10 +91,15 @@ function datasetOf({ pack, manifest }: Release, base: string, dist: string): Omi
     prices: PRICED.filter((operation) => operation !== 'prices' || pack.price_attributes.length > 0)
       .map((operation) => ({ operation, eur: pack.prices[operation] / 1e6 }))
       .sort((a, b) => a.eur - b.eur),
+    files: Object.entries(FILES).flatMap(([name, file]) => {
+      const found = statSync(join(dist, 'files', id, name), { throwIfNoEntry: false });
+      return found ? [{ name, title: file, bytes: found.size }] : [];
+    }),
     examples: oneOfEach(written.items, group_by).slice(0, EXAMPLES),
     showcase: written.items.length,
     compare,
     group_by,
+    prominence: pack.serving.prominence,
     page: first ? readFileSync(join(dist, pagePath(id, first.slug)), 'utf8') : '',
     profile: profile.attributes,
     tool: id.replaceAll('-', '_'),

@@ -49,6 +49,8 @@ export interface PrerenderReport extends OutputCounts {
   releases: Record<string, string>;
   /** Version of the overlay of each dataset that they stand for. */
   overlays: Record<string, number>;
+  /** BASE_URL that their links begin with. */
+  base_url: string;
 }
 
 /**
@@ -126,7 +128,7 @@ export async function prerender({
     const ids = releases.map(({ pack, manifest }) => [pack.id, manifest.release]);
     const over = releases.map(({ pack, manifest, overlay }) => [pack.id, overlay?.version ?? manifest.overlay ?? 0]);
     const stands = { releases: Object.fromEntries(ids), overlays: Object.fromEntries(over) };
-    return { ...counts, failures, files: output.files.size, bytes, ...stands };
+    return { ...counts, failures, files: output.files.size, bytes, base_url: base, ...stands };
   } finally {
     for (const release of releases) await closeRelease(release);
     await rm(scratch, { recursive: true, force: true });
