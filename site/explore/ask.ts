@@ -38,6 +38,13 @@ interface Facet {
   missing: number | null;
 }
 
+/** Pages lead to the address that they were made for, which may not be the one that they are read at. */
+function unreachable(url: string): string {
+  const [page, api] = [location.origin, new URL(url, location.href).origin];
+  if (page === api) return 'The API cannot be reached from here. Is this computer online?';
+  return `This page is at ${page}, and the API that it was made for, ${api}, cannot be reached from here.`;
+}
+
 async function get(url: string, key: string | null, signal?: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = { Accept: 'application/json' };
   if (key !== null) headers['Authorization'] = `Bearer ${key}`;
@@ -46,7 +53,7 @@ async function get(url: string, key: string | null, signal?: AbortSignal): Promi
     answer = await fetch(url, { headers, credentials: 'omit', ...(signal ? { signal } : {}) });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Refusal(0, 'unreachable', 'The API cannot be reached from here. Is this computer online?');
+    throw new Refusal(0, 'unreachable', unreachable(url));
   }
   if (answer.ok) return answer;
   const body = (await answer.json().catch(() => ({}))) as {
@@ -62,21 +69,24 @@ async function get(url: string, key: string | null, signal?: AbortSignal): Promi
   );
 }
 
+/** Pages that were paid for, as long as this page is open. */
+const paid = new Map<string, Page>();
+
+/** A page of a search that was shown before, which costs nothing again; null: it has to be asked for. */
+export function kept(url: string, key: string | null): Page | null {
+  return key === null ? remembered(url) : (paid.get(`${key} ${url}`) ?? null);
+}
+
 /** A page of a search. Without a key the same question is asked once a tab, since each record is one of the day's. */
 export async function search(url: string, key: string | null): Promise<Page> {
-  const kept = key === null ? remembered(url) : null;
-  if (kept !== null) return kept;
+  const known = key === null ? remembered(url) : null;
+  if (known !== null) return known;
   const answer = await get(url, key);
   const { items, next_cursor, attribution } = (await answer.json()) as Page;
-  const page = {
-    items,
-    next_cursor,
-    attribution,
-    charged: answer.headers.get('x-charge-eur'),
-    balance: answer.headers.get('x-balance-eur'),
-  };
+  const page = { items, next_cursor, attribution, charged: null, balance: null };
   if (key === null) remember(url, page);
-  return page;
+  else paid.set(`${key} ${url}`, page);
+  return { ...page, charged: answer.headers.get('x-charge-eur'), balance: answer.headers.get('x-balance-eur') };
 }
 
 export async function facet(url: string, key: string | null, signal: AbortSignal): Promise<Facet> {

@@ -1,11 +1,13 @@
 // The explorer: form, address, counts, table, map and call, all from the model of the page. Counting is free and follows every change;
-// records are shown when asked for, since each of them is paid for or one of the day's.
-import { examples, facet, type Item, type Page, Refusal, search } from './ask.ts';
+// records are shown when somebody presses for them and never by a link alone, since each of them is paid for or one of the day's.
+import { examples, facet, type Item, kept, type Page, Refusal, search } from './ask.ts';
 import { WorldMap } from './map.ts';
-import type { Model } from './model.ts';
-import { badge, made, table } from './show.ts';
+import { LISTED, type Model } from './model.ts';
+import { tellProblem } from './problem.ts';
+import { badge, listFilters, table } from './show.ts';
 import { type Language, snippet } from './snippets.ts';
 import { callOf, columnsOf, listOf, listText, readState, selection, withValue } from './state.ts';
+import { keepRoom, listValues } from './values.ts';
 
 const by = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 const root = by('explore');
@@ -22,8 +24,10 @@ let key: string | null = sessionStorage.getItem('register key');
 let language: Language = 'curl';
 let counting: AbortController | null = null;
 let asked = 0;
-/** What is told as a problem is one of counting, which the next count may clear. */
-let miscounted = false;
+/** Records that match, as last counted; null: fewer than five, undefined: not counted yet. */
+let matched: number | null | undefined;
+/** What the problem that is told came from: the next count may clear one of counting, a key one of the offer. */
+let trouble: 'count' | 'offer' | 'answer' | null = null;
 
 const url = (path: string, parameters: URLSearchParams) => `${model.api}/${path}?${parameters}`;
 
@@ -36,13 +40,16 @@ function go(next: URLSearchParams, keep = false): void {
     history.pushState(null, '', query === '' ? location.pathname : `?${query}`);
     outdated();
   }
+  matched = undefined;
   fill();
   told();
+  offered();
   void count();
 }
 
 /** Records on the page are of another question than the form: says so, and greys them. */
 function outdated(): void {
+  if (root.classList.contains('offering')) return;
   root.classList.add('outdated');
   by('explore-status').textContent = 'The filters have changed since these were shown.';
 }
@@ -71,22 +78,10 @@ function fill(): void {
 function chips(): void {
   const set = [...selection(state)];
   by('explore-count-filters').textContent = set.length > 0 ? `(${set.length} in force)` : '';
-  by('explore-chips').replaceChildren(
-    ...set.map(([name, value]) => {
-      const button = made(
-        'button',
-        { type: 'button', className: 'explore-chip' },
-        `${name} = ${value} `,
-        made('span', {}, '×'),
-      );
-      button.setAttribute('aria-label', `Take out ${name} = ${value}`);
-      button.addEventListener('click', () => {
-        go(withValue(state, name, ''));
-        by('explore-run').focus();
-      });
-      return made('li', {}, button);
-    }),
-  );
+  listFilters(by('explore-chips'), set, (name) => {
+    go(withValue(state, name, ''));
+    by('explore-run').focus();
+  });
 }
 
 /** The call, its price, and the text of the button. */
@@ -118,20 +113,19 @@ async function count(): Promise<void> {
     const first =
       model.attributes.find(({ name, public: open }) => open && name === model.group_by)?.name ?? facetable();
     if (first !== undefined) {
-      const { matched } = await facet(url('facets', facetOf(first, 1)), key, signal);
+      ({ matched } = await facet(url('facets', facetOf(first, 1)), key, signal));
       head.textContent =
         matched === null
           ? 'Fewer than 5 records'
           : `${matched.toLocaleString('en')} ${matched === 1 ? 'record' : 'records'}`;
     }
     for (const attribute of open) await fillFacet(attribute, signal);
-    if (miscounted) problem(null);
-    miscounted = false;
+    if (trouble === 'count') problem(null);
+    offered();
   } catch (error) {
-    if (!signal.aborted) {
-      miscounted = true;
-      problem(error);
-    }
+    if (signal.aborted) return;
+    head.textContent = 'Not counted';
+    if (trouble === null) problem(error, 'count');
   } finally {
     if (!signal.aborted) head.classList.remove('waiting');
   }
@@ -151,53 +145,58 @@ function facetOf(attribute: string, limit: number, without = ''): URLSearchParam
 /** Values to tick, counted over what the other filters leave. */
 async function fillFacet(attribute: string, signal: AbortSignal): Promise<void> {
   const list = form.querySelector<HTMLElement>(`[data-facet="${CSS.escape(attribute)}"]`);
-  const parameter = model.filters.find((each) => each.attribute === attribute && each.operator === 'any')?.name ?? '';
+  const parameter = listParameter(attribute);
   if (list === null || parameter === '') return;
-  const { values } = await facet(url('facets', facetOf(attribute, 12, parameter)), key, signal);
-  const chosen = listOf(state.get(parameter) ?? '');
-  const most = Math.max(1, ...values.map(({ count }) => count));
-  // What was chosen and is not among the commonest stands first, so that it can be taken out.
-  const common = new Set(values.map(({ value }) => String(value)));
-  const rare = chosen.filter((text) => !common.has(text)).map((value) => ({ value, count: null }));
-  list.replaceChildren(
-    ...[...rare, ...values].map(({ value, count }) => {
-      const text = String(value);
-      const box = made('input', { type: 'checkbox', checked: chosen.includes(text) });
-      box.addEventListener('change', () => {
-        const now = listOf(state.get(parameter) ?? '').filter((each) => each !== text);
-        go(withValue(state, parameter, listText(box.checked ? [...now, text] : now)));
-      });
-      const bar = made('meter', { max: most, value: count ?? 0 });
-      bar.setAttribute('aria-hidden', 'true');
-      return made(
-        'li',
-        {},
-        made(
-          'label',
-          {},
-          box,
-          made('span', { className: 'explore-value' }, text),
-          bar,
-          made('span', { className: 'explore-n' }, count?.toLocaleString('en') ?? ''),
-        ),
-      );
-    }),
-  );
+  const { values } = await facet(url('facets', facetOf(attribute, LISTED, parameter)), key, signal);
+  listValues(list, values, listOf(state.get(parameter) ?? ''), (value, on) => {
+    const others = listOf(state.get(parameter) ?? '').filter((each) => each !== value);
+    go(withValue(state, parameter, listText(on ? [...others, value] : others)));
+  });
 }
+
+const listParameter = (attribute: string) =>
+  model.filters.find((each) => each.attribute === attribute && each.operator === 'any')?.name ?? '';
+
+/** What an address asks for stands ready, and the records in it wait for a press: neither the day's records nor a balance are a link's to spend. */
+function offer(): void {
+  root.classList.remove('outdated', 'unasked');
+  root.classList.add('offering');
+  by('explore-table').replaceChildren();
+  by('explore-next').hidden = true;
+  by('explore-attribution').textContent = '';
+  drawn([]);
+  offered();
+}
+
+/** The offer, as the state and the last count have it. */
+function offered(): void {
+  const offering = root.classList.contains('offering');
+  by('explore-records').hidden = offering;
+  by('explore-offer').hidden = !offering || matched === 0;
+  if (!offering) return;
+  by('explore-none').hidden = matched !== 0;
+  const call = callOf(state, model, key !== null);
+  if (call.needs_key) problem(needsKey(call.needs_key), 'offer');
+  else if (trouble === 'offer') problem(null);
+  const unspent = key === null ? 'your free records of the day' : 'your balance';
+  if (root.ariaBusy !== 'true')
+    by('explore-status').textContent =
+      matched === 0 ? 'Nothing matches.' : `No record shown yet: a link does not spend ${unspent}.`;
+  by('explore-cost').textContent = call.price;
+  by('explore-take').textContent = by('explore-run').textContent;
+}
+
+const needsKey = (names: readonly string[]) =>
+  new Refusal(402, 'payment_required', `${names.join(', ')} is not public: enter a key, or leave it out.`);
 
 /** Asks for the records and shows them. */
 async function show(): Promise<void> {
   const call = callOf(state, model, key !== null);
   const turn = ++asked;
-  root.setAttribute('aria-busy', 'true');
+  root.ariaBusy = 'true';
   by('explore-status').textContent = 'Asking …';
   try {
-    if (call.needs_key)
-      throw new Refusal(
-        402,
-        'payment_required',
-        `${call.needs_key.join(', ')} is not public: enter a key, or leave it out.`,
-      );
+    if (call.needs_key) throw needsKey(call.needs_key);
     const page = await search(url('entities', call.parameters), key);
     if (turn !== asked) return;
     problem(null);
@@ -206,13 +205,16 @@ async function show(): Promise<void> {
     if (turn !== asked) return;
     by('explore-status').textContent = '';
     problem(error);
+    by('explore-problem').scrollIntoView({ block: 'nearest' });
   } finally {
-    if (turn === asked) root.removeAttribute('aria-busy');
+    if (turn === asked) root.ariaBusy = null;
   }
 }
 
 function render(items: readonly Item[], page: Page | null): void {
-  root.classList.remove('outdated', 'unasked');
+  const pressed = document.activeElement === by('explore-take');
+  root.classList.remove('outdated', 'unasked', 'offering');
+  offered();
   const cells = columnsOf(state, model, key !== null);
   const columns = cells.map((name) => model.attributes.find((each) => each.name === name) ?? badge(name));
   table(by<HTMLTableElement>('explore-table'), items, columns, {
@@ -224,16 +226,8 @@ function render(items: readonly Item[], page: Page | null): void {
     },
     pointed: (slug) => map?.point(slug),
   });
-  const { geo } = model;
-  const dots = items.flatMap(({ slug, name, attributes }) => {
-    const at = geo === null ? undefined : (attributes[geo] as { lat: number; lng: number } | undefined);
-    return at ? [{ slug, name, lat: at.lat, lng: at.lng }] : [];
-  });
-  const [lat, lng, km] = (state.get('near') ?? '').split(',').map(Number);
-  const point = lat !== undefined && lng !== undefined && km !== undefined ? { lat, lng, km } : null;
-  map?.draw(dots, point);
-  const zoom = document.getElementById('explore-zoom');
-  if (zoom) zoom.hidden = !map?.fits;
+  if (pressed) by('explore-records').focus({ preventScroll: true });
+  drawn(items);
   const next = by('explore-next');
   next.hidden = page?.next_cursor == null;
   next.onclick = () => {
@@ -252,37 +246,30 @@ function render(items: readonly Item[], page: Page | null): void {
         : shown + paid;
 }
 
+/** Dots and circle on the map. */
+function drawn(items: readonly Item[]): void {
+  const { geo } = model;
+  const dots = items.flatMap(({ slug, name, attributes }) => {
+    const at = geo === null ? undefined : (attributes[geo] as { lat: number; lng: number } | undefined);
+    return at ? [{ slug, name, lat: at.lat, lng: at.lng }] : [];
+  });
+  const [lat, lng, km] = (state.get('near') ?? '').split(',').map(Number);
+  map?.draw(dots, lat !== undefined && lng !== undefined && km !== undefined ? { lat, lng, km } : null);
+  const zoom = document.getElementById('explore-zoom');
+  if (zoom) zoom.hidden = !map?.fits;
+}
+
 /** What went wrong, and what to do about it. */
-function problem(error: unknown): void {
+function problem(error: unknown, from: typeof trouble = 'answer'): void {
+  trouble = error === null ? null : from;
   const box = by('explore-problem');
   box.hidden = error === null;
   if (error === null) return;
   root.classList.remove('unasked');
-  const { code, message, retry } = error instanceof Refusal ? error : new Refusal(0, 'fault', String(error));
-  const hints: Record<string, string> = {
-    quota_exceeded:
-      'The free records of today are used up. With a key there is no such limit; every key begins with €0.50.',
-    payment_required: 'With a key this call works; every key begins with €0.50.',
-    insufficient_credits: 'The balance of this key is too low: top it up.',
-    invalid_key: 'This key is not known. Is it whole?',
-    rate_limited: retry === null ? 'Wait a moment.' : `Wait ${retry} seconds.`,
-  };
-  const hint = hints[code];
-  box.replaceChildren(made('strong', {}, message), ...(hint ? [made('p', {}, hint)] : []));
-  if (['quota_exceeded', 'payment_required', 'invalid_key'].includes(code)) {
-    const enter = made('button', { type: 'button', className: 'button plain' }, 'Enter a key');
-    enter.addEventListener('click', () => {
-      (form.querySelector('.explore-key') as HTMLDetailsElement).open = true;
-      keyInput.focus();
-    });
-    const how = made(
-      'a',
-      { href: `${new URL(model.api).origin}${model.pages.replace(/\/datasets\/.*/, '')}/llms.txt` },
-      'How to get one',
-    );
-    const free = made('a', { href: model.pages.replace('/datasets/', '/sql/') }, 'Ask all public values in SQL, free');
-    box.append(made('p', { className: 'actions' }, enter, how, free));
-  }
+  tellProblem(box, error, model, () => {
+    (form.querySelector('.explore-key') as HTMLDetailsElement).open = true;
+    keyInput.focus();
+  });
 }
 
 function choosePoint(lat: number, lng: number): void {
@@ -306,6 +293,7 @@ form.addEventListener('submit', (event) => {
   (document.activeElement as HTMLElement | null)?.dispatchEvent(new Event('change', { bubbles: true }));
   void show();
 });
+by('explore-take').addEventListener('click', () => void show());
 by('explore-clear').addEventListener('click', () => {
   go(new URLSearchParams());
   void begin();
@@ -350,6 +338,7 @@ function takeKey(): void {
   else sessionStorage.removeItem('register key');
   fill();
   told();
+  offered();
 }
 keyInput.addEventListener('change', takeKey);
 keep.addEventListener('change', takeKey);
@@ -361,9 +350,19 @@ addEventListener('popstate', () => {
 /** As many as a page of the API has. */
 const SHOWCASE = 20;
 
-/** What a fresh page shows: the records that its address asks for, else the showcase. */
+/** What a fresh page shows: what its address asks for, where that was shown before, or else offers it; without a question the showcase. */
 async function begin(): Promise<void> {
-  if (state.size > 0) return show();
+  problem(null);
+  if (state.size > 0) {
+    asked += 1;
+    const { parameters, needs_key } = callOf(state, model, key !== null);
+    const page = needs_key ? null : kept(url('entities', parameters), key);
+    if (page === null) offer();
+    else render(page.items, page);
+    return;
+  }
+  root.classList.remove('offering');
+  offered();
   const turn = ++asked;
   try {
     const items = await examples(model.api);
@@ -380,5 +379,10 @@ if (key !== null) {
 const filters = by<HTMLDetailsElement>('explore-more');
 // Opened here and not closed, so that nothing below moves on a phone.
 if (matchMedia('(width >= 60rem)').matches) filters.open = true;
+for (const list of form.querySelectorAll<HTMLElement>('[data-facet]'))
+  keepRoom(list, listOf(state.get(listParameter(list.dataset['facet'] ?? '')) ?? '').length);
+if (selection(state).size > 0) by('explore-head').textContent = 'Counting …';
 go(state, true);
 void begin();
+// Everything that the address decides stands in its place now.
+root.classList.remove('unread');

@@ -27,6 +27,8 @@ export interface Model {
   /** Attributes that tell records apart, the most telling first. */
   columns: string[];
   group_by: string;
+  /** Public number that is the greater the better known a record is; null: none is. */
+  prominence: string | null;
   /** The attribute that puts records on a map; null: none that is public. */
   geo: string | null;
   /** Whether words can be searched for without a key. */
@@ -40,3 +42,6 @@ export const FREE_A_DAY = 20;
 
 /** Records asked for at a time: without a key they are few, since each is one of the day. */
 export const PAGE = { free: 5, keyed: 20 };
+
+/** Values of an attribute that are listed with their counts. */
+export const LISTED = 12;

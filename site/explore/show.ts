@@ -98,3 +98,19 @@ function cell({ attributes, provenance }: Item, column: Attribute): HTMLElement 
   const content = link ? made('a', { href: address.href, rel: 'nofollow noopener' }, text) : text === '' ? '–' : text;
   return made('td', { title, className: NUMERIC.includes(type) ? 'figure' : '' }, content);
 }
+
+/** Fills a list with the filters in force, each with a way out. */
+export function listFilters(
+  list: HTMLElement,
+  set: readonly (readonly [name: string, value: string])[],
+  out: (name: string) => void,
+): void {
+  const chips = set.map(([name, value]) => {
+    const cross = made('span', {}, '×');
+    const button = made('button', { type: 'button', className: 'explore-chip' }, `${name} = ${value} `, cross);
+    button.setAttribute('aria-label', `Take out ${name} = ${value}`);
+    button.addEventListener('click', () => out(name));
+    return made('li', {}, button);
+  });
+  list.replaceChildren(...chips);
+}

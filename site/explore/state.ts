@@ -76,6 +76,8 @@ export function callOf(state: URLSearchParams, model: Model, keyed: boolean): Ca
   const shown = columnsOf(state, model, keyed);
   const fields = model.geo !== null && !shown.includes(model.geo) ? [...shown, model.geo] : shown;
   if (fields.length > 0) parameters.set('fields', listText(fields));
+  // Whoever looks around wants to begin with what is known; the API's own order is that of quality.
+  if (!parameters.has('sort') && model.prominence !== null) parameters.set('sort', `-${model.prominence}`);
   if (!parameters.has('limit')) parameters.set('limit', String(keyed ? PAGE.keyed : PAGE.free));
   if (keyed) return { parameters, price: `${euro(model.price)} for this call, whatever the number of records.` };
   const needs_key = paidNames(state, model);

@@ -3,9 +3,10 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { barriers, NONE, overflow, picture } from '../browser.ts';
 import { balance, newKey } from '../money/on-stores.ts';
 import { scratchOfAll } from '../night-pack.ts';
-import { barriers, LOOKS, mistakes, NONE, type Opened, openStage, overflow, picture, type Stage } from './stage.ts';
+import { LOOKS, mistakes, type Opened, openStage, type Stage } from './stage.ts';
 
 const run = promisify(execFile);
 const folder = scratchOfAll();
@@ -22,6 +23,12 @@ const searches = ({ asked }: Opened) => asked.filter((url) => url.includes('/ent
 
 /** Waits until the status says this. */
 const says = (opened: Opened, text: string | RegExp) => status(opened).filter({ hasText: text }).waitFor();
+
+/** Presses for the records that a link asks for. */
+async function take(opened: Opened): Promise<void> {
+  await opened.page.click('#explore-take');
+  await says(opened, /shown\./);
+}
 
 async function filter(opened: Opened, attribute: string) {
   const details = opened.page.locator(`details[data-attribute="${attribute}"]`);
@@ -68,7 +75,7 @@ describe('the explorer', () => {
   test('filters, words and order are in the address, and going back goes back', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/?min_depth=3&sort=-depth&limit=4');
-    await says(opened, /shown/);
+    await take(opened);
     const deepest = stage.app.records['harbours']!.filter(
       ({ attributes }) => (attributes['depth'] as number) >= 3,
     ).sort((a, b) => (b.attributes['depth'] as number) - (a.attributes['depth'] as number));
@@ -79,13 +86,71 @@ describe('the explorer', () => {
     await says(opened, 'Nothing matches');
     expect(new URL(opened.page.url()).searchParams.get('q')).toBe('zz-no-such-word');
     await opened.page.goBack();
-    await says(opened, /shown/);
+    await says(opened, /shown\./);
     expect((await names(opened))[0]).toBe(deepest[0]?.name);
     // The same question was not asked twice: a day has few free records.
     expect(searches(opened).filter((url) => !url.includes('zz-no'))).toHaveLength(1);
     await opened.page.getByRole('button', { name: /^depth/ }).click();
-    await says(opened, /shown/);
+    await opened.page.locator('[aria-sort="ascending"]').waitFor();
     expect(new URL(opened.page.url()).searchParams.get('sort')).toBe('depth');
+    await opened.close();
+  });
+
+  test('a link shows what it asks for and how much of it there is, and spends neither records of the day nor a balance', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await stage.open('/explore/harbours/?coast=north&sort=-depth&limit=2');
+    const { page } = opened;
+    const north = stage.app.records['harbours']!.filter(({ attributes }) => attributes['coast'] === 'north');
+    await page.locator('#explore-head', { hasText: new RegExp(`^${north.length} record`) }).waitFor();
+    await says(opened, 'No record shown yet: a link does not spend your free records of the day.');
+    expect(await page.textContent('#explore-cost')).toContain('Free: 2 of the 20 records a day that anyone may see.');
+    expect(await page.textContent('#explore-code')).toContain("'sort=-depth'");
+    expect(await page.inputValue('#explore-sort')).toBe('-depth');
+    expect(searches(opened)).toEqual([]);
+    await take(opened);
+    expect(searches(opened)).toHaveLength(1);
+    const focused = () => page.locator('#explore-records').evaluate((e) => e === e.ownerDocument.activeElement);
+    expect(await focused()).toBe(true);
+    // What was shown in this tab is shown again, and asked for once.
+    await page.reload();
+    await says(opened, /shown\./);
+    expect(searches(opened)).toHaveLength(1);
+
+    const { key, headers } = await newKey(stage.app);
+    await page.locator('.explore-key summary').click();
+    await page.fill('#explore-key', key);
+    await page.check('#explore-keep');
+    await page.reload();
+    await says(opened, 'No record shown yet: a link does not spend your balance.');
+    expect(await balance(stage.app, headers)).toBe(0.5);
+    await page.click('#explore-take');
+    await says(opened, /Charged/);
+    await page.fill('#explore-q', 'zz-no-such-word');
+    await page.keyboard.press('Enter');
+    await says(opened, 'Nothing matches');
+    const spent = await balance(stage.app, headers);
+    await page.goBack();
+    await says(opened, /shown\./);
+    expect(await balance(stage.app, headers)).toBe(spent);
+    await opened.close();
+  });
+
+  test('a link to what nobody has, or what takes a key, says so in the place of the records', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await stage.open('/explore/harbours/?q=zz-no-such-word');
+    await says(opened, 'Nothing matches.');
+    expect(await opened.page.isVisible('#explore-none')).toBe(true);
+    expect(await opened.page.isVisible('#explore-take')).toBe(false);
+    await opened.page.goto(`${stage.base}/explore/tools/?min_runtime=1`);
+    await opened.page.locator('#explore-problem', { hasText: 'runtime is not public: enter a key' }).waitFor();
+    expect(await opened.page.isVisible('#explore-take')).toBe(false);
+    const { key } = await newKey(stage.app);
+    await opened.page.getByRole('button', { name: 'Enter a key' }).click();
+    await opened.page.keyboard.type(key);
+    await opened.page.keyboard.press('Tab');
+    await opened.page.waitForSelector('#explore-take:visible');
+    expect(await opened.page.isVisible('#explore-problem')).toBe(false);
+    expect(searches(opened)).toEqual([]);
     await opened.close();
   });
 
@@ -108,7 +173,7 @@ describe('the explorer', () => {
   test('the free records of a day end with a word about keys, and nothing that was shown is lost', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/?limit=19');
-    await says(opened, /shown/);
+    await take(opened);
     const before = await names(opened);
     await opened.page.locator('#explore-sort').selectOption('name');
     await opened.page.click('#explore-run');
@@ -172,7 +237,7 @@ describe('the explorer', () => {
   test('the calls it shows answer what it shows', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/?like_name=o&sort=name&limit=3');
-    await says(opened, /shown/);
+    await take(opened);
     const shown = await names(opened);
     expect(shown.length).toBeGreaterThan(0);
     const curl = (await opened.page.textContent('#explore-code')) ?? '';
@@ -195,7 +260,10 @@ describe('the explorer', () => {
   test.for(LOOKS)('%s: fits the screen and is in nobody’s way', { timeout: 60_000 }, async ([name, look], context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/?coast=north', look);
-    await says(opened, /shown/);
+    await says(opened, 'No record shown yet');
+    await picture(opened.page, `explore-offer-${name}`);
+    expect(await barriers(opened.page)).toEqual([]);
+    await take(opened);
     const more = opened.page.locator('#explore-more');
     expect((await more.getAttribute('open')) === null).toBe(look.viewport!.width < 960);
     if ((await more.getAttribute('open')) === null) await more.locator('> summary').click();

@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sqlExamples } from '../../api/formats/page-sql.ts';
+import { barriers, NONE, overflow, picture } from '../browser.ts';
 import { scratchOfAll } from '../night-pack.ts';
 import { parseCsv } from '../parse-csv.ts';
-import { barriers, LOOKS, mistakes, NONE, type Opened, openStage, overflow, picture, type Stage } from './stage.ts';
+import { LOOKS, mistakes, type Opened, openStage, type Stage } from './stage.ts';
 
 const folder = scratchOfAll();
 let stage: Stage | null = null;

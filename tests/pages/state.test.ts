@@ -29,6 +29,7 @@ const model: Model = {
   ],
   columns: ['town', 'height', 'cost'],
   group_by: 'town',
+  prominence: null,
   geo: 'place',
   words: true,
   price: 0.008,
@@ -39,6 +40,13 @@ test('parameters that the API does not know, and empty ones, are left out; the o
   expect(String(state('?utm_source=x&limit=3&town=%20&min_height=2&q=a+b&api_key=secret'))).toBe(
     'min_height=2&q=a+b&limit=3',
   );
+});
+
+test('what is well known comes first where the dataset tells it, unless another order is asked for', () => {
+  const known = { ...model, prominence: 'height' };
+  expect(callOf(state('?q=bell'), known, false).parameters.get('sort')).toBe('-height');
+  expect(callOf(state('?sort=-quality'), known, false).parameters.get('sort')).toBe('-quality');
+  expect(callOf(state('?q=bell'), model, false).parameters.has('sort')).toBe(false);
 });
 
 test('another question begins on its first page, another page keeps the question', () => {
