@@ -1,64 +1,28 @@
 // The sandbox checkout as people meet it, in a real browser without scripts: light, dark, on a phone, by keyboard alone.
-import { existsSync, mkdirSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { getRequestListener } from '@hono/node-server';
-import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type TestApp, testApp } from '../app.ts';
+import { testApp } from '../app.ts';
+import { barriers, LOOKS, NONE, openBrowser, picture } from '../browser.ts';
+import { type Served, served } from '../served.ts';
 import { balance, newKey } from './on-stores.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
-const NONE = `there is no ${CHROMIUM}`;
-/** Where pictures go, for whoever wants to look. */
-const PICTURES = process.env['SCREENSHOTS'];
-
-interface Stand {
-  app: TestApp;
+interface Stand extends Served {
   browser: Browser;
-  close(): Promise<void>;
-}
-
-/** The app behind a socket, under the address that it calls itself. */
-async function stand(): Promise<Stand> {
-  let app: TestApp | undefined;
-  const server = createServer(
-    getRequestListener((request) => app?.fetch(request) ?? new Response(null, { status: 503 })),
-  );
-  server.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  app = await testApp({ records: 5, base: `http://localhost:${(server.address() as AddressInfo).port}` });
-  const own = app;
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
-  const close = async () => {
-    await browser.close();
-    await new Promise((resolve) => server.close(resolve));
-    await own.close();
-  };
-  return { app, browser, close };
 }
 
 describe('the sandbox checkout in Chromium', () => {
   let at: Stand | null = null;
   beforeAll(async () => {
-    if (existsSync(CHROMIUM)) at = await stand();
+    const browser = await openBrowser();
+    if (browser !== null) at = { ...(await served((base) => testApp({ records: 5, base }))), browser };
   });
-  afterAll(() => at?.close());
-
-  const looks = [
-    ['light', { colorScheme: 'light', viewport: { width: 1200, height: 900 } }],
-    ['dark', { colorScheme: 'dark', viewport: { width: 1200, height: 900 } }],
-    ['phone', { colorScheme: 'light', viewport: { width: 390, height: 844 } }],
-    ['phone-dark', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
-  ] as const;
+  afterAll(async () => {
+    await at?.browser.close();
+    await at?.close();
+  });
 
   /** A page with nothing to complain of: its complaints are collected. */
-  async function opened(
-    browser: Browser,
-    look: (typeof looks)[number][1],
-  ): Promise<{ page: Page; complaints: string[] }> {
+  async function opened(browser: Browser, look: BrowserContextOptions): Promise<{ page: Page; complaints: string[] }> {
     const context = await browser.newContext({ ...look, javaScriptEnabled: false });
     const page = await context.newPage();
     const complaints: string[] = [];
@@ -67,23 +31,14 @@ describe('the sandbox checkout in Chromium', () => {
     return { page, complaints };
   }
 
-  const picture = async (page: Page, name: string) => {
-    if (PICTURES === undefined) return;
-    mkdirSync(PICTURES, { recursive: true });
-    await page.screenshot({ path: join(PICTURES, `checkout-${name}.png`), fullPage: true });
-  };
-
-  /** What axe finds to be in somebody's way, contrast included. It is a script, so it looks from a context that has them. */
-  async function barriers(browser: Browser, look: (typeof looks)[number][1], url: string): Promise<string[]> {
+  /** What axe finds. It is a script, so it looks from a context that has them. */
+  async function found(browser: Browser, look: BrowserContextOptions, url: string): Promise<string[]> {
     const context = await browser.newContext(look);
     const page = await context.newPage();
     await page.goto(url);
-    await page.evaluate(axe.source);
-    const { violations } = await page.evaluate(
-      () => (globalThis as unknown as { axe: typeof axe }).axe.run() as Promise<{ violations: { id: string }[] }>,
-    );
+    const violations = await barriers(page);
     await context.close();
-    return violations.map(({ id }) => id);
+    return violations;
   }
 
   async function topup({ app }: Stand): Promise<{ url: string; headers: Record<string, string> }> {
@@ -93,7 +48,7 @@ describe('the sandbox checkout in Chromium', () => {
     return { url: String(answer.body['checkout_url']), headers };
   }
 
-  test.for(looks)(
+  test.for(LOOKS)(
     '%s: says that it is play money, fits the screen, and pays by keyboard',
     async ([name, look], context) => {
       if (at === null) return context.skip(NONE);
@@ -111,7 +66,7 @@ describe('the sandbox checkout in Chromium', () => {
         const box = await button.boundingBox();
         expect(box?.height).toBeGreaterThanOrEqual(44);
       }
-      await picture(page, name);
+      await picture(page, `checkout-${name}`);
       // Tab through the page as somebody without a mouse would: every stop is seen, and the first button pays.
       const pay = page.getByRole('button', { name: 'Pay €20.00 of play money' });
       for (let i = 0; i < 12 && !(await pay.evaluate((e) => e === e.ownerDocument.activeElement)); i++) {
@@ -121,12 +76,12 @@ describe('the sandbox checkout in Chromium', () => {
           .evaluate((e) => e.ownerDocument.defaultView?.getComputedStyle(e).outlineWidth);
         expect(outline).toBe('3px');
       }
-      await picture(page, `${name}-focus`);
+      await picture(page, `checkout-${name}-focus`);
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'Paid' }).waitFor();
       expect(page.url()).toContain('/checkout/done?session=sandbox_');
-      await picture(page, `${name}-paid`);
-      expect(await barriers(at.browser, look, page.url())).toEqual([]);
+      await picture(page, `checkout-${name}-paid`);
+      expect(await found(at.browser, look, page.url())).toEqual([]);
       expect(await balance(at.app, headers)).toBe(20.5);
       // Back, and pressed again: still one payment.
       await page.goBack();
@@ -141,14 +96,14 @@ describe('the sandbox checkout in Chromium', () => {
   test('is cancelled by the other button, and gone then', async (context) => {
     if (at === null) return context.skip(NONE);
     const { url, headers } = await topup(at);
-    const { page } = await opened(at.browser, looks[0][1]);
+    const { page } = await opened(at.browser, LOOKS[0]![1]);
     await page.goto(url);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('heading', { name: 'Nothing was paid' }).waitFor();
-    await picture(page, 'cancelled');
+    await picture(page, 'checkout-cancelled');
     await page.goto(url);
     await page.getByRole('heading', { name: 'This checkout is over' }).waitFor();
-    await picture(page, 'over');
+    await picture(page, 'checkout-over');
     expect(await balance(at.app, headers)).toBe(0.5);
     await page.context().close();
   });
@@ -156,7 +111,7 @@ describe('the sandbox checkout in Chromium', () => {
   test('cannot be pressed from another page: a form elsewhere does not know the address, and a frame stays empty', async (context) => {
     if (at === null) return context.skip(NONE);
     const { url, headers } = await topup(at);
-    const { page } = await opened(at.browser, looks[0][1]);
+    const { page } = await opened(at.browser, LOOKS[0]![1]);
     await page.setContent(`<iframe src="${url}"></iframe>`);
     await page.waitForLoadState();
     const framed = page.frames()[1];

@@ -1,21 +1,15 @@
 // Sign-in, consent and connections as people meet them, in a real browser: light, dark, on a phone, by keyboard alone.
-import { existsSync, mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import axe from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { barriers, LOOKS, NONE, openBrowser, overflow, picture } from '../browser.ts';
 import { newKey } from '../money/on-stores.ts';
 import { verifies } from '../verifies.ts';
 import { authorizeUrl, bearer, pkce, register, token } from './client.ts';
 import { type Listening, listen } from './server.ts';
 
 verifies('auth.oauth-consent');
-
-const CHROMIUM = '/usr/bin/chromium';
-/** Where pictures go, for whoever wants to look. */
-const PICTURES = process.env['SCREENSHOTS'];
 
 interface Stand extends Listening {
   browser: Browser;
@@ -26,7 +20,8 @@ interface Stand extends Listening {
 let at: Stand | null = null;
 
 beforeAll(async () => {
-  if (!existsSync(CHROMIUM)) return;
+  const browser = await openBrowser();
+  if (browser === null) return;
   const listening = await listen();
   const client = { url: '', posts: '', server: createServer() };
   client.server.on('request', (request, response) => {
@@ -37,7 +32,6 @@ beforeAll(async () => {
   client.server.listen(0, '127.0.0.1');
   await new Promise((resolve) => client.server.once('listening', resolve));
   client.url = `http://127.0.0.1:${(client.server.address() as AddressInfo).port}`;
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   at = { ...listening, browser, client };
 });
 
@@ -49,18 +43,9 @@ afterAll(async () => {
 
 /** The stand; skips the test where there is no browser. */
 function standing(context: TestContext): Stand {
-  if (at === null) context.skip(`there is no ${CHROMIUM}`);
+  if (at === null) context.skip(NONE);
   return at as Stand;
 }
-
-const WIDE = { width: 1200, height: 900 };
-const PHONE = { width: 390, height: 844 };
-const LOOKS: [string, BrowserContextOptions][] = [
-  ['light', { colorScheme: 'light', viewport: WIDE }],
-  ['dark', { colorScheme: 'dark', viewport: WIDE }],
-  ['phone', { colorScheme: 'light', viewport: PHONE }],
-  ['phone-dark', { colorScheme: 'dark', viewport: PHONE }],
-];
 
 /** A page whose complaints are collected: of the console, and of requests that failed. */
 async function opened(
@@ -93,20 +78,9 @@ async function request({ base, client }: Stand, metadata: Record<string, unknown
 
 /** Nothing is cut off or scrolls sideways, and the picture is there for whoever wants to look. */
 async function looked(page: Page, name: string): Promise<void> {
-  const wider = await page.evaluate<number>(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  );
-  expect(wider, `${name} scrolls sideways`).toBeLessThanOrEqual(0);
-  // What axe finds to be in somebody's way, contrast included.
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<{ violations: { id: string }[] }>('axe.run()');
-  expect(
-    violations.map(({ id }) => id),
-    name,
-  ).toEqual([]);
-  if (PICTURES === undefined) return;
-  mkdirSync(PICTURES, { recursive: true });
-  await page.screenshot({ path: join(PICTURES, `oauth-${name}.png`), fullPage: true });
+  expect(await overflow(page), `${name} scrolls sideways`).toBeLessThanOrEqual(0);
+  expect(await barriers(page), name).toEqual([]);
+  await picture(page, `oauth-${name}`);
 }
 
 const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();

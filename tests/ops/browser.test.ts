@@ -1,19 +1,13 @@
 // The operators' pages in a real browser: the walk from the login to a decision that shows in the API, with htmx and without scripts,
 // by keyboard, light, dark and on a phone, with nothing for axe to complain of.
-import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import axe from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { recordRun } from '../../data/runs.ts';
 import { openRequest } from '../../data/state/requests.ts';
 import { ADMIN } from '../app.ts';
+import { barriers, NONE, openBrowser, overflow, picture } from '../browser.ts';
 import { newKey } from '../money/on-stores.ts';
 import { type Listening, listen } from '../oauth/server.ts';
-
-const CHROMIUM = '/usr/bin/chromium';
-/** Where pictures go, for whoever wants to look. */
-const PICTURES = process.env['SCREENSHOTS'];
 
 interface Stand extends Listening {
   browser: Browser;
@@ -22,7 +16,8 @@ interface Stand extends Listening {
 let at: Stand | null = null;
 
 beforeAll(async () => {
-  if (!existsSync(CHROMIUM)) return;
+  const browser = await openBrowser();
+  if (browser === null) return;
   const listening = await listen({ nights: true });
   const { app } = listening;
   const { id, headers } = await newKey(app);
@@ -42,7 +37,6 @@ beforeAll(async () => {
   const asks = { kind: 'opt_out' as const, ...about, contact: 'office@tools.example', reason: 'We closed.' };
   await openRequest(app.state, { ...asks, because: 'Many records share the domain.' }, Date.now());
   await app.state.db.updateTable('balances').set({ amount: -1 }).where('account', '=', `key:${id}`).execute();
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   at = { ...listening, browser, key: id };
 });
 afterAll(async () => {
@@ -51,7 +45,7 @@ afterAll(async () => {
 });
 
 function standing(context: TestContext): Stand {
-  if (at === null) context.skip(`there is no ${CHROMIUM}`);
+  if (at === null) context.skip(NONE);
   return at as Stand;
 }
 
@@ -203,21 +197,9 @@ describe('every page', () => {
     const { page, complaints } = await opened(stand, { ...look, bypassCSP: false });
     const item = (await question(stand)).id;
     const looked = async (title: string) => {
-      const wide = await page.evaluate('document.documentElement.scrollWidth');
-      expect([title, Number(wide) <= look.viewport!.width]).toEqual([title, true]);
-      if (PICTURES !== undefined) {
-        mkdirSync(PICTURES, { recursive: true });
-        await page.screenshot({ path: join(PICTURES, `ops-${title}-${name}.png`), fullPage: true });
-      }
-      // axe comes in beside the page's policy, which would not let it in.
-      await page.evaluate(axe.source);
-      const { violations } = await page.evaluate(
-        () =>
-          (globalThis as unknown as { axe: typeof axe }).axe.run() as Promise<{
-            violations: { id: string; nodes: { html: string }[] }[];
-          }>,
-      );
-      expect(violations.map(({ id, nodes }) => [title, id, nodes[0]?.html])).toEqual([]);
+      expect([title, await overflow(page)]).toEqual([title, 0]);
+      await picture(page, `ops-${title}-${name}`);
+      expect([title, await barriers(page)]).toEqual([title, []]);
     };
     await page.goto(`${stand.base}/ops/login`);
     await looked('login');

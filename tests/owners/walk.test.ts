@@ -1,92 +1,46 @@
 // Both ways of an owner in a real browser without scripts: light, dark, on a phone, by keyboard; and what the pages say when a link is no good.
-import { existsSync, mkdirSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { getRequestListener } from '@hono/node-server';
-import axe from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { NOW, type TestApp } from '../app.ts';
+import { NOW } from '../app.ts';
+import { barriers, LOOKS, NONE, openBrowser, overflow, picture } from '../browser.ts';
+import { type Served, served } from '../served.ts';
 import { claim, linkTo, optOut, owned, verify } from './stage.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
-const NONE = `there is no ${CHROMIUM}`;
-/** Where pictures go, for whoever wants to look. */
-const PICTURES = process.env['SCREENSHOTS'];
-
-interface Stand {
-  app: TestApp;
-  base: string;
+interface Stand extends Served {
   browser: Browser;
-  close(): Promise<void>;
 }
+type Look = (typeof LOOKS)[number];
 
 let clock = NOW;
-
-/** The app behind a socket, under the address that it calls itself. */
-async function stand(): Promise<Stand> {
-  let app: TestApp | undefined;
-  const server = createServer(
-    getRequestListener((request) => app?.fetch(request) ?? new Response(null, { status: 503 })),
-  );
-  server.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const base = `http://localhost:${(server.address() as AddressInfo).port}`;
-  app = await owned({ base, now: () => clock });
-  const own = app;
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
-  const close = async () => {
-    await browser.close();
-    await new Promise((resolve) => server.close(resolve));
-    await own.close();
-  };
-  return { app, base, browser, close };
-}
-
-const LOOKS = [
-  ['light', { colorScheme: 'light', viewport: { width: 1200, height: 900 } }],
-  ['dark', { colorScheme: 'dark', viewport: { width: 1200, height: 900 } }],
-  ['phone', { colorScheme: 'light', viewport: { width: 390, height: 844 } }],
-  ['phone-dark', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
-] as const;
-type Look = (typeof LOOKS)[number];
 
 describe('an owner in Chromium', () => {
   let at: Stand | null = null;
   beforeAll(async () => {
-    if (existsSync(CHROMIUM)) at = await stand();
+    const browser = await openBrowser();
+    if (browser !== null) at = { ...(await served((base) => owned({ base, now: () => clock }))), browser };
   }, 60_000);
-  afterAll(() => at?.close());
+  afterAll(async () => {
+    await at?.browser.close();
+    await at?.close();
+  });
 
   /** What axe finds to be in somebody's way. It is a script, so it looks at the page's HTML in a context that has them. */
-  async function barriers({ browser }: Stand, look: BrowserContextOptions, page: Page): Promise<string[]> {
+  async function found({ browser }: Stand, look: BrowserContextOptions, page: Page): Promise<string[]> {
     const context = await browser.newContext({ ...look, bypassCSP: true });
     const copy = await context.newPage();
     await copy.setContent(await page.content());
-    await copy.evaluate(axe.source);
-    const { violations } = await copy.evaluate(
-      () => (globalThis as unknown as { axe: typeof axe }).axe.run() as Promise<{ violations: { id: string }[] }>,
-    );
+    const violations = await barriers(copy);
     await context.close();
-    return violations.map(({ id }) => id);
+    return violations;
   }
 
   /** A page is kept as a picture, fits the screen, and is in nobody's way. */
   async function looked(stage: Stand, look: Look, page: Page, name: string): Promise<void> {
-    const html = page.locator('html');
-    const [scroll, width] = await Promise.all([
-      html.evaluate((e) => e.scrollWidth),
-      html.evaluate((e) => e.clientWidth),
-    ]);
-    expect(scroll, `${name} is as wide as the screen`).toBeLessThanOrEqual(width);
+    expect(await overflow(page), `${name} is as wide as the screen`).toBeLessThanOrEqual(0);
     for (const button of await page.getByRole('button').all())
       expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(44);
-    if (PICTURES !== undefined) {
-      mkdirSync(PICTURES, { recursive: true });
-      await page.screenshot({ path: join(PICTURES, `owners-${name}-${look[0]}.png`), fullPage: true });
-    }
-    expect(await barriers(stage, look[1], page), name).toEqual([]);
+    await picture(page, `owners-${name}-${look[0]}`);
+    expect(await found(stage, look[1], page), name).toEqual([]);
   }
 
   async function opened(
@@ -234,7 +188,7 @@ describe('an owner in Chromium', () => {
     const former = linkTo(app, 'twice@null.example');
     await claim(app, 'harbour-8', 'twice@null.example');
     const { token } = linkTo(app, 'twice@null.example');
-    const { page } = await opened(at, LOOKS[0][1]);
+    const { page } = await opened(at, LOOKS[0]![1]);
     await page.goto(former.url);
     expect(await page.locator('h1').textContent()).toBe('There is a newer link');
     await page.getByRole('link', { name: 'Ask for another link' }).click();

@@ -1,22 +1,14 @@
 // The pages in a real browser: axe on every type of page, light and dark; keyboard, search, colour scheme, and reading without JavaScript.
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { barriers, NONE, openBrowser, overflow, picture } from '../browser.ts';
 import { openSite, type Site } from './world.ts';
-
-const CHROMIUM = '/usr/bin/chromium';
-/** Where pictures go, for whoever wants to look. */
-const PICTURES = process.env['SCREENSHOTS'];
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let site: Site;
 let browser: Browser | null = null;
 beforeAll(async () => {
-  if (!existsSync(CHROMIUM)) return;
-  site = await openSite();
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  browser = await openBrowser();
+  if (browser !== null) site = await openSite();
 }, 180_000);
 afterAll(async () => {
   await browser?.close();
@@ -35,7 +27,7 @@ async function opened(
   path: string,
   look: BrowserContextOptions = {},
 ): Promise<{ page: Page; complaints: string[] }> {
-  if (browser === null) context.skip(`there is no ${CHROMIUM}`);
+  if (browser === null) context.skip(NONE);
   const page = await (await browser!.newContext({ bypassCSP: false, ...look })).newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
@@ -48,22 +40,6 @@ async function opened(
   if (look.javaScriptEnabled !== false) await page.addInitScript(WATCH);
   await page.goto(site.origin + path);
   return { page, complaints };
-}
-
-/** What axe finds, in a line each. */
-async function axe(page: Page): Promise<string[]> {
-  // Evaluated by the tool, not by the page: its policy stays as it is.
-  await page.evaluate(AXE);
-  const found = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
-    violations: { id: string; help: string; nodes: { target: string[] }[] }[];
-  };
-  return found.violations.map(
-    ({ id, help, nodes }) =>
-      `${id}: ${help}: ${nodes
-        .map(({ target }) => target.join(' '))
-        .slice(0, 4)
-        .join(' | ')}`,
-  );
 }
 
 /** Whether the first element of a selector has the focus. */
@@ -81,22 +57,64 @@ describe.each(LOOKS)('%s', (name, look) => {
     for (const { name: type, path, headers = {}, ready, foreign } of site?.types ?? []) {
       const { page, complaints } = await opened(context, path, { ...look, extraHTTPHeaders: headers });
       if (ready !== undefined) await page.waitForSelector(ready, { state: 'attached' });
-      const problems = [...(foreign ? [] : complaints), ...(await axe(page))];
-      const wider = await page.evaluate<number>(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      );
+      const problems = [...(foreign ? [] : complaints), ...(await barriers(page))];
+      const wider = await overflow(page);
       if (wider > 0) problems.push(`scrolls sideways by ${wider}`);
       wrong.push(...problems.map((problem) => `${type}: ${problem}`));
-      if (PICTURES !== undefined) {
-        mkdirSync(PICTURES, { recursive: true });
-        await page.screenshot({ path: join(PICTURES, `${type}-${name}.png`.replace(/[ ,]+/g, '-')), fullPage: true });
-      }
+      await picture(page, `${type}-${name}`.replace(/[ ,]+/g, '-'));
       await page.context().close();
     }
     expect(wrong).toEqual([]);
     expect(site?.types.length).toBeGreaterThan(15);
   }, 300_000);
+
+  test('operations of /docs, opened and tried out, have nothing that axe complains of', async (context) => {
+    const { page } = await opened(context, '/docs', look);
+    await page.waitForSelector('.opblock-tag');
+    for (const group of await page.locator('.opblock-tag').all()) await group.click();
+    const operations = page.locator('.opblock-summary-control');
+    for (const at of [0, 3]) await operations.nth(at).click();
+    await page.locator('.try-out__btn').first().click();
+    await page.locator('.execute').first().click();
+    await page.waitForSelector('.live-responses-table');
+    expect(await barriers(page)).toEqual([]);
+    await page.context().close();
+  }, 120_000);
 });
+
+/** Links into the explorer that ask for records: answered, empty, refused, and not for everybody. */
+const LINKS = [
+  '/explore/harbours/?coast=north&sort=-depth',
+  '/explore/harbours/?near=52,5,900',
+  '/explore/harbours/?coast=north,south&min_depth=1&has_depth=true&like_name=a&min_quality=0.1&sort=name&limit=12',
+  '/explore/harbours/?q=o&fields=name,coast',
+  '/explore/harbours/?q=zz-no-such-word',
+  '/explore/harbours/?near=1,2',
+  '/explore/tools/?min_runtime=1',
+];
+
+test.for([390, 768, 1440])(
+  '%s px: nothing moves on a link into the explorer',
+  { timeout: 120_000 },
+  async (width, context) => {
+    const moved: Record<string, number> = {};
+    for (const path of LINKS) {
+      const look = { viewport: { width, height: 900 } };
+      const { page } = await opened(context, '/404.html', look);
+      const slow = await page.context().newCDPSession(page);
+      await slow.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+      await page.goto(site.origin + path);
+      await page.waitForSelector('#explore-head:not(.waiting)');
+      await page.waitForLoadState('networkidle');
+      const shift = await page.evaluate<number>(`new Promise((told) => new PerformanceObserver((list) =>
+      told(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true })
+      || setTimeout(() => told(0), 200))`);
+      if (shift >= 0.002) moved[path] = shift;
+      await page.context().close();
+    }
+    expect(moved).toEqual({});
+  },
+);
 
 test('where a value comes from shows by keyboard alone, and by the pointer', async (context) => {
   const { page, complaints } = await opened(context, `/datasets/tools/${site?.other}`, {

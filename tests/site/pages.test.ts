@@ -212,4 +212,26 @@ describe('a record as a page', () => {
     const without = await site.app.ask(`/v1/tools/entities/${site.other}`, { headers: { Accept: 'text/html' } });
     expect(without.status).toBe(402);
   });
+
+  test('that was paid for has the courses and similar records of the free page, and nothing that others sell', async () => {
+    const section = (html: string, id: string) =>
+      new RegExp(`<section aria-labelledby="${id}">.*?</section>`, 's').exec(html)?.[0];
+    const paid = async (path: string) =>
+      (await site.app.ask(path, { admin: true, headers: { Accept: 'text/html' } })).text();
+    let courses = 0;
+    for (const dataset of ['tools', 'harbours'])
+      for (const { slug } of site.app.records[dataset]!) {
+        const free = await ask({ path: `/datasets/${dataset}/${slug}` });
+        const full = await paid(`/v1/${dataset}/entities/${slug}`);
+        expect(section(full, 'similar'), slug).toBe(section(free, 'similar'));
+        expect(section(full, 'history'), slug).toBe(section(free, 'history'));
+        courses += Number(section(full, 'history') !== undefined);
+      }
+    expect(courses).toBeGreaterThan(0);
+    const path = `/v1/tools/entities/${site.other}`;
+    expect(section(await paid(path), 'similar')).toContain('/datasets/tools/');
+    const then = await paid(`${path}?as_of=2026-11-19T12:00:00Z`);
+    expect(then).toContain('<div class="value">');
+    for (const id of ['similar', 'history']) expect(section(then, id)).toBeUndefined();
+  });
 });

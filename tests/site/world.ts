@@ -1,14 +1,12 @@
 // The whole site of the fictional packs, made as a night makes it, behind a socket: what its tests look at.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { getRequestListener } from '@hono/node-server';
 import { prerender } from '../../build/prerender.ts';
 import { loadPack } from '../../packs/index.ts';
 import { type TestApp, testApp } from '../app.ts';
 import { still } from '../night-pack.ts';
+import { served } from '../served.ts';
 import { type PageType, pageTypes } from './types.ts';
 
 export interface Site {
@@ -30,14 +28,7 @@ export interface Site {
 export async function openSite(): Promise<Site> {
   const dist = mkdtempSync(join(tmpdir(), 'site-'));
   // Pages ask the API under the base address, so it is where they are served.
-  let app: TestApp | undefined;
-  const server = createServer(
-    getRequestListener((request) => app?.fetch(request) ?? new Response(null, { status: 503 })),
-  ).listen(0, '127.0.0.1');
-  await new Promise((listening) => server.once('listening', listening));
-  const origin = `http://localhost:${(server.address() as AddressInfo).port}`;
-  app = await testApp({ dist, nights: true, base: origin });
-  const own = app;
+  const { app, base: origin, close } = await served((base) => testApp({ dist, nights: true, base }));
   const packs = await Promise.all(
     ['tools', 'harbours'].map((name) => loadPack(join(import.meta.dirname, '../packs', name))),
   );
@@ -67,8 +58,7 @@ export async function openSite(): Promise<Site> {
     types: pageTypes({ showcase: (record ?? '').replace(/\/$/, ''), other, key: String(made.body['key']) }),
     other,
     close: async () => {
-      await new Promise((closed) => server.close(closed));
-      await own.close();
+      await close();
       rmSync(dist, { recursive: true, force: true });
     },
   };

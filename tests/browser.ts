@@ -1,0 +1,54 @@
+// Chromium as tests of pages use it: started where it is installed, the screens it shows, pictures for whoever wants to look, and what axe finds.
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+/** Debian's name first. */
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+);
+/** Why a test is skipped where there is no browser. */
+export const NONE = 'there is no Chromium in /usr/bin';
+/** Where pictures go. */
+const PICTURES = process.env['SCREENSHOTS'];
+
+/** A browser, to be closed; null where there is none. */
+export async function openBrowser(): Promise<Browser | null> {
+  return CHROMIUM === undefined ? null : chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+}
+
+const WIDE = { width: 1200, height: 900 };
+const PHONE = { width: 390, height: 844 };
+/** Screens that forms are looked at on. */
+export const LOOKS: readonly (readonly [name: string, look: BrowserContextOptions])[] = [
+  ['light', { colorScheme: 'light', viewport: WIDE }],
+  ['dark', { colorScheme: 'dark', viewport: WIDE }],
+  ['phone', { colorScheme: 'light', viewport: PHONE }],
+  ['phone-dark', { colorScheme: 'dark', viewport: PHONE }],
+];
+
+/** What axe finds to be in somebody's way on a page as it stands, contrast included. It comes in beside the page's policy, and needs scripts. */
+export async function barriers(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(
+    () =>
+      (globalThis as unknown as { axe: typeof axe }).axe.run() as unknown as Promise<{
+        violations: { id: string; help: string; nodes: { html: string }[] }[];
+      }>,
+  );
+  return violations.map(
+    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
+  );
+}
+
+/** How much wider than its screen a page is, in pixels. */
+export const overflow = (page: Page): Promise<number> =>
+  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+/** Keeps a picture of the whole page where SCREENSHOTS names a folder. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (PICTURES === undefined) return;
+  mkdirSync(PICTURES, { recursive: true });
+  await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
+}
