@@ -1,6 +1,8 @@
 // Statements of fictional sources, and the question that they settle, for the tests of consolidation.
-import type { Ground, Question, Statement } from '../data/consolidate.ts';
+import { expect, test } from 'vitest';
+import { type Ground, type Question, type Statement, settle } from '../data/consolidate.ts';
 import type { Listing } from '../data/consolidate-times.ts';
+import type { FactReason } from '../data/model.ts';
 import type { Attribute, Rule, Value } from '../packs/model.ts';
 
 /** A day of 2026, counted from 1, as milliseconds. */
@@ -71,4 +73,35 @@ export function question(each: Asked): Question {
     rule: each.rule ?? { prefer: 'trust' },
     decisions: new Map(),
   };
+}
+
+/** A question and the outcome expected of it. */
+export interface Case extends Asked {
+  about: string;
+  /** The day as of which it is settled; absent: everything said counts. */
+  at?: number;
+  /** Position of the winner, -1: none. */
+  winner: number;
+  confidence?: number;
+  reasons: (FactReason | undefined)[];
+  disputes?: ['conflict' | 'jump', number, number][];
+}
+
+/** A test of each case, and one that none of them leaves a fact without a reason. */
+export function settles(cases: readonly Case[]): void {
+  test.each(cases)('$about', (each) => {
+    const outcome = settle(question(each), ground, each.at === undefined ? Number.POSITIVE_INFINITY : day(each.at));
+    expect(outcome.winner).toBe(each.winner);
+    expect([...outcome.reasons]).toEqual(each.reasons);
+    if (each.confidence !== undefined) expect(outcome.confidence).toBe(each.confidence);
+    expect(outcome.disputes.map(({ kind, statements }) => [kind, ...statements])).toEqual(each.disputes ?? []);
+  });
+
+  test('exactly one fact wins, or none, and every fact has a reason', () => {
+    for (const each of cases.filter(({ at }) => at === undefined)) {
+      const { winner, reasons } = settle(question(each), ground, Number.POSITIVE_INFINITY);
+      expect([...reasons].every((reason) => reason !== undefined)).toBe(true);
+      expect(winner).toBeLessThan(reasons.length);
+    }
+  });
 }

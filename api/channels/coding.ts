@@ -2,12 +2,13 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
+import { COPY_ENDINGS } from '../discovery/hosting.ts';
 import { giveBack, putTogether } from './buffers.ts';
 import { isPieces, type Reply } from './respond.ts';
 
 /** The codings of a file's copies, best first. */
-export const CODINGS = ['br', 'gzip'] as const;
-export type Coding = (typeof CODINGS)[number];
+export const CODINGS = Object.keys(COPY_ENDINGS) as Coding[];
+export type Coding = keyof typeof COPY_ENDINGS;
 
 /** Shorter answers fit in the packets that a connection begins with (RFC 6928), so that fewer bytes would not come earlier. */
 const FROM = 8_192;
@@ -34,7 +35,7 @@ export function codingFor(header: string | undefined, available: readonly Coding
   if (coding === undefined) {
     const asked: Encodings = new Negotiator({ headers: { 'accept-encoding': header } });
     const best = asked.encoding([...available, 'identity'], { preferred: [...available] });
-    coding = best === 'br' || best === 'gzip' ? best : null;
+    coding = CODINGS.find((each) => each === best) ?? null;
     if (chosen.size >= 100) chosen.clear();
     chosen.set(key, coding);
   }

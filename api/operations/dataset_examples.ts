@@ -77,7 +77,7 @@ export const dataset_examples = operation<{ group: string | null }, Examples>({
   name: 'dataset_examples',
   title: 'Real example records',
   description:
-    'Real records with every value and its provenance, free: the best of each of the largest groups. group keeps one group.',
+    'Real records with every value and its provenance, free: the best known of each of the largest groups, or the best. group keeps one group.',
   route: { method: 'GET', path: '/v1/:ds/examples' },
   group: 'dataset',
   access: 'free',
@@ -114,7 +114,7 @@ export const dataset_examples = operation<{ group: string | null }, Examples>({
   markdown: ({ items, group_by, further_groups: further, attribution, license }, ctx) => {
     const { pack } = releaseOf(ctx);
     return blocks(
-      `# Examples of ${escapeText(pack.title)}: the best records by ${escapeText(group_by)}`,
+      `# Examples of ${escapeText(pack.title)}: ${pack.serving.prominence ? 'the best known' : 'the best'} records by ${escapeText(group_by)}`,
       ...items.map((record) => recordMarkdown(record, pack).trim()),
       further && `Left out, and shown with \`group=\`: ${further.map((each) => escapeText(String(each))).join(', ')}.`,
       `${escapeText(attribution)} License: ${escapeText(license)}`,

@@ -35,6 +35,7 @@ export const AS_OF_INPUT = {
     .describe('Answers as of this earlier moment, from the facts observed until then'),
 };
 
+/** Selection, order and page of a search; with a pack, the order says how to have its best known records first. */
 export function searchInput(pack: Pack | null) {
   const known = pack?.serving.prominence ? `; -${pack.serving.prominence}: best known first` : '';
   return {
