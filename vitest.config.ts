@@ -1,4 +1,5 @@
 // The test suite: unit tests beside their files and everything in tests/, without network.
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -18,6 +19,8 @@ export default defineConfig({
     // Generous, since machines of a build are slow and busy; a test that hangs still ends.
     testTimeout: 40_000,
     hookTimeout: 60_000,
+    // The runner keeps a core for itself, which on two cores is half of them; it hardly needs it.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     allowOnly: false,
     restoreMocks: true,
     unstubEnvs: true,

@@ -101,8 +101,9 @@ test.for([390, 768, 1440])(
     for (const path of LINKS) {
       const look = { viewport: { width, height: 900 } };
       const { page } = await opened(context, '/404.html', look);
+      // Slower than ours, and yet far from the four seconds after which a page is shown without its script.
       const slow = await page.context().newCDPSession(page);
-      await slow.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+      await slow.send('Emulation.setCPUThrottlingRate', { rate: 2 });
       await page.goto(site.origin + path);
       await page.waitForSelector('#explore-head:not(.waiting)');
       await page.waitForLoadState('networkidle');
