@@ -5,6 +5,8 @@ import { SUBSCRIPTIONS } from '../data/subscriptions.ts';
 interface Row {
   status: number;
   retriable: boolean;
+  /** Seconds after which another try is worth it, unless the refusal knows better. */
+  retry_after?: number;
 }
 
 export const ERRORS = {
@@ -38,8 +40,9 @@ export const ERRORS = {
   validation_failed: { status: 422, retriable: false },
   rate_limited: { status: 429, retriable: true },
   internal: { status: 500, retriable: true },
-  unavailable: { status: 503, retriable: true },
-  query_timeout: { status: 503, retriable: true },
+  // What is missing mostly comes with a night, which takes minutes.
+  unavailable: { status: 503, retriable: true, retry_after: 60 },
+  query_timeout: { status: 503, retriable: true, retry_after: 2 },
 } as const satisfies Record<string, Row>;
 
 export type ErrorCode = keyof typeof ERRORS;
@@ -73,12 +76,17 @@ export class ApiError extends Error {
   }
 }
 
+/** After how many seconds an error of this code is worth another try, where the code alone says so. */
+export function retryOf(code: ErrorCode): Pick<ErrorExtras, 'retry_after_seconds'> {
+  const { retry_after }: Row = ERRORS[code];
+  return retry_after === undefined ? {} : { retry_after_seconds: retry_after };
+}
+
 /** Any thrown value as an ApiError: data errors keep their code, everything else is `internal` without a word of its text. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof DataError) {
-    const retry = ERRORS[error.code].status === 503 ? { retry_after_seconds: 2 } : {};
-    return new ApiError(error.code, error.message, { detail: error.detail, ...retry });
+    return new ApiError(error.code, error.message, { detail: error.detail, ...retryOf(error.code) });
   }
   return new ApiError('internal', 'Something went wrong on our side; the request was not charged.');
 }

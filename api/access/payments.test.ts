@@ -31,7 +31,9 @@ test('a stranger is told price and where keys are made, a key where it is topped
     topup: { url: 'https://h.example/v1/keys/topup', method: 'POST', body: { amount_eur: 20 } },
   });
   const closed = quoter({ base_url: 'https://h.example', eur_usd: 1.1, checkout: false });
-  expect(closed({ kind: 'key', id: '1', plan: 'payg' }, charge).how_to_pay).toEqual({});
+  const poor = closed({ kind: 'key', id: '1', plan: 'payg' }, charge);
+  expect(poor.how_to_pay).toEqual({});
+  expect(paymentError('insufficient_credits', 'Too little.', poor).extras.way).toContain('ask its operator for credit');
   const token = { kind: 'key', id: '1', plan: 'payg', grant: { name: 'g', left: 0 } } as const;
   expect(quote(token, charge).how_to_pay).toEqual({ oauth });
 });

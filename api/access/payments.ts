@@ -81,6 +81,8 @@ export interface Payments {
   waiting?: (secret: string) => Promise<boolean>;
 }
 
+/** What is left where nothing can be bought. */
+export const NO_CHECKOUT = 'This service has no checkout; ask its operator for credit.';
 const NOT_OFFERED = 'Pay-per-call with x402 is not offered by this service.';
 
 /**
@@ -109,10 +111,11 @@ export function paymentError(
 const WAYS_ON: readonly ErrorCode[] = ['payment_required', 'quota_exceeded', 'insufficient_credits'];
 
 /** What to do next, in one sentence: the first of the ways that are open. */
-function wayOn({ api_key, topup, oauth }: Quote['how_to_pay']): string {
+function wayOn({ api_key, topup, oauth, x402 }: Quote['how_to_pay']): string {
   if (api_key) return makesKey(api_key.url);
   if (topup) return `POST ${topup.url} with ${JSON.stringify(topup.body)} and your key answers a link to a checkout.`;
-  return oauth ? 'The person who connected this client can top up their key, or connect it again and allow more.' : '';
+  if (oauth) return 'The person who connected this client can top up their key, or connect it again and allow more.';
+  return x402 ? `Pay for this call as ${x402.url} has it.` : NO_CHECKOUT;
 }
 
 /** A euro amount in a message: `0.004 EUR`. */

@@ -1,5 +1,5 @@
 // Answers in the OpenAPI document: errors by status with their codes, headers, and the ways to pay.
-import { ApiError, ERRORS, type ErrorCode, errorBody } from '../errors.ts';
+import { ApiError, ERRORS, type ErrorCode, errorBody, retryOf } from '../errors.ts';
 import type { Operation } from '../operation.ts';
 import type { View } from './document.ts';
 import { ref } from './openapi-names.ts';
@@ -63,7 +63,7 @@ export function errorResponses(view: View): Record<string, Json> {
       ...ref('schemas', status === 402 ? 'PaymentError' : 'ApiError'),
       properties: { error: { enum: codes } },
     };
-    const retry = status === 429 ? { retry_after_seconds: 30 } : status === 503 ? { retry_after_seconds: 2 } : {};
+    const retry = status === 429 ? { retry_after_seconds: 30 } : retryOf(code);
     const place = { base_url: view.base_url, request_id: '3f0e4a52-6f1c-4f0e-9f5c-0a4f3b1c2d4e' };
     const example = errorBody(new ApiError(code, message, retry), place);
     const content = { schema, ...(status === 402 ? {} : { example }) };

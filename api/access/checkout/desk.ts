@@ -7,6 +7,7 @@ import type { Store } from '../../../data/state/store.ts';
 import { currentPlan, type PlanName, SUBSCRIPTIONS } from '../../../data/subscriptions.ts';
 import { isoTime } from '../../../data/time.ts';
 import { ApiError } from '../../errors.ts';
+import { NO_CHECKOUT } from '../payments.ts';
 import { newSandboxSession } from './sandbox.ts';
 import { stopSuperseded } from './stop.ts';
 import type { StripeApi } from './stripe.ts';
@@ -42,7 +43,7 @@ export function checkoutDesk({ store, base_url, provider, log }: Parts): Desk {
 
   async function open(asker: Asker, key: Key, what: Pick<Order, 'kind' | 'plan' | 'amount'>): Promise<string> {
     if (provider === null)
-      throw new ApiError('unavailable', 'This service has no checkout; ask its operator for credit.', {
+      throw new ApiError('unavailable', NO_CHECKOUT, {
         retry_after_seconds: NEVER_BY_ITSELF,
       });
     const { now, request_id } = asker;
