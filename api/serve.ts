@@ -40,6 +40,11 @@ const FLUSH = 10_000;
 const DRAIN = 500;
 /** And how long requests in flight may take to finish then. */
 const PATIENCE = 10_000;
+/**
+ * How long a kept connection may be idle, in milliseconds: longer than proxies keep theirs, 60 s as a rule, so that it is they who close it and no request
+ * goes into a connection that is just being closed.
+ */
+const IDLE = 75_000;
 /** Node answers 431 beyond this many bytes of headers; addresses up to 32 KiB are ours to refuse. */
 const MAX_HEADER = 65_536;
 
@@ -179,7 +184,7 @@ async function start(config: Config, log: Log): Promise<Started> {
     report,
   });
   const server = createServer(
-    { maxHeaderSize: MAX_HEADER },
+    { maxHeaderSize: MAX_HEADER, keepAliveTimeout: IDLE },
     directly(app, getRequestListener(app.fetch), failing({ gate, report })),
   );
   logRequests(server, log);

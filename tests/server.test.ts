@@ -1,7 +1,7 @@
 // The entry as a process: what it prints, how it takes a new release under load, how it stops, how it complains.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent, get } from 'node:http';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -105,6 +105,12 @@ describe('the process', () => {
     const headers = { Authorization: `Bearer ${key}` };
     expect(await fetched(search, headers)).toMatchObject({ status: 200, release: first.release });
     expect((await fetched(`http://127.0.0.1:${port}/v1/harbours/entities`)).status).toBe(503);
+
+    // Longer than the minute for which proxies keep a connection that nobody uses.
+    const { headers: told } = await new Promise<IncomingMessage>((resolve) =>
+      get(search, { agent }, (response) => resolve(response.resume())),
+    );
+    expect(Number(/timeout=(\d+)/.exec(String(told['keep-alive']))?.[1])).toBeGreaterThan(60);
 
     const seen: Got[] = [];
     const cut: string[] = [];
