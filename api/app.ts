@@ -77,11 +77,12 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   return app;
 }
 
-/** What is answered where a handler threw: the error that it is, reported. */
+/** What is answered where a handler threw: the error that it is, reported where it is our own fault. */
 export function failing({ gate, report }: Pick<AppDeps, 'gate' | 'report'>): (error: unknown, c: Http) => Reply {
   return (error, c) => {
     const { accept, headers, request_id } = readRequest(gate, c);
-    report(error, request_id);
-    return errorReply(toApiError(error), { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+    const told = toApiError(error);
+    if (told.code === 'internal') report(error, request_id);
+    return errorReply(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
   };
 }

@@ -67,6 +67,27 @@ test.each(LONG)('%s is the same in gzip, and shorter', async (path) => {
   if (sent.headers['content-length']) expect(Number(sent.headers['content-length'])).toBe(sent.bytes.length);
 });
 
+test.each(['/openapi.json', '/v1/tools/schema', '/llms.txt', '/', '/v1/tools/entities?limit=50'])(
+  '%s tells caches in every answer that it comes in codings',
+  async (path) => {
+    const plain = await wire(path, { accept: 'application/json' });
+    const asked = { accept: 'application/json', 'if-none-match': plain.headers['etag'] ?? '' };
+    const same = await wire(path, { ...asked, 'accept-encoding': 'gzip' });
+    const coded = await wire(path, { accept: 'application/json', 'accept-encoding': 'gzip' });
+    expect([plain.status, same.status, coded.status]).toEqual([200, plain.headers['etag'] ? 304 : 200, 200]);
+    expect(plain.headers['vary']).toContain('Accept-Encoding');
+    for (const { headers } of [same, coded]) expect(headers['vary']).toBe(plain.headers['vary']);
+  },
+);
+
+test('long answers of the agent', async () => {
+  const message = { parts: [{ data: { skill: 'entity_search', dataset: 'tools', limit: 50 } }] };
+  const headers = { 'accept-encoding': 'gzip', 'content-type': 'application/json' };
+  const sent = await wire('/a2a/v1/message:send', headers, 'POST', JSON.stringify({ message }));
+  expect([sent.status, sent.headers['content-encoding']]).toEqual([200, 'gzip']);
+  expect(sent.text).toContain('"ROLE_AGENT"');
+});
+
 test('what is short, unchanged, refused or not text is sent as it is', async () => {
   const accepts = { 'accept-encoding': 'gzip, br' };
   const coded = async (path: string, headers = {}, method = 'GET') => {

@@ -45,6 +45,12 @@ export function codingFor(header: string | undefined, available: readonly Coding
 /** Whether an `Accept-Encoding` header takes the coding that `encoded` has. */
 export const takesGzip = (accepts: string | undefined): boolean => codingFor(accepts, ['gzip']) !== null;
 
+/** `Vary` of an address whose answers come in codings, on every answer and on 304 too (RFC 9110 section 15.4.5): a cache must not mix them up. */
+export function varied(vary?: string): string {
+  if (vary === undefined) return 'Accept-Encoding';
+  return vary.includes('Accept-Encoding') ? vary : `${vary}, Accept-Encoding`;
+}
+
 /**
  * A reply whose long text is in gzip where its client takes that. Its tag is weak, so it stays. A page that nobody may store stays as it is: one that
  * shows a secret beside what its asker sent would tell it by its length.
@@ -55,7 +61,7 @@ export function encoded(reply: Reply, accepts: string | undefined): Reply | Prom
   const type = headers['Content-Type'] ?? headers['content-type'] ?? '';
   if (!TEXT.test(type) || (type.startsWith('text/html') && /no-store/.test(headers['Cache-Control'] ?? '')))
     return reply;
-  headers['Vary'] = headers['Vary'] === undefined ? 'Accept-Encoding' : `${headers['Vary']}, Accept-Encoding`;
+  headers['Vary'] = varied(headers['Vary']);
   if (!takesGzip(accepts)) return reply;
   if (!(body instanceof ReadableStream)) return pressed(reply, body);
   headers['Content-Encoding'] = 'gzip';

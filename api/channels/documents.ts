@@ -11,11 +11,11 @@ import { ApiError, toApiError } from '../errors.ts';
 import type { Gate } from '../execute.ts';
 import { etagOf, matches } from '../formats/etag.ts';
 import { preferred } from '../formats/negotiate.ts';
-import { encoded } from './coding.ts';
+import { encoded, takesGzip, varied } from './coding.ts';
 import { findFile } from './files.ts';
 import { freshness } from './fresh.ts';
 import { type Http, readRequest } from './request.ts';
-import { errorResponse, type Headers, responseOf } from './respond.ts';
+import { errorResponse, type Headers, type Reply, responseOf } from './respond.ts';
 import type { App } from './rest.ts';
 import { type StaticDeps, sendFile } from './static.ts';
 
@@ -121,23 +121,41 @@ function wantsMarkdown(c: Http): boolean {
   return preferred(c.req.header('accept'), ['application/linkset+json', 'text/markdown']) === 'text/markdown';
 }
 
-/** Tags of the documents sent last: one that is remembered need not be hashed again. */
-const tags = new Map<string, { content: Content; tag: string }>();
+/** A document as it was sent last: one that is remembered need not be hashed and compressed again. */
+interface Sent {
+  content: Content;
+  tag: string;
+  /** In gzip, or as it is where it is short; there once somebody has asked for it. */
+  small?: Reply | Promise<Reply>;
+}
 
-function tagOf(path: string, content: Content): string {
-  const before = tags.get(path);
-  if (before?.content === content) return before.tag;
-  const tag = etagOf(content);
-  tags.set(path, { content, tag });
-  return tag;
+const last = new Map<string, Sent>();
+
+function sentAs(path: string, content: Content): Sent {
+  const before = last.get(path);
+  if (before?.content === content) return before;
+  const sent = { content, tag: etagOf(content) };
+  last.set(path, sent);
+  return sent;
 }
 
 /** A document with its tag, or 304. */
 async function send(c: Http, content: Content, content_type: string, common: Headers): Promise<Response> {
-  const tag = tagOf(c.req.path, content);
-  const headers = { 'Cache-Control': 'public, no-cache', ...common, ETag: tag, 'Content-Type': content_type };
-  if (matches(c.req.header('if-none-match'), tag)) return new Response(null, { status: 304, headers });
-  return responseOf(await encoded({ status: 200, headers, body: content }, c.req.header('accept-encoding')));
+  const sent = sentAs(c.req.path, content);
+  const vary = { Vary: varied(common['Vary']) };
+  const headers: Headers = {
+    'Cache-Control': 'public, no-cache',
+    ...common,
+    ...vary,
+    ETag: sent.tag,
+    'Content-Type': content_type,
+  };
+  if (matches(c.req.header('if-none-match'), sent.tag)) return new Response(null, { status: 304, headers });
+  const accepts = c.req.header('accept-encoding');
+  if (!takesGzip(accepts)) return responseOf({ status: 200, headers, body: content });
+  sent.small ??= encoded({ status: 200, headers: { 'Content-Type': content_type }, body: content }, accepts);
+  const { headers: coded, body } = await sent.small;
+  return responseOf({ status: 200, headers: { ...coded, ...headers }, body });
 }
 
 function missing(gate: Gate, c: Http, message: string): Response {

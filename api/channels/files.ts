@@ -3,6 +3,7 @@ import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { COPIES } from '../discovery/hosting.ts';
+import { ApiError } from '../errors.ts';
 import { OpenFile } from './opened.ts';
 
 /** Content types by extension; anything else is bytes. */
@@ -92,16 +93,25 @@ function versionOf(path: string, { size, mtime, mtimeMs }: Stats) {
 
 /**
  * Opens a file, or its copy, to send it. The night and whoever writes files again replace them at any moment: where that has happened since it was
- * found, what it is now is answered instead, so that no answer says one length and has another.
+ * found, what it is now is answered instead, so that no answer says one length and has another. Throws ApiError `not_found` where there is no such file
+ * any more.
  */
 export async function openFile<File extends StaticFile>(file: File, copy: Copied | null): Promise<OpenFile | File> {
-  const opened = await OpenFile.at((copy ?? file).path);
-  const now = await opened.stat();
-  const found = await stat(file.path);
-  const same = now.size === (copy ?? file).bytes && found.mtime.getTime() === file.last_modified.getTime();
-  if (same && (copy !== null || now.mtime.getTime() === file.last_modified.getTime())) return opened;
-  await opened.close();
+  const opened = await OpenFile.at((copy ?? file).path).catch(unlessGone);
+  const found = await stat(file.path).catch(unlessGone);
+  if (opened !== null && found !== null) {
+    const now = await opened.stat();
+    const same = now.size === (copy ?? file).bytes && found.mtime.getTime() === file.last_modified.getTime();
+    if (same && (copy !== null || now.mtime.getTime() === file.last_modified.getTime())) return opened;
+  }
+  await opened?.close();
+  if (found === null) throw new ApiError('not_found', 'There is nothing at this address any more.');
   return { ...file, ...versionOf(file.path, found) };
+}
+
+function unlessGone(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
 }
 
 type Copied = Pick<StaticFile, 'path' | 'bytes'>;

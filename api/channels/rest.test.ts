@@ -34,9 +34,9 @@ describe.each(OPERATIONS.map((each) => [each.name, each] as const))('%s', (_, op
       expect([plain.status, suffixed.status, accepted.status]).toEqual([200, 200, 200]);
       expect(suffixed.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
       expect(accepted.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
-      expect(plain.headers.get('vary')).toBe('Accept');
-      expect(accepted.headers.get('vary')).toBe('Accept');
-      expect(suffixed.headers.get('vary')).toBeNull();
+      expect(plain.headers.get('vary')).toBe('Accept, Accept-Encoding');
+      expect(accepted.headers.get('vary')).toBe('Accept, Accept-Encoding');
+      expect(suffixed.headers.get('vary')).toBe('Accept-Encoding');
       const same = ['cache-control', 'x-dataset-version', 'last-modified'];
       for (const name of same) expect(suffixed.headers.get(name)).toBe(plain.headers.get(name));
       await plain.body?.cancel();

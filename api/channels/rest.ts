@@ -8,7 +8,7 @@ import { type Choice, MEDIA_TYPES, negotiate } from '../formats/negotiate.ts';
 import { nextUrl, render } from '../formats/render.ts';
 import { isTabular } from '../formats/rows.ts';
 import type { Context, Format, Operation, Result } from '../operation.ts';
-import { encoded } from './coding.ts';
+import { encoded, varied } from './coding.ts';
 import { answeredBy } from './direct.ts';
 import { type Answer, KEPT } from './kept.ts';
 import { type Http, type HttpRequest, type NodeBindings, readRequest, routedPath } from './request.ts';
@@ -152,7 +152,9 @@ function cacheHeaders(operation: Operation, anonymous: boolean, { format, varies
   const open = operation.access === 'free' && anonymous;
   if (operation.group === 'account' || operation.group === 'owners')
     return { 'Cache-Control': 'no-store', ...(varies ? { Vary: 'Accept' } : {}) };
-  return { 'Cache-Control': `${open ? 'public' : 'private'}, no-cache`, ...(varies ? { Vary: 'Accept' } : {}) };
+  const vary = varies ? 'Accept' : undefined;
+  const told = format === 'arrow' ? vary : varied(vary);
+  return { 'Cache-Control': `${open ? 'public' : 'private'}, no-cache`, ...(told === undefined ? {} : { Vary: told }) };
 }
 
 function describe(headers: Headers, result: Result<unknown>, rendered: Answer['rendered'], call: Call): void {

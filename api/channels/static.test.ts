@@ -8,7 +8,7 @@ import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from '
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BASE, type TestApp, testApp } from '../../tests/app.ts';
 import { verifies } from '../../tests/verifies.ts';
-import { findFile, safeSegments } from './files.ts';
+import { findFile, openFile, safeSegments } from './files.ts';
 
 let app: TestApp;
 let dist: string;
@@ -69,6 +69,17 @@ describe('files', () => {
     replacing = false;
     await replaced;
     expect(wrong).toEqual([]);
+  });
+
+  test('a file that is gone when it is opened is not there, and a copy that is gone is not sent', async () => {
+    const path = join(dist, 'going.txt');
+    writeFileSync(path, 'going');
+    const file = (await findFile(dist, '/going.txt'))!;
+    const copy = { path: join(dist, 'going.txt.br'), bytes: 3 };
+    expect(await openFile(file, copy)).toEqual(file);
+    rmSync(path);
+    await expect(openFile(file, null)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(openFile(file, copy)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('what is named by its content may be kept for ever', async () => {
@@ -192,7 +203,7 @@ describe('record pages', () => {
     for (const Accept of ['text/html', '*/*']) {
       const page = await app.ask('/datasets/tools/record-2', { headers: { Accept } });
       expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
-      expect(page.headers.get('vary')).toBe('Accept');
+      expect(page.headers.get('vary')).toBe('Accept, Accept-Encoding');
       expect(page.headers.get('cache-control')).toBe('public, no-cache');
       const again = { Accept, 'If-None-Match': page.headers.get('etag') ?? '' };
       expect((await app.ask('/datasets/tools/record-2', { headers: again })).status).toBe(304);
@@ -224,7 +235,7 @@ describe('documents', () => {
     expect(await text('/', { headers: { Accept: 'text/html,*/*;q=0.8' } })).toBe('<h1>Home</h1>');
     expect(await text('/', { headers: { Accept: 'text/markdown' } })).toMatch(/^# Dataset register\n/);
     const map = await app.json('/', { headers: { Accept: 'application/json' } });
-    expect(map.headers.get('vary')).toBe('Accept');
+    expect(map.headers.get('vary')).toBe('Accept, Accept-Encoding');
     expect(map.headers.get('link')).toContain('rel="service-doc"');
     expect(map.body['datasets']).toMatchObject([{ id: 'harbours' }, { id: 'tools' }]);
     const urls = (map.body['operations'] as { url: string; method: string }[]).map(({ url }) => url);

@@ -4,13 +4,14 @@ import { ApiError, toApiError } from '../errors.ts';
 import { etagOf, matches } from '../formats/etag.ts';
 import { preferred } from '../formats/negotiate.ts';
 import type { Operation } from '../operation.ts';
+import { encoded, varied } from './coding.ts';
 import { copiesOf, taken } from './copies.ts';
 import { findFile, openFile, type StaticFile } from './files.ts';
 import { freshness } from './fresh.ts';
 import { OpenFile } from './opened.ts';
 import { wanted } from './ranges.ts';
 import { type Http, readRequest } from './request.ts';
-import { errorResponse, type Headers } from './respond.ts';
+import { errorResponse, type Headers, responseOf } from './respond.ts';
 import { type App, answer, type RestDeps } from './rest.ts';
 
 export interface StaticDeps extends RestDeps {
@@ -96,8 +97,7 @@ export async function sendFile(
     'Last-Modified': file.last_modified.toUTCString(),
     'Content-Type': file.content_type,
   };
-  if (copies.length > 0)
-    headers['Vary'] = [headers['Vary'], 'Accept-Encoding'].filter((each) => each !== undefined).join(', ');
+  if (copies.length > 0 || text !== undefined) headers['Vary'] = varied(headers['Vary']);
   if (status === 200 && matches(c.req.header('if-none-match'), tag))
     return new Response(null, { status: 304, headers });
   const send = async (start: number, end: number, as: number) => {
@@ -106,7 +106,7 @@ export async function sendFile(
     return new Response(await found.body(start, end), { status: as, headers });
   };
   if (copy !== null) headers['Content-Encoding'] = copy.coding;
-  headers['Content-Length'] = String(text === undefined ? (copy ?? file).bytes : Buffer.byteLength(text));
+  if (text === undefined) headers['Content-Length'] = String((copy ?? file).bytes);
   if (file.ranges && status === 200) {
     headers['Accept-Ranges'] = 'bytes';
     const range = c.req.method === 'HEAD' ? null : wanted(c, { bytes: file.bytes, at: file.last_modified }, tag);
@@ -121,8 +121,9 @@ export async function sendFile(
       return send(range.start, range.end, 206);
     }
   }
+  if (text !== undefined)
+    return responseOf(await encoded({ status, headers, body: text }, c.req.header('accept-encoding')));
   if (c.req.method === 'HEAD') return new Response(null, { status, headers });
-  if (text !== undefined) return new Response(text, { status, headers });
   return send(0, (copy ?? file).bytes - 1, status);
 }
 

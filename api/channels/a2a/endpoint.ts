@@ -10,8 +10,10 @@ import { ApiError, toApiError } from '../../errors.ts';
 import { admit, type Call, execute } from '../../execute.ts';
 import { type Tool, toolsOf } from '../../formats/tools.ts';
 import { dataset_guide } from '../../operations/dataset_guide.ts';
+import { encoded } from '../coding.ts';
 import { namedCall } from '../named.ts';
 import { type Http, type HttpRequest, paymentIn, readBody, readRequest } from '../request.ts';
+import { responseOf } from '../respond.ts';
 import type { App, RestDeps } from '../rest.ts';
 import { adviceOn, fitting } from './advice.ts';
 import { type CardDeps, mountCard } from './card.ts';
@@ -97,7 +99,7 @@ async function send(deps: Mounted, c: Http, request: HttpRequest): Promise<Respo
     : perform(deps, c, request, { ...asked.skill, wants: asked.wants }, offered));
   const body = messageOf(reply, asked.contextId, request.headers);
   const headers = { ...request.headers, 'Content-Type': A2A_JSON, 'Cache-Control': 'private, no-store' };
-  return new Response(body, { headers });
+  return responseOf(await encoded({ status: 200, headers, body }, c.req.header('accept-encoding')));
 }
 
 /** The datasets of the moment and the tools over them. */

@@ -1,0 +1,27 @@
+// What the published files were made for, as far as the list beside them can be read.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { filesMadeFor } from './fresh.ts';
+
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A DIST_DIR whose list is this text. */
+function dist(text: string | null): string {
+  const folder = mkdtempSync(join(tmpdir(), 'fresh-'));
+  folders.push(folder);
+  mkdirSync(join(folder, '.build'));
+  if (text !== null) writeFileSync(join(folder, '.build/published'), text);
+  return folder;
+}
+
+test('a list that is missing, cut off or of another shape tells nothing, and upsets nothing', async () => {
+  const whole = JSON.stringify({ base_url: 'https://h.example', overlays: { tools: 3 } });
+  expect(await filesMadeFor(dist(whole))).toBe('https://h.example');
+  for (const text of [null, '', whole.slice(0, -2), '[]', 'null', '{"base_url":7}'])
+    expect(await filesMadeFor(dist(text)), String(text)).toBeNull();
+});
