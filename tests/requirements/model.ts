@@ -17,7 +17,10 @@ interface Row {
   state: State;
 }
 
-/** A requirement that no test covers yet. */
+/**
+ * A requirement that no test covers yet. There is none at the moment; the next one written begins with it.
+ * @public
+ */
 export function planned(text: string): Row {
   return { text, state: 'planned' };
 }
