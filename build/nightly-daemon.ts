@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { lastRuns, type Run } from '../data/runs.ts';
+import { packFolders } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
 import { nextRun, parseSchedule } from '../packs/schedule.ts';
 import { message } from './collect-fetch.ts';
@@ -21,31 +22,37 @@ export interface DaemonOptions {
   wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Runs until the signal comes. Of two daemons on one DATA_DIR one works and the other finds the work done. */
+/**
+ * Runs until the signal comes. Of two daemons on one DATA_DIR one works and the other finds the work done. Throws PackDirsError where PACK_DIRS
+ * leads to no pack at the start; later that is waited out.
+ */
 export async function runDaemon(config: Config, effects: Effects, { signal, wait }: DaemonOptions): Promise<void> {
   const { progress, now } = effects;
+  await packFolders(config.PACK_DIRS);
   let told = '';
   while (!signal.aborted) {
-    const packs = await goodPacks(config.PACK_DIRS);
-    const due = await dueNow(config.DATA_DIR, packs, now());
-    if (due.ids.length > 0) {
-      try {
+    let pause = LOOK;
+    try {
+      const due = await dueNow(config.DATA_DIR, await goodPacks(config.PACK_DIRS), now());
+      if (due.ids.length > 0) {
         const { failures } = await runNight(config, effects, { only: due.ids, accept: false });
         for (const failure of failures) progress.warn(failure);
         told = '';
         continue;
-      } catch (error) {
-        // Whatever it is, such as a full disk, the next look may find it gone.
-        const reason = message(error);
-        if (told !== reason) (error instanceof Busy ? progress.note : progress.warn)(reason);
-        told = reason;
       }
-    } else if (due.next !== null && told !== due.next.toISOString()) {
-      told = due.next.toISOString();
-      progress.note(`next collection ${told}`);
+      if (due.next !== null) {
+        const next = due.next.toISOString();
+        if (told !== next) progress.note(`next collection ${next}`);
+        told = next;
+        pause = due.next.getTime() - now().getTime();
+      }
+    } catch (error) {
+      // Whatever it is, such as a full disk or packs that are just being replaced, the next look may find it gone.
+      const reason = message(error);
+      if (told !== reason) (error instanceof Busy ? progress.note : progress.warn)(reason);
+      told = reason;
     }
-    const left = due.ids.length > 0 || due.next === null ? LOOK : due.next.getTime() - now().getTime();
-    await wait(Math.min(LOOK, Math.max(1, left)), signal);
+    await wait(Math.min(LOOK, Math.max(1, pause)), signal);
   }
 }
 

@@ -1,7 +1,7 @@
 // The daemon: nights when they are due, missed ones caught up, one at a time, failures tried again.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runDaemon } from '../build/nightly-daemon.ts';
@@ -88,6 +88,28 @@ describe('the daemon', () => {
     expect(woken).toBeGreaterThan(2);
     expect(lines.filter((line) => line.includes('another nightly run'))).toHaveLength(1);
     expect(await began(config)).toEqual(['2026-11-20T14:30:00Z released']);
+  });
+
+  test('waits while there is no pack, and says so once', { timeout: 60_000 }, async () => {
+    const config = place();
+    const [packs] = config.PACK_DIRS as [string];
+    const { lines } = await live(config, '2026-11-20T12:30:00Z', 10, (hour) => {
+      if (hour === 2) renameSync(packs, `${packs}.away`);
+      if (hour === 4) mkdirSync(packs);
+      if (hour === 6) rmSync(packs, { recursive: true });
+      if (hour === 6) renameSync(`${packs}.away`, packs);
+    });
+    expect(lines.filter((line) => /PACK_DIRS|next collection/.test(line))).toEqual([
+      expect.stringMatching(/^next collection /),
+      `! PACK_DIRS: there is no folder ${packs}`,
+      `! PACK_DIRS: no folder with a pack.ts in ${packs}`,
+      expect.stringMatching(/^next collection /),
+    ]);
+  });
+
+  test('does not begin where PACK_DIRS leads to no pack', async () => {
+    const config = { ...place(), PACK_DIRS: [join(scratch(), 'nowhere')] };
+    await expect(live(config, '2026-11-20T12:30:00Z', 1)).rejects.toThrow(/^PACK_DIRS: there is no folder /);
   });
 
   test('two processes do each night once; a stop ends them', { timeout: 120_000 }, async () => {
