@@ -1,6 +1,6 @@
 // The ledger's command: right books, wrong books, none at all, a copy of them, and a word it does not know.
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -68,6 +68,27 @@ test('a database copied without its -wal is not taken for one with right books',
   const { code, out, err } = await runIn({ DATA_DIR: torn }, 'verify');
   expect([code, out]).toEqual([1, '']);
   expect(err).toBe(`DATA_DIR: ${database(torn)} holds no register; was it copied without ${database(torn)}-wal?\n`);
+});
+
+test('a file that is no database is one line that names it', async () => {
+  const garbage = scratch();
+  mkdirSync(join(garbage, 'state'));
+  writeFileSync(database(garbage), 'no database at all, however long one looks at it\n'.repeat(100));
+  const err = `DATA_DIR: ${database(garbage)} cannot be used: file is not a database\n`;
+  expect(await runIn({ DATA_DIR: garbage }, 'verify')).toEqual({ code: 1, out: '', err });
+});
+
+test('a database of an older schema is looked at and copied as it is', async () => {
+  const old = scratch();
+  const store = await openStore({ dataDir: old });
+  for (const table of ['ops_sessions', 'traffic', 'grants']) await sql.raw(`drop table ${table}`).execute(store.db);
+  await sql`delete from kysely_migration where name >= '0008'`.execute(store.db);
+  const schema = async () => (await sql`select * from sqlite_schema order by name`.execute(store.db)).rows;
+  const before = await schema();
+  expect(await runIn({ DATA_DIR: old }, 'verify')).toMatchObject({ code: 0, err: '' });
+  expect(await runIn({ DATA_DIR: old }, 'backup', join(old, 'copy.db'))).toMatchObject({ code: 0, err: '' });
+  expect(await schema()).toEqual(before);
+  await store.close();
 });
 
 test('books without a row are not said to be right', async () => {

@@ -1,6 +1,7 @@
 // One store for everything that must outlive a process: SQLite in DATA_DIR, or PostgreSQL shared by several processes.
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import pg from 'pg';
@@ -17,7 +18,7 @@ export interface Store {
   file: string | null;
   /** Which database this is, for people: the file, or the address without its credentials. */
   place: string;
-  /** The thread that writes what calls cost; null on PostgreSQL. */
+  /** The thread that writes what calls cost; null on PostgreSQL, and for who only looks. */
   writer: Writer | null;
   close: () => Promise<void>;
 }
@@ -28,7 +29,7 @@ export interface StoreOptions {
   databaseUrl?: string | undefined;
   /** PostgreSQL schema, for tests that share a database. */
   schema?: string;
-  /** Only a register's database that is there already: nothing is made, and a missing one throws StoreError. */
+  /** Only a register's database that is there already: nothing is made, its tables stay as they are, no call is charged, and a missing one throws StoreError. */
   existing?: boolean;
 }
 
@@ -42,36 +43,41 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   return number;
 });
 
-/** Opens the store and brings its tables up to date; several processes may do so at once. Throws StoreError where there is no database to use. */
+/** Opens the store and, but for `existing`, brings its tables up to date; several processes may do so at once. Throws StoreError where there is no database to use. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { databaseUrl, schema, existing = false } = options;
   const file = databaseUrl ? null : sqliteFile(options.dataDir, existing);
   const place = file ?? withoutCredentials(databaseUrl as string);
   const dialect: Dialect = file ? 'sqlite' : 'postgres';
   const db = new Kysely<Tables>({
-    dialect: file ? sqliteDialect(openSqlite(file, 'FULL')) : postgres(databaseUrl as string, schema),
+    dialect: file ? sqliteDialect(open(file)) : postgres(databaseUrl as string, schema),
   });
   try {
     if (file === null) await reach(db, place);
+    // Who only looks must not change the tables below a process that runs by an older schema.
     if (existing) await holdsRegister(db, file, place);
-    if (schema) await sql`create schema if not exists ${sql.id(schema)}`.execute(db);
-    const migrator = new Migrator({
-      db,
-      provider: { getMigrations: async () => migrations(dialect) },
-      ...(schema ? { migrationTableSchema: schema } : {}),
-    });
-    const { error } = await migrator.migrateToLatest();
-    if (error) throw error;
+    else await migrate(db, dialect, schema);
   } catch (error) {
     await db.destroy();
     throw error;
   }
-  const writer = file === null ? null : openWriter(file);
+  const writer = file === null || existing ? null : openWriter(file);
   const close = async () => {
     await writer?.close();
     await db.destroy();
   };
   return { db, dialect, file, place, writer, close };
+}
+
+async function migrate(db: Kysely<Tables>, dialect: Dialect, schema?: string): Promise<void> {
+  if (schema) await sql`create schema if not exists ${sql.id(schema)}`.execute(db);
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => migrations(dialect) },
+    ...(schema ? { migrationTableSchema: schema } : {}),
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error) throw error;
 }
 
 function sqliteFile(dataDir: string, existing: boolean): string {
@@ -80,6 +86,16 @@ function sqliteFile(dataDir: string, existing: boolean): string {
   if (existing && !existsSync(file)) throw new StoreError(`DATA_DIR: there is no database at ${file}`);
   mkdirSync(folder, { recursive: true });
   return file;
+}
+
+/** Commits are on disk when they return. SQLite reads a file only now, and may find that it is none of its own. */
+function open(file: string): DatabaseSync {
+  try {
+    return openSqlite(file, 'FULL');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw code === 'ERR_SQLITE_ERROR' ? new StoreError(`DATA_DIR: ${file} cannot be used: ${message}`) : error;
+  }
 }
 
 /** `postgres://host:5432/name`: an address that may be printed. */
