@@ -14,7 +14,7 @@ const SAME_PLACE = 0.01;
 
 /**
  * Whether two sources say the same of an attribute. Numbers and prices: both ends differ by at most the attribute's `tolerance`, as a
- * share of the larger, or one gives a number inside the other's range. Texts: equal but for case and accents. Lists: the same entries in any order. Points: about a kilometre apart.
+ * share of the larger, or one gives a number inside the other's range, whose ends have the same tolerance. Texts: equal but for case and accents. Lists: the same entries in any order. Points: about a kilometre apart.
  */
 export function agrees(attribute: Attribute, a: Value, b: Value): boolean {
   switch (attribute.type) {
@@ -27,7 +27,8 @@ export function agrees(attribute: Attribute, a: Value, b: Value): boolean {
       const close = (m: number, n: number) => isClose(attribute, m, n);
       // Who gives one number and who gives the range it lies in say the same with different care.
       const inside = (one: typeof x, range: typeof x) =>
-        one.min === one.max && one.min >= range.min && one.min <= range.max;
+        one.min === one.max &&
+        ((one.min >= range.min && one.min <= range.max) || close(one.min, range.min) || close(one.min, range.max));
       return (close(x.min, y.min) && close(x.max, y.max)) || inside(x, y) || inside(y, x);
     }
     case 'geo':

@@ -104,6 +104,28 @@ const CASES: Case[] = [
     reasons: ['agreed', 'agreed'],
   },
   {
+    about: 'a number as near to the range as two numbers that agree',
+    said: [
+      ['gold', 1, { min: 3, max: 6, currency: 'EUR' }],
+      ['tin', 60, 2.99],
+    ],
+    at: 70,
+    winner: 0,
+    confidence: 0.96,
+    reasons: ['agreed', 'agreed'],
+  },
+  {
+    about: 'a number below an old range, beyond the tolerance, is newer',
+    said: [
+      ['gold', 1, { min: 3, max: 6, currency: 'EUR' }],
+      ['tin', 60, 2.9],
+    ],
+    at: 70,
+    winner: 1,
+    confidence: 0.6,
+    reasons: ['older_reading', 'newer_reading'],
+  },
+  {
     about: 'a number within an old range, but not at its lower end, is newer',
     said: [
       ['gold', 1, { min: 3, max: 6, currency: 'EUR' }],
