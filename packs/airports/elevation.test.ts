@@ -6,10 +6,18 @@ test.each([
   ['the thousands are gone', 355, 13_355, 13_355, undefined],
   ['nothing but thousands', 0, 4000, 4000, undefined],
   ['the sign is gone', 11, -11, -11, undefined],
-  ['cut short after a new survey', 396, 4340, 4340, 0.5],
+  ['the sign is gone, of so little that it looks like a survey', 5, -5, -5, undefined],
+  ['another figure', 600, 360, 360, 0.5],
+  ['perhaps cut short after a new survey', 396, 4340, 4340, 0.5],
 ])('version 2: %s', (_, figure, whole, value, confidence) => {
   const verdict = judgeCut(figure, whole);
   expect([verdict?.value, verdict?.confidence]).toEqual([value, confidence]);
+});
+
+test('version 2 is said to be cut short only where it is the rest of what version 1 said', () => {
+  const reason = (figure: number, whole: number) => judgeCut(figure, whole)?.reason;
+  expect(reason(355, 13_355)).toBe('355 ft, cut short; version 1.0.6 said 13355 ft');
+  expect(reason(600, 360)).toBe('600 ft, another figure than version 1.0.6, which said 360 ft');
 });
 
 test.each([
@@ -39,6 +47,7 @@ test.each([
 test.each([
   ['a count of flights', 8301, 'ZXA', { whole: 13_355, cut: 355, mixed: null }],
   ['a copy of the figure without its thousands', 600, 'ZXA', { whole: 5600, cut: 600, mixed: 600 }],
+  ['a copy of the figure without its sign', 5, 'ZXA', { whole: -5, cut: 5, mixed: null }],
   ['a copy that only version 2 had, without thousands', 200, 'ZXA', { ...none, cut: 200 }],
   ['nobody else knows', 84, 'ZXA', none],
 ])('later versions are doubted: %s', (_, figure, iata, others) => {

@@ -42,9 +42,11 @@ export function judgeCut(figure: number, whole: number | null): Verdict | null {
     if (figure >= 1000) return null;
     return { confidence: DOUBTED, reason: `${figure} ft, perhaps without its thousands; no other version confirms it` };
   }
-  if (isNear(figure, whole)) return null;
+  // Before nearness: 5 ft where there were -5 ft has lost its sign.
   if (isRest(figure, whole)) return { value: whole, reason: `${figure} ft, cut short; version 1.0.6 said ${whole} ft` };
-  return { value: whole, confidence: UNCERTAIN, reason: `${figure} ft, cut short; version 1.0.6 said ${whole} ft` };
+  if (isNear(figure, whole)) return null;
+  const reason = `${figure} ft, another figure than version 1.0.6, which said ${whole} ft`;
+  return { value: whole, confidence: UNCERTAIN, reason };
 }
 
 /**
@@ -59,7 +61,8 @@ export function judgeMixed(figure: number, iata: string, { whole, cut, mixed }: 
     if (iata === '') return null;
     return { confidence: DOUBTED, reason: 'may be a count of flights; no earlier version confirms it' };
   }
-  if (isNear(figure, witness)) return null;
-  const why = isRest(figure, witness) ? 'this one is cut short' : 'later figures are often counts of flights';
+  const rest = isRest(figure, witness);
+  if (isNear(figure, witness) && !rest) return null;
+  const why = rest ? 'this one is cut short' : 'later figures are often counts of flights';
   return { confidence: DOUBTED, reason: `version ${version} said ${witness} ft; ${why}` };
 }

@@ -22,7 +22,7 @@ export default definePack({
   keywords: ['airports', 'aviation', 'ICAO', 'IATA', 'runways', 'geography'],
   license: { name: 'CC-BY-4.0', url: 'https://creativecommons.org/licenses/by/4.0/' },
   attribution: 'Airport data: airport-data-js © Aashish Vivekanand, CC BY 4.0; cleaned and merged',
-  revision: 2,
+  revision: 3,
   sources: {
     'airport-data-js': {
       title: 'airport-data-js',
