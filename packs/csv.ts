@@ -1,18 +1,18 @@
 // CSV for collectors, as publishers have it: a header, quotes where they are needed, either line end.
 
-/** A field, quoted or bare; the delimiter is put in. */
-const field = (delimiter: string) =>
-  new RegExp(`"((?:[^"]|"")*)"|([^${delimiter === '\t' ? '\\t' : delimiter}\\r\\n]*)`, 'y');
+/** A field that is not quoted; the delimiter is put in. */
+const bareField = (delimiter: string) => new RegExp(`[^${delimiter === '\t' ? '\\t' : delimiter}\\r\\n]*`, 'y');
 
 /**
  * The rows of a CSV text by the names in its first line; an empty field is undefined, as is one that a short row lacks. Lines without any field are passed
- * over. Throws with the line's number where a row has more fields than the header, or text follows a closing quote.
+ * over. Throws with the line's number where a row has more fields than the header, a quote is never closed, or text follows a closing quote; and where two
+ * columns have one name.
  */
 export function* csvRows(
   text: string,
   delimiter: ',' | ';' | '\t' = ',',
 ): Generator<Record<string, string | undefined>> {
-  const token = field(delimiter);
+  const bare = bareField(delimiter);
   let header: string[] | null = null;
   let line = 1;
   // A byte order mark is not part of the first name.
@@ -20,9 +20,10 @@ export function* csvRows(
     const began = line;
     const fields: string[] = [];
     for (;;) {
-      token.lastIndex = at;
-      const [whole = '', quoted, bare = ''] = token.exec(text) ?? [];
-      fields.push(quoted === undefined ? bare : quoted.replaceAll('""', '"'));
+      bare.lastIndex = at;
+      const quoted = text[at] === '"';
+      const whole = quoted ? text.slice(at, closing(text, at, line)) : bare.exec(text)![0];
+      fields.push(quoted ? whole.slice(1, -1).replaceAll('""', '"') : whole);
       line += whole.split('\n').length - 1;
       at += whole.length;
       if (text[at] !== delimiter) break;
@@ -37,11 +38,27 @@ export function* csvRows(
     line++;
     if (fields.length === 1 && fields[0] === '') continue;
     if (header === null) {
-      header = fields.map((name) => name.trim());
+      header = distinct(fields.map((name) => name.trim()));
       continue;
     }
     if (fields.length > header.length)
       throw new Error(`line ${began} of the CSV has ${fields.length} fields, and its header ${header.length}`);
     yield Object.fromEntries(header.map((name, i) => [name, fields[i] || undefined]));
   }
+}
+
+/** Where a quoted field ends, after its closing quote. A search and no pattern, which would need a frame for each letter of a long field. */
+function closing(text: string, start: number, line: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 2))
+    if (text[at + 1] !== '"') return at + 1;
+  throw new Error(
+    `line ${line} of the CSV: the quote before ${JSON.stringify(text.slice(start + 1, start + 21))} is never closed`,
+  );
+}
+
+/** Columns without a name may be several: a file whose lines end with the delimiter has them, and nobody asks for what is in them. */
+function distinct(header: string[]): string[] {
+  const again = header.find((name, i) => name !== '' && header.indexOf(name) < i);
+  if (again !== undefined) throw new Error(`the header of the CSV has two columns ${JSON.stringify(again)}`);
+  return header;
 }

@@ -34,6 +34,18 @@ describe('checkValue', () => {
     expect(value('strings', ['a\u200b', 'a', '\u202a'])).toEqual(['a']);
     expect(value('string', '\u200b')).toBe('expected a text');
     expect(value('text', 'می\u200cخواهم')).toBe('می\u200cخواهم');
+    const kept = ['क्\u200dष', '👩\u200d🔧', '❤\ufe0f', '🏴\u{e0067}\u{e0062}\u{e007f}', '\ue000'];
+    for (const each of kept) expect(value('string', each)).toBe(each);
+  });
+
+  test.each(['\u00ad', '\u061c', '\u200e', '\u200f', '\u2060', '\u2069', '\u206a'])('%j is taken out', (mark) => {
+    expect(value('string', `a${mark}b`)).toBe('ab');
+    expect(value('enum', `lis${mark}ted`, { values: ['listed'] })).toBe('listed');
+  });
+
+  test.each(['\u200e', '\u200d', '\u200c \ufe0f', '\u3164'])('%j alone is no text', (mark) => {
+    expect(value('string', mark)).toBe('expected a text');
+    expect(value('strings', ['a', mark])).toEqual(['a']);
   });
 
   test('a text has an end', () => {

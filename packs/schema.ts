@@ -7,10 +7,13 @@ import { fold } from './text.ts';
 export type CheckedValue = { ok: true; value: Value } | { ok: false; reason: string };
 
 /**
- * Marks that nobody sees: they turn the direction of what follows them, also of a page around the value, or make two unlike texts look alike. Those that
- * join letters (U+200C, U+200D) are part of how some scripts are written, and stay.
+ * Marks that nobody sees: they turn the direction of what follows them, also of a page around the value, or take no room and so make two unlike texts look
+ * alike. Those that letters and emoji are made with stay: joiners (U+200C, U+200D), variation selectors, tags.
  */
-const UNSEEN = /[\u200b\u202a-\u202e\u2066-\u2069\ufeff]/gu;
+const UNSEEN = /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
+
+/** Anything to see: joiners and selectors with nothing to join show nothing. */
+const SEEN = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 
 /** Characters of one line, and of a `text`: more is no value for a table but a document of its own. */
 const LONGEST = { line: 2_000, text: 50_000 };
@@ -18,14 +21,18 @@ const LONGEST = { line: 2_000, text: 50_000 };
 /** The most characters that a value of the type may have. */
 export const longest = (type: AttributeType): number => (type === 'text' ? LONGEST.text : LONGEST.line);
 
-/** White space of any kind is one space, control characters, unseen marks and broken surrogates go, composed form (NFC). */
+/**
+ * White space of any kind is one space, control characters, unseen marks and broken surrogates go, composed form (NFC). Empty where there is nothing to
+ * see.
+ */
 export function clean(text: string): string {
-  return text
+  const cleaned = text
     .toWellFormed()
     .replace(UNSEEN, '')
     .normalize('NFC')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
+  return SEEN.test(cleaned) ? cleaned : '';
 }
 
 /** Ten significant digits, so that 0.14/0.7 and 0.2 are one value (data.md, "Pitfalls"); never -0. */
