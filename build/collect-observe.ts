@@ -4,7 +4,7 @@ import { OWN } from '../data/facts.ts';
 import { recordId } from '../data/layout.ts';
 import { type LineWriter, NULL, oneLine } from '../data/write/lines.ts';
 import type { Identity, Observed, Pack, Value } from '../packs/model.ts';
-import { clean } from '../packs/schema.ts';
+import { clean, longest } from '../packs/schema.ts';
 import { checker } from './collect-check.ts';
 import type { Planned } from './collect-plan.ts';
 import { type Account, hash53, type Records } from './collect-state.ts';
@@ -23,11 +23,13 @@ export interface Known {
 /** Thrown at the end of a reading of which not one row says which record it is about. */
 export class Unidentified extends Error {}
 
-/** Nothing that a reader would see. */
+/** Nothing that a reader would see. A printable letter of ASCII, which most identities have, tells at once. */
 const blank = (value: unknown) =>
-  value === undefined || value === null || (typeof value === 'string' && !/[^\s\p{C}]/u.test(value));
+  value === undefined || value === null || (typeof value === 'string' && !/[!-~]/.test(value) && clean(value) === '');
 
-const LONGEST = { evidence: 500, url: 2000, parked: 2000 };
+const LONGEST = { evidence: 500, url: 2000, parked: 2000, record: 200, identity: longest('string') };
+
+const AT_MOST = `${LONGEST.identity.toLocaleString('en-US')} characters`;
 
 /** Writes the facts of readings, one after the other, in order of their time. */
 export class Observer {
@@ -48,6 +50,8 @@ export class Observer {
   /** Rows of the reading so far, and those of them that name no record. */
   #rows = 0;
   #nameless = 0;
+  /** Whether one of those names it, but without an end. */
+  #endless = false;
   /** Record numbers by key, so that a key is hashed once. */
   readonly #keys = new Map<string, number>();
 
@@ -67,20 +71,22 @@ export class Observer {
     this.#turn++;
     this.#rows = 0;
     this.#nameless = 0;
+    this.#endless = false;
   }
 
   /**
    * Takes what the reading says of one record. A record named twice in a reading says what it said first. A row without all that identifies a
-   * record is left out: joined, what is there would make one record of many.
+   * record is left out: joined, what is there would make one record of many. So is one that names its record by a text without end, as where a file was
+   * cut in the wrong places.
    */
   take(observed: Observed): void {
     const reading = this.#reading!;
     const { identity, values } = observed;
     this.#rows++;
-    const lacking = this.#pack.identity.attributes.find((name) => blank(identity?.[name]));
-    if (lacking !== undefined) {
+    const why = this.#unidentified(identity);
+    if (why !== null) {
       this.#nameless++;
-      this.left.lacks(reading, lacking, this.#rows);
+      this.left.nameless(reading, why, this.#rows);
       return;
     }
     let key: string;
@@ -141,8 +147,11 @@ export class Observer {
       const rows =
         this.#rows === 1 ? 'its one row lacks' : `all of its ${this.#rows.toLocaleString('en-US')} rows lack`;
       const [only, ...more] = identity.attributes;
+      const fit = this.#endless ? ` of at most ${AT_MOST}` : '';
       const needed =
-        more.length === 0 ? `${only}, which identifies` : `a part of ${identity.attributes.join(', ')}, which identify`;
+        more.length === 0
+          ? `${only}${fit}, which identifies`
+          : `a part of ${identity.attributes.join(', ')}${fit}, which identify`;
       throw new Unidentified(`${rows} ${needed} a record`);
     }
     const account = this.#known.accounts.get(reading.source)!;
@@ -162,6 +171,17 @@ export class Observer {
       if (!account.say(record, column, hash53(text), this.#turn)) continue;
       this.#write(id, gone.attribute, text, attributes[column]!.unit, home, gone.confidence, 'no longer listed');
     }
+  }
+
+  /** Why an identity does not say which record is meant; null where it does. */
+  #unidentified(identity: Identity | undefined): string | null {
+    const lacking = this.#pack.identity.attributes.find((name) => blank(identity?.[name]));
+    if (lacking !== undefined) return `without \`${lacking}\``;
+    const [endless] =
+      Object.entries(identity!).find(([, value]) => typeof value === 'string' && value.length > LONGEST.identity) ?? [];
+    if (endless === undefined) return null;
+    this.#endless = true;
+    return `with a \`${endless}\` of more than ${AT_MOST}`;
   }
 
   /** Whether a value is other than what this reading said before. */
@@ -222,11 +242,19 @@ export class Observer {
     const { source, version } = this.#reading!;
     this.parkedCount++;
     if (this.parked.length >= 1000) return;
-    const long = typeof value === 'string' && value.length > LONGEST.parked;
-    const shown = long ? `${value.slice(0, LONGEST.parked).toWellFormed()}… (${value.length} characters)` : value;
-    this.parked.push({ source, version, record, attribute, value: shown, expected });
+    const key = beginning(record, LONGEST.record);
+    this.parked.push({ source, version, record: key, attribute, value: shortened(value), expected });
   }
 }
+
+/** A value as it is kept to look at: all of it, or how it begins. */
+function shortened(value: unknown): unknown {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return text.length > LONGEST.parked ? beginning(text, LONGEST.parked) : value;
+}
+
+const beginning = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most).toWellFormed()}… (${text.length} characters)` : text;
 
 function chosen(given: string | Record<string, string> | undefined, attribute: string): string | undefined {
   if (given === undefined || typeof given === 'string') return given;

@@ -15,39 +15,39 @@ export interface Parked {
 
 /** Examples that a sentence gives. */
 const SHOWN = 3;
-/** Characters of a value that an example shows. */
+/** Characters of a value or a record's key that an example shows. */
 const VALUE = 60;
 
 const count = (n: number, one: string, many: string) => `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`;
 
-/** Rows of one source that lack what identifies a record, by the attribute that is missing. */
-interface Lacking {
+/** Rows of one source that do not say which record they are about, in one way. */
+interface Nameless {
   rows: number;
   example: string;
 }
 
 /** Gathers by source what its readings leave out. */
 export class LeftOut {
-  readonly #lacking = new Map<string, Map<string, Lacking>>();
+  readonly #nameless = new Map<string, Map<string, Nameless>>();
   readonly #twice = new Map<string, Map<number, string>>();
 
-  /** A row, counted from 1, that does not say which record it is about. */
-  lacks({ source, package: pkg, version }: Planned, attribute: string, row: number): void {
-    const known = entry(this.#lacking, source, () => new Map<string, Lacking>());
-    entry(known, attribute, () => ({ rows: 0, example: `row ${row} of ${pkg}@${version}` })).rows++;
+  /** A row, counted from 1, that does not say which record it is about; `why` follows "row", as in "without `code`". */
+  nameless({ source, package: pkg, version }: Planned, why: string, row: number): void {
+    const known = entry(this.#nameless, source, () => new Map<string, Nameless>());
+    entry(known, why, () => ({ rows: 0, example: `row ${row} of ${pkg}@${version}` })).rows++;
   }
 
   /** A record that a reading names again, with another value. */
   twice({ source }: Planned, record: number, key: string): void {
     const known = entry(this.#twice, source, () => new Map<number, string>());
-    if (!known.has(record)) known.set(record, key);
+    if (!known.has(record)) known.set(record, cut(key));
   }
 
   lines(): string[] {
     const lines: string[] = [];
-    for (const [source, lacking] of this.#lacking) {
-      for (const [attribute, { rows, example }] of lacking)
-        lines.push(`${source}: ${count(rows, 'row', 'rows')} without \`${attribute}\`, such as ${example}: left out`);
+    for (const [source, ways] of this.#nameless) {
+      for (const [why, { rows, example }] of ways)
+        lines.push(`${source}: ${count(rows, 'row', 'rows')} ${why}, such as ${example}: left out`);
     }
     for (const [source, records] of this.#twice) {
       const some = [...records.values()].slice(0, SHOWN);
@@ -80,12 +80,11 @@ export function parkedLine(parked: readonly Parked[], total: number, file: strin
   }
   const examples = [...kinds.values()].map(
     ({ source, record, attribute, value, expected }) =>
-      `${attribute || 'a row'} of ${record || source} is ${short(value)}, expected ${expected}`,
+      `${attribute || 'a row'} of ${cut(record) || source} is ${short(value)}, expected ${expected}`,
   );
   return [`${count(total, 'value', 'values')} parked, such as ${examples.join('; ')}. See ${file}`];
 }
 
-function short(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > VALUE ? `${text.slice(0, VALUE).toWellFormed()}…` : text;
-}
+const short = (value: unknown): string => cut(JSON.stringify(value) ?? 'nothing');
+
+const cut = (text: string): string => (text.length > VALUE ? `${text.slice(0, VALUE).toWellFormed()}…` : text);

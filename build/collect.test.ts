@@ -163,6 +163,54 @@ describe('doubtful observations', () => {
     expect(collected.told).toEqual(['quarry: 4 rows without `code`, such as row 2 of quarry@1.1.1: left out']);
   });
 
+  test('a row that names its record by a text without end is left out, and the others are kept', async () => {
+    const data = scratch();
+    const code = 'x'.repeat(300_000);
+    const issue = [
+      { code: 'a', mass: 1 },
+      { code, mass: -1 },
+    ];
+    const collected = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
+    expect(await factsOf(data)).toEqual(['quarry 01-01 a mass 1']);
+    expect(await factsOf(data, "length(value) > 1000 OR attribute = '@identity'")).toHaveLength(1);
+    expect(collected.told).toEqual([
+      'quarry: 1 row with a `code` of more than 2,000 characters, such as row 2 of quarry@1.1.1: left out',
+    ]);
+    const endless = stones(scratch(), { quarry: { '01-01': [{ code, mass: 1 }] } });
+    await expect(run(endless, scratch())).rejects.toThrow(
+      'its one row lacks code of at most 2,000 characters, which identifies a record',
+    );
+  });
+
+  test('a private-use character names a record as any letter does; joiners alone name none', async () => {
+    const data = scratch();
+    const issue = [
+      { code: '\ue000', mass: 1 },
+      { code: '\u200d', mass: 2 },
+    ];
+    const collected = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
+    expect(await factsOf(data, "attribute IN ('@identity', 'mass')")).toEqual([
+      'quarry 01-01  @identity {"code":"\ue000"}',
+      'quarry 01-01  mass 1',
+    ]);
+    expect(collected.told).toEqual(['quarry: 1 row without `code`, such as row 2 of quarry@1.1.1: left out']);
+  });
+
+  test('long names of records and long values are told and kept by how they begin', async () => {
+    const data = scratch();
+    const code = 'k'.repeat(1_900);
+    const issue = [
+      { code, mass: 1, place: { lat: 'y'.repeat(300_000), lng: 0 } },
+      { code, mass: 2 },
+    ];
+    const { told } = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
+    expect(told[0]).toMatch(/listed twice, with other values; the first counts: k{60}…$/);
+    expect(told[1]).toMatch(/such as place of k{60}… is "\{\\"lat\\":\\"y+…, expected/);
+    const folder = join(data, 'facts/stones');
+    const parked = readdirSync(folder).find((name) => name.endsWith('.parked.jsonl'))!;
+    expect(readFileSync(join(folder, parked), 'utf8').length).toBeLessThan(3000);
+  });
+
   test('where no new row names a record the run fails, and a reading that does is kept', async () => {
     const data = scratch();
     const nameless = [

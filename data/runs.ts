@@ -22,13 +22,28 @@ export interface Run {
 /** Bytes of the end of the file that are looked at: some hundred runs. */
 const TAIL = 131_072;
 
-/** Adds a run to the log of a dataset, in one write. */
+/** Characters of a sentence that are kept, and bytes of all of a run together: a run that fills the end of the file by itself would not be found again. */
+const KEPT = { sentence: 2_000, told: TAIL / 4 };
+
+/** Adds a run to the log of a dataset, in one write. What it tells without end is cut. */
 export async function recordRun(dataDir: string, dataset: string, run: Run): Promise<void> {
   const path = paths.runs(dataDir, dataset);
   await mkdir(dirname(path), { recursive: true });
   // A killed write left half a line: the next one begins anew.
   const whole = (await tail(path)).endsWith('\n');
-  await appendFile(path, `${whole ? '' : '\n'}${JSON.stringify(run)}\n`);
+  await appendFile(path, `${whole ? '' : '\n'}${JSON.stringify({ ...run, told: bounded(run.told) })}\n`);
+}
+
+function bounded(told: readonly string[]): string[] {
+  const kept: string[] = [];
+  let bytes = 0;
+  for (const each of told) {
+    const short = each.length > KEPT.sentence ? `${each.slice(0, KEPT.sentence).toWellFormed()}…` : each;
+    bytes += Buffer.byteLength(JSON.stringify(short));
+    if (bytes > KEPT.told) return [...kept, `… and ${told.length - kept.length} more`];
+    kept.push(short);
+  }
+  return kept;
 }
 
 /** The last runs of a dataset, newest first; a line that is none is passed over. */

@@ -155,6 +155,17 @@ describe('the log of runs', () => {
     ]);
   });
 
+  test('keeps a run that tells without end', async () => {
+    const data = scratch();
+    await recordRun(data, 'x', { at: '2026-01-01T00:00:00Z', ...run });
+    const told = ['why', 'x'.repeat(300_000), ...Array.from({ length: 100 }, () => '\u0000'.repeat(1_000))];
+    await recordRun(data, 'x', { at: '2026-01-02T00:00:00Z', ...run, told });
+    const [last, first] = await lastRuns(data, 'x', 5);
+    expect([last?.at, first?.at]).toEqual(['2026-01-02T00:00:00Z', '2026-01-01T00:00:00Z']);
+    expect(last?.told.slice(0, 2)).toEqual(['why', `${'x'.repeat(2_000)}…`]);
+    expect(last?.told.at(-1)).toMatch(/^… and 9\d more$/);
+  });
+
   test('stays quick when it is long', async () => {
     const data = scratch();
     await recordRun(data, 'x', { at: '2026-01-01T00:00:00Z', ...run });
