@@ -55,5 +55,6 @@ export async function search(release: Release, input: SearchInput, presenting: A
 async function hintOf(release: Release, input: SearchInput, found: SearchAnswer, asker: Asker) {
   if (input.cursor !== null || (input.format !== 'json' && input.format !== 'md')) return undefined;
   if (found.ordinals.length > 0) return found.next === null ? undefined : orderHint(release.pack, input);
-  return whyEmpty(release, input, { ...asker, admin: asker.admin ?? false });
+  // The page is answered: a hint that cannot be had takes nothing from it.
+  return whyEmpty(release, input, { ...asker, admin: asker.admin ?? false }).catch(() => undefined);
 }

@@ -25,15 +25,16 @@ const hint = async (query: string, headers: Record<string, string> = key) => {
 describe('an empty page says', () => {
   it.each([
     ['kind=sow', 'No record has kind=sow; nearest: saw; facets?by=kind lists them.'],
-    ['kind=zzz', 'No record has kind=zzz; known: saw, drill, plane, gauge, lamp, other; facets?by=kind lists them.'],
+    ['kind=zzz', 'No record has kind=zzz; known: saw, gauge, plane, drill, other, lamp; facets?by=kind lists them.'],
     ['kind=nordwerk', 'No record has kind=nordwerk, but maker=nordwerk finds some.'],
     ['maker=nordwrk', 'No record has maker=nordwrk; nearest: Nordwerk; facets?by=maker lists them.'],
     ['q=saw+qqqq', 'No record has a word that begins with "qqqq".'],
     [
       'q=qqqq&kind=sow',
-      'No record has kind=sow; nearest: saw; facets?by=kind lists them; no record has a word that begins with "qqqq".',
+      'No record has a word that begins with "qqqq"; no record has kind=sow; nearest: saw; facets?by=kind lists them.',
     ],
     ['min_mass=499', 'No record has min_mass=499.'],
+    ['ids=abc,def', 'No record has the id or slug abc or def.'],
     ['near=-80,0,1', 'No record lies within 1 km of -80,0.'],
   ])('%s: %s', async (query, line) => expect(await hint(query)).toBe(line));
 
