@@ -4,6 +4,7 @@ import type { Context, Operation } from '../operation.ts';
 import { keys_grant } from './keys_admin.ts';
 import { keys_create } from './keys_create.ts';
 import { keys_subscribe } from './keys_topup.ts';
+import { OWNER_OPERATIONS } from './owners.ts';
 
 function refusal(operation: Operation, body: unknown): string {
   try {
@@ -14,6 +15,7 @@ function refusal(operation: Operation, body: unknown): string {
   }
 }
 
+const optout = OWNER_OPERATIONS.find(({ name }) => name === 'optout') as Operation;
 const key_id = '00000000-0000-4000-8000-000000000000';
 
 test.each([
@@ -23,6 +25,8 @@ test.each([
   [keys_create, { email: 5 }, 'email: must be a text'],
   [keys_create, { email: 'x' }, 'email: must be an e-mail address'],
   [keys_create, { email: 'you@example.org', plan: 'gold' }, 'plan: must be payg, pro or scale'],
+  [optout, { dataset: '', entity_id: 'a', contact: 'you@example.org' }, 'dataset: must not be empty'],
+  [optout, { dataset: 'tools', entity_id: '', contact: 'you@example.org' }, 'entity_id: must not be empty'],
   [keys_subscribe, { plan: 'gold' }, 'plan: must be one of pro, scale'],
   [keys_subscribe, {}, 'plan: is required; send {"plan":"pro"}'],
   [

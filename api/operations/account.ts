@@ -42,6 +42,9 @@ function plainly(issue: z.core.$ZodIssue, example?: Record<string, unknown>): st
   if (code === 'invalid_format' && issue.format === 'email') return 'must be an e-mail address';
   if (code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
   const unit = 'origin' in issue && issue.origin === 'string' ? ' characters' : '';
+  // Of texts and lists the bound is a length.
+  if (code === 'too_small' && issue.minimum === 1 && ['string', 'array'].includes(issue.origin))
+    return 'must not be empty';
   if (code === 'too_small') return `must be at least ${issue.minimum}${unit}`;
   if (code === 'too_big') return `must be at most ${issue.maximum}${unit}`;
   return message;
