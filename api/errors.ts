@@ -1,6 +1,6 @@
 // Every error the service answers: stable code, status, whether a retry may help (contract section 4). One table.
 import { DataError, type DataErrorCode } from '../data/errors.ts';
-import { SUBSCRIPTIONS } from '../data/subscriptions.ts';
+import { SUBSCRIPTIONS, WELCOME_CREDIT } from '../data/subscriptions.ts';
 
 interface Row {
   status: number;
@@ -91,6 +91,15 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError('internal', 'Something went wrong on our side; the request was not charged.');
 }
 
+/** A body that makes a key or replaces it, where one is shown. */
+export const KEY_BODY = { email: 'you@example.org' } as const;
+
+/** The same in texts. */
+export const KEY_BODY_TEXT = `{"email": "${KEY_BODY.email}"}`;
+
+/** What a new key begins with: `0.50 EUR`. */
+export const WELCOME = `${(WELCOME_CREDIT / 1_000_000).toFixed(2)} EUR`;
+
 /** What the caller might do instead, where there is something to say. `{base}` and `{ds}` are filled in. */
 const ALTERNATIVES: Partial<Record<ErrorCode, string>> = {
   unknown_dataset: 'GET {base}/v1/datasets lists the datasets.',
@@ -102,10 +111,9 @@ const ALTERNATIVES: Partial<Record<ErrorCode, string>> = {
   payment_required: 'GET {base}/v1/{ds}/examples shows full records free of charge.',
   invalid_cursor: 'Ask again without cursor, with the same parameters.',
   key_required: makesKey('{base}/v1/keys'),
-  invalid_key:
-    'POST {base}/v1/keys/recover with {"email": "you@example.org"} replaces a lost key; POST {base}/v1/keys with the same makes a first one.',
+  invalid_key: `POST {base}/v1/keys/recover with ${KEY_BODY_TEXT} replaces a lost key; POST {base}/v1/keys with the same makes a first one.`,
   invalid_token: 'Refresh the token or connect again, as {base}/auth.md has it; an API key will do in its place.',
-  plan_required: `The plan pro has it, for ${SUBSCRIPTIONS.pro.eur_per_month} EUR a month: POST {base}/v1/keys/subscribe with {"plan": "pro"} and your key, or POST {base}/v1/keys with {"email": "you@example.org", "plan": "pro"} for a new one.`,
+  plan_required: `The plan pro has it, for ${SUBSCRIPTIONS.pro.eur_per_month} EUR a month: POST {base}/v1/keys/subscribe with {"plan": "pro"} and your key, or POST {base}/v1/keys with {"email": "${KEY_BODY.email}", "plan": "pro"} for a new one.`,
 };
 
 /** The same where a call is a tool or a skill, and not an address. A 402 is the same object in every channel (contract section 4). */
@@ -121,7 +129,7 @@ export const FOR_OPERATORS: ErrorExtras = { alternative_action: 'This is for ope
 
 /** How a caller without a key comes by one. */
 export function makesKey(url: string): string {
-  return `POST ${url} with {"email": "you@example.org"} makes a key with 0.50 EUR of credit; send it as "Authorization: Bearer <API_KEY>".`;
+  return `POST ${url} with ${KEY_BODY_TEXT} makes a key with ${WELCOME} of credit; send it as "Authorization: Bearer <API_KEY>".`;
 }
 
 /** Where an error happened, for the members that depend on it. */

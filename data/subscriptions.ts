@@ -1,4 +1,4 @@
-// The plans a key can be on: how often it may call, what it may fetch, what it costs a month (contract section 3, "Plans").
+// The plans a key can be on: how often it may call, what it may fetch, what it costs a month (contract section 3, "Plans"); and what a key begins with.
 
 export interface Subscription {
   /** Paid calls a minute; null: as many as it likes. */
@@ -10,6 +10,9 @@ export interface Subscription {
   /** EUR a month; null: it cannot be bought. */
   eur_per_month: number | null;
 }
+
+/** Credit of a new key, in micro-euros (specification section 8). */
+export const WELCOME_CREDIT = 500_000;
 
 /** Every plan by its name. `internal` is for ourselves, by an operator's grant only. */
 export const SUBSCRIPTIONS = {

@@ -1,6 +1,6 @@
 // How a call is paid: quote, reserve, commit or release. One port, so that x402 takes its place beside credits unnoticed.
 import { eur, usd } from '../../packs/money.ts';
-import { ApiError, type ErrorCode, makesKey } from '../errors.ts';
+import { ApiError, type ErrorCode, KEY_BODY, makesKey } from '../errors.ts';
 import type { Caller } from './caller.ts';
 import type { Head, Written } from './repeats.ts';
 
@@ -126,7 +126,7 @@ export function told(micros: number): string {
 /** The ways open to a caller: who has no key makes one or is let in with one, who has one tops it up where there is a checkout. */
 function waysToPay(caller: Caller, base_url: string, checkout: boolean): Quote['how_to_pay'] {
   const oauth = { url: `${base_url}/.well-known/oauth-protected-resource` };
-  if (caller.kind !== 'key') return { api_key: post(`${base_url}/v1/keys`, { email: 'you@example.org' }), oauth };
+  if (caller.kind !== 'key') return { api_key: post(`${base_url}/v1/keys`, KEY_BODY), oauth };
   // A token cannot top up; its user can, or may allow it more.
   if (caller.grant) return { oauth };
   return checkout ? { topup: post(`${base_url}/v1/keys/topup`, { amount_eur: 20 }) } : {};

@@ -1,4 +1,5 @@
 // /auth.md: how an agent comes to a credential, uses it, and gets rid of it.
+import { KEY_BODY_TEXT, WELCOME } from '../errors.ts';
 import { blocks } from '../formats/markdown.ts';
 import type { Document, View } from './document.ts';
 
@@ -13,7 +14,7 @@ function authText({ base_url, x402 }: View): string {
     ].join('\n\n'),
     '## 2. Register',
     [
-      `\`POST ${base_url}/v1/keys\` with \`{"email": "you@example.org"}\` answers 201 with \`key\`, shown this once, and 0.50 EUR of credit. One key for each address; a second request is 409 \`key_exists\`.`,
+      `\`POST ${base_url}/v1/keys\` with \`${KEY_BODY_TEXT}\` answers 201 with \`key\`, shown this once, and ${WELCOME} of credit. One key for each address; a second request is 409 \`key_exists\`.`,
       `Lost it: \`POST ${base_url}/v1/keys/recover\` with the same body mails a link that replaces it.`,
     ].join('\n\n'),
     '## 3. Use',

@@ -1,4 +1,5 @@
 // /llms.txt: where an agent begins that has never seen the service: datasets, the cheapest call for each question, rules (llmstxt.org).
+import { WELCOME } from '../errors.ts';
 import { callsTable, stepsText } from '../formats/calls.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import type { Document, View } from './document.ts';
@@ -15,7 +16,7 @@ const ORDER = [
 const RULES = [
   'Add `.md` to any `/v1` path, or send `Accept: text/markdown`, for Markdown: same content and price, a quarter of the tokens. JSON adds source, time, confidence and age of every value.',
   'Without a key: everything marked free, and 20 records a day and dataset of search results with their public fields.',
-  'With a key: `Authorization: Bearer <API_KEY>`. `POST {base}/v1/keys` with `{"email": "…"}` makes one, with 0.50 EUR of credit; `GET {base}/v1/keys/me` shows what is left. Other ways: {base}/auth.md',
+  `With a key: \`Authorization: Bearer <API_KEY>\`. \`POST {base}/v1/keys\` with \`{"email": "…"}\` makes one, with ${WELCOME} of credit; \`GET {base}/v1/keys/me\` shows what is left. Other ways: {base}/auth.md`,
   'A paid answer says its price in `X-Charge-EUR`; `X-Max-Price-EUR` in a request caps it. Errors, and copies that are still good (`If-None-Match`), cost nothing. `Idempotency-Key` charges a repeated request once.',
   'Errors are JSON: branch on `error`; `message` names what is wrong, `alternative_action` what to do; `is_retriable` says whether to try again, after `retry_after_seconds`.',
   'Limits: 300 free and 60 paid calls a minute; the `RateLimit` headers say what is left.',

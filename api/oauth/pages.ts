@@ -1,6 +1,7 @@
 // The pages of OAuth, in plain words: sign in, decide, see what was allowed, and what to do when something is wrong.
 import { html } from 'hono/html';
 import type { Grant } from '../../data/state/grants.ts';
+import { KEY_BODY_TEXT, WELCOME } from '../errors.ts';
 import { printEuro } from '../formats/page-print.ts';
 import { destination } from './clients.ts';
 import { PATHS } from './paths.ts';
@@ -34,8 +35,8 @@ ${mistake(wrong, 'key-wrong')}
 
 const noKey = (base_url: string): Piece => html`
 <h2>No key yet?</h2>
-<p>This makes one, with 0.50 EUR of credit. It is shown once, so keep it somewhere safe.</p>
-<pre><code>curl -X POST ${base_url}/v1/keys -H 'Content-Type: application/json' -d '{"email": "you@example.org"}'</code></pre>`;
+<p>This makes one, with ${WELCOME} of credit. It is shown once, so keep it somewhere safe.</p>
+<pre><code>curl -X POST ${base_url}/v1/keys -H 'Content-Type: application/json' -d '${KEY_BODY_TEXT}'</code></pre>`;
 
 /** Signing in, on the way to letting a client in. */
 export function signInPage(base_url: string, client: ShownClient, wrong?: string): string {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { onlyParameters } from '../../data/parse.ts';
 import { SUBSCRIPTIONS } from '../../data/subscriptions.ts';
+import { KEY_BODY, WELCOME } from '../errors.ts';
 import { operation } from '../operation.ts';
 import type { About } from './about.ts';
 import { about, accountsOf, EMAIL, listed, parseBody, shownAccount } from './account.ts';
@@ -21,7 +22,7 @@ type Created = { id: string; key: string; email: string; plan: string; balance_e
 export const keys_create = operation<z.infer<typeof Input>, Created & About>({
   name: 'keys_create',
   title: 'Make an API key',
-  description: 'Makes a key for an e-mail address with a welcome credit of 0.50 EUR. The secret is shown this once.',
+  description: `Makes a key for an e-mail address with a welcome credit of ${WELCOME}. The secret is shown this once.`,
   route: { method: 'POST', path: '/v1/keys' },
   group: 'account',
   access: 'free',
@@ -41,7 +42,7 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
     }),
   parse: (raw, ctx) => {
     onlyParameters(raw, []);
-    return parseBody(Input, ctx.body, { email: 'you@example.org' });
+    return parseBody(Input, ctx.body, KEY_BODY);
   },
   async run({ email, plan }, ctx) {
     const { accounts, asker } = accountsOf(ctx);

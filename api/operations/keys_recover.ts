@@ -1,6 +1,7 @@
 // POST /v1/keys/recover: mails a link that replaces a lost key; the answer is the same whether there is one.
 import { z } from 'zod';
 import { onlyParameters } from '../../data/parse.ts';
+import { KEY_BODY } from '../errors.ts';
 import { operation } from '../operation.ts';
 import type { About } from './about.ts';
 import { about, accountsOf, EMAIL, listed, parseBody } from './account.ts';
@@ -22,7 +23,7 @@ export const keys_recover = operation<z.infer<typeof Input>, { status: 'sent' } 
   output: () => z.object({ status: z.literal('sent'), ...ABOUT_OUTPUT }),
   parse: (raw, ctx) => {
     onlyParameters(raw, []);
-    return parseBody(Input, ctx.body, { email: 'you@example.org' });
+    return parseBody(Input, ctx.body, KEY_BODY);
   },
   async run({ email }, ctx) {
     const { accounts, asker } = accountsOf(ctx);

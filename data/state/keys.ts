@@ -1,14 +1,12 @@
 // API keys: made once, stored hashed, one for an e-mail address, revoked for good (specification section 2, "API key").
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import { WELCOME_CREDIT } from '../subscriptions.ts';
 import { endGrantsOf } from './grants.ts';
 import { hashSecret, newKey, sameHash, wellFormed } from './key-format.ts';
 import { isDuplicate, moveIn } from './ledger.ts';
 import type { KeyTable } from './schema.ts';
 import type { Store } from './store.ts';
-
-/** 0.50 EUR (specification section 8). */
-export const WELCOME_CREDIT = 500_000;
 
 /** A key as the gate sees it: without its hash. */
 export type Key = Omit<KeyTable, 'hash'> & { balance: number };

@@ -3,8 +3,9 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { describeStores } from '../../tests/stores.ts';
 import { verifies } from '../../tests/verifies.ts';
+import { WELCOME_CREDIT } from '../subscriptions.ts';
 import { charge } from './charges.ts';
-import { createKey, revokeKey, WELCOME_CREDIT } from './keys.ts';
+import { createKey, revokeKey } from './keys.ts';
 import { balanceOf, entriesOf, move, verify } from './ledger.ts';
 import type { Store } from './store.ts';
 

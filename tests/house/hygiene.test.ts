@@ -36,3 +36,10 @@ test('no e-mail addresses but those of reserved domains, and of mail providers w
 test('no words that promise work not done', () => {
   expect(lines(/\b(?:TODO|FIXME|XXX)\b/g, () => false).filter((line) => !line.startsWith('tests/house/'))).toEqual([]);
 });
+
+test('the welcome credit and the body that makes a key are written in one place', () => {
+  const ours = lines(/\d\.50 EUR of|credit of \d|you@example\.org/g).filter((line) =>
+    /^(api|build|data)\/(?!.*\.test\.ts:)/.test(line),
+  );
+  expect(ours).toEqual([expect.stringMatching(/^api\/errors\.ts:\d+: you@example\.org$/)]);
+});

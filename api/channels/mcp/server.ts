@@ -1,6 +1,7 @@
 // The MCP server of one request: the SDK speaks the protocol, the handlers answer from the table of operations.
 import { ProtocolError, ProtocolErrorCode, Server, type ServerOptions } from '@modelcontextprotocol/server';
 import { IDENTITY } from '../../discovery/identity.ts';
+import { KEY_BODY_TEXT, WELCOME } from '../../errors.ts';
 import type { Tool } from '../../formats/tools.ts';
 import { callTool, type ToolResult, UnknownTool } from './call.ts';
 import { listResources, listTemplates, readResource } from './resources.ts';
@@ -46,7 +47,7 @@ const instructions = (base_url: string): string =>
     'Datasets of typed records; every value has its source, the time it was last seen there and a confidence.',
     'Order: datasets_list; dataset_guide for one dataset (its filters and fields by exact name); dataset_facets for valid filter values; entity_search with only the fields you need; entity_batch for whole records; cite with attribution.',
     'format: "md" answers the same as Markdown, in far fewer tokens. Free tools need no key. A paid call without one answers what it costs and how to pay; nothing is charged for an error.',
-    `A key, with 0.50 EUR of credit: POST ${base_url}/v1/keys with {"email": "you@example.org"}; it goes into this client's settings as the header Authorization: Bearer <API_KEY>.`,
+    `A key, with ${WELCOME} of credit: POST ${base_url}/v1/keys with ${KEY_BODY_TEXT}; it goes into this client's settings as the header Authorization: Bearer <API_KEY>.`,
     'A long answer says in left_out what it leaves out and how to get it.',
   ].join('\n');
 
