@@ -32,10 +32,12 @@ export interface Page {
   balance: string | null;
 }
 
-interface Facet {
+export interface Facet {
   values: { value: unknown; count: number }[];
   matched: number | null;
   missing: number | null;
+  /** Values that are too rare to be told; absent: none. */
+  withheld?: number;
 }
 
 /** Pages lead to the address that they were made for, which may not be the one that they are read at. */

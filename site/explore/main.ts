@@ -1,13 +1,13 @@
 // The explorer: form, address, counts, table, map and call, all from the model of the page. Counting is free and follows every change;
 // records are shown when somebody presses for them and never by a link alone, since each of them is paid for or one of the day's.
-import { examples, facet, type Item, kept, type Page, Refusal, search } from './ask.ts';
+import { examples, facet, type Item, kept, type Page, search } from './ask.ts';
 import { WorldMap } from './map.ts';
 import { LISTED, type Model } from './model.ts';
-import { tellProblem } from './problem.ts';
-import { badge, listFilters, table } from './show.ts';
+import { needsKey, tellProblem } from './problem.ts';
+import { badge, copies, listFilters, table } from './show.ts';
 import { type Language, snippet } from './snippets.ts';
-import { callOf, columnsOf, listOf, listText, readState, selection, withValue } from './state.ts';
-import { keepRoom, listValues } from './values.ts';
+import { callOf, columnsOf, listOf, listText, paidNames, readState, selection, withValue } from './state.ts';
+import { keepRoom, listed, listValues } from './values.ts';
 
 const by = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 const root = by('explore');
@@ -28,6 +28,8 @@ let asked = 0;
 let matched: number | null | undefined;
 /** What the problem that is told came from: the next count may clear one of counting, a key one of the offer. */
 let trouble: 'count' | 'offer' | 'answer' | null = null;
+/** Attributes for which the offer told that it takes a key. */
+let lacked = '';
 
 const url = (path: string, parameters: URLSearchParams) => `${model.api}/${path}?${parameters}`;
 
@@ -112,13 +114,7 @@ async function count(): Promise<void> {
   try {
     const first =
       model.attributes.find(({ name, public: open }) => open && name === model.group_by)?.name ?? facetable();
-    if (first !== undefined) {
-      ({ matched } = await facet(url('facets', facetOf(first, 1)), key, signal));
-      head.textContent =
-        matched === null
-          ? 'Fewer than 5 records'
-          : `${matched.toLocaleString('en')} ${matched === 1 ? 'record' : 'records'}`;
-    }
+    if (first !== undefined) head.textContent = await counted(facetOf(first, 1), signal);
     for (const attribute of open) await fillFacet(attribute, signal);
     if (trouble === 'count') problem(null);
     offered();
@@ -130,6 +126,17 @@ async function count(): Promise<void> {
     if (!signal.aborted) head.classList.remove('waiting');
   }
 }
+
+/** The number of records as the head has it. */
+async function counted(question: URLSearchParams, signal: AbortSignal): Promise<string> {
+  if (barred(question)) return 'Not counted';
+  ({ matched } = await facet(url('facets', question), key, signal));
+  if (matched === null) return 'Fewer than 5 records';
+  return `${matched.toLocaleString('en')} ${matched === 1 ? 'record' : 'records'}`;
+}
+
+/** Whether the API would refuse to count: a filter is on what takes a key, and there is none. */
+const barred = (question: URLSearchParams) => key === null && paidNames(question, model).length > 0;
 
 const facetable = () =>
   model.attributes.find(({ type, public: open }) => open && ['enum', 'boolean', 'string'].includes(type))?.name;
@@ -147,8 +154,11 @@ async function fillFacet(attribute: string, signal: AbortSignal): Promise<void> 
   const list = form.querySelector<HTMLElement>(`[data-facet="${CSS.escape(attribute)}"]`);
   const parameter = listParameter(attribute);
   if (list === null || parameter === '') return;
-  const { values } = await facet(url('facets', facetOf(attribute, LISTED, parameter)), key, signal);
-  listValues(list, values, listOf(state.get(parameter) ?? ''), (value, on) => {
+  const question = facetOf(attribute, LISTED, parameter);
+  const { values, note } = barred(question)
+    ? { values: [], note: 'Counted with a key only.' }
+    : listed(await facet(url('facets', question), key, signal));
+  listValues(list, values, note, listOf(state.get(parameter) ?? ''), (value, on) => {
     const others = listOf(state.get(parameter) ?? '').filter((each) => each !== value);
     go(withValue(state, parameter, listText(on ? [...others, value] : others)));
   });
@@ -176,8 +186,10 @@ function offered(): void {
   if (!offering) return;
   by('explore-none').hidden = matched !== 0;
   const call = callOf(state, model, key !== null);
-  if (call.needs_key) problem(needsKey(call.needs_key), 'offer');
-  else if (trouble === 'offer') problem(null);
+  const told = trouble === 'offer' ? lacked : '';
+  lacked = call.needs_key?.join(', ') ?? '';
+  // Told once: a box that is filled again is read out again, and takes the focus from its buttons.
+  if (lacked !== told) problem(lacked === '' ? null : needsKey(lacked), 'offer');
   const unspent = key === null ? 'your free records of the day' : 'your balance';
   if (root.ariaBusy !== 'true')
     by('explore-status').textContent =
@@ -186,21 +198,20 @@ function offered(): void {
   by('explore-take').textContent = by('explore-run').textContent;
 }
 
-const needsKey = (names: readonly string[]) =>
-  new Refusal(402, 'payment_required', `${names.join(', ')} is not public: enter a key, or leave it out.`);
-
 /** Asks for the records and shows them. */
 async function show(): Promise<void> {
   const call = callOf(state, model, key !== null);
   const turn = ++asked;
+  const question = state;
   root.ariaBusy = 'true';
   by('explore-status').textContent = 'Asking …';
   try {
-    if (call.needs_key) throw needsKey(call.needs_key);
+    if (call.needs_key) throw needsKey(call.needs_key.join(', '));
     const page = await search(url('entities', call.parameters), key);
     if (turn !== asked) return;
     problem(null);
     render(page.items, page);
+    if (state !== question) outdated();
   } catch (error) {
     if (turn !== asked) return;
     by('explore-status').textContent = '';
@@ -319,18 +330,7 @@ for (const button of document.querySelectorAll<HTMLElement>('[data-language]'))
       each.setAttribute('aria-pressed', String(each === button));
     told();
   });
-by('explore-copy').addEventListener('click', async (event) => {
-  const button = event.currentTarget as HTMLElement;
-  const text = by('explore-code').textContent ?? '';
-  const done = await navigator.clipboard.writeText(text).then(
-    () => 'Copied',
-    () => 'Not allowed',
-  );
-  button.textContent = done;
-  setTimeout(() => {
-    button.textContent = 'Copy';
-  }, 1500);
-});
+copies(by('explore-copy'), by('explore-code'));
 const keep = by<HTMLInputElement>('explore-keep');
 function takeKey(): void {
   key = keyInput.value.trim() || null;
@@ -339,6 +339,7 @@ function takeKey(): void {
   fill();
   told();
   offered();
+  if (matched === undefined) void count();
 }
 keyInput.addEventListener('change', takeKey);
 keep.addEventListener('change', takeKey);
@@ -353,6 +354,9 @@ const SHOWCASE = 20;
 /** What a fresh page shows: what its address asks for, where that was shown before, or else offers it; without a question the showcase. */
 async function begin(): Promise<void> {
   problem(null);
+  // An answer that is still out is no longer awaited.
+  root.ariaBusy = null;
+  by('explore-status').textContent = '';
   if (state.size > 0) {
     asked += 1;
     const { parameters, needs_key } = callOf(state, model, key !== null);

@@ -3,6 +3,10 @@ import { Refusal } from './ask.ts';
 import type { Model } from './model.ts';
 import { made } from './show.ts';
 
+/** What is told before a question that would be refused; `names` are those of attributes. */
+export const needsKey = (names: string): Refusal =>
+  new Refusal(402, 'payment_required', `${names} is not public: enter a key, or leave it out.`);
+
 /** Fills the box; `enter` leads to the field for a key. */
 export function tellProblem(
   box: HTMLElement,

@@ -114,3 +114,17 @@ export function listFilters(
   });
   list.replaceChildren(...chips);
 }
+
+/** A press of the button copies the text of an element, and tells for a moment whether it could. */
+export function copies(button: HTMLElement, from: HTMLElement): void {
+  button.addEventListener('click', async () => {
+    const done = await navigator.clipboard.writeText(from.textContent ?? '').then(
+      () => 'Copied',
+      () => 'Not allowed',
+    );
+    button.textContent = done;
+    setTimeout(() => {
+      button.textContent = 'Copy';
+    }, 1500);
+  });
+}

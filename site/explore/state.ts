@@ -48,8 +48,8 @@ export function columnsOf(state: URLSearchParams, model: Model, keyed: boolean):
   return model.columns.filter(open).slice(0, 5);
 }
 
-/** Attributes named by the state that are not public: with one of them a search takes a key. */
-function paidNames(state: URLSearchParams, model: Model): string[] {
+/** Attributes named by the state that are not public: with one of them a question takes a key. */
+export function paidNames(state: URLSearchParams, model: Model): string[] {
   const paid = new Set(model.attributes.filter((each) => !each.public).map(({ name }) => name));
   const named = [
     ...model.filters.filter(({ name }) => state.has(name)).map(({ attribute }) => attribute),

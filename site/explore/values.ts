@@ -1,4 +1,6 @@
 // The values of an attribute to tick, each with its count, in a list that keeps the room it once took.
+import type { Facet } from './ask.ts';
+import { LISTED } from './model.ts';
 import { made } from './show.ts';
 
 interface Listed {
@@ -7,16 +9,23 @@ interface Listed {
   count: number | null;
 }
 
-/** Gives a list the room of what will be counted into it: the rows it is known to get, and a row for each value chosen before. */
+/** Gives a list the room of what will be counted into it: the rows it is known to get. Where not all values have one, those chosen before may come on top. */
 export function keepRoom(list: HTMLElement, chosen: number): void {
   const rows = Number(list.dataset['rows'] ?? 0);
-  if (rows > 0) list.replaceChildren(...blanks(rows + chosen));
+  if (rows > 0) list.replaceChildren(...blanks(rows < LISTED ? rows : rows + chosen));
 }
 
-/** Fills a list; `changed` is told which values are chosen from now on. */
+/** Values as counted, and what is said below them: that there is no other is true of a list that is not cut. */
+export function listed({ values, withheld = 0 }: Facet): { values: Facet['values']; note: string } {
+  const last = withheld > 0 ? 'Rarer values are not told.' : 'No other value.';
+  return { values, note: values.length < LISTED ? last : '' };
+}
+
+/** Fills a list, with a note in the first row that stays empty; `changed` is told which values are chosen from now on. */
 export function listValues(
   list: HTMLElement,
-  values: readonly { value: unknown; count: number }[],
+  values: Facet['values'],
+  note: string,
   chosen: readonly string[],
   changed: (value: string, on: boolean) => void,
 ): void {
@@ -35,8 +44,8 @@ export function listValues(
     return made('li', {}, made('label', {}, box, name, bar, number));
   });
   // Fewer values than before leave their rows empty: what stands below does not come up under the pointer.
-  const left = blanks(list.children.length - rows.length);
-  left[0]?.replaceChildren(made('span', { className: 'quiet small' }, 'No other value.'));
+  const left = blanks(Math.max(list.children.length, 1) - rows.length);
+  if (note !== '') left[0]?.replaceChildren(made('span', { className: 'quiet small' }, note));
   list.replaceChildren(...rows, ...left);
 }
 

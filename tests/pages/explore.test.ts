@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { barriers, NONE, overflow, picture } from '../browser.ts';
 import { balance, newKey } from '../money/on-stores.ts';
@@ -28,6 +29,13 @@ const says = (opened: Opened, text: string | RegExp) => status(opened).filter({ 
 async function take(opened: Opened): Promise<void> {
   await opened.page.click('#explore-take');
   await says(opened, /shown\./);
+}
+
+/** Keeps questions waiting until they are released. */
+async function holdBack(page: Page, pattern: string): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(pattern, (route) => promise.then(() => route.continue()));
+  return resolve;
 }
 
 async function filter(opened: Opened, attribute: string) {
@@ -144,13 +152,89 @@ describe('the explorer', () => {
     await opened.page.goto(`${stage.base}/explore/tools/?min_runtime=1`);
     await opened.page.locator('#explore-problem', { hasText: 'runtime is not public: enter a key' }).waitFor();
     expect(await opened.page.isVisible('#explore-take')).toBe(false);
+    // What would be refused is not asked for, and is counted once there is a key.
+    const head = opened.page.locator('#explore-head');
+    await head.filter({ hasText: 'Not counted' }).waitFor();
+    await opened.page.getByText('Counted with a key only.').first().waitFor({ state: 'attached' });
+    expect(opened.asked.filter((url) => url.includes('/facets?') && url.includes('min_runtime'))).toEqual([]);
+    expect(opened.complaints).toEqual([]);
     const { key } = await newKey(stage.app);
     await opened.page.getByRole('button', { name: 'Enter a key' }).click();
     await opened.page.keyboard.type(key);
     await opened.page.keyboard.press('Tab');
     await opened.page.waitForSelector('#explore-take:visible');
+    await head.filter({ hasText: 'Fewer than 5 records' }).waitFor();
     expect(await opened.page.isVisible('#explore-problem')).toBe(false);
     expect(searches(opened)).toEqual([]);
+    await opened.close();
+  });
+
+  test('a list of values says that there is no other only where there is none', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await stage.open('/explore/harbours/?name=Nordpolhavn');
+    const list = async (attribute: string) => {
+      const details = await filter(opened, attribute);
+      await details.locator('meter').first().waitFor({ state: 'attached' });
+      return details.locator('[data-facet] > li');
+    };
+    const names = await list('name');
+    expect(await names.locator('meter').count()).toBe(12);
+    expect(await names.allTextContents()).not.toContain('No other value.');
+    // Of what is listed whole the room is that of its values, whatever is chosen.
+    await opened.page.goto(`${stage.base}/explore/harbours/?coast=north`);
+    const coasts = await list('coast');
+    expect(await coasts.locator('meter').count()).toBe(await coasts.count());
+    await opened.page.goto(`${stage.base}/explore/harbours/?q=nordpolhavn`);
+    expect((await (await list('coast')).allTextContents())[1]).toBe('No other value.');
+    // Too few harbours have any language for one to be told.
+    await opened.page.goto(`${stage.base}/explore/harbours/`);
+    const languages = await filter(opened, 'languages');
+    await languages.getByText('Rarer values are not told.').waitFor();
+    await opened.close();
+  });
+
+  test('going back while an answer is out does not wait for it', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await stage.open('/explore/harbours/?coast=north');
+    const { page } = opened;
+    const release = await holdBack(page, '**/entities?*');
+    await page.locator('#explore-sort').selectOption('name');
+    await page.click('#explore-take');
+    await says(opened, 'Asking …');
+    await page.goBack();
+    await says(opened, 'No record shown yet');
+    expect(await page.getAttribute('#explore', 'aria-busy')).toBe(null);
+    release();
+    await opened.close();
+  });
+
+  test('records that come after the filters have changed are not shown as theirs', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await stage.open('/explore/harbours/');
+    const { page } = opened;
+    await says(opened, 'Showcase');
+    const release = await holdBack(page, '**/entities?*');
+    await page.click('#explore-run');
+    await says(opened, 'Asking …');
+    await page.locator('#explore-sort').selectOption('name');
+    release();
+    await page.waitForSelector('#explore:not([aria-busy])');
+    expect(await status(opened).textContent()).toBe('The filters have changed since these were shown.');
+    await opened.close();
+  });
+
+  test('what takes a key is told once, and keeps the focus when the count comes', async (context) => {
+    if (stage === null) return context.skip(NONE);
+    const opened = await stage.open('/explore/harbours/');
+    const { page } = opened;
+    const release = await holdBack(page, '**/facets?*');
+    await page.goto(`${stage.base}/explore/harbours/?fields=name,berths`);
+    const enter = page.getByRole('button', { name: 'Enter a key' });
+    await enter.focus();
+    release();
+    await page.locator('#explore-head', { hasText: /^\d+ records/ }).waitFor();
+    await page.waitForSelector('#explore-head:not(.waiting)');
+    expect(await enter.evaluate((e) => e === e.ownerDocument.activeElement)).toBe(true);
     await opened.close();
   });
 
