@@ -1,4 +1,5 @@
 // How Astro builds the pages for people: static, from the data that build/prerender.ts hands over, with no network.
+import { fileURLToPath } from 'node:url';
 import { defineConfig, passthroughImageService } from 'astro/config';
 
 const { SITE_OUT, SITE_CACHE, SITE_BASE_URL } = process.env;
@@ -6,10 +7,12 @@ if (!SITE_OUT || !SITE_CACHE || !SITE_BASE_URL) {
   throw new Error('astro runs inside the nightly build: use `npm run nightly`');
 }
 
+const here = (folder) => fileURLToPath(new URL(folder, import.meta.url));
+
 export default defineConfig({
   output: 'static',
-  srcDir: './site',
-  publicDir: './site/public',
+  srcDir: here('site'),
+  publicDir: here('site/public'),
   outDir: SITE_OUT,
   cacheDir: SITE_CACHE,
   site: SITE_BASE_URL,

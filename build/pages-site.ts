@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { earlyContext } from '../api/discovery/early.ts';
 import { datasetJsonld } from '../api/discovery/jsonld.ts';
@@ -23,6 +23,7 @@ import { siteOperations } from './pages-operations.ts';
 import type { Output } from './prerender-output.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+const CONFIG = join(ROOT, 'astro.config.mjs');
 /** What the pages are made of besides their data. */
 const SOURCES = ['astro.config.mjs', 'package-lock.json', 'api/formats/page-print.ts', 'api/formats/frame.ts'];
 /** Showcase records on a dataset's page. */
@@ -137,7 +138,14 @@ export async function writeSite({ data, scratch }: { data: SiteData; scratch: st
   await rm(made, { recursive: true, force: true });
   await mkdir(scratch, { recursive: true });
   await writeFile(file, text);
-  await astro({ SITE_DATA: file, SITE_OUT: made, SITE_CACHE: join(scratch, 'cache'), SITE_BASE_URL: data.base_url });
+  // What is built imports packages from where it lies.
+  await symlink(join(ROOT, 'node_modules'), join(scratch, 'node_modules'), 'junction');
+  await astro(scratch, {
+    SITE_DATA: file,
+    SITE_OUT: made,
+    SITE_CACHE: join(scratch, 'cache'),
+    SITE_BASE_URL: data.base_url,
+  });
   for (const path of filesOf(made)) output.write(path, readFileSync(join(made, path)), key);
 }
 
@@ -148,13 +156,18 @@ function filesOf(folder: string): string[] {
 }
 
 /** Runs `astro build` as a process of its own: its memory goes with it. Throws with the end of what it said. */
-async function astro(settings: Record<string, string>): Promise<void> {
+async function astro(scratch: string, settings: Record<string, string>): Promise<void> {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [join(ROOT, 'node_modules/astro/bin/astro.mjs'), 'build', '--silent'], {
-    cwd: ROOT,
-    env: { PATH, HOME, NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const program = join(ROOT, 'node_modules/astro/bin/astro.mjs');
+  const child = spawn(
+    process.execPath,
+    [program, 'build', '--silent', '--root', scratch, '--config', relative(scratch, CONFIG)],
+    {
+      cwd: scratch,
+      env: { PATH, HOME, NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let said = '';
   const hear = (chunk: Buffer) => {
     said = (said + chunk.toString()).slice(-4000);
