@@ -1,5 +1,4 @@
 // How Astro builds the pages for people: static, from the data that build/prerender.ts hands over, with no network.
-import { fileURLToPath } from 'node:url';
 import { defineConfig, passthroughImageService } from 'astro/config';
 
 const { SITE_OUT, SITE_CACHE, SITE_BASE_URL } = process.env;
@@ -7,12 +6,10 @@ if (!SITE_OUT || !SITE_CACHE || !SITE_BASE_URL) {
   throw new Error('astro runs inside the nightly build: use `npm run nightly`');
 }
 
-const here = (folder) => fileURLToPath(new URL(folder, import.meta.url));
-
 export default defineConfig({
   output: 'static',
-  srcDir: here('site'),
-  publicDir: here('site/public'),
+  srcDir: './site',
+  publicDir: './site/public',
   outDir: SITE_OUT,
   cacheDir: SITE_CACHE,
   site: SITE_BASE_URL,

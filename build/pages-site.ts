@@ -23,7 +23,6 @@ import { siteOperations } from './pages-operations.ts';
 import type { Output } from './prerender-output.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const CONFIG = join(ROOT, 'astro.config.mjs');
 /** What the pages are made of besides their data. */
 const SOURCES = ['astro.config.mjs', 'package-lock.json', 'api/formats/page-print.ts', 'api/formats/frame.ts'];
 /** Showcase records on a dataset's page. */
@@ -155,19 +154,18 @@ function filesOf(folder: string): string[] {
   return entries.map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/')).sort();
 }
 
-/** Runs `astro build` as a process of its own: its memory goes with it. Throws with the end of what it said. */
+/**
+ * Runs `astro build` as a process of its own: its memory goes with it. It works in `scratch`, since Astro puts what renders the pages into the working
+ * directory, where another night would take it away. Throws with the end of what it said.
+ */
 async function astro(scratch: string, settings: Record<string, string>): Promise<void> {
   const { PATH = '', HOME = '' } = process.env;
   const program = join(ROOT, 'node_modules/astro/bin/astro.mjs');
-  const child = spawn(
-    process.execPath,
-    [program, 'build', '--silent', '--root', scratch, '--config', relative(scratch, CONFIG)],
-    {
-      cwd: scratch,
-      env: { PATH, HOME, NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', ...settings },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const child = spawn(process.execPath, [program, 'build', '--silent', '--root', ROOT], {
+    cwd: scratch,
+    env: { PATH, HOME, NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let said = '';
   const hear = (chunk: Buffer) => {
     said = (said + chunk.toString()).slice(-4000);
