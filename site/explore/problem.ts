@@ -1,7 +1,11 @@
 // What went wrong, in the place of the records, and what to do about it.
+import { WELCOME_CREDIT } from '../../data/subscriptions.ts';
 import { Refusal } from './ask.ts';
 import type { Model } from './model.ts';
 import { made } from './show.ts';
+
+/** What is said of a key to who has none. */
+const BEGINS = `every key begins with €${(WELCOME_CREDIT / 1_000_000).toFixed(2)}.`;
 
 /** What is told before a question that would be refused; `names` are those of attributes. */
 export const needsKey = (names: string): Refusal =>
@@ -16,9 +20,8 @@ export function tellProblem(
 ): void {
   const { code, message, retry } = error instanceof Refusal ? error : new Refusal(0, 'fault', String(error));
   const hints: Record<string, string> = {
-    quota_exceeded:
-      'The free records of today are used up. With a key there is no such limit; every key begins with €0.50.',
-    payment_required: 'With a key this call works; every key begins with €0.50.',
+    quota_exceeded: `The free records of today are used up. With a key there is no such limit; ${BEGINS}`,
+    payment_required: `With a key this call works; ${BEGINS}`,
     insufficient_credits: 'The balance of this key is too low: top it up.',
     invalid_key: 'This key is not known. Is it whole?',
     rate_limited: retry === null ? 'Wait a moment.' : `Wait ${retry} seconds.`,
