@@ -1,10 +1,14 @@
 // `npm run lock` after a dependency changed: adds to package-lock.json the optional packages of other platforms that the
 // registry at hand does not carry. Without their entries `npm ci` refuses the lock file, on every platform. Such an entry
-// has no integrity: what cannot be fetched cannot be hashed; on its own platform npm fetches that exact version.
+// has no integrity unless the registry carries the package after all; on its own platform npm fetches that exact version.
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
 interface Entry {
   version?: string;
+  integrity?: string;
+  link?: boolean;
+  inBundle?: boolean;
   dev?: boolean;
   optional?: boolean;
   optionalDependencies?: Record<string, string>;
@@ -78,6 +82,26 @@ for (const [path, entry] of Object.entries(lock.packages)) {
     };
     added.push(`${name}@${version}`);
   }
+}
+
+/** Subresource integrity of a package as the registry has it; undefined where it does not carry that version. */
+function integrityOf(name: string, version: string): string | undefined {
+  try {
+    const answer = execFileSync('npm', ['view', `${name}@${version}`, 'dist.integrity'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    return /^sha512-\S+$/.exec(answer.toString().trim())?.[0];
+  } catch {
+    return undefined;
+  }
+}
+
+for (const [path, entry] of Object.entries(lock.packages)) {
+  if (path === '' || entry.integrity || entry.link || entry.inBundle || entry.version === undefined) continue;
+  const integrity = integrityOf(path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length), entry.version);
+  if (integrity !== undefined) entry.integrity = integrity;
+  else if (!entry.optional)
+    throw new Error(`${path}@${entry.version} has no integrity, and every platform installs it`);
 }
 lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
 writeFileSync('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`);

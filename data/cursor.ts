@@ -1,67 +1,96 @@
-// The cursor of a page: where it ended, in which release, of which question. Opaque to callers, checked when it returns.
+// The cursor of a page: where it ended, in which release. Encrypted, since it carries a sort value, and bound to its query.
+//
+//   const cursors = sealedCursors(secret);
+//   const text = cursors.write(query, release, { value: 600, id: 'r-107888dabb4c3c7b' });
+//   cursors.read(query, text, 'number'); // { release, after: { value: 600, id: … } }
 import { hash } from 'node:crypto';
+import { gcmsiv } from '@noble/ciphers/aes.js';
 import { DataError } from './errors.ts';
+import { derivedKey } from './keyed.ts';
 import { BOUNDS } from './parse-values.ts';
 import type { Position, Predicate, Sort } from './plan.ts';
 
-/** A cursor that came back unharmed and belongs to the question it came with. */
+/** What a cursor leads back to. */
 export interface Cursor {
   /** Release the walk began on: it goes on there while that release is kept, so that nothing repeats or is lost. */
   release: string;
   after: Position;
 }
 
-/** What a cursor is bound to: page size, fields and format may change between pages, the question may not. */
+/** What a cursor is bound to: page size, fields and format may change between pages, the query may not. */
 export interface Question {
   dataset: string;
   where: readonly Predicate[];
   sort: Sort;
 }
 
-/** Six bytes of a text's SHA-256, in base64url: eight characters. */
-const sum = (text: string) => hash('sha256', text, 'base64url').slice(0, 8);
+/** Writes and reads cursors. */
+export interface Cursors {
+  /** The same page of the same query has the same cursor, in every process that shares the secret. */
+  write(question: Question, release: string, after: Position): string;
+  /**
+   * Reads a cursor whose sort values are of type `key`. Throws `invalid_cursor` (400) for one that is forged, edited, cut or
+   * of another query, also one whose sort attribute has changed its type since.
+   */
+  read(question: Question, raw: string, key: 'string' | 'number' | 'boolean'): Cursor;
+}
+
+const INVALID =
+  'cursor: this is not a cursor of this query. Repeat dataset, filters and sort of the request that returned it, and the cursor unchanged.';
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
 
 /**
- * A short name of a question. Conditions count in any order; the visibility of words is left out, so that a walk begun
+ * SHA-256 of a query. Conditions count in any order; the visibility of words and statuses is left out, so that a walk begun
  * as a preview goes on after paying.
  */
-export function questionHash({ dataset, where, sort }: Question): string {
-  const conditions = where.map((one) => JSON.stringify(one.kind === 'words' ? { ...one, scope: undefined } : one));
-  return sum(JSON.stringify([dataset, conditions.sort(), sort.key, sort.descending]));
-}
-
-/** Writes a cursor. The check sum guards against accidents and editing; a cursor gives no right, so it needs no secret. */
-export function encodeCursor(question: Question, release: string, after: Position): string {
-  const body = JSON.stringify([1, release, questionHash(question), after.value, after.id]);
-  return sum(body) + Buffer.from(body).toString('base64url');
+export function questionHash({ dataset, where, sort }: Question): Buffer {
+  const conditions = where.map((one) => JSON.stringify('scope' in one ? { ...one, scope: undefined } : one));
+  return hash('sha256', JSON.stringify([dataset, conditions.sort(), sort.key, sort.descending]), 'buffer');
 }
 
 /**
- * Reads a cursor whose sort values are of type `key`. Throws `invalid_cursor` (400) for one that is broken, edited or
- * belongs to another question, also one whose sort attribute has changed its type since.
+ * Cursors encrypted with AES-256-GCM-SIV (RFC 8452), whose initialisation vector is made from the plaintext: the same cursor twice
+ * shows only that it is the same. The query is nonce and associated data (docs/decisions/0005-cursors.md).
  */
-export function decodeCursor(question: Question, raw: string, key: 'string' | 'number' | 'boolean'): Cursor {
-  const parsed = open(raw);
-  if (parsed === null) throw new DataError('invalid_cursor', 'cursor: this is not a cursor that the service gave out.');
-  const [, release, hash, value, id] = parsed;
-  if (hash !== questionHash(question) || (value !== null && typeof value !== key))
-    throw new DataError(
-      'invalid_cursor',
-      'cursor: it belongs to another question; repeat dataset, filters and sort of the request that gave it.',
-    );
-  return { release, after: { value, id } };
+export function sealedCursors(secret: string): Cursors {
+  const key = derivedKey(secret, 'cursors');
+  const cipher = (question: Question) => {
+    const query = questionHash(question);
+    return gcmsiv(key, query.subarray(0, NONCE_BYTES), query);
+  };
+  return {
+    write(question, release, { value, id }) {
+      const body = Buffer.from(JSON.stringify([release, value, id]));
+      return Buffer.from(cipher(question).encrypt(body)).toString('base64url');
+    },
+    read(question, raw, key) {
+      const body = opened(raw, (bytes) => cipher(question).decrypt(bytes));
+      if (body === null) throw new DataError('invalid_cursor', INVALID);
+      const [release, value, id] = body;
+      if (value !== null && typeof value !== key) throw new DataError('invalid_cursor', INVALID);
+      return { release, after: { value, id } };
+    },
+  };
 }
 
-type Body = [version: 1, release: string, hash: string, value: Position['value'], id: string];
+/** For examples in documents, which are written without the secret: a text in the place of each cursor. */
+export const EXAMPLE_CURSORS: Cursors = {
+  write: () => 'example-cursor',
+  read: () => {
+    throw new DataError('invalid_cursor', INVALID);
+  },
+};
 
-function open(raw: string): Body | null {
+type Body = [release: string, value: Position['value'], id: string];
+
+function opened(raw: string, decrypt: (bytes: Uint8Array) => Uint8Array): Body | null {
   if (raw.length > BOUNDS.cursor || !/^[\w-]+$/u.test(raw)) return null;
   const bytes = Buffer.from(raw, 'base64url');
-  if (bytes.toString('base64url') !== raw) return null;
-  const body = bytes.subarray(6).toString();
-  if (sum(body) !== raw.slice(0, 8)) return null;
+  if (bytes.length <= TAG_BYTES || bytes.toString('base64url') !== raw) return null;
   try {
-    const parsed: unknown = JSON.parse(body);
+    const parsed: unknown = JSON.parse(Buffer.from(decrypt(bytes)).toString());
     return isBody(parsed) ? parsed : null;
   } catch {
     return null;
@@ -69,15 +98,8 @@ function open(raw: string): Body | null {
 }
 
 function isBody(parsed: unknown): parsed is Body {
-  if (!Array.isArray(parsed) || parsed.length !== 5) return false;
-  const [version, release, hash, value, id] = parsed as unknown[];
+  if (!Array.isArray(parsed) || parsed.length !== 3) return false;
+  const [release, value, id] = parsed as unknown[];
   const scalar = value === null || ['string', 'number', 'boolean'].includes(typeof value);
-  return (
-    version === 1 &&
-    typeof release === 'string' &&
-    /^[0-9a-f]{16}$/u.test(release) &&
-    typeof hash === 'string' &&
-    scalar &&
-    typeof id === 'string'
-  );
+  return typeof release === 'string' && /^[0-9a-f]{16}$/u.test(release) && scalar && typeof id === 'string';
 }

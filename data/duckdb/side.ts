@@ -1,10 +1,10 @@
 // An overlay as tables: the changed records beside the stored ones, and views that show both without what is hidden.
 import type { Attribute, Pack, Value } from '../../packs/model.ts';
 import { NUMERIC } from '../../packs/schema.ts';
-import { engineValues, searchWords } from '../engine-values.ts';
+import { engineValues, recordTerms, statusReach } from '../engine-values.ts';
 import { column } from '../layout.ts';
-import type { StoredRecord } from '../model.ts';
-import type { Applied } from '../plan-overlay.ts';
+import { PROVENANCE_STATUSES, type StoredRecord } from '../model.ts';
+import type { Applied, ChangedRecord } from '../plan-overlay.ts';
 import { comparedColumn, entriesTable, type Shape } from './shape.ts';
 import { join, literal, name, type Sql, sql, textsOf } from './sql.ts';
 import { dayOf, OPEN, stepsTable } from './steps.ts';
@@ -17,7 +17,7 @@ export interface Side {
 }
 
 type Row = Record<string, unknown>;
-type Placed = { ord: number; record: StoredRecord; history: Applied['changed'][number]['history'] };
+type Placed = { ord: number } & Pick<ChangedRecord, 'record' | 'unpublished' | 'history'>;
 
 let made = 0;
 
@@ -26,9 +26,9 @@ export async function makeSide(run: Run, pack: Pack, base: Shape, { removed, cha
   const ids = [...removed, ...changed.map(({ record }) => record.id)];
   const found = await run(sql`SELECT ref, ord FROM refs WHERE ref IN (${textsOf(ids)})`);
   const ordinals = new Map(found.map(([ref, ord]) => [String(ref), Number(ord)]));
-  const placed = changed.flatMap(({ record, history }): Placed[] => {
+  const placed = changed.flatMap(({ record, unpublished, history }): Placed[] => {
     const ord = ordinals.get(record.id);
-    return ord === undefined || removed.has(record.id) ? [] : [{ ord, record, history }];
+    return ord === undefined || removed.has(record.id) ? [] : [{ ord, record, unpublished, history }];
   });
   if (ordinals.size === 0) return { shape: base, drop: async () => {} };
   const making = new Making(run, pack, base);
@@ -126,6 +126,7 @@ class Making {
       slug: sql`VARCHAR`,
       updated: sql`BIGINT`,
       quality: sql`DOUBLE`,
+      ...Object.fromEntries(PROVENANCE_STATUSES.map((status) => [status, sql`UTINYINT`])),
     };
     const listed = this.#pack.attributes.filter(({ type }) => type === 'strings').map(comparedColumn);
     for (const own of listed) columns[own] = sql`BOOLEAN`;
@@ -151,22 +152,23 @@ class Making {
 
   /** Words that no record had get numbers from above, so that they meet none that has one. */
   async terms(placed: readonly Placed[]): Promise<void> {
-    const rows = placed.flatMap(({ ord, record }) =>
-      [...searchWords(this.#pack, record)].map(([term, open]) => ({ term, ord, public: open })),
+    const rows = placed.flatMap(({ ord, record, unpublished }) =>
+      [...recordTerms(this.#pack, record, unpublished)].map(([term, flags]) => ({ term, ord, ...flags })),
     );
-    const words = await this.#table('words', { term: sql`VARCHAR`, ord: sql`UINTEGER`, public: sql`BOOLEAN` }, rows);
+    const columns = { term: sql`VARCHAR`, ord: sql`UINTEGER`, public: sql`BOOLEAN`, compared: sql`BOOLEAN` };
+    const words = await this.#table('words', columns, rows);
     const known = sql`SELECT DISTINCT term, code FROM terms WHERE term IN (SELECT term FROM ${words})`;
     const code = sql`coalesce(code, 4294967296 - dense_rank() OVER (ORDER BY term))::UINTEGER AS code`;
-    const numbered = sql`SELECT term, ord, public, ${code} FROM ${words} LEFT JOIN (${known}) USING (term)`;
-    const plain = sql`SELECT term, ord, public, term AS code FROM ${words}`;
+    const numbered = sql`SELECT term, ord, public, compared, ${code} FROM ${words} LEFT JOIN (${known}) USING (term)`;
+    const plain = sql`SELECT term, ord, public, compared, term AS code FROM ${words}`;
     const side = await this.#made('terms', this.#numbered ? numbered : plain);
     await this.#view(
       'terms',
-      sql`SELECT term, ord, public, code FROM terms WHERE ${this.#hidden} UNION ALL SELECT term, ord, public, code FROM ${side}`,
+      sql`SELECT term, ord, public, compared, code FROM terms WHERE ${this.#hidden} UNION ALL SELECT term, ord, public, compared, code FROM ${side}`,
     );
     await this.#view(
       'term_counts',
-      sql`SELECT ord, words FROM term_counts WHERE ${this.#hidden} UNION ALL SELECT ord, count(*)::UINTEGER FROM ${side} GROUP BY ord`,
+      sql`SELECT ord, words FROM term_counts WHERE ${this.#hidden} UNION ALL SELECT ord, count(*)::UINTEGER FROM ${side} WHERE compared GROUP BY ord`,
     );
   }
 
@@ -216,6 +218,8 @@ class Making {
 function rowOf(pack: Pack, ord: number, record: StoredRecord): Row {
   const { id, slug } = record;
   const row: Row = { ord, id, slug, updated: Date.parse(record.updated_at), quality: record.quality_score };
+  for (const status of PROVENANCE_STATUSES)
+    row[status] = statusReach(pack, status, (attribute) => record.provenance[attribute]?.status);
   for (const attribute of pack.attributes) {
     const value: Value | undefined = record.attributes[attribute.name];
     if (value === undefined) continue;

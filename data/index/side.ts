@@ -1,6 +1,7 @@
 // Records that an overlay changed: a handful, kept as objects and tested in plain JavaScript, merged into what the index finds.
 import type { Attribute, Pack, Value } from '../../packs/model.ts';
-import { byCodePoint, fold, words } from '../../packs/text.ts';
+import { byCodePoint, fold } from '../../packs/text.ts';
+import { leastReach, statusReach, type TermFlags } from '../engine-values.ts';
 import type { StoredRecord } from '../model.ts';
 import type { Position, Predicate, Sort, Visibility } from '../plan.ts';
 import { distance } from './grid.ts';
@@ -8,19 +9,28 @@ import { distance } from './grid.ts';
 /** What a sort compares: null where the record has no value. */
 export type SortValue = Position['value'];
 
+/** A changed record with its ordinal in the index and its search terms. */
+export interface SideRecord {
+  ordinal: number;
+  record: StoredRecord;
+  terms: ReadonlyMap<string, TermFlags>;
+}
+
 export class SideTable {
-  readonly records: { ordinal: number; record: StoredRecord }[];
+  readonly records: readonly SideRecord[];
+  readonly #pack: Pack;
   readonly #attributes: Map<string, Attribute>;
 
   /** Changed records keep the ordinals they have in the index. */
-  constructor(pack: Pack, records: { ordinal: number; record: StoredRecord }[]) {
+  constructor(pack: Pack, records: readonly SideRecord[]) {
     this.records = records;
+    this.#pack = pack;
     this.#attributes = new Map(pack.attributes.map((attribute) => [attribute.name, attribute]));
   }
 
   /** Changed records that match, in no particular order. */
-  matching(where: Predicate[]): { ordinal: number; record: StoredRecord }[] {
-    return this.records.filter(({ record }) => where.every((predicate) => this.#test(record, predicate)));
+  matching(where: Predicate[]): SideRecord[] {
+    return this.records.filter((changed) => where.every((predicate) => this.#test(changed, predicate)));
   }
 
   sortValue(record: StoredRecord, key: string): SortValue {
@@ -45,7 +55,7 @@ export class SideTable {
     return [typeof value === 'string' ? this.#compared(name, value) : (value as number | boolean)];
   }
 
-  #test(record: StoredRecord, predicate: Predicate): boolean {
+  #test({ record, terms }: SideRecord, predicate: Predicate): boolean {
     switch (predicate.kind) {
       case 'any':
         return this.#texts(record, predicate.attribute).some((text) => predicate.values.includes(text));
@@ -60,7 +70,12 @@ export class SideTable {
       case 'has':
         return (record.attributes[predicate.attribute] !== undefined) === predicate.present;
       case 'words':
-        return this.#words(record, predicate.words, predicate.scope);
+        return hasWords(terms, predicate.words, predicate.scope);
+      case 'status':
+        return predicate.statuses.some(
+          (status) =>
+            statusReach(this.#pack, status, (name) => record.provenance[name]?.status) >= leastReach(predicate.scope),
+        );
       case 'near': {
         const point = record.attributes[predicate.attribute] as { lat: number; lng: number } | undefined;
         return point !== undefined && distance(predicate.lat, predicate.lng, point.lat, point.lng) <= predicate.km;
@@ -73,20 +88,12 @@ export class SideTable {
         return record.quality_score >= predicate.value;
     }
   }
+}
 
-  #words(record: StoredRecord, prefixes: string[], scope: Visibility): boolean {
-    const own = this.wordsOf(record, scope);
-    return prefixes.every((prefix) => own.some((word) => word.startsWith(prefix)));
-  }
-
-  /** Words of the searchable attributes. */
-  wordsOf(record: StoredRecord, scope: Visibility): string[] {
-    return Object.entries(record.attributes).flatMap(([name, value]) => {
-      const attribute = this.#attributes.get(name);
-      if (!attribute?.searchable || (scope === 'public' && !attribute.public)) return [];
-      return (Array.isArray(value) ? value : [String(value)]).flatMap((text) => words(text));
-    });
-  }
+/** Whether each prefix begins a word of the record; in public scope only words of public texts count. */
+function hasWords(terms: SideRecord['terms'], prefixes: string[], scope: Visibility): boolean {
+  const own = [...terms].filter(([, flags]) => scope === 'full' || flags.public).map(([word]) => word);
+  return prefixes.every((prefix) => own.some((word) => word.startsWith(prefix)));
 }
 
 /** The end of a value that a bound is held against; NaN where there is nothing to compare. */
