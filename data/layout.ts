@@ -37,7 +37,10 @@ export const RELEASE_FILES = {
   jsonl: 'records.jsonl',
   /** For the engine: one narrow row per record, sorted by ordinal (see `column`). */
   engine: 'engine.parquet',
-  /** term VARCHAR, ord UINTEGER, public BOOLEAN; sorted by term, ord. A term of a public attribute has public = true. */
+  /**
+   * term VARCHAR, ord UINTEGER, public BOOLEAN (a public text has the term), compared BOOLEAN (it counts for similar records);
+   * sorted by term, ord.
+   */
   terms: 'terms.parquet',
   /** ord UINTEGER, id VARCHAR, version VARCHAR, identity VARCHAR (JSON), body VARCHAR (JSON of a StoredRecord); sorted by ord. */
   bodies: 'bodies.parquet',
@@ -96,12 +99,13 @@ export function parts(attribute: Attribute): ColumnPart[] {
   }
 }
 
-/** Name of an engine column: `<attribute>:<part>`. Fixed columns (ord, id, slug, name, updated, quality, completeness, owner) have no colon. */
+/** Name of an engine column: `<attribute>:<part>`. Fixed columns (ord, id, slug, name, updated, quality, completeness, owner, held, contested) have no colon. */
 export function column(name: string, part: ColumnPart): string {
   return `${name}:${part}`;
 }
 
-// Fixed engine columns: ord UINTEGER, id, slug, name VARCHAR, updated BIGINT (ms since 1970), quality, completeness DOUBLE, owner BOOLEAN.
+// Fixed engine columns: ord UINTEGER, id, slug, name VARCHAR, updated BIGINT (ms since 1970), quality, completeness DOUBLE, owner BOOLEAN,
+// held, contested UTINYINT (statusReach in engine-values.ts: 2 of a public attribute, 1 of another, 0 of none).
 
 /** Release manifest: what is in the folder and whether it is whole. */
 export interface Manifest {

@@ -5,24 +5,27 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
+  renameSync,
   rmSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { scratch } from '../tests/night-pack.ts';
 import { verifies } from '../tests/verifies.ts';
 import { type Manifest, paths } from './layout.ts';
 import { contentName, currentRelease, makeCurrent, measure, readManifest, verifyRelease } from './manifest.ts';
-import { replaceFile, UNFINISHED } from './write/atomic.ts';
+import { putInPlace, replaceFile, UNFINISHED } from './write/atomic.ts';
 
 verifies('release.manifest', 'release.atomic', 'release.immutable');
 
 /** A release folder of two files, with its manifest. */
-async function release(folder: string): Promise<Manifest> {
+async function release(folder: string, text = 'a\n1\n', created_at = '2026-11-20T00:00:00Z'): Promise<Manifest> {
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'a.csv'), 'a\n1\n');
+  writeFileSync(join(folder, 'a.csv'), text);
   writeFileSync(join(folder, 'changes.parquet'), 'not really');
   const files: Manifest['files'] = {
     'a.csv': { ...(await measure(join(folder, 'a.csv'))), rows: 1 },
@@ -32,7 +35,7 @@ async function release(folder: string): Promise<Manifest> {
     schema_version: 1,
     dataset: 'stones',
     release: contentName(files),
-    created_at: '2026-11-20T00:00:00Z',
+    created_at,
     title: 'Stones',
     records: 1,
     facts: 1,
@@ -91,7 +94,7 @@ describe('a release', () => {
 describe('the current release', () => {
   const id = (n: number) => n.toString(16).padStart(16, '0');
 
-  test('is none, then the one switched to; a damaged pointer is none', async () => {
+  test('is none, then the one switched to; a damaged pointer to nothing is none', async () => {
     const data = scratch();
     expect(await currentRelease(data, 'stones')).toBe(null);
     mkdirSync(paths.releases(data, 'stones'), { recursive: true });
@@ -99,6 +102,59 @@ describe('the current release', () => {
     expect(await currentRelease(data, 'stones')).toBe(id(1));
     writeFileSync(paths.current(data, 'stones'), '../../etc/passwd');
     expect(await currentRelease(data, 'stones')).toBe(null);
+  });
+
+  function replaceByFolder(path: string): void {
+    rmSync(path);
+    mkdirSync(path);
+  }
+
+  /** Three complete releases, the newest of them current. */
+  async function three(): Promise<{
+    data: string;
+    ids: string[];
+    warned: string[];
+    current: () => Promise<string | null>;
+  }> {
+    const data = scratch();
+    const ids: string[] = [];
+    for (const n of [1, 2, 3]) {
+      const draft = join(data, `draft-${n}`);
+      mkdirSync(draft, { recursive: true });
+      const { release: made } = await release(draft, `a\n${n}\n`, `2026-11-2${n}T00:00:00Z`);
+      mkdirSync(paths.releases(data, 'stones'), { recursive: true });
+      renameSync(draft, paths.release(data, 'stones', made));
+      ids.push(made);
+    }
+    await makeCurrent(data, 'stones', ids[2]!);
+    const warned: string[] = [];
+    return { data, ids, warned, current: () => currentRelease(data, 'stones', (problem) => warned.push(problem)) };
+  }
+
+  test.each([
+    ['is empty', (pointer: string) => writeFileSync(pointer, '')],
+    ['holds something else', (pointer: string) => writeFileSync(pointer, '\0\0\0\0')],
+    ['cannot be read', (pointer: string) => replaceByFolder(pointer)],
+    ['names a release that is not there', (pointer: string) => writeFileSync(pointer, `${id(9)}\n`)],
+  ])('is the newest complete one when the pointer %s', async (_, damage) => {
+    const { data, ids, warned, current } = await three();
+    expect(await current()).toBe(ids[2]);
+    damage(paths.current(data, 'stones'));
+    expect(await current()).toBe(ids[2]);
+    expect(warned).toEqual([expect.stringMatching(new RegExp(`^stones: .*; using release ${ids[2]}$`))]);
+  });
+
+  test.each([
+    ['a file is cut off', (folder: string) => writeFileSync(join(folder, 'a.csv'), 'a')],
+    ['a file is missing', (folder: string) => rmSync(join(folder, 'a.csv'))],
+    ['the manifest is empty', (folder: string) => writeFileSync(join(folder, 'manifest.json'), '')],
+  ])('is the one before when of the one that is pointed to %s', async (_, damage) => {
+    const { data, ids, warned, current } = await three();
+    damage(paths.release(data, 'stones', ids[2]!));
+    expect(await current()).toBe(ids[1]);
+    damage(paths.release(data, 'stones', ids[1]!));
+    expect(await current()).toBe(ids[0]);
+    expect(warned).toHaveLength(2);
   });
 
   test('keeps the newest two beside it, and nothing else that is a release', async () => {
@@ -112,6 +168,49 @@ describe('the current release', () => {
     mkdirSync(join(paths.releases(data, 'stones'), 'notes'));
     await makeCurrent(data, 'stones', id(2));
     expect(readdirSync(paths.releases(data, 'stones')).sort()).toEqual([id(2), id(4), id(5), 'current', 'notes']);
+  });
+});
+
+describe('a disk that cannot write', () => {
+  /** Every flush of a path that matches fails as on a broken disk. */
+  async function broken<T>(path: RegExp, code: string, during: () => Promise<T>): Promise<T> {
+    const some = await open(import.meta.filename);
+    const prototype = Object.getPrototypeOf(some) as typeof some;
+    await some.close();
+    const real = prototype.sync;
+    prototype.sync = async function (this: typeof some) {
+      if (path.test(readlinkSync(`/proc/self/fd/${this.fd}`)))
+        throw Object.assign(new Error(`${code}: i/o error, fsync`), { code });
+      return real.call(this);
+    };
+    return during().finally(() => {
+      prototype.sync = real;
+    });
+  }
+
+  test('ends a move of a folder with its error, and nothing is moved', async (context) => {
+    if (process.platform !== 'linux') context.skip('paths of open files are read from /proc');
+    const folder = scratch();
+    const [from, to] = [join(folder, 'draft'), join(folder, 'place')];
+    mkdirSync(join(from, 'index'), { recursive: true });
+    writeFileSync(join(from, 'index', 'columns.bin'), 'bytes');
+    await expect(broken(/columns\.bin$/, 'EIO', () => putInPlace(from, to))).rejects.toThrow(
+      /cannot write .*columns\.bin to the disk: EIO/,
+    );
+    expect([existsSync(from), existsSync(to)]).toEqual([true, false]);
+    // Systems that cannot flush a folder order renames themselves.
+    await broken(/(index|draft)$/, 'EINVAL', () => putInPlace(from, to));
+    expect([existsSync(from), existsSync(to)]).toEqual([false, true]);
+  });
+
+  test('leaves the pointer as it was', async (context) => {
+    if (process.platform !== 'linux') context.skip('paths of open files are read from /proc');
+    const data = scratch();
+    mkdirSync(paths.releases(data, 'stones'), { recursive: true });
+    await makeCurrent(data, 'stones', '1'.repeat(16));
+    await expect(broken(/unfinished/, 'EIO', () => makeCurrent(data, 'stones', '2'.repeat(16)))).rejects.toThrow('EIO');
+    expect(readFileSync(paths.current(data, 'stones'), 'utf8')).toBe(`${'1'.repeat(16)}\n`);
+    expect(readdirSync(paths.releases(data, 'stones'))).toEqual(['current']);
   });
 });
 

@@ -73,10 +73,69 @@ export async function verifyRelease(folder: string): Promise<string[]> {
   return wrong;
 }
 
-/** Id of the current release of a dataset, or null. */
-export async function currentRelease(dataDir: string, dataset: string): Promise<string | null> {
-  const id = (await readFile(paths.current(dataDir, dataset), 'utf8').catch(() => '')).trim();
-  return /^[0-9a-f]{16}$/.test(id) ? id : null;
+const ID = /^[0-9a-f]{16}$/;
+
+/** By path of the pointer, the release that was complete when it was last read: releases never change. */
+const complete = new Map<string, string>();
+
+/**
+ * Id of the current release of a dataset; null where none was ever made current. A pointer that is damaged, or that names a release whose files are
+ * missing or of another size, leads to the newest complete release, which `warn` hears of. Where none is complete it is what the pointer says.
+ */
+export async function currentRelease(
+  dataDir: string,
+  dataset: string,
+  warn: (message: string) => void = () => {},
+): Promise<string | null> {
+  const pointer = paths.current(dataDir, dataset);
+  let pointed: string;
+  try {
+    pointed = (await readFile(pointer, 'utf8')).trim();
+    if (complete.get(pointer) === pointed) return pointed;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    pointed = message;
+  }
+  const problem = ID.test(pointed)
+    ? await missingIn(paths.release(dataDir, dataset, pointed))
+    : `${pointer} does not name a release (${JSON.stringify(pointed.slice(0, 100))})`;
+  if (problem === null) {
+    complete.set(pointer, pointed);
+    return pointed;
+  }
+  complete.delete(pointer);
+  const [newest = null] = await completeReleases(dataDir, dataset);
+  if (newest === null && ID.test(pointed)) return pointed;
+  warn(`${dataset}: ${problem}; ${newest === null ? 'no release is complete' : `using release ${newest}`}`);
+  return newest;
+}
+
+/** Ids of the releases whose files are all there with their sizes, newest first. */
+export async function completeReleases(dataDir: string, dataset: string): Promise<string[]> {
+  const names = await readdir(paths.releases(dataDir, dataset)).catch(() => []);
+  const found: { id: string; at: string; written: number }[] = [];
+  for (const id of names.filter((name) => ID.test(name))) {
+    const folder = paths.release(dataDir, dataset, id);
+    if ((await missingIn(folder)) !== null) continue;
+    const { mtimeMs } = await stat(join(folder, RELEASE_FILES.manifest));
+    found.push({ id, at: (await readManifest(folder)).created_at, written: mtimeMs });
+  }
+  return found.sort((a, b) => byCodePoint(b.at, a.at) || b.written - a.written).map(({ id }) => id);
+}
+
+/** What a release lacks, by the sizes that its manifest names, in one sentence; null: nothing. */
+async function missingIn(folder: string): Promise<string | null> {
+  try {
+    for (const [file, { bytes }] of Object.entries((await readManifest(folder)).files)) {
+      const path = join(folder, file);
+      const found = await stat(path).catch(() => null);
+      if (found?.size !== bytes) return `${path} has ${found?.size ?? 'no'} bytes instead of ${bytes}`;
+    }
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /** Makes a release the current one, in one step, and removes all but the newest few. */
@@ -89,7 +148,7 @@ async function prune(dataDir: string, dataset: string, current: string): Promise
   const folder = paths.releases(dataDir, dataset);
   const found: { id: string; at: number }[] = [];
   for (const id of await readdir(folder)) {
-    if (!/^[0-9a-f]{16}$/.test(id) || id === current) continue;
+    if (!ID.test(id) || id === current) continue;
     const written = await stat(join(folder, id, RELEASE_FILES.manifest)).catch(() => null);
     found.push({ id, at: written?.mtimeMs ?? 0 });
   }

@@ -29,10 +29,14 @@ const brotli = promisify(brotliCompress);
 const gzipped = promisify(gzip);
 const effort = (level: number) => ({ params: { [constants.BROTLI_PARAM_QUALITY]: level } });
 
-/** What browsers load: pages, scripts, styles, the engine of the console (34 MB as it is). A few hundred files, whatever the number of records. */
-const LOADED = (path: string): boolean => path.startsWith('assets/') || path.endsWith('.html');
+/**
+ * What browsers load (pages, scripts, styles, the engine of the console, 34 MB as it is) and the full text of each dataset. A few hundred files,
+ * whatever the number of records.
+ */
+const LOADED = (path: string): boolean =>
+  path.startsWith('assets/') || path.endsWith('.html') || path.endsWith('/llms-full.txt');
 
-/** Copies of what browsers load, which our own server sends; the night makes them of what is new. */
+/** Copies of what our own server sends compressed; the night makes them of what is new. */
 export async function compressPages(dist: string): Promise<void> {
   const list = parseManifest(await readFile(join(dist, BUILD_NOTES, 'manifest.tsv'), 'utf8'));
   await compressAll(dist, list, () => {}, LOADED);

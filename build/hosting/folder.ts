@@ -1,6 +1,7 @@
 // Publishing to a folder, such as the root of a web server on this machine or a mounted disk.
 import { createHash, hash } from 'node:crypto';
 import {
+  chmodSync,
   createReadStream,
   createWriteStream,
   existsSync,
@@ -17,6 +18,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { PUBLIC } from '../../data/permissions.ts';
 import { replaceFile } from '../../data/write/atomic.ts';
 import type { FileEntry } from '../publish-manifest.ts';
 import { LIST, PublishError, type Target } from './target.ts';
@@ -40,7 +42,7 @@ export function folderTarget(name: string): Target {
       return found === undefined || readdirSync(root).length === 0;
     },
     async write(list) {
-      mkdirSync(notes, { recursive: true });
+      open(notes);
       // What a run left half copied may be all that fills the disk.
       rmSync(temporary, { recursive: true, force: true });
       await replaceFile(join(root, LIST), list);
@@ -52,11 +54,12 @@ export function folderTarget(name: string): Target {
         const wanted = published.get(path);
         const target = join(root, path);
         if (!(await holds(target, wanted))) {
-          if (!folders.has(dirname(path))) mkdirSync(dirname(target), { recursive: true });
+          if (!folders.has(dirname(path))) open(dirname(target));
           folders.add(dirname(path));
           const arriving = join(temporary, String(index));
           if ((await copy(from(path), arriving, wanted?.bytes ?? 0)) !== wanted?.sha256)
             throw new PublishError(`${path} is not what the published list says; a night changed it meanwhile`);
+          chmodSync(arriving, PUBLIC.file);
           renameSync(arriving, target);
         }
         told(index + 1);
@@ -70,6 +73,16 @@ export function folderTarget(name: string): Target {
       for (const folder of new Set(paths.map(dirname))) prune(root, folder);
     },
   };
+}
+
+/** Makes a folder, and those around it that are missing, so that a web server can read them. */
+function open(folder: string): void {
+  const first = mkdirSync(folder, { recursive: true });
+  if (first === undefined) return;
+  for (let path = folder; ; path = dirname(path)) {
+    chmodSync(path, PUBLIC.folder);
+    if (path === resolve(first)) return;
+  }
 }
 
 /** Copies a file and answers its SHA-256 in hex. Small ones whole, without a stream: there are hundreds of thousands. */
