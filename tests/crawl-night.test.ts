@@ -51,7 +51,15 @@ test('a page is a reading each night: what it says again is confirmed, what it n
     ...still(now().toISOString()),
     web: async () => {
       const sign = signer({ ...privateKey.export({ format: 'jwk' }), kid: 'k' }, BASE);
-      return new Web({ allowed: () => true, sign, base_url: BASE, now, wait: async () => {}, random: () => 0 });
+      return new Web({
+        allowed: () => true,
+        ports: null,
+        sign,
+        base_url: BASE,
+        now,
+        wait: async () => {},
+        random: () => 0,
+      });
     },
   });
   const night = (days: number, revision = 1) => {

@@ -39,7 +39,10 @@ export interface ProviderParts {
   now(): Date;
   /** Told of every error that is our own fault. */
   report(error: unknown): void;
-  /** Fetches client ID metadata documents; absent: Node's fetch, kept away from private addresses by oidc-provider. */
+  /**
+   * Fetches client ID metadata documents; absent: none is fetched. oidc-provider's own guard looks at an address only after it
+   * has connected, so it takes a fetch that checks before (build/crawl/guard.ts).
+   */
   fetch?: Configuration['fetch'] | undefined;
 }
 
@@ -139,7 +142,7 @@ function clients({ errors }: Library, { fetch }: ProviderParts): Configuration {
         else if (/^https:/i.test(String(metadata['client_id']))) settleDocument(metadata, refuse);
       },
     },
-    ...(fetch === undefined ? {} : { fetch }),
+    fetch: fetch ?? (() => Promise.reject(new Error('client ID metadata documents are not fetched here'))),
   };
 }
 

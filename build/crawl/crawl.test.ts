@@ -10,7 +10,7 @@ import { type Answers, type Site, site } from '../../tests/crawl-site.ts';
 import { scratch } from '../../tests/night-pack.ts';
 import { verifies } from '../../tests/verifies.ts';
 import { evidencePath } from './evidence.ts';
-import { checkUrl, publicOnly, Refused } from './guard.ts';
+import { checkUrl, guardedFetch, publicOnly, Refused, WEB_PORTS } from './guard.ts';
 import { signer } from './sign.ts';
 import { crawlFolder, crawlSource } from './source.ts';
 import { Web } from './web.ts';
@@ -35,6 +35,7 @@ function web(allowed = (_address: string) => true): Web {
   };
   const made = new Web({
     allowed,
+    ports: null,
     sign: signer(jwk, 'https://register.example'),
     base_url: 'https://register.example',
     now,
@@ -258,8 +259,37 @@ describe('the guard', () => {
     'file:///etc/passwd',
     'ftp://example.org/',
     'http://user:secret@example.org/',
+    'http://1.1.1.1:25/',
+    'http://a.example:6379/',
+    'https://a.example:22/',
   ])('%s is refused', (address) => {
-    expect(() => checkUrl(new URL(address), publicOnly)).toThrow(Refused);
+    expect(() => checkUrl(new URL(address), publicOnly, WEB_PORTS)).toThrow(Refused);
+  });
+
+  test.each(['http://a.example/', 'https://a.example/', 'http://a.example:443/', 'https://1.1.1.1:443/'])(
+    '%s is fetched',
+    (address) => {
+      expect(() => checkUrl(new URL(address), publicOnly, WEB_PORTS)).not.toThrow();
+    },
+  );
+
+  test('a document of a stranger is fetched by https from public addresses alone, and every failure takes the same time', async () => {
+    const fetch = guardedFetch(publicOnly, 300);
+    for (const url of [
+      'https://localhost/c',
+      'https://127.0.0.1/c',
+      'https://[::ffff:127.0.0.1]/c',
+      'http://a.example/c',
+      'https://a.example:8443/c',
+    ]) {
+      const began = performance.now();
+      const failure: Error = await fetch(url).then(
+        () => new Error('it was fetched'),
+        (error: Error) => (error.cause as Error | undefined) ?? error,
+      );
+      expect(failure, url).toBeInstanceOf(Refused);
+      expect(performance.now() - began).toBeGreaterThan(290);
+    }
   });
 
   test('a name that leads inside is refused when it is looked up, and so is a redirect; nothing is even connected to', async () => {

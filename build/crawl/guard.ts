@@ -1,8 +1,9 @@
-// Which addresses the crawler may connect to: public ones, checked at every connection, so that no name leads inside.
+// Which addresses we connect to for others: public ones, checked at every connection, so that no name leads inside.
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
-import { Agent } from 'undici';
+import { Agent, fetch } from 'undici';
 
 /** Whether an address may be connected to. */
 export type Allowed = (address: string) => boolean;
@@ -10,6 +11,9 @@ export type Allowed = (address: string) => boolean;
 /** Only addresses that are routed in the public Internet; IPv4 inside IPv6 counts as what it is. */
 export const publicOnly: Allowed = (address) =>
   ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+
+/** Ports of the web. Other ports belong to other services, which a request must not reach. */
+export const WEB_PORTS: readonly number[] = [80, 443];
 
 /** A page lies where the crawler does not go: a private address, another scheme, a port of another service. */
 export class Refused extends Error {}
@@ -35,11 +39,46 @@ export function guardedAgent(allowed: Allowed): Agent {
   return new Agent({ connect: { lookup: checked, timeout: CONNECT }, connections: 2, pipelining: 1 });
 }
 
-/** Throws Refused for an address that is none of the web's, or that names a host by a number that is not allowed. */
-export function checkUrl(url: URL, allowed: Allowed): void {
+const DEFAULT_PORTS = { 'http:': 80, 'https:': 443 } as const;
+
+/**
+ * Throws Refused for a URL that is not of the web, has a port that is not in `ports` (null: any), or names its host by a number
+ * that is not allowed.
+ */
+export function checkUrl(url: URL, allowed: Allowed, ports: readonly number[] | null): void {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new Refused(`${url.protocol} is not fetched`);
   if (url.username !== '' || url.password !== '') throw new Refused('an address with a password is not fetched');
+  const port = url.port === '' ? DEFAULT_PORTS[url.protocol] : Number(url.port);
+  if (ports !== null && !ports.includes(port))
+    throw new Refused(`port ${port} is not fetched; use ${ports.join(' or ')}`);
   // A host given as a number is not looked up, so it is looked at here.
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (ipaddr.isValid(host) && !allowed(host)) throw new Refused(`${host} is not public`);
+}
+
+/** Milliseconds after which a failed fetch of a document ends, whatever the cause. */
+const FAILURE_TIME = 3_000;
+
+/**
+ * `fetch` for URLs that strangers give, such as client ID metadata documents: https on port 443 of public addresses only, checked
+ * before a connection is made. Every failure takes `failureTime` milliseconds, so that its time says nothing about what is there.
+ */
+export function guardedFetch(allowed: Allowed, failureTime = FAILURE_TIME): typeof globalThis.fetch {
+  const dispatcher = guardedAgent(allowed);
+  const guarded = async (input: string | URL | Request, init: RequestInit = {}) => {
+    const end = wait(failureTime, undefined, { ref: false });
+    try {
+      const url = new URL(String(input));
+      if (url.protocol !== 'https:') throw new Refused(`${url.protocol} is not fetched`);
+      checkUrl(url, allowed, [443]);
+      // The caller's dispatcher looks at an address only after it has connected.
+      return await fetch(url, { ...init, headers: [...new Headers(init.headers)], dispatcher } as Parameters<
+        typeof fetch
+      >[1]);
+    } catch (error) {
+      await end;
+      throw error;
+    }
+  };
+  return guarded as unknown as typeof globalThis.fetch;
 }

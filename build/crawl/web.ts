@@ -9,6 +9,8 @@ export const AGENT = 'DatasetRegister';
 /** The outer world of a crawl; tests pass their own. */
 export interface WebOptions {
   allowed: Allowed;
+  /** Ports that may be fetched; null: any. */
+  ports: readonly number[] | null;
   /** Null: requests are not signed. */
   sign: Sign | null;
   /** Where a site's owner reads who this is. */
@@ -46,8 +48,8 @@ export class Web {
 
   /** Asks once. Throws Refused, TooMuch, or what the connection threw; every status is an answer. */
   async get(url: URL, headers: Record<string, string>, maxBytes: number): Promise<Answer> {
-    const { allowed, sign, base_url, now } = this.options;
-    checkUrl(url, allowed);
+    const { allowed, ports, sign, base_url, now } = this.options;
+    checkUrl(url, allowed, ports);
     const own = { 'User-Agent': `${AGENT}/1.0 (+${base_url})`, Accept: '*/*', 'Accept-Encoding': 'identity' };
     const signal = AbortSignal.timeout(WHOLE);
     const answer = await request(url, {

@@ -1,5 +1,8 @@
 // Hostile input on every address of the authorization server, on both databases: a clear refusal, no fault of ours, nothing lost.
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { guardedFetch, publicOnly } from '../../build/crawl/guard.ts';
 import { newKey } from '../money/on-stores.ts';
 import { describeStores } from '../stores.ts';
 import { authorizeUrl, bearer, connect, pkce, REDIRECT, register } from './client.ts';
@@ -48,7 +51,7 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
   beforeAll(async () => {
     await open();
     const store = { ...(databaseUrl ? { databaseUrl } : {}), ...(schema ? { schema } : {}) };
-    at = await listen({ store });
+    at = await listen({ store, fetch: guardedFetch(publicOnly, 10) });
     key = (await newKey(at.app)).key;
   });
   afterAll(() => at.close());
@@ -71,6 +74,30 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
     expect(text).not.toMatch(/<script>|<img src=x|node_modules|at .*\.(js|ts):\d+/);
     expect(response.headers.get('set-cookie') ?? '').not.toContain('evil');
   }
+
+  test('a client ID that leads inside makes no connection, whatever its form', async () => {
+    let connections = 0;
+    const inside = createServer(() => (connections += 1)).listen(0);
+    await new Promise((resolve) => inside.once('listening', resolve));
+    const { port } = inside.address() as AddressInfo;
+    const hosts = [
+      '127.0.0.1',
+      'localhost',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '0.0.0.0',
+      '2130706433',
+      '127.1',
+      '0x7f000001',
+    ];
+    for (const host of hosts)
+      for (const id of [`https://${host}:${port}/c`, `https://${host}/c`]) {
+        const response = await fetch(authorizeUrl(at.base, id, pkce().challenge), { redirect: 'manual' });
+        await refused(response, id);
+      }
+    expect(connections).toBe(0);
+    await new Promise((resolve) => inside.close(resolve));
+  });
 
   describe('the authorization endpoint', () => {
     test('refuses it in each parameter', async () => {
