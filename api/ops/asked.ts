@@ -3,6 +3,7 @@ import type { Accounts } from '../../data/accounts.ts';
 import type { Reviewing } from '../../data/review.ts';
 import type { Run } from '../../data/runs.ts';
 import type { Store } from '../../data/state/store.ts';
+import type { Traffic } from '../../data/state/traffic.ts';
 import type { OpsPage } from './frame.ts';
 
 /** A request as the channel read it. */
@@ -65,8 +66,8 @@ export interface OpsParts {
   accounts: Pick<Accounts, 'revoke' | 'grant'>;
   /** Every dataset, as it stands now. */
   standings(now: Date): Promise<DatasetStanding[]>;
-  /** Adds what this process counted lately to what all have counted. */
-  flush(): Promise<void>;
+  /** Figures of this process that the store may still lack. */
+  traffic: Pick<Traffic, 'flush' | 'backlog'>;
   base_url: string;
   now(): Date;
   log(line: string): void;

@@ -14,6 +14,8 @@ export interface Standing {
 
 export interface Metrics {
   seen(call: Seen): void;
+  /** An opt-out waits for an operator because its dataset had too many at once. */
+  heldOptOut(dataset: string): void;
   /** The text, with its media type. */
   text(): Promise<{ type: string; text: string }>;
 }
@@ -35,6 +37,12 @@ export function openMetrics(standing: () => Standing): Metrics {
     name: 'register_charged_eur_total',
     help: 'What was taken for answers, in EUR',
     labelNames: ['operation', 'dataset'],
+    registers,
+  });
+  const held = new Counter({
+    name: 'register_opt_outs_held_total',
+    help: 'Opt-outs that wait for an operator because their dataset had too many within an hour',
+    labelNames: ['dataset'],
     registers,
   });
   const gauge = (name: string, help: string, labelNames: string[], fill: (set: Fill, now: Standing) => void) =>
@@ -69,6 +77,7 @@ export function openMetrics(standing: () => Standing): Metrics {
       charges.inc({ operation, dataset });
       charged.inc({ operation, dataset }, eur);
     },
+    heldOptOut: (dataset) => held.inc({ dataset }),
     text: async () => ({ type: register.contentType, text: await register.metrics() }),
   };
 }

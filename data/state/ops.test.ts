@@ -99,6 +99,41 @@ describeStores('traffic', ({ open }) => {
     await counting.flush();
     expect(await trafficBars(store, NOW, HOUR)).toMatchObject([{ good: 2 }]);
   });
+
+  test('of more rows than one statement can bind is written in chunks', async () => {
+    const store = await open();
+    const counting = countTraffic(store, () => new Date(NOW + 10 * DAY));
+    const rows = 9_000;
+    for (let row = 0; row < rows; row++)
+      counting.count({ operation: `o${row}`, channel: 'rest', dataset: '', outcome: 'ok', seconds: 1, eur: 0 });
+    await Promise.all([counting.flush(), counting.flush()]);
+    expect(await trafficBars(store, NOW + 9 * DAY, HOUR)).toMatchObject([{ good: rows }]);
+  });
+
+  test('beyond the bound of rows in memory is dropped and counted as dropped; rows already written are not added again', async () => {
+    const store = await open();
+    const counting = countTraffic(store, () => new Date(NOW + 20 * DAY), 700);
+    const call = { channel: 'rest', dataset: '', outcome: 'ok', seconds: 1, eur: 0 };
+    for (let row = 0; row < 600; row++) counting.count({ ...call, operation: `o${row}` });
+    const { db } = store;
+    // The second chunk fails.
+    let inserts = 0;
+    store.db = new Proxy(db, {
+      get(target, name) {
+        if (name === 'insertInto' && ++inserts === 2) throw new Error('the store is away');
+        const value = Reflect.get(target, name) as unknown;
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    await expect(counting.flush()).rejects.toThrow('the store is away');
+    expect(counting.backlog()).toEqual({ since: NOW + 20 * DAY, dropped: 0 });
+    for (let row = 0; row < 800; row++) counting.count({ ...call, operation: `p${row}` });
+    expect(counting.backlog().dropped).toBe(200);
+    store.db = db;
+    await counting.flush();
+    expect(counting.backlog()).toEqual({ since: null, dropped: 200 });
+    expect(await trafficBars(store, NOW + 19 * DAY, HOUR)).toMatchObject([{ good: 600 + 600 }]);
+  });
 });
 
 describeStores('keys, money and matters', ({ open }) => {

@@ -21,18 +21,34 @@ export interface CountedCall {
 
 export interface Traffic {
   count(call: CountedCall): void;
-  /** Adds what was counted to the store. What could not be added is kept for the next time. */
+  /** Adds what was counted to the store. Rows that could not be written wait for the next flush. */
   flush(): Promise<void>;
+  backlog(): Backlog;
 }
 
+/** What the store lacks of this process's figures. */
+export interface Backlog {
+  /** Time of the first flush that failed since the last one that succeeded, in milliseconds since 1970. */
+  since: number | null;
+  /** Calls not counted because MAX_ROWS rows were waiting, since the process started. */
+  dropped: number;
+}
+
+/** Rows of one INSERT: SQLite binds at most 32,766 values in a statement, PostgreSQL 65,535. */
+const CHUNK = 500;
+/** Rows that wait in memory at most. All operations, channels and outcomes of ten datasets are fewer in an hour. */
+const MAX_ROWS = 10_000;
+
 /** Counts the calls of this process. Counting touches no store. */
-export function countTraffic(store: Store, now: () => Date): Traffic {
+export function countTraffic(store: Store, now: () => Date, maxRows = MAX_ROWS): Traffic {
   let counted = new Map<string, TrafficTable>();
-  const add = (into: Map<string, TrafficTable>, row: TrafficTable) => {
+  const backlog: Backlog = { since: null, dropped: 0 };
+  const add = (row: TrafficTable) => {
     const key = `${row.hour} ${row.operation} ${row.channel} ${row.dataset} ${row.outcome}`;
-    const known = into.get(key);
+    const known = counted.get(key);
     if (known === undefined) {
-      into.set(key, row);
+      if (counted.size < maxRows) counted.set(key, row);
+      else backlog.dropped += row.calls;
       return;
     }
     known.calls += row.calls;
@@ -40,24 +56,40 @@ export function countTraffic(store: Store, now: () => Date): Traffic {
     known.longest = Math.max(known.longest, row.longest);
     known.charged += row.charged;
   };
+  async function write(): Promise<void> {
+    const rows = [...counted.values()];
+    counted = new Map();
+    try {
+      while (rows.length > 0) {
+        await addRows(store, rows.slice(0, CHUNK));
+        rows.splice(0, CHUNK);
+      }
+      backlog.since = null;
+    } catch (error) {
+      // Chunks before the one that failed are in the store.
+      for (const row of rows) add(row);
+      backlog.since ??= now().getTime();
+      throw error;
+    }
+  }
+  /** One flush at a time, so that a store that hangs collects no more than one set of rows. */
+  let writing: Promise<void> | null = null;
   return {
     count({ operation, channel, dataset, outcome, seconds, eur }) {
       const took = Math.round(seconds * 1e6);
       const hour = Math.floor(now().getTime() / HOUR) * HOUR;
       const charged = Math.round(eur * 1e6);
-      add(counted, { hour, operation, channel, dataset, outcome, calls: 1, took, longest: took, charged });
+      add({ hour, operation, channel, dataset, outcome, calls: 1, took, longest: took, charged });
     },
     async flush() {
-      if (counted.size === 0) return;
-      const rows = [...counted.values()];
-      counted = new Map();
-      try {
-        await addRows(store, rows);
-      } catch (error) {
-        for (const row of rows) add(counted, row);
-        throw error;
-      }
+      // Calls counted while another flush runs are written too.
+      await writing?.catch(() => undefined);
+      writing ??= write().finally(() => {
+        writing = null;
+      });
+      await writing;
     },
+    backlog: () => ({ ...backlog }),
   };
 }
 

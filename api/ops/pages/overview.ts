@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { reviewEntries } from '../../../data/review.ts';
 import { matters } from '../../../data/state/attention.ts';
 import { keyFigures, moneyByDay } from '../../../data/state/figures.ts';
+import { HOLD, heldSince } from '../../../data/state/held-opt-outs.ts';
 import { type Bar, FAULTS, GOOD, trafficBars, trafficBy } from '../../../data/state/traffic.ts';
 import { plural, printShare } from '../../formats/page-print.ts';
 import { type Answer, type Asked, type DatasetStanding, type OpsParts, one } from '../asked.ts';
@@ -33,10 +34,12 @@ async function gathered(parts: OpsParts, span: Span) {
   const { store, reviewing } = parts;
   const now = parts.now();
   const at = now.getTime();
-  await parts.flush();
+  // The pages show the older figures when the newest cannot be written.
+  await parts.traffic.flush().catch((error: Error) => parts.log(`cannot write traffic figures: ${error.message}`));
+  const backlog = parts.traffic.backlog();
   const { back, step } = SPANS[span];
   const since = Math.floor((at - back) / step) * step + step;
-  const [standings, traffic, today, outcomes, operations, open, waiting, keys, month] = await Promise.all([
+  const [standings, traffic, today, outcomes, operations, open, waiting, keys, held, month] = await Promise.all([
     parts.standings(now),
     trafficBars(store, since, step),
     trafficBars(store, Math.floor((at - DAY) / HOUR) * HOUR + HOUR, HOUR),
@@ -45,13 +48,19 @@ async function gathered(parts: OpsParts, span: Span) {
     reviewEntries(reviewing, { status: 'open', dataset: null, limit: 5, offset: 0 }),
     matters(store, at),
     keyFigures(store, at - DAY),
+    heldSince(store, at - DAY),
     moneyByDay(store, at - 30 * DAY),
   ]);
-  return { now, span, since, step, standings, traffic, today, outcomes, operations, open, waiting, keys, month };
+  return {
+    ...{ now, span, since, step, standings, backlog },
+    ...{ traffic, today, outcomes, operations, open, waiting, keys, held, month },
+  };
 }
 type Gathered = Awaited<ReturnType<typeof gathered>>;
 
 const total = (list: readonly Bar[], of: (bar: Bar) => number) => list.reduce((sum, bar) => sum + of(bar), 0);
+
+const iso = (at: number) => new Date(at).toISOString();
 
 /** GET /ops/stats.json. */
 export async function statsJson(parts: OpsParts, asked: Asked): Promise<Answer> {
@@ -73,11 +82,13 @@ export async function statsJson(parts: OpsParts, asked: Asked): Promise<Answer> 
       datasets: all.standings,
       traffic: {
         span: all.span,
+        behind_since: all.backlog.since === null ? null : new Date(all.backlog.since).toISOString(),
+        dropped_calls: all.backlog.dropped,
         bars: all.traffic.map(told),
         outcomes: all.outcomes.map(by),
         operations: all.operations.map(by),
       },
-      review: { open: all.open.total },
+      review: { open: all.open.total, held_opt_outs: all.held.map(({ dataset, at }) => ({ dataset, at: iso(at) })) },
       keys: {
         live: all.keys.live,
         made_today: all.keys.fresh,
@@ -122,11 +133,25 @@ ${tables(all)}`;
 }
 
 /** What somebody has to do, before anything else. */
-function calls({ standings, waiting, open, today, now }: Gathered): Piece {
+function calls({ standings, waiting, open, held, today, now, backlog }: Gathered): Piece {
   const list: [string, string, string][] = [];
+  if (backlog.since !== null)
+    list.push([
+      '#traffic',
+      'Traffic figures',
+      `are behind since ${new Date(backlog.since).toISOString().slice(0, 16).replace('T', ' ')} UTC: the database refuses them, see the log`,
+    ]);
+  if (backlog.dropped > 0)
+    list.push(['#traffic', plural(backlog.dropped, 'call'), 'not counted while the database refused figures']);
   const people = open.items.filter(({ request, kind }) => request !== null && kind !== 'notice').length;
   if (people > 0)
     list.push(['/ops/review', plural(people, 'request'), people === 1 ? 'waits for an answer' : 'wait for an answer']);
+  for (const { dataset } of held)
+    list.push([
+      '/ops/review',
+      dataset,
+      `had ${HOLD.most} opt-outs within an hour in the last day; further ones wait for you`,
+    ]);
   if (waiting.length > 0)
     list.push(['/ops/money', plural(waiting.length, 'payment'), waiting.length === 1 ? 'needs a look' : 'need a look']);
   for (const { dataset, state, runs, due } of standings) {
