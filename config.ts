@@ -51,6 +51,7 @@ const Settings = z.object({
     .regex(/^([^<>\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/, 'must be an address, or Name <address>')
     .optional(),
   TRUST_PROXY: z.coerce.number().int().min(0).max(10).default(0),
+  CHECKOUT: z.literal('sandbox', 'must be sandbox, or unset').optional(),
   STRIPE_SECRET_KEY: z.string().min(1).optional(),
   STRIPE_WEBHOOK_SECRET: z.string().min(1).optional(),
   STRIPE_API_BASE: z
@@ -60,6 +61,8 @@ const Settings = z.object({
       'a key must not travel in the open: use https, or an address of this machine',
     )
     .optional(),
+  /** Most welcome credit of one UTC day, over all new keys. */
+  WELCOME_BUDGET_EUR: z.coerce.number().min(0).max(1_000_000).default(100),
   X402_PAY_TO: z
     .string()
     .regex(/^0x(?!0{40}$)[0-9a-fA-F]{40}$/, 'must be an address, 0x and 40 hex digits, not all of them zero')
@@ -87,6 +90,8 @@ const Settings = z.object({
 /** A checkout that takes money and is never told so credits nobody: both secrets, or neither. */
 function stripeWhole(settings: z.infer<typeof Settings>): string | null {
   const [key, secret] = [settings.STRIPE_SECRET_KEY, settings.STRIPE_WEBHOOK_SECRET];
+  if (settings.CHECKOUT === 'sandbox' && key !== undefined)
+    return 'CHECKOUT: sandbox is play money and cannot be set with STRIPE_SECRET_KEY; unset one of the two';
   if ((key === undefined) === (secret === undefined)) return null;
   return key === undefined
     ? 'STRIPE_SECRET_KEY: is needed beside STRIPE_WEBHOOK_SECRET'

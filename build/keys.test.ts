@@ -39,6 +39,6 @@ test.each(['crawler', 'tokens'] as const)(
 
 test('nothing private is printed, and another word is answered with how to use it', async () => {
   expect((await run()).out).not.toMatch(/"d"|PRIVATE/);
-  for (const words of [['mend'], ['rotate'], ['rotate', 'all'], ['rotate', 'crawler', 'now']])
-    expect(await run(...words)).toMatchObject({ code: 2, err: 'usage: npm run keys [-- rotate tokens|crawler]\n' });
+  for (const words of [['mend'], ['rotate'], ['rotate', 'all'], ['rotate', 'crawler', 'now'], ['forget']])
+    expect(await run(...words)).toMatchObject({ code: 2, err: expect.stringMatching(/^usage: npm run keys /) });
 });

@@ -1,12 +1,16 @@
-// `npm run keys`: the pairs that the service signs with, and `npm run keys -- rotate tokens|crawler`, which makes new ones.
+// `npm run keys`: the pairs that the service signs with; `rotate tokens|crawler` makes new ones, `forget <email>` erases an address.
 import { ConfigError, readConfig } from '../config.ts';
+import { normalEmail } from '../data/email.ts';
+import { createPrivateFiles } from '../data/permissions.ts';
 import { crawlerKeys, rotateCrawlerKeys } from '../data/state/crawler-keys.ts';
+import { forgetAddress, NotErasable } from '../data/state/forget.ts';
+import { forgetMails } from '../data/state/outbox.ts';
 import { rotateSigningKeys, signingKeys } from '../data/state/signing-keys.ts';
 import { openStore, type Store, StoreError } from '../data/state/store.ts';
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
-const USAGE = 'usage: npm run keys [-- rotate tokens|crawler]';
+const USAGE = 'usage: npm run keys [-- rotate tokens|crawler | forget <email> [--revoke]]';
 
 /** What each ring is for, and what a new pair of it takes. */
 const RINGS = {
@@ -24,17 +28,38 @@ const RINGS = {
   },
 } as const;
 
+/** Erases an address and prints how many rows and files held it. */
+async function forget(store: Store, dataDir: string, email: string, revoke: boolean): Promise<number> {
+  try {
+    const erased = await forgetAddress(store, email, Date.now(), revoke);
+    const normal = normalEmail(email);
+    const mails = await forgetMails(dataDir, { names: (address) => normalEmail(address) === normal });
+    print(`erased from ${store.place}`);
+    for (const [table, rows] of Object.entries({ ...erased, 'outbox files': mails })) print(`  ${table}: ${rows}`);
+    print(
+      'Not erased: backups, ledger rows (they name the key by its id), notes that operators wrote, data of the payment provider.',
+    );
+    return 0;
+  } catch (error) {
+    if (!(error instanceof NotErasable)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return 1;
+  }
+}
+
 /** Answers the exit code. */
 async function main([command, ring, ...rest]: string[]): Promise<number> {
   const chosen = ring === 'tokens' || ring === 'crawler' ? RINGS[ring] : undefined;
+  const forgetting = command === 'forget' && ring !== undefined && (rest.length === 0 || rest.join() === '--revoke');
   const rotating = command === 'rotate' && chosen !== undefined && rest.length === 0;
-  if (command !== undefined && !rotating) {
+  if (command !== undefined && !rotating && !forgetting) {
     process.stderr.write(`${USAGE}\n`);
     return 2;
   }
   const { DATA_DIR, DATABASE_URL } = readConfig(process.env);
   const store = await openStore({ dataDir: DATA_DIR, databaseUrl: DATABASE_URL });
   try {
+    if (forgetting) return await forget(store, DATA_DIR, ring, rest.length > 0);
     if (rotating) {
       const [made] = await chosen.rotate(store, Date.now());
       print(`new key ${made.kid} (${chosen.about})`);
@@ -53,6 +78,7 @@ async function main([command, ring, ...rest]: string[]): Promise<number> {
 }
 
 try {
+  createPrivateFiles();
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   if (!(error instanceof ConfigError) && !(error instanceof StoreError)) throw error;

@@ -44,7 +44,9 @@ export interface Grant {
 
 /** Every refusal is thrown with its code of contract section 4. */
 export interface Accounts {
-  /** Makes a key with the welcome credit; the secret is in this answer alone. `key_exists`, `rate_limited`, `validation_failed`. */
+  /**
+   * Makes a key with the welcome credit, or with 0 where the budget of the day is used up; the secret is in this answer alone. `key_exists`, `rate_limited`, `validation_failed`.
+   */
   create(email: string, asker: Asker): Promise<{ secret: string; account: Account }>;
   /** The asker's own account. */
   own(asker: Asker): Promise<Account>;

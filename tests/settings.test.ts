@@ -59,6 +59,7 @@ test.each([
   ['SMTP_URL', 'http://mail.example'],
   ['MAIL_FROM', 'nobody'],
   ['MAIL_FROM', 'A <a@b.example>\r\nBcc: c@d.example'],
+  ['CHECKOUT', 'stripe'],
   ['STRIPE_API_BASE', 'http://stripe.example'],
   ['STRIPE_API_BASE', 'http://127.stripe.example'],
   ['SOURCE_DATE_EPOCH', 'yesterday'],
@@ -72,6 +73,13 @@ test('a mail server and a sender, with a name or without', () => {
   const set = { SMTP_URL: 'smtps://register:a%20password@mail.example:465', MAIL_FROM: 'Register <a@b.example>' };
   expect(readConfig(set)).toMatchObject(set);
   expect(readConfig({ MAIL_FROM: 'a@b.example' }).MAIL_FROM).toBe('a@b.example');
+});
+
+test('play money and Stripe are not set together', () => {
+  const stripe = { STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' };
+  expect(() => readConfig({ ...stripe, CHECKOUT: 'sandbox' })).toThrow(/^CHECKOUT: [^\n]+$/);
+  expect(readConfig({ CHECKOUT: 'sandbox' }).CHECKOUT).toBe('sandbox');
+  expect(readConfig({}).CHECKOUT).toBeUndefined();
 });
 
 test('half a Stripe is none: whoever is not told of payments must not take any', () => {

@@ -12,20 +12,21 @@ import {
   setPlan,
 } from '../../data/state/keys.ts';
 import { entriesOf, moveIn } from '../../data/state/ledger.ts';
-import { consumeLink, linkSubject, newLink } from '../../data/state/links.ts';
-import type { Send } from '../../data/state/outbox.ts';
-import type { Quota, Quotas } from '../../data/state/quotas.ts';
+import { consumeLink, dropLink, linkSubject, newLinkOf } from '../../data/state/links.ts';
+import type { Mailer } from '../../data/state/mail.ts';
+import type { Quotas } from '../../data/state/quotas.ts';
 import type { Store } from '../../data/state/store.ts';
 import { currentPlan } from '../../data/subscriptions.ts';
 import { ApiError } from '../errors.ts';
 import type { Desk } from './checkout/desk.ts';
 import { isDisposable, normalEmail } from './emails.ts';
+import { type NetworkQuota, takeUnit } from './network-quotas.ts';
 import { secondsToMidnight } from './previews.ts';
 
-/** Keys that one address may make a day, and recovery mails it may ask for (contract section 3). */
-const A_DAY = 10;
-/** Recovery mails to one e-mail address a day, whoever asks. */
-const MAILS_A_DAY = 5;
+/** Keys that one network may make a day (contract section 3, "Abuse of the welcome credit"). */
+const KEYS_A_DAY: NetworkQuota = { name: 'keys', address: 10, blocks: { 56: 30, 48: 100 } };
+/** Requests for a recovery mail from one network a day. */
+const RECOVERIES_A_DAY: NetworkQuota = { name: 'recoveries', address: 10, blocks: { 56: 30, 48: 100 } };
 /** How long a recovery link is good, in milliseconds. */
 const LINK = 3_600_000;
 const RECOVER = 'recover';
@@ -41,9 +42,11 @@ export interface Recovery {
 interface Parts {
   store: Store;
   quotas: Quotas;
-  send: Send;
+  post: Mailer['post'];
   desk: Desk;
   base_url: string;
+  /** Most welcome credit of one UTC day, over all keys and processes, in micro-euros; absent: no bound. */
+  welcome_budget?: number | undefined;
 }
 
 const noSuchKey = () => new ApiError('not_found', 'There is no key with this id.');
@@ -69,14 +72,13 @@ function view(key: Key, now: number): Account {
 }
 
 /** Accounts over the store. */
-export function storedAccounts({ store, quotas, send, desk, base_url }: Parts): Accounts & Recovery {
-  async function spend(quota: Quota, asker: Asker): Promise<void> {
+export function storedAccounts({ store, quotas, post, desk, base_url, welcome_budget }: Parts): Accounts & Recovery {
+  async function spend(quota: NetworkQuota, asker: Asker): Promise<void> {
     const now = new Date(asker.now);
-    if ((await quotas.take(quota, 1, now)) > 0) return;
-    const retry_after_seconds = secondsToMidnight(now);
-    throw new ApiError('rate_limited', `More than ${quota.quota} of these a day from one address.`, {
-      retry_after_seconds,
-    });
+    const used = await takeUnit(quotas, quota, asker.address, now);
+    if (used === null) return;
+    const message = `More than ${used.quota} of these requests today from ${used.block}. Try again after midnight UTC.`;
+    throw new ApiError('rate_limited', message, { retry_after_seconds: secondsToMidnight(now) });
   }
   const known = async (id: string | null): Promise<Key> => {
     const key = id === null ? null : await keyById(store, id);
@@ -87,8 +89,9 @@ export function storedAccounts({ store, quotas, send, desk, base_url }: Parts): 
     async create(email, asker) {
       const email_normal = acceptable(email);
       const { now, request_id } = asker;
-      await spend({ name: `keys ${asker.address}`, quota: A_DAY }, asker);
-      const made = await createKey(store, { email, email_normal, request_id, now });
+      await spend(KEYS_A_DAY, asker);
+      const budget = welcome_budget === undefined ? {} : { welcome_budget };
+      const made = await createKey(store, { email, email_normal, request_id, now, ...budget });
       if (made === null)
         throw new ApiError('key_exists', 'This e-mail address has a key already.', {
           alternative_action: `POST ${base_url}/v1/keys/recover mails a link that replaces a lost key.`,
@@ -120,13 +123,13 @@ export function storedAccounts({ store, quotas, send, desk, base_url }: Parts): 
       return view(await known(id), now);
     },
     async recover(email, asker) {
-      await spend({ name: `recoveries ${asker.address}`, quota: A_DAY }, asker);
+      await spend(RECOVERIES_A_DAY, asker);
       const normal = normalEmail(email);
       const key = normal === null ? null : await keyByEmail(store, normal);
       if (key === null || key.revoked_at !== null) return;
       const now = new Date(asker.now);
-      if ((await quotas.take({ name: `mails ${key.id}`, quota: MAILS_A_DAY }, 1, now)) === 0) return;
-      const token = await newLink(store, { purpose: RECOVER, subject: key.id, now: asker.now, lasts: LINK });
+      const token = await newLinkOf(store, key.id, { purpose: RECOVER, subject: key.id, now: asker.now, lasts: LINK });
+      if (token === null) return;
       const text = [
         'Somebody, we hope you, asked for a new API key for this address.',
         '',
@@ -135,7 +138,9 @@ export function storedAccounts({ store, quotas, send, desk, base_url }: Parts): 
         'The link is good for one hour and for one use. Your present key stops working when you use it; credit and plan stay.',
         'If it was not you, do nothing.',
       ];
-      await send({ to: key.email, subject: 'A new API key', text: text.join('\n') }, now);
+      const mail = { to: key.email, subject: 'A new API key', text: text.join('\n') };
+      // A link that reached nobody must not hold back the next one.
+      await post(mail, now, () => dropLink(store, token));
     },
     topup: desk.topup,
     subscribe: desk.subscribe,

@@ -1,7 +1,7 @@
 // Which address a request counts for.
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/verifies.ts';
-import { clientAddress, countedAddress } from './address.ts';
+import { clientAddress, countedAddress, networkBlock } from './address.ts';
 
 verifies('setting.trust-proxy');
 
@@ -35,4 +35,17 @@ test.each([
   ['unknown', 'unknown'],
 ])('%s counts as %s', (address, counted) => {
   expect(countedAddress(address)).toBe(counted);
+});
+
+test.each([
+  ['2001:db8:1:2345:6::1', '2001:db8:1:2300::/56', '2001:db8:1::/48'],
+  ['2001:db8:1:23ff::', '2001:db8:1:2300::/56', '2001:db8:1::/48'],
+  ['2001:db8:1:2400::1', '2001:db8:1:2400::/56', '2001:db8:1::/48'],
+  ['2001:db8:1:45::1', '2001:db8:1:0::/56', '2001:db8:1::/48'],
+  ['192.0.2.7', null, null],
+  ['::ffff:192.0.2.7', null, null],
+  ['unknown', null, null],
+])('%s lies in %s and %s', (address, in56, in48) => {
+  const counted = countedAddress(address);
+  expect([networkBlock(counted, 56), networkBlock(counted, 48)]).toEqual([in56, in48]);
 });

@@ -43,3 +43,11 @@ export function countedAddress(address: string): string {
   }
   return `${parts.slice(0, 4).join(':')}::/64`;
 }
+
+/** The wider IPv6 block around an address that `countedAddress` returned, such as `2001:db8:1::/48`; null for IPv4 and anything else. */
+export function networkBlock(counted: string, bits: 48 | 56): string | null {
+  const groups = /^([0-9a-f]+):([0-9a-f]+):([0-9a-f]+):([0-9a-f]+)::\/64$/.exec(counted)?.slice(1);
+  if (groups === undefined) return null;
+  const last = (Number.parseInt(groups[3] ?? '0', 16) & 0xff00).toString(16);
+  return bits === 48 ? `${groups.slice(0, 3).join(':')}::/48` : `${groups.slice(0, 3).join(':')}:${last}::/56`;
+}

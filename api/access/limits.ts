@@ -26,8 +26,8 @@ export interface Standing {
 }
 
 export interface Limits {
-  /** Counts one call of `who` (a key or an address), on a plan where they have one. Null: nothing limits them. */
-  spend(bucket: Bucket, who: string, plan?: string): Promise<Standing | null>;
+  /** Counts `calls` (1) calls of `who` (a key or an address), on a plan where they have one. Null: nothing limits them. */
+  spend(bucket: Bucket, who: string, plan?: string, calls?: number): Promise<Standing | null>;
 }
 
 /** Makes the limiter of one bucket that holds so many calls. */
@@ -67,11 +67,11 @@ function limitsOf(make: Maker, changed: Partial<Record<Bucket, number>>): Limits
     return limiter;
   };
   return {
-    async spend(bucket, who, plan) {
+    async spend(bucket, who, plan, count = 1) {
       const limit = allowance(bucket, plan, calls);
       if (limit === null) return null;
       const counted = await limiterOf(bucket, limit)
-        .consume(who)
+        .consume(who, count)
         .catch((refused: unknown) => {
           if (refused instanceof RateLimiterRes) return refused;
           throw refused;

@@ -1,4 +1,5 @@
 // /checkout: where a checkout leads back to, and the sandbox checkout of one machine. None of these pages credits what Stripe takes.
+import { isIPv4 } from 'node:net';
 import { toApiError } from '../errors.ts';
 import { admit } from '../execute.ts';
 import { checkoutPage, returnPage } from '../formats/checkout-page.ts';
@@ -14,6 +15,8 @@ export interface CheckoutPages {
   look: Look;
   /** Absent where there is no sandbox. */
   sandbox: {
+    /** Whether only loopback clients may pay. */
+    local: boolean;
     look: Look;
     pay(session: string, now: Date): Promise<boolean>;
     cancel(session: string): Promise<void>;
@@ -27,11 +30,11 @@ export function mountCheckout(app: App, deps: RestDeps & { checkout: CheckoutPag
   const { gate, report, checkout } = deps;
   const { sandbox } = checkout;
 
-  const guarded = async (c: Http, make: () => Promise<Page>): Promise<Response> => {
+  const guarded = async (c: Http, make: (client: { local: boolean }) => Promise<Page>): Promise<Response> => {
     const { visitor, headers, request_id, accept } = readRequest(gate, c);
     try {
       await admit(gate, visitor, 'free');
-      const page = await make();
+      const page = await make({ local: isLocal(c, visitor.address) });
       if ('to' in page)
         return new Response(null, {
           status: 303,
@@ -67,18 +70,37 @@ export function mountCheckout(app: App, deps: RestDeps & { checkout: CheckoutPag
     }),
   );
   app.post('/checkout/sandbox/:session', (c) =>
-    guarded(c, async () => {
+    guarded(c, async (client) => {
       const session = c.req.param('session');
       const pressed = new URLSearchParams(await readText(c)).get('action');
       if (pressed === 'cancel') {
         await sandbox.cancel(session);
         return { to: '../cancelled' };
       }
+      if (pressed === 'pay' && sandbox.local && !client.local) return shown(ELSEWHERE, 403);
       if (pressed !== 'pay' || !(await sandbox.pay(session, gate.now()))) return shown(OVER, 404);
       return { to: `../done?session=${session}` };
     }),
   );
 }
+
+/** Headers that a proxy adds: a request that has one may come from anywhere, though its connection comes from this machine. */
+const FORWARDED = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
+
+/** Whether a request comes from this machine, and not through a proxy on it. */
+function isLocal(c: Http, address: string): boolean {
+  const loopback = address === LOOPBACK_64 || (isIPv4(address) && address.startsWith('127.'));
+  return loopback && FORWARDED.every((name) => c.req.header(name) === undefined);
+}
+
+/** `::1` as access/address.ts counts it. */
+const LOOPBACK_64 = '0:0:0:0::/64';
+
+const ELSEWHERE = {
+  title: 'Not from this address',
+  body: `<p>The sandbox checkout can be paid from the machine that the service runs on, and not through a proxy. Nothing was paid.</p>
+<p>The operator can open it to every address with the setting <code>CHECKOUT=sandbox</code>.</p>`,
+};
 
 const GONE = `<p>It was cancelled, it is older than a day, or there never was one at this address. Nothing was paid.</p>
 <p>Ask for another with <code>POST /v1/keys/topup</code> or <code>POST /v1/keys/subscribe</code>.</p>`;

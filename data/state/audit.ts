@@ -1,4 +1,5 @@
 // The log of who did what, and when. A deed and its line are written in one transaction.
+import { hashedWho, withAddresses } from './audit-people.ts';
 import type { AuditTable } from './owner-tables.ts';
 import type { Store } from './store.ts';
 
@@ -12,9 +13,10 @@ type Db = Pick<Store, 'db'>;
 
 /** Writes a deed down. */
 export async function recordDeed({ db }: Db, { told = {}, ...deed }: Deed): Promise<void> {
+  const who = await hashedWho(db, deed.who, deed.at);
   await db
     .insertInto('audit')
-    .values({ ...deed, told: JSON.stringify(told) })
+    .values({ ...deed, who, told: JSON.stringify(told) })
     .execute();
 }
 
@@ -33,5 +35,5 @@ export async function deeds({ db }: Db, query: DeedQuery): Promise<RecordedDeed[
   if (dataset !== null) rows = rows.where('dataset', '=', dataset);
   if (entity_id !== null) rows = rows.where('entity_id', '=', entity_id);
   if (before !== null) rows = rows.where('id', '<', before);
-  return rows.orderBy('id', 'desc').limit(limit).execute();
+  return withAddresses(db, await rows.orderBy('id', 'desc').limit(limit).execute());
 }

@@ -7,37 +7,64 @@ import type { Store } from './store.ts';
 /** How long a link may be followed for the first time, and how long edits are possible since (contract section 5, "Claim"). */
 export const CLAIM_LASTS = { link: 24 * 3_600_000, edits: 30 * 60_000 };
 
+const HOUR = 3_600_000;
+/**
+ * Mails of a link to one mailbox about one record: none within an hour after an unopened one, and at most three an hour in all. Anyone can ask for a mail,
+ * so this bounds what a mailbox receives, while its owner always has a link that works or gets one within the hour.
+ */
+const CLAIM_MAILS = { within: HOUR, most: 3 };
+
 /** A claim without its hash. */
 export type Claim = Omit<ClaimTable, 'hash'>;
 type NewClaim = Pick<ClaimTable, 'dataset' | 'entity_id' | 'email' | 'email_normal' | 'domain'>;
 
-/** Makes a claim; another of the same record by the same address that was not followed yet is over. The token is in this answer alone. */
-export async function newClaim(store: Store, given: NewClaim, now: number): Promise<string> {
+/**
+ * Makes a claim; another of the same record by the same address that was not followed yet is over. The token is in this answer alone. Null where
+ * CLAIM_MAILS allows no mail now: the pending link stays good. `always`: an operator decided, and the mail is sent in any case.
+ */
+export async function newClaim(store: Store, given: NewClaim, now: number, always = false): Promise<string | null> {
   const token = randomBytes(32).toString('base64url');
   const times = { created_at: now, expires_at: now + CLAIM_LASTS.link };
   const unused = { verified_at: null, until: null, replaced_at: null };
   const row = { id: randomUUID(), hash: hashSecret(token), ...given, ...times, ...unused };
-  await store.db.transaction().execute(async (tx) => {
+  const made = await store.db.transaction().execute(async (tx) => {
     for (;;) {
-      await tx
+      const recent = await tx
+        .selectFrom('claims')
+        .select(['verified_at', 'replaced_at'])
+        .where('dataset', '=', given.dataset)
+        .where('entity_id', '=', given.entity_id)
+        .where('email_normal', '=', given.email_normal)
+        .where('created_at', '>', now - CLAIM_MAILS.within)
+        .execute();
+      const pending = recent.some(({ verified_at, replaced_at }) => verified_at === null && replaced_at === null);
+      if (!always && (pending || recent.length >= CLAIM_MAILS.most)) return false;
+      let former = tx
         .updateTable('claims')
         .set({ replaced_at: now })
         .where('dataset', '=', given.dataset)
         .where('entity_id', '=', given.entity_id)
         .where('email_normal', '=', given.email_normal)
         .where('verified_at', 'is', null)
-        .where('replaced_at', 'is', null)
-        .execute();
+        .where('replaced_at', 'is', null);
+      // One that was committed since the look above is no older one.
+      if (!always) former = former.where('created_at', '<=', now - CLAIM_MAILS.within);
+      await former.execute();
       const { numInsertedOrUpdatedRows = 0n } = await tx
         .insertInto('claims')
         .values(row)
         .onConflict((c) => c.doNothing())
         .executeTakeFirst();
-      // Nothing inserted: somebody asked in the same moment, and theirs is the one that gives way.
-      if (numInsertedOrUpdatedRows > 0n) return;
+      // Nothing inserted: another request was faster, and the next round sees its claim.
+      if (numInsertedOrUpdatedRows > 0n) return true;
     }
   });
-  return token;
+  return made ? token : null;
+}
+
+/** Deletes a claim whose mail could not be sent, so that the next request is not held back by it. */
+export async function dropClaim({ db }: Pick<Store, 'db'>, token: string): Promise<void> {
+  await db.deleteFrom('claims').where('hash', '=', hashSecret(token)).execute();
 }
 
 /** The claim of a token as it stands, over or not; null when there is none. */

@@ -18,9 +18,9 @@ export interface Mailer {
   send: Send;
   /**
    * The same for mails that nobody waits for and whose fate nobody is told: a file of the outbox is written when this is done, a server is
-   * talked to afterwards.
+   * talked to afterwards. `failed` is called when the server did not take it.
    */
-  post: Send;
+  post(mail: Mail, now: Date, failed?: () => Promise<void>): Promise<void>;
   /** Waits for what is on its way. */
   close(): Promise<void>;
 }
@@ -54,9 +54,9 @@ export function openMailer({ dataDir, smtpUrl, from, log }: MailOptions): Mailer
   };
   return {
     send,
-    async post(mail, now) {
+    async post(mail, now, failed = async () => {}) {
       // The log has it already.
-      const going = send(mail, now).catch(() => {});
+      const going = send(mail, now).catch(() => failed().catch(() => {}));
       under.add(going);
       void going.finally(() => under.delete(going));
     },

@@ -1,6 +1,6 @@
 // Mails as files in DATA_DIR/outbox, one `.eml` each (contract section 1, SMTP_URL).
 import { randomUUID } from 'node:crypto';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface Mail {
@@ -59,3 +59,28 @@ export function outbox(dataDir: string, from: string): Send {
     await rename(draft, join(folder, `${name}.eml`));
   };
 }
+
+/**
+ * Deletes files of the outbox: those written before a moment (milliseconds since 1970), or those that name an address for which `names` is true; answers
+ * how many.
+ */
+export async function forgetMails(
+  dataDir: string,
+  which: { before: number } | { names: (address: string) => boolean },
+): Promise<number> {
+  const folder = join(dataDir, 'outbox');
+  let deleted = 0;
+  for (const name of await readdir(folder).catch(() => [])) {
+    const file = join(folder, name);
+    const matches =
+      'before' in which
+        ? ((await stat(file).catch(() => null))?.mtimeMs ?? which.before) < which.before
+        : addressesIn(await readFile(file, 'utf8').catch(() => '')).some(which.names);
+    if (!matches) continue;
+    await rm(file, { force: true });
+    deleted += 1;
+  }
+  return deleted;
+}
+
+const addressesIn = (text: string) => text.match(/[^\s"'<>(),;:]+@[^\s"'<>(),;:]+/g) ?? [];

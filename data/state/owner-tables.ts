@@ -44,7 +44,7 @@ export interface RequestTable {
 export interface AuditTable {
   id: Generated<number>;
   at: number;
-  /** `owner <address>`, `contact <address>`, or `operator <first digits of the hash of their key>`. */
+  /** `owner #<hash>`, `contact #<hash>` (audit-people.ts), or `operator <first digits of the hash of their key>`. */
   who: string;
   /** `opt-out`, `restore`, `verify`, `edit`; operators have more of them. */
   action: string;

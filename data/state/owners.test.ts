@@ -4,8 +4,9 @@ import { describeStores } from '../../tests/stores.ts';
 import { verifies } from '../../tests/verifies.ts';
 import { deeds, recordDeed } from './audit.ts';
 import { CLAIM_LASTS, claimOf, forgetClaims, mayEdit, newClaim, verifyClaim } from './claims.ts';
-import { consumeLink, forgetLinks, linkState, newLink } from './links.ts';
+import { consumeLink, dropLink, forgetLinks, linkState, newLink, newLinkOf } from './links.ts';
 import { decideRequest, openRequest, requestOf, requestsBy } from './requests.ts';
+import type { Store } from './store.ts';
 
 verifies('claim.link-24h', 'claim.verify-idempotent', 'claim.window', 'claim.hashed');
 
@@ -20,10 +21,17 @@ const claim = (entity_id: string, email = 'office@harbour.example') => ({
   domain: 'harbour.example',
 });
 
+/** A claim that is mailed; an operator's, where the mailbox got one lately. */
+async function made(store: Store, given: ReturnType<typeof claim>, now: number): Promise<string> {
+  const token = await newClaim(store, given, now, true);
+  if (token === null) throw new Error('no claim was made');
+  return token;
+}
+
 describeStores('a claim', ({ open }) => {
   test('has a token that is nowhere in the store, and tells nothing to who guesses', async () => {
     const store = await open();
-    const token = await newClaim(store, claim('r-1'), NOW);
+    const token = await made(store, claim('r-1'), NOW);
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(JSON.stringify(await store.db.selectFrom('claims').selectAll().execute())).not.toContain(token);
     const flipped = (token.startsWith('A') ? 'B' : 'A') + token.slice(1);
@@ -33,7 +41,7 @@ describeStores('a claim', ({ open }) => {
 
   test('is verified by the first look within a day, and by every further one in the half hour that begins then', async () => {
     const store = await open();
-    const token = await newClaim(store, claim('r-2'), NOW);
+    const token = await made(store, claim('r-2'), NOW);
     const before = await claimOf(store, token);
     expect(before && mayEdit(before, NOW)).toBe(false);
     const last = NOW + CLAIM_LASTS.link - 1;
@@ -48,16 +56,16 @@ describeStores('a claim', ({ open }) => {
 
   test('that nobody followed in a day is over', async () => {
     const store = await open();
-    const token = await newClaim(store, claim('r-3'), NOW);
+    const token = await made(store, claim('r-3'), NOW);
     expect(await verifyClaim(store, token, NOW + CLAIM_LASTS.link)).toBeNull();
     expect(await claimOf(store, token)).toMatchObject({ verified_at: null });
   });
 
   test('is one for a record and an address, however many ask at once; others of them are none of its business', async () => {
     const [one, two] = [await open(), await open()];
-    const bystander = await newClaim(one, claim('r-4', 'chief@harbour.example'), NOW);
-    const other = await newClaim(one, claim('r-5'), NOW);
-    const ask = (i: number) => newClaim(i % 2 ? one : two, claim('r-4'), NOW + i);
+    const bystander = await made(one, claim('r-4', 'chief@harbour.example'), NOW);
+    const other = await made(one, claim('r-5'), NOW);
+    const ask = (i: number) => made(i % 2 ? one : two, claim('r-4'), NOW + i);
     const tokens = await Promise.all(Array.from({ length: 8 }, (_, i) => ask(i)));
     const good = [];
     for (const token of tokens) if ((await verifyClaim(one, token, NOW + 10)) !== null) good.push(token);
@@ -66,11 +74,32 @@ describeStores('a claim', ({ open }) => {
     expect(await verifyClaim(one, other, NOW + 10)).not.toBeNull();
   });
 
+  test('is mailed once an hour while its link is unopened, and at most three times an hour, for one record and mailbox', async () => {
+    const [one, two] = [await open(), await open()];
+    const ask = (now: number, i = 0) => newClaim(i % 2 ? one : two, claim('r-9'), now);
+    const all = await Promise.all(Array.from({ length: 8 }, (_, i) => ask(NOW + i, i)));
+    const [first, ...more] = all.filter((token) => token !== null);
+    expect(more).toEqual([]);
+    expect(await newClaim(one, claim('r-10'), NOW)).not.toBeNull();
+    expect(await ask(NOW + 59 * MINUTE)).toBeNull();
+    expect(await claimOf(one, first!)).toMatchObject({ replaced_at: null });
+    const second = await ask(NOW + 61 * MINUTE);
+    expect(await claimOf(one, first!)).toMatchObject({ replaced_at: NOW + 61 * MINUTE });
+    // Opened: its reader may go on.
+    await verifyClaim(one, second!, NOW + 62 * MINUTE);
+    const third = await ask(NOW + 93 * MINUTE);
+    await verifyClaim(one, third!, NOW + 94 * MINUTE);
+    const fourth = await ask(NOW + 95 * MINUTE);
+    await verifyClaim(one, fourth!, NOW + 96 * MINUTE);
+    expect(await ask(NOW + 97 * MINUTE)).toBeNull();
+    expect(await ask(NOW + 122 * MINUTE)).not.toBeNull();
+  });
+
   test('ends the one before it when it is followed, not when it is mailed', async () => {
     const store = await open();
-    const former = await newClaim(store, claim('r-6'), NOW);
+    const former = await made(store, claim('r-6'), NOW);
     await verifyClaim(store, former, NOW);
-    const later = await newClaim(store, claim('r-6'), NOW + MINUTE);
+    const later = await made(store, claim('r-6'), NOW + MINUTE);
     expect(mayEdit((await claimOf(store, former))!, NOW + MINUTE)).toBe(true);
     await verifyClaim(store, later, NOW + 2 * MINUTE);
     expect(mayEdit((await claimOf(store, former))!, NOW + 3 * MINUTE)).toBe(false);
@@ -79,7 +108,7 @@ describeStores('a claim', ({ open }) => {
 
   test('is counted as followed first for one of many who follow it at once', async () => {
     const [one, two] = [await open(), await open()];
-    const token = await newClaim(one, claim('r-7'), NOW);
+    const token = await made(one, claim('r-7'), NOW);
     const looks = await Promise.all([one, two, one, two].map((store, i) => verifyClaim(store, token, NOW + i)));
     expect(looks.filter((look) => look?.first)).toHaveLength(1);
     expect(new Set(looks.map((look) => look?.claim.until)).size).toBe(1);
@@ -87,7 +116,7 @@ describeStores('a claim', ({ open }) => {
 
   test('is forgotten a month after it could be used', async () => {
     const store = await open();
-    const token = await newClaim(store, claim('r-8'), NOW);
+    const token = await made(store, claim('r-8'), NOW);
     await forgetClaims(store, NOW + 31 * DAY - 1);
     expect(await claimOf(store, token)).not.toBeNull();
     await forgetClaims(store, NOW + 31 * DAY + 1);
@@ -107,6 +136,26 @@ describeStores('a mailed link', ({ open }) => {
     expect(await linkState(store, 'restore', late, NOW + DAY)).toBe('over');
     await forgetLinks(store, NOW + 31 * DAY + 1);
     expect(await linkState(store, 'restore', late, NOW + DAY)).toBe('unknown');
+  });
+});
+
+describeStores('a link that strangers can ask for', ({ open }) => {
+  test('is mailed once an hour for a topic while it is unused, however many ask at once', async () => {
+    const [one, two] = [await open(), await open()];
+    const ask = (now: number, topic = 'k-1', i = 0) =>
+      newLinkOf(i % 2 ? one : two, topic, { purpose: 'recover', subject: 'k-1', now, lasts: 2 * DAY });
+    const all = await Promise.all(Array.from({ length: 8 }, (_, i) => ask(NOW + i, 'k-1', i)));
+    const [first, ...more] = all.filter((token) => token !== null);
+    expect(more).toEqual([]);
+    expect(await ask(NOW, 'k-2')).not.toBeNull();
+    expect(await ask(NOW + 59 * MINUTE)).toBeNull();
+    const second = await ask(NOW + 61 * MINUTE);
+    for (const token of [first, second]) expect(await linkState(one, 'recover', token!, NOW + DAY)).toBe('good');
+    await consumeLink(one, 'recover', second!, NOW + 62 * MINUTE);
+    const third = await ask(NOW + 63 * MINUTE);
+    expect(third).not.toBeNull();
+    await dropLink(one, third!);
+    expect(await ask(NOW + 64 * MINUTE)).not.toBeNull();
   });
 });
 

@@ -93,6 +93,28 @@ describeApps('keys', { now }, (stage) => {
     clock = NOW;
   });
 
+  it('are 30 a day for an IPv6 /56 and 100 for a /48; a mapped IPv4 address counts as IPv4', async () => {
+    const { app, other } = stage;
+    let turn = 0;
+    const make = (address: string) => {
+      turn += 1;
+      return why(post(turn % 2 ? app : other, '/v1/keys', { email: `block${turn}@example.org` }, { address }));
+    };
+    const tally = async (addresses: string[]) => {
+      const answers: string[] = [];
+      for (const address of addresses) answers.push(await make(address));
+      return answers.filter((answer) => answer === '201').length;
+    };
+    const group = (n: number) => n.toString(16);
+    // One /56, each key from another /64 of it.
+    expect(await tally(Array.from({ length: 33 }, (_, i) => `2001:db8:fff0:${group(i)}::1`))).toBe(30);
+    // The rest of the /48, each key from another /56 of it.
+    expect(await tally(Array.from({ length: 75 }, (_, i) => `2001:db8:fff0:${group(256 * (i + 1))}::1`))).toBe(70);
+    expect(await make('2001:db8:fff1::1')).toBe('201');
+    const mapped = [...Array<string>(6).fill('203.0.113.9'), ...Array<string>(6).fill('::ffff:203.0.113.9')];
+    expect(await tally(mapped)).toBe(10);
+  });
+
   it('show their ledger page by page', async () => {
     verifies('key.state', 'shape.keys-me', 'shape.keys-me-page', 'header.request-id');
     const { app } = stage;
@@ -278,13 +300,55 @@ describeApps('keys', { now }, (stage) => {
     expect((await app.ask(`/keys/recover?token=${late}`)).status).toBe(404);
     expect((await app.ask('/keys/recover', { method: 'POST', body: `token=${late}` })).status).toBe(404);
     clock = NOW;
-    // Five mails a day at most, whoever asks from wherever.
+    // One more, since the first link was used; then none within the hour, whoever asks from wherever.
     for (let i = 0; i < 9; i++) await post(app, '/v1/keys/recover', { email }, { address: `192.0.2.${30 + i}` });
-    expect(mails()).toHaveLength(5);
+    expect(mails()).toHaveLength(2);
     const answers = [];
     for (let i = 0; i < 9; i++) answers.push(await why(ask('nobody@example.org')));
     expect(answers.at(-1)).toBe('429 rate_limited');
   });
 
   it('leave no fault behind', () => expect([...stage.app.faults, ...stage.other.faults]).toEqual([]));
+});
+
+describeApps('the welcome credit of a day', { now, welcome_budget: 3_200_000 }, (stage) => {
+  const total = async () => {
+    const rows = await stage.app.state.db
+      .selectFrom('entries')
+      .select('amount')
+      .where('account', '=', 'welcome')
+      .where('at', '=', clock.getTime())
+      .execute();
+    return -rows.reduce((sum, { amount }) => sum + amount, 0);
+  };
+
+  it('is bounded over 100 creations at once in two processes; past it keys begin with 0 EUR and the answer says so', async () => {
+    const { app, other } = stage;
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, i) =>
+        post(i % 2 ? app : other, '/v1/keys', { email: `many${i}@example.org` }, { address: `192.0.2.${i}` }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status !== 201)).toEqual([]);
+    expect(answers.filter(({ body }) => body['balance_eur'] === 0.5)).toHaveLength(6);
+    const without = answers.filter(({ body }) => body['balance_eur'] === 0);
+    expect(without).toHaveLength(94);
+    for (const { body } of without) expect(body['notice']).toMatch(/begins with 0 EUR/);
+    expect(answers.filter(({ body }) => body['notice'] === undefined)).toHaveLength(6);
+    expect(await total()).toBe(3_000_000);
+    const headers = { Authorization: `Bearer ${without[0]?.body['key']}` };
+    expect(await balance(app, headers)).toBe(0);
+    expect(await told(app, '/v1/tools/entities/record-1', { headers })).toBe('402 insufficient_credits');
+    expect([...app.faults, ...other.faults]).toEqual([]);
+  });
+
+  it('begins anew at midnight UTC, and a refused creation takes none of it', async () => {
+    const { app } = stage;
+    clock = new Date(NOW.getTime() + 86_400_000);
+    const make = (email: string) => post(app, '/v1/keys', { email }, { address: `2001:db8:${email.length}::1` });
+    for (let i = 0; i < 6; i++) expect((await make('many1@example.org')).status).toBe(409);
+    expect((await make('tomorrow@example.org')).body).toMatchObject({ balance_eur: 0.5 });
+    expect(await total()).toBe(500_000);
+    clock = NOW;
+  });
 });

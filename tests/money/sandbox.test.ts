@@ -1,6 +1,6 @@
 // The sandbox checkout: on one machine without Stripe alone, paid by a press and by nothing else, once.
 import { afterAll, beforeEach, describe, expect, it, test } from 'vitest';
-import { isLoopback } from '../../api/access/checkout/sandbox.ts';
+import { isLoopback, sandboxMode } from '../../api/access/checkout/sandbox.ts';
 import { verify } from '../../data/state/ledger.ts';
 import { takeSession } from '../../data/state/receipts.ts';
 import { monthAfter } from '../../data/time.ts';
@@ -151,6 +151,82 @@ describe('where there is a sandbox', () => {
     ['http://192.168.1.7', false],
     ['http://[::2]', false],
   ])('%s is this machine: %s', (url, here) => expect(isLoopback(url)).toBe(here));
+
+  const LOCAL_SETTINGS = { base_url: LOCAL, host: '127.0.0.1', trust_proxy: 0 };
+  test.each([
+    [{}, 'local'],
+    [{ host: 'localhost' }, 'local'],
+    [{ host: '::1', base_url: 'http://[::1]:8787' }, 'local'],
+    [{ host: '0.0.0.0' }, 'off'],
+    [{ host: '::' }, 'off'],
+    [{ host: '192.168.1.7' }, 'off'],
+    [{ host: 'register.example' }, 'off'],
+    [{ host: 'not a host' }, 'off'],
+    [{ trust_proxy: 1 }, 'off'],
+    [{ base_url: 'https://register.example' }, 'off'],
+    [{ host: '0.0.0.0', trust_proxy: 1, base_url: 'https://register.example', checkout: 'sandbox' as const }, 'anyone'],
+  ])('%o: %s', (changed, mode) => expect(sandboxMode({ ...LOCAL_SETTINGS, ...changed }).mode).toBe(mode));
+
+  test.each([{ host: '0.0.0.0' }, { trust_proxy: 1 }])(
+    'not with %o: a top-up is 503, and no 402 offers one',
+    async (setting) => {
+      const lines: string[] = [];
+      const app = await testApp({ records: 5, base: LOCAL, log: (line) => lines.push(line), ...setting });
+      const { headers } = await newKey(app);
+      const refused = await ask(app, '/v1/keys/topup', { amount_eur: 20 }, { headers });
+      expect([refused.status, refused.body['error']]).toEqual([503, 'unavailable']);
+      await app.state.db.updateTable('balances').set({ amount: 0 }).execute();
+      const unpaid = await app.json('/v1/tools/stats?attribute=price.list', { headers });
+      expect(unpaid.status).toBe(402);
+      expect(unpaid.body['how_to_pay']).toEqual({});
+      expect(lines.filter((line) => line.startsWith('No checkout: '))).toHaveLength(1);
+      await app.close();
+    },
+  );
+
+  test('a local sandbox is not paid from elsewhere, nor through a proxy on this machine', async () => {
+    const app = await testApp({ records: 5, base: LOCAL });
+    const { headers } = await newKey(app);
+    const path = await opened(app, headers);
+    const body = () => new URLSearchParams({ action: 'pay' });
+    const sent: Record<string, string>[] = [
+      { 'X-Forwarded-For': '203.0.113.210' },
+      { 'X-Forwarded-For': '127.0.0.1' },
+      { Forwarded: 'for=127.0.0.1' },
+      { 'X-Real-IP': '127.0.0.1' },
+    ];
+    for (const forwarded of sent) {
+      const answer = await app.ask(path, { method: 'POST', body: body(), headers: forwarded });
+      expect([answer.status, await answer.text()], JSON.stringify(forwarded)).toEqual([
+        403,
+        expect.stringContaining('CHECKOUT=sandbox'),
+      ]);
+    }
+    for (const remoteAddress of ['203.0.113.210', '2001:db8::1', '192.168.1.7']) {
+      const bindings = { incoming: { socket: { remoteAddress } } };
+      const request = new Request(`${LOCAL}${path}`, { method: 'POST', body: body() });
+      expect((await app.fetch(request, bindings)).status, remoteAddress).toBe(403);
+    }
+    expect(await balance(app, headers)).toBe(0.5);
+    const bindings = { incoming: { socket: { remoteAddress: '::1' } } };
+    const request = new Request(`${LOCAL}${path}`, { method: 'POST', body: body() });
+    expect((await app.fetch(request, bindings)).status).toBe(303);
+    expect(await balance(app, headers)).toBe(20.5);
+    await app.close();
+  });
+
+  test('CHECKOUT=sandbox opens it to every client', async () => {
+    const setting = { host: '0.0.0.0', trust_proxy: 1, checkout: 'sandbox' as const };
+    const app = await testApp({ records: 5, base: 'https://register.example', ...setting });
+    const { headers } = await newKey(app);
+    const { body } = await ask(app, '/v1/keys/topup', { amount_eur: 20 }, { headers });
+    const path = String(body['checkout_url']).slice('https://register.example'.length);
+    const form = new URLSearchParams({ action: 'pay' });
+    const paid = await app.ask(path, { method: 'POST', body: form, address: '203.0.113.210' });
+    expect(paid.status).toBe(303);
+    expect(await balance(app, headers)).toBe(20.5);
+    await app.close();
+  });
 
   test('not under another address: a top-up is 503 and the pages are nowhere', async () => {
     const app = await testApp({ records: 5 });

@@ -162,9 +162,11 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     verifies('optout.limits');
     const { app } = stage;
     const byDomain: string[] = [];
-    for (let i = 0; i < 22; i++) byDomain.push(told(await optOut(app, 'harbour-11', 'x@verbund.example')));
+    for (let i = 0; i < 22; i++)
+      byDomain.push(told(await optOut(app, 'harbour-11', 'x@verbund.example', {}, '192.0.2.87')));
     expect(byDomain[0]).toBe('202 review');
     expect(byDomain.at(-1)).toBe('429 rate_limited');
+    expect(told(await optOut(app, 'harbour-11', 'x@verbund.example'))).toBe('202 review');
     const byAddress: string[] = [];
     for (let i = 0; i < 41; i++)
       byAddress.push(told(await optOut(app, 'harbour-3', `x@guess${i}.example`, {}, '192.0.2.88')));
@@ -183,7 +185,9 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     expect(answers.filter((each) => !/^(200 removed|404 unknown_entity)$/.test(each))).toEqual([]);
     const rows = await app.state.db.selectFrom('opt_outs').selectAll().where('slug', '=', 'harbour-3').execute();
     expect(rows).toHaveLength(1);
-    expect(mails(app).length + mails(other).length - (other === app ? mails(app).length : 0) - before).toBeLessThan(3);
+    expect(
+      mails(app).length + mails(other).length - (other === app ? mails(app).length : 0) - before,
+    ).toBeLessThanOrEqual(3);
   });
 
   it('leaves no fault behind', () => expect([...stage.app.faults, ...stage.other.faults]).toEqual([]));

@@ -23,7 +23,7 @@ export function send(
   init: { address?: string | undefined; headers?: Record<string, string> } = {},
 ): Promise<Answer> {
   turn += 1;
-  const address = init.address ?? `2001:db8:0:${turn.toString(16)}::1`;
+  const address = init.address ?? `2001:db8:${turn.toString(16)}::1`;
   return app.json(path, { method, address, headers: init.headers ?? {}, body: JSON.stringify(body) });
 }
 

@@ -1,10 +1,10 @@
-// Which checkout this service has: Stripe where a key is set, the sandbox where it can only be this machine, else none.
+// Which checkout this service has: Stripe where a key is set, the sandbox where only this machine can reach the service or CHECKOUT asks for it, else none.
 import { type Checkout, checkoutOf } from '../../../data/state/checkouts.ts';
 import { keyById } from '../../../data/state/keys.ts';
 import type { Store } from '../../../data/state/store.ts';
 import { eur } from '../../../packs/money.ts';
 import { checkoutDesk, type Desk } from './desk.ts';
-import { isLoopback, payable, type Sandbox, sandbox } from './sandbox.ts';
+import { payable, type Sandbox, type SandboxSettings, sandbox, sandboxMode } from './sandbox.ts';
 import { openStripe, type StripeSettings } from './stripe.ts';
 import { stripeWebhook, type Webhook } from './webhook.ts';
 
@@ -29,10 +29,9 @@ export interface Pages {
   webhook: Webhook | null;
 }
 
-interface Options {
+interface Options extends SandboxSettings {
   store: Store;
-  base_url: string;
-  /** Absent: the sandbox where `base_url` is this machine, else no checkout. */
+  /** Absent: the sandbox or no checkout, as sandboxMode decides. */
   stripe?: StripeSettings | undefined;
   log(line: string): void;
 }
@@ -41,8 +40,11 @@ interface Options {
 export async function openCheckout(options: Options): Promise<{ desk: Desk; pages: Pages; sells: boolean }> {
   const { store, base_url, log } = options;
   const stripe = options.stripe === undefined ? null : await openStripe(options.stripe);
-  const playing = stripe === null && isLoopback(base_url);
+  const sandboxed = sandboxMode(options);
+  const playing = stripe === null && sandboxed.mode !== 'off';
   if (playing) log('Sandbox checkout: no Stripe key is set, so top-ups and plans are play money');
+  else if (stripe === null && sandboxed.mode === 'off')
+    log(`No checkout: no Stripe key is set, and ${sandboxed.reason}`);
 
   const look = async (session: string, now: Date, only?: Checkout['provider']): Promise<Seen | null> => {
     const row = await checkoutOf(store, session);
@@ -58,7 +60,9 @@ export async function openCheckout(options: Options): Promise<{ desk: Desk; page
     desk: checkoutDesk({ store, base_url, provider: stripe ?? (playing ? 'sandbox' : null), log }),
     pages: {
       look: (session, now) => look(session, now),
-      sandbox: playing ? { ...sandbox(store), look: (session, now) => look(session, now, 'sandbox') } : null,
+      sandbox: playing
+        ? { ...sandbox(store, sandboxed.mode === 'local'), look: (session, now) => look(session, now, 'sandbox') }
+        : null,
       webhook: stripe === null ? null : stripeWebhook({ store, stripe, log }),
     },
   };

@@ -5,28 +5,45 @@ import { editRecord, withEntry } from '../../../data/overlay-edit.ts';
 import type { Owners } from '../../../data/owners.ts';
 import type { Release } from '../../../data/release.ts';
 import { recordDeed } from '../../../data/state/audit.ts';
-import { claimOf, mayEdit, newClaim, verifyClaim } from '../../../data/state/claims.ts';
-import { openRequest } from '../../../data/state/requests.ts';
+import { claimOf, dropClaim, mayEdit, newClaim, verifyClaim } from '../../../data/state/claims.ts';
 import { recordUrl } from '../../../packs/links.ts';
 import type { Attribute } from '../../../packs/model.ts';
 import { checkValue } from '../../../packs/schema.ts';
 import { ApiError } from '../../errors.ts';
 import { claimMail } from './mails.ts';
-import { A_DAY, mismatch, type Parts, readAsked, recordNamed, sendNow, spend, standing, whyShared } from './parts.ts';
+import {
+  askReview,
+  mismatch,
+  type Parts,
+  readAsked,
+  recordNamed,
+  sendNow,
+  spendAsked,
+  standing,
+  whyShared,
+} from './parts.ts';
 
 /** Longest value, as JSON text: a description is a paragraph, not a book. */
 const LONGEST = 4_000;
 
-/** Makes a claim and mails its link; `unavailable` where no mail server takes it. */
+/**
+ * Makes a claim and mails its link; `unavailable` where no mail server takes it. No mail where the mailbox got one lately, unless an operator decided
+ * (`always`).
+ */
 export async function sendClaim(
   parts: Pick<Parts, 'store' | 'mailer' | 'base_url'>,
   given: { dataset: string; entity_id: string; name: string; email: string; email_normal: string; domain: string },
   now: number,
+  always = false,
 ): Promise<void> {
   const { name, ...claim } = given;
-  const token = await newClaim(parts.store, claim, now);
+  const token = await newClaim(parts.store, claim, now, always);
+  if (token === null) return;
   const url = `${parts.base_url}/v1/claim/verify?token=${token}`;
-  await sendNow(parts, claimMail(given.email, { dataset: given.dataset, name }, url), now);
+  await sendNow(parts, claimMail(given.email, { dataset: given.dataset, name }, url), now).catch(async (error) => {
+    await dropClaim(parts.store, token);
+    throw error;
+  });
 }
 
 const refused = (issues: ValidationIssue[]): ApiError => {
@@ -77,18 +94,14 @@ export function claims(parts: Parts): Pick<Owners, 'claim' | 'verify' | 'update'
       const { record, domain, normal } = await readAsked(quotas, release, asked, asker);
       const place = await standing(release, record, domain);
       if (place === 'none') throw mismatch(release);
-      await spend(quotas, `claims ${pack.id} ${domain}`, A_DAY.domain, asker, 'Too many claims for one domain today.');
+      await spendAsked(quotas, 'claims', `${pack.id} ${domain}`, asker);
       const about = { dataset: pack.id, entity_id: record.id, name: record.name };
       if (place === 'shared') {
         const because = whyShared(release, domain);
-        await openRequest(
-          store,
-          { kind: 'claim', ...about, slug: record.slug, contact: email, reason: null, because },
-          asker.now,
-        );
+        const request = { kind: 'claim' as const, ...about, slug: record.slug, contact: email, reason: null, because };
+        await askReview(parts, request, domain, asker);
         return 'review';
       }
-      await spend(quotas, `owner mails ${normal}`, A_DAY.mails, asker, 'Too many mails to one address today.');
       await sendClaim(parts, { ...about, email, email_normal: normal, domain }, asker.now);
       return 'sent';
     },

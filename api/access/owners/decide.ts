@@ -37,7 +37,7 @@ export async function carryOut(
   try {
     if (kind === 'opt_out' && approved) {
       const record = { id: entity_id, slug, name };
-      const removing = { dataset, record, contact, domain: null, reason, who, request_id, now };
+      const removing = { dataset, record, contact, domain: null, proven: true, reason, who, request_id, now };
       // It is gone already, by another request: the decision stands all the same.
       if (!(await removeRecord(parts, removing, decide))) await alone();
     } else if (kind === 'notice' && !approved) {
@@ -58,7 +58,7 @@ export async function carryOut(
     const { normal, domain } = readEmail(contact, 'email');
     const claim = { dataset, entity_id, name, email: contact, email_normal: normal, domain };
     // Without its mail the decision is worth nothing: it is open again, and the operator is told.
-    await sendClaim(parts, claim, now).catch(async (error: unknown) => {
+    await sendClaim(parts, claim, now, true).catch(async (error: unknown) => {
       await reopenRequest(store, id);
       throw error;
     });

@@ -41,6 +41,16 @@ export function removedMail(to: string, record: Named, url: string): Mail {
   ]);
 }
 
+/** To the addresses of a domain that its owner reads, when an unproven address of it had a record removed. */
+export function noticeMail(to: string, record: Named, url: string): Mail {
+  return mail(to, `Removed: ${record.name}`, [
+    `Somebody who gave an address at your domain had ${called(record)} removed from the Dataset Register. We could not check that the address is theirs, so this notice goes to you as well.`,
+    'If that is what you want, do nothing.',
+    { label: 'If not, this page brings the record back', url },
+    'The page works for 30 days. Opening it changes nothing; its button does. After that, a further removal within 90 days has to be confirmed by mail first.',
+  ]);
+}
+
 /** Before a record that was brought back lately is removed again. */
 export function confirmMail(to: string, record: Named, url: string): Mail {
   return mail(to, `Please confirm: remove ${record.name}`, [

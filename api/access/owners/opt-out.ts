@@ -6,18 +6,33 @@ import type { Overlay } from '../../../data/overlay.ts';
 import { editRecord } from '../../../data/overlay-edit.ts';
 import type { OptedOut, Owners } from '../../../data/owners.ts';
 import { recordDeed } from '../../../data/state/audit.ts';
+import { hashedWho } from '../../../data/state/audit-people.ts';
+import { HOLD, holdsOptOuts, noteHeld } from '../../../data/state/held-opt-outs.ts';
 import { dropAnswersWith } from '../../../data/state/idempotency.ts';
-import { consumeLink, linkState, linkSubject, newLink } from '../../../data/state/links.ts';
+import { consumeLink, dropLink, linkState, linkSubject, newLink, newLinkOf } from '../../../data/state/links.ts';
 import { closeNotices, openRequest } from '../../../data/state/requests.ts';
-import { confirmMail, removedMail } from './mails.ts';
+import { confirmMail, type Named, noticeMail, removedMail } from './mails.ts';
 import type { NamedRecord, OwnerPages } from './pages.ts';
-import { A_DAY, mismatch, type Parts, readAsked, sendNow, spend, standing, whyShared } from './parts.ts';
+import {
+  A_DAY,
+  askReview,
+  mismatch,
+  type Parts,
+  readAsked,
+  sendNow,
+  spend,
+  spendAsked,
+  standing,
+  whyShared,
+} from './parts.ts';
 
 const DAY = 24 * 3_600_000;
 /** How long a restore link is good, how long after a restore a removal is confirmed first, and how long that may take. */
 const LASTS = { restore: 30 * DAY, again: 90 * DAY, confirm: DAY };
 const RESTORE = 'restore';
 const CONFIRM = 'opt-out';
+/** Why an operator has to look at an opt-out that is otherwise done at once. */
+const WHY_HELD = `The dataset had ${HOLD.most} opt-outs within an hour, so that further ones wait for an operator.`;
 
 /** Everything that a removal is about. `domain` null: an operator decided without one. */
 export interface Removing {
@@ -25,6 +40,8 @@ export interface Removing {
   record: Pick<StoredRecord, 'id' | 'slug' | 'name'>;
   contact: string;
   domain: string | null;
+  /** A reader of the contact's mailbox, or an operator, decided. Else the domain's own addresses get a notice. */
+  proven: boolean;
   reason: string | null;
   /** For the audit log. */
   who: string;
@@ -48,7 +65,7 @@ export async function removeRecord(
   before: (db: Parts['store']['db']) => Promise<void> = async () => {},
 ): Promise<boolean> {
   const { store, editing, mailer, base_url } = parts;
-  const { dataset, record, contact, domain, reason, who, request_id, now } = removing;
+  const { dataset, record, contact, domain, proven, reason, who, request_id, now } = removing;
   const id = randomUUID();
   const { id: entity_id, slug, name } = record;
   let already = false;
@@ -67,10 +84,7 @@ export async function removeRecord(
       const row = { id, dataset, entity_id, slug, name, contact, domain, reason, at: now, version, ...back };
       await db.insertInto('opt_outs').values(row).execute();
       await dropAnswersWith({ db }, entity_id);
-      await recordDeed(
-        { db },
-        { at: now, who, action: 'opt-out', dataset, entity_id, subject: id, request_id, told: { reason } },
-      );
+      await recordDeed({ db }, { at: now, who, action: 'opt-out', dataset, entity_id, subject: id, request_id });
       const because = 'An opt-out in force. Approve: it stays removed. Reject: it is shown again.';
       if (domain !== null)
         await openRequest({ db }, { kind: 'notice', dataset, entity_id, slug, name, contact, reason, because }, now);
@@ -81,7 +95,23 @@ export async function removeRecord(
   const url = `${base_url}/optout/restore?token=${token}`;
   // The record is gone whether the mail leaves or not; one that does not is in the outbox, and the log says so.
   await mailer.post(removedMail(contact, { dataset, name }, url), new Date(now));
+  if (domain !== null && !proven) await notifyDomain(parts, { domain, contact, record: { dataset, name }, url, now });
   return true;
+}
+
+/** Addresses that a domain's owner reads (RFC 2142), and removals of one domain a day that they get a notice of. */
+const NOTIFIED = { names: ['postmaster', 'webmaster'], a_day: 5 };
+
+/** Mails the domain's own addresses about a removal that no mailbox confirmed, since its contact may be invented. */
+async function notifyDomain(
+  { quotas, mailer }: Parts,
+  given: { domain: string; contact: string; record: Named; url: string; now: number },
+): Promise<void> {
+  const { domain, contact, record, url } = given;
+  const now = new Date(given.now);
+  if ((await quotas.take({ name: `notices ${domain}`, quota: NOTIFIED.a_day }, 1, now)) === 0) return;
+  for (const address of NOTIFIED.names.map((local) => `${local}@${domain}`))
+    if (address !== contact.toLowerCase()) await mailer.post(noticeMail(address, record, url), now);
 }
 
 /** Brings a record back, by an opt-out's id; null when it is back already. `before` runs in the same transaction. */
@@ -112,7 +142,7 @@ export async function restoreRecord(
         .where('restored_version', 'is', null)
         .executeTakeFirst();
       if (numUpdatedRows === 0n) throw new Gone();
-      await closeNotices({ db }, dataset, entity_id, who, now);
+      await closeNotices({ db }, dataset, entity_id, await hashedWho(db, who, now), now);
       await recordDeed({ db }, { at: now, who, action: 'restore', dataset, entity_id, subject: id, request_id });
     },
   });
@@ -126,6 +156,9 @@ const unlessGone = (error: unknown): null => {
   if (error instanceof Gone) return null;
   throw error;
 };
+
+/** Thrown in the transaction of a removal when the dataset had too many within the hour; nothing was written. */
+class Held extends Error {}
 
 /** What a confirmation keeps of the request that it confirms. */
 type Pending = Pick<Removing, 'dataset' | 'record' | 'contact' | 'domain' | 'reason'>;
@@ -152,6 +185,19 @@ export function optOuts(parts: Parts): OptOuts {
     return found !== undefined;
   };
 
+  /** Mails the page that removes a record which came back lately, unless the mailbox got such a mail within the hour. */
+  const sendConfirmation = async (removing: Pending, normal: string, now: number): Promise<void> => {
+    const { dataset, record, contact } = removing;
+    const link = { purpose: CONFIRM, subject: JSON.stringify(removing), now, lasts: LASTS.confirm };
+    const token = await newLinkOf(store, `${dataset} ${record.id} ${normal}`, link);
+    if (token === null) return;
+    const url = `${base_url}/optout/confirm?token=${token}`;
+    const mail = confirmMail(contact, { dataset, name: record.name }, url);
+    await sendNow(parts, mail, now).catch(async (error) => {
+      await dropLink(store, token);
+      throw error;
+    });
+  };
   const named = async (id: string | null): Promise<NamedRecord | null> => {
     if (id === null) return null;
     const row = await store.db
@@ -174,35 +220,37 @@ export function optOuts(parts: Parts): OptOuts {
       const about = { dataset, entity_id: id, slug, name, contact, reason };
       if (pack.owner.domain === null) {
         const because = 'The dataset names no domains, so that the address proves nothing.';
-        await openRequest(store, { kind: 'opt_out', ...about, because }, asker.now);
+        await askReview(parts, { kind: 'opt_out', ...about, because }, domain, asker);
         return answer('review');
       }
       const place = await standing(release, record, domain);
       if (place === 'none') throw mismatch(release);
-      await spend(
-        quotas,
-        `opt-outs ${dataset} ${domain}`,
-        A_DAY.domain,
-        asker,
-        'Too many opt-outs for one domain today.',
-      );
+      await spendAsked(quotas, 'opt-outs', `${dataset} ${domain}`, asker);
       if (place === 'shared') {
-        const because = whyShared(release, domain);
-        await openRequest(store, { kind: 'opt_out', ...about, because }, asker.now);
+        await askReview(parts, { kind: 'opt_out', ...about, because: whyShared(release, domain) }, domain, asker);
         return answer('review');
       }
       const removing = { dataset, record: { id, slug, name }, contact, domain, reason };
       if (await restoredLately(dataset, id, asker.now)) {
-        await spend(quotas, `owner mails ${normal}`, A_DAY.mails, asker, 'Too many mails to one address today.');
-        const subject = JSON.stringify(removing satisfies Pending);
-        const token = await newLink(store, { purpose: CONFIRM, subject, now: asker.now, lasts: LASTS.confirm });
-        const url = `${base_url}/optout/confirm?token=${token}`;
-        await sendNow(parts, confirmMail(contact, { dataset, name }, url), asker.now);
+        await sendConfirmation(removing, normal, asker.now);
         return answer('confirmation_sent');
       }
       const { now, request_id } = asker;
-      await removeRecord(parts, { ...removing, who: `contact ${contact}`, request_id, now });
-      return answer('removed');
+      await spend(quotas, `removals ${dataset} ${domain}`, A_DAY.removals, asker, 'removals for this domain');
+      const brake = async (db: Parts['store']['db']) => {
+        if (await holdsOptOuts({ db }, dataset, now)) throw new Held();
+      };
+      try {
+        const unproven = { ...removing, proven: false, who: `contact ${contact}`, request_id, now };
+        await removeRecord(parts, unproven, brake);
+        return answer('removed');
+      } catch (error) {
+        if (!(error instanceof Held)) throw error;
+        await askReview(parts, { kind: 'opt_out', ...about, because: WHY_HELD }, domain, asker);
+        await noteHeld(store, dataset, now);
+        parts.onHeldOptOut(dataset);
+        return answer('review');
+      }
     },
     async removal(kind, token, now) {
       const purpose = kind === 'restore' ? RESTORE : CONFIRM;
@@ -227,7 +275,7 @@ export function optOuts(parts: Parts): OptOuts {
     async confirm(token, { now, request_id }: Asker) {
       const found = pending(await consumeLink(store, CONFIRM, token, now));
       if (!found) return null;
-      await removeRecord(parts, { ...found, who: `contact ${found.contact}`, request_id, now });
+      await removeRecord(parts, { ...found, proven: true, who: `contact ${found.contact}`, request_id, now });
       return confirmed(found);
     },
   };

@@ -6,9 +6,11 @@ import type { Release } from '../../../data/release.ts';
 import type { Mailer } from '../../../data/state/mail.ts';
 import type { Mail } from '../../../data/state/outbox.ts';
 import type { Quotas } from '../../../data/state/quotas.ts';
+import { openRequest } from '../../../data/state/requests.ts';
 import type { Store } from '../../../data/state/store.ts';
 import { ApiError } from '../../errors.ts';
 import { normalEmail } from '../emails.ts';
+import { type NetworkQuota, takeUnit } from '../network-quotas.ts';
 import { secondsToMidnight } from '../previews.ts';
 import { hostOf, isOpenToAll, mailDomain, recordsOf, speaksFor } from './business.ts';
 
@@ -18,6 +20,8 @@ export interface Parts {
   mailer: Pick<Mailer, 'send' | 'post'>;
   base_url: string;
   editing: Editing;
+  /** Called for each opt-out that waits for an operator because its dataset had too many at once. */
+  onHeldOptOut(dataset: string): void;
 }
 
 /** Sends a mail without which there is no going on; `unavailable` where no server takes it. */
@@ -27,14 +31,51 @@ export async function sendNow({ mailer }: Pick<Parts, 'mailer'>, mail: Mail, now
   });
 }
 
-/** A day: attempts from one network address, deeds for one domain, mails to one address. */
-export const A_DAY = { attempts: 40, domain: 20, mails: 10 };
+/** Requests about records from one network a day. */
+const ATTEMPTS: NetworkQuota = { name: 'owners', address: 40, blocks: { 48: 120 } };
+
+/**
+ * A day, for one domain in one dataset: requests from one network address, removals at once, and requests that an operator has to look at. The last two
+ * count what took effect, so that requests from elsewhere do not keep the owner from asking.
+ */
+export const A_DAY = { asked: 20, removals: 20, reviews: 200 };
 
 /** Counts one of so many a day; `rate_limited` beyond. */
-export async function spend(quotas: Quotas, name: string, quota: number, asker: Asker, message: string): Promise<void> {
+export async function spend(quotas: Quotas, name: string, quota: number, asker: Asker, matter: string): Promise<void> {
   const now = new Date(asker.now);
-  if ((await quotas.take({ name, quota }, 1, now)) > 0) return;
-  throw new ApiError('rate_limited', message, { retry_after_seconds: secondsToMidnight(now) });
+  if ((await quotas.take({ name, quota }, 1, now)) === 0) throw tooMany(`${quota} ${matter}`, now);
+}
+
+const tooMany = (what: string, now: Date) =>
+  new ApiError('rate_limited', `More than ${what} today. Try again after midnight UTC.`, {
+    retry_after_seconds: secondsToMidnight(now),
+  });
+
+/** Counts a request about a domain for the address it came from: one network cannot use up what another may ask. */
+export async function spendAsked(
+  quotas: Quotas,
+  matter: 'claims' | 'opt-outs',
+  of: string,
+  asker: Asker,
+): Promise<void> {
+  await spend(
+    quotas,
+    `${matter} ${of} ${asker.address}`,
+    A_DAY.asked,
+    asker,
+    `${matter} of this domain from your address`,
+  );
+}
+
+/** Puts a request before the operators; a domain's share of the list is bounded. */
+export async function askReview(
+  { store, quotas }: Pick<Parts, 'store' | 'quotas'>,
+  request: Parameters<typeof openRequest>[1],
+  domain: string,
+  asker: Asker,
+): Promise<void> {
+  await spend(quotas, `reviews ${request.dataset} ${domain}`, A_DAY.reviews, asker, 'requests about this domain');
+  await openRequest(store, request, asker.now);
 }
 
 /** The record of an id or slug; `unknown_entity`. */
@@ -63,8 +104,9 @@ export async function readAsked(
 ): Promise<{ record: StoredRecord; domain: string; normal: string }> {
   const record = await recordNamed(release, asked.entity_id);
   const { domain, normal } = readEmail(asked.email, asked.member);
-  const message = 'Too many requests about records from one address today.';
-  await spend(quotas, `owners ${asker.address}`, A_DAY.attempts, asker, message);
+  const now = new Date(asker.now);
+  const used = await takeUnit(quotas, ATTEMPTS, asker.address, now);
+  if (used !== null) throw tooMany(`${used.quota} requests about records from ${used.block}`, now);
   return { record, domain, normal };
 }
 

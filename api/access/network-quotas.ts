@@ -1,0 +1,37 @@
+// Daily quotas by network address. One IPv6 customer holds a /64, often a /56 or /48, so wider blocks have quotas of their own.
+import type { Quotas } from '../../data/state/quotas.ts';
+import { networkBlock } from './address.ts';
+
+/** Units a day: for one address (an IPv4 address or an IPv6 /64), and for the IPv6 blocks around it. */
+export interface NetworkQuota {
+  name: string;
+  address: number;
+  /** By prefix length. */
+  blocks: Readonly<Partial<Record<48 | 56, number>>>;
+}
+
+/** A quota that is used up, with the block that it is for. */
+export interface UsedUp {
+  quota: number;
+  /** `192.0.2.7` or `2001:db8:1::/48`. */
+  block: string;
+}
+
+/** Takes one unit from the quota of an address, as access/address.ts counts it, and of its blocks, the narrowest first; null: there was one in each. */
+export async function takeUnit(
+  quotas: Quotas,
+  given: NetworkQuota,
+  address: string,
+  now: Date,
+): Promise<UsedUp | null> {
+  const { name, blocks } = given;
+  const levels: UsedUp[] = [{ block: address, quota: given.address }];
+  for (const bits of [56, 48] as const) {
+    const quota = blocks[bits];
+    const block = quota === undefined ? null : networkBlock(address, bits);
+    if (quota !== undefined && block !== null) levels.push({ block, quota });
+  }
+  for (const level of levels)
+    if ((await quotas.take({ name: `${name} ${level.block}`, quota: level.quota }, 1, now)) === 0) return level;
+  return null;
+}
