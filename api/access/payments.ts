@@ -21,9 +21,11 @@ export interface Charge {
 export interface Attached {
   /** The PaymentPayload as it came; undefined: none, but an earlier one may be kept under `secret`. */
   payment: unknown;
-  /** Stands for the caller's Idempotency-Key; null without one. */
+  /** Stands for an Idempotency-Key that only this caller has; null without one. */
   secret: string | null;
-  /** Whose answer it is, where a credential came along. */
+  /** The Idempotency-Key as sent; null without one. */
+  name: string | null;
+  /** Whose answer it is: the id of an API key, or `anonymous`. */
   owner: string;
   /** What makes two calls the same. */
   request: string;
@@ -75,6 +77,8 @@ export interface Quote {
 export interface Payments {
   /** What this call costs this caller and the ways to pay that are open to them. */
   quote(caller: Caller, charge: Charge): Quote;
+  /** Throws the 402 of a caller who cannot pay the price now; nothing is put aside. Absent: everybody can. */
+  afford?: (caller: Caller, charge: Charge) => Promise<void>;
   /** Puts the price aside, or throws the 402 that says how to pay. */
   reserve(caller: Caller, charge: Charge, attached: Attached | null): Promise<Reservation>;
   /** Whether a payment is kept under this secret; absent where x402 is not offered. */

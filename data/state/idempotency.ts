@@ -6,14 +6,17 @@ import type { KeptAnswer } from './writer-jobs.ts';
 
 /** How long an answer is repeated. */
 const KEPT = 24 * 3_600_000;
-/** After this a run without an answer is taken for dead: no run may take that long, and a charge keeps its answer with it. */
-const DEAD = 120_000;
+/** Milliseconds that a claim lasts unless its request renews it: what a client waits at most after a crash. */
+export const CLAIM_LEASE = 15_000;
 
-/** `claimed`: run it. `kept`: repeat it. `running`: another is at it. `other`: the key was used for another request. */
+/**
+ * `claimed`: run it. `kept`: repeat it. `running`: another request holds the claim, until `leased_until` (milliseconds since
+ * 1970) unless it renews it. `other`: the key was used for another request.
+ */
 export type Claim =
   | { state: 'claimed'; claim: number }
   | { state: 'kept'; text: string }
-  | { state: 'running' }
+  | { state: 'running'; leased_until: number }
   | { state: 'other' };
 
 /** Claims a key for a request (a hash of it). One caller gets the claim, whoever else asks at the same moment. */
@@ -24,11 +27,12 @@ export async function claimRequest(
   request: string,
   now: number,
 ): Promise<Claim> {
-  const row = { key_id: owner, idempotency_key, request, answer: null, records: '', created_at: now };
+  const leased_until = now + CLAIM_LEASE;
+  const row = { key_id: owner, idempotency_key, request, answer: null, records: '', created_at: now, leased_until };
   const free = (e: ExpressionBuilder<Tables, 'idempotency'>) =>
     e.or([
       e('idempotency.created_at', '<', now - KEPT),
-      e.and([e('idempotency.answer', 'is', null), e('idempotency.created_at', '<', now - DEAD)]),
+      e.and([e('idempotency.answer', 'is', null), e('idempotency.leased_until', '<', now)]),
     ]);
   const mine = await store.db
     .insertInto('idempotency')
@@ -36,7 +40,7 @@ export async function claimRequest(
     .onConflict((c) =>
       c
         .columns(['key_id', 'idempotency_key'])
-        .doUpdateSet({ request, answer: null, records: '', created_at: now })
+        .doUpdateSet({ request, answer: null, records: '', created_at: now, leased_until })
         .where((e) => free(e as unknown as ExpressionBuilder<Tables, 'idempotency'>)),
     )
     .returning('created_at')
@@ -44,13 +48,32 @@ export async function claimRequest(
   if (mine) return { state: 'claimed', claim: now };
   const found = await store.db
     .selectFrom('idempotency')
-    .select(['request', 'answer'])
+    .select(['request', 'answer', 'leased_until'])
     .where('key_id', '=', owner)
     .where('idempotency_key', '=', idempotency_key)
     .executeTakeFirst();
-  if (!found) return { state: 'running' };
+  if (!found) return { state: 'running', leased_until };
   if (found.request !== request) return { state: 'other' };
-  return found.answer === null ? { state: 'running' } : { state: 'kept', text: found.answer };
+  const { answer } = found;
+  return answer === null ? { state: 'running', leased_until: found.leased_until } : { state: 'kept', text: answer };
+}
+
+/** Renews the lease of a claim whose request still runs. */
+export async function renewClaim(
+  store: Store,
+  owner: string,
+  idempotency_key: string,
+  claim: number,
+  now: number,
+): Promise<void> {
+  await store.db
+    .updateTable('idempotency')
+    .set({ leased_until: now + CLAIM_LEASE })
+    .where('key_id', '=', owner)
+    .where('idempotency_key', '=', idempotency_key)
+    .where('created_at', '=', claim)
+    .where('answer', 'is', null)
+    .execute();
 }
 
 /** Keeps an answer that cost nothing; one that was charged is kept by the charge itself. */

@@ -32,6 +32,8 @@ export interface PaymentTable {
   answer: string | null;
   /** Records in the answer, space separated ids: an opt-out drops it. */
   records: string;
+  /** Why the facilitator refused to settle it, where the chain confirmed that nothing was sent; null otherwise. */
+  refused: string | null;
   /** The transaction, as far as known. */
   hash: string | null;
   /** The transfer that paid it, `<transaction>:<log index>`: one pays for one. */

@@ -31,6 +31,7 @@ export async function claimPayment(store: Store, claim: Claim, now: number): Pro
     look_at: now + LEASE,
     answer: null,
     records: '',
+    refused: null,
     hash: null,
     transfer: null,
     created_at: now,
@@ -84,7 +85,7 @@ export async function renewLease(store: Store, row: Held, now: number): Promise<
 export async function leavePayment(
   store: Store,
   row: Held,
-  known: { look_at: number; hash?: string; secret?: null },
+  known: { look_at: number; hash?: string; secret?: null; refused?: string | null },
 ): Promise<void> {
   await held(store, row)
     .set({ leased_until: 0, ...known })

@@ -130,6 +130,32 @@ describeX402('the same payment again', {}, (stage) => {
     expect(amounts.paid).toBe(2n * PRICE);
   });
 
+  it('an Idempotency-Key that others could guess counts for its payer alone', async () => {
+    const { app, other } = stage;
+    const order = { 'Idempotency-Key': 'order-0000000001' };
+    const { payer, payerUsdt } = ROLES;
+    const first = await signed(app, SLOW, payer);
+    const amounts = await moved(stage, async () => {
+      expect((await asked(app, SLOW, first, order)).body['n']).toBe(1);
+      // A stranger with the same number, without a payment and with one that is not the payer's.
+      expect((await asked(other, SLOW, undefined, order)).told).toBe('402 payment_required');
+      const forged = await signed(app, SLOW, payer, { signer: ROLES.stranger });
+      expect((await asked(other, SLOW, forged, order)).told).toBe(`${USED.slice(0, 19)} invalid_exact_evm_signature`);
+      // The header of the first payment is public on the chain.
+      expect((await asked(other, SLOW, first, order)).told).toBe('409 payment_already_used');
+      // Another payer with the same number pays for an answer of their own, also for another request.
+      const second = await signed(app, SLOW, payerUsdt, { token: 'usdt' });
+      expect((await asked(other, SLOW, second, order)).body['n']).toBe(2);
+      // The payer signs anew, as the stock client does: the first answer again, and no second charge.
+      const lost = await stockBuyer(fetchOf(other), payer)(BASE + SLOW, { headers: order });
+      const { n } = (await lost.json()) as { n: number };
+      expect([lost.status, n, lost.headers.get('idempotency-replayed')]).toEqual([200, 1, 'true']);
+      const anew = await signed(app, `${SLOW}?other=1`, payer);
+      expect((await asked(app, `${SLOW}?other=1`, anew, order)).told).toBe('409 idempotency_conflict');
+    });
+    expect([amounts, stage.runs]).toEqual([ONE, 2]);
+  });
+
   it('two payments under one Idempotency-Key at once: one is taken', async () => {
     const { app, other } = stage;
     const once = named();

@@ -111,6 +111,24 @@ describeX402('a payment that will not do', {}, (stage) => {
     expect(await stage.app.state.db.selectFrom('payments').select('id').execute()).toEqual([]);
   });
 
+  it.each([
+    ['expired 10 s ago', { validBefore: soon(-10) }, 'invalid_exact_evm_payload_authorization_valid_before'],
+    ['not valid before 2,000 s', { validAfter: soon(2_000) }, 'invalid_exact_evm_payload_authorization_valid_after'],
+  ] as const)('a facilitator that agrees to everything: %s', async (_name, twist, reason) => {
+    const { app, facilitator } = stage;
+    facilitator.between = async (task, { paymentPayload }) => {
+      const payer = (paymentPayload.payload as { authorization: { from: string } }).authorization.from;
+      const network = 'eip155:8453';
+      return task === 'verify'
+        ? { isValid: true, payer }
+        : { success: true, payer, network, transaction: `0x${'ab'.repeat(32)}` };
+    };
+    const before = { ...facilitator.count };
+    const { told } = await asked(app, SLOW, await signed(app, SLOW, payer, twist));
+    expect([told, stage.runs]).toEqual([`${INVALID} ${reason}`, 0]);
+    expect(facilitator.count).toEqual(before);
+  });
+
   it('one record paid, three asked', async () => {
     const { app } = stage;
     const batch = '/v1/tools/entities/batch?ids=record-1,record-2,record-3';

@@ -32,14 +32,15 @@ export const SLOW = '/v1/tools/slow';
 export const RECORD = '/v1/tools/entities/record-1';
 export { BASE, ROLES };
 
+const { validators: _, ...untagged } = entity_get;
+
 /** An operation at the price of a record that waits for the test. */
 const slowOn = (stage: Stage): Operation => ({
-  ...entity_get,
+  ...untagged,
   name: 'slow',
   entity: false,
   route: { method: 'GET', path: '/v1/:ds/slow' },
   parse: (raw) => raw,
-  version: async () => undefined,
   markdown: () => '# slow',
   run: async (_input, ctx) => {
     stage.runs += 1;

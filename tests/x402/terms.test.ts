@@ -92,6 +92,7 @@ describe('where x402 is not offered', () => {
     for (const path of ['/.well-known/x402.json', '/.well-known/x402']) {
       const document = await app.json(path);
       expect(document.body).toMatchObject({ resources: [], error: expect.stringMatching(/not offered/) });
+      expect(JSON.stringify(document.body)).not.toMatch(/USDC|eip155|Idempotency-Key/);
     }
     // A payment that nobody asked for changes nothing: previews stay free.
     const preview = await app.json('/v1/tools/entities?limit=2', {

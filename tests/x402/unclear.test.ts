@@ -217,8 +217,14 @@ describeX402(
       ]);
       stage.during = async () => {};
       expect((await asked(app, SLOW, await signed(app, SLOW), once)).body).toMatchObject({ n: 2 });
-      // The first, sent again, does not run again: it is tried, and stays unclear until it has run out.
-      expect((await asked(app, SLOW, payment)).told).toBe(UNCLEAR);
+      // The first, sent again, does not run again. Its refusal is as final as before, until the payer can pay.
+      const repeated = await asked(app, SLOW, payment);
+      expect([repeated.told, repeated.body['is_retriable']]).toEqual([refused.told, false]);
+      const receipt = Buffer.from(repeated.headers.get('payment-response') ?? '', 'base64').toString();
+      expect(JSON.parse(receipt)).toMatchObject({ success: false, transaction: '' });
+      await chain.mint('usdc', ROLES.poor, PRICE);
+      expect((await asked(app, SLOW, payment)).body).toMatchObject({ n: 1 });
+      expect((await asked(app, SLOW, payment)).told).toBe('409 payment_already_used');
       expect(stage.runs).toBe(2);
     });
 

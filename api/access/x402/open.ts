@@ -57,7 +57,7 @@ export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts)
   const front = (credits: Payments): Payments => {
     const paywall = openPaywall({ ...settling, repeats, prices, quote: credits.quote, log });
     return {
-      quote: credits.quote,
+      ...credits,
       waiting: paywall.waiting,
       async reserve(caller, charge, attached) {
         try {

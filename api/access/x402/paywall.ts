@@ -12,12 +12,12 @@ import { eur } from '../../../packs/money.ts';
 import { ApiError } from '../../errors.ts';
 import type { Caller } from '../caller.ts';
 import type { Attached, Charge, Payments, Reservation, Stored } from '../payments.ts';
-import { isKept, type Repeats, readWritten, secretKey } from '../repeats.ts';
+import { isKept, isSecret, type Repeats, readWritten, secretKey } from '../repeats.ts';
 import { keepLease } from './lease.ts';
 import type { Prices } from './prices.ts';
 import { delivered, inProgress, invalid, receiptHeader, removed, unverified } from './refusals.ts';
 import { conclude, lookAt, type Settling, settleOpen, transferOf } from './settle.ts';
-import { checkTransfer, PaymentFault, readPayment, type SignedPayment } from './signed.ts';
+import { checkTransfer, checkWindow, PaymentFault, readPayment, type SignedPayment } from './signed.ts';
 
 interface Parts extends Settling {
   repeats: Repeats;
@@ -106,7 +106,9 @@ export function openPaywall(parts: Parts): Paywall {
         return null;
       }
       if (found.state === 'unused') {
-        const finish = () => settleOpen(parts, held, true, signal, refuse).finally(lease.end);
+        // After a refusal nothing is on its way to the chain, so a further refusal is as final as the first.
+        const sent = held.refused === null;
+        const finish = () => settleOpen(parts, held, sent, signal, refuse).finally(lease.end);
         return handOut(sale, held, finish, async () => lease.end());
       }
       const settled = await conclude(parts, held, found, held.hash, signal, refuse);
@@ -123,6 +125,20 @@ export function openPaywall(parts: Parts): Paywall {
     }
   }
 
+  /** Asks the facilitator whether a payment is good now; throws the refusal of one that is not. */
+  async function verified(sale: Sale, { payload, transfer }: SignedPayment, asked: SignedPayment['accepted']) {
+    let fault: string | null;
+    try {
+      checkWindow(transfer, now());
+      fault = await parts.facilitator.verify(payload, asked);
+    } catch (error) {
+      if (error instanceof PaymentFault) throw sale.refuse(error.reason, error.message);
+      parts.log(`x402: the facilitator does not verify: ${(error as Error).message.slice(0, 200)}`);
+      throw unverified();
+    }
+    if (fault !== null) throw sale.refuse(fault, 'the payment is not valid.');
+  }
+
   /** A payment seen for the first time: its row is ours. Checks it, and lets the call run. */
   async function check(sale: Sale, row: Payment, signed: SignedPayment): Promise<Reservation> {
     const lease = keepLease(store, row, parts.now);
@@ -130,18 +146,11 @@ export function openPaywall(parts: Parts): Paywall {
       lease.end();
       await dropPayment(store, row);
     };
-    const { payload } = signed;
-    let fault: string | null;
     try {
-      fault = await parts.facilitator.verify(payload, JSON.parse(row.requirements) as SignedPayment['accepted']);
+      await verified(sale, signed, JSON.parse(row.requirements) as SignedPayment['accepted']);
     } catch (error) {
       await drop();
-      parts.log(`x402: the facilitator does not verify: ${(error as Error).message.slice(0, 200)}`);
-      throw unverified();
-    }
-    if (fault !== null) {
-      await drop();
-      throw sale.refuse(fault, 'the payment is not valid.');
+      throw error;
     }
     const refuse = (reason: string) => sale.refuse(reason, 'it was not settled.', signed.transfer.from);
     return {
@@ -183,8 +192,8 @@ export function openPaywall(parts: Parts): Paywall {
   async function claim(sale: Sale): Promise<Reservation> {
     const [signed, asked] = await meets(sale);
     const { charge, attached } = sale;
-    const { request, owner } = attached;
-    const secret = attached.secret ?? (signed.identifier === null ? null : secretKey(owner, signed.identifier));
+    const { request } = attached;
+    const { secret, byPayer } = nameOf(attached, signed);
     const { micros, operation, dataset, request_id } = charge;
     const wanted = {
       ...{ id: signed.id, request, proof: signed.proof, secret, micros, operation, dataset, request_id },
@@ -200,8 +209,11 @@ export function openPaywall(parts: Parts): Paywall {
         throw sale.refuse('payment_already_used', 'this payment was used for another call.');
       const same = other ?? (secret === null ? null : await findPayment(store, { secret }));
       if (same === null) continue;
+      // A new signature proves that the caller is the payer. The settled payment proves nothing: it is public on the chain.
+      const anew = same.id !== signed.id;
+      if (byPayer && anew) await verified(sale, signed, asked);
       if (same.request !== request) throw conflict();
-      const found = await resume(sale, same, secret !== null && same.secret === secret);
+      const found = await resume(sale, same, secret !== null && same.secret === secret && (anew || !byPayer));
       if (found !== null) return found;
     }
     throw inProgress();
@@ -226,6 +238,18 @@ export function openPaywall(parts: Parts): Paywall {
       return payment === undefined ? null : claim(sale);
     },
   };
+}
+
+/**
+ * The name under which a payment's answer is found again: the Idempotency-Key, or the payment-identifier of the payment. One
+ * that others could guess counts for its payer alone (`byPayer`), so that two clients which number their orders never meet.
+ */
+function nameOf({ secret, name, owner }: Attached, { identifier, transfer }: SignedPayment) {
+  if (secret !== null) return { secret, byPayer: false };
+  const own = name ?? identifier;
+  if (own === null) return { secret, byPayer: false };
+  const byPayer = owner === 'anonymous' && !isSecret(own);
+  return { secret: secretKey(byPayer ? `payer ${transfer.from}` : owner, own), byPayer };
 }
 
 function conflict(): ApiError {

@@ -95,9 +95,9 @@ export async function conclude(
   }
   if (known.state === 'refused') {
     // Nothing was sent. The client may pay in another way under the same Idempotency-Key.
-    await leavePayment(store, row, { look_at, secret: null });
+    await leavePayment(store, row, { look_at, secret: null, refused: known.reason });
     throw refuse(known.reason);
   }
-  await leavePayment(store, row, { look_at, ...(hash === null ? {} : { hash }) });
+  await leavePayment(store, row, { look_at, refused: null, ...(hash === null ? {} : { hash }) });
   throw unclear();
 }

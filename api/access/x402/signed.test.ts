@@ -1,7 +1,7 @@
 // Payments are read strictly: whatever is not exactly one is refused, and nothing makes the reader fail otherwise.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkTransfer, PaymentFault, readPayment } from './signed.ts';
+import { checkTransfer, checkWindow, PaymentFault, readPayment } from './signed.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const soon = String(NOW / 1000 + 120);
@@ -38,7 +38,9 @@ const permit = {
 
 const reason = (sent: unknown): string => {
   try {
-    checkTransfer(readPayment(sent, NOW));
+    const payment = readPayment(sent, NOW);
+    checkTransfer(payment);
+    checkWindow(payment.transfer, NOW);
     return 'good';
   } catch (error) {
     if (error instanceof PaymentFault) return error.reason;
@@ -61,6 +63,12 @@ const authorized = (change: object) => ({
   ...good,
   payload: { signature, authorization: { ...authorization, ...change } },
 });
+
+const permitted = (change: object) => ({
+  ...permit,
+  payload: { signature, permit2Authorization: { ...permit.payload.permit2Authorization, ...change } },
+});
+const inSeconds = (seconds: number) => String(NOW / 1000 + seconds);
 
 test.each<[string, unknown, string]>([
   ['no signature', { ...good, payload: { authorization } }, 'invalid_payload'],
@@ -85,6 +93,13 @@ test.each<[string, unknown, string]>([
   ['a short nonce', authorized({ nonce: '0x0d' }), 'invalid_payload'],
   ['an address by name', authorized({ to: 'register.eth' }), 'invalid_payload'],
   ['good for ever', authorized({ validBefore: '9'.repeat(78) }), 'invalid_payload'],
+  ['expired', authorized({ validBefore: inSeconds(-10) }), 'invalid_exact_evm_payload_authorization_valid_before'],
+  ['5 s left', authorized({ validBefore: inSeconds(5) }), 'invalid_exact_evm_payload_authorization_valid_before'],
+  ['6 s left', authorized({ validBefore: inSeconds(6) }), 'good'],
+  ['valid from now', authorized({ validAfter: inSeconds(0) }), 'good'],
+  ['not yet valid', authorized({ validAfter: inSeconds(1) }), 'invalid_exact_evm_payload_authorization_valid_after'],
+  ['Permit2, expired', permitted({ deadline: inSeconds(-10) }), 'permit2_deadline_expired'],
+  ['Permit2, not yet valid', permitted({ witness: { to: TO, validAfter: inSeconds(9_999) } }), 'permit2_not_yet_valid'],
   ['another asset in Permit2', { ...permit, accepted: { ...permit.accepted, asset: FROM } }, 'permit2_token_mismatch'],
   ['Permit2 where EIP-3009 is accepted', { ...permit, accepted }, 'unsupported_payload_type'],
   ['EIP-3009 where Permit2 is accepted', { ...good, accepted: permit.accepted }, 'unsupported_payload_type'],

@@ -15,7 +15,8 @@ export interface Transfer {
   amount: bigint;
   /** 32 bytes in hex, or a decimal number for Permit2. */
   nonce: string;
-  /** Seconds since 1970 after which no chain takes it. */
+  /** Seconds since 1970: no chain takes it before `valid_after`, nor after `valid_before`. */
+  valid_after: number;
   valid_before: number;
 }
 
@@ -42,6 +43,9 @@ export class PaymentFault extends Error {
 
 /** Longest time a signature may be good, in seconds: nothing stays unclear for longer. */
 const LONGEST = 3_600;
+
+/** Shortest time it must still be good, in seconds: about the time of three blocks of Base, as facilitators require. */
+const SHORTEST = 6;
 
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
 const decimal = z.string().regex(/^(0|[1-9]\d{0,77})$/);
@@ -109,7 +113,7 @@ export function readPayment(sent: unknown, now: number): SignedPayment {
 
 function transferOf(signed: z.infer<typeof Signed>, asset: string): Transfer {
   if ('authorization' in signed) {
-    const { from, to, value, validBefore, nonce } = signed.authorization;
+    const { from, to, value, validAfter, validBefore, nonce } = signed.authorization;
     return {
       method: 'eip3009',
       asset,
@@ -117,6 +121,7 @@ function transferOf(signed: z.infer<typeof Signed>, asset: string): Transfer {
       to: to.toLowerCase(),
       amount: BigInt(value),
       nonce: nonce.toLowerCase(),
+      valid_after: Number(validAfter),
       valid_before: Number(validBefore),
     };
   }
@@ -128,6 +133,7 @@ function transferOf(signed: z.infer<typeof Signed>, asset: string): Transfer {
     to: witness.to.toLowerCase(),
     amount: BigInt(permitted.amount),
     nonce,
+    valid_after: Number(witness.validAfter),
     valid_before: Number(deadline),
   };
 }
@@ -149,4 +155,29 @@ export function checkTransfer({ transfer, accepted }: SignedPayment): void {
       permit ? 'permit2_amount_mismatch' : 'invalid_exact_evm_payload_authorization_value_mismatch',
       'another amount',
     );
+}
+
+/** Reasons for a payment that is too early or too late, in the protocol's words. */
+const WINDOW_REASONS = {
+  eip3009: {
+    early: 'invalid_exact_evm_payload_authorization_valid_after',
+    late: 'invalid_exact_evm_payload_authorization_valid_before',
+  },
+  permit2: { early: 'permit2_not_yet_valid', late: 'permit2_deadline_expired' },
+} as const;
+
+/**
+ * Checks that a payment can be settled now, before the facilitator is asked. `now` in milliseconds since 1970. Throws
+ * PaymentFault. Without this check, a facilitator that ignores these times releases an answer that cannot be settled.
+ */
+export function checkWindow({ method, valid_after, valid_before }: Transfer, now: number): void {
+  const seconds = Math.floor(now / 1000);
+  const reasons = WINDOW_REASONS[method];
+  if (valid_after > seconds)
+    throw new PaymentFault(
+      reasons.early,
+      `The payment is valid only in ${valid_after - seconds} s; sign one that is valid now.`,
+    );
+  if (valid_before < seconds + SHORTEST)
+    throw new PaymentFault(reasons.late, `The payment must be valid for at least ${SHORTEST} s more; sign a new one.`);
 }
