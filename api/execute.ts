@@ -1,8 +1,8 @@
 // The one gate: every call of every channel passes these steps, in the order of contract section 3.
 
-import { type Caller, mayBulk, refusal } from './access/caller.ts';
+import { type Caller, mayBulk, operatorKeyInUrl, refusal } from './access/caller.ts';
 import { type Bucket, limitHeaders } from './access/limits.ts';
-import { paymentError } from './access/payments.ts';
+import { paymentError, told } from './access/payments.ts';
 import {
   checkedKey,
   recordsIn,
@@ -16,8 +16,10 @@ import { CallContext } from './context.ts';
 import { ApiError, FOR_OPERATORS, toApiError } from './errors.ts';
 import type { Call, Gate, Release, Repeatable, Visitor } from './gate.ts';
 import { type Context, type Operation, type Result, TABULAR } from './operation.ts';
-import { chargeOf, ownerOf, type Purse, paysByX402, reserve, sold, unpaid } from './purse.ts';
+import { parseInput } from './parse-input.ts';
+import { affordable, chargeOf, isPriced, ownerOf, type Purse, paysByX402, reserve, sold, unpaid } from './purse.ts';
 
+export { operatorKeyInUrl } from './access/caller.ts';
 export {
   type Call,
   type Gate,
@@ -31,28 +33,38 @@ export {
 type Present<T> = (result: Result<unknown>, ctx: Context, operation: Operation) => Promise<T> | T;
 
 export type Outcome<T> =
-  | { kind: 'unchanged'; version: string; caller: Caller; done(): void }
-  | { kind: 'answer'; answer: T; caller: Caller; done(): void };
+  | { kind: 'unchanged'; caller: Caller; done(): void }
+  /** HEAD of a paid operation: the call is in order, and did not run. */
+  | { kind: 'not_run'; caller: Caller; done(): void }
+  | { kind: 'answer'; answer: T; caller: Caller; priced: boolean; done(): void };
 
 /**
  * Identify and limit: what every request passes, also one that leads nowhere. A credential that stands for nothing spends
  * the address's bucket and is 401; past the bucket anything is 429. Operators are neither limited nor charged. With
- * `keysOnly` an access token stands for nothing: it may spend from a key, and never manage it.
+ * `keysOnly` an access token stands for nothing: it may spend from a key, and never manage it. A request with several
+ * messages counts as so many `calls`. An operator's key in a URL is refused: URLs end up in histories and in logs of others.
  */
-export async function admit(gate: Gate, visitor: Visitor, bucket: Bucket, keysOnly = false): Promise<Caller> {
+export async function admit(
+  gate: Gate,
+  visitor: Visitor,
+  bucket: Bucket,
+  keysOnly = false,
+  calls = 1,
+): Promise<Caller> {
   const { credential, address } = visitor;
   const found: Caller | null = credential === null ? { kind: 'anonymous' } : await gate.identify(credential);
-  const caller = keysOnly && found?.kind === 'key' && found.grant ? null : found;
+  const exposed = found?.kind === 'admin' && credential?.via === 'api_key';
+  const caller = exposed || (keysOnly && found?.kind === 'key' && found.grant) ? null : found;
   if (caller?.kind === 'admin') return caller;
   const who = caller?.kind === 'key' ? `key ${caller.id}` : `ip ${address}`;
-  const standing = await gate.limits.spend(bucket, who, caller?.kind === 'key' ? caller.plan : undefined);
+  const standing = await gate.limits.spend(bucket, who, caller?.kind === 'key' ? caller.plan : undefined, calls);
   if (standing === null) return caller ?? { kind: 'anonymous' };
   Object.assign(visitor.headers, limitHeaders(standing, gate.now()));
   if (!standing.allowed) {
     const message = `More than ${standing.limit} ${bucket} calls in a minute; try again in ${standing.reset} s.`;
     throw new ApiError('rate_limited', message, { retry_after_seconds: standing.reset });
   }
-  if (caller === null) throw refusal(credential!);
+  if (caller === null) throw exposed ? operatorKeyInUrl() : refusal(credential!);
   return caller;
 }
 
@@ -66,43 +78,61 @@ export async function execute<T>(
   present: Present<T>,
   repeatable?: Repeatable<T>,
 ): Promise<Outcome<T>> {
-  const began = performance.now();
+  const label: CallLabel = { began: performance.now(), dataset: '' };
   try {
-    const outcome = await pass(gate, call, present, repeatable);
-    tell(gate, call, began, outcome.kind === 'unchanged' ? 'unchanged' : 'ok');
+    const outcome = await pass(gate, call, label, present, repeatable);
+    countCall(gate, call, label, outcome.kind === 'unchanged' ? 'unchanged' : 'ok');
     return outcome;
   } catch (error) {
-    tell(gate, call, began, toApiError(error).code);
+    countCall(gate, call, label, toApiError(error).code);
     throw error;
   }
 }
 
-function tell(
+/** `dataset` comes from the leased release, never from the request: a caller could send any number of names. */
+interface CallLabel {
+  began: number;
+  dataset: string;
+}
+
+function countCall(
   gate: Gate,
-  { operation, channel = 'rest', dataset, headers }: Call,
-  began: number,
+  { operation, channel = 'rest', headers }: Call,
+  { began, dataset }: CallLabel,
   outcome: string,
 ): void {
   const eur = outcome === 'ok' && !headers['Idempotency-Replayed'] ? Number(headers['X-Charge-EUR'] ?? 0) : 0;
   const seconds = (performance.now() - began) / 1000;
-  gate.seen?.({ operation: operation.name, channel, dataset: dataset ?? '', outcome, seconds, eur });
+  gate.seen?.({ operation: operation.name, channel, dataset, outcome, seconds, eur });
 }
 
-async function pass<T>(gate: Gate, call: Call, present: Present<T>, repeatable?: Repeatable<T>): Promise<Outcome<T>> {
+async function pass<T>(
+  gate: Gate,
+  call: Call,
+  label: CallLabel,
+  present: Present<T>,
+  repeatable?: Repeatable<T>,
+): Promise<Outcome<T>> {
   const { operation } = call;
   const bucket = operation.access === 'paid' || operation.access === 'plan' ? 'paid' : 'free';
   const caller = await admit(gate, call, bucket, operation.group === 'account' && operation.tokens !== true);
   const leases = await gate.lease(call.dataset);
   try {
+    label.dataset = leases.release?.pack.id ?? '';
     if (leases.release) call.headers['X-Dataset-Version'] = leases.release.manifest.release;
     const paying = repeatable !== undefined && (await paysByX402(gate, call, caller, leases.release));
     const ctx: Context = new CallContext(gate, call, caller, leases, caller.kind !== 'anonymous' || paying);
-    const version = await operation.version?.(call.raw, ctx);
-    // Who can tell the version of a record has found it, or has thrown `unknown_entity`.
-    if (version === undefined) await exists(call, ctx);
-    else if (call.unchanged?.(version, ctx)) return { kind: 'unchanged', version, caller, done: leases.done };
-    const answer = await settle(gate, call, caller, ctx, present, repeatable);
-    return { kind: 'answer', answer, caller, done: leases.done };
+    const validators = await operation.validators?.(call.raw, ctx);
+    // Whoever knows the version of a record has found it, or has thrown `unknown_entity`.
+    if (validators === undefined) await exists(call, ctx);
+    else if (call.unchanged?.(validators, ctx)) return { kind: 'unchanged', caller, done: leases.done };
+    const input = await permitted(gate, call, caller, ctx);
+    if (call.head && ctx.priced) {
+      await affordable(gate, call, caller, ctx, input);
+      return { kind: 'not_run', caller, done: leases.done };
+    }
+    const answer = await settle(gate, call, caller, ctx, input, present, repeatable);
+    return { kind: 'answer', answer, caller, priced: ctx.priced === true, done: leases.done };
   } catch (error) {
     leases.done();
     throw error;
@@ -117,15 +147,8 @@ async function exists({ operation, entity }: Call, ctx: Context): Promise<void> 
     throw new ApiError('unknown_entity', 'This dataset has no such record.');
 }
 
-/** From the first question of money to the answer: ask payment, parse, permit, reserve, run, commit. */
-async function settle<T>(
-  gate: Gate,
-  call: Call,
-  caller: Caller,
-  ctx: Context,
-  present: Present<T>,
-  repeatable: Repeatable<T> | undefined,
-): Promise<T> {
+/** The parsed input of a call that is in order, up to its payment: 401, 402, 400, 422 and 403 are thrown here. */
+async function permitted(gate: Gate, call: Call, caller: Caller, ctx: Context): Promise<unknown> {
   const { operation } = call;
   const anonymous = caller.kind === 'anonymous';
   if (anonymous && (operation.access === 'key' || operation.access === 'admin'))
@@ -137,14 +160,32 @@ async function settle<T>(
   if (unseen && sold(operation, ctx.release) && !operation.previews) throw unpaid(gate, call, caller, ctx);
   if (call.misread) throw call.misread;
   if (call.body) ctx.body = await call.body();
-  const input = operation.parse(call.raw, ctx);
+  const input = parseInput(operation, call.raw, ctx);
   permit(call, caller);
+  ctx.priced = isPriced(operation, input, ctx);
   const hidden = unseen ? nonPublic(operation, input, ctx.release) : undefined;
   if (hidden !== undefined) {
-    const message = `${hidden} is not a public attribute: naming it in fields, sort or a filter takes an API key.`;
-    throw paymentError('payment_required', message, gate.payments.quote(caller, chargeOf(call, ctx, input)));
+    const charge = chargeOf(call, ctx, input);
+    const message = `${hidden} is not a public attribute: a call that names it costs ${told(charge.micros)}.`;
+    throw paymentError('payment_required', message, gate.payments.quote(caller, charge));
   }
-  if (!repeatable || call.head || operation.access === 'free') return paid(gate, call, caller, ctx, input, present);
+  return input;
+}
+
+/** From the first question of money to the answer: reserve, run, commit. */
+async function settle<T>(
+  gate: Gate,
+  call: Call,
+  caller: Caller,
+  ctx: Context,
+  input: unknown,
+  present: Present<T>,
+  repeatable: Repeatable<T> | undefined,
+): Promise<T> {
+  const free = call.operation.access === 'free' && !ctx.priced;
+  if (!repeatable || call.head || free) return paid(gate, call, caller, ctx, input, present);
+  const anonymous = caller.kind === 'anonymous';
+  const unseen = ctx.visibility === 'public';
   const request = () => requestOf(call, ctx);
   const key = unseen || call.idempotency_key === undefined ? undefined : checkedKey(call.idempotency_key);
   // Who has no account repeats by the payment itself (access/x402).
@@ -161,6 +202,8 @@ async function settle<T>(
   } catch (error) {
     await turn.drop();
     throw error;
+  } finally {
+    turn.end();
   }
 }
 
@@ -203,12 +246,17 @@ async function paid<T>(
     if (keeper && (keeper.turn || purse.writes)) {
       const head = { micros: purse.micros, release: call.headers['X-Dataset-Version'] ?? null };
       kept = written(head, await keeper.repeatable.keep(answer), recordsIn(result.json ?? result.body));
-      kept = keeper.turn?.kept(kept) ?? kept;
+      kept = (await keeper.turn?.kept(kept)) ?? kept;
     }
     if (hungUp(call)) throw new ApiError('internal', 'The client hung up.');
   } catch (error) {
     await purse.release();
     throw error;
+  }
+  if (result.uncharged) {
+    await purse.release();
+    await keeper?.turn?.drop();
+    return answer;
   }
   Object.assign(call.headers, await purse.commit(result.records ?? 0, kept));
   return answer;
@@ -219,7 +267,8 @@ const hungUp = (call: Call): boolean => call.gone?.() ?? call.signal.aborted;
 /** Sends what was written down for the same payment before. */
 async function again<T>({ headers }: Call, purse: Purse, { repeatable, turn }: Keeper<T>): Promise<T> {
   const { head, text, written } = purse.stored!;
-  Object.assign(headers, await purse.commit(0, turn?.kept(written) ?? written), repeatedHeaders(head, undefined));
+  const kept = (await turn?.kept(written)) ?? written;
+  Object.assign(headers, await purse.commit(0, kept), repeatedHeaders(head, undefined));
   return repeatable.revive(text);
 }
 

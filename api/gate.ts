@@ -3,13 +3,14 @@
 import type { Recovery } from './access/accounts.ts';
 import { clientAddress, countedAddress } from './access/address.ts';
 import { type Credential, type CredentialSources, credentialOf, type Identify } from './access/caller.ts';
+import type { EntityTags } from './access/entity-tags.ts';
 import type { Limits } from './access/limits.ts';
 import type { OwnerPages } from './access/owners/pages.ts';
 import type { Payments } from './access/payments.ts';
 import type { Previews } from './access/previews.ts';
 import type { Repeats } from './access/repeats.ts';
 import type { ApiError } from './errors.ts';
-import type { Context, Format, Operation, Result } from './operation.ts';
+import type { Context, Format, Operation, Result, Validators } from './operation.ts';
 
 export type Release = NonNullable<Context['release']>;
 /** Releases lent to one request; `done` gives them back, once. */
@@ -24,7 +25,7 @@ export interface Leases {
 export interface Seen {
   operation: string;
   channel: string;
-  /** Empty where the call was about no dataset. */
+  /** Id of the leased release's dataset; empty where no release was leased (no dataset, unknown, rate limited). */
   dataset: string;
   /** `ok`, `unchanged` (304), or the code of the error. */
   outcome: string;
@@ -46,6 +47,8 @@ export interface Gate {
   accounts: NonNullable<Context['accounts']> & Recovery;
   /** Opt-outs, claims, and the pages behind their mails; absent where nobody changes anything. */
   owners?: NonNullable<Context['owners']> & OwnerPages;
+  cursors: NonNullable<Context['cursors']>;
+  tags: EntityTags;
   /** Lends the current release of a dataset, or of all of them for null. Throws `unknown_dataset`. */
   lease(dataset: string | null): Promise<Leases>;
   operations: readonly Operation[];
@@ -94,7 +97,7 @@ export interface Call extends Visitor {
   dataset: string | null;
   entity: string | null;
   format: Format;
-  /** HEAD: the headers of the answer, never charged. */
+  /** HEAD: headers only. A paid operation does not run for it, and nothing is charged. */
   head: boolean;
   /** Reads the body of a request that may have one; throws `payload_too_large` and `validation_failed`. */
   body?: (() => Promise<unknown>) | undefined;
@@ -120,8 +123,8 @@ export interface Call extends Visitor {
   shorter?: (input: unknown, result: Result<unknown>, ctx: Context) => Promise<unknown>;
   /** What the channel itself found wrong with the parameters; told when it is validation's turn. */
   misread?: ApiError | undefined;
-  /** Whether the caller has this version already (If-None-Match); absent where a channel has no conditional requests. */
-  unchanged?: (version: string, ctx: Context) => boolean;
+  /** Whether the caller has this version already (RFC 9110 section 13); absent where a channel has no conditional requests. */
+  unchanged?: (validators: Validators, ctx: Context) => boolean;
 }
 
 /**

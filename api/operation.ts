@@ -1,6 +1,7 @@
 // The one definition of an operation; every channel is a projection of a table of these (contract section 8).
 import type { z } from 'zod';
 import type { Accounts, Asker } from '../data/accounts.ts';
+import type { Cursors } from '../data/cursor.ts';
 import type { Exports } from '../data/export.ts';
 import type { Owners } from '../data/owners.ts';
 import type { RawInput, Visibility } from '../data/plan.ts';
@@ -22,6 +23,8 @@ export interface Context {
   releases: Release[];
   /** Leases an earlier release by id while it is kept, for cursors; null when it is gone. */
   earlier: (release: string) => Promise<Release | null>;
+  /** Cursors of pages of records; absent in documents, which are written without the secret. */
+  cursors?: Cursors;
   /** `public` for an anonymous preview. */
   visibility: Visibility;
   /** Admins are not subject to facet withholding. */
@@ -42,6 +45,8 @@ export interface Context {
   format: Format;
   /** The parsed body of a POST, PUT or DELETE; undefined where there is none. */
   body?: unknown;
+  /** Whether this call has a price; set by the gate once the input is parsed. */
+  priced?: boolean;
   /** The record that the request is about, once somebody looked for it (operations/fetched.ts). */
   fetched?: Promise<Fetched>;
   /** Keys and their ledgers, and who asks for them; absent in the nightly build. */
@@ -63,16 +68,26 @@ export interface Result<R> {
   parts?: readonly Uint8Array<ArrayBuffer>[];
   /** HTTP status of success; 200 where nothing is said. */
   status?: 200 | 201 | 202;
-  /** ISO 8601, for Last-Modified. */
-  last_modified?: string;
+  /** ISO 8601, for Last-Modified, where no `validators` say it. */
+  last_modified?: string | undefined;
   /** Cursor of the next page; becomes the Link header. */
   next_cursor?: string | null;
   /** Attributes that tabular formats have columns for; absent or null: all. */
   fields?: readonly string[] | null;
   /** Records shown, for the preview quota. */
   records?: number;
+  /** Nothing was found, which public values alone decide: the answer is sent and costs nothing. */
+  uncharged?: boolean;
   /** Release the answer comes from, where a cursor led to an earlier one. */
   release?: string;
+  /** The file below DIST_DIR that the nightly build made of this body. */
+  file?: RenderedFile;
+}
+
+/** `path` is relative to DIST_DIR; the file belongs to the answer only while it was made of `release` and its overlay. */
+export interface RenderedFile {
+  path: string;
+  release: Release;
 }
 
 /** A result whose JSON exists already, in parts: nobody who sends it parses it. */
@@ -105,6 +120,22 @@ class JsonResult<R> implements Result<R> {
   }
 }
 
+/** The price of an operation that is free for most questions. */
+export interface PriceCondition<I> {
+  /** The price in words, for documents and tool descriptions. */
+  label: string;
+  /** Whether a call with this input has the price. */
+  applies: (input: I, ctx: Context) => boolean;
+}
+
+/** What changes when an answer does (RFC 9110 section 8.8). */
+export interface Validators {
+  /** Part of the ETag. */
+  version: string;
+  /** ISO 8601, for Last-Modified; absent where no moment is known after which the answer stayed the same. */
+  last_modified?: string | undefined;
+}
+
 /** How the answers of an operation are kept short where a channel may send only so much. */
 export interface Long<I, R> {
   /** The member that grows: a list, or a text. Needed where an answer may be shortened or cut. */
@@ -114,9 +145,25 @@ export interface Long<I, R> {
    * costs nothing; a free one is cut.
    */
   shorter?: (input: I, keep: number) => I;
-  /** What brings the rest: a sentence. */
+  /** Shorter forms of a free answer, each made from the one before, tried before lists lose their ends. */
+  brief?: readonly Brief<R>[];
+  /** Further lists of a free answer that lose their ends, after `part`. */
+  further?: readonly (keyof R & string)[];
+  /** What brings the rest: a sentence that names tools and arguments, since models call by name. */
   more: string;
+  /** What to do where a paid answer is refused; `more` where nothing is said. */
+  instead?: string;
 }
+
+/** A shorter form of an answer. */
+export interface Brief<R> {
+  /** What it leaves out: `histograms`. */
+  without: string;
+  of: (body: R) => object;
+}
+
+/** How an operation is called: at its address, or as a tool or skill. */
+export type CalledAs = 'address' | 'tool';
 
 export interface Operation<I = unknown, R = unknown> {
   /** Stable name: MCP tool, A2A skill, OpenAPI operationId. */
@@ -133,8 +180,16 @@ export interface Operation<I = unknown, R = unknown> {
   tokens?: true;
   /** Anonymous callers get public fields within the daily quota. */
   previews?: boolean;
-  /** Which pack price it takes and how often; absent for free operations. `free`: datasets that have nothing to sell by it. */
-  price?: { of: PricedOperation; times?: (input: I) => number; free?: (pack: Pack) => boolean };
+  /**
+   * Which pack price it takes and how often; absent for free operations. `free`: datasets that have nothing to sell by it.
+   * `condition`: of an operation with free access, the calls that have the price.
+   */
+  price?: {
+    of: PricedOperation;
+    times?: (input: I) => number;
+    free?: (pack: Pack) => boolean;
+    condition?: PriceCondition<I>;
+  };
   formats: Format[];
   /** The `format` parameter is the operation's own, and does not choose the representation. */
   own_format?: true;
@@ -148,7 +203,7 @@ export interface Operation<I = unknown, R = unknown> {
   /** Whether `{entity_id}` must exist before anything else is looked at. */
   entity?: boolean;
   /** Zod schema of the input, for a dataset or (null) for the register; unknown filters are left to `parse`. */
-  input: (pack: Pack | null) => z.ZodType;
+  input: (pack: Pack | null, as?: CalledAs) => z.ZodType;
   /**
    * Zod schema of a JSON answer, for a dataset or (null) for any; absent where no JSON is answered. Documents and tools
    * take it through `outputSchema` (formats/json-schema.ts); a test holds every answer against it.
@@ -175,10 +230,10 @@ export interface Operation<I = unknown, R = unknown> {
   /** Most records the answer may show: what a preview takes off the quota beforehand. */
   page?: (input: I) => number;
   /**
-   * Part of the ETag that changes when the answer does. Asked before any charge, for a conditional request. Without it
-   * a free answer is tagged by its bytes, and a paid one not at all.
+   * What a conditional request is compared with, read before any charge. Without it a free answer is tagged by its bytes, and a
+   * paid one not at all. Of a paid answer they are the same for every caller. Throws `unknown_entity`.
    */
-  version?: (raw: RawInput, ctx: Context) => Promise<string | undefined>;
+  validators?: (raw: RawInput, ctx: Context) => Promise<Validators>;
   run: (input: I, ctx: Context) => Promise<Result<R>>;
   markdown: (result: R, ctx: Context) => string;
   /**
@@ -194,3 +249,28 @@ export interface Operation<I = unknown, R = unknown> {
 export function operation<I, R>(definition: Operation<I, R>): Operation {
   return definition as unknown as Operation;
 }
+
+/** The parameters that an operation takes. */
+export interface Accepted {
+  names: readonly string[];
+  /** Whether every other name is a filter of the dataset. */
+  filters: boolean;
+}
+
+const accepted = new WeakMap<Operation, Accepted>();
+
+/** The parameters of an operation beside path and representation, as its input schema has them. */
+export function acceptedBy(operation: Operation): Accepted {
+  let parameters = accepted.get(operation);
+  if (parameters === undefined) {
+    const { def } = operation.input(null) as unknown as { def: { shape?: object; catchall?: unknown } };
+    parameters = {
+      names: Object.keys(def.shape ?? {}),
+      filters: def.catchall !== undefined && !isStrict(def.catchall),
+    };
+    accepted.set(operation, parameters);
+  }
+  return parameters;
+}
+
+const isStrict = (catchall: unknown): boolean => (catchall as { def?: { type?: string } }).def?.type === 'never';

@@ -3,7 +3,7 @@ import type { Caller } from './access/caller.ts';
 import { checkMaxPrice } from './access/max-price.ts';
 import { type Attached, type Charge, paymentError, type Reservation, type Stored, told } from './access/payments.ts';
 import { secondsToMidnight } from './access/previews.ts';
-import { isKept, isKey, secretKey, type Written } from './access/repeats.ts';
+import { isKept, isKey, isSecret, secretKey, type Written } from './access/repeats.ts';
 import type { ApiError } from './errors.ts';
 import type { Call, Gate, Release } from './gate.ts';
 import type { Context, Operation } from './operation.ts';
@@ -13,12 +13,21 @@ export function sold({ access, price }: Operation, release: Release | undefined)
   return access === 'paid' && !(release && price?.free?.(release.pack));
 }
 
+/** Whether this call has a price: always where the operation is sold, else where its condition applies to the input. */
+export function isPriced({ price }: Operation, input: unknown, ctx: Context): boolean {
+  return price !== undefined && (price.condition?.applies(input, ctx) ?? true);
+}
+
 /** Whose Idempotency-Keys and kept answers these are. */
 export const ownerOf = (caller: Caller): string => (caller.kind === 'key' ? caller.id : caller.kind);
 
-/** The secret under which only this caller finds a payment again; null without an Idempotency-Key. */
+/**
+ * The secret under which only this caller finds a payment again; null without an Idempotency-Key, and for one that others
+ * could guess where no credential says whose it is.
+ */
 function secretOf(caller: Caller, key: string | undefined): string | null {
-  return key === undefined || !isKey(key) ? null : secretKey(ownerOf(caller), key);
+  if (key === undefined || !isKey(key)) return null;
+  return caller.kind === 'anonymous' && !isSecret(key) ? null : secretKey(ownerOf(caller), key);
 }
 
 /**
@@ -32,10 +41,23 @@ export async function paysByX402(
   release: Release | undefined,
 ): Promise<boolean> {
   const { waiting } = gate.payments;
-  if (waiting === undefined || caller.kind !== 'anonymous' || call.head || !sold(call.operation, release)) return false;
+  const { operation } = call;
+  const payable = sold(operation, release) || operation.price?.condition !== undefined;
+  if (waiting === undefined || caller.kind !== 'anonymous' || call.head || !payable) return false;
   if (call.payment !== undefined) return true;
   const secret = secretOf(caller, call.idempotency_key);
   return secret !== null && waiting(secret);
+}
+
+/** Throws the 402 that the same call as a GET would be answered with. Nothing is put aside (contract section 3, HEAD). */
+export async function affordable(gate: Gate, call: Call, caller: Caller, ctx: Context, input: unknown): Promise<void> {
+  if (ctx.visibility === 'public' && sold(call.operation, ctx.release)) {
+    await previews(gate, call, caller, ctx, input);
+    return;
+  }
+  const charge = chargeOf(call, ctx, input);
+  checkMaxPrice(call.max_price, caller, charge, gate.payments.quote);
+  await gate.payments.afford?.(caller, charge);
 }
 
 /** What this call costs; the price of one where its parameters cannot be read. */
@@ -107,10 +129,10 @@ export async function reserve(
   input: unknown,
   request: (() => string) | null,
 ): Promise<Purse> {
-  const { operation, head } = call;
+  const { operation } = call;
   // Only an operation with previews lets a call without a credential come here unpaid.
   if (ctx.visibility === 'public' && sold(operation, ctx.release)) return previews(gate, call, caller, ctx, input);
-  const free = head || operation.price === undefined;
+  const free = ctx.priced !== true;
   const charge = chargeOf(call, ctx, input);
   if (!free) checkMaxPrice(call.max_price, caller, charge, gate.payments.quote);
   const attached = request === null || free ? null : attachedTo(call, caller, request);
@@ -130,9 +152,11 @@ export async function reserve(
 }
 
 function attachedTo(call: Call, caller: Caller, request: () => string): Attached | null {
-  const secret = secretOf(caller, call.idempotency_key);
-  if (call.payment === undefined && secret === null) return null;
-  return { payment: call.payment, secret, owner: ownerOf(caller), request: request(), signal: call.signal };
+  const { payment, idempotency_key: key, signal } = call;
+  const secret = secretOf(caller, key);
+  if (payment === undefined && secret === null) return null;
+  const name = key !== undefined && isKey(key) ? key : null;
+  return { payment, secret, name, owner: ownerOf(caller), request: request(), signal };
 }
 
 /** Records off the day's quota of somebody without a credential. */

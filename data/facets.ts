@@ -1,50 +1,49 @@
 // Facets: the commonest values of an attribute over the matching records, without giving away what is paid for.
 
-import type { Value } from '../packs/model.ts';
+import type { Pack, Value } from '../packs/model.ts';
 import { once } from './answers.ts';
 import type { FacetsInput } from './parse.ts';
 import { questionOf } from './parse-selection.ts';
-import type { Asking, Visibility } from './plan.ts';
+import type { Asking } from './plan.ts';
 import type { Release } from './release.ts';
 
-/** Values with fewer records than this are withheld when a question names what is not public (contract section 3). */
+/** Values of a non-public attribute with fewer records than this are withheld in free answers (contract section 3). */
 export const FACET_FLOOR = 5;
 
 export interface FacetsAnswer {
   by: string;
   values: { value: Value; count: number }[];
-  /** Matching records; null when it would tell too much. */
-  matched: number | null;
-  /** Matching records without `by`; null with `matched`. */
-  missing: number | null;
+  /** Matching records. */
+  matched: number;
+  /** Matching records without `by`. */
+  missing: number;
   /** How many values were withheld, when any was. */
   withheld?: number;
 }
 
 /**
- * Counts by value as it is written (a filter on it also finds other spellings that fold alike). For callers other than
- * admins the floor applies as soon as `by`, a filter or the words of `q` reach an attribute that is not public.
+ * Whether a question goes beyond the free facets: it names a non-public attribute and any filter. An exact count under such
+ * a filter tells the value of a single record, with whatever floor.
+ */
+export function exceedsFreeFacets({ names, where, words }: FacetsInput, { attributes }: Pack): boolean {
+  const hidden = attributes.some((each) => !each.public && names.includes(each.name));
+  return hidden && (where.length > 0 || words.length > 0);
+}
+
+/**
+ * Counts by value as it is written (a filter on it also finds other spellings that fold alike). The words of `q` match
+ * public text, but for admins. The floor applies to a non-public `by` without filters; with filters the call is paid.
  */
 export async function facets(
   { pack, engine }: Release,
   input: FacetsInput,
-  asking: Asking & { visibility: Visibility; admin: boolean },
+  asking: Asking & { admin: boolean },
 ): Promise<FacetsAnswer> {
   const { by, limit } = input;
-  const { visibility, admin } = asking;
-  const hidden = pack.attributes.filter((attribute) => !attribute.public);
-  const named = hidden.some(({ name }) => input.names.includes(name));
-  const worded = visibility === 'full' && input.words.length > 0 && hidden.some(({ searchable }) => searchable);
-  const floor = !admin && (named || worded) ? FACET_FLOOR : 0;
-  const plan = { where: questionOf(input, visibility), by, limit, floor };
+  const hidden = pack.attributes.some((each) => each.name === by && !each.public);
+  const floor = hidden && !asking.admin && !exceedsFreeFacets(input, pack) ? FACET_FLOOR : 0;
+  const plan = { where: questionOf(input, asking.admin ? 'full' : 'public'), by, limit, floor };
   const answer = await engine.facets(plan, asking);
   const { values, matched, missing, withheld } = answer;
-  const few = matched < floor;
-  return once(answer, 'told', () => ({
-    by,
-    values,
-    matched: few ? null : matched,
-    missing: few ? null : missing,
-    ...(withheld > 0 ? { withheld } : {}),
-  }));
+  return once(answer, 'told', () => ({ by, values, matched, missing, ...(withheld > 0 ? { withheld } : {}) }));
 }

@@ -121,3 +121,11 @@ export function refusal(credential: Credential): ApiError {
       : 'holds a key that is unknown or revoked';
   return new ApiError('invalid_key', `${where} ${why}.`);
 }
+
+/** The refusal of an operator's key that came as `api_key` (401). */
+export const operatorKeyInUrl = (): ApiError =>
+  new ApiError(
+    'invalid_key',
+    'api_key: an operator\'s key is not accepted in a URL, which ends up in histories and logs. Send it as "Authorization: Bearer <key>".',
+    { alternative_action: 'Replace the key in ADMIN_KEYS where others may have seen this URL.' },
+  );

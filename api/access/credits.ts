@@ -108,27 +108,38 @@ export function creditPayments(credits: Credits): Payments {
     release: async () => {},
   });
 
+  /** The key that pays for a call; null where nothing is charged. Throws for who has no key, and for a client past its cap. */
+  function payer(caller: Caller, charge: Charge): (Caller & { kind: 'key' }) | null {
+    if (caller.kind === 'admin' || charge.micros === 0 || !isCharged(caller)) return null;
+    if (caller.kind === 'anonymous') {
+      const message = `${charge.operation} costs ${told(charge.micros)} and this call was not paid.`;
+      throw paymentError('payment_required', message, quote(caller, charge));
+    }
+    const allowed = caller.grant?.left ?? null;
+    if (allowed !== null && allowed < charge.micros) throw capped(caller, charge, allowed);
+    return caller;
+  }
+
   return {
     quote,
+    async afford(caller, charge) {
+      const key = payer(caller, charge);
+      if (key === null) return;
+      const left = await credits.lookup.balance(key.id);
+      if (left < charge.micros) throw short(caller, charge, left);
+    },
     async reserve(caller, charge) {
-      if (caller.kind === 'admin') return free('admin');
-      if (caller.kind === 'anonymous') {
-        if (charge.micros === 0) return free('');
-        const message = `${charge.operation} costs ${told(charge.micros)} and this call was not paid.`;
-        throw paymentError('payment_required', message, quote(caller, charge));
-      }
-      if (charge.micros === 0 || !isCharged(caller)) return free(caller.id);
-      const allowed = caller.grant?.left ?? null;
-      if (allowed !== null && allowed < charge.micros) throw capped(caller, charge, allowed);
-      const left = await hold(caller.id, caller.balance, charge.micros);
+      const key = payer(caller, charge);
+      if (key === null) return free(caller.kind === 'key' ? caller.id : caller.kind === 'admin' ? 'admin' : '');
+      const left = await hold(key.id, key.balance, charge.micros);
       if (left !== null) throw short(caller, charge, left);
       let open = true;
       const end = () => {
-        if (open) settle(caller.id, charge.micros);
+        if (open) settle(key.id, charge.micros);
         open = false;
       };
       return {
-        commit: (kept) => take(caller, charge, isKept(kept) ? kept : undefined).finally(end),
+        commit: (kept) => take(key, charge, isKept(kept) ? kept : undefined).finally(end),
         release: async () => end(),
       };
     },

@@ -4,7 +4,7 @@ import { DataError } from '../../data/errors.ts';
 import { type Release, releaseTag } from '../../data/release.ts';
 import { datasetAttribution, licenseText } from '../../packs/links.ts';
 import type { Pack } from '../../packs/model.ts';
-import type { Context } from '../operation.ts';
+import type { Context, Validators } from '../operation.ts';
 
 /** Top-level members of every JSON object under `/v1` (contract section 2). */
 export interface About {
@@ -49,4 +49,15 @@ export function packVersion(pack: Pack): string {
 export async function releaseVersion(_raw: unknown, ctx: Context): Promise<string> {
   const release = releaseOf(ctx);
   return `${releaseTag(release)} ${packVersion(release.pack)}`;
+}
+
+/** When the release was made; unknown while an edit lies over it that it does not hold. */
+export function releaseTime(release: Release): string | undefined {
+  const { release: id, created_at } = release.manifest;
+  return releaseTag(release) === id ? created_at : undefined;
+}
+
+/** Validators of an answer that depends on the release and the pack alone. */
+export async function releaseValidators(raw: unknown, ctx: Context): Promise<Validators> {
+  return { version: await releaseVersion(raw, ctx), last_modified: releaseTime(releaseOf(ctx)) };
 }

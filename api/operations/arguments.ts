@@ -3,7 +3,7 @@ import { DataError, type ValidationIssue } from '../../data/errors.ts';
 import { escapeListValue, shown } from '../../data/parse-values.ts';
 import type { RawInput } from '../../data/plan.ts';
 import { toApiError } from '../errors.ts';
-import type { Operation } from '../operation.ts';
+import { acceptedBy, type Operation } from '../operation.ts';
 
 /** A call by name, read: what the gate asks of a channel. */
 export interface NamedCall {
@@ -19,8 +19,17 @@ export interface NamedCall {
 
 type Value = RawInput[string];
 
+/** What may be the name of an attribute. */
+const ATTRIBUTE = /^[a-z][\w.]*$/i;
+
 /** Arguments by name, and what is wrong with them. */
 class Arguments {
+  readonly #parameters: readonly string[];
+
+  constructor(operation: Operation) {
+    this.#parameters = acceptedBy(operation).names;
+  }
+
   readonly values = new Map<string, Value>();
   readonly issues: ValidationIssue[] = [];
 
@@ -28,11 +37,19 @@ class Arguments {
     this.issues.push({ loc: ['query', name], msg, type });
   }
 
-  /** Reads one argument; `filters` is an object whose members are arguments themselves. */
+  /** Reads one argument; `filters` is an object, or its JSON, whose members are arguments themselves. */
   read(name: string, value: unknown): void {
     if (value === null || value === undefined) return;
-    if (name === 'filters' && isObject(value)) {
-      for (const [filter, wanted] of Object.entries(value)) this.read(filter, wanted);
+    if (name === 'filters') {
+      const filters = objectOf(value);
+      if (filters === null)
+        this.refuse(name, `must be an object, such as {"<attribute>": "<value>"}${got(value)}`, 'dict_type');
+      for (const [filter, wanted] of Object.entries(filters ?? {})) this.read(filter, wanted);
+      return;
+    }
+    // `{elevation: {min: 5}}`: no argument has members, so the message for an unknown name suggests the right one.
+    if (isObject(value) && Object.keys(value).length > 0 && ATTRIBUTE.test(name) && !this.#parameters.includes(name)) {
+      for (const [member, wanted] of Object.entries(value)) this.read(`${name}[${member}]`, wanted);
       return;
     }
     const text = textOf(value);
@@ -66,7 +83,7 @@ class Arguments {
  * tool that has one. Throws a 422 where a path parameter is missing, since then there is nothing to look for.
  */
 export function readArguments(operation: Operation, given: unknown, fixed: string | null = null): NamedCall {
-  const read = new Arguments();
+  const read = new Arguments(operation);
   if (given !== undefined && given !== null && !isObject(given))
     read.refuse('arguments', 'must be an object', 'dict_type');
   else for (const [name, value] of Object.entries(given ?? {})) read.read(name, value);
@@ -146,6 +163,19 @@ function parametersOf(route: string): string[] {
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** An object, also as JSON text, as models send it often; null for anything else. */
+function objectOf(value: unknown): Record<string, unknown> | null {
+  if (typeof value !== 'string') return isObject(value) ? value : null;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return isObject(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+const got = (value: unknown): string => (typeof value === 'string' ? ` (got "${shown(value)}")` : '');
 
 /** A value as a query writes it; undefined for what has no such form. In a list, a comma is part of its value. */
 function textOf(value: unknown): Value | undefined {

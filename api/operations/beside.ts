@@ -1,7 +1,7 @@
 // What a record's page shows beside its values: records like it by name, and how its public numbers went.
 import { changelog } from '../../data/changelog.ts';
 import type { PublicRecord, StoredRecord } from '../../data/model.ts';
-import type { Asking } from '../../data/plan.ts';
+import type { Asking, Visibility } from '../../data/plan.ts';
 import type { Release } from '../../data/release.ts';
 import { NUMERIC } from '../../packs/schema.ts';
 import { printValue } from '../formats/page-print.ts';
@@ -29,7 +29,19 @@ export async function besideRecord(
   asking: Asking,
 ): Promise<Beside> {
   const { engine, pack } = release;
-  const plan = { subject: ordinal, where: [], differBy: null, limit: SIMILAR };
+  // Everybody sees the page, so no word of a paid text decides what is similar.
+  const { similar_by } = pack.serving;
+  const scope: Visibility = pack.attributes.some((each) => !each.public && similar_by.includes(each.name))
+    ? 'public'
+    : 'full';
+  const plan = {
+    subject: ordinal,
+    where: [],
+    differBy: null,
+    scope,
+    minScore: pack.serving.similar_min_score,
+    limit: SIMILAR,
+  };
   const [like, changes] = await Promise.all([
     engine.similar(plan, asking),
     changelog(

@@ -1,6 +1,6 @@
 // GET /v1/{ds}/facets: the commonest values of an attribute with counts, over the records that the filters match.
 import { z } from 'zod';
-import { type FacetsAnswer, facets } from '../../data/facets.ts';
+import { exceedsFreeFacets, type FacetsAnswer, facets } from '../../data/facets.ts';
 import { type FacetsInput, parseFacets } from '../../data/parse.ts';
 import { counted } from '../../data/parse-selection.ts';
 import { cell, columnTitle } from '../formats/cells.ts';
@@ -16,8 +16,8 @@ type Facets = FacetsAnswer & About;
 function markdown({ by, values, matched, missing, withheld, attribution, license }: Facets, ctx: Context): string {
   const attribute = releaseOf(ctx).pack.attributes.find(({ name }) => name === by);
   const counts = [
-    matched === null ? 'Fewer than 5 records match' : `${matched} records match`,
-    missing !== null && missing > 0 && `${missing} of them lack ${escapeText(by)}`,
+    `${matched} records match`,
+    missing > 0 && `${missing} of them lack ${escapeText(by)}`,
     withheld !== undefined && `${withheld} values with fewer than 5 records are withheld`,
   ];
   return blocks(
@@ -33,11 +33,23 @@ function markdown({ by, values, matched, missing, withheld, attribution, license
 export const dataset_facets = operation<FacetsInput, Facets>({
   name: 'dataset_facets',
   title: 'Values of an attribute with counts',
-  description: 'The commonest values of an attribute, with counts, over the records that the filters match. Free.',
+  description: 'The commonest values of an attribute, with counts, over the records that the filters match.',
   route: { method: 'GET', path: '/v1/:ds/facets' },
   group: 'dataset',
   access: 'free',
+  price: {
+    of: 'search',
+    condition: {
+      label: 'free; one search when a non-public attribute is named',
+      applies: (input, ctx) => exceedsFreeFacets(input, releaseOf(ctx).pack),
+    },
+  },
   formats: ['json', 'markdown'],
+  long: {
+    part: 'values',
+    shorter: (input, limit) => ({ ...input, limit }),
+    more: 'filters narrow the records that are counted.',
+  },
   answers: [
     { want: 'how many records match', query: 'by={field}&limit=1&{filters}' },
     { want: 'the commonest values of a field, each with its count', query: 'by={field}&limit={n}&{filters}' },
@@ -52,8 +64,8 @@ export const dataset_facets = operation<FacetsInput, Facets>({
     z.object({
       by: z.string(),
       values: z.array(z.object({ value: VALUE, count: count('Records with it') })),
-      matched: count('Records that match').nullable().describe('null: fewer than may be told'),
-      missing: count('Of these, records without the attribute').nullable(),
+      matched: count('Records that match'),
+      missing: count('Of these, records without the attribute'),
       withheld: count('Values with too few records to be told').optional(),
       ...ABOUT_OUTPUT,
     }),
@@ -62,8 +74,8 @@ export const dataset_facets = operation<FacetsInput, Facets>({
     limit: '3',
   }),
   parse: (raw, ctx) => parseFacets(raw, releaseOf(ctx).pack, { path: ['ds'] }),
-  // Anyone may count by an attribute that is not public, with rare values withheld; filtering by one takes a key.
-  names: ({ where }) => where.flatMap((condition) => ('attribute' in condition ? [condition.attribute] : [])),
+  // Alone, `by` a non-public attribute is free, with rare values withheld.
+  names: ({ names, where, words }) => (where.length > 0 || words.length > 0 ? names : []),
   run: async (input, ctx) => writtenOnce(await facets(releaseOf(ctx), input, ctx), ctx),
   markdown,
 });

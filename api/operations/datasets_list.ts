@@ -3,11 +3,13 @@ import { z } from 'zod';
 import { onlyParameters } from '../../data/parse.ts';
 import { type Release, releaseTag } from '../../data/release.ts';
 import { datasetUrl, licenseText } from '../../packs/links.ts';
+import type { PricedOperation } from '../../packs/model.ts';
 import { eur, usd } from '../../packs/money.ts';
 import { bareUrl, blocks, escapeText, link, table } from '../formats/markdown.ts';
 import { callable, ownToolNames } from '../formats/tools.ts';
 import { type Context, type Operation, operation } from '../operation.ts';
 import { type About, aboutRegister, packVersion } from './about.ts';
+import { omit } from './brief.ts';
 import { ABOUT_OUTPUT, count, euro, time } from './outputs.ts';
 
 interface Entry {
@@ -19,7 +21,7 @@ interface Entry {
   updated_at: string;
   links: Record<string, string>;
   tools: string[];
-  prices: Record<string, { eur: number; usd: number }>;
+  prices: Record<string, { eur: number; usd: number; condition?: string }>;
 }
 
 type Datasets = { datasets: Entry[] } & About;
@@ -34,16 +36,22 @@ export function shortName(name: string): string {
   return name.replace(/^(dataset|entity)_/, '');
 }
 
-/** Prices of a dataset by the pack's own names, for the operations that the table has. */
+/** Prices of a dataset by the pack's own names, for the operations that the table has; then those that only some calls have. */
 export function pricesOf(
   { pack }: Pick<Release, 'pack'>,
   ctx: Pick<Context, 'operations' | 'eur_usd'>,
 ): Entry['prices'] {
   const priced = [...new Set(ctx.operations.flatMap(({ price }) => (price ? [price.of] : [])))];
-  return Object.fromEntries(
-    priced.map((of) => [of, { eur: eur(pack.prices[of]), usd: usd(pack.prices[of], ctx.eur_usd) }]),
-  );
+  const amounts = (of: PricedOperation) => ({ eur: eur(pack.prices[of]), usd: usd(pack.prices[of], ctx.eur_usd) });
+  const conditional = conditions(ctx).map(([name, of, condition]) => [name, { ...amounts(of), condition }]);
+  return Object.fromEntries([...priced.map((of) => [of, amounts(of)]), ...conditional]);
 }
+
+/** Operations of which only some calls have a price: short name, whose price it is, and when. */
+const conditions = ({ operations }: Pick<Context, 'operations'>): [string, PricedOperation, string][] =>
+  operations.flatMap(({ name, price }) =>
+    price?.condition ? [[shortName(name), price.of, price.condition.label]] : [],
+  );
 
 function entry(release: Release, ctx: Context): Entry {
   const { pack, manifest } = release;
@@ -69,13 +77,16 @@ function markdown({ datasets, attribution, license }: Datasets, ctx: Context): s
     records,
     updated_at.slice(0, 10),
     Object.entries(prices)
-      .map(([name, price]) => `${name} ${price.eur}`)
+      .flatMap(([name, { eur, condition }]) => (condition === undefined ? [`${name} ${eur}`] : []))
       .join(', '),
     own,
   ]);
   return blocks(
     '# Datasets',
     table(['dataset (its guide)', 'title', 'records', 'updated', 'prices in EUR a call', 'license'], rows),
+    conditions(ctx)
+      .map(([name, , condition]) => `${name}: ${condition}.`)
+      .join(' '),
     ...datasets.map(({ id, description }) => `**${escapeText(id)}**: ${escapeText(description)}`),
     `${escapeText(license)} ${bareUrl(attribution.split(' ').at(-1) ?? '')}`,
   );
@@ -89,6 +100,15 @@ export const datasets_list = operation<null, Datasets>({
   group: 'register',
   access: 'free',
   formats: ['json', 'markdown'],
+  long: {
+    part: 'datasets',
+    brief: [
+      omit('links', 'datasets', ['links']),
+      omit('tools and prices', 'datasets', ['tools', 'prices']),
+      omit('descriptions', 'datasets', ['description']),
+    ],
+    more: 'dataset_guide has the rest of one dataset.',
+  },
   input: () => z.object({}),
   output: () =>
     z.object({
@@ -103,7 +123,14 @@ export const datasets_list = operation<null, Datasets>({
           links: z.record(z.string(), z.string()).describe('Address of each operation by its short name'),
           tools: z.array(z.string()).describe('Operations that are tools of agents too'),
           prices: z
-            .record(z.string(), z.object({ eur: euro('EUR a call'), usd: z.number().describe('The same in USD') }))
+            .record(
+              z.string(),
+              z.object({
+                eur: euro('EUR a call'),
+                usd: z.number().describe('The same in USD'),
+                condition: z.string().describe('Which calls have this price, where not all of them').optional(),
+              }),
+            )
             .describe('Prices of a call'),
         }),
       ),
@@ -114,11 +141,12 @@ export const datasets_list = operation<null, Datasets>({
     onlyParameters(raw, []);
     return null;
   },
-  version: async (_raw, { releases, eur_usd }) =>
-    [
+  validators: async (_raw, { releases, eur_usd }) => ({
+    version: [
       eur_usd,
       ...releases.map((release) => `${release.pack.id} ${releaseTag(release)} ${packVersion(release.pack)}`),
     ].join('\n'),
+  }),
   run: async (_input, ctx) => ({
     body: { datasets: ctx.releases.map((release) => entry(release, ctx)), ...aboutRegister(ctx.base_url) },
   }),

@@ -2,9 +2,8 @@
 
 import type { RawInput } from '../../data/plan.ts';
 import { type Fetched, getRecord } from '../../data/records.ts';
-import { releaseTag } from '../../data/release.ts';
-import type { Context } from '../operation.ts';
-import { packVersion, releaseOf } from './about.ts';
+import type { Context, Validators } from '../operation.ts';
+import { packVersion, releaseOf, releaseValidators } from './about.ts';
 
 /** The record, found but not looked into. Throws `unknown_entity`. */
 export function fetchRecord(raw: RawInput, ctx: Context): Promise<Fetched> {
@@ -13,14 +12,14 @@ export function fetchRecord(raw: RawInput, ctx: Context): Promise<Fetched> {
   return ctx.fetched;
 }
 
-/** Version of an answer that depends on the record and the pack alone. */
-export async function recordAnswerVersion(raw: RawInput, ctx: Context): Promise<string> {
-  return `${(await fetchRecord(raw, ctx)).version} ${packVersion(releaseOf(ctx).pack)}`;
+/** Validators of an answer that depends on the record and the pack alone. */
+export async function recordValidators(raw: RawInput, ctx: Context): Promise<Validators> {
+  const { version, updated_at } = await fetchRecord(raw, ctx);
+  return { version: `${version} ${packVersion(releaseOf(ctx).pack)}`, last_modified: updated_at };
 }
 
-/** Version of an answer about the record's past, which a release may change where the record itself stays. Throws `unknown_entity`. */
-export async function pastAnswerVersion(raw: RawInput, ctx: Context): Promise<string> {
+/** Validators of an answer about the record's past, which a release may change where the record itself stays. */
+export async function pastValidators(raw: RawInput, ctx: Context): Promise<Validators> {
   await fetchRecord(raw, ctx);
-  const release = releaseOf(ctx);
-  return `${releaseTag(release)} ${packVersion(release.pack)}`;
+  return releaseValidators(raw, ctx);
 }

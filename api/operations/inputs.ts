@@ -1,9 +1,11 @@
 // Input schemas that several operations share, for OpenAPI, MCP and A2A; the strict reading is in data/parse.ts.
 import { z } from 'zod';
+import { PROVENANCE_STATUSES } from '../../data/model.ts';
 import { SINGLE } from '../../data/parse-analysis.ts';
 import { BOUNDS } from '../../data/parse-values.ts';
 import type { Attribute, AttributeType, Pack } from '../../packs/model.ts';
 import { NUMERIC } from '../../packs/schema.ts';
+import type { CalledAs } from '../operation.ts';
 
 /** A list of texts, or one text with commas. */
 export const list = (description: string, most: number = BOUNDS.values) =>
@@ -20,26 +22,26 @@ export const SELECTION_INPUT = {
   ids: list('Only these ids or slugs').optional(),
   updated_since: z.iso.datetime().optional().describe('Changed since this time'),
   min_quality: z.number().min(0).max(1).optional().describe('Quality score of at least this'),
+  provenance_status: list(`Some value has this provenance.status: ${PROVENANCE_STATUSES.join(', ')}`).optional(),
 };
 
 /** `fields` of answers with records. */
 export const FIELDS_INPUT = {
-  fields: list('Only these attributes; a group such as price selects all of price.*').optional(),
+  fields: list('Only these attributes, or groups (price)').optional(),
 };
 
 /** Time travel of answers with records. */
 export const AS_OF_INPUT = {
-  as_of: z.iso
-    .datetime({ offset: true })
-    .optional()
-    .describe('Answers as of this earlier moment, from the facts observed until then'),
+  as_of: z.iso.datetime({ offset: true }).optional().describe('The state at this earlier moment'),
 };
 
-/** Selection, order and page of a search; with a pack, the order says how to have its best known records first. */
-export function searchInput(pack: Pack | null) {
-  const known = pack?.serving.prominence ? `; -${pack.serving.prominence}: best known first` : '';
+/** Selection, order and page of a search; with a pack, how to have its best known records first. A tool answers no tables. */
+export function searchInput(pack: Pack | null, as?: CalledAs) {
+  const { prominence } = pack?.serving ?? {};
+  const known = prominence ? `; -${prominence}: best known first` : '';
   return {
     ...SELECTION_INPUT,
+    q: SELECTION_INPUT.q.describe(`${SELECTION_INPUT.q.description}; matches come by quality, not relevance: see sort`),
     ...FIELDS_INPUT,
     sort: z
       .string()
@@ -50,16 +52,16 @@ export function searchInput(pack: Pack | null) {
       .number()
       .int()
       .min(1)
-      .max(BOUNDS.limit)
+      .max(as === 'tool' ? BOUNDS.page : BOUNDS.limit)
       .default(20)
-      .describe(`Records on a page; at most ${BOUNDS.page} in JSON and Markdown`),
+      .describe(`Records on a page${as === 'tool' ? '' : `; at most ${BOUNDS.page} in JSON and Markdown`}`),
     cursor: z.string().max(BOUNDS.cursor).optional().describe('next_cursor of the page before'),
     total: z.boolean().default(false).describe('Also count all matches'),
   };
 }
 
 /** One record by id or slug. */
-export const ENTITY_INPUT = { entity_id: z.string().describe('Id or slug of the record') };
+export const ENTITY_INPUT = { entity_id: z.string().describe('Id or slug') };
 
 /** Attribute names of a dataset that may stand here, or any text where the dataset is not known yet. */
 export function attributeName(

@@ -17,7 +17,18 @@ const Input = z.object({
     .describe('payg, pro or scale; a paid plan begins when its checkout is paid'),
 });
 
-type Created = { id: string; key: string; email: string; plan: string; balance_eur: number; checkout_url?: string };
+type Created = {
+  id: string;
+  key: string;
+  email: string;
+  plan: string;
+  balance_eur: number;
+  notice?: string;
+  checkout_url?: string;
+};
+
+const NO_WELCOME =
+  'The welcome credit of today is used up, so this key begins with 0 EUR. It works for everything free; paid calls need a top-up or a plan.';
 
 export const keys_create = operation<z.infer<typeof Input>, Created & About>({
   name: 'keys_create',
@@ -37,6 +48,7 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
       email: z.string(),
       plan: z.string(),
       balance_eur: euro('Credit'),
+      notice: z.string().describe('Why the key begins without credit').optional(),
       checkout_url: address('Where a paid plan is paid').optional(),
       ...ABOUT_OUTPUT,
     }),
@@ -49,6 +61,7 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
     const { secret, account } = await accounts.create(email, asker);
     const { id, email: own, plan: current, balance_eur } = shownAccount(account);
     const body: Created = { id, key: secret, email: own, plan: current, balance_eur };
+    if (account.balance === 0) body.notice = NO_WELCOME;
     // The key is made whatever becomes of the checkout: its secret is in this answer alone.
     const url = plan === 'payg' ? null : await accounts.subscribe(plan, { ...asker, key: id }).catch(() => null);
     if (url !== null) body.checkout_url = url;

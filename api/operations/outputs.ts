@@ -1,5 +1,6 @@
 // Pieces of the answers' schemas that several operations share, for OpenAPI and the tools of agents (contract section 2).
 import { z } from 'zod';
+import { PROVENANCE_STATUSES } from '../../data/model.ts';
 
 /** Citation and licence: members of every answer under `/v1`. */
 export const ABOUT_OUTPUT = {
@@ -33,6 +34,11 @@ export const VALUE = z
     z.object({ min: z.number(), max: z.number(), currency: z.string() }),
   ])
   .describe('A value: text, number, truth, list of texts, point, or price range');
+
+/** What is unsettled about a value. */
+export const STATUS_OUTPUT = z
+  .enum(PROVENANCE_STATUSES)
+  .describe('held: a newer value waits for confirmation; contested: another source says otherwise; absent: neither');
 
 /** Where a value comes from. */
 export const PROVENANCE_OUTPUT = z.unknown().meta({ $ref: '#/$defs/provenance' });

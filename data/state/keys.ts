@@ -5,17 +5,27 @@ import { WELCOME_CREDIT } from '../subscriptions.ts';
 import { endGrantsOf } from './grants.ts';
 import { hashSecret, newKey, sameHash, wellFormed } from './key-format.ts';
 import { isDuplicate, moveIn } from './ledger.ts';
+import { dayOf } from './quotas.ts';
 import type { KeyTable } from './schema.ts';
 import type { Store } from './store.ts';
 
 /** A key as the gate sees it: without its hash. */
 export type Key = Omit<KeyTable, 'hash'> & { balance: number };
 
-/** Makes a key with the welcome credit; null when the address has one. The secret is in this answer and nowhere else. */
-export async function createKey(
-  store: Store,
-  given: { email: string; email_normal: string; request_id: string; now: number },
-): Promise<{ secret: string; key: Key } | null> {
+export interface NewKey {
+  email: string;
+  email_normal: string;
+  request_id: string;
+  now: number;
+  /** Most welcome credit of one UTC day, over all keys, in micro-euros; absent: no bound. */
+  welcome_budget?: number;
+}
+
+/**
+ * Makes a key with the welcome credit, or without credit where the budget of the day does not cover it; null when the address has one. The secret is
+ * in this answer and nowhere else.
+ */
+export async function createKey(store: Store, given: NewKey): Promise<{ secret: string; key: Key } | null> {
   const secret = newKey();
   const row: KeyTable = {
     id: randomUUID(),
@@ -30,6 +40,7 @@ export async function createKey(
   try {
     const balance = await store.db.transaction().execute(async (tx) => {
       await tx.insertInto('keys').values(row).execute();
+      if (!(await takeWelcome(tx, given))) return 0;
       return moveIn(tx, {
         key_id: row.id,
         amount: WELCOME_CREDIT,
@@ -45,6 +56,18 @@ export async function createKey(
     if (isDuplicate(error)) return null;
     throw error;
   }
+}
+
+/** Takes one welcome credit from the budget of the day; false when the budget does not cover it. Rolled back with the key. */
+async function takeWelcome(db: Store['db'], { now, welcome_budget: budget }: NewKey): Promise<boolean> {
+  if (budget === undefined) return true;
+  if (budget < WELCOME_CREDIT) return false;
+  const { rows } = await sql`
+    insert into quotas (name, day, used, last)
+    values ('welcome credit', ${dayOf(new Date(now))}, ${WELCOME_CREDIT}, ${WELCOME_CREDIT})
+    on conflict (name, day) do update set used = quotas.used + excluded.used, last = excluded.last
+    where quotas.used + excluded.used <= ${budget} returning used`.execute(db);
+  return rows.length > 0;
 }
 
 /** The key of a secret, revoked or not; null when there is none. A malformed secret costs no look-up. */

@@ -1,6 +1,7 @@
 // The store's migrations, one set for both databases. A migration that landed is never edited; a new one is added.
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import { makeAuditPeople } from './audit-people.ts';
 import { makeCheckoutTables } from './checkout-tables.ts';
 import { makeOAuthTables } from './oauth-tables.ts';
 import { makeOpsTables } from './ops-tables.ts';
@@ -112,6 +113,23 @@ async function quotasAndLinks(db: Db, dialect: Dialect): Promise<void> {
     .execute();
 }
 
+/** Requests with an Idempotency-Key hold a lease while they run; a refused payment is remembered as refused. */
+async function requestLeases(db: Db, dialect: Dialect): Promise<void> {
+  await db.schema
+    .alterTable('idempotency')
+    .addColumn('leased_until', wide(dialect), (c) => c.notNull().defaultTo(0))
+    .execute();
+  await db.schema.alterTable('payments').addColumn('refused', 'text').execute();
+}
+
+/** One unused link of a topic, for links that strangers can ask for; lines of the audit log by what was done. */
+async function linksAndAudit({ schema }: Db): Promise<void> {
+  await schema.alterTable('links').addColumn('topic', 'text').execute();
+  const unused = schema.createIndex('links_unused').on('links').columns(['purpose', 'topic']).unique();
+  await unused.where(sql.ref('used_at'), 'is', null).where(sql.ref('topic'), 'is not', null).execute();
+  await schema.createIndex('audit_by_action').on('audit').columns(['action', 'at']).execute();
+}
+
 /** All migrations by name, in order. */
 export function migrations(dialect: Dialect): Record<string, Migration> {
   return {
@@ -123,5 +141,8 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
     '0006_overlay': { up: (db) => makeOverlayTables(db, wide(dialect)) },
     '0007_owners': { up: (db) => makeOwnerTables(db, wide(dialect)) },
     '0008_ops': { up: (db) => makeOpsTables(db, wide(dialect)) },
+    '0009_request_leases': { up: (db) => requestLeases(db, dialect) },
+    '0010_link_topics_and_audit_actions': { up: linksAndAudit },
+    '0011_audit_people': { up: (db) => makeAuditPeople(db, wide(dialect)) },
   };
 }

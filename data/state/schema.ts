@@ -1,5 +1,6 @@
 // Tables of the store, the same in SQLite and PostgreSQL. Money is integer micro-euros, times are milliseconds since 1970.
 import type { Generated } from 'kysely';
+import type { AuditPeopleTables } from './audit-people.ts';
 import type { CheckoutTables } from './checkout-tables.ts';
 import type { OAuthTables } from './oauth-tables.ts';
 import type { OpsTables } from './ops-tables.ts';
@@ -66,7 +67,10 @@ export interface IdempotencyTable {
   answer: string | null;
   /** Records in the answer, space separated ids: an opt-out drops it. */
   records: string;
+  /** When the request was claimed; identifies the claim. */
   created_at: number;
+  /** The running request renews its lease until it ends. An expired lease without an answer: the process died. */
+  leased_until: number;
 }
 
 /** Units of a daily quota used up (quotas.ts). */
@@ -86,12 +90,21 @@ export interface LinkTable {
   hash: string;
   purpose: string;
   subject: string;
+  /** Mailbox and matter, for links that strangers can ask for: at most one unused link each (links.ts). */
+  topic: string | null;
   created_at: number;
   expires_at: number;
   used_at: number | null;
 }
 
-export interface Tables extends CheckoutTables, OAuthTables, OpsTables, OverlayTables, OwnerTables, PaymentTables {
+export interface Tables
+  extends AuditPeopleTables,
+    CheckoutTables,
+    OAuthTables,
+    OpsTables,
+    OverlayTables,
+    OwnerTables,
+    PaymentTables {
   keys: KeyTable;
   entries: EntryTable;
   balances: BalanceTable;

@@ -1,5 +1,5 @@
 // One store for everything that must outlive a process: SQLite in DATA_DIR, or PostgreSQL shared by several processes.
-import { existsSync, mkdirSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { Kysely, PostgresDialect, sql } from 'kysely';
@@ -84,7 +84,9 @@ function sqliteFile(dataDir: string, existing: boolean): string {
   const folder = paths.state(dataDir);
   const file = join(folder, 'register.db');
   if (existing && !existsSync(file)) throw new StoreError(`DATA_DIR: there is no database at ${file}`);
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // SQLite gives the -wal and -shm files the permissions of the database.
+  closeSync(openSync(file, 'a', 0o600));
   return file;
 }
 

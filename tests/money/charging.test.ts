@@ -1,12 +1,12 @@
 // What is charged and what is not, on both stores: answers alone, once, never more than there is (contract section 3).
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { operation } from '../../api/operation.ts';
+import { type Operation, operation } from '../../api/operation.ts';
 import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
 import { dropAnswersWith } from '../../data/state/idempotency.ts';
 import { setPlan } from '../../data/state/keys.ts';
 import { move, verify } from '../../data/state/ledger.ts';
-import { NOW } from '../app.ts';
+import { NOW, type TestApp } from '../app.ts';
 import { verifies } from '../verifies.ts';
 import { balance, describeApps, grant, newKey, told } from './on-stores.ts';
 
@@ -52,8 +52,16 @@ const slow = operation<null, { n: number; attribution: string; license: string }
   markdown: () => '',
 });
 
+/** The same with 10 MiB of text. */
+const large: Operation = {
+  ...slow,
+  name: 'large',
+  route: { method: 'GET', path: '/v1/:ds/large' },
+  run: async () => ({ body: { n: 0, attribution: 'a'.repeat(10 * 1024 * 1024), license: 'l' } }),
+};
+
 let clock = NOW;
-const options = { now: () => clock, gate: { operations: [slow, ...EVERY_OPERATION] }, calls: { paid: 60 } };
+const options = { now: () => clock, gate: { operations: [slow, large, ...EVERY_OPERATION] }, calls: { paid: 60 } };
 
 describeApps('charging', options, (stage) => {
   it('takes the price of an answer, says so, and writes it down with its request', async () => {
@@ -241,10 +249,60 @@ describeApps('charging', options, (stage) => {
     // What a process leaves behind that was killed before the charge: a claim without an answer.
     await app.state.db
       .updateTable('idempotency')
-      .set({ answer: null, created_at: NOW.getTime() - 121_000 })
+      .set({ answer: null, leased_until: NOW.getTime() - 1 })
       .where('key_id', '=', id)
       .execute();
     expect(await told(app, '/v1/tools/slow', { headers: once })).toBe('200');
+  });
+
+  it('refuses a repeat while another process holds the claim, and names the end of its lease', async () => {
+    const { app } = stage;
+    const { headers, id } = await newKey(app);
+    const once = { ...headers, 'Idempotency-Key': 'idem-key-00000005' };
+    await told(app, '/v1/tools/slow', { headers: once });
+    await app.state.db
+      .updateTable('idempotency')
+      .set({ answer: null, leased_until: NOW.getTime() + 11_500 })
+      .where('key_id', '=', id)
+      .execute();
+    const busy = await app.json('/v1/tools/slow', { headers: once });
+    expect([busy.status, busy.body['error'], busy.body['retry_after_seconds']]).toEqual([
+      409,
+      'payment_in_progress',
+      12,
+    ]);
+    expect(busy.headers.get('retry-after')).toBe('12');
+  });
+
+  it('keeps large answers of an API key up to a bound a day, and charges nothing past it', async () => {
+    const { app, other } = stage;
+    const { headers, id } = await newKey(app);
+    const stranger = await newKey(app);
+    const keep = async (at: TestApp, key: string, who = headers) =>
+      told(at, '/v1/tools/large', { headers: { ...who, 'Idempotency-Key': key } });
+    // 10 MiB each: one fits in 16 MiB.
+    expect(await keep(app, 'large-answer-0001')).toBe('200');
+    expect(await keep(other, 'large-answer-0001')).toBe('200');
+    const refused = await other.json('/v1/tools/large', {
+      headers: { ...headers, 'Idempotency-Key': 'large-answer-0002' },
+    });
+    expect([refused.status, refused.body['error'], refused.body['message']]).toEqual([
+      429,
+      'rate_limited',
+      expect.stringContaining('not charged'),
+    ]);
+    expect(await balance(app, headers)).toBe(0.492);
+    // Small answers, calls without an Idempotency-Key, other keys and the next day are not affected.
+    expect(await told(app, '/v1/tools/slow', { headers: { ...headers, 'Idempotency-Key': 'small-answer-0001' } })).toBe(
+      '200',
+    );
+    expect(await told(app, '/v1/tools/large', { headers })).toBe('200');
+    expect(await keep(app, 'large-answer-0002', stranger.headers)).toBe('200');
+    clock = new Date(NOW.getTime() + 24 * 3_600_000);
+    expect(await keep(app, 'large-answer-0002')).toBe('200');
+    clock = NOW;
+    const rows = await app.state.db.selectFrom('idempotency').select('answer').where('key_id', '=', id).execute();
+    expect(rows.every(({ answer }) => answer !== null)).toBe(true);
   });
 
   it('drops a kept answer when a record of it is opted out', async () => {

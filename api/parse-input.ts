@@ -1,0 +1,37 @@
+// Parses the input of an operation. A parameter that belongs to another operation is refused with the name of that operation.
+import { ApiError, UnknownParameter } from './errors.ts';
+import { acceptedBy, type Context, type Operation } from './operation.ts';
+
+/** Operations that a message lists. */
+const LISTED = 3;
+
+/** `operation.parse`, with a refusal of an unknown parameter that fits the channel. */
+export function parseInput(operation: Operation, raw: Parameters<Operation['parse']>[0], ctx: Context): unknown {
+  try {
+    return operation.parse(raw, ctx);
+  } catch (error) {
+    throw error instanceof UnknownParameter ? refusal(error, operation, ctx) : error;
+  }
+}
+
+function refusal(error: UnknownParameter, operation: Operation, ctx: Context): ApiError | UnknownParameter {
+  const { filters, names } = acceptedBy(operation);
+  const others = error.suggestion === null ? elsewhere(error.parameter, operation, ctx) : null;
+  const message = others === null ? error.message : `${error.problem} ${others}`;
+  if (filters) return new ApiError('unknown_filter', message);
+  const takes = names.length === 0 ? 'no parameters' : names.join(', ');
+  return new ApiError('unknown_filter', message, { alternative_action: `${operation.name} takes ${takes}.` });
+}
+
+/** `as_of is a parameter of entity_get (GET /v1/{ds}/entities/{entity_id}).`; null where no operation has it. */
+function elsewhere(parameter: string, operation: Operation, { operations, by_name }: Context): string | null {
+  const others = operations.filter(
+    (other) => other !== operation && other.group !== 'account' && acceptedBy(other).names.includes(parameter),
+  );
+  if (others.length === 0) return null;
+  const listed = others.slice(0, LISTED).map(({ name, route }) => {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    return by_name === true ? name : `${name} (${route.method} ${path})`;
+  });
+  return `"${parameter}" is a parameter of ${listed.join(', ')}${others.length > LISTED ? ', …' : ''}.`;
+}
