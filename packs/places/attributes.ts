@@ -1,5 +1,6 @@
 // The columns of the places dataset: what is public, and how long a value stays true.
 import type { definePack } from 'dataset-register/pack';
+import { PUBLISHED_NAMES } from './names.ts';
 
 type Attributes = Parameters<typeof definePack>[0]['attributes'];
 
@@ -13,6 +14,7 @@ const PAID_SLOW = { filterable: true, sla: SLOW } as const;
 
 export const attributes: Attributes = {
   name: {
+    aliases: ['city', 'town', 'place'],
     ...SHOWN,
     type: 'string',
     description: 'Name of the place, in English where it has one, else in the local form in Latin letters',
@@ -20,6 +22,7 @@ export const attributes: Attributes = {
     searchable: true,
   },
   ascii_name: {
+    aliases: ['asciiname'],
     ...SHOWN_SLOW,
     type: 'string',
     description: 'The name in plain ASCII letters',
@@ -28,20 +31,27 @@ export const attributes: Attributes = {
     weight: 0,
   },
   alternate_names: {
+    aliases: ['alternatenames', 'aka', 'other_names'],
     ...PAID_SLOW,
     type: 'strings',
-    description: 'Other names, in many languages and scripts; up to 40',
+    description:
+      'Other names, in many languages and scripts, up to 40: those in the scripts of the country first. With a key, q finds further ones',
+    published_entries: PUBLISHED_NAMES,
     example: ['Samplehaven', 'Пример-Хафен'],
     searchable: true,
     weight: 0.5,
   },
   country: {
+    aliases: ['iso2', 'alpha2', 'nation'],
+    vocabulary: 'country',
     ...SHOWN,
     type: 'enum',
     description: 'ISO 3166-1 alpha-2 code of the country or territory',
     example: 'DE',
   },
   country_name: {
+    aliases: ['nation_name'],
+    vocabulary: 'country',
     ...SHOWN_SLOW,
     type: 'string',
     description: 'English name of the country or territory, derived from its code',
@@ -50,6 +60,7 @@ export const attributes: Attributes = {
     weight: 0,
   },
   admin1: {
+    aliases: ['state', 'region', 'province', 'land', 'canton'],
     ...SHOWN,
     type: 'string',
     description: 'First-order area: state, region, province',
@@ -57,6 +68,7 @@ export const attributes: Attributes = {
     searchable: true,
   },
   admin2: {
+    aliases: ['county', 'district', 'department'],
     ...SHOWN,
     type: 'string',
     description: 'Second-order area: county, district',
@@ -86,6 +98,7 @@ export const attributes: Attributes = {
     example: { lat: 54.1, lng: 10.2 },
   },
   feature: {
+    aliases: ['feature_code', 'kind', 'type', 'category'],
     ...SHOWN_SLOW,
     type: 'enum',
     description:
@@ -93,6 +106,7 @@ export const attributes: Attributes = {
     example: 'PPLA3',
   },
   population: {
+    aliases: ['pop', 'inhabitants', 'people'],
     ...SHOWN_SLOW,
     type: 'integer',
     unit: 'people',
@@ -100,8 +114,10 @@ export const attributes: Attributes = {
     example: 48_200,
     range: { min: 1, max: 50_000_000 },
     jump: 3,
+    group_jump: false,
   },
   elevation: {
+    aliases: ['altitude', 'height'],
     ...PAID_SLOW,
     type: 'integer',
     unit: 'm',
@@ -109,7 +125,13 @@ export const attributes: Attributes = {
     example: 6,
     range: { min: -450, max: 6000 },
   },
-  timezone: { ...PAID_SLOW, type: 'enum', description: 'IANA time zone', example: 'Europe/Berlin' },
+  timezone: {
+    aliases: ['tz', 'tzid', 'time_zone'],
+    ...PAID_SLOW,
+    type: 'enum',
+    description: 'IANA time zone',
+    example: 'Europe/Berlin',
+  },
   status: {
     ...SHOWN,
     type: 'enum',
@@ -119,6 +141,7 @@ export const attributes: Attributes = {
     weight: 0,
   },
   geonames_id: {
+    aliases: ['geonameid'],
     ...SHOWN_SLOW,
     type: 'integer',
     description: 'Number of the place at geonames.org, where known',

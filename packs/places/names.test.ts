@@ -1,32 +1,77 @@
-// Which other names of a place are kept.
+// Which other names of a place are found and which of them are published.
 import { expect, test } from 'vitest';
-import { otherNames } from './names.ts';
+import { otherNames, PUBLISHED_NAMES } from './names.ts';
+import { inAlphabet, scriptOf, scriptsOf } from './scripts.ts';
 
-test('no name that reads like its own, no transliteration, no link', () => {
-  expect(otherNames('Köln,Koln,Cologne,kerun,Кёльн,https://place.example/x', 'Köln')).toEqual(['Cologne', 'Кёльн']);
-  expect(otherNames('Köln', 'Köln')).toBeUndefined();
-  expect(otherNames('', 'Köln')).toBeUndefined();
+test('no name that reads like its own name, no transliteration, no link', () => {
+  expect(otherNames('Köln,Koln,Cologne,kerun,Кёльн,https://place.example/x', 'Köln', 'DE')).toEqual([
+    'Cologne',
+    'Кёльн',
+  ]);
+  expect(otherNames('Köln', 'Köln', 'DE')).toBeUndefined();
+  expect(otherNames('', 'Köln', 'DE')).toBeUndefined();
 });
 
 test('of spellings that differ by accents one is kept, the later and richer one', () => {
-  expect(otherNames('Munchen,München', 'Munich')).toEqual(['München']);
+  expect(otherNames('Munchen,München', 'Munich', 'DE')).toEqual(['München']);
 });
 
 test('a name in lower case counts when it is no plain Latin', () => {
-  expect(otherNames("le Havre,'s-Hertogenbosch,s gravenhage,кёльн", 'X')).toEqual([
+  expect(otherNames("le Havre,'s-Hertogenbosch,s gravenhage,кёльн", 'X', 'FR')).toEqual([
     'le Havre',
     "'s-Hertogenbosch",
     'кёльн',
   ]);
 });
 
-test('of very many, forty: accented names in use, the shortest, and one of each other script', () => {
-  const latin = Array.from({ length: 60 }, (_, i) => `Name${'a'.repeat(i + 1)}`);
-  const kept = otherNames(
-    [...latin.reverse(), 'Lóngést Náme Whích Hás Áccénts Ánd Ís Véry Lóng', 'Имя', 'Имена', '名前', '이름'].join(','),
-    'X',
-  );
-  expect(kept).toHaveLength(40);
-  expect(kept?.slice(0, 2)).toEqual(['Namea', 'Nameaa']);
-  expect(kept?.slice(-3)).toEqual(['Имя', '名前', '이름']);
+test('look-alikes in letters of two scripts are no names; Japanese and Korean write several together', () => {
+  expect(otherNames('Məskəү,Мaдрид,東京タワー,서울市,さいたま', 'X', 'JP')).toEqual([
+    '東京タワー',
+    '서울市',
+    'さいたま',
+  ]);
+});
+
+test('all names are kept for search, and the first forty are those to publish', () => {
+  const latin = Array.from({ length: 60 }, (_, i) => `Name${'abcdefghij'[i % 10]}${'klmnop'[Math.floor(i / 10)]}`);
+  const others = ['Имяград', 'Имјаград', '名前', '이름', 'ნამე'];
+  const names = otherNames([...latin, ...others].join(','), 'X', 'GE') ?? [];
+  expect(new Set(names)).toEqual(new Set([...latin, ...others]));
+  const published = names.slice(0, PUBLISHED_NAMES);
+  expect(published[0]).toBe('ნამე');
+  // Of two names in a foreign script the one in its most read alphabet.
+  expect(published.slice(-3).toSorted()).toEqual(['Имяград', '名前', '이름'].toSorted());
+  expect(published).not.toContain('Имјаград');
+});
+
+test('of several names in the script of the country those in its own alphabet come first, the most common sound before odd ones', () => {
+  const latin = Array.from({ length: 40 }, (_, i) => `Moskv${'aeiou'[i % 5]}${'klmnoprs'[i % 8]}`);
+  const cyrillic = ['Мускав', 'Мәскәү', 'Маскав', 'Мёскваў', 'Москва'];
+  const names = otherNames([...cyrillic, ...latin].join(','), 'Moscow', 'RU') ?? [];
+  expect(names[0]).toBe('Москва');
+  expect(names.slice(0, 5).slice(-2).toSorted()).toEqual(['Мёскваў', 'Мәскәү'].toSorted());
+});
+
+test('scripts and alphabets', () => {
+  expect(['Москва', '深圳', 'დ', 'Мaдрид', '123', 'サン', "l'Ḥ"].map(scriptOf)).toEqual([
+    'Cyrillic',
+    'Han',
+    'Georgian',
+    null,
+    null,
+    'Katakana',
+    'Latin',
+  ]);
+  expect(['RU', 'GE', 'IL', 'DE', 'JP', 'cj', ''].map((country) => scriptsOf(country)[0])).toEqual([
+    'Cyrillic',
+    'Georgian',
+    'Hebrew',
+    undefined,
+    'Katakana',
+    undefined,
+    undefined,
+  ]);
+  expect(inAlphabet('Київ', 'Cyrillic', 'UA')).toBe(true);
+  expect(inAlphabet('Київ', 'Cyrillic', 'RU')).toBe(false);
+  expect(inAlphabet('Кыив', 'Cyrillic', 'UA')).toBe(false);
 });

