@@ -10,6 +10,7 @@ const PAID = { filterable: true, sla: SLA } as const;
 
 export const attributes: Attributes = {
   code: {
+    aliases: ['ident'],
     ...PUBLIC,
     type: 'string',
     description: 'Code that names the airport in this dataset: ICAO (or the national code in its place), else IATA',
@@ -41,6 +42,7 @@ export const attributes: Attributes = {
     weight: 0.5,
   },
   type: {
+    aliases: ['category', 'kind'],
     ...PUBLIC,
     type: 'enum',
     values: ['large_airport', 'medium_airport', 'small_airport', 'heliport', 'seaplane_base'],
@@ -56,12 +58,16 @@ export const attributes: Attributes = {
     weight: 0,
   },
   country: {
+    aliases: ['iso_country', 'iso2', 'alpha2', 'nation'],
+    vocabulary: 'country',
     ...PUBLIC,
     type: 'enum',
     description: 'ISO 3166-1 alpha-2 code of the country or territory',
     example: 'DE',
   },
   country_name: {
+    aliases: ['nation_name'],
+    vocabulary: 'country',
     ...PUBLIC,
     type: 'string',
     description: 'English name of the country or territory, derived from its code',
@@ -77,7 +83,13 @@ export const attributes: Attributes = {
       'Continent as the source has it, parts of Siberia with Europe: AF Africa, AN Antarctica, AS Asia, EU Europe, NA North America, OC Oceania, SA South America',
     example: 'EU',
   },
-  timezone: { ...PUBLIC, type: 'enum', description: 'IANA time zone', example: 'Europe/Berlin' },
+  timezone: {
+    aliases: ['tz', 'tzid', 'time_zone'],
+    ...PUBLIC,
+    type: 'enum',
+    description: 'IANA time zone',
+    example: 'Europe/Berlin',
+  },
   location: {
     ...PUBLIC,
     type: 'geo',
@@ -86,6 +98,7 @@ export const attributes: Attributes = {
     example: { lat: 54.1, lng: 10.2 },
   },
   elevation: {
+    aliases: ['altitude', 'height'],
     ...PUBLIC,
     type: 'integer',
     unit: 'ft',
@@ -96,6 +109,7 @@ export const attributes: Attributes = {
     range: { min: -1500, max: 29_100 },
   },
   runway_length: {
+    aliases: ['longest_runway'],
     ...PUBLIC,
     type: 'integer',
     unit: 'ft',
@@ -104,14 +118,25 @@ export const attributes: Attributes = {
     // Helipads are the shortest; the source also holds a few placeholders such as -10 and 1.
     range: { min: 40, max: 20_000 },
     jump: 5,
+    group_jump: false,
     editable: true,
   },
   scheduled_service: {
+    aliases: ['scheduled'],
     ...PUBLIC,
     type: 'boolean',
     description: 'Whether airlines fly there by timetable',
     example: true,
     editable: true,
+  },
+  prominence: {
+    ...PUBLIC,
+    type: 'integer',
+    description:
+      'How prominent the airport is, 0 to 1000, to rank by: derived from size, scheduled service, longest runway and, where a version of the source counts them, flights',
+    example: 420,
+    range: { min: 0, max: 1000 },
+    weight: 0,
   },
   wikipedia: {
     ...PAID,

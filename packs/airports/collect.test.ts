@@ -24,6 +24,9 @@ async function read(version: string): Promise<Map<string, Observed>> {
   return found;
 }
 
+/** Every row of a version after the second is ranked, by what is derived. */
+const RANKED = { prominence: 0.6 };
+
 describe('codes', () => {
   test('an airport keeps one code through all versions, though it gained its ICAO code later', async () => {
     expect([...(await read('2.0.0')).keys()]).toEqual(['ZZX1', 'ZZX2']);
@@ -73,9 +76,15 @@ describe('values', () => {
         scheduled_service: true,
         website: 'https://www.musterfeld-airport.example/home',
         domain: 'musterfeld-airport.example',
+        prominence: 714,
       },
+      confidence: RANKED,
       source_url: 'https://github.com/aashishvanand/airport-data-js',
-      evidence: { '*': 'airport ZZX1, version 4.0.0' },
+      evidence: {
+        '*': 'airport ZZX1, version 4.0.0',
+        prominence:
+          'derived: medium_airport, scheduled service, runway of 6200 ft, 8513 flights counted in version 3.0.1',
+      },
     });
   });
 
@@ -107,7 +116,7 @@ describe('doubts', () => {
   test('an elevation far from that of version 2 stays below the floor, and says why', async () => {
     const one = (await read('3.0.1')).get('ZZX1');
     expect(one?.values['elevation']).toBe(8513);
-    expect(one?.confidence).toEqual({ elevation: 0.2 });
+    expect(one?.confidence).toEqual({ ...RANKED, elevation: 0.2 });
     expect(0.2).toBeLessThan(floor());
     expect(one?.evidence).toMatchObject({
       elevation: 'airport ZZX1, version 3.0.1: version 1.0.6 said 2120 ft; later figures are often counts of flights',
@@ -129,16 +138,16 @@ describe('doubts', () => {
 
   test('a small correction and an airfield without IATA code are believed', async () => {
     const found = await read('3.0.1');
-    expect(found.get('ZZX2')?.confidence).toBeUndefined();
-    expect(found.get('ZZX3')?.confidence).toBeUndefined();
+    expect(found.get('ZZX2')?.confidence).toEqual(RANKED);
+    expect(found.get('ZZX3')?.confidence).toEqual(RANKED);
   });
 
   test('an elevation that nothing confirms is doubted where flights are counted', async () => {
-    expect((await read('4.0.0')).get('ZZX5')?.confidence).toEqual({ elevation: 0.2 });
+    expect((await read('4.0.0')).get('ZZX5')?.confidence).toEqual({ ...RANKED, elevation: 0.2 });
   });
 
   test('type and service that were filled in for a whole import are doubted', async () => {
-    expect((await read('3.0.1')).get('ZZX4')?.confidence).toEqual({ type: 0.2, scheduled_service: 0.2 });
+    expect((await read('3.0.1')).get('ZZX4')?.confidence).toEqual({ ...RANKED, type: 0.2, scheduled_service: 0.2 });
   });
 
   test('version 2 is not doubted', async () => {

@@ -3,6 +3,8 @@ import { type CollectContext, defineCollector, type Observed, type Reading } fro
 import { byCode } from './codes.ts';
 import { doubtsOfLater, doubtsOfSecond } from './doubt.ts';
 import type { Verdict } from './elevation.ts';
+import { isNoAirport } from './not-airports.ts';
+import { flightsOf, prominenceOf } from './prominence.ts';
 import { type Row, readRows } from './rows.ts';
 import { valuesOf } from './values.ts';
 
@@ -14,6 +16,11 @@ const REFERENCE = '4.0.0';
  * own: the names in it are rougher than those of version 2, and a record's slug is made from the first name it is given.
  */
 const [FIRST, SECOND, THIRD] = ['1.0.6', '2.0.0', '3.0.1'] as const;
+
+/** Confidence of what is worked out from other values. */
+const DERIVED = 0.6;
+
+const airports = (rows: Row[]) => rows.filter((row) => !isNoAirport(row.airport));
 
 const SOURCE_URL = 'https://github.com/aashishvanand/airport-data-js';
 
@@ -30,10 +37,23 @@ async function judge(
     doubtsOfLater(row, { first: first.get(code), second: second.get(code), third: third?.get(code) });
 }
 
-function observe(code: string, row: Row, version: string, verdicts: Record<string, Verdict>): Observed {
+function observe(
+  code: string,
+  row: Row,
+  version: string,
+  verdicts: Record<string, Verdict>,
+  flights: number | null,
+): Observed {
   const values = valuesOf(code, row);
   const evidence: Record<string, string> = { '*': `airport ${row.icao || row.iata}, version ${version}` };
   const confidence: Record<string, number> = {};
+  // Version 2 knows neither flights nor half of the airports.
+  if (version !== SECOND) {
+    const prominence = prominenceOf(row, verdicts['type'] === undefined, flights);
+    values['prominence'] = prominence.value;
+    evidence['prominence'] = prominence.evidence;
+    confidence['prominence'] = DERIVED;
+  }
   for (const [name, verdict] of Object.entries(verdicts)) {
     evidence[name] = `${evidence['*']}: ${verdict.reason}`;
     if (verdict.value !== undefined) values[name] = verdict.value;
@@ -49,12 +69,20 @@ async function* read(reading: Reading, context: CollectContext): AsyncGenerator<
   const quiet = () => undefined;
   const of = async (wanted: string) => {
     const folder = version === wanted ? reading.folder : await context.folder(PACKAGE, wanted);
-    return readRows(folder, quiet);
+    return airports(await readRows(folder, quiet));
   };
   const reference = await of(REFERENCE);
-  const verdicts = await judge(version, async (wanted) => byCode(await of(wanted), reference, quiet));
-  const rows = byCode(await readRows(reading.folder, context.log), reference, context.log);
-  for (const [code, row] of rows) yield observe(code, row, version, verdicts(code, row));
+  const coded = async (wanted: string) => byCode(await of(wanted), reference, quiet);
+  const verdicts = await judge(version, coded);
+  const [first, third] = version === SECOND ? [] : [await coded(FIRST), await coded(THIRD)];
+  const listed = await readRows(reading.folder, context.log);
+  const kept = airports(listed);
+  if (kept.length < listed.length)
+    context.log(`${listed.length - kept.length} rows left out: stations, ports and repeats`);
+  for (const [code, row] of byCode(kept, reference, context.log)) {
+    const flights = flightsOf(third?.get(code), first?.get(code));
+    yield observe(code, row, version, verdicts(code, row), flights);
+  }
 }
 
 export default defineCollector({ read });

@@ -33,6 +33,11 @@ function isRest(figure: number, whole: number): boolean {
   return figure !== whole && figure === Math.abs(whole) % 1000;
 }
 
+/** Whether a figure is the elevation that a witness gives, whole or cut short by version 2. */
+export function isElevation(figure: number, whole: number): boolean {
+  return isNear(figure, whole) || isRest(figure, whole);
+}
+
 /**
  * Version 2.0.0 said 355 ft of an airport at 13,355. Where version 1.0.6 knows the airport, its figure is the one that
  * version 2 meant, and is taken again; where it does not, a figure without thousands may have lost them. Null: it stands.

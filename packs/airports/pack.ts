@@ -22,7 +22,7 @@ export default definePack({
   keywords: ['airports', 'aviation', 'ICAO', 'IATA', 'runways', 'geography'],
   license: { name: 'CC-BY-4.0', url: 'https://creativecommons.org/licenses/by/4.0/' },
   attribution: 'Airport data: airport-data-js © Aashish Vivekanand, CC BY 4.0; cleaned and merged',
-  revision: 3,
+  revision: 4,
   sources: {
     'airport-data-js': {
       title: 'airport-data-js',
@@ -67,7 +67,13 @@ export default definePack({
   },
   gone: { attribute: 'status', value: 'unlisted', confidence: 0.8 },
   group_by: 'country',
-  serving: { showcase: { per_group: 1 }, similar_differ_by: 'country', prominence: 'runway_length' },
+  serving: {
+    showcase: { per_group: 1 },
+    similar_differ_by: 'country',
+    similar_by: ['name'],
+    similar_min_score: 0.6,
+    prominence: 'prominence',
+  },
   compare: ['type', 'runway_length', 'elevation', 'scheduled_service', 'timezone', 'website'],
   prices: { get: 0.002, search: 0.005, facts: 0.004, compare: 0.006, stats: 0.01 },
   schedule: '0 3 * * *',

@@ -1,0 +1,46 @@
+// How prominent an airport is, as one number to rank by: size, scheduled service, longest runway and flights, where the source gives them away.
+import { isElevation } from './elevation.ts';
+import type { Row } from './rows.ts';
+
+const SIZES: Record<string, number> = { large_airport: 300, medium_airport: 200, small_airport: 100 };
+/** Heliports and seaplane bases. */
+const OTHER_SIZE = 50;
+const SCHEDULED = 100;
+
+/** Feet of runway for a point, and the most points that it gives. */
+const FEET = 300;
+const RUNWAY = 50;
+
+const MOST = 1000;
+
+/** No ground is higher, in feet: a greater figure in the column of elevations counts flights. */
+const HIGHEST = 29_100;
+
+/**
+ * Flights that version 3.0.1 counts for an airport: since that version the elevation of many airports with an IATA code is a
+ * count of flights (elevation.ts). Null where the figure may be an elevation, by version 1.0.6.
+ */
+export function flightsOf(third: Row | undefined, first: Row | undefined): number | null {
+  const figure = third?.elevation_ft ?? null;
+  if (figure === null || figure < 1 || third?.iata === '') return null;
+  if (figure > HIGHEST) return figure;
+  const whole = first?.elevation_ft || null;
+  return whole === null || isElevation(figure, whole) ? null : figure;
+}
+
+/** 0 to 1000 and how it comes about; `known`: whether type and scheduled service are known and not filled in. */
+export function prominenceOf(row: Row, known: boolean, flights: number | null): { value: number; evidence: string } {
+  const size = known && row.type !== '' ? (SIZES[row.type] ?? OTHER_SIZE) : 0;
+  const scheduled = known && row.scheduled_service === 'TRUE';
+  const runway = row.runway_length ?? 0;
+  const points = [size, scheduled ? SCHEDULED : 0, Math.min(RUNWAY, Math.max(0, runway / FEET))];
+  if (flights !== null) points.push(Math.log10(flights) * 100);
+  const texts = [
+    ...(size > 0 ? [row.type] : []),
+    ...(scheduled ? ['scheduled service'] : []),
+    ...(runway > 0 ? [`runway of ${runway} ft`] : []),
+    ...(flights === null ? [] : [`${flights} flights counted in version 3.0.1`]),
+  ];
+  const sum = points.reduce((total, each) => total + each, 0);
+  return { value: Math.min(MOST, Math.round(sum)), evidence: `derived: ${texts.join(', ') || 'nothing is known'}` };
+}
