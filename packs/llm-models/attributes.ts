@@ -18,6 +18,7 @@ const identifying: Attributes = {
     sla: SLA.other,
   },
   provider: {
+    aliases: ['host', 'platform', 'seller', 'reseller'],
     type: 'enum',
     description:
       'Who sells access and sends the bill: a maker (anthropic), a cloud (aws, azure) or a reseller (openrouter)',
@@ -28,6 +29,7 @@ const identifying: Attributes = {
     weight: 0,
   },
   model_id: {
+    aliases: ['model'],
     type: 'string',
     description:
       'Id to send in a request to this provider (openrouter wants one with the maker: openai/gpt-4.1). Case, dots and underscores do not tell two records apart',
@@ -39,6 +41,7 @@ const identifying: Attributes = {
     weight: 0,
   },
   vendor: {
+    aliases: ['company', 'maker', 'creator', 'developer', 'lab', 'organization', 'publisher'],
     type: 'string',
     description:
       'Who made the model, told from its id, in lower case: anthropic, meta, qwen. Not who sells it: see provider',
@@ -50,8 +53,10 @@ const identifying: Attributes = {
     weight: 0.5,
   },
   kind: {
+    aliases: ['task', 'type', 'category'],
     type: 'enum',
-    description: 'What the model does: chat answers in text, classifier in one of given labels',
+    description:
+      'What the model does: chat answers in text, classifier in one of given labels. Derived below confidence 0.7',
     example: 'chat',
     values: ['chat', 'embedding', 'image', 'classifier', 'other'],
     public: true,
@@ -70,6 +75,7 @@ const identifying: Attributes = {
     weight: 0,
   },
   first_observed: {
+    aliases: ['first_seen'],
     type: 'date',
     description: 'Day of the first reading that named the model at this provider; readings begin in August 2025',
     example: '2026-02-11',
@@ -83,6 +89,7 @@ const identifying: Attributes = {
 
 const abilities: Attributes = {
   context_window: {
+    aliases: ['context_length', 'max_context', 'ctx', 'max_input_tokens'],
     type: 'integer',
     unit: 'tokens',
     description: 'Tokens of prompt and answer together that the model takes at this provider',
@@ -96,6 +103,7 @@ const abilities: Attributes = {
     weight: 2,
   },
   max_output_tokens: {
+    aliases: ['max_tokens', 'max_completion_tokens', 'output_limit'],
     type: 'integer',
     unit: 'tokens',
     description:
@@ -107,6 +115,7 @@ const abilities: Attributes = {
     sla: SLA.limit,
   },
   input_modalities: {
+    aliases: ['modality', 'modalities'],
     type: 'strings',
     description: 'What the model takes: text, image, audio, video, pdf. Most sources tell text and image only',
     example: ['text', 'image'],
@@ -131,6 +140,7 @@ const abilities: Attributes = {
     sla: SLA.other,
   },
   tool_call: {
+    aliases: ['tools', 'tool_calling', 'tool_use', 'function_calling', 'functions'],
     type: 'boolean',
     description:
       'Whether the model can call tools (functions). Confidence 0.7 where only its place in a catalogue tells it',
@@ -140,6 +150,7 @@ const abilities: Attributes = {
     weight: 0.5,
   },
   open_weights: {
+    aliases: ['open_source', 'open'],
     type: 'boolean',
     description: 'Whether the weights can be downloaded',
     example: false,
@@ -148,6 +159,7 @@ const abilities: Attributes = {
     weight: 0.5,
   },
   release_date: {
+    aliases: ['released'],
     type: 'date',
     description: 'Day the maker released the model. Confidence 0.5 where taken from the same model at another provider',
     example: '2025-08-05',
@@ -156,6 +168,7 @@ const abilities: Attributes = {
     weight: 0.5,
   },
   knowledge_cutoff: {
+    aliases: ['cutoff', 'training_cutoff'],
     type: 'date',
     description: 'Day up to which the training data reaches; the first of the month where only the month is known',
     example: '2025-03-01',
@@ -199,7 +212,7 @@ const WEIGHTS: Record<string, number> = { 'price.input': 3, 'price.output': 2, '
 const UNFILTERED = ['price.input_video', 'price.output_video', 'price.output_reasoning', 'price.output_citation'];
 
 const prices: Attributes = Object.fromEntries(
-  Object.entries(PRICES).map(([name, { unit, description, example }]) => [
+  Object.entries(PRICES).map(([name, { unit, description, example, aliases = [] }]) => [
     name,
     {
       type: 'price' as const,
@@ -207,10 +220,13 @@ const prices: Attributes = Object.fromEntries(
       currency: 'USD',
       description,
       example,
+      aliases,
       public: name === 'price.input',
       filterable: !UNFILTERED.includes(name),
       range: { min: 0, max: 100000 },
       jump: 5,
+      // Prices of one provider differ by far more than that: of 245 first values this held, some three were wrong.
+      group_jump: false,
       tolerance: 0.005,
       sla: SLA.price,
       weight: WEIGHTS[name] ?? 0,

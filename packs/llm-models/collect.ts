@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineCollector, z } from 'dataset-register/pack';
-import { readGenai } from './genai.ts';
+import { genaiPageAt, readGenai } from './genai.ts';
 import { devUpdatedAt } from './models-dev.ts';
 import { piGeneratedAt, readPi } from './pi-ai.ts';
 import { PACKAGES } from './pins.ts';
@@ -13,6 +13,12 @@ export default defineCollector({
     if (reading.source === 'pi-ai') return readPi(reading);
     if (reading.source === 'tokenlens') return readTokenlens(reading, context);
     return readGenai(reading, context);
+  },
+
+  /** genai-prices has public tags of some versions only; pi-ai's address follows its version. */
+  confirmedUrl(url, { source, to }) {
+    if (source !== 'genai-prices') return undefined;
+    return genaiPageAt(url, to);
   },
 
   /** genai-prices bears no date inside, so the registry's stands. */

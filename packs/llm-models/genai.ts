@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CollectContext, type Observed, type Reading, type Value, z } from 'dataset-register/pack';
 import { recordKey } from './identity.ts';
+import { derivedFacts, type Elsewhere, elsewhere } from './kinds.ts';
 import { findLiteral } from './literal.ts';
 import { ATTRIBUTE_OF_KEY } from './price-keys.ts';
 import { Prices, pricesOn } from './shapes.ts';
@@ -69,24 +70,27 @@ export function genaiUrl(version: string, provider: string): string {
   return `${REPOSITORY}/blob/${at}/prices/providers/${FILES[provider] ?? provider}.yml`;
 }
 
-/** A kind that an id gives away: genai-prices has no field for it. */
-function kindOf(model: Model): string | undefined {
-  return /embed/i.test(`${model.id} ${model.name ?? ''}`) ? 'embedding' : undefined;
+/** The page of a provider as it is at another version; a link to the folder stays. */
+export function genaiPageAt(url: string, version: string): string {
+  return url.replace(/\/blob\/[^/]+\//, `/blob/${isTagged(version) ? `v${version}` : 'main'}/`);
 }
 
 /** Confidence of a value that is kept and never published (the pack's floor is 0.3). */
 const DOUBTED = 0.2;
 
-function observe(reading: Reading, provider: Provider, model: Model): Observed {
+function observe(reading: Reading, provider: Provider, model: Model, other: Elsewhere): Observed {
   const identity = { provider: provider.id, model_id: model.id };
   const day = reading.observed_at.slice(0, 10);
   const maker = vendorOf(provider.id, model.id);
   const page = provider.pricing_urls?.[0];
+  const billed = new Set(model.prices.flatMap((set) => Object.keys(set.prices)));
+  const { kind, input_modalities } = derivedFacts(provider.id, model.id, billed, other);
   const values: Record<string, Value | undefined> = {
     ...identity,
     name: model.name,
     vendor: maker?.vendor,
-    kind: kindOf(model),
+    kind: kind?.value,
+    input_modalities: input_modalities?.value,
     status: model.deprecated === true ? 'deprecated' : 'listed',
     first_observed: day,
     context_window: model.context_window,
@@ -97,7 +101,8 @@ function observe(reading: Reading, provider: Provider, model: Model): Observed {
   const evidence: Record<string, string> = {
     '*': `${model.written} in genai-prices ${reading.version}`,
     vendor: maker?.how ?? '',
-    kind: 'told from the word embed in the id or name',
+    kind: kind?.how ?? '',
+    input_modalities: input_modalities?.how ?? '',
     status: `deprecated: ${model.deprecated === true}`,
     first_observed: `first listed by genai-prices ${reading.version}`,
     context_window: `context_window: ${model.context_window}`,
@@ -105,7 +110,8 @@ function observe(reading: Reading, provider: Provider, model: Model): Observed {
     pricing_url: 'pricing_urls[0] of the provider',
   };
   const free = model.id.endsWith(':free');
-  const confidence: Record<string, number> = { vendor: 0.7, kind: 0.6 };
+  const confidence: Record<string, number> = { vendor: 0.7 };
+  for (const [name, each] of Object.entries({ kind, input_modalities })) if (each) confidence[name] = each.confidence;
   for (const [key, price] of pricesOn(model.prices, day)) {
     const attribute = ATTRIBUTE_OF_KEY.get(key);
     if (attribute === undefined || (price.value === 0 && !free)) continue;
@@ -129,9 +135,10 @@ function observe(reading: Reading, provider: Provider, model: Model): Observed {
 export async function* readGenai(reading: Reading, context: CollectContext): AsyncGenerator<Observed> {
   const seen = new Set<string>();
   const unknown = new Set<string>();
+  const other = await elsewhere(context);
   for (const provider of await genaiProviders(reading.folder)) {
     for (const model of provider.models) {
-      const observed = observe(reading, provider, model);
+      const observed = observe(reading, provider, model, other);
       const key = recordKey(observed.identity);
       if (seen.has(key)) continue;
       seen.add(key);

@@ -144,3 +144,14 @@ test('links name a host that explains the value', () => {
   expect(hosts).toEqual(new Set(['github.com', 'unpkg.com', 'models.dev']));
   expect([...links].filter((link) => link.includes('/tree/'))).toEqual([]);
 });
+
+test('kind and input modalities are derived where no source states them', () => {
+  const genai = version('genai-prices 0.1.8');
+  const pi = new Set([...keysOf('pi-ai')]);
+  const own = [...genai].filter(([key]) => !pi.has(key));
+  const without = (name: string) => own.filter(([, values]) => values[name] === undefined).length / own.length;
+  expect(without('kind')).toBeLessThan(0.12);
+  expect(without('input_modalities')).toBeLessThan(0.65);
+  // What pi-ai states is not derived beside it.
+  expect([...genai].filter(([key, values]) => pi.has(key) && values['kind'] !== undefined)).toEqual([]);
+});

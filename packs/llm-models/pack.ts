@@ -12,7 +12,7 @@ export default definePack({
   license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
   attribution:
     'Model prices: genai-prices © Pydantic Services Inc. (MIT); pi-ai © Mario Zechner and contributors (MIT); models.dev via TokenLens © Nicklas Scharpff (MIT). Compiled with per-value provenance; check the provider’s price page before relying on it.',
-  revision: 2,
+  revision: 3,
   sources: {
     'genai-prices': {
       title: 'genai-prices',

@@ -72,7 +72,7 @@ function prices(model: PiModel): [attribute: string, value: number | PriceRange,
   });
 }
 
-const KINDS = ['chat', 'embedding', 'image', 'classifier'];
+export const KINDS = ['chat', 'embedding', 'image', 'classifier'];
 
 function observe(reading: Reading, file: string, model: PiModel): Observed {
   const identity = { provider: providerId(model.provider), model_id: model.id };

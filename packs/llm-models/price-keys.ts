@@ -5,6 +5,8 @@ interface PriceAttribute {
   key: string;
   unit: string;
   description: string;
+  /** Other names that callers may know it by. */
+  aliases?: string[];
   example: number | { min: number; max: number; currency: string };
 }
 
@@ -16,18 +18,21 @@ const HOUR = 'USD/hour';
 /** By attribute name, in the order of the record. */
 export const PRICES: Record<string, PriceAttribute> = {
   'price.input': {
+    aliases: ['prompt_price', 'input_cost', 'input_token_price', 'cost'],
     key: 'input_mtok',
     unit: TOKENS,
     description: 'Text tokens sent to the model. A range where long prompts or some hours of the day cost more',
     example: 0.4,
   },
   'price.output': {
+    aliases: ['completion_price', 'output_cost', 'output_token_price'],
     key: 'output_mtok',
     unit: TOKENS,
     description: 'Text tokens the model answers, its reasoning included unless priced apart',
     example: { min: 10, max: 15, currency: 'USD' },
   },
   'price.cache_read': {
+    aliases: ['cached_input_price', 'cached_price', 'cache_hit_price'],
     key: 'cache_read_mtok',
     unit: TOKENS,
     description: 'Prompt tokens found in the provider’s cache, in place of price.input',

@@ -1,0 +1,140 @@
+// What a model does and takes where its source does not say: told from its name, its prices, or the same model elsewhere.
+import type { CollectContext } from 'dataset-register/pack';
+import { providerId, recordKey } from './identity.ts';
+import { KINDS, piModels } from './pi-ai.ts';
+import { PI_PINS } from './pins.ts';
+import { leafOf } from './same-model.ts';
+
+/** A derived value with how sure it is and how it was derived. */
+export interface Derived<T> {
+  value: T;
+  confidence: number;
+  how: string;
+}
+
+interface Facts {
+  kind?: Derived<string> | undefined;
+  input_modalities?: Derived<string[]> | undefined;
+}
+
+const BY_NAME = 0.6;
+const BY_SAME_MODEL = 0.6;
+const BY_PRICES = 0.5;
+
+/** Words of ids that tell what a model does, the first that fits; of ids of each maker's documentation. */
+const NAMES: [pattern: RegExp, kind: string, input: string[] | null][] = [
+  [/rerank/, 'other', ['text']],
+  [/embed|(^|[/-])(bge|e5|gte)-|^voyage-/, 'embedding', ['text']],
+  [/(llama-|granite-)?guard(ian)?(-|$)|moderation|safeguard|distilbert-sst/, 'classifier', ['text']],
+  [/whisper|transcribe|speech-to-text/, 'other', ['audio']],
+  [/(^|[-/])tts(-|$)|text-to-speech/, 'other', ['text']],
+  [/(^|[-/])ocr(-|$)/, 'other', ['image', 'pdf']],
+  [/realtime|(^|[-/])live(-|$)|sonic|-voice-/, 'other', null],
+  [/m2m100|indictrans/, 'other', ['text']],
+  [/(^|[-/])(sora|veo)(-|$)|-video(-|$)/, 'other', null],
+  [/(^|[-/])(gpt-image|dall-e|imagen|flux|stable-diffusion)|-image(-|$)/, 'image', null],
+];
+
+/** Names of chat models that say what else than text they take. */
+const TAKES: [pattern: RegExp, input: string[]][] = [
+  [/vision|(^|[-/\d])vl(-|$)|multimodal/, ['text', 'image']],
+  [/audio/, ['text', 'audio']],
+];
+
+/** What prices tell of models that no name gives away; the first key that is billed. */
+const BILLED: [key: string, kind: string, how: string][] = [
+  ['output_image_mtok', 'image', 'it bills made images'],
+  ['output_video_mtok', 'other', 'it bills made video'],
+  ['input_document_kpages', 'other', 'it bills pages of documents'],
+  ['audio_hours', 'other', 'it bills hours of audio'],
+  ['output_mtok', 'chat', 'it bills tokens of output and nothing but text'],
+];
+
+/** Told from an id alone. */
+export function factsOfName(id: string): Facts {
+  const name = id.toLowerCase();
+  const [pattern, kind, input] = NAMES.find(([each]) => each.test(name)) ?? [];
+  const derive = <T>(value: T, by: RegExp): Derived<T> => {
+    return { value, confidence: BY_NAME, how: `derived from the words ${by.exec(name)?.[0]} of the id` };
+  };
+  if (pattern !== undefined && kind !== undefined)
+    return { kind: derive(kind, pattern), ...(input ? { input_modalities: derive(input, pattern) } : {}) };
+  const takes = TAKES.find(([each]) => each.test(name));
+  return takes === undefined ? {} : { input_modalities: derive(takes[1], takes[0]) };
+}
+
+/** Told from the keys that a provider bills by. */
+function kindOfPrices(keys: ReadonlySet<string>): Derived<string> | undefined {
+  const audio = [...keys].some((key) => /audio|voice/.test(key));
+  const found = BILLED.find(([key]) => keys.has(key) && !(key === 'output_mtok' && audio));
+  return found && { value: found[1], confidence: BY_PRICES, how: `derived from prices: ${found[2]}` };
+}
+
+export interface Elsewhere {
+  /** Keys of the records that a version of pi-ai names: it says itself what they are. */
+  named: ReadonlySet<string>;
+  byLeaf: ReadonlyMap<string, Facts>;
+}
+
+const known = new Map<string, Promise<Elsewhere>>();
+
+/** The one value that all entries agree on. */
+function agreed<T>(values: readonly T[]): T | undefined {
+  const texts = new Set(values.map((value) => JSON.stringify(value)));
+  return texts.size === 1 ? values[0] : undefined;
+}
+
+async function readElsewhere(folders: readonly string[]): Promise<Elsewhere> {
+  const named = new Set<string>();
+  const models = [];
+  for (const folder of folders) {
+    const files = await piModels(folder);
+    // The last folder is the newest version; older ones only name records.
+    models.splice(0);
+    for (const model of files.flatMap((file) => file.models)) {
+      named.add(recordKey({ provider: providerId(model.provider), model_id: model.id }));
+      models.push(model);
+    }
+  }
+  const byLeaf = new Map<string, Facts>();
+  for (const [leaf, entries] of Map.groupBy(models, (model) => leafOf(model.id))) {
+    if (leaf === null) continue;
+    const kind = agreed(entries.map(({ type }) => (KINDS.includes(type) ? type : 'other')));
+    const input = agreed(entries.flatMap(({ input: takes }) => (takes === undefined ? [] : [[...takes].sort()])));
+    const how = `derived from the same model at ${entries[0]!.provider} in pi-ai`;
+    byLeaf.set(leaf, {
+      kind: kind === undefined ? undefined : { value: kind, confidence: BY_SAME_MODEL, how },
+      input_modalities: input === undefined ? undefined : { value: input, confidence: BY_SAME_MODEL, how },
+    });
+  }
+  return { named, byLeaf };
+}
+
+/** Reads the pinned versions of pi-ai, which says of its models what they are. */
+export async function elsewhere({ folder }: CollectContext): Promise<Elsewhere> {
+  const folders = await Promise.all(PI_PINS.map((pin) => folder(pin.package, pin.version)));
+  const key = folders.join('\n');
+  const read = known.get(key) ?? readElsewhere(folders);
+  known.set(key, read);
+  return read;
+}
+
+/**
+ * Kind and input modalities of a record that pi-ai does not name; nothing of one that it names, since what a source states is
+ * better than what is derived.
+ */
+export function derivedFacts(
+  provider: string,
+  modelId: string,
+  billed: ReadonlySet<string>,
+  { named, byLeaf }: Elsewhere,
+): Facts {
+  if (named.has(recordKey({ provider, model_id: modelId }))) return {};
+  const byName = factsOfName(modelId);
+  const leaf = leafOf(modelId);
+  const same = leaf === null ? undefined : byLeaf.get(leaf);
+  return {
+    kind: byName.kind ?? same?.kind ?? kindOfPrices(billed),
+    input_modalities: same?.input_modalities ?? byName.input_modalities,
+  };
+}
