@@ -12,6 +12,7 @@ const NAME = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$/;
 /** Parameters and arguments beside the generated filters, sort keys (specification section 4), and what every object has. */
 export const TAKEN = [
   ...['q', 'near', 'sort', 'limit', 'cursor', 'fields', 'total', 'ids', 'updated_since', 'min_quality', 'format'],
+  'provenance_status',
   ...['by', 'differ_by', 'attribute', 'group_by', 'days', 'step', 'as_of', 'api_key'],
   ...['dataset', 'entity_id', 'filters', 'quality', 'updated', 'constructor'],
 ];
@@ -33,13 +34,28 @@ function nameRule(name: string, names: string[]): string | null {
 }
 
 /** Members that only some types may have: which, and what to say of the others. */
-const ONLY: { member: 'unit' | 'currency' | 'values' | 'range' | 'jump' | 'tolerance'; types: readonly string[] }[] = [
+const ONLY: {
+  member:
+    | 'unit'
+    | 'currency'
+    | 'values'
+    | 'range'
+    | 'jump'
+    | 'group_jump'
+    | 'tolerance'
+    | 'published_entries'
+    | 'vocabulary';
+  types: readonly string[];
+}[] = [
   { member: 'unit', types: [...NUMERIC, 'geo'] },
   { member: 'currency', types: ['price'] },
   { member: 'values', types: ['enum'] },
   { member: 'range', types: NUMERIC },
   { member: 'jump', types: NUMERIC },
+  { member: 'group_jump', types: NUMERIC },
   { member: 'tolerance', types: NUMERIC },
+  { member: 'published_entries', types: ['strings'] },
+  { member: 'vocabulary', types: ['string', 'enum'] },
 ];
 
 function checkMembers(path: string, draft: AttributeDraft, add: Add): void {
@@ -61,6 +77,10 @@ function checkMembers(path: string, draft: AttributeDraft, add: Add): void {
   if (draft.searchable && !WORDY.includes(draft.type)) {
     const expected = `false: only ${WORDY.join(', ')} attributes have words to search`;
     add({ path: `${path}.searchable`, found: 'true', expected });
+  }
+  if (draft.group_jump !== undefined && draft.jump === undefined && NUMERIC.includes(draft.type)) {
+    const expected = 'nothing: it says whether `jump` also bounds first values, and this attribute has no jump';
+    add({ path: `${path}.group_jump`, found: show(draft.group_jump), expected });
   }
   const { min, max } = draft.range ?? {};
   if (min !== undefined && max !== undefined && min > max) {
@@ -88,7 +108,10 @@ function complete(name: string, draft: AttributeDraft): Attribute {
     values: draft.values ?? null,
     range: { min: range?.min ?? null, max: range?.max ?? null },
     jump: draft.jump ?? null,
+    group_jump: draft.group_jump ?? true,
+    vocabulary: draft.vocabulary ?? null,
     tolerance: draft.tolerance ?? 0,
+    published_entries: draft.published_entries ?? null,
     sla: typeof sla === 'number' ? { warn: sla / 2, error: sla } : sla,
   };
 }

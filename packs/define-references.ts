@@ -50,6 +50,12 @@ export function checkReferences(sections: Sections, names: string[], checked: At
   }
   const differ = sections.serving?.similar_differ_by;
   if (differ) ofType('serving.similar_differ_by', differ, GROUPING);
+  sections.serving?.similar_by?.forEach((name, i) => {
+    const found = attribute(`serving.similar_by.${i}`, name);
+    if (found === null || found.searchable) return;
+    const expected = 'a searchable attribute: similar compares words that search finds';
+    add({ path: `serving.similar_by.${i}`, found: `${show(name)}, which is not searchable`, expected });
+  });
   const prominence = sections.serving?.prominence;
   if (prominence) {
     const known = ofType('serving.prominence', prominence, NUMERIC);

@@ -66,11 +66,15 @@ export const AttributeShape = object({
   jump: number('a factor above 1', 1)
     .refine((n) => n > 1, 'a factor above 1')
     .optional(),
+  group_jump: z.boolean({ error: 'true or false' }).optional(),
   tolerance: share('a share').optional(),
   sla: z.union([hours, object({ warn: hours, error: hours })], { error: sla }),
   weight: number('a weight of at least 0', 0).default(1),
   once: flag(false),
+  aliases: list(text('a name'), 'a list of other names').default([]),
+  vocabulary: oneOf(['country']).optional(),
   editable: flag(false),
+  published_entries: whole('a whole number of at least 1', 1).optional(),
 });
 
 const PinShape = object({
@@ -153,6 +157,8 @@ export const PackShape = object({
   serving: object({
     showcase: object({ per_group: whole('a whole number from 1 to 20', 1, 20) }),
     similar_differ_by: attribute.nullable().default(null),
+    similar_by: list(attribute, 'a list of attribute names').min(1, 'at least one attribute name').optional(),
+    similar_min_score: share('a score').default(0),
     prominence: attribute.nullable().default(null),
   }),
   compare: list(attribute, 'a list of attribute names').min(1, 'at least one attribute name'),

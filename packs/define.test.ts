@@ -11,7 +11,7 @@ test('the least pack gets every default', () => {
     revision: 1,
     gone: null,
     quality: { completeness: 0.5, confidence: 0.3, freshness: 0.2 },
-    serving: { showcase: { per_group: 1 }, similar_differ_by: null, prominence: null },
+    serving: { similar_differ_by: null, similar_by: [], similar_min_score: 0, prominence: null },
     consolidation: { floor: 0.3, apart_days: 30, penalty: 0.2 },
     owner: { domain: null, shared_domain_bound: 5 },
     tests: [],
@@ -32,11 +32,15 @@ test('the least pack gets every default', () => {
     values: null,
     range: { min: null, max: null },
     jump: null,
+    group_jump: true,
     tolerance: 0,
     sla: { warn: 50, error: 100 },
     weight: 1,
     once: false,
     editable: false,
+    published_entries: null,
+    aliases: [],
+    vocabulary: null,
   });
   expect(settings?.attributes[1]?.example).toBe(2);
   expect(settings?.attributes[1]?.sla).toEqual({ warn: 1, error: 2 });
@@ -71,7 +75,7 @@ test('misspelt members and names are told with the nearest known one', () => {
 
     bells/pack.ts: attributes.name.filterble
       found     a member 'filterble'
-      expected  one of type, unit, currency, description, example, public, filterable, searchable, values, range, jump, tolerance, sla, weight, once, editable
+      expected  one of type, unit, currency, description, example, public, filterable, searchable, values, range, jump, group_jump, tolerance, sla, weight, once, aliases, vocabulary, editable, published_entries
       nearest   'filterable'
 
     bells/pack.ts: attributes.weight.type
@@ -306,6 +310,30 @@ test('each type of attribute has its own members', () => {
     bells/pack.ts: attributes.price.hire.currency
       found     nothing
       expected  a currency code such as USD: a price needs one"
+  `);
+});
+
+test('group_jump is true or false, and only beside jump', () => {
+  expect(wrong({ 'attributes/weight/group_jump': false })).toMatchInlineSnapshot(`
+    "1 mistake in pack bells
+
+    bells/pack.ts: attributes.weight.group_jump
+      found     false
+      expected  nothing: it says whether \`jump\` also bounds first values, and this attribute has no jump"
+  `);
+  expect(wrong({ 'attributes/weight/jump': 5, 'attributes/weight/group_jump': 'no' })).toMatchInlineSnapshot(`
+    "1 mistake in pack bells
+
+    bells/pack.ts: attributes.weight.group_jump
+      found     'no'
+      expected  true or false"
+  `);
+  expect(wrong({ 'attributes/name/group_jump': true })).toMatchInlineSnapshot(`
+    "1 mistake in pack bells
+
+    bells/pack.ts: attributes.name.group_jump
+      found     true
+      expected  nothing: group_jump belongs to type integer, number, price, and this attribute is of type string"
   `);
 });
 

@@ -80,7 +80,7 @@ function micro(eur: number): number {
 }
 
 function complete(sections: Omit<PackDraft, 'attributes'>, attributes: Attribute[]): PackSettings {
-  const { identity, prices, sources, consolidation, ...rest } = sections;
+  const { identity, prices, sources, consolidation, serving, ...rest } = sections;
   const joined = (id: Identity) => identity.attributes.map((name) => String(id[name] ?? '')).join('/');
   const rule: Rule = { prefer: 'trust' };
   const eur: Record<PricedOperation, number> = { ...prices, prices: prices.prices ?? prices.get };
@@ -88,6 +88,10 @@ function complete(sections: Omit<PackDraft, 'attributes'>, attributes: Attribute
     ...rest,
     sources: Object.entries(sources).map(([id, source]) => ({ id, ...source })),
     attributes,
+    serving: {
+      ...serving,
+      similar_by: serving.similar_by ?? attributes.filter((each) => each.searchable).map((each) => each.name),
+    },
     identity: {
       attributes: identity.attributes,
       key: identity.key ?? ((id) => fold(joined(id))),

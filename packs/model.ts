@@ -54,6 +54,8 @@ export interface Attribute {
   range: { min: number | null; max: number | null };
   /** A change by more than this factor (up or down) is held for review; null: no bound. */
   jump: number | null;
+  /** Whether a record's first value is held too, when it is further than `jump` from the median of its `group_by` group. */
+  group_jump: boolean;
   /** Two sources agree when numbers differ by at most this share (0.005 = half a percent). */
   tolerance: number;
   /** Hours after which a value is worth a warning, and after which it is out of its SLA. */
@@ -62,6 +64,12 @@ export interface Attribute {
   weight: number;
   /** Collected the first time a source names the record, and never replaced; the earliest of several sources wins. */
   once: boolean;
+  /** Of a list: at most so many entries are published, the first ones; `q` finds the others too. null: all are. */
+  published_entries: number | null;
+  /** Other names that callers may know it by: only for suggestions about a name that does not exist. */
+  aliases: string[];
+  /** What its values are, so that other names of the same thing lead to them in suggestions; null: nothing in particular. */
+  vocabulary: 'country' | null;
   /** A verified owner may set it. Never true of identity or of the domain attribute. */
   editable: boolean;
 }
@@ -183,6 +191,10 @@ export interface Pack {
   serving: {
     showcase: { per_group: number };
     similar_differ_by: string | null;
+    /** Searchable attributes whose words are compared for similar records. */
+    similar_by: string[];
+    /** Records with a lower score are not similar. */
+    similar_min_score: number;
     /** Public number that is the greater the better known a record is; null: none is. */
     prominence: string | null;
   };
@@ -245,6 +257,11 @@ export interface Collector {
   read: (reading: Reading, context: CollectContext) => AsyncIterable<Observed> | Iterable<Observed>;
   /** The date inside the data, for a newest version whose pin is unknown; null when the data holds none. */
   observedAt?: (folder: string) => Promise<string | null>;
+  /**
+   * The address at a newer version that confirmed a value, from the address at the version that first stated it. Absent, or
+   * undefined: the version in the address is replaced.
+   */
+  confirmedUrl?: (url: string, versions: { source: string; from: string; to: string }) => string | undefined;
   /** Addresses of further pages that a crawled page leads to, absolute or relative to it. */
   follow?: (page: { source: string; url: string; body: Buffer }) => Iterable<string>;
 }

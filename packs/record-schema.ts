@@ -81,6 +81,11 @@ const PROVENANCE: JsonSchema = {
       required: ['kind'],
       additionalProperties: false,
     },
+    status: {
+      description:
+        'held: a newer value waits for confirmation; contested: another source says otherwise; absent: neither',
+      enum: ['held', 'contested'],
+    },
   },
   required: ['source_url', 'observed_at', 'confidence', 'evidence', 'source'],
   additionalProperties: false,
@@ -123,6 +128,9 @@ function members(pack: Pack | null): JsonSchema {
     as_of: { description: 'The moment that the answer is of, where one was asked for', ...TIME },
   };
 }
+
+/** Names of the members of a record, which every answer with records has beside the attributes. */
+export const RECORD_MEMBERS: readonly string[] = Object.keys(members(null));
 
 /** Members that only some answers carry. */
 const OPTIONAL = ['preview', 'sample', 'score', 'as_of'];

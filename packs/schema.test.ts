@@ -11,7 +11,18 @@ import { checkValue } from './schema.ts';
 function attribute(type: AttributeType, more: Partial<Attribute> = {}): Attribute {
   const open = { unit: null, currency: type === 'price' ? 'EUR' : null, values: null, range: { min: null, max: null } };
   const flags = { public: true, filterable: true, searchable: false, once: false, editable: false };
-  const rest = { description: 'x', example: 'x', jump: null, tolerance: 0, sla: { warn: 1, error: 2 }, weight: 1 };
+  const rest = {
+    aliases: [],
+    vocabulary: null,
+    description: 'x',
+    example: 'x',
+    jump: null,
+    group_jump: true,
+    published_entries: null,
+    tolerance: 0,
+    sla: { warn: 1, error: 2 },
+    weight: 1,
+  };
   return { name: 'x', type, ...open, ...flags, ...rest, ...more };
 }
 
