@@ -3,6 +3,14 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { croissant } from '../api/formats/croissant.ts';
 import { dictionaryJson, dictionaryMarkdown } from '../api/formats/dictionary.ts';
+import {
+  fileList,
+  fileListHtml,
+  fileListJson,
+  fileListsHtml,
+  fileListsJson,
+  LIST_FILES,
+} from '../api/formats/file-list.ts';
 import { RELEASE_FILES } from '../data/layout.ts';
 import type { StoredRecord } from '../data/model.ts';
 import type { Release } from '../data/release.ts';
@@ -40,6 +48,29 @@ export async function writeAnalystFiles(
   output.write(at('dictionary.json'), dictionaryJson(pack, manifest, base), key);
   output.write(at('dictionary.md'), dictionaryMarkdown(pack, manifest, base), key);
   output.write(at('croissant.jsonld'), croissant(pack, manifest, base, parquet), key);
+}
+
+/** Writes the lists `files/{ds}/` and `files/` of the files that are in the output now. */
+export function writeFileLists(releases: readonly Release[], base: string, output: Output): void {
+  const names: readonly string[] = Object.values(LIST_FILES);
+  const lists = releases.map(({ pack, manifest, overlay }) => {
+    const folder = `files/${pack.id}/`;
+    const files = [...output.files].flatMap(([path, { bytes, sha256 }]) => {
+      const name = path.slice(folder.length);
+      return path.startsWith(folder) && !names.includes(name) ? [{ name, bytes, sha256 }] : [];
+    });
+    // An owner's edit changes the files of a release (`differing`).
+    const edited = (overlay?.feed.at(-1)?.recorded_at ?? 0) / 1000;
+    const last_modified = new Date(Math.max(edited, Date.parse(manifest.created_at))).toISOString();
+    return fileList(pack, { release: manifest.release, last_modified, base_url: base }, files);
+  });
+  const listed = lists.filter(({ files }) => files.length > 0);
+  for (const list of listed) {
+    output.write(`files/${list.dataset}/${LIST_FILES.json}`, fileListJson(list));
+    output.write(`files/${list.dataset}/${LIST_FILES.html}`, fileListHtml(list, base));
+  }
+  output.write(`files/${LIST_FILES.json}`, fileListsJson(listed, base));
+  output.write(`files/${LIST_FILES.html}`, fileListsHtml(listed, base));
 }
 
 /** What the overlay makes of the files of a release that was made before it. */

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { listRuns, type ReadingRow, standingReadings } from '../data/facts.ts';
 import { paths } from '../data/layout.ts';
-import { putInPlace } from '../data/write/atomic.ts';
+import { flushAll, putInPlace } from '../data/write/atomic.ts';
 import { type Columns, type Duck, fromLines, named, quoted } from '../data/write/duck.ts';
 import { LineWriter } from '../data/write/lines.ts';
 import type { Pack } from '../packs/model.ts';
@@ -67,7 +67,9 @@ export async function append(duck: Duck, dataDir: string, work: string, run: str
   await writeReadings(duck, join(work, 'readings'), readings, run, news);
   if (news.parked.length > 0) {
     const lines = news.parked.map((each) => `${JSON.stringify(each)}\n`);
-    await writeFile(parkedFile(dataDir, news.pack.id, run), lines.join(''));
+    const parked = parkedFile(dataDir, news.pack.id, run);
+    await writeFile(parked, lines.join(''));
+    await flushAll(parked);
   }
   await putInPlace(facts, join(folder, `${run}.facts.parquet`));
   await putInPlace(readings, join(folder, `${run}.readings.parquet`));

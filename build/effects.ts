@@ -3,7 +3,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { crawlerKeys } from '../data/state/crawler-keys.ts';
 import { openStore } from '../data/state/store.ts';
-import { publicOnly } from './crawl/guard.ts';
+import { publicOnly, WEB_PORTS } from './crawl/guard.ts';
 import { signer } from './crawl/sign.ts';
 import { Web } from './crawl/web.ts';
 import { type Progress, showProgress } from './progress.ts';
@@ -40,7 +40,15 @@ export function realEffects(epoch: number | undefined, { base_url, database_url 
         const sign = signer(key, base_url);
         const wait = (ms: number) => setTimeout(ms);
         // Signatures and pauses go by the real clock, also where the build's stands still.
-        return new Web({ allowed: publicOnly, sign, base_url, now: () => new Date(), wait, random: Math.random });
+        return new Web({
+          allowed: publicOnly,
+          ports: WEB_PORTS,
+          sign,
+          base_url,
+          now: () => new Date(),
+          wait,
+          random: Math.random,
+        });
       } finally {
         await store.close();
       }

@@ -1,8 +1,10 @@
 // `npm run ledger -- verify` adds the ledger up again from its rows alone; `npm run ledger -- backup <file>` copies the database while it is in use.
+
 import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { sql } from 'kysely';
 import { ConfigError, readConfig } from '../config.ts';
+import { createPrivateFiles } from '../data/permissions.ts';
 import { verify } from '../data/state/ledger.ts';
 import { openStore, type Store, StoreError } from '../data/state/store.ts';
 
@@ -74,6 +76,7 @@ async function main([command, file, ...rest]: string[]): Promise<number> {
 }
 
 try {
+  createPrivateFiles();
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   if (!(error instanceof ConfigError) && !(error instanceof StoreError)) throw error;

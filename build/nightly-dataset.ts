@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { allReadings, type ReadingRow } from '../data/facts.ts';
 import { buildIndex, ensureIndex } from '../data/index/build.ts';
 import { paths } from '../data/layout.ts';
-import { currentRelease, readManifest } from '../data/manifest.ts';
+import { currentRelease, makeCurrent, readManifest } from '../data/manifest.ts';
 import { NO_SOURCE, type OverlaySource } from '../data/overlay-source.ts';
 import { isoTime } from '../data/time.ts';
 import { tellRecords } from '../data/write/analysts-files.ts';
@@ -15,6 +15,7 @@ import { seal } from '../data/write/seal.ts';
 import type { Pack } from '../packs/model.ts';
 import { check } from './check.ts';
 import { collect } from './collect.ts';
+import { confirmedValues } from './confirmed-values.ts';
 import type { Effects } from './effects.ts';
 import { fingerprint } from './nightly-inputs.ts';
 import { resolve } from './resolve.ts';
@@ -64,7 +65,11 @@ export async function datasetNight(
     const parked = collected.parked > 0 ? `, ${number(collected.parked)} values parked` : '';
     progress.note(`${pack.id}: ${collected.readings} readings, ${number(collected.facts)} new facts${parked}`);
   }
-  const current = await currentRelease(dataDir, pack.id);
+  const damage: string[] = [];
+  const current = await currentRelease(dataDir, pack.id, (problem) => damage.push(problem));
+  for (const problem of damage) progress.warn(problem);
+  // Readers need no longer look for the newest complete release.
+  if (current !== null && damage.length > 0) await makeCurrent(dataDir, pack.id, current);
   const before =
     current === null ? null : await readManifest(paths.release(dataDir, pack.id, current)).catch(() => null);
   // Nobody else builds: a range of the feed beyond this release is that of a build that died.
@@ -98,8 +103,10 @@ export async function datasetNight(
       const told = [...wrong, ...news];
       return { dataset: pack.id, outcome: 'refused', release: before === null ? null : current, records, facts, told };
     }
+    const confirmed = await confirmedValues(folder, resolved.folder, workspace);
+    for (const line of confirmed) progress.note(`${pack.id}: ${line}`);
     progress.step(pack.id, 'index and release');
-    const { rows, confirmed, facts, enums, ages, records } = resolved;
+    const { rows, facts, enums, ages, records } = resolved;
     const now = isoTime(effects.now().getTime());
     const base = {
       dataset: pack.id,
@@ -110,10 +117,11 @@ export async function datasetNight(
       revision: pack.revision,
       overlay: overlay.version,
     };
-    const told = { ...base, records, facts, confirmed, enums, ages };
+    const told = { ...base, records, facts, confirmed: resolved.confirmed, enums, ages };
     // Made in threads while the files are measured and compared with those before.
     const index = buildIndex(resolved.folder, pack, records >= LARGE);
     const { release, fresh } = await seal(dataDir, resolved.folder, rows, told, {
+      pack,
       current: before === null ? null : current,
       before: earlier,
       removed,
@@ -127,7 +135,7 @@ export async function datasetNight(
       `${pack.id}: ${number(records)} records from ${number(facts)} facts${asked}; release ${release}${fresh ? '' : ' as before'}`,
     );
     const outcome = fresh ? 'released' : 'unchanged';
-    return { dataset: pack.id, outcome, release, records, facts, told: news };
+    return { dataset: pack.id, outcome, release, records, facts, told: [...news, ...confirmed] };
   } catch (error) {
     // What comes after a range that nobody will ever serve must not wait for it.
     await overlays.forget(pack.id, before?.recorded_to ?? 0).catch(() => {});

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import { paths } from '../data/layout.ts';
 import { currentRelease } from '../data/manifest.ts';
 import { type OverlaySource, storedOverlays } from '../data/overlay-source.ts';
+import { restrictDataDir } from '../data/permissions.ts';
 import { type Run, recordRun } from '../data/runs.ts';
 import { openStore, type Store } from '../data/state/store.ts';
 import { isoTime } from '../data/time.ts';
@@ -19,6 +20,9 @@ import { lockNight } from './nightly-lock.ts';
 import { timed } from './nightly-timed.ts';
 import { prerender } from './prerender.ts';
 import { publish } from './publish.ts';
+
+/** Most releases of a dataset that one rewrite builds before the pages: as many as there are immediate opt-outs an hour. */
+const ROUNDS = 20;
 
 export interface RunOptions {
   /** Datasets to run; null: all. */
@@ -40,6 +44,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
   const unlock = lockNight(config.DATA_DIR);
   let store: Store | null = null;
   try {
+    restrictDataDir(config.DATA_DIR, effects.progress.warn);
     store = await openStore({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL });
     const overlays = storedOverlays(store);
     await clearSources(config.DATA_DIR);
@@ -59,12 +64,20 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
       };
       try {
         taken();
-        const night = await datasetNight(
-          pack,
-          config.DATA_DIR,
-          { ...effects, progress },
-          { accept: options.accept, overlays, collects: !options.rewrite },
-        );
+        const build = () =>
+          datasetNight(
+            pack,
+            config.DATA_DIR,
+            { ...effects, progress },
+            { accept: options.accept, overlays, collects: !options.rewrite },
+          );
+        let night = await build();
+        // Records may be opted out while a release is built. Exports wait for the release alone, so it comes before the pages.
+        for (let round = 1; options.rewrite && night.outcome === 'released' && round < ROUNDS; round += 1) {
+          const next = await build();
+          if (next.outcome === 'unchanged') break;
+          night = next;
+        }
         nights.push(night);
         if (night.outcome === 'refused') failures.push(`${pack.id}: refused: ${night.told[0]}`);
         await record(night);

@@ -1,7 +1,9 @@
 // Entry of the nightly run: `npm run nightly -- [--only <dataset>]… [--if-missing] [--daemon] [--rewrite] [--accept]`. Exits 0 when the night was good.
+
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { createPrivateFiles } from '../data/permissions.ts';
 
 const USAGE = `npm run nightly                      collect, consolidate, check, release, prerender, publish
   --only <dataset>                   this dataset only; may be given more than once
@@ -70,6 +72,7 @@ async function main(args: string[]): Promise<number> {
 }
 
 try {
+  createPrivateFiles();
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -1,9 +1,11 @@
 // The pack author's command: `npm run pack -- check <folder>` and `npm run pack -- new <name>`.
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+
+import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { parseTemplate } from '../api/formats/record-template.ts';
+import { createPrivateFiles, PUBLIC } from '../data/permissions.ts';
 import { loadPack, PackError, RESERVED_IDS } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
 
@@ -97,6 +99,9 @@ async function create(name: string, { cwd, log }: Surroundings): Promise<number>
     return 1;
   }
   await cp(SKELETON, folder, { recursive: true });
+  // The service that loads the pack may run as another user.
+  await chmod(folder, PUBLIC.folder);
+  await chmod(join(folder, 'fixtures'), PUBLIC.folder);
   const pack = join(folder, 'pack.ts');
   const text = await readFile(pack, 'utf8');
   await writeFile(pack, text.replace("title: 'Skeleton'", `title: '${titled(id)}'`));
@@ -120,6 +125,7 @@ export async function run(args: string[], surroundings: Surroundings): Promise<n
 }
 
 if (import.meta.main) {
+  createPrivateFiles();
   // npm runs scripts in the repository and says in INIT_CWD where the author stands.
   const cwd = process.env['INIT_CWD'] ?? process.cwd();
   process.exitCode = await run(process.argv.slice(2), { cwd, log: (line) => console.log(line) });

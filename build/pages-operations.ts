@@ -39,6 +39,7 @@ export function siteOperations(operations: readonly Operation[]): SiteOperation[
       group,
       access,
       price: price?.of ?? null,
+      condition: price?.condition?.label ?? null,
       formats,
       tool: tool !== false,
       parameters,

@@ -1,9 +1,11 @@
 // The folder of static files: writes what changed, keeps what did not, deletes what no longer belongs (docs/static-hosting.md).
 import { createHash, hash } from 'node:crypto';
 import {
+  chmodSync,
   closeSync,
   copyFileSync,
   existsSync,
+  fchmodSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -16,6 +18,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
+import { PUBLIC } from '../data/permissions.ts';
 import { type FileEntry, formatManifest, parseManifest } from './publish-manifest.ts';
 
 /** Folders in which every file is ours: after a killed run, what no manifest names there is deleted. */
@@ -93,9 +96,11 @@ export class Output {
     const target = join(this.root, path);
     if (this.folder(posix.dirname(path)).fresh) {
       writeFileSync(target, content);
+      chmodSync(target, PUBLIC.file);
     } else {
       const temporary = this.temporaryFile();
       writeFileSync(temporary, content);
+      chmodSync(temporary, PUBLIC.file);
       renameSync(temporary, target);
     }
     this.counts.written++;
@@ -114,6 +119,7 @@ export class Output {
     this.folder(posix.dirname(path));
     const temporary = this.temporaryFile();
     copyFileSync(from, temporary);
+    chmodSync(temporary, PUBLIC.file);
     renameSync(temporary, join(this.root, path));
     this.counts.written++;
     return entry;
@@ -124,6 +130,7 @@ export class Output {
     this.begin();
     const temporary = this.temporaryFile();
     const file = openSync(temporary, 'w');
+    fchmodSync(file, PUBLIC.file);
     const digest = createHash('sha256');
     let bytes = 0;
     let waiting: string[] = [];
@@ -217,9 +224,11 @@ export class Output {
     const first = mkdirSync(at, { recursive: true });
     const found = { names: new Set(first === undefined ? readdirSync(at) : []), fresh: first !== undefined };
     this.folders.set(path, found);
+    if (first !== undefined) chmodSync(at, PUBLIC.folder);
     // The folders around it that did not exist either are as new: a record's page may come before its dataset's other files.
     for (let around = path; first !== undefined && join(this.root, around) !== first; ) {
       around = posix.dirname(around);
+      chmodSync(join(this.root, around), PUBLIC.folder);
       this.folders.set(around, { names: new Set(), fresh: true });
     }
     return found;

@@ -1,6 +1,6 @@
 // The static half: free answers, documents, record pages and the pages for people, as files below DIST_DIR (docs/static-hosting.md).
 import { hash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { addressesOf } from '../api/discovery/document.ts';
 import { momentOf } from '../api/discovery/early.ts';
@@ -13,10 +13,11 @@ import type { Config } from '../config.ts';
 import { codeFingerprint } from '../data/code.ts';
 import { currentRelease } from '../data/manifest.ts';
 import { NO_SOURCE, type OverlaySource } from '../data/overlay-source.ts';
+import { PUBLIC } from '../data/permissions.ts';
 import { type Release, releaseTag } from '../data/release.ts';
 import { UNFINISHED } from '../data/write/atomic.ts';
 import type { Pack } from '../packs/model.ts';
-import { writeAnalystFiles } from './analysts.ts';
+import { writeAnalystFiles, writeFileLists } from './analysts.ts';
 import type { Effects } from './effects.ts';
 import { headersFile } from './hosting/configs.ts';
 import { writePages } from './pages.ts';
@@ -51,6 +52,8 @@ export interface PrerenderReport extends OutputCounts {
   overlays: Record<string, number>;
   /** BASE_URL that their links begin with. */
   base_url: string;
+  /** Fingerprint of the code that made them. */
+  code: string;
 }
 
 /**
@@ -67,7 +70,7 @@ export async function prerender({
 }: PrerenderOptions): Promise<PrerenderReport> {
   const { DATA_DIR, DIST_DIR, BASE_URL: base, EUR_USD: eur_usd } = config;
   const { progress } = effects;
-  await mkdir(DIST_DIR, { recursive: true });
+  if ((await mkdir(DIST_DIR, { recursive: true })) !== undefined) await chmod(DIST_DIR, PUBLIC.folder);
   const scratch = await scratchIn(DATA_DIR);
   const releases: Release[] = [];
   try {
@@ -76,7 +79,8 @@ export async function prerender({
       if (id !== null) releases.push(await sleepingRelease(DATA_DIR, pack, id, await overlays.read(pack.id)));
     }
     const output = new Output(DIST_DIR);
-    const common = [base, eur_usd, codeFingerprint()];
+    const code = codeFingerprint();
+    const common = [base, eur_usd, code];
     const keys = releases.map((release) => {
       const { created_at, last_collection } = release.manifest;
       const made = [releaseTag(release), created_at, last_collection, packVersion(release.pack), ...common];
@@ -95,6 +99,7 @@ export async function prerender({
       await writePages({ release, base, scratch, key: `full.${made}`, progress: told }, output);
     }
     progress.step('register', 'prerender');
+    writeFileLists(releases, base, output);
     const x402 = config.X402_PAY_TO !== undefined;
     const key = `register.${hash('sha256', [...keys, x402, STYLE_ASSET.path, SCRIPT_ASSET.path].join(), 'hex').slice(0, 16)}`;
     if (!output.keepAll(key)) {
@@ -128,7 +133,7 @@ export async function prerender({
     const ids = releases.map(({ pack, manifest }) => [pack.id, manifest.release]);
     const over = releases.map(({ pack, manifest, overlay }) => [pack.id, overlay?.version ?? manifest.overlay ?? 0]);
     const stands = { releases: Object.fromEntries(ids), overlays: Object.fromEntries(over) };
-    return { ...counts, failures, files: output.files.size, bytes, base_url: base, ...stands };
+    return { ...counts, failures, files: output.files.size, bytes, base_url: base, code, ...stands };
   } finally {
     for (const release of releases) await closeRelease(release);
     await rm(scratch, { recursive: true, force: true });

@@ -17,6 +17,8 @@ export interface Published {
   overlays?: Record<string, number>;
   /** BASE_URL that their links begin with; the API tells when it is served under another. */
   base_url?: string;
+  /** Fingerprint of the code that made them; the API sends generated text instead of files of another. */
+  code?: string;
 }
 
 /**
@@ -27,8 +29,12 @@ export async function publish(dist: string, made: Omit<Published, 'manifest'>): 
   const notes = join(dist, BUILD_NOTES);
   const list = readFileSync(join(notes, 'manifest.tsv'));
   const manifest = `published-${hash('sha256', list, 'hex').slice(0, 16)}.tsv`;
-  const { files, bytes, releases, overlays, base_url } = made;
-  const about = { ...(overlays ? { overlays } : {}), ...(base_url === undefined ? {} : { base_url }) };
+  const { files, bytes, releases, overlays, base_url, code } = made;
+  const about = {
+    ...(overlays ? { overlays } : {}),
+    ...(base_url === undefined ? {} : { base_url }),
+    ...(code === undefined ? {} : { code }),
+  };
   const published: Published = { manifest, files, bytes, releases, ...about };
   const pointer = join(notes, 'published');
   const text = `${JSON.stringify(published)}\n`;

@@ -8,6 +8,7 @@ import { type Columns, type Duck, fromLines, fromParquet } from '../data/write/d
 import { cutLines, LineWriter, NULL, readLines } from '../data/write/lines.ts';
 import { type Names, numberOf } from '../data/write/tables.ts';
 import type { Identity, Pack, Value } from '../packs/model.ts';
+import { type GroupMedians, groupMedians, medianKey } from './group-medians.ts';
 
 /** A stored fact. */
 export type StoredFact = ToldStatement;
@@ -59,13 +60,13 @@ function ownersFacts(said: readonly OwnerFact[], collected: string, workspace: s
   );
 }
 
-/** Sorts the facts that count into a file of lines (STORED_LINES); tells how many, and what their numbers stand for. */
+/** Sorts the facts that count into a file of lines (STORED_LINES); returns how many, what their numbers stand for, and the groups' medians. */
 export async function sortFacts(
   duck: Duck,
   dataDir: string,
   pack: Pack,
   { made, said, workspace, path }: Sorting,
-): Promise<{ total: number; names: Names }> {
+): Promise<{ total: number; names: Names; medians: GroupMedians }> {
   const runs = await listRuns(dataDir, pack.id);
   const collected = fromParquet(
     runs.map(({ facts }) => facts),
@@ -87,7 +88,7 @@ export async function sortFacts(
   const sorted = runs.length === 1 && said.length === 0;
   const order = sorted ? '' : ' ORDER BY entity, attribute, observed_at, run, source, value';
   const total = await duck.lines(`SELECT ${columns} FROM ${from}${order}`, path);
-  return { total, names };
+  return { total, names, medians: await groupMedians(duck, pack, from) };
 }
 
 /** A stretch of the lines of `sortFacts`, in bytes, that holds whole records. */
@@ -104,7 +105,12 @@ export function stretches(path: string, count: number): Stretch[] {
 }
 
 /** Reads the lines of `sortFacts`, a record at a time. */
-export function* readRecords({ path, from, to }: Stretch, pack: Pack, names: Names): Generator<RecordFacts> {
+export function* readRecords(
+  { path, from, to }: Stretch,
+  pack: Pack,
+  names: Names,
+  medians: GroupMedians,
+): Generator<RecordFacts> {
   const ours = pack.attributes.length;
   const [identity, listed, slug] = OWN_ATTRIBUTES.map((_, i) => ours + i);
   let record: RecordFacts | null = null;
@@ -138,6 +144,10 @@ export function* readRecords({ path, from, to }: Stretch, pack: Pack, names: Nam
       source_kind: cells[4] === 'owner' ? 'owner' : 'collector',
       run: names.runs[Number(cells[3]!) - 1]!,
     };
+    if (medians.size > 0 && value !== null && fact.source_kind === 'collector') {
+      const median = medians.get(medianKey(entity, names.attributes[attribute]!, fact.at));
+      if (median !== undefined) fact.group_median = median;
+    }
     group.facts.push(fact);
     if (attribute === identity) record.identity ??= value as unknown as Identity;
     else if (attribute === slug) record.slug ??= value as string;

@@ -6,6 +6,7 @@ import { Part, type PartFiles } from '../data/write/part.ts';
 import type { Names } from '../data/write/tables.ts';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
+import type { GroupMedians } from './group-medians.ts';
 import { readRecords, type Stretch } from './resolve-facts.ts';
 import { Settler } from './resolve-settle.ts';
 import type { Tally } from './resolve-tally.ts';
@@ -14,6 +15,7 @@ import type { Tally } from './resolve-tally.ts';
 export interface PartTask {
   stretch: Stretch;
   names: Names;
+  medians: GroupMedians;
   made: readonly ReadingRow[];
   decided: readonly OperatorDecision[];
   /** Records that are opted out. */
@@ -36,7 +38,7 @@ export function settlePart(pack: Pack, task: PartTask, told: (facts: number) => 
   const part = new Part(pack, task.folder, task.number);
   const settler = new Settler(pack, task, part);
   let facts = 0;
-  for (const record of readRecords(task.stretch, pack, task.names)) {
+  for (const record of readRecords(task.stretch, pack, task.names, task.medians)) {
     settler.settle(record);
     for (const group of record.groups) facts += group.facts.length;
     if (facts < OFTEN) continue;

@@ -1,9 +1,12 @@
 // Settles one record after the other: what it says, how it came to say so, how good it is, and what a person should look at.
-import { type Decision, type Ground, type Question, trustOfSources } from '../data/consolidate.ts';
+
+import { confirmedSource } from '../data/confirmed-source.ts';
+import { type Decision, type Ground, type Question, trustOfSources, versionsOf } from '../data/consolidate.ts';
 import { fits } from '../data/consolidate-compare.ts';
 import { course } from '../data/consolidate-history.ts';
 import { confirmedAt } from '../data/consolidate-times.ts';
-import { historyCells, reviewFacts } from '../data/consolidate-told.ts';
+import { historyCells, itemStatements, reviewFacts } from '../data/consolidate-told.ts';
+import { type Unpublished, unpublishedEntries } from '../data/engine-values.ts';
 import { type ReadingRow, standingReadings } from '../data/facts.ts';
 import type { OperatorDecision } from '../data/overlay.ts';
 import { type Present, scoreRecord } from '../data/quality.ts';
@@ -52,7 +55,13 @@ export class Settler {
     }
     this.#newest = Math.max(0, ...standing.map((row) => row.confirmed_at));
     this.#identity = new Set(pack.identity.attributes);
-    this.#ground = { dataset: pack.id, consolidation: pack.consolidation, trust: trustOfSources(pack), readings };
+    this.#ground = {
+      dataset: pack.id,
+      consolidation: pack.consolidation,
+      trust: trustOfSources(pack),
+      readings,
+      versions: versionsOf(standing.map(({ source, confirmed_at: at, version }) => ({ source, at, version }))),
+    };
     for (const each of decided) {
       const key = `${each.entity} ${each.attribute}`;
       this.#decided.set(key, (this.#decided.get(key) ?? new Map<string, Decision>()).set(each.id, each));
@@ -70,14 +79,15 @@ export class Settler {
     const rule = this.#pack.consolidation.rule(identity);
     const values: Values = new Array(this.#pack.attributes.length);
     const history: History = [];
+    const unpublished: Record<string, string[]> = {};
     let owner = false;
     for (const { attribute, facts } of record.groups) {
       if (attribute < 0) for (const _ of facts) this.#part.verdict(null);
-      else values[attribute] = this.#settle(record, attribute, facts, rule, history);
+      else values[attribute] = this.#settle(record, attribute, facts, rule, history, unpublished);
       owner ||= attribute >= 0 && facts.some((fact) => fact.source_kind === 'owner');
     }
     for (const { source, listed, at } of record.listings) this.#part.line('listings', [id, source, listed, at]);
-    const number = this.#publish(id, identity, slug, values, owner);
+    const number = this.#publish({ id, identity, slug }, values, unpublished, owner);
     for (const [attribute, ...cells] of history) this.#part.line('history', [number, attribute + 1, ...cells]);
   }
 
@@ -92,6 +102,7 @@ export class Settler {
     stored: StoredFact[],
     rule: Rule,
     history: History,
+    unpublished: Record<string, string[]>,
   ): SettledValue | undefined {
     const attribute = this.#pack.attributes[number]!;
     const facts = stored.every((fact) => fits(attribute, fact.value))
@@ -106,7 +117,7 @@ export class Settler {
       rule,
       decisions: this.#decided.get(`${record.id} ${attribute.name}`) ?? NONE,
     };
-    const { periods, now, disputes } = course(question, this.#ground);
+    const { periods, now, disputes, confirmed, status } = course(question, this.#ground);
     let settled: SettledValue | undefined;
     let position = 0;
     for (const fact of stored) {
@@ -116,24 +127,41 @@ export class Settler {
       }
       const confirmed_at = confirmedAt(question, this.#ground.readings, position, Number.POSITIVE_INFINITY);
       const won = position === now.winner;
-      this.#part.verdict({ confirmed_at, won, reason: now.reasons[position]! });
+      const { group_median = null } = fact;
+      this.#part.verdict({ confirmed_at, won, reason: now.reasons[position]!, group_median });
       position++;
       if (!won) continue;
-      const { json, source_url, evidence, source_kind: kind } = fact;
-      const value = fact.value as Value;
-      settled = { value, json, source_url, evidence, kind, observed_at: confirmed_at, confidence: now.confidence };
+      const cut = unpublishedEntries(attribute, fact.value);
+      settled = {
+        value: cut?.published ?? (fact.value as Value),
+        json: cut === null ? fact.json : JSON.stringify(cut.published),
+        ...confirmedSource(this.#pack, fact, this.#ground, confirmed_at),
+        kind: fact.source_kind,
+        observed_at: confirmed_at,
+        confidence: now.confidence,
+        status,
+      };
+      if (cut !== null) unpublished[attribute.name] = cut.rest;
     }
     for (const cells of historyCells(attribute, facts, periods)) history.push([number, ...cells]);
-    for (const { id, kind, statements, opened_at } of disputes) {
-      const [first, second] = statements;
-      const told = reviewFacts(record.id, attribute.name, [facts[first]!, facts[second]!]);
-      this.#part.line('review', [id, kind, record.id, attribute.name, told, opened_at]);
+    const items = [...disputes.map((each) => ({ ...each, confirmed_at: null })), ...confirmed];
+    for (const { id, kind, statements, opened_at, confirmed_at } of items) {
+      const about = itemStatements(facts, statements);
+      const told = reviewFacts(record.id, attribute.name, about);
+      const median = kind === 'outlier' ? (facts[statements[0]]!.group_median ?? null) : null;
+      const cells = [id, kind, record.id, attribute.name, told, opened_at, confirmed_at, median];
+      this.#part.review(cells, confirmed_at === null);
     }
     return settled;
   }
 
   /** Adds the record, unless nothing of it is published; gives its number. */
-  #publish(id: string, identity: Identity, slug: string, values: Values, owner: boolean): number {
+  #publish(
+    { id, identity, slug }: { id: string; identity: Identity; slug: string },
+    values: Values,
+    unpublished: Unpublished,
+    owner: boolean,
+  ): number {
     const present: Present[] = [];
     const named: Record<string, Value> = {};
     for (let i = 0; i < values.length; i++) {
@@ -149,6 +177,7 @@ export class Settler {
     const name = clean(this.#pack.identity.name(identity, named)) || slug;
     const { quality, completeness } = scoreRecord(this.#pack, present);
     const told = JSON.stringify(identity);
-    return this.#part.record(id, { id, slug, name, identity: told, values, quality, completeness, owner });
+    const record = { id, slug, name, identity: told, values, quality, completeness, owner, unpublished };
+    return this.#part.record(id, record);
   }
 }

@@ -53,9 +53,12 @@ export async function resolve(making: Making, workspace: string): Promise<Resolv
   await mkdir(spill, { recursive: true });
   const duck = await Duck.open(spill);
   const said = [...overlay.said.values()].flat();
-  const { total, names } = await sortFacts(duck, dataDir, pack, { made, said, workspace, path: draft.stored }).finally(
-    () => duck.close(),
-  );
+  const { total, names, medians } = await sortFacts(duck, dataDir, pack, {
+    made,
+    said,
+    workspace,
+    path: draft.stored,
+  }).finally(() => duck.close());
 
   progress.step(pack.id, 'consolidate');
   const worth = Math.max(1, Math.min(4, availableParallelism(), Math.floor(total / WORTH)));
@@ -70,7 +73,7 @@ export async function resolve(making: Making, workspace: string): Promise<Resolv
   const settle = split.threads ? settleApart : settlePart;
   const settled = await Promise.all(
     stretches(draft.stored, split.stretches).map((stretch, number) =>
-      settle(pack, { stretch, names, made, decided, removed, folder: draft.part(number), number }, told),
+      settle(pack, { stretch, names, medians, made, decided, removed, folder: draft.part(number), number }, told),
     ),
   );
   const tally = new Tally();

@@ -1,7 +1,9 @@
 // A process that the API starts when a record is opted out or comes back: makes the release of a dataset and the static files again.
 // It reads the settings as JSON from its standard input. Exit code 0: done. 75: another run is under way. 1: it could not be done.
+
 import { text } from 'node:stream/consumers';
 import type { Config } from '../config.ts';
+import { createPrivateFiles } from '../data/permissions.ts';
 import { realEffects } from './effects.ts';
 import { Busy } from './nightly-lock.ts';
 import { runNight } from './nightly-run.ts';
@@ -29,4 +31,7 @@ async function main(): Promise<number> {
   }
 }
 
-if (import.meta.main) process.exitCode = await main();
+if (import.meta.main) {
+  createPrivateFiles();
+  process.exitCode = await main();
+}

@@ -1,8 +1,10 @@
 // `npm run publish`: sends what the night left in DIST_DIR to a folder or a host, or prints how a host has to be configured.
+
 import { parseArgs } from 'node:util';
 import { hostingRules } from '../api/discovery/hosting.ts';
 import { EVERY_OPERATION } from '../api/operations/accounts.ts';
 import { ConfigError, readConfig } from '../config.ts';
+import { createPrivateFiles } from '../data/permissions.ts';
 import { realEffects } from './effects.ts';
 import { caddyConfig, headersFile, nginxConfig } from './hosting/configs.ts';
 import { publishTo } from './hosting/run.ts';
@@ -65,6 +67,7 @@ async function main(args: string[]): Promise<number> {
 }
 
 try {
+  createPrivateFiles();
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   const known = error instanceof PublishError || error instanceof Busy || error instanceof ConfigError;

@@ -22,6 +22,8 @@ export interface Comparison {
   items: Compared[];
   /** Ids and slugs that are unknown or that the filters drop, as they were written. */
   missing: string[];
+  /** Whether no id exists. */
+  unknown: boolean;
 }
 
 /** Sets the records that match beside each other. */
@@ -43,7 +45,7 @@ export async function compare(
     return [{ id, slug, name, values: attributes, provenance }];
   });
   const missing = ids.filter((_, index) => !kept.includes(ordinals[index] ?? -1));
-  return { columns, items, missing };
+  return { columns, items, missing, unknown: ordinals.every((ordinal) => ordinal === null) };
 }
 
 /** Ordinals of the records asked for that the filters let through. */

@@ -83,6 +83,12 @@ export function jumps(attribute: Attribute, from: Value, to: Value): boolean {
   );
 }
 
+/** Whether a first value is further from the median of its group than the attribute's jump bound; of a range the lower end counts. */
+export function isOutlier(attribute: Attribute, median: number, value: Value): boolean {
+  const ends = bounds(value);
+  return attribute.jump !== null && attribute.group_jump && ends !== null && leaps(median, ends.min, attribute.jump);
+}
+
 function leaps(from: number, to: number, bound: number): boolean {
   if (from === to) return false;
   const factor = to / from;

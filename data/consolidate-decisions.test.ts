@@ -26,23 +26,64 @@ describe('decisions', () => {
 
   test('approve publishes the other', () => {
     const outcome = decided(conflict, 'conflict', 'approved', 31);
-    expect(outcome).toEqual({ winner: 1, confidence: 0.6, reasons: ['rejected', 'approved'], disputes: [] });
+    expect(outcome).toEqual({
+      winner: 1,
+      confidence: 0.6,
+      reasons: ['rejected', 'approved'],
+      disputes: [],
+      confirmed: [],
+    });
   });
 
   test('reject keeps the winner, for good', () => {
     const outcome = decided(conflict, 'conflict', 'rejected', 60);
-    expect(outcome).toEqual({ winner: 0, confidence: 0.9, reasons: ['more_trusted', 'rejected'], disputes: [] });
+    expect(outcome).toEqual({
+      winner: 0,
+      confidence: 0.9,
+      reasons: ['more_trusted', 'rejected'],
+      disputes: [],
+      confirmed: [],
+    });
   });
 
   test('an approved jump is published, a rejected one is not', () => {
     expect(decided(jump, 'jump', 'approved', 31)).toMatchObject({ winner: 1, reasons: ['superseded', 'approved'] });
     const rejected = decided(jump, 'jump', 'rejected', 31);
-    expect(rejected).toEqual({ winner: 0, confidence: 0.9, reasons: ['only_source', 'rejected'], disputes: [] });
+    expect(rejected).toEqual({
+      winner: 0,
+      confidence: 0.9,
+      reasons: ['only_source', 'rejected'],
+      disputes: [],
+      confirmed: [],
+    });
   });
 
   test('a decision counts from the moment it was made', () => {
     expect(decided(conflict, 'conflict', 'approved', 29)).toMatchObject({ winner: 0 });
-    expect(decided(jump, 'jump', 'approved', 29)).toMatchObject({ winner: 0, reasons: ['only_source', 'held'] });
+    expect(decided(jump, 'jump', 'approved', 20)).toMatchObject({ winner: 0, reasons: ['only_source', 'held'] });
+  });
+
+  test('a rejected jump is not confirmed by later readings, nor is what was rejected published as a second reading', () => {
+    const said: Said[] = [...jump, ['gold', 21, 110]];
+    const asked = question({ said });
+    const [a, b, c] = asked.statements;
+    const reject = (...others: (typeof b)[]) => {
+      const ids = others.map((each) => disputeId(ground, asked, 'jump', a!, each!));
+      const decisions = new Map(ids.map((id) => [id, { status: 'rejected' as const, at: day(12) }]));
+      return settle({ ...asked, decisions }, ground, day(30));
+    };
+    expect(reject(b)).toMatchObject({ winner: 0, reasons: ['only_source', 'superseded', 'held'] });
+    expect(reject(c)).toMatchObject({ winner: 0, reasons: ['only_source', 'superseded', 'rejected'] });
+  });
+
+  test('an approved outlier is published, a rejected one is not', () => {
+    const asked = question({ said: [['gold', 1, 0.006, 0.9, 0.5]] });
+    const [only] = asked.statements;
+    const id = disputeId(ground, asked, 'outlier', only!, only!);
+    const settled = (status: Decision['status']) =>
+      settle({ ...asked, decisions: new Map([[id, { status, at: day(2) }]]) }, ground, day(3));
+    expect(settled('approved')).toMatchObject({ winner: 0, reasons: ['approved'], disputes: [] });
+    expect(settled('rejected')).toMatchObject({ winner: -1, reasons: ['rejected'], disputes: [] });
   });
 
   test('an item has the same id as long as its facts are the same, and another one otherwise', () => {

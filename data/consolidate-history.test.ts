@@ -52,7 +52,43 @@ describe('periods', () => {
       ['gold', 1, 10],
       ['gold', 11, 100],
     ];
-    expect(told({ said })).toEqual({ periods: [[1, 10]], disputes: [['jump', 11]] });
+    const until = question({ said });
+    const silent = { ...ground, readings: new Map([['gold', [1, 11].map(day)]]) };
+    const { periods, disputes, status } = course(until, silent);
+    expect(periods).toEqual([{ from: day(1), winner: 0 }]);
+    expect(disputes.map(({ kind, opened_at }) => [kind, dayOf(opened_at)])).toEqual([['jump', 11]]);
+    expect(status).toBe('held');
+    // Published with the next reading that says so, and from then on.
+    expect(told({ said })).toEqual({
+      periods: [
+        [1, 10],
+        [21, 100],
+      ],
+      disputes: [],
+    });
+    const { confirmed, ...later } = course(until, ground);
+    expect(confirmed.map((each) => [each.kind, dayOf(each.opened_at), dayOf(each.confirmed_at)])).toEqual([
+      ['jump', 11, 21],
+    ]);
+    expect(later.status).toBeNull();
+  });
+
+  test('a first value far from its group shows from the next reading on', () => {
+    const said: Said[] = [['gold', 1, 0.006, 0.9, 0.5]];
+    expect(told({ said })).toEqual({ periods: [[11, 0.006]], disputes: [] });
+  });
+
+  test('a value that another source contests is contested; once decided, or said by the owner, it is not', () => {
+    const said: Said[] = [
+      ['gold', 1, 100],
+      ['tin', 5, 200],
+    ];
+    const asked = question({ said });
+    const { status, disputes } = course(asked, ground);
+    expect(status).toBe('contested');
+    const decisions = new Map([[disputes[0]!.id, { status: 'rejected' as const, at: day(30) }]]);
+    expect(course({ ...asked, decisions }, ground).status).toBeNull();
+    expect(course(question({ said: [...said, ['owner', 40, 150]] }), ground).status).toBeNull();
   });
 
   test('readings alone can change what is published: the trusted source falls behind, and comes back', () => {

@@ -1,11 +1,16 @@
 // How a published value came to be: settles one attribute at every moment at which the outcome may change. Pure.
-import { type Dispute, type Ground, type Outcome, type Question, settle } from './consolidate.ts';
+import { type Confirmation, type Dispute, type Ground, type Outcome, type Question, settle } from './consolidate.ts';
 import { listedAt } from './consolidate-times.ts';
+import type { ProvenanceStatus } from './model.ts';
+import { sameValue } from './same-value.ts';
 
-/** From `from` on (milliseconds) the statement at this position is the published one; -1: the value was withdrawn. */
+/** From `from` on (milliseconds) a value is published; of its spellings the newest counts. */
 export interface Period {
   from: number;
+  /** Position of the statement with its newest spelling; -1: the value was withdrawn. */
   winner: number;
+  /** Position of the statement that began it. */
+  first: number;
 }
 
 export interface Course {
@@ -15,6 +20,10 @@ export interface Course {
   now: Outcome;
   /** Undecided differences whose two statements still stand, whenever they were first found. */
   disputes: (Dispute & { opened_at: number })[];
+  /** Held values that were confirmed since, with the moment from which they waited. */
+  confirmed: (Confirmation & { opened_at: number })[];
+  /** What waits or is in dispute about the published value; null: nothing, or the owner said it. */
+  status: ProvenanceStatus | null;
 }
 
 /**
@@ -26,32 +35,42 @@ export function course(question: Question, ground: Ground): Course {
   const now = settle(question, ground, Number.POSITIVE_INFINITY);
   const periods: Period[] = [];
   const disputes = new Map<string, Dispute & { opened_at: number }>();
-  if (statements.length === 1) {
-    if (now.winner === 0) periods.push({ from: statements[0]!.at, winner: 0 });
-    return { periods, now, disputes: [] };
+  if (statements.length === 1 && now.disputes.length === 0 && now.confirmed.length === 0) {
+    if (now.winner === 0) periods.push({ from: statements[0]!.at, winner: 0, first: 0 });
+    return { periods, now, disputes: [], confirmed: [], status: null };
   }
   let winner = -1;
-  for (const { at, reading } of moments(question, ground)) {
+  for (const { at, reading } of moments(question, ground, now)) {
     // The winner's own source says it once more: others only grow older beside it.
     if (reading !== null && winner >= 0 && statements[winner]!.source === reading) continue;
     const outcome = settle(question, ground, at);
     for (const each of outcome.disputes) if (!disputes.has(each.id)) disputes.set(each.id, { ...each, opened_at: at });
     winner = outcome.winner;
     const last = periods.at(-1);
-    if (winner < 0 ? last === undefined || last.winner < 0 : last !== undefined && same(question, last.winner, winner))
+    if (
+      winner < 0 ? last === undefined || last.winner < 0 : last !== undefined && same(question, last.winner, winner)
+    ) {
+      if (last !== undefined) last.winner = winner;
       continue;
-    periods.push({ from: at, winner });
+    }
+    periods.push({ from: at, winner, first: winner });
   }
   for (const each of now.disputes)
     if (!disputes.has(each.id)) disputes.set(each.id, { ...each, opened_at: openedAt(question, each) });
   const open = [...disputes.values()].filter((each) => stillOpen(question, now, each));
-  return { periods, now, disputes: open };
+  const confirmed = now.confirmed.map((each) => ({ ...each, opened_at: openedAt(question, each) }));
+  return { periods, now, disputes: open, confirmed, status: statusOf(question, now, open) };
+}
+
+/** A value that waits matters more than one that another source contests. */
+function statusOf({ statements }: Question, { winner }: Outcome, open: readonly Dispute[]): ProvenanceStatus | null {
+  if (winner < 0 || open.length === 0 || statements[winner]!.source_kind === 'owner') return null;
+  return open.some(({ kind }) => kind !== 'conflict') ? 'held' : 'contested';
 }
 
 function same(question: Question, a: number, b: number): boolean {
   if (a < 0 || b < 0) return a === b;
-  const [x, y] = [question.statements[a]!.value, question.statements[b]!.value];
-  return x === y || JSON.stringify(x) === JSON.stringify(y);
+  return sameValue(question.attribute, question.statements[a]!.value, question.statements[b]!.value);
 }
 
 function openedAt(question: Question, dispute: Dispute): number {
@@ -61,7 +80,7 @@ function openedAt(question: Question, dispute: Dispute): number {
 /** Both statements are still the last word of sources that list the record, and nobody has decided. */
 function stillOpen(question: Question, now: Outcome, dispute: Dispute): boolean {
   if (question.decisions.has(dispute.id)) return false;
-  if (dispute.kind === 'jump') return now.disputes.some((each) => each.id === dispute.id);
+  if (dispute.kind !== 'conflict') return now.disputes.some((each) => each.id === dispute.id);
   const stands = (position: number) => {
     const reason = now.reasons[position];
     return (
@@ -76,10 +95,10 @@ function stillOpen(question: Question, now: Outcome, dispute: Dispute): boolean 
 }
 
 /**
- * Moments at which the outcome may change: a statement, a decision, and where several sources speak also their readings and the
+ * Moments at which the outcome may change: a statement, a decision, the confirmation of a held value, and where several sources speak also their readings and the
  * comings and goings of the record. `reading` names the source when a reading without news is all that happened.
  */
-function moments(question: Question, ground: Ground): { at: number; reading: string | null }[] {
+function moments(question: Question, ground: Ground, { confirmed }: Outcome): { at: number; reading: string | null }[] {
   const { statements, listings, attribute } = question;
   const times = new Map<number, string | null>();
   const first = new Map<string, number>();
@@ -89,6 +108,7 @@ function moments(question: Question, ground: Ground): { at: number; reading: str
   }
   for (const decision of question.decisions.values())
     if (decision.at >= statements[0]!.at) times.set(decision.at, null);
+  for (const { confirmed_at } of confirmed) times.set(confirmed_at, null);
   if (first.size > 1 && !attribute.once && !allEqual(question)) {
     for (const each of listings) if (first.has(each.source)) times.set(each.at, null);
     for (const [source, since] of first) {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Attribute, Pack, Rule, Value } from '../packs/model.ts';
 import type { Listing } from './consolidate-times.ts';
-import type { FactReason, ReviewItem, SourceKind } from './model.ts';
+import type { DisputeKind, FactReason, SourceKind } from './model.ts';
 
 /** A fact as consolidation sees it. `at` is observed_at in milliseconds since 1970. */
 export interface Statement {
@@ -11,6 +11,8 @@ export interface Statement {
   source_kind: SourceKind;
   at: number;
   confidence: number;
+  /** Set on a record's first value where it is far from this median of its group (build/group-medians.ts). */
+  group_median?: number;
 }
 
 /** What a person decided about a review item: approve publishes the item's second fact, reject keeps the first. */
@@ -28,6 +30,8 @@ export interface Ground {
   trust: ReadonlyMap<string, number>;
   /** Times of each source's readings, ascending, in milliseconds. */
   readings: ReadonlyMap<string, readonly number[]>;
+  /** Versions of each source's readings by their time. */
+  versions?: ReadonlyMap<string, ReadonlyMap<number, string>>;
 }
 
 /** One attribute of one record. */
@@ -47,9 +51,14 @@ export interface Question {
 
 export interface Dispute {
   id: string;
-  kind: ReviewItem['kind'];
-  /** Positions of the published statement and of the other one. */
+  kind: DisputeKind;
+  /** Positions of the published statement and of the other one; of an outlier its own position twice. */
   statements: [number, number];
+}
+
+/** A held value that was confirmed: the review item that this closed, and when (milliseconds). */
+export interface Confirmation extends Dispute {
+  confirmed_at: number;
 }
 
 export interface Outcome {
@@ -61,6 +70,8 @@ export interface Outcome {
   reasons: (FactReason | undefined)[];
   /** Undecided differences between the statements that stand. */
   disputes: Dispute[];
+  /** Values that were held until something confirmed them. */
+  confirmed: Confirmation[];
 }
 
 /** Facts of a dataset's own sources settle by this; `rule.trust` overrides it for one record. */
@@ -96,3 +107,13 @@ export function win(question: Question, outcome: Outcome, position: number, reas
 
 /** Confidence as it is published: 0..1, four decimals. */
 export const round = (confidence: number) => Math.round(Math.min(1, Math.max(0, confidence)) * 10_000) / 10_000;
+
+/** Versions of readings by source and time; of two at one time the later in the list counts. */
+export function versionsOf(
+  readings: readonly { source: string; at: number; version: string }[],
+): Map<string, Map<number, string>> {
+  const versions = new Map<string, Map<number, string>>();
+  for (const { source, at, version } of readings)
+    versions.set(source, (versions.get(source) ?? new Map<number, string>()).set(at, version));
+  return versions;
+}

@@ -27,6 +27,28 @@ interface Timed {
 }
 
 /**
+ * The readings after the statement at `position` in which its source still said so, oldest first: before its next statement, and while it
+ * listed the record (a statement made about a dropped record, such as `delisted`, stands while it stays dropped). Milliseconds.
+ */
+export function readingsOf(
+  question: Timed,
+  readings: ReadonlyMap<string, readonly number[]>,
+  position: number,
+): number[] {
+  const { source, source_kind, at } = question.statements[position]!;
+  if (source_kind === 'owner') return [];
+  const next = question.statements.find(
+    (later, i) => i > position && later.source === source && later.source_kind !== 'owner',
+  );
+  const end = next?.at ?? Number.POSITIVE_INFINITY;
+  return (readings.get(source) ?? []).filter((reading) => {
+    if (reading <= at || reading >= end) return false;
+    const event = eventBefore(question.listings, source, reading);
+    return event === undefined || event.listed || event.at <= at;
+  });
+}
+
+/**
  * Newest reading, up to a moment, in which the source still said what it says at `position`: before its next statement, and while it
  * listed the record (a statement made about a dropped record, such as `delisted`, stands while it stays dropped). Milliseconds.
  */

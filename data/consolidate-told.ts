@@ -4,6 +4,7 @@ import { NUMERIC } from '../packs/schema.ts';
 import type { Statement } from './consolidate.ts';
 import { bounds } from './consolidate-compare.ts';
 import type { Period } from './consolidate-history.ts';
+import { unpublishedEntries } from './engine-values.ts';
 import type { Fact } from './model.ts';
 import { isoTime } from './time.ts';
 
@@ -33,12 +34,13 @@ export function historyCells(
   periods: readonly Period[],
 ): HistoryCells[] {
   let old: string | null = null;
-  return periods.map(({ from, winner }, i) => {
+  return periods.map(({ from, winner, first }, i) => {
     const fact = winner < 0 ? null : facts[winner]!;
     const ends = fact?.value != null && NUMERIC.includes(attribute.type) ? bounds(fact.value) : null;
-    const json = fact?.json ?? null;
+    const cut = unpublishedEntries(attribute, fact?.value ?? null);
+    const json = cut === null ? (fact?.json ?? null) : JSON.stringify(cut.published);
     // A withdrawal is told by whoever spoke last.
-    const url = fact?.source_url ?? facts.findLast((each) => each.at <= from)?.source_url ?? '';
+    const url = facts[first]?.source_url ?? facts.findLast((each) => each.at <= from)?.source_url ?? '';
     const cells: HistoryCells = [
       json,
       old,
@@ -51,6 +53,11 @@ export function historyCells(
     old = json;
     return cells;
   });
+}
+
+/** Distinct facts of a review item, the published one first; of an outlier the held one alone. */
+export function itemStatements<T>(facts: readonly T[], [first, second]: readonly [number, number]): T[] {
+  return first === second ? [facts[first]!] : [facts[first]!, facts[second]!];
 }
 
 /** JSON text of the facts of a review item, as contract section 2 answers them. */

@@ -1,18 +1,11 @@
 // Settles what a record says: which of the competing facts of one attribute is published, and why (contract section 5). Pure.
-import { jumps } from './consolidate-compare.ts';
 import { compete } from './consolidate-compete.ts';
-import {
-  type Dispute,
-  disputeId,
-  type Ground,
-  type Outcome,
-  type Question,
-  trustOf,
-  win,
-} from './consolidate-model.ts';
+import { confirmedFrom, doubt, type Held, repeats, type Voice } from './consolidate-hold.ts';
+import { type Ground, type Outcome, type Question, trustOf, win } from './consolidate-model.ts';
 import { listedAt } from './consolidate-times.ts';
 
 export {
+  type Confirmation,
   type Decision,
   type Dispute,
   type Ground,
@@ -20,14 +13,22 @@ export {
   type Question,
   type Statement,
   trustOfSources,
+  versionsOf,
 } from './consolidate-model.ts';
 
 /** Settles one attribute of one record as of a moment (milliseconds since 1970; Infinity: as of all that is known). */
 export function settle(question: Question, ground: Ground, at: number): Outcome {
   const { statements } = question;
-  const outcome: Outcome = { winner: -1, confidence: 0, reasons: new Array(statements.length), disputes: [] };
+  const outcome: Outcome = {
+    winner: -1,
+    confidence: 0,
+    reasons: new Array(statements.length),
+    disputes: [],
+    confirmed: [],
+  };
   const only = statements.length === 1 ? statements[0]! : null;
-  if (only && only.value !== null && only.source_kind === 'collector' && only.at <= at) {
+  const plain = only?.source_kind === 'collector' && only.value !== null && only.group_median === undefined;
+  if (plain && only.at <= at) {
     if (only.confidence < ground.consolidation.floor) outcome.reasons[0] = 'below_floor';
     else win(question, outcome, 0, 'only_source');
     return outcome;
@@ -41,21 +42,13 @@ export function settle(question: Question, ground: Ground, at: number): Outcome 
   return outcome;
 }
 
-/** What one source says at a moment: its accepted statement, and the jump that waits for a person, if one does. */
-interface Voice {
-  accepted: number;
-  /** The last value accepted, also when it was withdrawn since: jumps are measured from it. */
-  last: number;
-  held: Dispute | null;
-}
-
-/** Within each source: what it says at that moment, after floor, withdrawals and jumps. At most one position a source. */
+/** Within each source: what it says at that moment, after floor, withdrawals and held values. At most one position a source. */
 function standing(question: Question, ground: Ground, at: number, outcome: Outcome): number[] {
   const { attribute, statements } = question;
   const { reasons } = outcome;
   const voices = new Map<string, Voice>();
   for (let position = 0; position < statements.length; position++) {
-    const { at: said, value, source, source_kind, confidence } = statements[position]!;
+    const { at: said, value, source, source_kind, confidence, group_median } = statements[position]!;
     if (said > at) break;
     const owner = source_kind === 'owner';
     if (value !== null && !owner && confidence < ground.consolidation.floor) {
@@ -63,24 +56,19 @@ function standing(question: Question, ground: Ground, at: number, outcome: Outco
       continue;
     }
     const speaker = owner ? '@owner' : source;
-    const voice = voices.get(speaker) ?? { accepted: -1, last: -1, held: null };
+    const voice = voices.get(speaker) ?? { accepted: -1, last: -1, held: null, median: null };
     voices.set(speaker, voice);
     if (attribute.once && voice.accepted >= 0) {
       reasons[position] = 'later';
       continue;
     }
+    voice.median ??= group_median ?? null;
+    const held = owner || value === null ? null : hold(question, ground, voice, position, at, outcome);
     if (voice.held) reasons[voice.held.statements[1]] = 'superseded';
-    voice.held = null;
-    if (!owner && voice.last >= 0 && value !== null && jumps(attribute, statements[voice.last]!.value!, value)) {
-      const id = disputeId(ground, question, 'jump', statements[voice.last]!, statements[position]!);
-      const decision = question.decisions.get(id);
-      const status = decision !== undefined && decision.at <= at ? decision.status : null;
-      if (status !== 'approved') {
-        reasons[position] = status === 'rejected' ? 'rejected' : 'held';
-        voice.held = { id, kind: 'jump', statements: [voice.last, position] };
-        continue;
-      }
-      reasons[position] = 'approved';
+    voice.held = held;
+    if (held) {
+      reasons[position] = held.rejected ? 'rejected' : 'held';
+      continue;
     }
     if (voice.accepted >= 0) reasons[voice.accepted] = 'superseded';
     if (value === null) reasons[position] = 'withdrawn';
@@ -90,9 +78,40 @@ function standing(question: Question, ground: Ground, at: number, outcome: Outco
   const candidates: number[] = [];
   for (const { accepted, held } of voices.values()) {
     if (accepted >= 0) candidates.push(accepted);
-    if (held && reasons[held.statements[1]] === 'held') outcome.disputes.push(held);
+    if (held?.rejected === false) outcome.disputes.push({ id: held.id, kind: held.kind, statements: held.statements });
   }
   return candidates;
+}
+
+/** The value at a position as a held one; null: it is accepted, with the item that this closes noted in the outcome. */
+function hold(
+  question: Question,
+  ground: Ground,
+  voice: Voice,
+  position: number,
+  at: number,
+  { reasons, confirmed }: Outcome,
+): Held | null {
+  const doubted = doubt(question, ground, voice, position);
+  if (doubted === null) return null;
+  const said = question.statements[position]!;
+  const decision = question.decisions.get(doubted.id);
+  const status = decision !== undefined && decision.at <= at ? decision.status : null;
+  if (status === 'approved') {
+    reasons[position] = 'approved';
+    return null;
+  }
+  if (status === 'rejected') return { ...doubted, rejected: true };
+  if (repeats(question, voice, position)) {
+    const { id, kind, statements } = voice.held!;
+    confirmed.push({ id, kind, statements, confirmed_at: said.at });
+    return null;
+  }
+  const from = confirmedFrom(question, ground, position, at);
+  if (from === null) return { ...doubted, rejected: false };
+  // A value that is confirmed at the moment of its observation was never held.
+  if (from > said.at) confirmed.push({ ...doubted, confirmed_at: from });
+  return null;
 }
 
 /** A verified owner's word stands above every source. */

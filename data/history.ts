@@ -1,7 +1,7 @@
 // What was ever said of one record, and its prices today (specification section 4, "Record endpoints").
 import type { Pack, Value } from '../packs/model.ts';
 import { DataError } from './errors.ts';
-import type { FactReason, PublicRecord, SourceKind } from './model.ts';
+import type { FactReason, ProvenanceStatus, PublicRecord, SourceKind } from './model.ts';
 import { type FactsInput, HISTORY_BOUNDS } from './parse-history.ts';
 import type { Asking } from './plan.ts';
 import type { Release } from './release.ts';
@@ -69,6 +69,8 @@ export interface ToldPrice {
   observed_at: string;
   confidence: number;
   evidence: string;
+  /** As in the provenance of a record. */
+  status?: ProvenanceStatus;
 }
 
 /** The price attributes that a record has, in the pack's order. */
@@ -77,7 +79,8 @@ export function recordPrices(record: PublicRecord, pack: Pack): ToldPrice[] {
     const value = record.attributes[name];
     const told = record.provenance[name];
     if (type !== 'price' || value === undefined || told === undefined) return [];
-    const { source_url, observed_at, confidence, evidence } = told;
-    return [{ attribute: name, value, currency, unit, source_url, observed_at, confidence, evidence }];
+    const { source_url, observed_at, confidence, evidence, status } = told;
+    const price = { attribute: name, value, currency, unit, source_url, observed_at, confidence, evidence };
+    return [status === undefined ? price : { ...price, status }];
   });
 }

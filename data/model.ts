@@ -12,7 +12,13 @@ export interface Provenance {
   confidence: number;
   evidence: string;
   source: { kind: SourceKind };
+  /** `held`: a newer value waits for confirmation. `contested`: another source says otherwise. Absent: neither. */
+  status?: ProvenanceStatus;
 }
+
+/** Values of `provenance.<attribute>.status` and of the filter `provenance_status`. */
+export const PROVENANCE_STATUSES = ['held', 'contested'] as const;
+export type ProvenanceStatus = (typeof PROVENANCE_STATUSES)[number];
 
 /** A record as it is stored in a release: everything but what depends on the host name, the caller or the clock. */
 export interface StoredRecord {
@@ -59,7 +65,7 @@ export interface Fact {
 /**
  * Why a fact won or lost. Won: `only_source`, `agreed`, `more_trusted`, `newer_reading`, `earliest`, `owner`, `approved`.
  * Lost: `superseded` (its own source said something newer), `less_trusted`, `older_reading`, `later`, `below_floor`,
- * `held` (a jump waiting for review), `not_listed` (its source dropped the record), `owner_overrides`, `rejected`, `withdrawn`.
+ * `held` (a jump or an outlier that waits for confirmation), `not_listed` (its source dropped the record), `owner_overrides`, `rejected`, `withdrawn`.
  */
 export type FactReason =
   | 'only_source'
@@ -80,17 +86,28 @@ export type FactReason =
   | 'rejected'
   | 'withdrawn';
 
-/** A disagreement or jump that a person should look at (contract section 5). */
+/** A disagreement, jump or outlier that a person should look at (contract section 5). */
 export interface ReviewItem {
   /** UUID derived from dataset, entity, attribute and the facts, so that a rebuild opens the same item. */
   id: string;
-  kind: 'conflict' | 'jump';
+  kind: DisputeKind;
   dataset: string;
   entity_id: string;
   attribute: string;
+  /** The published fact and the other one; of an outlier the held fact alone. */
   facts: Fact[];
   opened_at: string;
+  /** When a later reading or another source confirmed the held value, which closed the item. Absent: open. */
+  confirmed_at?: string;
+  /** Of an outlier: the median of its group that it was compared with. */
+  group_median?: number;
 }
+
+/**
+ * `conflict`: two sources differ. `jump`: a source changed a value by more than the bound. `outlier`: a record's first value is further than
+ * the bound from the median of its group. A jump and an outlier are held.
+ */
+export type DisputeKind = 'conflict' | 'jump' | 'outlier';
 
 /** A period during which a value was the published one: [from, to). */
 export interface Interval {

@@ -19,6 +19,8 @@ export interface FactRow {
   run: string;
   won: boolean;
   reason: FactReason;
+  /** Of a record's first value that is far from it: the median of its group at that moment. */
+  group_median: number | null;
 }
 
 /** Facts of one record, newest first. `since` keeps what was observed then or later (milliseconds). */
@@ -53,7 +55,7 @@ export interface PastRecord {
 /** Some records' past, with the readings of all sources, oldest first. */
 export interface Past {
   records: PastRecord[];
-  readings: { source: string; at: number }[];
+  readings: { source: string; at: number; version: string }[];
 }
 
 /** An open question about a record: what a person should look at, without the facts themselves. */
@@ -64,10 +66,12 @@ export interface Doubt {
   opened_at: number;
 }
 
-/** Open questions of a dataset: of one record, the one of this id, or all; oldest first. */
+/** Review items of a dataset: of one record, the one of this id, or all; oldest first. */
 export interface ReviewPlan {
   entity: string | null;
   id: string | null;
+  /** True: those that a later reading or another source confirmed; absent: those that are open. */
+  confirmed?: boolean;
   limit: number;
 }
 

@@ -1,4 +1,4 @@
-// What waits for a person: disagreements and jumps of the releases, and what the owners' channel put aside; listed, and decided once.
+// What waits for a person: disagreements, jumps and outliers of the releases, and what the owners' channel put aside; listed, decided once.
 import type { Fact, ReviewItem } from './model.ts';
 import type { OperatorDecision, Overlay } from './overlay.ts';
 import { type Editing, editRecord, withEntry } from './overlay-edit.ts';
@@ -17,7 +17,8 @@ export interface Reviewer {
 }
 
 export type Verdict = 'approved' | 'rejected';
-export type ReviewStatus = 'open' | Verdict;
+/** `confirmed`: a later reading or another source confirmed the held value, so that nobody has to decide. */
+export type ReviewStatus = 'open' | 'confirmed' | Verdict;
 
 /** What the review works with. */
 export interface Reviewing {
@@ -32,14 +33,16 @@ export interface Reviewing {
 export interface ReviewEntry {
   id: string;
   status: ReviewStatus;
-  /** `conflict`, `jump`: between facts. The others are requests of people; `notice` is an opt-out that is in force. */
+  /** `conflict`, `jump`, `outlier`: about facts. The others are requests of people; `notice` is an opt-out that is in force. */
   kind: ReviewItem['kind'] | OwnerRequest['kind'];
   dataset: string;
   entity_id: string;
   /** Null for a request about a whole record. */
   attribute: string | null;
-  /** The published fact and the other one; none for a request. */
+  /** The published fact and the other one; of an outlier the held one alone; none for a request. */
   facts: Fact[];
+  /** Of an outlier: the median of its group that it was compared with. */
+  group_median?: number;
   opened_at: string;
   decided_at: string | null;
   decided_by: string | null;
@@ -50,22 +53,25 @@ export interface ReviewEntry {
 /** Most open items of a dataset that are looked at. */
 const MOST = 20_000;
 
-/** The open items of a release under its overlay: read once, since a release never changes. */
-const openItems = new WeakMap<Release, Promise<ReviewItem[]>>();
+type Items = WeakMap<Release, Promise<ReviewItem[]>>;
 
-function itemsOf(release: Release): Promise<ReviewItem[]> {
-  const known = openItems.get(release);
+/** The items of a release under its overlay, open and confirmed ones: read once, since a release never changes. */
+const itemsBy: Record<'open' | 'confirmed', Items> = { open: new WeakMap(), confirmed: new WeakMap() };
+
+function itemsOf(release: Release, status: 'open' | 'confirmed'): Promise<ReviewItem[]> {
+  const items = itemsBy[status];
+  const known = items.get(release);
   if (known) return known;
-  const reading = release.engine.review({ entity: null, id: null, limit: MOST });
-  openItems.set(release, reading);
-  reading.catch(() => openItems.delete(release));
+  const reading = release.engine.review({ entity: null, id: null, confirmed: status === 'confirmed', limit: MOST });
+  items.set(release, reading);
+  reading.catch(() => items.delete(release));
   return reading;
 }
 
-const ofItem = (item: ReviewItem): ReviewEntry => ({
+const ofItem = ({ confirmed_at, ...item }: ReviewItem): ReviewEntry => ({
   ...item,
-  status: 'open',
-  decided_at: null,
+  status: confirmed_at === undefined ? 'open' : 'confirmed',
+  decided_at: confirmed_at ?? null,
   decided_by: null,
   request: null,
 });
@@ -107,16 +113,17 @@ export async function reviewEntries(
 ): Promise<{ items: ReviewEntry[]; total: number }> {
   const { store } = editing;
   const wanted = datasets.filter((id) => dataset === null || id === dataset);
-  const open: ReviewEntry[] = [];
-  if (status === null || status === 'open') {
-    const releases = wanted.flatMap((id) => editing.current(id) ?? []);
-    const items = (await Promise.all(releases.map(itemsOf))).flat();
-    open.push(...items.map(ofItem));
+  const releases = wanted.flatMap((id) => editing.current(id) ?? []);
+  const listed: ReviewEntry[] = [];
+  for (const each of ['open', 'confirmed'] as const) {
+    if (status !== null && status !== each) continue;
+    listed.push(...(await Promise.all(releases.map((release) => itemsOf(release, each)))).flat().map(ofItem));
   }
-  const decided = status === 'open' ? [] : (await decidedItems(store, status, MOST)).map(ofDecision);
-  const asked = (await requestsBy(store, status, MOST)).map(ofRequest);
+  const decided =
+    status === 'open' || status === 'confirmed' ? [] : (await decidedItems(store, status, MOST)).map(ofDecision);
+  const asked = status === 'confirmed' ? [] : (await requestsBy(store, status, MOST)).map(ofRequest);
   const here = ({ dataset: id }: ReviewEntry) => dataset === null || id === dataset;
-  const all = [...open, ...decided.filter(here), ...asked.filter(here)].sort(inTurn);
+  const all = [...listed, ...decided.filter(here), ...asked.filter(here)].sort(inTurn);
   return { items: all.slice(offset, offset + limit), total: all.length };
 }
 
@@ -138,8 +145,11 @@ export async function reviewEntry({ editing, datasets }: Reviewing, id: string):
   if (asked) return ofRequest(asked);
   for (const dataset of datasets) {
     const release = editing.current(dataset);
-    const [item] = release ? await release.engine.review({ entity: null, id, limit: 1 }) : [];
-    if (item) return ofItem(item);
+    if (!release) continue;
+    for (const confirmed of [false, true]) {
+      const [item] = await release.engine.review({ entity: null, id, confirmed, limit: 1 });
+      if (item) return ofItem(item);
+    }
   }
   return null;
 }
@@ -171,7 +181,7 @@ export async function decideEntry(
 }
 
 async function decideItem(editing: Editing, entry: ReviewEntry, verdict: Verdict, reviewer: Reviewer): Promise<void> {
-  const { id, kind, dataset, entity_id: entity, facts, opened_at } = entry;
+  const { id, kind, dataset, entity_id: entity, facts, opened_at, group_median } = entry;
   const attribute = entry.attribute ?? '';
   const { who, now: at, request_id } = reviewer;
   await editRecord(editing, {
@@ -191,6 +201,7 @@ async function decideItem(editing: Editing, entry: ReviewEntry, verdict: Verdict
         attribute,
         facts,
         opened_at,
+        ...(group_median === undefined ? {} : { group_median }),
       };
       const row = { id, dataset, entity_id: entity, attribute, status: verdict, at, decided_by: who, version };
       await db

@@ -1,11 +1,13 @@
 // One record settled from everything ever said of it, as of a moment or of now: what as_of answers and what an overlay changes.
 import type { Attribute, Identity, Pack, Value } from '../packs/model.ts';
 import { clean } from '../packs/schema.ts';
-import { type Decision, type Ground, type Question, trustOfSources } from './consolidate.ts';
+import { confirmedSource } from './confirmed-source.ts';
+import { type Decision, type Ground, type Question, trustOfSources, versionsOf } from './consolidate.ts';
 import { fits } from './consolidate-compare.ts';
 import { type Course, course } from './consolidate-history.ts';
 import { confirmedAt } from './consolidate-times.ts';
 import type { ToldStatement } from './consolidate-told.ts';
+import { type Unpublished, unpublishedEntries } from './engine-values.ts';
 import type { Provenance, StoredRecord } from './model.ts';
 import type { FactRow, Past, PastRecord } from './plan-history.ts';
 import { type Present, scoreRecord } from './quality.ts';
@@ -26,6 +28,8 @@ export interface Settled {
   record: StoredRecord | null;
   /** Attributes that anything was ever said of, in the order of the pack. */
   attributes: SettledAttribute[];
+  /** Entries of its lists that are searched and not published. */
+  unpublished: Unpublished;
 }
 
 /** The readings up to a moment (milliseconds; Infinity: all), which is all that was known then. */
@@ -39,6 +43,7 @@ export function groundAt(pack: Pack, readings: Past['readings'], at: number): Gr
     consolidation: pack.consolidation,
     trust: trustOfSources(pack),
     readings: new Map([...known].map(([source, each]) => [source, each.map((reading) => reading.at)])),
+    versions: versionsOf(readings),
   };
 }
 
@@ -56,6 +61,7 @@ export function settlePast(pack: Pack, past: PastRecord, ground: Ground, at: num
   const values: Record<string, Value> = {};
   const provenance: Record<string, Provenance> = {};
   const present: Present[] = [];
+  const unpublished: Record<string, string[]> = {};
   let updated = 0;
   for (const attribute of pack.attributes) {
     const statements = said(facts.get(attribute.name) ?? [], attribute);
@@ -72,23 +78,27 @@ export function settlePast(pack: Pack, past: PastRecord, ground: Ground, at: num
     };
     const told = course(question, ground);
     settled.push({ attribute, question, course: told });
-    const { periods, now } = told;
+    const { periods, now, status } = told;
     updated = Math.max(updated, periods.at(-1)?.from ?? 0);
     if (now.winner < 0) continue;
-    const { value, source_url, evidence, source_kind: kind } = statements[now.winner]!;
+    const winner = statements[now.winner]!;
+    const cut = unpublishedEntries(attribute, winner.value);
+    if (cut !== null) unpublished[attribute.name] = cut.rest;
     const confirmed = confirmedAt(question, ground.readings, now.winner, at);
     const { confidence } = now;
-    values[attribute.name] = value!;
+    values[attribute.name] = cut?.published ?? winner.value!;
+    const { source_url, evidence } = confirmedSource(pack, winner, ground, confirmed);
     provenance[attribute.name] = {
       source_url,
       observed_at: isoTime(confirmed),
       confidence,
       evidence,
-      source: { kind },
+      source: { kind: winner.source_kind },
+      ...(status === null ? {} : { status }),
     };
     present.push({ attribute, confidence, age: Math.max(0, (newest - confirmed) / HOUR) });
   }
-  if (present.length === 0) return { record: null, attributes: settled };
+  if (present.length === 0) return { record: null, attributes: settled, unpublished };
   const { quality, completeness } = scoreRecord(pack, present);
   const record = {
     id: past.id,
@@ -102,15 +112,27 @@ export function settlePast(pack: Pack, past: PastRecord, ground: Ground, at: num
     completeness,
     verified_owner: [...facts.values()].flat().some(({ source_kind }) => source_kind === 'owner'),
   };
-  return { record, attributes: settled };
+  return { record, attributes: settled, unpublished };
 }
 
 /** Facts as statements; those whose value is no longer of the attribute's type count for nothing, as in a build. */
 function said(facts: readonly FactRow[], attribute: Attribute): ToldStatement[] {
   return facts
-    .map(({ value: json, observed_at: at, source, source_kind, source_url, evidence, confidence, run }) => {
+    .map((fact) => {
+      const {
+        value: json,
+        observed_at: at,
+        source,
+        source_kind,
+        source_url,
+        evidence,
+        confidence,
+        run,
+        group_median,
+      } = fact;
       const value = json === null ? null : (JSON.parse(json) as Value);
-      return { at, value, json: json ?? 'null', source, source_kind, source_url, evidence, confidence, run };
+      const told = { at, value, json: json ?? 'null', source, source_kind, source_url, evidence, confidence, run };
+      return group_median === null ? told : { ...told, group_median };
     })
     .filter(({ value }) => fits(attribute, value));
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { type Ground, type Question, type Statement, settle } from '../data/consolidate.ts';
 import type { Listing } from '../data/consolidate-times.ts';
-import type { FactReason } from '../data/model.ts';
+import type { DisputeKind, FactReason } from '../data/model.ts';
 import type { Attribute, Rule, Value } from '../packs/model.ts';
 
 /** A day of 2026, counted from 1, as milliseconds. */
@@ -21,10 +21,14 @@ export const price: Attribute = {
   values: null,
   range: { min: null, max: null },
   jump: 5,
+  published_entries: null,
+  group_jump: true,
   tolerance: 0.01,
   sla: { warn: 1, error: 2 },
   weight: 1,
   once: false,
+  aliases: [],
+  vocabulary: null,
   editable: false,
 };
 
@@ -41,14 +45,16 @@ export const ground: Ground = {
   readings: new Map(Object.entries(READINGS).map(([source, days]) => [source, days.map(day)])),
 };
 
-export type Said = [source: string, day: number, value: Value | null, confidence?: number];
+/** `median`: that of the record's group, for a first value that is far from it. */
+export type Said = [source: string, day: number, value: Value | null, confidence?: number, median?: number];
 
-const statement = ([source, at, value, confidence]: Said): Statement => ({
+const statement = ([source, at, value, confidence, median]: Said): Statement => ({
   source,
   value,
   at: day(at),
   confidence: confidence ?? ground.trust.get(source) ?? 1,
   source_kind: source === 'owner' ? 'owner' : 'collector',
+  ...(median === undefined ? {} : { group_median: median }),
 });
 
 /** What was said of one attribute of one record, by day. */
@@ -84,7 +90,9 @@ export interface Case extends Asked {
   winner: number;
   confidence?: number;
   reasons: (FactReason | undefined)[];
-  disputes?: ['conflict' | 'jump', number, number][];
+  disputes?: [DisputeKind, number, number][];
+  /** Held values that were confirmed, and the day of it. */
+  confirmed?: [kind: DisputeKind, held: number, day: number][];
 }
 
 /** A test of each case, and one that none of them leaves a fact without a reason. */
@@ -95,6 +103,12 @@ export function settles(cases: readonly Case[]): void {
     expect([...outcome.reasons]).toEqual(each.reasons);
     if (each.confidence !== undefined) expect(outcome.confidence).toBe(each.confidence);
     expect(outcome.disputes.map(({ kind, statements }) => [kind, ...statements])).toEqual(each.disputes ?? []);
+    const confirmed = outcome.confirmed.map(({ kind, statements, confirmed_at }) => [
+      kind,
+      statements[1],
+      confirmed_at,
+    ]);
+    expect(confirmed).toEqual((each.confirmed ?? []).map(([kind, held, on]) => [kind, held, day(on)]));
   });
 
   test('exactly one fact wins, or none, and every fact has a reason', () => {

@@ -52,6 +52,7 @@ const input = (sources: PackInput['sources']): PackInput => ({
       filterable: true,
       range: { min: 0, max: 1000 },
       jump: 10,
+      group_jump: false,
       sla: { warn: 240, error: 480 },
     },
     tags: { type: 'strings', description: 'Tags', example: ['a'], searchable: true, sla: 1000 },

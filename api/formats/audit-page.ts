@@ -19,7 +19,7 @@ function refusal({ source, kind, said, lists, observed_at, reason }: Standing, p
     case 'below_floor':
       return `${who} said it on ${when}, below the confidence floor of ${floor}`;
     case 'held':
-      return `what ${who} said on ${when} is so far from before that it waits for review`;
+      return `what ${who} said on ${when} is too far from before, or from its group, and waits for confirmation`;
     case 'rejected':
       return `what ${who} said on ${when} was turned down in review`;
     case 'not_listed':
@@ -47,8 +47,8 @@ function notes({ published, standings, doubts }: Audited, pack: Pack): string {
   }
   for (const { kind, opened_at } of doubts)
     told.push(
-      kind === 'jump'
-        ? `held for review since ${minute(opened_at)}: a new value is a jump`
+      kind !== 'conflict'
+        ? `held since ${minute(opened_at)}: ${kind === 'jump' ? 'a new value is a jump' : 'a first value is far from its group'}`
         : `in review since ${minute(opened_at)}: sources differ`,
     );
   return told.join('; ');

@@ -62,7 +62,7 @@ const PLACES: readonly (readonly [string, string])[] = [
 /** Skip link and header. `here` is the path of the page, for the place that it belongs to; `nav` stands in place of the places. */
 export function headerHtml(prefix: string, here = '', nav?: string): string {
   const at = escapeHtml(prefix);
-  const current = /^\/(datasets|explore|sql)\//.test(here) ? '/#datasets' : here;
+  const current = /^\/(datasets|explore|sql|files)\//.test(here) ? '/#datasets' : here;
   const links = PLACES.map(([path, name]) => {
     const is = path !== '/' && current.startsWith(path);
     return `<a href="${at}${path}"${is ? ` aria-current="${current === path ? 'page' : 'true'}"` : ''}>${name}</a>`;

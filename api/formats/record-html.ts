@@ -7,6 +7,7 @@ import { escapeHtml as esc, footerHtml, headerHtml, headHtml, prefixOf } from '.
 import { plural, printDate, printEuro, printShare, printWithUnit, webAddress } from './page-print.ts';
 import { recordJsonld } from './record-jsonld.ts';
 import { type Course, spark } from './spark.ts';
+import { STATUS_MEANING } from './status-mark.ts';
 
 /** What stands beside the record's own values. */
 export interface Beside {
@@ -101,7 +102,7 @@ function values({ record, pack }: RecordPage): string {
 /** One value. Its source is always there to follow; date, confidence and evidence come with hover, focus, print and small screens. */
 function row({ name, unit, description }: Attribute, record: PublicRecord): string {
   const value = record.attributes[name]!;
-  const { source_url, observed_at, confidence, evidence, source } = record.provenance[name]!;
+  const { source_url, observed_at, confidence, evidence, source, status } = record.provenance[name]!;
   const printed = esc(printWithUnit(value, unit));
   const own = typeof value === 'string' ? webAddress(value) : null;
   const said = own === null ? printed : `<a href="${esc(own)}" rel="nofollow">${printed}</a>`;
@@ -116,7 +117,7 @@ function row({ name, unit, description }: Attribute, record: PublicRecord): stri
     `<span>confidence ${confidence.toFixed(2)}</span>`,
     ...(evidence === '' ? [] : [`<span>“${esc(evidence.slice(0, 160))}”</span>`]),
   ];
-  return `<div class="value"><dt title="${esc(description)}">${broken(name)}</dt><dd><span class="said">${said}</span><span class="provenance">${from}<span class="more">${more.join('')}</span></span></dd></div>`;
+  return `<div class="value"><dt title="${esc(description)}">${broken(name)}</dt><dd><span class="said">${said}</span>${status === undefined ? '' : ` <span class="quiet">${esc(`${status}: ${STATUS_MEANING[status]}`)}</span>`}<span class="provenance">${from}<span class="more">${more.join('')}</span></span></dd></div>`;
 }
 
 /** What a paid answer would add: names and what they mean, never a value. */

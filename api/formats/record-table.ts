@@ -3,10 +3,11 @@ import type { PublicRecord } from '../../data/model.ts';
 import type { Pack } from '../../packs/model.ts';
 import { cell, columnTitle } from './cells.ts';
 import { table } from './markdown.ts';
+import { markedCell, statusLegend } from './status-mark.ts';
 
 /**
  * One row a record: slug, score where records have one, attributes in the pack's order, quality. Columns that no record fills are left out, and so is
- * the record's name where an attribute is the name or says the same. `whole` keeps long texts, for fields asked for by name.
+ * the record's name where an attribute is the name or says the same. Values with a status are marked, with a legend below. `whole` keeps long texts, for fields asked for by name.
  */
 export function recordTable(records: readonly PublicRecord[], pack: Pack, whole: readonly string[] = []): string {
   const filled = pack.attributes.filter(({ name }) => records.some((record) => record.attributes[name] !== undefined));
@@ -27,9 +28,13 @@ export function recordTable(records: readonly PublicRecord[], pack: Pack, whole:
     ...(named ? [] : [record.name]),
     // A record that lacks the attribute goes by the name that its pack makes of its identity.
     ...filled.map(({ name }) =>
-      cell(record.attributes[name] ?? (name === 'name' ? record.name : undefined), whole.includes(name)),
+      markedCell(
+        cell(record.attributes[name] ?? (name === 'name' ? record.name : undefined), whole.includes(name)),
+        record.provenance[name],
+      ),
     ),
     record.quality_score,
   ]);
-  return table(columns, rows);
+  const legend = statusLegend(records.flatMap(({ provenance }) => Object.values(provenance)));
+  return [table(columns, rows), ...(legend === null ? [] : [legend])].join('\n\n');
 }

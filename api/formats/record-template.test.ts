@@ -4,7 +4,7 @@ import type { PublicRecord } from '../../data/model.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
 import { verifies } from '../../tests/verifies.ts';
-import { parseTemplate, recordMarkdown, recordScope } from './record-template.ts';
+import { parseTemplate, recordMarkdown, recordScope, recordsMarkdown } from './record-template.ts';
 
 verifies('overview.markdown-record');
 
@@ -99,6 +99,16 @@ describe('recordMarkdown', () => {
   test('a sample says that it is fictional', () => {
     expect(page('{{ record.attribution }}', { sample: true })).toMatch(/^Fictional sample/);
   });
+});
+
+test('of several records each heading has the slug and the group, and the citation is left to the whole', () => {
+  const template = '# {{ record.name }}\n\n{{ record.attribution }} License: {{ record.license }}';
+  const other = { ...record, slug: 'sudwerk-fs-210', attributes: {}, provenance: {}, freshness: {} };
+  const [first, second] = recordsMarkdown([record, other], withTemplate(template));
+  expect(first).toMatch(/^# Folding saw 210 \(nordwerk-fs-210, Nordwerk\)\n/);
+  expect(second).toMatch(/^# Folding saw 210 \(sudwerk-fs-210\)\n/);
+  expect(first).not.toContain('Tools of nowhere');
+  expect(first).toContain('https://h.example/datasets/tools/nordwerk-fs-210');
 });
 
 test('the scope names nothing that the record lacks', () => {

@@ -2,9 +2,11 @@
 import { Liquid, type Template } from 'liquidjs';
 import type { PublicRecord } from '../../data/model.ts';
 import type { Pack } from '../../packs/model.ts';
+import { NUMERIC } from '../../packs/schema.ts';
 import { linkTarget, markdown } from './markdown.ts';
 import { compilePage, type PageScope } from './page-compile.ts';
 import { printAge, printWithUnit } from './page-print.ts';
+import { STATUS_MARK, statusLegend } from './status-mark.ts';
 
 const WEB_ADDRESS = /^https?:\/\/\S+$/i;
 
@@ -32,13 +34,15 @@ export function parseTemplate(template: string): (scope: PageScope) => string {
 export function recordScope(record: PublicRecord, pack: Pack): PageScope {
   const values: Record<string, string> = {};
   const rows: Record<string, unknown>[] = [];
-  for (const { name, unit } of pack.attributes) {
+  for (const { name, type, unit } of pack.attributes) {
     const value = record.attributes[name];
     const provenance = record.provenance[name];
     if (value === undefined || provenance === undefined) continue;
-    const text = printWithUnit(value, unit);
+    const plain = printWithUnit(value, unit);
+    const text = provenance.status === undefined ? plain : `${plain} ${STATUS_MARK}`;
     const hours = record.freshness[name];
-    values[name] = text;
+    // Templates compare words, such as an enum's; numbers they only print.
+    values[name] = NUMERIC.includes(type) ? text : plain;
     rows.push({
       attribute: name,
       value: text,
@@ -48,6 +52,7 @@ export function recordScope(record: PublicRecord, pack: Pack): PageScope {
       confidence: provenance.confidence,
       evidence: provenance.evidence,
       kind: provenance.source.kind,
+      status: provenance.status,
     });
   }
   const { id, slug, name, dataset, url, updated_at, quality_score, completeness, verified_owner } = record;
@@ -100,6 +105,21 @@ export function recordMarkdown(record: PublicRecord, pack: Pack): string {
     .trim();
   const sample = record.sample === true ? 'Fictional sample: nothing in it is true.\n\n' : '';
   const { attribution, license } = template.names;
+  const legend = statusLegend(Object.values(record.provenance));
   const added = [!attribution && printed(record.attribution), !license && `License: ${printed(record.license)}`];
-  return `${sample}${[body, added.filter(Boolean).join(' ')].join('\n\n').trim()}\n`;
+  const blocks = [body, legend, added.filter(Boolean).join(' ')].filter(Boolean);
+  return `${sample}${blocks.join('\n\n').trim()}\n`;
+}
+
+/**
+ * Records one after the other. Names repeat (one model at many providers), so each heading also has the slug, and the value of the
+ * grouping attribute where it is shown. The citation of the whole answer follows once; a record has the address of its page.
+ */
+export function recordsMarkdown(records: readonly PublicRecord[], pack: Pack): string[] {
+  return records.map((record) => {
+    const group = record.attributes[pack.group_by];
+    const marks = [record.slug, ...(group === undefined ? [] : [printed(group)])].join(', ');
+    const text = recordMarkdown({ ...record, attribution: record.url }, pack).trim();
+    return text.replace(/^# .*$/m, (heading) => `${heading} (${marks})`);
+  });
 }

@@ -119,7 +119,12 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
       const told = row['provenance'] as Record<string, Record<string, unknown> | null>;
       for (const { name } of attributesOf(dataset)) {
         const { source, observed_at, ...rest } = record.provenance[name] ?? { source: null, observed_at: null };
-        const wanted = source && { ...rest, observed_at: Date.parse(String(observed_at)), source_kind: source.kind };
+        const wanted = source && {
+          status: null,
+          ...rest,
+          observed_at: Date.parse(String(observed_at)),
+          source_kind: source.kind,
+        };
         expect(told[name] && { ...Object.fromEntries(Object.entries(told[name])) }, name).toEqual(wanted);
       }
     }
@@ -227,10 +232,10 @@ describe.each(formats)('%s', (format) => {
     await twin.text();
   });
 
-  test('more than 1,000 is 422; HEAD has the headers alone', async () => {
+  test('more than 1,000 is 422; HEAD has the headers that are known before it runs', async () => {
     expect((await app.json(`/v1/tools/entities?limit=1001&format=${format}`, { admin: true })).status).toBe(422);
     const head = await app.ask(`/v1/tools/entities?limit=2&format=${format}`, { admin: true, method: 'HEAD' });
     expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([200, TABULAR[format], '']);
-    expect(head.headers.get('x-next-cursor')).toMatch(/^[\w-]+$/);
+    expect(head.headers.get('x-next-cursor')).toBeNull();
   });
 });

@@ -2,7 +2,7 @@
 import type { Doubt, FactRow, FactsPlan } from '../plan-history.ts';
 import { join, type Sql, sql, whole } from './sql.ts';
 
-const COLUMNS = sql`entity, attribute, value, source, source_url, source_kind, epoch_ms(observed_at), epoch_ms(confirmed_at), confidence, evidence, run, won, reason`;
+const COLUMNS = sql`entity, attribute, value, source, source_url, source_kind, epoch_ms(observed_at), epoch_ms(confirmed_at), confidence, evidence, run, won, reason, group_median`;
 
 type Rows = readonly (readonly unknown[])[];
 
@@ -43,12 +43,13 @@ export function factRows(rows: Rows): FactRow[] {
     run: String(row[10]),
     won: row[11] === true,
     reason: row[12] as FactRow['reason'],
+    group_median: row[13] === null ? null : Number(row[13]),
   }));
 }
 
 /** Open questions about a record, oldest first. */
 export function doubtsStatement(entity: string, review: Sql): Sql {
-  return sql`SELECT kind, attribute, epoch_ms(opened_at) FROM ${review} WHERE entity_id = ${entity} ORDER BY opened_at, attribute, id`;
+  return sql`SELECT kind, attribute, epoch_ms(opened_at) FROM ${review} WHERE entity_id = ${entity} AND confirmed_at IS NULL ORDER BY opened_at, attribute, id`;
 }
 
 /** Reads the rows of `doubtsStatement`. */

@@ -31,13 +31,16 @@ export interface Hidden {
 /** The history questions over the release in `folder`, under an overlay where there is one. */
 export function historyQuestions(pool: Pool, dataset: string, folder: string, hidden?: () => Promise<Hidden>): History {
   const file = (name: string) => sql`read_parquet(${literal(path(folder, name))})`;
+  // Releases of an earlier program lack these columns.
+  const since = (name: string, added: Sql) => sql`(FROM ${file(name)} UNION ALL BY NAME SELECT ${added} WHERE false)`;
+  const factsFile = since(RELEASE_FILES.facts, sql`NULL::DOUBLE AS group_median`);
+  const reviewFile = since(RELEASE_FILES.review, sql`NULL::TIMESTAMP AS confirmed_at, NULL::DOUBLE AS group_median`);
   return {
-    facts: async (plan, asking) => factRows(await pool.ask(factsStatement(plan, file(RELEASE_FILES.facts)), asking)),
-    doubts: async (entity, asking) =>
-      doubtRows(await pool.ask(doubtsStatement(entity, file(RELEASE_FILES.review)), asking)),
+    facts: async (plan, asking) => factRows(await pool.ask(factsStatement(plan, factsFile), asking)),
+    doubts: async (entity, asking) => doubtRows(await pool.ask(doubtsStatement(entity, reviewFile), asking)),
     async review(plan, asking) {
       const { gone = [] } = (await hidden?.()) ?? {};
-      return reviewRows(await pool.ask(reviewStatement(plan, file(RELEASE_FILES.review), gone), asking), dataset);
+      return reviewRows(await pool.ask(reviewStatement(plan, reviewFile, gone), asking), dataset);
     },
     async changelog(plan, asking) {
       const stored = file(RELEASE_FILES.changelog);
@@ -58,12 +61,12 @@ export function historyQuestions(pool: Pool, dataset: string, folder: string, hi
     },
     past: async (ordinals, asking) => {
       const readings = await pool.ask(
-        sql`SELECT source, epoch_ms(observed_at) FROM ${file(RELEASE_FILES.readings)} ORDER BY observed_at`,
+        sql`SELECT source, epoch_ms(observed_at), version FROM ${file(RELEASE_FILES.readings)} ORDER BY observed_at`,
         asking,
       );
       return {
         records: ordinals.length === 0 ? [] : await records(ordinals, asking),
-        readings: readings.map((row) => ({ source: String(row[0]), at: Number(row[1]) })),
+        readings: readings.map((row) => ({ source: String(row[0]), at: Number(row[1]), version: String(row[2]) })),
       };
     },
   };
@@ -74,10 +77,7 @@ export function historyQuestions(pool: Pool, dataset: string, folder: string, hi
       asking,
     );
     const ids = found.map((row) => String(row[1]));
-    const facts = Map.groupBy(
-      factRows(await pool.ask(pastStatement(ids, file(RELEASE_FILES.facts)), asking)),
-      ({ entity }) => entity,
-    );
+    const facts = Map.groupBy(factRows(await pool.ask(pastStatement(ids, factsFile), asking)), ({ entity }) => entity);
     const listings = await pool.ask(
       sql`SELECT entity, source, listed, epoch_ms("at") FROM ${file(RELEASE_FILES.listings)} WHERE entity IN (${listed(ids)}) ORDER BY entity, "at"`,
       asking,

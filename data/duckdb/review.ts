@@ -4,18 +4,22 @@ import type { ReviewPlan } from '../plan-history.ts';
 import { isoTime } from '../time.ts';
 import { join, type Sql, sql, textsOf, whole } from './sql.ts';
 
-/** Open questions, oldest first, without those about some records. */
-export function reviewStatement({ entity, id, limit }: ReviewPlan, review: Sql, without: readonly string[]): Sql {
-  const where = [sql`true`];
+/** Open questions, oldest first, or those that a later reading confirmed; without those about some records. */
+export function reviewStatement(
+  { entity, id, confirmed, limit }: ReviewPlan,
+  review: Sql,
+  without: readonly string[],
+): Sql {
+  const where = [confirmed ? sql`confirmed_at IS NOT NULL` : sql`confirmed_at IS NULL`];
   if (entity !== null) where.push(sql`entity_id = ${entity}`);
   if (id !== null) where.push(sql`id = ${id}`);
   if (without.length > 0) where.push(sql`entity_id NOT IN (${textsOf(without)})`);
-  return sql`SELECT id, kind, entity_id, attribute, facts, epoch_ms(opened_at) FROM ${review} WHERE ${join(where, ' AND ')} ORDER BY opened_at, id LIMIT ${whole(limit)}`;
+  return sql`SELECT id, kind, entity_id, attribute, facts, epoch_ms(opened_at), epoch_ms(confirmed_at), group_median FROM ${review} WHERE ${join(where, ' AND ')} ORDER BY opened_at, id LIMIT ${whole(limit)}`;
 }
 
 /** Reads the rows of `reviewStatement`. */
 export function reviewRows(rows: readonly (readonly unknown[])[], dataset: string): ReviewItem[] {
-  return rows.map(([id, kind, entity, attribute, facts, opened]) => ({
+  return rows.map(([id, kind, entity, attribute, facts, opened, confirmed, median]) => ({
     id: String(id),
     kind: kind as ReviewItem['kind'],
     dataset,
@@ -23,6 +27,8 @@ export function reviewRows(rows: readonly (readonly unknown[])[], dataset: strin
     attribute: String(attribute),
     facts: JSON.parse(String(facts)) as Fact[],
     opened_at: isoTime(Number(opened)),
+    ...(confirmed === null ? {} : { confirmed_at: isoTime(Number(confirmed)) }),
+    ...(median === null ? {} : { group_median: Number(median) }),
   }));
 }
 

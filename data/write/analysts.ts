@@ -17,7 +17,7 @@ const JSON_TYPES: Partial<Record<Attribute['type'], string>> = {
 const RECORD_COLUMNS = ['id', 'slug', 'name', 'updated_at', 'quality_score', 'completeness', 'verified_owner'];
 
 const TOLD =
-  'source_url VARCHAR, observed_at TIMESTAMP, confidence DOUBLE, evidence VARCHAR, source STRUCT(kind VARCHAR)';
+  'source_url VARCHAR, observed_at TIMESTAMP, confidence DOUBLE, evidence VARCHAR, source STRUCT(kind VARCHAR), status VARCHAR';
 
 /** Typed columns and provenance, read back from records.jsonl in its order. */
 export function recordsQuery(pack: Pack, jsonl: string): string {
@@ -40,7 +40,7 @@ export function recordsQuery(pack: Pack, jsonl: string): string {
 function provenanceOf(name: string): string {
   const told = `provenance.${named(name)}`;
   const members = ['source_url', 'observed_at', 'confidence', 'evidence'].map((each) => `${each} := ${told}.${each}`);
-  return `CASE WHEN ${told} IS NULL THEN NULL ELSE struct_pack(${members.join(', ')}, source_kind := ${told}.source.kind) END`;
+  return `CASE WHEN ${told} IS NULL THEN NULL ELSE struct_pack(${members.join(', ')}, source_kind := ${told}.source.kind, status := ${told}.status) END`;
 }
 
 function valueColumns(attribute: Attribute): string[] {

@@ -1,6 +1,8 @@
 // The change feed: what a release says otherwise than readers know, dated when it becomes visible (contract section 5).
 import { join } from 'node:path';
+import type { Pack } from '../../packs/model.ts';
 import { RELEASE_FILES } from '../layout.ts';
+import { isSpelled } from '../same-value.ts';
 import { type Before, knownIds, lastValues } from './before.ts';
 import { type Duck, quoted } from './duck.ts';
 
@@ -10,36 +12,43 @@ const table = (folder: string, file: string) => `read_parquet(${quoted(join(fold
 const last = (folder: string) => `(SELECT * FROM ${table(folder, RELEASE_FILES.history)} WHERE "to" IS NULL)`;
 
 /**
- * The differences between a release folder and what readers know as a query: entity_id, attribute, type, old_value, new_value, observed_at,
+ * The differences between a release folder and what readers know, other spellings aside, as a query: entity_id, attribute, type, old_value, new_value, observed_at,
  * source_url. Without a release before, every value is added.
  */
-export function differences(folder: string, before: Before | null): string {
+export function differences(folder: string, before: Before | null, { attributes }: Pick<Pack, 'attributes'>): string {
   if (before === null)
     return (
       `SELECT entity AS entity_id, attribute, 'added' AS type, NULL::VARCHAR AS old_value, value AS new_value, "from" AS observed_at, ` +
       `source_url FROM ${last(folder)} WHERE value IS NOT NULL`
     );
+  const spelled = attributes.filter(isSpelled).map(({ name }) => quoted(name));
+  const plain = (value: string) => `lower(regexp_replace(${value}, '\\s+', '', 'g'))`;
+  const sameSpelling =
+    spelled.length === 0
+      ? 'false'
+      : `coalesce(n.attribute IN (${spelled.join(', ')}) AND ${plain('o.value')} = ${plain('n.value')}, false)`;
   return (
     'SELECT coalesce(n.entity, o.entity) AS entity_id, coalesce(n.attribute, o.attribute) AS attribute, ' +
     `CASE WHEN o.value IS NULL THEN 'added' ELSE 'changed' END AS type, o.value AS old_value, n.value AS new_value, ` +
     'coalesce(n."from", o."from") AS observed_at, coalesce(n.source_url, o.source_url) AS source_url ' +
     `FROM ${last(folder)} n FULL JOIN (${lastValues(before)}) o ON n.entity = o.entity AND n.attribute = o.attribute ` +
-    'WHERE o.value IS DISTINCT FROM n.value'
+    `WHERE o.value IS DISTINCT FROM n.value AND NOT ${sameSpelling}`
   );
 }
 
 /** As `differences`, for the feed: a record that is no longer published is one removal, dated `now`, whatever its values were. */
-function told(folder: string, before: Before | null, now: number): string {
-  if (before === null) return differences(folder, null);
+function told(folder: string, { pack, before, now }: Feeding): string {
+  if (before === null) return differences(folder, null, pack);
   const gone = `SELECT id FROM (${knownIds(before)}) WHERE id NOT IN (SELECT id FROM ${table(folder, RELEASE_FILES.engine)})`;
   return (
-    `WITH gone AS MATERIALIZED (${gone}) SELECT * FROM (${differences(folder, before)}) WHERE entity_id NOT IN (SELECT id FROM gone) ` +
+    `WITH gone AS MATERIALIZED (${gone}) SELECT * FROM (${differences(folder, before, pack)}) WHERE entity_id NOT IN (SELECT id FROM gone) ` +
     `UNION ALL SELECT id, NULL, 'removed', NULL, NULL, make_timestamp_ms(${now}), NULL FROM gone`
   );
 }
 
 /** What the feed of a release is made from beside its folder. */
 export interface Feeding {
+  pack: Pick<Pack, 'attributes'>;
   before: Before | null;
   /** Records that are opted out: nothing of them stays in the feed. */
   removed: Iterable<string>;
@@ -56,9 +65,10 @@ export interface Feeding {
 export async function writeChanges(
   duck: Duck,
   folder: string,
-  { before, removed, now, reserve }: Feeding,
+  feeding: Feeding,
 ): Promise<{ rows: number; recorded_to: number }> {
-  const changed = told(folder, before, now);
+  const { before, removed, reserve } = feeding;
+  const changed = told(folder, feeding);
   const count = await duck.count(`SELECT count(*) FROM (${changed})`);
   const earlier = before === null ? null : table(before.folder, RELEASE_FILES.changes);
   const latest =

@@ -67,7 +67,7 @@ export class Draft {
   }
 
   async #finish(duck: Duck, parts: readonly PartFiles[], drafting: Drafting): Promise<Record<string, number>> {
-    const { pack, names, before, now, log } = drafting;
+    const { pack, names, before, log } = drafting;
     const rows: Record<string, number> = {};
     const each = (table: Parameters<typeof linesOf>[1]) => parts.map(({ folder }) => linesOf(folder, table));
     const out = (name: string) => join(this.out, name);
@@ -89,7 +89,7 @@ export class Draft {
     // What changed since the release before is told by the two histories; without one before nothing is waited for.
     if (before !== null) await history;
     history.catch(() => {});
-    const updated = await this.#updated(duck, parts, before, now);
+    const updated = await this.#updated(duck, parts, drafting);
 
     log('write records');
     const shelves = parts.map(({ folder, starts }) => ({ path: linesOf(folder, 'shelf'), starts }));
@@ -100,7 +100,7 @@ export class Draft {
     rows[RELEASE_FILES.csv] = order.length;
     log('write Parquet');
     const terms = `SELECT * FROM ${fromLines(this.#file('terms'), tables.TERM_LINES)} ORDER BY term, ord`;
-    const review = tables.timed(each('review'), tables.REVIEW_LINES, ['opened_at']);
+    const review = tables.timed(each('review'), tables.REVIEW_LINES, ['opened_at', 'confirmed_at']);
     await Promise.all([
       (async () => {
         await write(RELEASE_FILES.records, recordsQuery(pack, out(RELEASE_FILES.jsonl)));
@@ -142,11 +142,11 @@ export class Draft {
   }
 
   /** When each record last changed, by place: now where it differs from what readers know, else when they learned of it. */
-  async #updated(duck: Duck, parts: readonly PartFiles[], before: Before | null, now: number): Promise<Float64Array> {
+  async #updated(duck: Duck, parts: readonly PartFiles[], { pack, before, now }: Drafting): Promise<Float64Array> {
     const updated = new Float64Array(sum(parts)).fill(now);
     if (before === null) return updated;
     const engine = quoted(join(before.folder, RELEASE_FILES.engine));
-    const changed = `SELECT entity_id FROM (${differences(this.out, before)})`;
+    const changed = `SELECT entity_id FROM (${differences(this.out, before, pack)})`;
     const path = this.#file('updated');
     await duck.lines(`SELECT id, updated FROM read_parquet(${engine}) WHERE id NOT IN (${changed})`, path);
     const stays = new Map<string, number>();

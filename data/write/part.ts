@@ -14,6 +14,8 @@ const SPAN = 2 ** 32;
 
 type Cell = string | number | boolean | null;
 
+const cellsLine = (cells: readonly Cell[]) => cells.map((value) => (value === null ? NULL : String(value))).join('\t');
+
 /** A finished part; may pass between threads. */
 export interface PartFiles {
   /** Folder of its lines. */
@@ -41,6 +43,7 @@ export class Part {
   readonly #shelf: Shelf;
   readonly #quality: number[] = [];
   #facts = 0;
+  #review = 0;
 
   /** Begins in a new folder; `number` counts the parts from 0. */
   constructor(pack: Pack, folder: string, number: number) {
@@ -54,15 +57,22 @@ export class Part {
   }
 
   /** Adds a line to one of the tables; null is NULL. */
-  line(table: 'history' | 'listings' | 'review', cells: readonly Cell[]): void {
-    this.#lines[table].line(cells.map((value) => (value === null ? NULL : String(value))).join('\t'));
+  line(table: 'history' | 'listings', cells: readonly Cell[]): void {
+    this.#lines[table].line(cellsLine(cells));
+  }
+
+  /** Adds a line of REVIEW_LINES; `open`: nothing has closed the item. */
+  review(cells: readonly Cell[], open: boolean): void {
+    this.#lines.review.line(cellsLine(cells));
+    if (open) this.#review++;
   }
 
   /** The verdict on the next stored fact; null: it is not a fact of this release. */
-  verdict(verdict: { confirmed_at: number; won: boolean; reason: string } | null): void {
-    if (verdict === null) this.#lines.verdicts.line(`${NULL}\t${NULL}\t${NULL}`);
+  verdict(verdict: { confirmed_at: number; won: boolean; reason: string; group_median: number | null } | null): void {
+    if (verdict === null) this.#lines.verdicts.line(`${NULL}\t${NULL}\t${NULL}\t${NULL}`);
     else {
-      this.#lines.verdicts.line(`${verdict.confirmed_at}\t${verdict.won}\t${verdict.reason}`);
+      const { confirmed_at, won, reason, group_median } = verdict;
+      this.#lines.verdicts.line(`${confirmed_at}\t${won}\t${reason}\t${group_median ?? NULL}`);
       this.#facts++;
     }
   }
@@ -86,7 +96,7 @@ export class Part {
 
   /** Writes what is left. */
   close(): PartFiles {
-    const review = this.#lines.review.lines;
+    const review = this.#review;
     for (const writer of Object.values(this.#lines)) writer.close();
     const starts = this.#shelf.close();
     const quality = Float64Array.from(this.#quality);

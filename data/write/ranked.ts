@@ -59,5 +59,5 @@ function dated(body: Buffer, at: number): Buffer {
 function writeTerms(terms: LineWriter, words: string, ord: number): void {
   if (words === '') return;
   const parts = words.split('\t');
-  for (let i = 0; i < parts.length; i += 2) terms.line(`${parts[i]}\t${ord}\t${parts[i + 1]}`);
+  for (let i = 0; i < parts.length; i += 3) terms.line(`${parts[i]}\t${ord}\t${parts[i + 1]}\t${parts[i + 2]}`);
 }

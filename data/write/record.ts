@@ -1,10 +1,11 @@
 // One settled record in the forms that a release keeps: JSON body, engine row, CSV row and search terms.
 import type { Attribute, Geo, Pack, Value } from '../../packs/model.ts';
-import { fold, words } from '../../packs/text.ts';
+import { fold } from '../../packs/text.ts';
 import { bounds } from '../consolidate-compare.ts';
 import { csvRow, flatCells } from '../csv.ts';
+import { searchTerms, statusReach, type Unpublished } from '../engine-values.ts';
 import { column, parts } from '../layout.ts';
-import type { SourceKind } from '../model.ts';
+import { PROVENANCE_STATUSES, type ProvenanceStatus, type SourceKind } from '../model.ts';
 import { isoTime } from '../time.ts';
 import type { Columns } from './duck.ts';
 import { NULL } from './lines.ts';
@@ -18,6 +19,7 @@ export interface SettledValue {
   confidence: number;
   evidence: string;
   kind: SourceKind;
+  status: ProvenanceStatus | null;
 }
 
 /** A record before its rank and the time of its last change are known. `values` follows the pack's attributes. */
@@ -31,6 +33,8 @@ export interface SettledRecord {
   quality: number;
   completeness: number;
   owner: boolean;
+  /** Entries of lists that are searched and not published. */
+  unpublished: Unpublished;
 }
 
 /** Where `updated_at` stands in a body until it is known: the same number of bytes. */
@@ -48,7 +52,7 @@ export function bodyOf(pack: Pack, record: SettledRecord): string {
     attributes += name + settled.json;
     provenance +=
       `${name}{"source_url":${JSON.stringify(settled.source_url)},"observed_at":"${isoTime(settled.observed_at)}"` +
-      `,"confidence":${settled.confidence},"evidence":${JSON.stringify(settled.evidence)},"source":{"kind":"${settled.kind}"}}`;
+      `,"confidence":${settled.confidence},"evidence":${JSON.stringify(settled.evidence)},"source":{"kind":"${settled.kind}"}${settled.status === null ? '' : `,"status":"${settled.status}"`}}`;
   }
   const { id, slug, name, quality, completeness, owner } = record;
   return (
@@ -68,6 +72,7 @@ export function csvOf(pack: Pack, record: SettledRecord): string {
 export function engineColumns(pack: Pack): Columns {
   const columns: Columns = { ord: 'UINTEGER', updated: 'BIGINT', id: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR' };
   Object.assign(columns, { quality: 'DOUBLE', completeness: 'DOUBLE', owner: 'BOOLEAN' });
+  Object.assign(columns, { held: 'UTINYINT', contested: 'UTINYINT' });
   for (const attribute of pack.attributes)
     for (const part of parts(attribute)) columns[column(attribute.name, part)] = engineType(attribute);
   return columns;
@@ -81,6 +86,8 @@ function engineType(attribute: Attribute): string {
 /** A line of the engine table but for its first two columns, `ord` and `updated`. */
 export function engineOf(pack: Pack, record: SettledRecord): string {
   let line = `${record.id}\t${record.slug}\t${record.name}\t${record.quality}\t${record.completeness}\t${record.owner}`;
+  for (const status of PROVENANCE_STATUSES)
+    line += `\t${statusReach(pack, status, (_, i) => record.values[i]?.status)}`;
   for (let i = 0; i < record.values.length; i++) line += engineParts(pack.attributes[i]!, record.values[i]?.value);
   return line;
 }
@@ -112,17 +119,11 @@ function folded(text: string): string {
   return /^[ -~]*$/.test(text) ? text.toLowerCase() : fold(text);
 }
 
-/** Searchable words of a record: term, `1` where a public attribute has it and `0` elsewhere, and so on, between tabs. */
+/** Search terms of a record: term, public and compared (`1` or `0` each), and so on, between tabs. */
 export function termsOf(pack: Pack, record: SettledRecord): string {
-  const terms = new Map<string, boolean>();
-  for (let i = 0; i < record.values.length; i++) {
-    const attribute = pack.attributes[i]!;
-    const value = record.values[i]?.value;
-    if (!attribute.searchable || value === undefined) continue;
-    for (const text of Array.isArray(value) ? value : [String(value)])
-      for (const word of words(text)) if (attribute.public || !terms.has(word)) terms.set(word, attribute.public);
-  }
-  let line = '';
-  for (const [term, open] of terms) line += `${line === '' ? '' : '\t'}${term}\t${open ? 1 : 0}`;
-  return line;
+  const { name, slug, unpublished } = record;
+  const values = record.values.map((settled) => settled?.value);
+  const terms = searchTerms(pack, { name, slug, values, unpublished });
+  const cells = [...terms].map(([term, flags]) => `${term}\t${Number(flags.public)}\t${Number(flags.compared)}`);
+  return cells.join('\t');
 }

@@ -25,7 +25,12 @@ const STORED_LINES: Columns = {
 };
 
 /** Lines of verdicts, one beside each stored fact; `reason` null: not a fact of the release. */
-const VERDICT_LINES: Columns = { confirmed_at: 'BIGINT', won: 'BOOLEAN', reason: 'VARCHAR' };
+const VERDICT_LINES: Columns = {
+  confirmed_at: 'BIGINT',
+  won: 'BOOLEAN',
+  reason: 'VARCHAR',
+  group_median: 'DOUBLE',
+};
 
 /** Lines of validity intervals; `record` as in RECORD_LINES, attribute by number. */
 const HISTORY_LINES: Columns = {
@@ -60,9 +65,11 @@ export const REVIEW_LINES: Columns = {
   attribute: 'VARCHAR',
   facts: 'VARCHAR',
   opened_at: 'BIGINT',
+  confirmed_at: 'BIGINT',
+  group_median: 'DOUBLE',
 };
 
-export const TERM_LINES: Columns = { term: 'VARCHAR', ord: 'UINTEGER', public: 'BOOLEAN' };
+export const TERM_LINES: Columns = { term: 'VARCHAR', ord: 'UINTEGER', public: 'BOOLEAN', compared: 'BOOLEAN' };
 
 /** Lines beside those of records.jsonl. */
 const BODY_LINES: Columns = { ord: 'UINTEGER', id: 'VARCHAR', version: 'VARCHAR', identity: 'VARCHAR' };
@@ -89,7 +96,7 @@ export function factsQuery(stored: string, verdicts: readonly string[], names: N
   return (
     `SELECT entity, ${nameOf(names.attributes, 'attribute')} AS attribute, value, ${nameOf(names.sources, 'source')} AS source, source_url, ` +
     `make_timestamp_ms("at") AS observed_at, confidence, evidence, source_kind, ${nameOf(names.runs, 'run')} AS run, ` +
-    'make_timestamp_ms(confirmed_at) AS confirmed_at, won, reason ' +
+    'make_timestamp_ms(confirmed_at) AS confirmed_at, won, reason, group_median ' +
     `FROM ${fromLines(stored, STORED_LINES)} AS stored POSITIONAL JOIN ${fromLines(verdicts, VERDICT_LINES)} AS verdicts WHERE reason IS NOT NULL`
   );
 }

@@ -1,14 +1,13 @@
 // One thing to decide, with everything to decide it by: both facts, their sources, the history, and what either verdict makes of it.
 import { html } from 'hono/html';
 import type { ToldFact } from '../../../data/history.ts';
-import type { Fact } from '../../../data/model.ts';
 import type { ReviewCase, Saying } from '../../../data/review-case.ts';
 import type { Value } from '../../../packs/model.ts';
 import { printNumber } from '../../formats/page-print.ts';
 import type { OpsParts } from '../asked.ts';
 import { steps } from '../charts.ts';
 import { badge, clock, link, moment, type Piece, value } from '../words.ts';
-import { KINDS, unitOf, verdictForm } from './review-parts.ts';
+import { factTitles, groupMedian, KINDS, unitOf, verdictForm } from './review-parts.ts';
 
 /** Why a fact is published, or why not, in words. */
 const REASONS: Record<ToldFact['reason'], string> = {
@@ -24,7 +23,7 @@ const REASONS: Record<ToldFact['reason'], string> = {
   older_reading: 'older reading',
   later: 'said it later',
   below_floor: 'below the floor of confidence',
-  held: 'held back until reviewed',
+  held: 'held back until confirmed or reviewed',
   not_listed: 'its source dropped the record',
   owner_overrides: 'the owner says otherwise',
   rejected: 'rejected',
@@ -39,19 +38,24 @@ export function caseBody(parts: OpsParts, found: ReviewCase): Piece {
   const open = entry.status === 'open';
   const state = open
     ? html`${badge(KINDS[entry.kind], 'wait')} opened ${moment(entry.opened_at, now)}`
-    : html`${badge(entry.status, entry.status === 'approved' ? 'good' : 'plain')} by ${entry.decided_by ?? ''}${entry.decided_at === null ? '' : html`, ${moment(entry.decided_at, now)}`}`;
+    : html`${badge(entry.status, entry.status === 'approved' ? 'good' : 'plain')}${entry.decided_by === null ? '' : html` by ${entry.decided_by}`}${entry.decided_at === null ? '' : html`, ${moment(entry.decided_at, now)}`}`;
   const where =
     record === null ? '' : html` · ${link(`${parts.base_url}/datasets/${entry.dataset}/${record.slug}`, 'its page')}`;
   return html`<p class="meta"><span>${state}${where}</span></p>
-${entry.request === null ? pair(entry.facts, entry.kind, unit, now) : asks(found)}
+${entry.request === null ? pair(entry, unit, now) : asks(found)}
 ${effect === null ? '' : effects(effect, unit)}
 ${open ? html`<section class="decide" aria-labelledby="decide"><h2 id="decide">Decide</h2>${verdictForm(entry, false)}<p class="hint">It shows in every channel at once, and the log keeps that it was you.</p></section>` : ''}
 ${history.length === 0 ? '' : past(history, unit, now)}`;
 }
 
-function pair(facts: readonly Fact[], kind: string, unit: string | null, now: Date): Piece {
-  const titles = ['Published', kind === 'jump' ? 'Held back' : 'The other source'];
-  return html`<div class="pair">${facts.map(
+function pair(entry: ReviewCase['entry'], unit: string | null, now: Date): Piece {
+  const titles = factTitles(entry.kind);
+  const median = groupMedian(entry, unit);
+  const group =
+    median === null
+      ? ''
+      : html`<p>Further than the bound from ${median}, the median of its group when it was first observed. Nothing is published until it is confirmed.</p>`;
+  return html`${group}<div class="pair">${entry.facts.map(
     (fact, i) => html`<section class="fact" aria-labelledby="f${i}"><h2 id="f${i}">${titles[i]}</h2>
 <p class="big">${value(fact.value, unit)}</p>
 <dl class="sum"><div><dt>Source</dt><dd>${fact.source}</dd></div>

@@ -1,7 +1,7 @@
 // What the list of the review and the page of one item share: names of the kinds, units, and the two buttons.
 import { html } from 'hono/html';
 import type { ReviewEntry } from '../../../data/review.ts';
-import { printValue } from '../../formats/page-print.ts';
+import { printNumber, printValue } from '../../formats/page-print.ts';
 import type { OpsParts } from '../asked.ts';
 import type { Piece } from '../words.ts';
 
@@ -9,10 +9,19 @@ import type { Piece } from '../words.ts';
 export const KINDS: Record<ReviewEntry['kind'], string> = {
   conflict: 'sources disagree',
   jump: 'unusual jump',
+  outlier: 'unusual first value',
   opt_out: 'asks to be removed',
   claim: 'claims a record',
   notice: 'was removed',
 };
+
+/** Heading of each fact of an item, in the order of its facts. */
+export const factTitles = (kind: ReviewEntry['kind']): string[] =>
+  kind === 'outlier' ? ['Held back'] : ['Published', kind === 'jump' ? 'Held back' : 'The other source'];
+
+/** What an outlier was compared with. */
+export const groupMedian = ({ group_median }: Pick<ReviewEntry, 'group_median'>, unit: string | null): string | null =>
+  group_median === undefined ? null : `${printNumber(group_median)}${unit === null ? '' : ` ${unit}`}`;
 
 /** Unit of the attribute that an entry is about. */
 export function unitOf({ reviewing }: OpsParts, { dataset, attribute }: ReviewEntry): string | null {
@@ -27,6 +36,7 @@ export function verdictForm({ id, kind, facts }: ReviewEntry, swap = true): Piec
   const [approve, reject] = {
     conflict: [`Publish ${told[1]}`, `Keep ${told[0]}`],
     jump: [`Publish ${told[1]}`, `Keep ${told[0]}`],
+    outlier: [`Publish ${told[0]}`, 'Keep it unpublished'],
     opt_out: ['Remove the record', 'Decline'],
     claim: ['Send the link', 'Decline'],
     notice: ['It stays removed', 'Show it again'],

@@ -6,10 +6,10 @@ import { ApiError } from '../../errors.ts';
 import { type Answer, type Asked, type OpsParts, one } from '../asked.ts';
 import { badge, clock, count, moment, type Piece, value } from '../words.ts';
 import { caseBody } from './review-case.ts';
-import { KINDS, unitOf, verdictForm } from './review-parts.ts';
+import { factTitles, groupMedian, KINDS, unitOf, verdictForm } from './review-parts.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const STATUSES = ['open', 'approved', 'rejected', 'all'] as const;
+const STATUSES = ['open', 'approved', 'rejected', 'confirmed', 'all'] as const;
 /** Entries of a page. */
 const PAGE = 20;
 
@@ -107,13 +107,14 @@ export async function reviewFragment(
 
 function entryLine(parts: OpsParts, entry: ReviewEntry, name: string | undefined, now: Date): Piece {
   const { id, kind, dataset, attribute, facts, status, request } = entry;
-  const [kept, other] = facts;
   const unit = unitOf(parts, entry);
-  const from = (fact: (typeof facts)[number] | undefined) => [unit, fact?.source].filter(Boolean).join(' · ');
+  const titles = factTitles(kind);
+  const median = groupMedian(entry, unit);
+  const from = (fact: (typeof facts)[number]) => [unit, fact.source].filter(Boolean).join(' · ');
   const mood = request !== null && kind !== 'notice' ? 'wait' : 'plain';
   const asks =
     request === null
-      ? html`<dl class="versus"><div><dt>Published</dt><dd>${value(kept?.value)}<small>${from(kept)}</small></dd></div><div><dt>${kind === 'jump' ? 'Held back' : 'Other'}</dt><dd>${value(other?.value)}<small>${from(other)}</small></dd></div></dl>`
+      ? html`<dl class="versus">${median === null ? '' : html`<div><dt>Median of its group</dt><dd><span class="v">${median}</span></dd></div>`}${facts.map((fact, i) => html`<div><dt>${titles[i]}</dt><dd>${value(fact.value)}<small>${from(fact)}</small></dd></div>`)}</dl>`
       : html`<p class="asks"><span>${request.contact}</span>${request.reason === null ? '' : html` “${request.reason}”`}<small>${request.because}</small></p>`;
   return html`<li class="entry" id="i-${id}"><div class="what"><a href="/ops/review/${id}"><strong>${name ?? request?.name ?? entry.entity_id}</strong></a>${attribute === null ? '' : html` <code>${attribute}</code>`}
 <p class="meta">${badge(KINDS[kind], mood)}<span>${dataset}</span><span>${status === 'open' ? moment(entry.opened_at, now) : html`${badge(status, status === 'approved' ? 'good' : 'plain')} ${decidedBy(entry, now)}`}</span></p></div>
@@ -161,7 +162,8 @@ export async function decidePost(parts: OpsParts, asked: Asked, who: string, ver
   if (decided.state === 'unknown') throw missing();
   const { entry, state } = decided;
   const when = entry.decided_at === null ? '' : ` on ${clock(entry.decided_at)} UTC`;
-  const already = `This was ${entry.status} by ${entry.decided_by ?? 'somebody else'}${when}.`;
+  const by = entry.decided_by ?? (entry.status === 'confirmed' ? 'a later reading or another source' : 'somebody else');
+  const already = `This was ${entry.status} by ${by}${when}.`;
   if (asked.piece) {
     const names = await recordNames(parts.reviewing, [entry]);
     const name = names.get(`${entry.dataset} ${entry.entity_id}`)?.name ?? entry.request?.name ?? entry.entity_id;
