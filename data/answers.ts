@@ -131,6 +131,7 @@ function inOrder(predicate: Predicate): Predicate {
   if (predicate.kind === 'any' || predicate.kind === 'none')
     return { ...predicate, values: [...new Set(predicate.values)].sort() };
   if (predicate.kind === 'words') return { ...predicate, words: [...new Set(predicate.words)].sort() };
+  if (predicate.kind === 'status') return { ...predicate, statuses: [...new Set(predicate.statuses)].sort() };
   return predicate.kind === 'ids' ? { ...predicate, refs: [...new Set(predicate.refs)].sort() } : predicate;
 }
 

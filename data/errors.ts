@@ -35,8 +35,35 @@ export class DataError extends Error {
   }
 }
 
+/** An unknown parameter. Channels may replace `known` where another operation has the parameter. */
+export class UnknownParameter extends DataError {
+  /** The name as it was sent. */
+  readonly parameter: string;
+  /** What is wrong, as a sentence. */
+  readonly problem: string;
+  /** What was probably meant, as a sentence; null where nothing is near. */
+  readonly suggestion: string | null;
+
+  constructor(parameter: string, problem: string, suggestion: string | null, known: string) {
+    super('unknown_filter', `${problem} ${suggestion ?? known}`.trim());
+    this.parameter = parameter;
+    this.problem = problem;
+    this.suggestion = suggestion;
+  }
+}
+
 /** A 422 refusal of one parameter: wrong type, out of the stated bounds, or missing (contract section 4). */
 export function validationError(name: string, msg: string, type: string, input?: unknown): DataError {
   const issue: ValidationIssue = { loc: ['query', name], msg, type, ...(input === undefined ? {} : { input }) };
   return new DataError('validation_failed', `${name}: ${msg}`, [issue]);
+}
+
+/** A 422 refusal with other words for each of its lines. */
+export function reworded(error: DataError, write: (msg: string) => string): DataError {
+  const [line, ...more] = error.detail as ValidationIssue[];
+  const name = line?.loc.slice(1).join('.') ?? '';
+  return new DataError(error.code, `${name}: ${write(line?.msg ?? '')}`, [
+    { ...line, msg: write(line?.msg ?? '') },
+    ...more,
+  ]);
 }

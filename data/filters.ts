@@ -1,11 +1,11 @@
 // The filters a dataset offers, each kind one row: operator, prefix, attribute types, how a raw value parses, its sentence.
 import type { Attribute, AttributeType, Pack } from '../packs/model.ts';
 import { fold } from '../packs/text.ts';
-import { DataError, validationError } from './errors.ts';
+import { validationError } from './errors.ts';
 import type { Manifest } from './layout.ts';
-import { hint } from './names.ts';
-import { boolean, date, Issues, integer, list, number, shown, text } from './parse-values.ts';
+import { boolean, date, Issues, integer, list, number, text } from './parse-values.ts';
 import type { Predicate, RawInput } from './plan.ts';
+import { unknownFilter } from './unknown-parameter.ts';
 
 export type FilterOperator = 'any' | 'not' | 'like' | 'min' | 'max' | 'has';
 
@@ -26,6 +26,8 @@ export interface FilterEntry {
 interface FilterKind {
   operator: FilterOperator;
   prefix: string;
+  /** Words that other APIs write for it, before or after the name of the attribute. */
+  synonyms: readonly string[];
   types: readonly AttributeType[];
   /** What the parameter takes for an attribute of this type. */
   takes: (type: AttributeType) => FilterType;
@@ -33,6 +35,8 @@ interface FilterKind {
   parse: (name: string, attribute: Attribute, raw: string[]) => Predicate;
   describe: (attribute: string) => string;
 }
+
+const words = (text: string) => text.split(' ');
 
 const WORDY = ['string', 'text', 'url', 'enum', 'strings'] as const;
 const LISTED = ['string', 'url', 'enum', 'strings', 'boolean', 'integer', 'number', 'date'] as const;
@@ -53,9 +57,9 @@ function comparable(name: string, attribute: Attribute, raw: string): string | n
     case 'boolean':
       return boolean(name, raw);
     case 'integer':
-      return integer(name, raw);
+      return integer(name, raw, undefined, undefined, attribute.unit);
     case 'number':
-      return number(name, raw);
+      return number(name, raw, attribute.unit);
     case 'date':
       return date(name, raw);
     default:
@@ -67,7 +71,7 @@ const values = (name: string, attribute: Attribute, raw: string[]) =>
   [...new Set(list(name, raw).map((value) => comparable(name, attribute, value)))].sort();
 
 const bound = (name: string, attribute: Attribute, raw: string[]) =>
-  attribute.type === 'date' ? date(name, once(name, raw)) : number(name, once(name, raw));
+  attribute.type === 'date' ? date(name, once(name, raw)) : number(name, once(name, raw), attribute.unit);
 
 const valueType = (type: AttributeType): FilterType =>
   type === 'boolean' || type === 'integer' || type === 'number' || type === 'date' ? type : 'string';
@@ -78,6 +82,7 @@ export const FILTER_KINDS: readonly FilterKind[] = [
   {
     operator: 'any',
     prefix: '',
+    synonyms: words('in eq equals is exact iexact any'),
     types: LISTED,
     takes: valueType,
     parse: (name, attribute, raw) => ({ kind: 'any', attribute: attribute.name, values: values(name, attribute, raw) }),
@@ -87,6 +92,7 @@ export const FILTER_KINDS: readonly FilterKind[] = [
   {
     operator: 'not',
     prefix: 'not_',
+    synonyms: words('not ne neq nin exclude excluded excluding without except'),
     types: LISTED,
     takes: valueType,
     parse: (name, attribute, raw) => ({
@@ -99,6 +105,7 @@ export const FILTER_KINDS: readonly FilterKind[] = [
   {
     operator: 'like',
     prefix: 'like_',
+    synonyms: words('like ilike contains icontains substring match matches regex startswith prefix'),
     types: WORDY,
     takes: () => 'string',
     parse: (name, attribute, raw) => {
@@ -111,6 +118,7 @@ export const FILTER_KINDS: readonly FilterKind[] = [
   {
     operator: 'min',
     prefix: 'min_',
+    synonyms: words('min minimum gte gt ge from above over atleast since after greater more'),
     types: ORDERED,
     takes: boundType,
     parse: (name, attribute, raw) => ({ kind: 'min', attribute: attribute.name, value: bound(name, attribute, raw) }),
@@ -119,6 +127,7 @@ export const FILTER_KINDS: readonly FilterKind[] = [
   {
     operator: 'max',
     prefix: 'max_',
+    synonyms: words('max maximum lte lt le to below under before until most atmost less'),
     types: ORDERED,
     takes: boundType,
     parse: (name, attribute, raw) => ({ kind: 'max', attribute: attribute.name, value: bound(name, attribute, raw) }),
@@ -127,6 +136,7 @@ export const FILTER_KINDS: readonly FilterKind[] = [
   {
     operator: 'has',
     prefix: 'has_',
+    synonyms: words('has exists exist present isnull null isset missing'),
     types: EVERY,
     takes: () => 'boolean',
     parse: (name, attribute, raw) => ({
@@ -140,7 +150,7 @@ export const FILTER_KINDS: readonly FilterKind[] = [
 
 /** Names that a question's own parameters take, so that no attribute's filter can have them. */
 export const RESERVED: ReadonlySet<string> = new Set(
-  'q near sort limit cursor fields total ids updated_since min_quality format by attribute group_by days step differ_by as_of'.split(
+  'q near sort limit cursor fields total ids updated_since min_quality provenance_status format by attribute group_by days step differ_by as_of'.split(
     ' ',
   ),
 );
@@ -194,31 +204,10 @@ export function filterGrammar(pack: Pack, manifest: Manifest | null): FilterEntr
 /** Parts of the path, which nobody writes as a parameter. */
 const IN_PATH: readonly string[] = ['ds', 'entity_id'];
 
-/** Whether a parameter can be offered for a dataset: `near` leads nowhere without one place to be near to. */
-const offers = (pack: Pack, parameter: string): boolean =>
-  parameter === 'near'
-    ? pack.attributes.filter(({ type }) => type === 'geo').length === 1
-    : !IN_PATH.includes(parameter);
-
-/** Why a name is not a filter of this dataset, with what to write instead. */
-function unknownFilter(name: string, pack: Pack, parameters: readonly string[]): DataError {
-  const filters = filtersOf(pack);
-  const stem = FILTER_KINDS.map((kind) => name.slice(name.startsWith(kind.prefix) ? kind.prefix.length : 0));
-  const attribute = pack.attributes.find((candidate) => stem.includes(candidate.name));
-  const own = attribute
-    ? [...filters].filter(([, filter]) => filter.attribute === attribute).map(([filter]) => filter)
-    : [];
-  const attributes = new Set([...filters.values()].map((filter) => filter.attribute.name));
-  const asked = parameters.filter((parameter) => offers(pack, parameter));
-  const why = !attribute
-    ? 'is not a filter or parameter of this dataset'
-    : own.length === 0
-      ? `is not a filter: ${attribute.name} cannot be filtered`
-      : `is not a filter: ${attribute.name} (${attribute.type}) takes ${own.join(', ')}`;
-  const instead = own[0]
-    ? ` Did you mean "${own[0]}"?`
-    : hint(name, [...filters.keys(), ...asked], [...asked, ...attributes]);
-  return new DataError('unknown_filter', `"${shown(name)}" ${why}.${instead}`);
+/** The parameters that messages may suggest: `near` leads nowhere without one place to be near to. */
+function offered({ attributes }: Pack, parameters: readonly string[]): string[] {
+  const placed = attributes.filter(({ type }) => type === 'geo').length === 1;
+  return parameters.filter((parameter) => (parameter === 'near' ? placed : !IN_PATH.includes(parameter)));
 }
 
 /** Conditions of a request, with the attributes they name. */
@@ -234,7 +223,7 @@ export interface ParsedFilters {
 export function parseFilters(raw: RawInput, pack: Pack, parameters: readonly string[] = []): ParsedFilters {
   const filters = filtersOf(pack);
   const names = Object.keys(raw).filter((name) => !parameters.includes(name));
-  for (const name of names) if (!filters.has(name)) throw unknownFilter(name, pack, parameters);
+  for (const name of names) if (!filters.has(name)) throw unknownFilter(name, pack, offered(pack, parameters), filters);
   const issues = new Issues();
   const where = names.sort().flatMap((name) => {
     const { kind, attribute } = filters.get(name)!;

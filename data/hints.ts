@@ -1,14 +1,15 @@
 // One line beside a page of search: why it is empty, or that its order is not that of fit.
 import type { Attribute, Pack } from '../packs/model.ts';
-import { fold } from '../packs/text.ts';
+import { fold, words } from '../packs/text.ts';
 import { FACET_FLOOR } from './facets.ts';
-import { close, nearest } from './names.ts';
 import type { SearchInput } from './parse.ts';
-import { counted } from './parse-selection.ts';
+import { counted, questionOf } from './parse-selection.ts';
 import { shown } from './parse-values.ts';
 import type { Asking, Predicate, Visibility } from './plan.ts';
 import type { Release } from './release.ts';
 import { Sparing } from './sparing.ts';
+import { valuesMeant } from './value-hints.ts';
+import { wordsMeant } from './word-hints.ts';
 
 /** Who is told: the hint names nothing that facets would withhold from them. */
 type Hearer = Asking & { visibility: Visibility; admin: boolean };
@@ -17,7 +18,7 @@ type Any = Extract<Predicate, { kind: 'any' }>;
 /** Conditions that are looked at one by one, and how many of those are told. */
 const [LOOKED_AT, TOLD] = [6, 3];
 /** Values among which the nearest is looked for; values that are told where none is near. */
-const [KNOWN, COMMON] = [200, 6];
+const [KNOWN, COMMON] = [300, 6];
 
 const QUALITY = { key: 'quality', descending: true };
 
@@ -26,8 +27,9 @@ const QUALITY = { key: 'quality', descending: true };
  * little is asked for it, words first: of many conditions the first few are looked at.
  */
 export async function whyEmpty(release: Release, input: SearchInput, hearer: Hearer): Promise<string | undefined> {
-  const words = input.words.map((word): Predicate => ({ kind: 'words', words: [word], scope: hearer.visibility }));
-  const all = [...words, ...input.where];
+  const typed = input.words.map((word): Predicate => ({ kind: 'words', words: [word], scope: hearer.visibility }));
+  const where = questionOf({ ...input, words: [] }, hearer.visibility);
+  const all = [...typed, ...where];
   const asked = new Sparing(release.engine, hearer);
   const looked: Predicate[] = [];
   const lone: Predicate[] = [];
@@ -38,10 +40,15 @@ export async function whyEmpty(release: Release, input: SearchInput, hearer: Hea
   }
   if (lone.length > 0) {
     const told: string[] = [];
-    for (const each of lone.slice(0, TOLD)) told.push(await blame(release.pack, asked, each, hearer));
+    for (const each of lone.slice(0, TOLD)) {
+      const context = looked.filter((other) => !lone.includes(other) && isPublic(release.pack, other));
+      told.push(await blame(release.pack, asked, each, hearer, context));
+    }
     return `${capital(told.join('; '))}.`;
   }
   if (all.length < 2) return undefined;
+  const misplaced = await blameNames(release.pack, asked, typed, where);
+  if (misplaced !== null) return misplaced;
   const known =
     looked.length === all.length
       ? 'Each condition finds records, all together none'
@@ -50,6 +57,30 @@ export async function whyEmpty(release: Release, input: SearchInput, hearer: Hea
   return spare.length > 0
     ? `${known}; leave one of these out: ${spare.join(', ')}.`
     : `${known}; ask with fewer, such as ${await rarest(asked, looked)} alone.`;
+}
+
+/** A condition on the values of a public attribute: what it leaves may be counted for everybody. */
+const isPublic = ({ attributes }: Pack, predicate: Predicate): boolean =>
+  'attribute' in predicate && attributes.some((each) => each.public && each.name === predicate.attribute);
+
+/**
+ * Words and conditions that find records apart and none together. Words are a guess and a condition hardly ever: the words are to be
+ * written otherwise, and where they are found is told of public attributes.
+ */
+async function blameNames(pack: Pack, asked: Sparing, typed: Predicate[], where: Predicate[]): Promise<string | null> {
+  if (typed.length === 0 || where.length === 0 || asked.spent || !(await finds(asked, where))) return null;
+  if (!(await finds(asked, typed))) return null;
+  const spelled = typed.flatMap((each) => (each.kind === 'words' ? each.words : [])).join(' ');
+  const places: string[] = [];
+  for (const each of where) {
+    if (each.kind !== 'any' || !isPublic(pack, each) || asked.spent) continue;
+    const open = typed.map((words) => ({ ...words, scope: 'public' }) as Predicate);
+    const { values } = await asked.facets({ where: open, by: each.attribute, limit: TOLD, floor: 0 });
+    if (values.length > 0)
+      places.push(`${each.attribute}=${values.map(({ value }) => shown(String(value))).join(',')}`);
+  }
+  const found = places.length === 0 ? '' : `; it is found with ${places.join(' and ')}`;
+  return `No record with ${where.map(spelt).join(' and ')} has a word that begins with "${shown(spelled)}"${found}. Try another spelling.`;
 }
 
 /** Some of the conditions without which the others find records. */
@@ -105,37 +136,60 @@ function spelt(predicate: Predicate): string {
       return `ids=${list(predicate.refs)}`;
     case 'updated_since':
       return `updated_since=${new Date(predicate.at).toISOString()}`;
+    case 'status':
+      return `provenance_status=${predicate.statuses.join()}`;
     case 'min_quality':
       return `min_quality=${predicate.value}`;
   }
 }
 
-/** What to say of a condition that no record meets. */
-async function blame(pack: Pack, asked: Sparing, predicate: Predicate, hearer: Hearer): Promise<string> {
-  if (predicate.kind === 'words') return `no record has a word that begins with "${shown(predicate.words.join(' '))}"`;
+/** What to say of a condition that no record meets; `context`: public conditions under which other values are suggested. */
+async function blame(pack: Pack, asked: Sparing, predicate: Predicate, hearer: Hearer, context: Predicate[]) {
+  if (predicate.kind === 'words') return blameWords(pack, asked, predicate.words);
   if (predicate.kind === 'near') return `no record lies within ${predicate.km} km of ${predicate.lat},${predicate.lng}`;
   if (predicate.kind === 'ids') return `no record has the id or slug ${shown(predicate.refs.join(' or '))}`;
-  const said = `no record has ${spelt(predicate)}`;
-  if (predicate.kind !== 'any') return said;
-  const attribute = pack.attributes.find(({ name }) => name === predicate.attribute);
-  if (!attribute) return said;
-  const elsewhere = await otherAttribute(pack, asked, predicate);
-  if (elsewhere !== null) return `${said}, but ${elsewhere} finds some`;
-  const known = await knownValues(asked, attribute, hearer);
-  if (known.length === 0) return [said, ...instead(predicate, listed(predicate, attribute), 'known')].join('; ');
-  const told = instead(predicate, known, known.length > COMMON ? 'commonest' : 'known');
-  return [said, ...told, `facets?by=${attribute.name} lists them`].join('; ');
+  const attribute = pack.attributes.find(({ name }) => 'attribute' in predicate && name === predicate.attribute);
+  if (predicate.kind !== 'any' || !attribute) return `no record has ${spelt(predicate)}`;
+  return blameValues(pack, asked, attribute, predicate, hearer, attribute.public ? context : []);
 }
 
-/** The values nearest to those asked for, else the first few. */
-function instead({ values }: Any, known: string[], which: 'commonest' | 'known'): string[] {
-  if (known.length === 0) return [];
-  const near = values.map((value) => nearest(String(value), known));
-  const meant = near.filter((value, i) => value !== null && close(fold(String(values[i])), fold(value)));
-  return [
-    meant.length > 0 ? `nearest: ${meant.join(', ')}` : `${which}: ${known.slice(0, COMMON).map(shown).join(', ')}`,
-  ];
+async function blameWords(pack: Pack, asked: Sparing, typed: string[]): Promise<string> {
+  const problem = `no record has a word that begins with "${shown(typed.join(' '))}"`;
+  const near = await wordsMeant(pack, asked, typed.join(' '));
+  return near.length > 0 ? `${problem}; nearest: ${near.map(shown).join(', ')}` : problem;
 }
+
+/** Values that no record has: which were meant, where else they are, or what values there are. */
+async function blameValues(
+  pack: Pack,
+  asked: Sparing,
+  attribute: Attribute,
+  predicate: Any,
+  hearer: Hearer,
+  where: Predicate[],
+): Promise<string> {
+  const problem = `no record has ${spelt(predicate)}`;
+  const { values, whole } = await knownValues(asked, attribute, predicate, hearer, where);
+  const facets = values.length > 0 ? [`${facetsOf(attribute, where)} lists them`] : [];
+  const choices = values.length > 0 ? values : listed(predicate, attribute);
+  const near: string[] = [];
+  for (const value of predicate.values) near.push(...(await valuesMeant(attribute, String(value), choices)));
+  const elsewhere = await otherAttribute(pack, asked, predicate);
+  if (near.length > 0) {
+    const other = elsewhere === null ? [] : [`${elsewhere} finds some`];
+    return [problem, `nearest: ${[...new Set(near)].map(shown).join(', ')}`, ...other, ...facets].join('; ');
+  }
+  const found = elsewhere ?? (whole ? null : await asWords(asked, predicate, hearer));
+  if (found !== null) return `${problem}, but ${found} finds some`;
+  // The commonest of very many values are no help.
+  if (choices.length === 0 || !whole) return problem;
+  const which = values.length > COMMON ? 'commonest' : 'known';
+  const condition = where.length === 0 ? '' : ` with ${where.map(spelt).join(' and ')}`;
+  return [problem, `${which}${condition}: ${choices.slice(0, COMMON).map(shown).join(', ')}`, ...facets].join('; ');
+}
+
+const facetsOf = ({ name }: Attribute, where: Predicate[]): string =>
+  ['facets?by=' + name, ...where.map(spelt)].join('&');
 
 /** Values that the pack's closed list has; those that were asked for are known to find nothing. */
 function listed({ values }: Any, attribute: Attribute): string[] {
@@ -143,12 +197,29 @@ function listed({ values }: Any, attribute: Attribute): string[] {
   return (attribute.values ?? []).map(String).filter((value) => !wanted.has(fold(value)));
 }
 
-/** Values that records have, the commonest first; of what is not public only those that facets tell everybody with a key. */
-async function knownValues(asked: Sparing, attribute: Attribute, { admin }: Hearer): Promise<string[]> {
-  if (!counted(attribute) || asked.spent) return [];
+/**
+ * Values that records have, the commonest first, and whether these are all of them; of what is not public only those that facets tell
+ * everybody with a key. Of an attribute with very many values, also those with a word that begins as a wanted value does.
+ */
+async function knownValues(
+  asked: Sparing,
+  attribute: Attribute,
+  wanted: Any,
+  { admin }: Hearer,
+  where: Predicate[],
+): Promise<{ values: string[]; whole: boolean }> {
+  if (!counted(attribute) || asked.spent) return { values: [], whole: true };
   const floor = attribute.public || admin ? 0 : FACET_FLOOR;
-  const { values } = await asked.facets({ where: [], by: attribute.name, limit: KNOWN, floor });
-  return values.map(({ value }) => String(value));
+  const counts = async (conditions: Predicate[]) => {
+    const { values } = await asked.facets({ where: conditions, by: attribute.name, limit: KNOWN, floor });
+    return values.map(({ value }) => String(value));
+  };
+  const values = await counts(where);
+  const whole = values.length < KNOWN;
+  const [first = ''] = words(String(wanted.values[0]));
+  if (whole || first.length < 3 || !attribute.public || !attribute.searchable || asked.spent) return { values, whole };
+  const alike = await counts([...where, { kind: 'words', words: [first.slice(0, 3)], scope: 'public' }]);
+  return { values: [...new Set([...values, ...alike])], whole };
 }
 
 /** `country_name=germany`, where another public attribute has the value that was looked for in this one. */
@@ -163,6 +234,14 @@ async function otherAttribute(pack: Pack, asked: Sparing, { attribute, values }:
     if (await finds(asked, [same])) return spelt(same);
   }
   return null;
+}
+
+/** `q=geneva`, where records have the words of a value that no record has as a whole. */
+async function asWords(asked: Sparing, { values }: Any, { visibility }: Hearer): Promise<string | null> {
+  const typed = words(String(values[0]));
+  if (asked.spent || values.length !== 1 || typed.length === 0) return null;
+  const found = await finds(asked, [{ kind: 'words', words: typed, scope: visibility }]);
+  return found ? `q=${shown(String(values[0]))}` : null;
 }
 
 const worded = ({ attributes }: Pack): string[] =>

@@ -11,10 +11,28 @@ export function nearest(name: string, names: Iterable<string>): string | null {
   return ranked(name, names)?.name ?? null;
 }
 
-/** Whether a value that was typed may well be meant for a known one: a letter in three may differ. */
-export function close(typed: string, known: string): boolean {
-  return leven(typed.slice(0, 80), known.slice(0, 80)) <= Math.floor(typed.length / 3);
+/**
+ * The names that were misspelt, equally near: within one slip for every three letters. A slip is a letter left out, added or replaced,
+ * or two letters in the wrong order. Empty where none of `names` is that near.
+ */
+export function misspelt(
+  typed: string,
+  names: Iterable<string>,
+  most: number = Math.round(Math.min(typed.length, 80) / 3),
+): string[] {
+  const written = typed.slice(0, 80).toLowerCase();
+  const slips = [...names].map((name) => ({ name, count: slipsBetween(written, name.toLowerCase()) }));
+  const least = Math.min(...slips.map(({ count }) => count));
+  return least <= Math.max(1, most) ? slips.filter(({ count }) => count === least).map(({ name }) => name) : [];
 }
+
+/** Letters that differ; two neighbours in the wrong order count as one. */
+export function slipsBetween(a: string, b: string): number {
+  const distance = leven(a, b);
+  return distance === 2 && a.length === b.length && sorted(a) === sorted(b) ? 1 : distance;
+}
+
+const sorted = (text: string): string => [...text].sort().join('');
 
 function ranked(name: string, names: Iterable<string>): { name: string; distance: number } | null {
   const written = name.slice(0, 80).toLowerCase();

@@ -50,6 +50,7 @@ describe('similar', () => {
     expect(parseSimilar({}, pack)).toEqual({
       where: [],
       words: [],
+      statuses: [],
       names: [],
       limit: 10,
       differ_by: 'maker',
@@ -63,6 +64,7 @@ describe('similar', () => {
     expect(parseSimilar(raw, pack, { path: ['ds'] })).toEqual({
       where: [{ kind: 'min', attribute: 'mass', value: 2 }],
       words: ['saw'],
+      statuses: [],
       names: ['mass', 'name', 'price.list', 'kind'],
       limit: 100,
       differ_by: 'kind',
@@ -87,18 +89,18 @@ describe('similar', () => {
     ];
     expect(refusals(parseSimilar, wrong)).toMatchInlineSnapshot(`
       [
-        "422 validation_failed limit: must be at least 1",
-        "422 validation_failed limit: must be at most 100",
-        "422 validation_failed limit: must be a whole number",
-        "400 invalid_parameter differ_by: tools has no attribute "colour". Known, the nearest first: maker, name, model, kind, status, first_seen, cordless, mass, runtime, materials, workshop, manual, summary, tested_on, domain, price.list, price.rental.",
+        "422 validation_failed limit: must be between 1 and 100 (got 0)",
+        "422 validation_failed limit: must be between 1 and 100 (got 101)",
+        "422 validation_failed limit: must be a whole number between 1 and 100 (got "many")",
+        "400 invalid_parameter differ_by: tools has no attribute "colour". Known, the nearest first: maker, name, model, kind, status, first_seen, cordless, mass, runtime, manual, summary, tested_on, domain.",
         "400 invalid_parameter differ_by: materials (strings) is not an attribute with a single plain value.",
         "400 invalid_parameter differ_by: price.list (price) is not an attribute with a single plain value.",
         "422 validation_failed differ_by: must not be empty",
         "400 invalid_parameter fields: tools has no attribute "colour". Known, the nearest first: maker, name, model, kind, status, first_seen, cordless, mass, runtime, materials, workshop, manual, summary, tested_on, domain, price.list, price.rental.",
-        "400 unknown_filter "sort" is not a filter or parameter of this dataset. Known, the nearest first: format, q, near, ids, updated_since, min_quality, limit, differ_by, fields, name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
-        "400 unknown_filter "cursor" is not a filter or parameter of this dataset. Known, the nearest first: maker, q, near, ids, updated_since, min_quality, format, limit, differ_by, fields, name, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
-        "422 validation_failed format: must be one of json, md",
-        "422 validation_failed format: must be one of json, md (and 1 more)",
+        "400 unknown_filter "sort" is not a filter or parameter of this operation. Known, the nearest first: format, q, near, ids, updated_since, min_quality, provenance_status, limit, differ_by, fields, name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
+        "400 unknown_filter "cursor" is not a filter or parameter of this operation. Known, the nearest first: maker, q, near, ids, updated_since, min_quality, provenance_status, format, limit, differ_by, fields, name, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
+        "422 validation_failed format: must be one of json, md (got "csv")",
+        "422 validation_failed format: must be one of json, md (got "xml") (and 1 more)",
       ]
     `);
   });
@@ -109,6 +111,7 @@ describe('statistics', () => {
     expect(parseStats({ attribute: 'mass' }, pack)).toEqual({
       where: [],
       words: [],
+      statuses: [],
       names: ['mass'],
       attribute: 'mass',
       group_by: [],
@@ -145,18 +148,18 @@ describe('statistics', () => {
         "422 validation_failed attribute: is required",
         "422 validation_failed attribute: must not be empty",
         "422 validation_failed attribute: must be given once",
-        "400 invalid_parameter attribute: tools has no attribute "colour". Known, the nearest first: maker, name, model, kind, status, first_seen, cordless, mass, runtime, materials, workshop, manual, summary, tested_on, domain, price.list, price.rental.",
+        "400 invalid_parameter attribute: tools has no attribute "colour". Known, the nearest first: mass, runtime, price.list, price.rental.",
         "400 invalid_parameter attribute: name (string) is not numeric; choose one of mass, runtime, price.list, price.rental.",
-        "400 invalid_parameter attribute: tools has no attribute "price". Did you mean "price.list"?",
+        "400 invalid_parameter attribute: tools has no attribute "price". price is a group: name one of its members, price.list, price.rental.",
         "422 validation_failed group_by: needs at least one value",
-        "400 invalid_parameter group_by: tools has no attribute "colour". Known, the nearest first: maker, name, model, kind, status, first_seen, cordless, mass, runtime, materials, workshop, manual, summary, tested_on, domain, price.list, price.rental.",
+        "400 invalid_parameter group_by: tools has no attribute "colour". Known, the nearest first: maker, name, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain.",
         "400 invalid_parameter group_by: summary (text) cannot be counted or grouped by; choose one of name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain.",
         "400 invalid_parameter group_by: price.list (price) cannot be counted or grouped by; choose one of name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain.",
         "400 invalid_parameter group_by: manual (url) cannot be counted or grouped by; choose one of name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain.",
         "400 invalid_parameter group_by: names the same attribute twice.",
         "400 invalid_parameter group_by: takes at most 2 attributes here.",
-        "400 unknown_filter "grop_by" is not a filter or parameter of this dataset. Did you mean "group_by"?",
-        "400 unknown_filter "limit" is not a filter or parameter of this dataset. Known, the nearest first: name, q, near, ids, updated_since, min_quality, format, attribute, group_by, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
+        "400 unknown_filter "grop_by" is not a filter or parameter of this operation. Did you mean "group_by"? Write group_by=<attribute>.",
+        "400 unknown_filter "limit" is not a filter or parameter of this operation. Known, the nearest first: name, q, near, ids, updated_since, min_quality, provenance_status, format, attribute, group_by, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain, summary, price.list, price.rental, workshop.",
       ]
     `);
   });
@@ -191,10 +194,10 @@ describe('time series', () => {
       [
         "422 validation_failed attribute: is required",
         "400 invalid_parameter attribute: kind (enum) is not numeric; choose one of mass, runtime, price.list, price.rental.",
-        "422 validation_failed days: must be at least 1",
-        "422 validation_failed days: must be at most 366",
-        "422 validation_failed days: must be a whole number",
-        "422 validation_failed step: must be one of day, week",
+        "422 validation_failed days: must be between 1 and 366 (got 0)",
+        "422 validation_failed days: must be between 1 and 366 (got 400)",
+        "422 validation_failed days: must be a whole number between 1 and 366 (got "1.5")",
+        "422 validation_failed step: must be one of day, week (got "month")",
         "400 invalid_parameter group_by: takes one attribute here.",
         "400 invalid_parameter group_by: workshop (geo) cannot be counted or grouped by; choose one of name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain.",
         "422 validation_failed attribute: is required (and 2 more)",
@@ -208,6 +211,7 @@ describe('a comparison', () => {
     expect(parseCompare({ ids: 'A,b, a' }, pack)).toEqual({
       where: [],
       words: [],
+      statuses: [],
       names: [],
       ids: ['A', 'b', 'a'],
       columns: pack.compare,
@@ -237,10 +241,10 @@ describe('a comparison', () => {
         "422 validation_failed ids: needs at least one value",
         "400 too_many_ids ids: at most 5 at once, found 6.",
         "400 too_many_ids ids: at most 5 at once, found 6.",
-        "400 invalid_parameter attribute: tools has no attribute "colour". Known, the nearest first: maker, name, model, kind, status, first_seen, cordless, mass, runtime, materials, workshop, manual, summary, tested_on, domain, price.list, price.rental.",
+        "400 invalid_parameter attribute: tools has no attribute "colour". Known, the nearest first: status, kind, cordless, mass, runtime, price.list, price.rental.",
         "400 invalid_parameter attribute: name is not compared; choose one of price.list, price.rental, kind, mass, runtime, cordless, status.",
-        "400 unknown_filter "fields" is not a filter or parameter of this dataset. Did you mean "ids"?",
-        "422 validation_failed min_mass: must be a number",
+        "400 unknown_filter "fields" is not a filter or parameter of this operation. Did you mean "attribute"? Write attribute=<attribute>.",
+        "422 validation_failed min_mass: must be a number of kg (got "heavy")",
       ]
     `);
   });

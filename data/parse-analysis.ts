@@ -14,7 +14,7 @@ import {
   type Selection,
   single,
 } from './parse-selection.ts';
-import { Issues, integer, list, oneOf, splitList, text } from './parse-values.ts';
+import { Issues, integer, list, listValues, oneOf, text } from './parse-values.ts';
 import type { RawInput } from './plan.ts';
 
 /** Documented bounds of analysis. */
@@ -100,7 +100,7 @@ export function parseSimilar(raw: RawInput, pack: Pack, options: ParseOptions = 
   const given = raw['fields'];
   const picked = given === undefined ? null : issues.attempt(() => parseFields([given].flat(), pack));
   const differ_by = read('differ_by', (value) => {
-    const attribute = attributeNamed(pack, 'differ_by', text('differ_by', value));
+    const attribute = attributeNamed(pack, 'differ_by', text('differ_by', value), ({ type }) => SINGLE.includes(type));
     if (SINGLE.includes(attribute.type)) return attribute.name;
     throw invalid(`differ_by: ${attribute.name} (${attribute.type}) is not an attribute with a single plain value.`);
   });
@@ -118,7 +118,7 @@ export function parseSimilar(raw: RawInput, pack: Pack, options: ParseOptions = 
 /** The numeric attribute (integer, number or price) that `attribute` names. */
 function numeric(pack: Pack, values: string[]): Attribute {
   const name = text('attribute', once('attribute', values));
-  const attribute = attributeNamed(pack, 'attribute', name);
+  const attribute = attributeNamed(pack, 'attribute', name, ({ type }) => NUMERIC.includes(type));
   if (NUMERIC.includes(attribute.type)) return attribute;
   const can = pack.attributes.filter(({ type }) => NUMERIC.includes(type)).map((one) => one.name);
   throw invalid(`attribute: ${name} (${attribute.type}) is not numeric; choose one of ${can.join(', ')}.`);
@@ -129,7 +129,7 @@ function keys(raw: RawInput, pack: Pack, most: number): string[] {
   const given = raw['group_by'];
   if (given === undefined) return [];
   const wanted = list('group_by', [given].flat());
-  if (wanted.length !== [given].flat().flatMap(splitList).length)
+  if (wanted.length !== [given].flat().flatMap(listValues).length)
     throw invalid('group_by: names the same attribute twice.');
   if (wanted.length > most)
     throw invalid(`group_by: takes ${most === 1 ? 'one attribute' : `at most ${most} attributes`} here.`);
@@ -176,8 +176,9 @@ export function parseCompare(raw: RawInput, pack: Pack, options: ParseOptions = 
     if (given === undefined) throw validationError('ids', 'is required', 'missing');
     return parseIds([given].flat(), ANALYSIS_BOUNDS.compare);
   });
+  const compared = ({ name }: Attribute) => pack.compare.includes(name);
   const attribute = read('attribute', (value) => {
-    const { name } = attributeNamed(pack, 'attribute', text('attribute', value));
+    const { name } = attributeNamed(pack, 'attribute', text('attribute', value), compared);
     if (pack.compare.includes(name)) return name;
     throw invalid(`attribute: ${name} is not compared; choose one of ${pack.compare.join(', ')}.`);
   });

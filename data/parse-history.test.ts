@@ -64,15 +64,15 @@ describe('as_of', () => {
     ).toMatchInlineSnapshot(`
       [
         "validation_failed as_of: must not lie in the future",
-        "validation_failed as_of: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z",
+        "validation_failed as_of: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z (got "soon")",
         "validation_failed as_of: must be given once",
-        "validation_failed as_of: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z (and 1 more)",
-        "unknown_filter "asof" is not a parameter of this operation. Did you mean "as_of"?",
+        "validation_failed as_of: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z (got "soon") (and 1 more)",
+        "unknown_filter "asof" is not a parameter of this operation. Did you mean "as_of"? Write as_of=<time>, such as 2026-11-20T00:00:00Z.",
       ]
     `);
     expect(refusals((raw) => parseBatchAsOf(raw, pack, { now }), [{ as_of: 'soon' }])).toMatchInlineSnapshot(`
       [
-        "validation_failed as_of: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z (and 1 more)",
+        "validation_failed as_of: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z (got "soon") (and 1 more)",
       ]
     `);
   });
@@ -99,10 +99,10 @@ describe('facts', () => {
     ).toMatchInlineSnapshot(`
       [
         "invalid_parameter attribute: tools has no attribute "mas". Did you mean "mass"?",
-        "invalid_parameter attribute: tools has no attribute "price". Did you mean "price.list"?",
-        "validation_failed since: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z",
-        "validation_failed format: must be one of json, md (and 1 more)",
-        "unknown_filter "fields" is not a parameter of this operation. Known, the nearest first: since, attribute, format.",
+        "invalid_parameter attribute: tools has no attribute "price". price is a group: name one of its members, price.list, price.rental.",
+        "validation_failed since: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z (got "1")",
+        "validation_failed format: must be one of json, md (got "csv") (and 1 more)",
+        "unknown_filter "fields" is not a parameter of this operation. Did you mean "attribute"? Write attribute=<attribute>.",
       ]
     `);
   });
@@ -124,15 +124,15 @@ describe('changelog', () => {
       refusals((raw) => parseChangelog(raw, pack), [...wrong, { attribute: 'x' }, { entity: ' ' }, { since: '1' }]),
     ).toMatchInlineSnapshot(`
       [
-        "validation_failed days: must be at least 1",
-        "validation_failed days: must be at most 365",
-        "validation_failed limit: must be at least 1",
-        "validation_failed limit: must be at most 500",
-        "validation_failed offset: must be at least 0",
-        "validation_failed type: must be one of all, changed, added",
+        "validation_failed days: must be between 1 and 365 (got 0)",
+        "validation_failed days: must be between 1 and 365 (got 366)",
+        "validation_failed limit: must be between 1 and 500 (got 0)",
+        "validation_failed limit: must be between 1 and 500 (got 501)",
+        "validation_failed offset: must be at least 0 (got -1)",
+        "validation_failed type: must be one of all, changed, added (got "new"); did you mean added?",
         "invalid_parameter attribute: tools has no attribute "x". Known, the nearest first: name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, workshop, manual, summary, tested_on, domain, price.list, price.rental.",
         "validation_failed entity: must not be empty",
-        "unknown_filter "since" is not a parameter of this operation. Known, the nearest first: limit, days, offset, attribute, entity, type, format.",
+        "unknown_filter "since" is not a parameter of this operation. Did you mean "days"? Write days=<number>: how many days to look back.",
       ]
     `);
     const three = refusals((raw) => parseChangelog(raw, pack), [{ days: 'a', limit: 'b', type: 'c' }]);
@@ -163,8 +163,8 @@ describe('changes', () => {
     ).toMatchInlineSnapshot(`
       [
         "validation_failed since: is required",
-        "validation_failed since: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z",
-        "validation_failed limit: must be at most 10000",
+        "validation_failed since: must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z (got "then")",
+        "validation_failed limit: must be between 1 and 10000 (got 10001)",
         "validation_failed since: must be given once",
       ]
     `);
@@ -181,15 +181,15 @@ test('export takes a format of its own, and plain questions none but theirs', ()
   expect([parseExport({}), parseExport({ format: 'Parquet' })]).toEqual([{ format: 'csv' }, { format: 'parquet' }]);
   expect(refusals(parseExport, [{ format: 'xml' }, { format: '' }, { limit: '1' }])).toMatchInlineSnapshot(`
     [
-      "validation_failed format: must be one of csv, jsonl, parquet",
-      "validation_failed format: must be one of csv, jsonl, parquet",
-      "unknown_filter "limit" is not a parameter of this operation. Known, the nearest first: format.",
+      "validation_failed format: must be one of csv, jsonl, parquet (got "xml")",
+      "validation_failed format: must be one of csv, jsonl, parquet (got "")",
+      "unknown_filter "limit" is not a parameter of this operation. It takes format.",
     ]
   `);
   expect(refusals((raw) => parseFormat(raw, ['md']), [{ format: 'json' }, { q: 'x' }])).toMatchInlineSnapshot(`
     [
-      "validation_failed format: must be one of md",
-      "unknown_filter "q" is not a parameter of this operation. Known, the nearest first: format.",
+      "validation_failed format: must be one of md (got "json")",
+      "unknown_filter "q" is not a parameter of this operation. It takes format.",
     ]
   `);
 });

@@ -1,14 +1,15 @@
 // The part of a question that selects records: filters, words, place, ids, age, quality (contract section 4).
 import type { Attribute, Pack } from '../packs/model.ts';
 import { words } from '../packs/text.ts';
+import { attributeSuggestion } from './attribute-names.ts';
 import { DataError, validationError } from './errors.ts';
 import { once, parseFilters } from './filters.ts';
-import { hint } from './names.ts';
-import { BOUNDS, type Issues, list, numberBetween, shown, splitList, text, time } from './parse-values.ts';
-import type { Predicate, RawInput } from './plan.ts';
+import { PROVENANCE_STATUSES, type ProvenanceStatus } from './model.ts';
+import { BOUNDS, type Issues, list, listValues, numberBetween, oneOf, shown, text, time } from './parse-values.ts';
+import type { Predicate, RawInput, Visibility } from './plan.ts';
 
 /** Parameters that select records, beside the filters. */
-export const SELECTION = ['q', 'near', 'ids', 'updated_since', 'min_quality'] as const;
+export const SELECTION = ['q', 'near', 'ids', 'updated_since', 'min_quality', 'provenance_status'] as const;
 
 export const invalid = (message: string) => new DataError('invalid_parameter', message);
 
@@ -18,6 +19,8 @@ export interface Selection {
   where: Predicate[];
   /** Distinct words of `q`; each must begin a word of the record. */
   words: string[];
+  /** Some value of the record has one of these; empty: no condition. */
+  statuses: ProvenanceStatus[];
   /** Attributes that filters and `near` name. */
   names: string[];
 }
@@ -28,14 +31,17 @@ export function single(raw: RawInput, name: string): string | undefined {
   return given === undefined ? undefined : once(name, [given].flat());
 }
 
-/** An attribute by name; throws 400 naming the nearest. */
-export function attributeNamed(pack: Pack, parameter: string, name: string): Attribute {
+/** An attribute by name; throws 400 naming the nearest of those that `may` stand there. */
+export function attributeNamed(
+  pack: Pack,
+  parameter: string,
+  name: string,
+  may: (attribute: Attribute) => boolean = () => true,
+): Attribute {
   const attribute = pack.attributes.find((candidate) => candidate.name === name);
   if (attribute) return attribute;
-  const names = pack.attributes.map((candidate) => candidate.name);
-  const member = names.find((each) => each.startsWith(`${name}.`));
-  const instead = member ? ` Did you mean "${member}"?` : hint(name, names);
-  throw invalid(`${parameter}: ${pack.id} has no attribute "${shown(name)}".${instead}`);
+  const suggestion = attributeSuggestion(name, pack.attributes.filter(may));
+  throw invalid(`${parameter}: ${pack.id} has no attribute "${shown(name)}".${suggestion}`);
 }
 
 /** Attribute types that records can be counted or grouped by. */
@@ -55,7 +61,7 @@ export const counted = (one: Attribute): boolean => one.filterable && COUNTED.in
 
 /** An attribute to count or group by; throws 400 naming those that can be. */
 export function countedAttribute(pack: Pack, parameter: string, name: string): Attribute {
-  const attribute = attributeNamed(pack, parameter, name);
+  const attribute = attributeNamed(pack, parameter, name, counted);
   if (counted(attribute)) return attribute;
   const can = pack.attributes.filter(counted).map((one) => one.name);
   throw invalid(
@@ -68,17 +74,38 @@ function parseNear(raw: string, pack: Pack): Predicate {
   const [geo, second] = pack.attributes.filter((attribute) => attribute.type === 'geo');
   if (!geo || second)
     throw invalid(`near: ${pack.id} has ${second ? 'more than one' : 'no'} geographic attribute to search around.`);
-  const numbers = raw.split(',').map((part) => (/^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$/u.test(part) ? Number(part) : NaN));
-  const [lat = NaN, lng = NaN, km = NaN] = numbers;
-  const valid = numbers.length === 3 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 && km >= 0 && Number.isFinite(km);
-  if (!valid)
-    throw invalid(`near: expected "lat,lng,km" such as 52.52,13.405,25, found "${shown(raw)}" (degrees, kilometres).`);
+  const parts = raw.split(',').map((part) => (DECIMAL.test(part) ? Number(part) : NaN));
+  const [lat = NaN, lng = NaN, km = NaN] = parts;
+  const problem = parts.length === 3 && parts.every(Number.isFinite) ? outOfRange(lat, lng, km) : malformed(raw);
+  if (problem !== null) throw invalid(`near: ${problem}`);
   return { kind: 'near', attribute: geo.name, lat, lng, km };
+}
+
+const DECIMAL = /^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$/u;
+
+/** What is wrong with a place or radius in degrees and kilometres; null where nothing is. */
+function outOfRange(lat: number, lng: number, km: number): string | null {
+  const swapped =
+    Math.abs(lat) <= 180 && Math.abs(lng) <= 90 ? ` Latitude comes first: did you mean near=${lng},${lat},${km}?` : '';
+  if (Math.abs(lat) > 90) return `the latitude must be between -90 and 90 (got ${lat}).${swapped}`;
+  if (Math.abs(lng) > 180) return `the longitude must be between -180 and 180 (got ${lng}).`;
+  return km < 0 ? `the radius in kilometres must be at least 0 (got ${km}).` : null;
+}
+
+/** What is wrong with a text that is not three numbers, with the numbers that stand in it. */
+function malformed(raw: string): string {
+  const problem = `must be "lat,lng,km", such as 52.52,13.405,25 (got "${shown(raw)}"; degrees, kilometres).`;
+  const numbers = shown(raw).match(/[+-]?(?:\d+\.?\d*|\.\d+)/gu) ?? [];
+  if (/[nsew]\b|mi\b|miles|\bm\b/iu.test(raw.replace(/(?<=\d)[NE]\b/gu, ''))) return problem;
+  if (numbers.length === 2) return `${problem} Add the radius in kilometres: near=${numbers.join()},<km>.`;
+  const [lat, lng, km] = numbers.map(Number);
+  if (numbers.length !== 3 || outOfRange(lat!, lng!, km!) !== null) return problem;
+  return `${problem} Did you mean near=${numbers.join()}?`;
 }
 
 /** Ids or slugs; too many are 400 `too_many_ids`. */
 export function parseIds(raw: string[], most: number = BOUNDS.ids): string[] {
-  const asked = raw.flatMap(splitList).length;
+  const asked = raw.flatMap(listValues).length;
   if (asked > most) throw new DataError('too_many_ids', `ids: at most ${most} at once, found ${asked}.`);
   return list('ids', raw);
 }
@@ -89,6 +116,12 @@ function parseWords(raw: string): string[] {
   if (found.length > BOUNDS.words)
     throw validationError('q', `takes at most ${BOUNDS.words} different words`, 'too_long', `${found.length} words`);
   return found.sort();
+}
+
+function parseStatuses(raw: string[]): ProvenanceStatus[] {
+  return [
+    ...new Set(list('provenance_status', raw).map((each) => oneOf('provenance_status', each, PROVENANCE_STATUSES))),
+  ].sort();
 }
 
 /** Reads what selects records. Names outside `parameters` are filters; unknown ones are 400. */
@@ -113,10 +146,25 @@ export function parseSelection(raw: RawInput, pack: Pack, parameters: readonly s
   if (at !== undefined) where.push({ kind: 'updated_since', at });
   const quality = read('min_quality', (value) => numberBetween('min_quality', value, 0, 1));
   if (quality !== undefined) where.push({ kind: 'min_quality', value: quality });
-  return { where, words: read('q', parseWords) ?? [], names: [...names] };
+  const given = raw['provenance_status'];
+  const statuses = given === undefined ? [] : (issues.attempt(() => parseStatuses([given].flat())) ?? []);
+  return { where, words: read('q', parseWords) ?? [], statuses, names: [...names] };
 }
 
-/** All conditions of a selection, its words included; their scope is decided when the question is asked. */
-export function questionOf({ where, words: found }: Selection, scope: 'public' | 'full' = 'full'): Predicate[] {
-  return found.length === 0 ? where : [...where, { kind: 'words', words: found, scope }];
+/** Whether a question depends on public values alone: it names no other attribute, and its words are in no other text. */
+export function isPublicQuestion(
+  { names, words: found }: Pick<Selection, 'names' | 'words'>,
+  { attributes }: Pack,
+): boolean {
+  return !attributes.some(
+    (each) => !each.public && (names.includes(each.name) || (found.length > 0 && each.searchable)),
+  );
+}
+
+/** All conditions of a selection, its words and statuses included; their scope is decided when the question is asked. */
+export function questionOf({ where, words: found, statuses }: Selection, scope: Visibility = 'full'): Predicate[] {
+  const scoped: Predicate[] = [];
+  if (found.length > 0) scoped.push({ kind: 'words', words: found, scope });
+  if (statuses.length > 0) scoped.push({ kind: 'status', statuses, scope });
+  return scoped.length === 0 ? where : [...where, ...scoped];
 }

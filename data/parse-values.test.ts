@@ -142,6 +142,6 @@ test('one refusal names every wrong parameter', () => {
   expect(issues.attempt(() => number('a', 'x'))).toBeUndefined();
   expect(issues.attempt(() => number('b', '1'))).toBe(1);
   issues.attempt(() => date('c', 'x'));
-  expect(() => issues.settle()).toThrow('a: must be a number (and 1 more)');
+  expect(() => issues.settle()).toThrow('a: must be a number (got "x") (and 1 more)');
   expect(issues.found.map(({ loc }) => loc[1])).toEqual(['a', 'c']);
 });

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
+import { cursors } from '../tests/cursors.ts';
 import { verifies } from '../tests/verifies.ts';
-import { encodeCursor } from './cursor.ts';
 import { DataError } from './errors.ts';
 import { parseBatch, parseFacets, parseGet, parseSearch } from './parse.ts';
 import { questionOf } from './parse-selection.ts';
@@ -47,6 +47,7 @@ test('the defaults', () => {
   expect(parseSearch({}, pack)).toEqual({
     where: [],
     words: [],
+    statuses: [],
     names: [],
     sort: { key: 'quality', descending: true },
     ordered: false,
@@ -59,6 +60,7 @@ test('the defaults', () => {
   expect(parseFacets({ by: 'maker' }, pack)).toEqual({
     where: [],
     words: [],
+    statuses: [],
     names: ['maker'],
     by: 'maker',
     limit: 50,
@@ -101,6 +103,7 @@ test('everything at once', () => {
         "descending": true,
         "key": "price.list",
       },
+      "statuses": [],
       "total": true,
       "where": [
         {
@@ -143,14 +146,14 @@ test('everything at once', () => {
 
 describe('422: the wrong type, outside the bounds, repeated or missing', () => {
   test.each<[string, RawInput]>([
-    ['limit: must be at least 1', { limit: '0' }],
-    ['limit: must be at most 1000', { limit: '1001' }],
+    ['limit: must be between 1 and 1000 (got 0)', { limit: '0' }],
+    ['limit: must be between 1 and 1000 (got 1001)', { limit: '1001' }],
     ['limit: must be a whole number', { limit: 'ten' }],
     ['limit: must be given once', { limit: ['1', '2'] }],
     ['total: must be true or false', { total: 'yes' }],
     ['format: must be one of json, md, csv, ndjson, arrow', { format: 'xml' }],
     ['updated_since: must be an ISO 8601 date', { updated_since: 'soon' }],
-    ['min_quality: must be at most 1', { min_quality: '80' }],
+    ['min_quality: must be between 0 and 1', { min_quality: '80' }],
     ['q: must not be empty', { q: '' }],
     ['q: must hold a word', { q: '!?' }],
     ['q: must have at most 500 characters', { q: 'x'.repeat(501) }],
@@ -165,7 +168,9 @@ describe('422: the wrong type, outside the bounds, repeated or missing', () => {
   test('facets need by; batch needs ids', () => {
     expect(refusal(() => parseFacets({}, pack))).toBe('validation_failed by: is required');
     expect(refusal(() => parseBatch({}, pack))).toBe('validation_failed ids: is required');
-    expect(refusal(() => parseFacets({ by: 'maker', limit: '201' }, pack))).toContain('limit: must be at most 200');
+    expect(refusal(() => parseFacets({ by: 'maker', limit: '201' }, pack))).toContain(
+      'limit: must be between 1 and 200',
+    );
   });
 
   test('filters and parameters are told together', () =>
@@ -180,13 +185,13 @@ describe('400: a name or combination that this dataset does not allow', () => {
     ['invalid_parameter sort: materials (strings) has no order', { sort: 'materials' }],
     ['invalid_parameter sort: workshop (geo) has no order', { sort: '-workshop' }],
     ['invalid_parameter fields: tools has no attribute "colour"', { fields: 'name,colour' }],
-    ['invalid_parameter near: expected "lat,lng,km"', { near: '1,2' }],
-    ['invalid_parameter near: expected', { near: '91,0,1' }],
-    ['invalid_parameter near: expected', { near: '0,181,1' }],
-    ['invalid_parameter near: expected', { near: '0,0,-1' }],
-    ['invalid_parameter near: expected', { near: '0,0,Infinity' }],
-    ['invalid_parameter near: expected', { near: 'a,b,c' }],
-    ['invalid_parameter near: expected', { near: '' }],
+    ['invalid_parameter near: must be "lat,lng,km"', { near: '1,2' }],
+    ['invalid_parameter near: ', { near: '91,0,1' }],
+    ['invalid_parameter near: ', { near: '0,181,1' }],
+    ['invalid_parameter near: ', { near: '0,0,-1' }],
+    ['invalid_parameter near: ', { near: '0,0,Infinity' }],
+    ['invalid_parameter near: ', { near: 'a,b,c' }],
+    ['invalid_parameter near: ', { near: '' }],
     ['too_many_ids ids: at most 100', { ids: Array.from({ length: 101 }, (_, i) => `r${i}`).join(',') }],
     ['invalid_parameter limit: at most 100 for JSON and Markdown', { limit: '101' }],
     ['invalid_parameter limit: at most 100', { limit: '1000', format: 'md' }],
@@ -210,7 +215,7 @@ describe('400: a name or combination that this dataset does not allow', () => {
 
   test('get and batch take no filters', () => {
     expect(refusal(() => parseGet({ maker: 'x' }, pack))).toBe(
-      'unknown_filter "maker" is not a parameter of this operation. Known, the nearest first: fields, format.',
+      'unknown_filter "maker" is not a parameter of this operation. It takes fields, format.',
     );
     expect(refusal(() => parseBatch({ ids: 'a', q: 'x' }, pack))).toContain('unknown_filter "q"');
   });
@@ -237,11 +242,17 @@ test('sort and filters are named for the gate, words are not', () => {
 test('a cursor comes back to the question it came from', () => {
   const input = parseSearch({ sort: 'mass', maker: 'a,b' }, pack);
   const question = { dataset: 'tools', where: questionOf(input), sort: input.sort };
-  const cursor = encodeCursor(question, '0123456789abcdef', { value: 2.5, id: 'r-1' });
-  const next = parseSearch({ maker: 'B,A', sort: 'mass', limit: '5', fields: 'name', total: 'true', cursor }, pack);
+  const cursor = cursors.write(question, '0123456789abcdef', { value: 2.5, id: 'r-1' });
+  const next = parseSearch({ maker: 'B,A', sort: 'mass', limit: '5', fields: 'name', total: 'true', cursor }, pack, {
+    cursors,
+  });
   expect(next.cursor).toEqual({ release: '0123456789abcdef', after: { value: 2.5, id: 'r-1' } });
-  expect(refusal(() => parseSearch({ maker: 'a,b', cursor }, pack))).toContain('invalid_cursor cursor: it belongs');
-  expect(refusal(() => parseSearch({ sort: 'mass', maker: 'a', cursor }, pack))).toContain('invalid_cursor');
+  expect(refusal(() => parseSearch({ maker: 'a,b', cursor }, pack, { cursors }))).toContain(
+    'invalid_cursor cursor: this is not',
+  );
+  expect(refusal(() => parseSearch({ sort: 'mass', maker: 'a', cursor }, pack, { cursors }))).toContain(
+    'invalid_cursor',
+  );
 });
 
 test('whatever is asked, the answer is an input or a DataError', () => {

@@ -1,10 +1,10 @@
 // Raw parameters of search, get, batch and facets to typed input, with the split of 400 and 422 of contract section 4.
-import type { Attribute, Pack } from '../packs/model.ts';
-import { type Cursor, decodeCursor } from './cursor.ts';
-import { DataError, validationError } from './errors.ts';
-import { hint } from './names.ts';
+import type { Pack } from '../packs/model.ts';
+import { RECORD_MEMBERS } from '../packs/record-schema.ts';
+import { attributeSuggestion } from './attribute-names.ts';
+import { type Cursor, type Cursors, EXAMPLE_CURSORS } from './cursor.ts';
+import { DataError, reworded, validationError } from './errors.ts';
 import {
-  attributeNamed,
   countedAttribute,
   invalid,
   parseIds,
@@ -14,8 +14,10 @@ import {
   type Selection,
   single,
 } from './parse-selection.ts';
+import { parseSort } from './parse-sort.ts';
 import { BOUNDS, boolean, Issues, integer, list, oneOf, shown, text } from './parse-values.ts';
 import type { RawInput, Sort } from './plan.ts';
+import { unknownParameter } from './unknown-parameter.ts';
 
 export const SEARCH_FORMATS = ['json', 'md', 'csv', 'ndjson', 'arrow'] as const;
 export type SearchFormat = (typeof SEARCH_FORMATS)[number];
@@ -26,6 +28,8 @@ export interface ParseOptions {
   path?: readonly string[];
   /** The negotiated format, where the channel has found one; else the `format` parameter decides. */
   format?: 'json' | 'markdown' | 'csv' | 'ndjson' | 'arrow' | 'text';
+  /** Reads the cursor of search; without it every cursor is invalid. */
+  cursors?: Cursors | undefined;
 }
 
 /** Input of search. `names` holds also the attributes of `sort` and `fields`. */
@@ -68,7 +72,7 @@ export function parseFields(raw: string[], pack: Pack): { fields: string[]; name
   for (const wanted of list('fields', raw)) {
     const group = pack.attributes.filter((attribute) => attribute.name.startsWith(`${wanted}.`));
     const exact = pack.attributes.find((attribute) => attribute.name === wanted);
-    if (!exact && group.length === 0) attributeNamed(pack, 'fields', wanted);
+    if (!exact && group.length === 0) refuseField(pack, wanted);
     const open = group.filter((attribute) => attribute.public);
     for (const { name } of exact ? [exact, ...group] : group) fields.add(name);
     for (const { name } of exact ? [exact] : open.length > 0 ? open : group) names.add(name);
@@ -77,26 +81,13 @@ export function parseFields(raw: string[], pack: Pack): { fields: string[]; name
   return { fields: ordered, names: [...names] };
 }
 
-const KEY_TYPES: Partial<Record<Attribute['type'], 'number' | 'boolean'>> = {
-  boolean: 'boolean',
-  integer: 'number',
-  number: 'number',
-  price: 'number',
-};
-
-/** `quality`, `updated` or an attribute with one value to order by, `-` for descending; and the type of its values. */
-function parseSort(raw: string, pack: Pack): { sort: Sort; type: 'string' | 'number' | 'boolean' } {
-  const wanted = text('sort', raw);
-  const descending = wanted.startsWith('-');
-  const key = descending ? wanted.slice(1) : wanted;
-  if (key === 'quality' || key === 'updated') return { sort: { key, descending }, type: 'number' };
-  const names = pack.attributes.map((attribute) => attribute.name);
-  if (!names.includes(key))
-    throw invalid(`sort: ${pack.id} has no attribute "${shown(key)}".${hint(key, ['quality', 'updated', ...names])}`);
-  const { type } = attributeNamed(pack, 'sort', key);
-  if (type === 'strings' || type === 'geo')
-    throw invalid(`sort: ${key} (${type}) has no order; sort by quality, updated or an attribute with a single value.`);
-  return { sort: { key, descending }, type: KEY_TYPES[type] ?? 'string' };
+/** Throws why `fields` cannot select something. */
+function refuseField(pack: Pack, wanted: string): never {
+  if (/^(?:\*|all)$/iu.test(wanted)) throw invalid(`fields: leave it out for all attributes (got "${wanted}").`);
+  if (RECORD_MEMBERS.includes(wanted))
+    throw invalid(`fields: ${wanted} is always part of a record; name attributes only, or leave fields out for all.`);
+  const suggestion = attributeSuggestion(wanted, pack.attributes);
+  throw invalid(`fields: ${pack.id} has no attribute "${shown(wanted)}".${suggestion}`);
 }
 
 /** Parses the input of search: `GET /v1/{ds}/entities` (specification section 4). */
@@ -110,7 +101,7 @@ export function parseSearch(raw: RawInput, pack: Pack, options: ParseOptions = {
     }) ?? fallback;
   const named = read<SearchFormat>('format', 'json', (value) => oneOf('format', value, SEARCH_FORMATS));
   const format = options.format === undefined ? named : options.format === 'markdown' ? 'md' : asSearch(options.format);
-  const limit = read('limit', 20, (value) => integer('limit', value, 1, BOUNDS.limit));
+  const limit = read('limit', 20, (value) => pageSize(value, format));
   const total = read('total', false, (value) => boolean('total', value));
   const { sort, type } = read('sort', parseSort('-quality', pack), (value) => parseSort(value, pack));
   const given = raw['fields'];
@@ -118,13 +109,27 @@ export function parseSearch(raw: RawInput, pack: Pack, options: ParseOptions = {
   const token = issues.attempt(() => single(raw, 'cursor'));
   issues.settle();
   if (limit > BOUNDS.page && (format === 'json' || format === 'md'))
-    throw invalid(`limit: at most ${BOUNDS.page} for JSON and Markdown; up to ${BOUNDS.limit} for csv and ndjson.`);
+    throw invalid(
+      `limit: at most ${BOUNDS.page} for JSON and Markdown (got ${limit}); up to ${BOUNDS.limit} for csv and ndjson.`,
+    );
   const where = questionOf(selection);
-  const cursor = token === undefined ? null : decodeCursor({ dataset: pack.id, where, sort }, token, type);
+  const { cursors = EXAMPLE_CURSORS } = options;
+  const cursor = token === undefined ? null : cursors.read({ dataset: pack.id, where, sort }, token, type);
   const sorted = sort.key === 'quality' || sort.key === 'updated' ? [] : [sort.key];
   const names = [...new Set([...selection.names, ...sorted, ...(picked?.names ?? [])])];
   const ordered = raw['sort'] !== undefined;
   return { ...selection, names, sort, ordered, cursor, limit, fields: picked?.fields ?? null, total, format };
+}
+
+/** `limit` of a search: a refusal says where further records come from. */
+function pageSize(raw: string, format: SearchFormat): number {
+  try {
+    return integer('limit', raw, 1, BOUNDS.limit);
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+    const most = format === 'json' || format === 'md' ? ` At most ${BOUNDS.page} in JSON and Markdown.` : '';
+    throw reworded(error, (msg) => `${msg}.${most} cursor=<next_cursor> leads to the next page.`);
+  }
 }
 
 const asSearch = (format: 'json' | 'csv' | 'ndjson' | 'arrow' | 'text'): SearchFormat =>
@@ -145,15 +150,10 @@ export function parseFacets(raw: RawInput, pack: Pack, options: ParseOptions = {
   return { ...selection, by: by!, limit, names: [...new Set([...selection.names, by!])] };
 }
 
-/** Refuses every parameter but these, naming the hint (contract section 4: nothing is ignored silently). */
+/** Refuses every parameter but these (contract section 4: nothing is ignored silently). */
 export function onlyParameters(raw: RawInput, allowed: readonly string[], path: readonly string[] = []): void {
   for (const name of Object.keys(raw))
-    if (!allowed.includes(name) && !path.includes(name)) {
-      throw new DataError(
-        'unknown_filter',
-        `"${shown(name)}" is not a parameter of this operation.${hint(name, allowed)}`,
-      );
-    }
+    if (!allowed.includes(name) && !path.includes(name)) throw unknownParameter(name, allowed);
 }
 
 /** Parses the input of one record: `fields`. */

@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
+import { fold, words } from '../packs/text.ts';
+import { cursors } from '../tests/cursors.ts';
 import { randomRecords } from '../tests/random-records.ts';
 import { verifies } from '../tests/verifies.ts';
 import { writeRelease } from '../tests/write-release.ts';
-import { facets } from './facets.ts';
+import { exceedsFreeFacets, facets } from './facets.ts';
 import { foundRecords } from './found.ts';
 import type { StoredRecord } from './model.ts';
 import { parseFacets, parseSearch } from './parse.ts';
@@ -41,7 +43,6 @@ verifies(
   'shape.search',
   'search.shape',
   'leak.facets-floor',
-  'leak.matched',
   'search.previews',
 );
 
@@ -220,7 +221,7 @@ describe('get and batch', () => {
 
 describe('search', () => {
   const ask = async (raw: Record<string, string>, presenting = full) => {
-    const { found, ...page } = await search(release, parseSearch(raw, pack), presenting);
+    const { found, ...page } = await search(release, parseSearch(raw, pack, { cursors }), { ...presenting, cursors });
     return { ...page, items: await foundRecords(found, presenting) };
   };
 
@@ -258,7 +259,7 @@ describe('search', () => {
 
   test('a walk stays on the release it began on while that is kept', async () => {
     const next_cursor = (await ask({ limit: '10' })).next_cursor!;
-    const input = parseSearch({ limit: '10', cursor: next_cursor }, pack);
+    const input = parseSearch({ limit: '10', cursor: next_cursor }, pack, { cursors });
     const newer = { ...release, manifest: { ...release.manifest, release: 'f'.repeat(16) } };
     expect(await releaseFor(input, newer, async () => release)).toBe(release);
     expect(await releaseFor(input, newer, async () => null)).toBe(newer);
@@ -267,36 +268,59 @@ describe('search', () => {
 });
 
 describe('facets', () => {
-  const ask = (raw: Record<string, string>, visibility: 'public' | 'full' = 'full', admin = false) =>
-    facets(release, parseFacets(raw, pack), { visibility, admin });
+  const ask = (raw: Record<string, string>, admin = false) => facets(release, parseFacets(raw, pack), { admin });
+  const paid = (raw: Record<string, string>) => exceedsFreeFacets(parseFacets(raw, pack), pack);
 
   test('public attributes are counted without a floor', async () => {
-    const answer = await ask({ by: 'maker' }, 'public');
+    const answer = await ask({ by: 'maker' });
     expect(answer.values.at(-1)!.count).toBeLessThan(5);
     expect(answer).not.toHaveProperty('withheld');
     expect(answer.matched).toBe(80);
   });
 
-  test('what is not public is counted from five on', async () => {
-    for (const visibility of ['public', 'full'] as const) {
-      const answer = await ask({ by: 'runtime' }, visibility);
-      expect(Math.min(...answer.values.map(({ count }) => count))).toBeGreaterThanOrEqual(5);
-      expect(answer.withheld).toBeGreaterThan(0);
-    }
-    expect(Math.min(...(await ask({ by: 'runtime' }, 'full', true)).values.map(({ count }) => count))).toBeLessThan(5);
+  test('a non-public attribute without filters is counted from five on', async () => {
+    const answer = await ask({ by: 'runtime' });
+    expect(Math.min(...answer.values.map(({ count }) => count))).toBeGreaterThanOrEqual(5);
+    expect(answer.withheld).toBeGreaterThan(0);
+    expect(answer.matched).toBe(80);
+    expect(Math.min(...(await ask({ by: 'runtime' }, true)).values.map(({ count }) => count))).toBeLessThan(5);
   });
 
-  test('a filter on what is not public brings the floor, and hides how few match', async () => {
+  test.each<[Record<string, string>, boolean]>([
+    [{ by: 'maker' }, false],
+    [{ by: 'runtime' }, false],
+    [{ by: 'maker', kind: 'saw', q: 'a', min_quality: '0.1', near: '47,8,5', ids: 'x' }, false],
+    [{ by: 'maker', min_runtime: '1' }, true],
+    [{ by: 'maker', not_domain: 'a.example' }, true],
+    [{ by: 'maker', has_runtime: 'false' }, true],
+    [{ by: 'maker', like_summary: 'a' }, true],
+    [{ by: 'runtime', kind: 'saw' }, true],
+    [{ by: 'runtime', q: 'a' }, true],
+    [{ by: 'runtime', ids: 'x' }, true],
+    [{ by: 'runtime', near: '47,8,5' }, true],
+    [{ by: 'runtime', min_quality: '0' }, true],
+    [{ by: 'runtime', updated_since: '2026-01-01' }, true],
+  ])('%j goes beyond the free facets: %j', (raw, beyond) => {
+    expect(paid(raw)).toBe(beyond);
+  });
+
+  test('a question beyond the free facets is answered exactly', async () => {
     const [one] = records.filter(({ attributes }) => attributes['runtime'] !== undefined);
-    const narrow = { by: 'maker', ids: one!.id, min_runtime: '-10' };
-    expect(await ask(narrow)).toMatchObject({ values: [], matched: null, missing: null });
-    expect(await ask(narrow, 'full', true)).toMatchObject({ matched: 1 });
-    expect(await ask({ by: 'maker', ids: one!.id })).toMatchObject({ matched: 1 });
+    expect(await ask({ by: 'maker', ids: one!.id, min_runtime: '-10' })).toMatchObject({ matched: 1 });
+    expect((await ask({ by: 'runtime', ids: one!.id })).values).toEqual([
+      { value: one!.attributes['runtime'], count: 1 },
+    ]);
   });
 
-  test('words that reach what is not public bring it too', async () => {
-    const [one] = records;
-    expect((await ask({ by: 'maker', ids: one!.id, q: 'a' })).matched).toBeNull();
-    expect((await ask({ by: 'maker', ids: one!.id, q: 'a' }, 'public')).matched).not.toBeNull();
+  test('words match public text for everybody but operators', async () => {
+    const text = ({ attributes: { name, maker, model, materials } }: (typeof records)[number]) =>
+      fold([name, maker, model, materials].flat().join(' '));
+    const [id, word] = records.flatMap((record) =>
+      words(String(record.attributes['summary'] ?? ''))
+        .filter((each) => !text(record).includes(each))
+        .map((each): [string, string] => [record.id, each]),
+    )[0]!;
+    expect((await ask({ by: 'maker', q: word, ids: id }, true)).matched).toBe(1);
+    expect((await ask({ by: 'maker', q: word, ids: id })).matched).toBe(0);
   });
 });

@@ -35,8 +35,16 @@ describe('an empty page says', () => {
     ],
     ['min_mass=499', 'No record has min_mass=499.'],
     ['ids=abc,def', 'No record has the id or slug abc or def.'],
+    ['kind=saws', 'No record has kind=saws; nearest: saw; facets?by=kind lists them.'],
+    ['maker=nord-werk', 'No record has maker=nord-werk; nearest: Nordwerk; facets?by=maker lists them.'],
+    [
+      'kind=zzz&maker=nordwerk',
+      expect.stringMatching(
+        /^No record has kind=zzz; known with maker=nordwerk: .+; facets\?by=kind&maker=nordwerk lists them\.$/,
+      ),
+    ],
     ['near=-80,0,1', 'No record lies within 1 km of -80,0.'],
-  ])('%s: %s', async (query, line) => expect(await hint(query)).toBe(line));
+  ])('%s: %s', async (query, line) => expect(await hint(query)).toEqual(line));
 
   it('what to leave out, where only all together find nothing', async () => {
     expect(await hint('kind=lamp&not_kind=lamp')).toBe(
@@ -51,6 +59,20 @@ describe('an empty page says', () => {
     expect(await hint('kind=saw&limit=1')).toBeUndefined();
     const table = await app.ask('/v1/tools/entities?kind=sow&format=ndjson', { headers: key });
     expect(await table.text()).toBe('');
+  });
+
+  it('which ids are unknown, also where others are found', async () => {
+    const { id, slug } = app.records['tools']?.[0] ?? { id: '', slug: '' };
+    expect(await hint(`ids=${slug},nobody,${id}`)).toBe('No record has the id or slug nobody.');
+    expect(await hint(`ids=${slug},nobody`, {})).toBe('No record has the id or slug nobody.');
+    expect(await hint(`ids=${slug}`)).toBeUndefined();
+  });
+
+  it('that words are to be written otherwise, and not that a condition is wrong', async () => {
+    const line = await hint('q=nordwerk&maker=leihgut');
+    expect(line).toBe(
+      'No record with maker=leihgut has a word that begins with "nordwerk"; it is found with maker=Nordwerk. Try another spelling.',
+    );
   });
 
   it('nothing of values that facets withhold', async () => {

@@ -1,0 +1,22 @@
+// 500 near misses of calls on the real packs: the message or hint names the call that was meant.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { asker } from '../near-misses/ask.ts';
+import { nearMisses } from '../near-misses/cases.ts';
+import { failure, judge, report, type Verdict } from '../near-misses/judge.ts';
+import { world } from '../near-misses/world.ts';
+import { type LiveServer, startServer } from './serve.ts';
+
+let server: LiveServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+test('of 500 near misses at least 95 % are told the call that was meant', async () => {
+  const ask = asker(server.base, server.key);
+  const verdicts: Verdict[] = [];
+  for (const near of nearMisses(await world(ask), 500, 1)) verdicts.push(await judge(ask, near));
+  const failed = verdicts.filter((verdict) => !verdict.passed).map(failure);
+  expect(verdicts).toHaveLength(500);
+  expect(failed.length, [...failed, report(verdicts)].join('\n')).toBeLessThanOrEqual(25);
+});

@@ -1,0 +1,39 @@
+// Draws near misses from every rule, dataset by dataset, the same ones for the same seed.
+import { random } from '../random-records.ts';
+import { byName } from './by-name.ts';
+import { comparisons, misspeltFilters, otherSpellings, synonyms } from './filter-names.ts';
+import { elsewhere, foreignNames, foreignPlaces, misspeltParameters } from './foreign-names.ts';
+import type { NearMiss, Rule } from './model.ts';
+import * as values from './values.ts';
+import type { DatasetInfo } from './world.ts';
+
+const RULES: readonly Rule[] = [
+  ...[foreignNames, foreignPlaces, elsewhere, misspeltParameters],
+  ...[comparisons, otherSpellings, misspeltFilters, synonyms],
+  ...[values.orders, values.selections, values.pages, values.words, values.times, values.places, values.ids],
+  ...[values.scalars, values.misspeltValues, values.meantValues, values.misspeltWords],
+  byName,
+];
+
+function shuffled<T>(list: readonly T[], next: () => number): T[] {
+  const left = [...list];
+  return list.map(() => left.splice(Math.floor(next() * left.length), 1)[0] as T);
+}
+
+/** `count` near misses of a register, or as many as there are: the rules take turns, so that each has its share. */
+export function nearMisses(datasets: readonly DatasetInfo[], count: number, seed: number): NearMiss[] {
+  const next = random(seed);
+  const lists = RULES.map((rule) =>
+    shuffled(
+      datasets.flatMap((dataset) => rule(dataset, next)),
+      next,
+    ),
+  );
+  const drawn = new Map<string, NearMiss>();
+  while (drawn.size < count && lists.some((list) => list.length > 0))
+    for (const list of lists) {
+      const near = list.pop();
+      if (near && drawn.size < count) drawn.set(JSON.stringify([near.path, near.query, near.given]), near);
+    }
+  return [...drawn.values()];
+}
