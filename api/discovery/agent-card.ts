@@ -14,9 +14,9 @@ const MODES = { input: ['application/json', 'text/plain'], output: ['application
 export function agentCard({ base_url, releases, operations }: View) {
   const packs = releases.map(({ pack }) => pack);
   const skills = toolsOf(operations, packs).filter(({ dataset }) => dataset === null);
-  return {
+  return inAscii({
     name: IDENTITY.title,
-    description: `Answers questions about datasets of typed records, with source, time and confidence of every value. Send a data part {"skill": …, …arguments}, or ask in plain words what there is. ${datasets(packs)}`,
+    description: `Answers questions about datasets of typed records, with source, time and confidence of every value. Send a data part {"skill": ..., ...arguments}, or ask in plain words what there is. ${datasets(packs)}`,
     supportedInterfaces: [
       { url: `${base_url}${A2A_PATH}`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: '' },
     ],
@@ -57,8 +57,28 @@ export function agentCard({ base_url, releases, operations }: View) {
     defaultInputModes: MODES.input,
     defaultOutputModes: MODES.output,
     skills: skills.map((tool) => skill(tool, packs)),
-  };
+  });
 }
+
+/**
+ * The card with its texts in ASCII: some verifiers escape other characters when they canonicalise, and would reject the signature.
+ * Letters lose their marks; what has no ASCII form becomes a question mark.
+ */
+function inAscii<T>(value: T): T {
+  if (typeof value === 'string') return ascii(value) as T;
+  if (Array.isArray(value)) return value.map(inAscii) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, inAscii(each)])) as T;
+}
+
+const MARKS: Record<string, string> = { '…': '...', '’': "'", '‘': "'", '“': '"', '”': '"', '–': '-', '—': '-' };
+
+const ascii = (text: string): string =>
+  text
+    .replace(/[…’‘“”–—]/g, (mark) => MARKS[mark] ?? mark)
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\x20-\x7e\n]/g, '?');
 
 function datasets(packs: readonly Pack[]): string {
   return packs.length === 0 ? '' : `Datasets: ${packs.map(({ id, title }) => `${id} (${title})`).join(', ')}.`;

@@ -8,7 +8,7 @@ import { Markup, table } from './markdown.ts';
 /** Dearest last; free calls first. Plans come at the end. */
 function rank({ access, price }: Operation, pack: Pack | null, open: boolean): number {
   if (access === 'plan') return Number.POSITIVE_INFINITY;
-  if (open || !price) return 0;
+  if (open || !price || price.condition) return 0;
   return pack === null ? 1 : pack.prices[price.of];
 }
 
@@ -16,6 +16,7 @@ function cost({ access, price }: Operation, pack: Pack | null, open: boolean): s
   if (access === 'plan') return 'plan';
   if (open) return 'free without a key, 20 records a day';
   if (!price || (pack !== null && price.free?.(pack))) return 'free';
+  if (price.condition) return price.condition.label;
   const each = price.times ? ' for each id' : '';
   return pack === null ? `price of ${price.of}${each}` : `${eur(pack.prices[price.of])}${each}`;
 }

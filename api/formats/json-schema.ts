@@ -1,16 +1,16 @@
 // An operation's input and answer as JSON Schema 2020-12, for every channel that describes them.
 import { z } from 'zod';
-import { filterGrammar } from '../../data/filters.ts';
+import { type FilterEntry, filterGrammar } from '../../data/filters.ts';
 import type { Pack } from '../../packs/model.ts';
 import { type JsonSchema, recordSchema } from '../../packs/record-schema.ts';
-import type { Operation } from '../operation.ts';
+import type { CalledAs, Operation } from '../operation.ts';
 
 /**
  * What an operation takes, beside `{ds}`; filters of the dataset come on top where the schema is open. Numbers and truths
  * are typed as such, although a query writes them as text.
  */
-export function inputSchema(operation: Operation, pack: Pack | null): JsonSchema {
-  return plain(operation.input(pack));
+export function inputSchema(operation: Operation, pack: Pack | null, as: CalledAs = 'address'): JsonSchema {
+  return plain(operation.input(pack, as));
 }
 
 /**
@@ -41,8 +41,7 @@ function open(schema: unknown): unknown {
 }
 
 /** A filter of a dataset as a parameter: `list` is true where several values may be given. */
-export interface FilterSchema {
-  name: string;
+export interface FilterSchema extends Pick<FilterEntry, 'name' | 'attribute' | 'operator'> {
   description: string;
   list: boolean;
   /** Schema of one value. */
@@ -62,6 +61,6 @@ export function filterSchemas(pack: Pack): FilterSchema[] {
       ...(list && values ? { enum: values } : {}),
       ...(!values && typeof example === type ? { examples: [example] } : {}),
     };
-    return { name, description, list, schema };
+    return { name, attribute, operator, description, list, schema };
   });
 }

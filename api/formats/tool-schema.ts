@@ -3,37 +3,42 @@ import { SELECTION } from '../../data/parse-selection.ts';
 import type { Attribute, Pack } from '../../packs/model.ts';
 import type { JsonSchema } from '../../packs/record-schema.ts';
 import type { Operation } from '../operation.ts';
-import { filterSchemas, inputSchema, outputSchema } from './json-schema.ts';
+import { type FilterSchema, filterSchemas, inputSchema, outputSchema } from './json-schema.ts';
 
 type Properties = Record<string, JsonSchema>;
 
 /** Most values of a closed list that a schema repeats. */
 const VALUES = 24;
 /** Most datasets that a schema names one by one. */
-const DATASETS = 50;
+const DATASETS = 12;
 
 /**
  * Arguments of an operation: the REST names, with `dataset` and `entity_id`. Filters are an object where the dataset is an
  * argument, and flat where the tool belongs to a dataset (`own`).
  */
 export function toolInput(operation: Operation, packs: readonly Pack[], own: Pack | null): JsonSchema {
-  const { properties: found = {}, required: needed = [], additionalProperties } = inputSchema(operation, own);
+  const { properties: found = {}, required: needed = [], additionalProperties } = inputSchema(operation, own, 'tool');
   const open = additionalProperties !== undefined && additionalProperties !== false;
   const search = operation.own_tool === 'search';
   // Whatever selects records is spelt out where records are searched; elsewhere it goes with the filters.
-  const told = Object.entries(found as Properties).filter(
-    ([name]) => (search || !open || !SELECTING.has(name)) && (name !== 'near' || own === null || hasPlaces(own)),
+  const hidden = search || !open ? NONE : SELECTING;
+  const listed = Object.entries(found as Properties).filter(
+    ([name]) =>
+      ((needed as string[]).includes(name) || !(own === null ? hidden : RARE).has(name)) &&
+      (name !== 'near' || own === null || hasPlaces(own)),
   );
-  const asked = told.map(([name, schema]) => [name, portable(schema)] as const);
+  const asked = listed.map(([name, schema]) => [name, portable(schema)] as const);
   const dataset = operation.route.path.includes(':ds') && own === null;
+  const explained = (name: keyof typeof EXPLAINED, schema: JsonSchema) =>
+    search ? { ...schema, description: EXPLAINED[name] } : schema;
   const properties: Properties = {
     ...(dataset ? { dataset: datasetSchema(packs) } : {}),
     ...Object.fromEntries(asked),
     ...(open && own === null ? { filters: filtersSchema(operation, packs) } : {}),
     ...(open && own !== null && search ? flatFilters(own) : {}),
-    ...(operation.access === 'paid' ? { max_price_eur: MAX_PRICE } : {}),
+    ...(operation.price && (search || own === null) ? { max_price_eur: explained('max_price_eur', MAX_PRICE) } : {}),
     ...(operation.formats.includes('json') && operation.formats.includes('markdown') && !operation.own_format
-      ? { format: FORMAT }
+      ? { format: explained('format', FORMAT) }
       : {}),
   };
   const required = [...(dataset ? ['dataset'] : []), ...(needed as string[])];
@@ -42,13 +47,19 @@ export function toolInput(operation: Operation, packs: readonly Pack[], own: Pac
 
 const hasPlaces = (pack: Pack) => pack.attributes.filter(({ type }) => type === 'geo').length === 1;
 
-const SELECTING: ReadonlySet<string> = new Set<string>(SELECTION.filter((name) => name !== 'ids'));
-const MAX_PRICE: JsonSchema = { type: 'number', description: 'Refuse a dearer call' };
-const FORMAT: JsonSchema = { type: 'string', enum: ['json', 'md'], description: 'md takes fewer tokens' };
+const NONE: ReadonlySet<string> = new Set();
+const SELECTING: ReadonlySet<string> = new Set<string>(SELECTION);
+/** Parameters that a dataset's own tools accept and only the shared ones list. */
+const RARE: ReadonlySet<string> = new Set(['ids', 'updated_since', 'min_quality', 'as_of']);
+const MAX_PRICE: JsonSchema = { type: 'number' };
+const FORMAT: JsonSchema = { type: 'string', enum: ['json', 'md'] };
+/** What these two mean, at the tools that most calls go to. */
+const EXPLAINED = { format: 'md takes fewer tokens', max_price_eur: 'Refuse a dearer call' };
 
 function datasetSchema(packs: readonly Pack[]): JsonSchema {
   const names = packs.map(({ id }) => id);
-  return { type: 'string', ...(names.length > 0 && names.length <= DATASETS ? { enum: names } : {}) };
+  if (names.length > DATASETS) return { type: 'string', description: 'Id, as in datasets_list' };
+  return { type: 'string', ...(names.length > 0 ? { enum: names } : {}) };
 }
 
 const SCALAR = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }];
@@ -61,7 +72,7 @@ function filtersSchema({ own_tool }: Operation, packs: readonly Pack[]): JsonSch
     type: 'object',
     description: search
       ? 'By name: <attribute> any of, not_<attribute>, like_<attribute>, min_<attribute>, max_<attribute>, has_<attribute>'
-      : 'Which records: filters, q, near and the rest, as in entity_search',
+      : 'Which records: filters, q, near, ids, as in entity_search',
     ...(search ? { additionalProperties: { anyOf: [...SCALAR, { type: 'array', items: { type: 'string' } }] } } : {}),
     ...(search && pack ? { examples: [exampleFilters(pack)] } : {}),
   };
@@ -81,23 +92,46 @@ function numberOf({ example }: Attribute): unknown {
   return typeof example === 'object' && 'max' in example ? example.max : example;
 }
 
+/** Most attributes of a dataset that have filters in a schema, and most of one group (`price.*`). The rest is named. */
+export const SHOWN = { attributes: 10, group: 3 } as const;
+
+/** Filterable attributes: those whose filters are in the schema of the search, in the pack's order, and the rest. */
+export function filterable(pack: Pack): { shown: Attribute[]; named: Attribute[] } {
+  const groups = new Map<string, number>();
+  const [shown, named]: [Attribute[], Attribute[]] = [[], []];
+  for (const attribute of pack.attributes.filter((each) => each.filterable && each.type !== 'geo')) {
+    const [group = ''] = attribute.name.split('.');
+    const before = groups.get(group) ?? 0;
+    groups.set(group, before + 1);
+    (before < SHOWN.group && shown.length < SHOWN.attributes ? shown : named).push(attribute);
+  }
+  return { shown, named };
+}
+
 /**
- * The filters of one dataset by their exact names: any of, at most, at least. What an attribute is stands at the first of
- * its filters; those of the rarer kinds are told in the tool's description, and accepted all the same.
+ * Filters of one dataset by their exact names. An attribute is described at its first filter. The other kinds of filters and
+ * the attributes without one here are named in the tool's description (tools.ts), and accepted all the same.
  */
 function flatFilters(pack: Pack): Properties {
-  const attributes = new Map(pack.attributes.map((each) => [each.name, each]));
-  const described = new Set<string>();
-  const properties: Properties = {};
-  for (const { name, list, schema } of filterSchemas(pack)) {
-    const bound = attributes.has(name) ? undefined : /^(min|max)_(.+)$/.exec(name)?.[2];
-    const attribute = attributes.get(bound ?? name);
-    if (attribute === undefined) continue;
-    const told = described.has(attribute.name) ? {} : { description: saying(attribute) };
-    described.add(attribute.name);
-    properties[name] = { ...told, ...values(schema, list && attribute.type !== 'boolean') };
-  }
-  return properties;
+  const filters = Map.groupBy(filterSchemas(pack), ({ attribute }) => attribute);
+  return Object.fromEntries(
+    filterable(pack).shown.flatMap((attribute) =>
+      listedFilters(attribute, filters.get(attribute.name) ?? []).map(({ name, list, schema }, index) => [
+        name,
+        {
+          ...(index === 0 ? { description: summary(attribute) } : {}),
+          ...values(schema, list && attribute.type !== 'boolean'),
+        },
+      ]),
+    ),
+  );
+}
+
+/** Bounds where the values are measured or are dates, else equality: an integer without a unit is mostly a number of something. */
+function listedFilters({ type, unit }: Attribute, filters: FilterSchema[]): FilterSchema[] {
+  const bounds = filters.filter(({ operator }) => operator === 'min' || operator === 'max');
+  const equal = filters.filter(({ operator }) => operator === 'any');
+  return bounds.length > 0 && !(type === 'integer' && unit === null && equal.length > 0) ? bounds : equal;
 }
 
 function values({ enum: known, examples: _, ...schema }: JsonSchema, list: boolean): JsonSchema {
@@ -105,16 +139,31 @@ function values({ enum: known, examples: _, ...schema }: JsonSchema, list: boole
   return list ? { type: 'array', items: one } : one;
 }
 
-/** What an attribute is, in which unit, and how a value of it looks. */
-function saying({ description, unit, example, values: closed }: Attribute): string {
-  const shown = closed === null ? `, such as ${JSON.stringify(example)}` : '';
-  return `${description}${unit === null ? '' : ` (${unit})`}${shown}`;
+/** Most characters of a filter's description, unit and example not counted. */
+const SUMMARY = 64;
+
+/** What an attribute is, as far as it fits, its unit, and an example where neither type nor values show the form. */
+function summary({ description, unit, type, example, values: closed }: Attribute): string {
+  const shown = closed === null && WORDS.has(type) ? `, e.g. ${[example].flat()[0]}` : '';
+  return `${clause(description)}${unit === null ? '' : ` (${unit})`}${shown}`;
 }
+
+/** The first sentence; of one that is too long, its first clauses. */
+export function clause(description: string, most: number = SUMMARY): string {
+  const [sentence = ''] = description.split(/\.(?: (?=[A-Z])|$)/);
+  if (sentence.length <= most) return sentence;
+  const ends = [...sentence.matchAll(/[,;:]? \(|[,;:] /g)].map(({ index }) => index).filter((end) => end <= most);
+  return sentence.slice(0, ends.at(-1) ?? sentence.lastIndexOf(' ', most));
+}
+
+/** Types whose values are free texts. */
+const WORDS: ReadonlySet<Attribute['type']> = new Set(['string', 'enum', 'strings']);
 
 /** Keywords that the gate checks and no model needs, or that some hosts refuse. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['$schema', 'pattern', 'minLength', 'maxLength', 'minItems', 'maxItems']);
 
-const kept = (schema: JsonSchema) => Object.entries(schema).filter(([keyword]) => !LEFT_OUT.has(keyword));
+const kept = (schema: JsonSchema) =>
+  Object.entries(schema).filter(([keyword, value]) => !LEFT_OUT.has(keyword) && value !== Number.MAX_SAFE_INTEGER);
 
 /** A parameter as models need it; a list is a list, although texts with commas are taken too. */
 function portable({ anyOf, description, ...schema }: JsonSchema): JsonSchema {

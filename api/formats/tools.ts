@@ -4,7 +4,7 @@ import type { Pack } from '../../packs/model.ts';
 import { eur } from '../../packs/money.ts';
 import type { JsonSchema } from '../../packs/record-schema.ts';
 import type { Operation } from '../operation.ts';
-import { toolInput, toolOutput } from './tool-schema.ts';
+import { clause, filterable, toolInput, toolOutput } from './tool-schema.ts';
 
 /** One tool: an operation for all datasets, or for one of them. */
 export interface Tool {
@@ -58,18 +58,26 @@ function sharedTool(operation: Operation, packs: readonly Pack[]): Tool {
   };
 }
 
-/** Filters that a search takes beside those in its schema. */
-const RARER = 'Beside the filters below: not_<name>, like_<name> (contains), has_<name> (true or false).';
+/** Filters that a search accepts beside those of its schema. */
+function furtherFilters(pack: Pack): string {
+  const named = filterable(pack).named.map(({ name }) => name);
+  const more = [...named.slice(0, NAMED), ...(named.length > NAMED ? ['...'] : [])].join(', ');
+  return `Also filters <name>, not_<name>, like_<name> (contains), min_<name>, max_<name>, has_<name>${more && `, and of ${more}`}: see dataset_guide.`;
+}
+
+/** Most attributes that a description names, and most characters that it repeats of a dataset's own description. */
+const [NAMED, ABOUT] = [40, 120];
 
 function ownTool(operation: Operation, pack: Pack): Tool {
   const search = operation.own_tool === 'search';
+  const [sentence = ''] = operation.description.split(/(?<=\.) /);
   return {
     name: ownToolName(pack.id, operation),
     title: `${operation.title}: ${pack.title}`,
     description: [
-      `${pack.title}: ${operation.description}`,
-      search && pack.description,
-      search && RARER,
+      `${pack.title}: ${search ? operation.description : sentence}`,
+      search && `${clause(pack.description, ABOUT)}.`,
+      search && furtherFilters(pack),
       costs(operation, [pack]),
     ]
       .filter(Boolean)
@@ -82,22 +90,28 @@ function ownTool(operation: Operation, pack: Pack): Tool {
 }
 
 /** Most datasets whose prices a description lists one by one. */
-const LISTED = 6;
+const LISTED = 2;
 
 /** What a call costs, in words. */
 function costs(operation: Operation, packs: readonly Pack[]): string {
   const { access, price, description } = operation;
-  if (access === 'free') return /\bfree\b/i.test(description) ? '' : 'Free.';
+  if (access === 'free' && !price) return /\bfree\b/i.test(description) ? '' : 'Free.';
   if (access === 'plan') return `Part of the plans ${bulkPlans.join(' and ')}.`;
   if (!price) return '';
   const each = price.times ? ' for each id' : ' a call';
   const prices = packs.map((pack) => ({ id: pack.id, micros: price.free?.(pack) ? 0 : pack.prices[price.of] }));
   const amounts = [...new Set(prices.map(({ micros }) => micros))].sort((a, b) => a - b).map(eur);
+  if (price.condition) {
+    const range = amounts.length > 1 ? `${amounts[0]} to ${amounts.at(-1)}` : `${amounts[0] ?? 'price of a search'}`;
+    return `${capital(price.condition.label)} (${range} EUR).`;
+  }
   if (amounts.length === 1) return amounts[0] === 0 ? 'Free.' : `Costs ${amounts[0]} EUR${each}.`;
   if (prices.length <= LISTED)
     return `Costs EUR${each}: ${prices.map(({ id, micros }) => `${id} ${eur(micros)}`).join(', ')}.`;
   return `Costs ${amounts[0]} to ${amounts.at(-1)} EUR${each}, by dataset.`;
 }
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const bulkPlans = Object.entries(SUBSCRIPTIONS).flatMap(([name, { bulk, eur_per_month }]) =>
   bulk && eur_per_month !== null ? [name] : [],

@@ -1,5 +1,6 @@
 // A2A as the SDK's own client sees it, over a socket; and as HTTP, where the protocol says how things are refused.
 import { type AgentCard, verifyAgentCardSignature } from '@a2a-js/sdk';
+import { encode as o200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { callable } from '../../api/formats/tools.ts';
@@ -89,7 +90,39 @@ describe('the client of the SDK', () => {
     const none = await anonymous.send('xyzzy');
     expect(none.data['dataset']).toBeUndefined();
     expect(none.text).toContain('`harbours`');
+    expect(none.data['example']).toEqual({ skill: 'dataset_guide', dataset: 'harbours' });
     expect(none.data['skills']).toHaveLength(callable(EVERY_OPERATION).length);
+  });
+
+  it('gets replies within a number of tokens, 20,000 or those of the address', async () => {
+    const send = async (query: string, part: unknown) => {
+      const message = { messageId: 'm', role: 'ROLE_USER', parts: [part] };
+      const path = `/a2a/v1/message:send${query}`;
+      const { status, body } = await app.json(path, { method: 'POST', body: JSON.stringify({ message }), admin: true });
+      const { parts = [] } = (body['message'] ?? {}) as { parts?: { text?: string; data?: Record<string, unknown> }[] };
+      return { status, parts };
+    };
+    const skills = [
+      { skill: 'dataset_schema', dataset: 'tools' },
+      { skill: 'dataset_profile', dataset: 'tools' },
+      { skill: 'dataset_guide', dataset: 'tools' },
+      { skill: 'datasets_list' },
+      { skill: 'entity_search', dataset: 'tools', limit: 40 },
+    ];
+    for (const part of [
+      ...skills.map((data) => ({ data })),
+      { text: 'Which drills of which makers?' },
+      { text: 'datasets' },
+    ])
+      for (const tokens of [2000, 5000]) {
+        const { status, parts } = await send(`?max_tokens=${tokens}`, part);
+        expect(status, JSON.stringify(part)).toBe(200);
+        for (const { text, data } of parts)
+          expect(o200k(text ?? JSON.stringify(data)).length, JSON.stringify(part)).toBeLessThanOrEqual(tokens);
+      }
+    const { parts } = await send('?max_tokens=5000', { data: { skill: 'entity_search', dataset: 'tools', limit: 40 } });
+    expect(parts[1]?.data).toMatchObject({ next_cursor: expect.any(String), left_out: { part: 'items', of: 40 } });
+    expect((await send('?max_tokens=1', { text: 'datasets' })).status).toBe(400);
   });
 
   it('sees what went wrong', async () => {
@@ -120,6 +153,12 @@ describe('the agent card', () => {
     const said = vi.spyOn(console, 'debug').mockImplementation(() => {});
     await expect(verify({ ...card, description: 'another agent' })).rejects.toThrow();
     said.mockRestore();
+  });
+
+  it('is in ASCII, so that canonicalisers that escape other characters agree', async () => {
+    const { body } = await app.json('/.well-known/agent-card.json');
+    expect(JSON.stringify(body)).toMatch(/^[\x20-\x7e]+$/);
+    expect(body['description']).toContain('{"skill": ..., ...arguments}');
   });
 
   it('is 304 for who has it', async () => {
@@ -228,8 +267,8 @@ describe('errors', () => {
     const details = (body as unknown as { error: { details: Record<string, unknown>[] } }).error.details;
     expect(details.find((each) => each['@type'] === 'type.googleapis.com/google.rpc.BadRequest')).toMatchObject({
       fieldViolations: [
-        { field: 'days', description: 'must be at least 1' },
-        { field: 'limit', description: 'must be at least 1' },
+        { field: 'days', description: expect.stringContaining('must be between 1 and') },
+        { field: 'limit', description: expect.stringContaining('must be between 1 and') },
       ],
     });
   });

@@ -32,9 +32,10 @@ interface Told {
   charge: number | undefined;
 }
 
-/** What to do next is told in the words of each channel; but a 402 is one object in all of them. */
-function plain({ request_id: _, alternative_action, ...body }: Record<string, unknown>) {
-  return body['price_eur'] === undefined ? body : { ...body, alternative_action };
+/** The body without what to do next, which names tools or addresses, and without where the sign-in of the channel begins. */
+function plain({ request_id: _, alternative_action: __, how_to_pay, ...body }: Record<string, unknown>) {
+  const { oauth, ...ways } = (how_to_pay ?? {}) as Record<string, unknown>;
+  return how_to_pay === undefined ? body : { ...body, how_to_pay: { ...ways, oauth: oauth !== undefined } };
 }
 type Headers = Record<string, string>;
 
@@ -101,6 +102,9 @@ describe.each([
 
   it.each(asked)('is told the same by every channel: %s', async (_, question) => {
     const rest = await overRest(question, on.rest);
+    // Callers by name are told operations without their addresses.
+    if (rest.body && typeof rest.body === 'object' && 'message' in rest.body)
+      rest.body = { ...rest.body, message: String(rest.body['message']).replace(/ \((?:GET|POST) [^)]*\)/g, '') };
     expect(await overMcp(question, on.mcp)).toEqual(rest);
     expect(await overA2a(question, on.a2a)).toEqual(rest);
   });

@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 interface Page {
-  items: { slug: string }[];
+  items: ({ slug: string } & Record<string, unknown>)[];
   next_cursor: string | null;
   left_out?: { part: string; shown: number; of: number; more: string };
 }
@@ -85,7 +85,9 @@ describe('an answer that would be too long', () => {
         detail: { tokens: expect.any(Number), max_tokens: TOKENS },
       }),
     ]);
-    expect(structuredContent['message']).toMatch(/Ask for fewer ids, or name fewer fields\. Nothing was charged\./);
+    expect(structuredContent['message']).toMatch(
+      /Ask for fewer ids, or name fewer fields\. format: "md" takes far fewer tokens\. Nothing was charged\./,
+    );
     const after = await app.state.db
       .selectFrom('entries')
       .select((e) => e.fn.countAll<number>().as('n'))
@@ -94,17 +96,21 @@ describe('an answer that would be too long', () => {
     expect((await large.call('entity_batch', { dataset: 'tools', ids })).isError).toBeFalsy();
   });
 
-  it('loses its end where it is free', async () => {
-    const { structuredContent, content } = await small.call('dataset_examples', { dataset: 'tools' });
-    const all = page((await large.call('dataset_examples', { dataset: 'tools' })).structuredContent);
+  it('loses details, then its end, where it is free', async () => {
+    const given = { dataset: 'tools', limit: 60 };
+    const { structuredContent, content } = await small.call('dataset_examples', given);
+    const all = page((await large.call('dataset_examples', given)).structuredContent);
     const cut = page(structuredContent);
-    expect(cut.left_out).toEqual({
+    expect(cut.items.length).toBeGreaterThan(3);
+    expect(cut.left_out).toMatchObject({
       part: 'items',
       shown: cut.items.length,
       of: all.items.length,
-      more: 'group keeps one group.',
+      without: ['provenance and freshness'],
+      more: expect.stringMatching(/^group keeps one group; .* format: "md" takes far fewer tokens\.$/),
     });
-    expect(cut.items).toEqual(all.items.slice(0, cut.items.length));
+    const brief = all.items.map(({ provenance: _, freshness: __, ...item }: Record<string, unknown>) => item);
+    expect(cut.items).toEqual(brief.slice(0, cut.items.length));
     expect(o200k(content[0]?.text ?? '').length).toBeLessThanOrEqual(TOKENS);
   });
 
@@ -114,9 +120,36 @@ describe('an answer that would be too long', () => {
     const whole = await (await app.ask('/v1/tools/llms.txt')).text();
     const text = structuredContent['text'] as string;
     expect(whole.startsWith(text) && text.endsWith('\n')).toBe(true);
-    expect(structuredContent['left_out']).toMatchObject({ part: 'text', shown: text.length, of: whole.length });
+    expect(structuredContent['left_out']).toMatchObject({
+      part: 'lines',
+      shown: text.split('\n').length - 1,
+      of: whole.split('\n').length - 1,
+    });
     expect(content[0]?.text).toContain('to stay within 1000 tokens');
     await tiny.close();
+  });
+
+  it('is three complete records where examples are asked for without a limit', async () => {
+    const { structuredContent } = await large.call('dataset_examples', { dataset: 'tools' });
+    const { items, further_groups } = page(structuredContent) as Page & { further_groups: unknown[] };
+    expect(items).toHaveLength(3);
+    expect(items[0]).toMatchObject({ provenance: expect.any(Object) });
+    const { body } = await app.json('/v1/tools/examples');
+    expect((body as unknown as Page).items.length).toBeGreaterThan(3);
+    expect(further_groups.length).toBeGreaterThan(((body['further_groups'] ?? []) as unknown[]).length);
+  });
+
+  it('is every attribute of a schema, then what fits of its filters', async () => {
+    for (const [tokens, client] of [[TOKENS, small]] as const) {
+      const { structuredContent } = await client.call('dataset_schema', { dataset: 'tools' });
+      const pack = app.register.packs.get('tools')!;
+      const { attributes, left_out } = structuredContent as unknown as Page & { attributes: { name: string }[] };
+      expect(attributes.map(({ name }) => name)).toEqual(pack.attributes.map(({ name }) => name));
+      expect([tokens, left_out]).toMatchObject([
+        TOKENS,
+        { part: 'filters', without: expect.arrayContaining(['schema']) },
+      ]);
+    }
   });
 
   it('goes on by offset in the changelog', async () => {

@@ -214,6 +214,21 @@ describe('credentials', () => {
 });
 
 describe('limits', () => {
+  it('count each message of a batch', async () => {
+    const to = await testApp({ records: 1, calls: { free: 300 } });
+    const batch = (count: number) => Array.from({ length: count }, (_, id) => ({ ...message('tools/list'), id }));
+    const sent = { address: '192.0.2.77', to, headers: { 'MCP-Protocol-Version': '2025-03-26' } };
+    const first = await post(batch(100), sent);
+    expect([first.status, first.headers.get('x-ratelimit-remaining')]).toEqual([200, '200']);
+    const call = { ...message('tools/call', { name: 'datasets_list', arguments: {} }), id: 1000 };
+    const mixed = await post([...batch(3), call, call], sent);
+    expect(mixed.status).toBe(200);
+    expect((await post(batch(193), sent)).headers.get('x-ratelimit-remaining')).toBe('2');
+    const refused = await post(batch(3), sent);
+    expect([refused.status, refused.body.error]).toEqual([429, 'rate_limited']);
+    await to.close();
+  });
+
   it('count calls by their kind, and everything else as free calls', async () => {
     const small = await testApp({ records: 12, calls: { free: 2, paid: 1 } });
     const from = { to: small };

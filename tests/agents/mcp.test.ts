@@ -109,7 +109,8 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
     expect(tools.get('tools_get')?.description).toContain('Costs 0.004 EUR a call.');
     expect(tools.get('dataset_export')?.description).toContain('Part of the plans pro and scale.');
     const { properties = {} } = tools.get('tools_search')?.inputSchema ?? {};
-    expect(properties['mass']?.['description']).toContain('(kg), such as ');
+    expect(properties['min_mass']?.['description']).toContain('(kg)');
+    expect(properties['maker']?.['description']).toContain(', e.g. Nordwerk');
     expect(properties['kind']).toMatchObject({ type: 'array', items: { enum: expect.arrayContaining(['saw']) } });
     expect(properties).toHaveProperty('fields');
     expect(tools.get('entity_search')?.inputSchema.properties?.['filters']).toMatchObject({ type: 'object' });
@@ -138,6 +139,12 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
       error: 'payment_required',
       is_retriable: false,
       price_eur: expect.any(Number),
+    });
+    // What to do next is a tool, a resource, and the sign-in of this endpoint.
+    expect(structuredContent['alternative_action']).toMatch(/dataset_examples .*service:\/\/\w+\/entity\/\{id\}/);
+    expect(structuredContent['alternative_action']).not.toContain('GET ');
+    expect(structuredContent['how_to_pay']).toMatchObject({
+      oauth: { url: `${BASE}/.well-known/oauth-protected-resource/mcp` },
     });
     expect(JSON.parse(content[0]?.text ?? '')).toEqual(structuredContent);
     expect(_meta['mcp/www_authenticate']).toEqual([

@@ -18,6 +18,8 @@ function needed(name: string, dataset: string): Given {
     dataset === 'tools' ? ['price.list', 'kind', { has_maker: true }] : ['depth', 'coast', {}];
   const known: Record<string, Given> = {
     dataset_facets: { by: group, filters: filter, limit: 5 },
+    // Without a limit, a tool shows fewer than an address.
+    dataset_examples: { limit: 2 },
     dataset_changelog: { days: 365, limit: 3, type: 'all' },
     dataset_changes: { since: '2026-01-01T00:00:00Z', limit: 5 },
     dataset_export: { format: 'jsonl' },

@@ -2,6 +2,18 @@
 import type { Pack } from '../../../packs/model.ts';
 import { words } from '../../../packs/text.ts';
 import type { Tool } from '../../formats/tools.ts';
+import type { Long } from '../../operation.ts';
+
+/** What of a reply is left out first where it is too long. */
+export const ADVICE: Long<unknown, Record<string, unknown>> = {
+  part: 'skills',
+  further: ['datasets'],
+  brief: ['skills', 'datasets'].map((list) => ({
+    without: `descriptions of ${list}`,
+    of: (body) => ({ ...body, [list]: (body[list] as object[]).map((each) => ({ ...each, description: undefined })) }),
+  })),
+  more: 'datasets_list has the datasets; the agent card has the skills.',
+};
 
 export interface Advice {
   text: string;
@@ -10,6 +22,23 @@ export interface Advice {
 
 /** How much a word says about a dataset by where it stands. */
 const WEIGHTS = { name: 4, attribute: 2, description: 1 };
+/** The least score of a dataset that fits: a word of its name or of an attribute that few others have, or several of descriptions. */
+const LEAST = 2;
+
+/** Words of questions, which say nothing about a dataset: English, German, French, Spanish and Italian. */
+const STOP_WORDS = new Set(
+  words(`
+    a about all and any are available be can could data dataset datasets describe do does each every everything explain find for
+    from get give hello help here hey hi how i in information into is it its know list many me much my need of offer on one or
+    please provide query record records search see set sets show some tell than that the their them there these this to
+    topic topics use used want was we what when where which who why will with you your
+    alle bitte das daten datensatz datensaetze datensätze der die du ein eine einen es fuer für gibt hallo hast hier ich ihr ist kann kannst
+    liste mir mit sind sie über und von was welche welchen welches wie wo zeig zeige
+    avez aves bonjour des données donnees est jeu jeux la le les liste montre moi quel quelle quelles quels quoi que sont vous y
+    buenos conjunto conjuntos cuales cuáles datos de del dame el hay hola las lista los muestra que qué son tiene tienes un una
+    che ci ciao cosa dati di elenco hai ho il lo mostra quali sono
+  `),
+);
 
 /** Words of a dataset with what each says about it. */
 function vocabulary(pack: Pack): Map<string, number> {
@@ -26,17 +55,17 @@ function vocabulary(pack: Pack): Map<string, number> {
   return known;
 }
 
-/** The dataset whose words a text shares most, rare words counting more than common ones; null where it shares none. */
+/** The dataset whose words a text shares most, rare words counting more than common ones; null where it shares too little. */
 export function fitting(text: string, packs: readonly Pack[]): Pack | null {
   const vocabularies = packs.map((pack) => ({ pack, known: vocabulary(pack) }));
-  const asked = [...new Set(words(text))];
+  const asked = [...new Set(words(text))].filter((word) => !STOP_WORDS.has(word));
   let best: { pack: Pack; score: number } | null = null;
   for (const { pack, known } of vocabularies) {
     const score = asked.reduce((sum, word) => {
       const weight = weightOf(word, known);
       return sum + weight / (vocabularies.filter((other) => weightOf(word, other.known) > 0).length || 1);
     }, 0);
-    if (score > (best?.score ?? 0)) best = { pack, score };
+    if (score >= LEAST && score > (best?.score ?? 0)) best = { pack, score };
   }
   return best?.pack ?? null;
 }
@@ -53,12 +82,14 @@ export function adviceOn(
   fits: { pack: Pack; guide: string } | null,
 ): Advice {
   const shared = tools.filter(({ dataset }) => dataset === null);
-  const example = { skill: 'entity_search', dataset: (fits?.pack ?? packs[0])?.id ?? '', q: 'words', limit: 5 };
+  const example = fits
+    ? { skill: 'entity_search', dataset: fits.pack.id, q: 'words', limit: 5 }
+    : { skill: 'dataset_guide', dataset: packs[0]?.id ?? '' };
   const list = shared.map(({ name, description }) => `- \`${name}\`: ${description}`).join('\n');
   const text = [
     fits
       ? `The dataset that fits is \`${fits.pack.id}\` (${fits.pack.title}); its guide follows below.`
-      : `I answer from these datasets: ${packs.map(({ id, title }) => `\`${id}\` (${title})`).join(', ')}.`,
+      : `I answer from these datasets:\n\n${packs.map(({ id, title, description }) => `- \`${id}\` (${title}): ${description}`).join('\n')}`,
     `I do not guess from words. Send a data part that names a skill and its arguments, such as \`${JSON.stringify(example)}\`.`,
     `## Skills\n\n${list}`,
     ...(fits ? [fits.guide] : []),

@@ -2,7 +2,8 @@
 import { generateAgentCardSignature } from '@a2a-js/sdk';
 import { agentCard } from '../../discovery/agent-card.ts';
 import { toApiError } from '../../errors.ts';
-import { etagOf, matches } from '../../formats/etag.ts';
+import { etagOf } from '../../formats/etag.ts';
+import { matches } from '../conditions.ts';
 import { type Http, readRequest } from '../request.ts';
 import { errorResponse } from '../respond.ts';
 import type { App, RestDeps } from '../rest.ts';

@@ -11,15 +11,18 @@ import { admit, type Call, execute } from '../../execute.ts';
 import { type Tool, toolsOf } from '../../formats/tools.ts';
 import { dataset_guide } from '../../operations/dataset_guide.ts';
 import { encoded } from '../coding.ts';
+import { cutBody, cutText } from '../mcp/cut.ts';
+import { tokensOf } from '../mcp/scope.ts';
+import { fitsIn } from '../mcp/tokens.ts';
 import { namedCall } from '../named.ts';
 import { type Http, type HttpRequest, paymentIn, readBody, readRequest } from '../request.ts';
 import { responseOf } from '../respond.ts';
 import type { App, RestDeps } from '../rest.ts';
-import { adviceOn, fitting } from './advice.ts';
+import { ADVICE, adviceOn, fitting } from './advice.ts';
 import { type CardDeps, mountCard } from './card.ts';
 import { A2A_JSON, a2aError } from './errors.ts';
 import { type Asked, checkVersion, readMessage } from './message.ts';
-import { KEPT, messageOf, present, type Reply } from './reply.ts';
+import { KEPT, messageOf, type Reply, ReplyParts } from './reply.ts';
 
 export type A2aDeps = RestDeps & CardDeps;
 
@@ -87,7 +90,9 @@ const refused = (deps: A2aDeps, c: Http, error: () => Error) =>
 async function send(deps: Mounted, c: Http, request: HttpRequest): Promise<Response> {
   const { gate, offer } = deps;
   let asked: Asked;
+  let tokens: number;
   try {
+    tokens = tokensOf(request.query['max_tokens']);
     asked = readMessage(await readBody(c));
   } catch (error) {
     await admit(gate, request.visitor, 'free');
@@ -95,8 +100,8 @@ async function send(deps: Mounted, c: Http, request: HttpRequest): Promise<Respo
   }
   const offered = await offer();
   const reply = await (asked.skill === null
-    ? advise(deps, c, request, asked, offered)
-    : perform(deps, c, request, { ...asked.skill, wants: asked.wants }, offered));
+    ? advise(deps, c, request, { ...asked, tokens }, offered)
+    : perform(deps, c, request, { ...asked.skill, wants: asked.wants, tokens }, offered));
   const body = messageOf(reply, asked.contextId, request.headers);
   const headers = { ...request.headers, 'Content-Type': A2A_JSON, 'Cache-Control': 'private, no-store' };
   return responseOf(await encoded({ status: 200, headers, body }, c.req.header('accept-encoding')));
@@ -130,7 +135,7 @@ async function perform(
   { gate }: A2aDeps,
   c: Http,
   request: HttpRequest,
-  { name, given, wants }: { name: string; given: unknown; wants: Asked['wants'] },
+  { name, given, wants, tokens }: { name: string; given: unknown; wants: Asked['wants']; tokens: number },
   { tools }: Offered,
 ): Promise<Reply> {
   const tool = tools.find((each) => each.name === name);
@@ -145,9 +150,12 @@ async function perform(
     throw error;
   }
   try {
-    const outcome = await execute(gate, call, (result, ctx) => present(tool.operation, result, ctx, wants), KEPT);
+    const parts = new ReplyParts(tool.operation, wants, tokens);
+    const { shorter } = parts;
+    if (shorter) call.shorter = shorter;
+    const outcome = await execute(gate, call, (result, ctx) => parts.present(result, ctx), KEPT);
     outcome.done();
-    if (outcome.kind === 'unchanged') throw new Error('an A2A call is never conditional');
+    if (outcome.kind !== 'answer') throw new Error('an A2A call is neither conditional nor HEAD');
     return outcome.answer;
   } catch (error) {
     const found = call.headers['X-Dataset-Version'] !== undefined;
@@ -169,13 +177,20 @@ async function advise(
   deps: A2aDeps,
   c: Http,
   request: HttpRequest,
-  { text, wants }: Asked,
+  { text, wants, tokens }: Asked & { tokens: number },
   offered: Offered,
 ): Promise<Reply> {
   const pack = fitting(text, offered.packs);
   if (pack === null) await admit(deps.gate, request.visitor, 'free');
-  const asked = { name: dataset_guide.name, given: { dataset: pack?.id }, wants: { text: true, data: false } };
+  const asked = { name: dataset_guide.name, given: { dataset: pack?.id }, wants: { text: true, data: false }, tokens };
   const guide = pack && (await perform(deps, c, request, asked, offered)).text;
   const advice = adviceOn(offered.packs, offered.tools, pack && guide ? { pack, guide } : null);
-  return { text: wants.text ? advice.text : null, data: wants.data ? JSON.stringify(advice.data) : null };
+  return {
+    text: wants.text ? cutText(advice.text, tokens).text : null,
+    data: wants.data
+      ? JSON.stringify(
+          fitsIn(JSON.stringify(advice.data), tokens) ? advice.data : cutBody(ADVICE, advice.data, tokens).body,
+        )
+      : null,
+  };
 }

@@ -1,7 +1,7 @@
 // A reply: one message of the agent, with a text part and a data part, as far as the client takes them.
-import type { Repeatable } from '../../execute.ts';
-import { render } from '../../formats/render.ts';
+import type { Call, Repeatable } from '../../execute.ts';
 import type { Context, Operation, Result } from '../../operation.ts';
+import { Budget } from '../mcp/budget.ts';
 import type { Headers } from '../respond.ts';
 import type { Asked } from './message.ts';
 
@@ -11,29 +11,56 @@ export interface Reply {
   data: string | null;
 }
 
-/** The parts that are wanted of a result. A skill that is a text has in its data what is said of the text. */
-export async function present(
-  operation: Operation,
-  result: Result<unknown>,
-  ctx: Context,
-  wants: Asked['wants'],
-): Promise<Reply> {
-  const written = async (format: Context['format']) => {
-    // The address and the signal are made when they are asked for, and a spread alone leaves them behind.
-    const { body } = await render(operation, result, { ...ctx, url: ctx.url, signal: ctx.signal, format });
-    return typeof body === 'string' ? body : Buffer.from(body as Uint8Array).toString();
-  };
-  if (ctx.format === 'json')
-    return {
-      text: wants.text ? await written('markdown') : null,
-      data: wants.data ? await written('json') : null,
+/** The parts of one reply, each within the same number of tokens: Markdown for the model, JSON for the program. */
+export class ReplyParts {
+  readonly #operation: Operation;
+  readonly #wants: Asked['wants'];
+  readonly #markdown: Budget;
+  readonly #json: Budget;
+
+  constructor(operation: Operation, wants: Asked['wants'], tokens: number) {
+    this.#operation = operation;
+    this.#wants = wants;
+    this.#markdown = new Budget(operation, tokens);
+    this.#json = new Budget(operation, tokens);
+  }
+
+  /** The input of a shorter reply at the same price, for operations that have one (`Call.shorter`). */
+  get shorter(): NonNullable<Call['shorter']> | undefined {
+    if (!this.#json.shortens) return undefined;
+    return async (input, result, ctx) => {
+      if (ctx.format !== 'json') return this.#markdown.shorter(input, result, ctx);
+      // JSON is the longer part: where it fits, Markdown does.
+      if (!this.#wants.data) return this.#markdown.shorter(input, result, inFormat(ctx, 'markdown'));
+      const shorter = await this.#json.shorter(input, result, ctx);
+      this.#markdown.of = this.#json.of;
+      return shorter;
     };
-  const text = await written(ctx.format);
-  if (operation.formats.includes('json')) return { text, data: null };
-  if (!wants.text) return { text: null, data: JSON.stringify(result.body) };
-  const { text: _, ...beside } = result.body as Record<string, unknown>;
-  return { text, data: wants.data && Object.keys(beside).length > 0 ? JSON.stringify(beside) : null };
+  }
+
+  /** The parts that are wanted of a result. A skill that answers a text has in its data the members beside the text. */
+  async present(result: Result<unknown>, ctx: Context): Promise<Reply> {
+    const { text: wantsText, data: wantsData } = this.#wants;
+    if (ctx.format === 'json')
+      return {
+        text: wantsText ? (await this.#markdown.present(result, inFormat(ctx, 'markdown'))).text : null,
+        data: wantsData ? (await this.#json.present(result, ctx)).json : null,
+      };
+    const { text, json } = await this.#markdown.present(result, ctx);
+    if (this.#operation.formats.includes('json')) return { text, data: null };
+    if (!wantsText) return { text: null, data: json };
+    const { text: _, ...others } = JSON.parse(json) as Record<string, unknown>;
+    return { text, data: wantsData && Object.keys(others).length > 0 ? JSON.stringify(others) : null };
+  }
 }
+
+/** The same context in another format. Its address and signal are getters, which a spread alone would lose. */
+const inFormat = (ctx: Context, format: Context['format']): Context => ({
+  ...ctx,
+  url: ctx.url,
+  signal: ctx.signal,
+  format,
+});
 
 /** Replies written down, for whoever repeats a message with its Idempotency-Key. */
 export const KEPT: Repeatable<Reply> = {

@@ -2,6 +2,7 @@
 import { ApiError } from '../../errors.ts';
 import { render } from '../../formats/render.ts';
 import type { Context, Operation, Result } from '../../operation.ts';
+import { cutBody, cutText, fitting, type LeftOut, NOTE } from './cut.ts';
 import { estimate, fewIn, fitsIn } from './tokens.ts';
 
 /** Tokens of an answer where the address does not say otherwise, and the bounds of what it may say. */
@@ -40,7 +41,7 @@ export class Budget {
   readonly #operation: Operation;
   readonly #tokens: number;
   /** How many there would have been, where fewer were asked for in their place. */
-  #of: number | null = null;
+  of: number | null = null;
   /** The result that was rendered last, and its answer. */
   #last: { result: Result<unknown>; answer: ToolAnswer } | null = null;
 
@@ -60,10 +61,13 @@ export class Budget {
     const { long } = this.#operation;
     const answer = await this.#render(result, ctx);
     if (!long?.shorter || !long.part || fits(answer, this.#tokens)) return undefined;
-    const all = (result.body as Body)[long.part] as unknown[];
-    const keep = this.#fitting(answer, all);
+    const body = result.body as Body;
+    const all = body[long.part] as unknown[];
+    const room = this.#tokens - NOTE;
+    const keep =
+      answer.text === null ? fitting(body, long.part, room) : await this.#fittingText(answer.text, result, ctx);
     if (keep < 1 || keep >= all.length) return undefined;
-    this.#of = all.length;
+    this.of = all.length;
     return long.shorter(input, keep);
   }
 
@@ -73,12 +77,20 @@ export class Budget {
     const { long, access } = this.#operation;
     const whole = fits(answer, this.#tokens);
     // Reading the body may mean to parse it.
-    if (whole && this.#of === null) return answer;
+    if (whole && this.of === null) return answer;
     const body = result.body as Body;
-    const part = long?.part === undefined ? undefined : body[long.part];
-    if (whole && this.#of !== null) return this.#told(answer, lengthOf(part), this.#of);
-    if (access === 'free' && long?.part !== undefined && part !== undefined) return this.#cut(answer, body, long.part);
-    throw this.#refusal(answer);
+    if (whole && this.of !== null) {
+      const shown = lengthOf(long?.part === undefined ? undefined : body[long.part]);
+      return this.#noted(answer, { part: long?.part, shown, of: this.of, more: long?.more ?? '' }, ctx);
+    }
+    if (access !== 'free' || ctx.priced || long?.part === undefined) throw this.#refusal(answer, ctx);
+    if (answer.text === null) {
+      const { body: shorter, left_out } = cutBody(long, body, this.#tokens);
+      return this.#noted({ json: JSON.stringify(shorter), text: null }, left_out, ctx);
+    }
+    const { text, shown, of } = cutText(answer.text, this.#tokens - NOTE);
+    const json = typeof body[long.part] === 'string' ? { ...body, [long.part]: text } : { markdown: text };
+    return this.#noted({ json: JSON.stringify(json), text }, { part: 'lines', shown, of, more: long.more }, ctx);
   }
 
   async #render(result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
@@ -88,72 +100,51 @@ export class Budget {
     return answer;
   }
 
-  /** How many of a list fit, by the tokens that each of them takes. */
-  #fitting({ json, text }: ToolAnswer, all: unknown[]): number {
-    // Markdown is a table or a page for each: their shares are about even.
-    if (text !== null) return Math.floor((all.length * this.#tokens * 0.9) / estimate(text));
-    const sizes = all.map((each) => estimate(JSON.stringify(each)) + 1);
-    let used = NOTE + estimate(json) - sizes.reduce((sum, size) => sum + size, 0);
-    let keep = 0;
-    for (const size of sizes) {
-      used += size;
-      if (used > this.#tokens) break;
-      keep += 1;
+  /** How many records of a list fit as Markdown: by their share of the text, then by rendering fewer. */
+  async #fittingText(text: string, result: Result<unknown>, ctx: Context): Promise<number> {
+    const part = this.#operation.long?.part ?? '';
+    const body = result.body as Body;
+    const all = body[part] as unknown[];
+    const room = this.#tokens - NOTE;
+    let keep = Math.min(all.length - 1, Math.floor((all.length * room) / estimate(text)));
+    while (keep > 0) {
+      const fewer = { next_cursor: result.next_cursor ?? null, body: { ...body, [part]: all.slice(0, keep) } };
+      if (fitsIn((await rendered(this.#operation, fewer, ctx)).text ?? '', room)) break;
+      keep = Math.floor(keep * 0.8);
     }
     return keep;
   }
 
-  /** A free answer without its end: whole lines of a text, whole members of a list. */
-  #cut(answer: ToolAnswer, body: Body, part: string): ToolAnswer {
-    if (answer.text !== null) {
-      const text = beginning(answer.text, this.#tokens - NOTE);
-      const json = typeof body[part] === 'string' ? { ...body, [part]: text } : { markdown: text };
-      return this.#told({ json: JSON.stringify(json), text }, text.length, answer.text.length);
-    }
-    const all = body[part] as unknown[];
-    const keep = this.#fitting(answer, all);
-    const json = JSON.stringify({ ...body, [part]: all.slice(0, keep) });
-    return this.#told({ json, text: null }, keep, all.length);
-  }
-
   /** The answer with what was left out, and how to get it. */
-  #told({ json, text }: ToolAnswer, shown: number, of: number): ToolAnswer {
-    const left_out = { part: this.#operation.long?.part, shown, of, more: this.#operation.long?.more };
-    const note = `\nShown: ${shown} of ${of}, to stay within ${this.#tokens} tokens. ${left_out.more}\n`;
+  #noted({ json, text }: ToolAnswer, left: LeftOut, ctx: Context): ToolAnswer {
+    const left_out = { ...left, more: this.#advice(left.more, ctx) };
+    const { shown, of, more } = left_out;
+    const note = `\nShown: ${shown} of ${of} ${left.part ?? 'parts'}, to stay within ${this.#tokens} tokens. ${more}\n`;
     return {
       json: `${json.slice(0, -1)},"left_out":${JSON.stringify(left_out)}}`,
       text: text === null ? null : text + note,
     };
   }
 
-  #refusal(answer: ToolAnswer): ApiError {
+  #advice(more: string, { format }: Context): string {
+    const { formats, own_format } = this.#operation;
+    const markdown = format === 'json' && formats.includes('markdown') && !own_format;
+    return `${more}${markdown ? ' format: "md" takes far fewer tokens.' : ''}`.trim();
+  }
+
+  #refusal(answer: ToolAnswer, ctx: Context): ApiError {
     const { name, long } = this.#operation;
     const size = estimate(answer.text ?? answer.json);
-    const message = `The answer of ${name} would have about ${size} tokens, and ${this.#tokens} are the most here. ${long?.more ?? ''} Nothing was charged.`;
+    const advice = this.#advice(long?.instead ?? long?.more ?? '', ctx);
+    const message = `The answer of ${name} would have about ${size} tokens; the limit here is ${this.#tokens}. ${advice} Nothing was charged.`;
     return new ApiError('too_many_records', message, { detail: { tokens: size, max_tokens: this.#tokens } });
   }
 }
-
-/** Tokens kept for the note of what was left out. */
-const NOTE = 100;
 
 const fits = (answer: ToolAnswer, tokens: number) =>
   (answer.parts !== undefined && fewIn(bytesOf(answer.parts), tokens)) || fitsIn(answer.text ?? answer.json, tokens);
 
 const bytesOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, { length }) => sum + length, 0);
-
-/** Whole lines from the start of a text. */
-function beginning(text: string, tokens: number): string {
-  let used = 0;
-  let end = 0;
-  while (end < text.length) {
-    const next = text.indexOf('\n', end) + 1 || text.length;
-    used += estimate(text.slice(end, next));
-    if (used > tokens) break;
-    end = next;
-  }
-  return text.slice(0, end);
-}
 
 const lengthOf = (part: unknown): number => (Array.isArray(part) || typeof part === 'string' ? part.length : 0);
 

@@ -56,8 +56,9 @@ async function answer(
     throw new ApiError('key_required', 'This address takes an API key or an access token; /mcp also answers without.');
   }
   const message = c.req.method === 'POST' ? await bodyOf(c) : undefined;
-  // The gate looks at each call itself; everything else is looked at here.
-  if (!CALLS.has(methodOf(message))) await admit(gate, request.visitor, 'free');
+  // The gate counts each call of a tool itself; every other message counts here, also in a batch.
+  const others = messagesOf(message).filter((each) => !CALLS.has(methodOf(each))).length;
+  if (others > 0) await admit(gate, request.visitor, 'free', false, others);
   const scope = scopeFor(scopeOf, request, message) ?? (await scopeNow(gate, scopeOf, request));
   const session: Session = { gate, c, request, scope, resource: path, report };
   const plain = await answerPlain(c, message, session);
@@ -98,6 +99,9 @@ async function scopeNow(gate: McpDeps['gate'], scopeOf: Scopes, { query }: HttpR
 
 /** Methods whose calls pass the gate. */
 const CALLS: ReadonlySet<string> = new Set(['tools/call', 'resources/read']);
+
+/** The messages of a request: those of a batch (JSON-RPC 2.0, section 6), or one. */
+const messagesOf = (body: unknown): readonly unknown[] => (Array.isArray(body) && body.length > 0 ? body : [body]);
 
 function methodOf(message: unknown): string {
   const method = typeof message === 'object' && message !== null && 'method' in message ? message.method : undefined;

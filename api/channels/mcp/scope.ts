@@ -10,12 +10,18 @@ type Pack = Releases[number]['pack'];
 
 /** The tools of an address, and how long their answers may be. */
 export interface Scope {
+  /** Tools that may be called. */
   tools: ReadonlyMap<string, Tool>;
+  /** Those that tools/list names: all, or the shared ones where the datasets' own would make the list too long. */
+  listed: readonly Tool[];
   /** Datasets that are offered; null: all. */
   datasets: ReadonlySet<string> | null;
   /** Tokens of one answer. */
   tokens: number;
 }
+
+/** Most datasets whose own tools are listed unasked: each takes about a thousand tokens of what a model reads first. */
+export const OWN_TOOLS = 5;
 
 /** Addresses that are remembered; a client keeps to one. */
 const REMEMBERED = 100;
@@ -62,7 +68,9 @@ function narrowed(operations: readonly Operation[], packs: readonly Pack[], quer
   const all = new Map(toolsOf(operations, offered).map((tool) => [tool.name, tool]));
   const names = named(query, 'tools', new Set(all.keys()));
   const tools = names === null ? all : new Map([...all].filter(([name]) => names.has(name)));
-  return { tools, datasets, tokens: tokensOf(query['max_tokens']) };
+  const asked = names !== null || datasets !== null || offered.length <= OWN_TOOLS;
+  const listed = [...tools.values()].filter(({ dataset }) => asked || dataset === null);
+  return { tools, listed, datasets, tokens: tokensOf(query['max_tokens']) };
 }
 
 /** The names of a comma list that exist; a name that does not is refused, so that no client misses a tool silently. */
@@ -83,7 +91,8 @@ function named(query: Query, parameter: string, known: ReadonlySet<string>): Set
   );
 }
 
-function tokensOf(given: Query[string] | undefined): number {
+/** The most tokens of an answer, as an address states them. */
+export function tokensOf(given: Query[string] | undefined): number {
   if (given === undefined) return TOKENS.standard;
   const tokens = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
   if (tokens >= TOKENS.least && tokens <= TOKENS.most) return tokens;

@@ -74,14 +74,14 @@ function resultOf({ json, text, failed, meta }: ToolResult): Record<string, unkn
   };
 }
 
-const lists = new WeakMap<ReadonlyMap<string, Tool>, unknown[]>();
+const lists = new WeakMap<readonly Tool[], unknown[]>();
 
 /** The tools of an address as the protocol lists them; the same objects each time. */
-function listTools({ scope: { tools } }: Session): unknown[] {
-  let list = lists.get(tools);
+function listTools({ scope }: Session): unknown[] {
+  let list = lists.get(scope.listed);
   if (list === undefined) {
-    list = [...tools.values()].map(listed);
-    lists.set(tools, list);
+    list = scope.listed.map(listed);
+    lists.set(scope.listed, list);
   }
   return list;
 }
@@ -98,6 +98,6 @@ function listed({ name, title, description, operation, input, output }: Tool): R
     outputSchema: output,
     // Paid tools change nothing either: they spend, and their descriptions say so.
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-    ...(operation.access === 'free' ? {} : { _meta: { securitySchemes: [NO_LOGIN, LOGIN] } }),
+    ...(operation.access === 'free' && !operation.price ? {} : { _meta: { securitySchemes: [NO_LOGIN, LOGIN] } }),
   };
 }

@@ -44,9 +44,9 @@ export async function run(session: Session, call: Call): Promise<Done> {
   }
 }
 
-/** MCP has no conditional requests, so nothing is ever unchanged. */
+/** MCP has neither conditional requests nor HEAD. */
 function answerOf(outcome: Outcome<ToolAnswer>): ToolAnswer {
-  if (outcome.kind === 'unchanged') throw new Error('an MCP call is never conditional');
+  if (outcome.kind !== 'answer') throw new Error('an MCP call is neither conditional nor HEAD');
   return outcome.answer;
 }
 
@@ -64,5 +64,6 @@ export function refusalOf(session: Session, thrown: unknown, call: Call | null):
   const headers = { ...call?.headers, ...error.extras.headers };
   const dataset = call?.headers['X-Dataset-Version'] === undefined ? undefined : (call.dataset ?? undefined);
   const { request_id } = request;
-  return { body: errorBody(error, { base_url: gate.base_url, request_id, dataset, by_name: true }), error, headers };
+  const place = { base_url: gate.base_url, request_id, dataset, by_name: true, mcp: session.resource };
+  return { body: errorBody(error, place), error, headers };
 }

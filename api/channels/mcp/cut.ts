@@ -1,0 +1,82 @@
+// Shorter forms of free answers: brief bodies, lists without their ends, texts without their last lines.
+import type { Long } from '../../operation.ts';
+import { estimate, fitsIn } from './tokens.ts';
+
+type Body = Record<string, unknown>;
+
+/** Tokens kept for the note of what was left out. */
+export const NOTE = 150;
+
+/** What an answer lacks, and how to get it. */
+export interface LeftOut {
+  /** The member that was cut, or `lines` of a text. */
+  part: string | undefined;
+  shown: number;
+  of: number;
+  /** Other members that were cut. */
+  further?: { part: string; shown: number; of: number }[];
+  /** Details that are missing everywhere. */
+  without?: string[];
+  more: string;
+}
+
+/** A body within a number of tokens, as far as its operation says what may be left out. */
+export function cutBody(long: Long<unknown, Body>, body: Body, tokens: number): { body: Body; left_out: LeftOut } {
+  const room = tokens - NOTE;
+  const without: string[] = [];
+  let current = body;
+  for (const { without: detail, of } of long.brief ?? []) {
+    if (fits(current, room)) break;
+    current = { ...of(current) };
+    without.push(detail);
+  }
+  const cut: { part: string; shown: number; of: number }[] = [];
+  for (const part of [long.part, ...(long.further ?? [])]) {
+    const all = part === undefined ? undefined : current[part];
+    if (part === undefined || !Array.isArray(all)) continue;
+    const shown = fits(current, room) ? all.length : fitting(current, part, room);
+    if (shown < all.length) current = { ...current, [part]: all.slice(0, shown) };
+    if (shown < all.length || cut.length === 0) cut.push({ part, shown, of: all.length });
+  }
+  const [first = { part: long.part, shown: 0, of: 0 }, ...further] = cut;
+  return {
+    body: current,
+    left_out: {
+      ...first,
+      ...(further.length > 0 ? { further } : {}),
+      ...(without.length > 0 ? { without } : {}),
+      more: long.more,
+    },
+  };
+}
+
+const fits = (body: Body, tokens: number) => fitsIn(JSON.stringify(body), tokens);
+
+/** How many of a list fit, with everything else that the body has. */
+export function fitting(body: Body, part: string, tokens: number): number {
+  let used = estimate(JSON.stringify({ ...body, [part]: [] }));
+  let keep = 0;
+  for (const each of body[part] as unknown[]) {
+    used += estimate(JSON.stringify(each)) + 1;
+    if (used > tokens) break;
+    keep += 1;
+  }
+  return keep;
+}
+
+/** Whole lines from the start of a text; of a single line that is too long, its first characters. */
+export function cutText(text: string, tokens: number): { text: string; shown: number; of: number } {
+  let used = 0;
+  let end = 0;
+  let shown = 0;
+  while (end < text.length) {
+    const next = text.indexOf('\n', end) + 1 || text.length;
+    used += estimate(text.slice(end, next));
+    if (used > tokens) break;
+    end = next;
+    shown += 1;
+  }
+  const of = text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
+  // A character is never more than two tokens.
+  return end === 0 ? { text: text.slice(0, tokens / 2), shown: 0, of } : { text: text.slice(0, end), shown, of };
+}

@@ -1,0 +1,84 @@
+// Every tool with arguments that make its answer long, within several limits: the same test for fictional and real packs.
+import { encode } from 'gpt-tokenizer/encoding/o200k_base';
+import { expect } from 'vitest';
+import type { Tool } from '../../api/formats/tools.ts';
+import type { Pack } from '../../packs/model.ts';
+import { NUMERIC } from '../../packs/schema.ts';
+import { connect, type Result } from './mcp-clients.ts';
+
+type Given = Record<string, unknown>;
+
+export const LIMITS = [1000, 2000, 5000, 20_000] as const;
+
+/** Arguments that make the answer of an operation long; `slugs` are records of the dataset. */
+function longArguments(name: string, pack: Pack, slugs: readonly string[]): Given {
+  const attribute = pack.attributes.find(({ type }) => NUMERIC.includes(type))?.name;
+  const entity_id = slugs[0];
+  const known: Record<string, Given> = {
+    dataset_facets: { by: pack.group_by, limit: 200 },
+    dataset_examples: { limit: 60 },
+    dataset_changelog: { days: 365, limit: 500 },
+    dataset_changes: { since: '2020-01-01T00:00:00Z', limit: 1000 },
+    entity_search: { limit: 100, total: true },
+    entity_batch: { ids: slugs },
+    entity_get: { entity_id },
+    entity_similar: { entity_id, limit: 50 },
+    entity_history: { entity_id },
+    entity_prices: { entity_id },
+    entity_audit: { entity_id },
+    entity_compare: { ids: slugs.slice(0, 5) },
+    dataset_stats: { attribute, group_by: [pack.group_by] },
+    // A series takes a bounded number of records.
+    dataset_timeseries: { attribute, days: 366, filters: { ids: slugs } },
+  };
+  return known[name] ?? {};
+}
+
+/** Slugs of some records, by the search tool. */
+export async function someSlugs(base: string, key: string, { id, group_by }: Pack): Promise<string[]> {
+  const client = await connect('2026-07-28', `${base}/mcp?max_tokens=200000`, { 'X-API-Key': key });
+  const { structuredContent } = await client.call('entity_search', { dataset: id, limit: 30, fields: [group_by] });
+  await client.close();
+  return (structuredContent as { items: { slug: string }[] }).items.map(({ slug }) => slug);
+}
+
+/** What a tool answers within a number of tokens holds: at most so many, or a refusal of what is not free, with advice. */
+export async function expectWithin(
+  base: string,
+  key: string,
+  { tokens, tools, pack, slugs }: { tokens: number; tools: readonly Tool[]; pack: Pack; slugs: readonly string[] },
+): Promise<void> {
+  const client = await connect('2026-07-28', `${base}/mcp?max_tokens=${tokens}`, { 'X-API-Key': key });
+  for (const { name, operation, dataset } of tools) {
+    if (dataset !== null && dataset !== pack.id) continue;
+    const shared = dataset === null && operation.route.path.includes(':ds') ? { dataset: pack.id } : {};
+    for (const format of operation.own_format ? [] : ['json', 'md']) {
+      const given = {
+        ...shared,
+        ...longArguments(operation.name, pack, slugs),
+        ...(format === 'md' ? { format } : {}),
+      };
+      expectAnswer(await client.call(name, given), operation, tokens, `${name} ${format} within ${tokens}`);
+    }
+  }
+  await client.close();
+}
+
+function expectAnswer(result: Result, { access, formats }: Tool['operation'], tokens: number, about: string): void {
+  const text = result.content[0]?.text ?? '';
+  expect(encode(text).length, `${about}: ${text.slice(0, 200)}`).toBeLessThanOrEqual(tokens);
+  if (result.isError) {
+    const { error, message } = result.structuredContent;
+    expect([error, access === 'free'], `${about}: ${text.slice(0, 300)}`).toEqual(['too_many_records', false]);
+    // What to do, besides that nothing was charged.
+    expect(message, about).toMatch(/the limit here is \d+\. \w.* Nothing was charged\.$/);
+    expect(message, about).not.toMatch(/next_cursor|\{ds\}/);
+    return;
+  }
+  expect(text.trim().length, about).toBeGreaterThan(20);
+  const { left_out } = result.structuredContent as { left_out?: { more: string; shown: number } };
+  if (!left_out) return;
+  expect(left_out.more, about).not.toMatch(/\{\w+\}|\/v1\//);
+  // At a limit that holds a record, an answer shows something.
+  if (tokens >= 5000 && formats.includes('json')) expect(left_out.shown, about).toBeGreaterThan(0);
+}

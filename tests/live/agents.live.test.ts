@@ -1,0 +1,52 @@
+// What a model reads of the real packs: the list of tools, and the longest answers within every limit.
+import { resolve } from 'node:path';
+import { encode } from 'gpt-tokenizer/encoding/o200k_base';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toolsOf } from '../../api/formats/tools.ts';
+import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
+import { loadPack } from '../../packs/index.ts';
+import type { Pack } from '../../packs/model.ts';
+import { expectWithin, LIMITS, someSlugs } from '../agents/long-answers.ts';
+import { connect } from '../agents/mcp-clients.ts';
+import { DATASETS } from './release.ts';
+import { KEY, type LiveServer, startServer } from './serve.ts';
+
+let server: LiveServer;
+let packs: Pack[];
+beforeAll(async () => {
+  server = await startServer();
+  packs = await Promise.all(DATASETS.map((dataset) => loadPack(resolve('packs', dataset))));
+}, 120_000);
+afterAll(() => server?.stop());
+
+test('names, descriptions and input schemas of all tools take at most 7,000 tokens', async () => {
+  const client = await connect('2026-07-28', `${server.base}/mcp`);
+  const tools = await client.tools();
+  await client.close();
+  const read = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  expect(encode(JSON.stringify(read)).length).toBeLessThanOrEqual(7000);
+});
+
+test.each(LIMITS)(
+  'every tool answers within %i tokens, or is refused uncharged',
+  async (tokens) => {
+    const tools = toolsOf(EVERY_OPERATION, packs);
+    for (const pack of packs) {
+      const slugs = await someSlugs(server.base, KEY, pack);
+      await expectWithin(server.base, KEY, { tokens, tools, pack, slugs });
+    }
+  },
+  300_000,
+);
+
+test('a profile shows all attributes within the usual limit, its map in few cells', async () => {
+  const client = await connect('2026-07-28', `${server.base}/mcp`);
+  for (const { id, attributes } of packs) {
+    const { structuredContent } = await client.call('dataset_profile', { dataset: id });
+    const profiles = structuredContent['attributes'] as { name: string; cells?: { counts: unknown[] } }[];
+    expect(profiles.map(({ name }) => name)).toEqual(attributes.map(({ name }) => name));
+    expect(structuredContent).not.toHaveProperty('left_out');
+    for (const { cells } of profiles) expect(cells?.counts.length ?? 0).toBeLessThanOrEqual(50);
+  }
+  await client.close();
+});
