@@ -12,6 +12,7 @@ export class CallContext implements Context {
   declare fetched?: NonNullable<Context['fetched']>;
   readonly releases: Context['releases'];
   readonly earlier: Context['earlier'];
+  readonly cursors: NonNullable<Context['cursors']>;
   readonly visibility: Context['visibility'];
   readonly admin: boolean;
   previews: number | null = null;
@@ -32,6 +33,7 @@ export class CallContext implements Context {
     if (gate.exports) this.exports = gate.exports;
     this.releases = leases.releases;
     this.earlier = leases.earlier;
+    this.cursors = gate.cursors;
     this.visibility = full ? 'full' : 'public';
     this.admin = caller.kind === 'admin';
     this.now = gate.now();

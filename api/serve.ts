@@ -1,11 +1,14 @@
 // The running API: packs, releases and the app behind a socket, new releases taken as they come, a stop without loss.
+
 import { createServer, type Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import { guardedFetch, publicOnly } from '../build/crawl/guard.ts';
 import type { Config } from '../config.ts';
 import { codeFingerprint } from '../data/code.ts';
 import { exportLinks } from '../data/export.ts';
 import { openOverlays } from '../data/overlays.ts';
+import { restrictDataDir } from '../data/permissions.ts';
 import { openRegister, type Register } from '../data/register.ts';
 import { sharedSecret } from '../data/state/secrets.ts';
 import { signingKeys } from '../data/state/signing-keys.ts';
@@ -15,6 +18,7 @@ import { openAccess } from './access/open.ts';
 import { openOwners } from './access/owners/open.ts';
 import type { X402Settings } from './access/x402/open.ts';
 import { createApp, failing } from './app.ts';
+import { answerClientErrors } from './channels/client-error.ts';
 import { directly } from './channels/direct.ts';
 import { filesMadeFor } from './channels/fresh.ts';
 import { directory } from './directory.ts';
@@ -24,7 +28,7 @@ import { lendFrom } from './lend.ts';
 import { type Log, logRequests, openLog } from './log.ts';
 import { openOAuth } from './oauth/server.ts';
 import { EVERY_OPERATION } from './operations/accounts.ts';
-import { openMetrics } from './ops/metrics.ts';
+import { type Metrics, openMetrics } from './ops/metrics.ts';
 import { openOps } from './ops/server.ts';
 import { openRewriter } from './rewrite.ts';
 import { datasetStandings, reviewingOf, standing } from './standing.ts';
@@ -80,6 +84,12 @@ function ownerParts(register: Register, { store, quotas, mailer }: Opened, base_
   return { store, quotas, mailer, base_url, editing: { store, refresh: register.refresh, current: register.current } };
 }
 
+/** Tells the operators that opt-outs of a dataset wait for them. */
+const onHeldOptOut = (metrics: Metrics, log: Log) => (dataset: string) => {
+  metrics.heldOptOut(dataset);
+  log.info(`${dataset}: too many opt-outs within an hour; further ones wait at /ops/review`);
+};
+
 /** Stripe's settings; config.ts has seen to it that both secrets are there or neither. */
 function stripeOf(config: Config) {
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_BASE: apiBase } = config;
@@ -121,6 +131,7 @@ async function start(config: Config, log: Log): Promise<Started> {
   const started_at = clock();
   // One after the other: a wrong pack must end the start before a key is made.
   const packs = await loadPacks(config.PACK_DIRS);
+  restrictDataDir(config.DATA_DIR, log.info);
   const access = await openAccess({
     dataDir: config.DATA_DIR,
     databaseUrl: config.DATABASE_URL,
@@ -129,6 +140,10 @@ async function start(config: Config, log: Log): Promise<Started> {
     showAdminKey: (key) => say(`Admin key, shown this once: ${key}`),
     smtpUrl: config.SMTP_URL,
     mailFrom: config.MAIL_FROM,
+    host: config.HOST,
+    trust_proxy: config.TRUST_PROXY,
+    checkout: config.CHECKOUT,
+    welcome_budget: Math.round(config.WELCOME_BUDGET_EUR * 1_000_000),
     stripe: stripeOf(config),
     x402: x402Of(config),
     base_url: config.BASE_URL,
@@ -141,7 +156,7 @@ async function start(config: Config, log: Log): Promise<Started> {
   const report = log.failed;
   const metrics = openMetrics(() => standing(register, access.redisUp));
   const traffic = countTraffic(access.store, clock);
-  const owners = ownerParts(register, access, config.BASE_URL);
+  const owners = { ...ownerParts(register, access, config.BASE_URL), onHeldOptOut: onHeldOptOut(metrics, log) };
   const gate = {
     ...(await gateOf(config, register, access, openOwners(owners))),
     seen: (call: Seen) => {
@@ -155,7 +170,7 @@ async function start(config: Config, log: Log): Promise<Started> {
     reviewing: reviewingOf(owners, register),
     accounts: gate.accounts,
     standings: (now) => datasetStandings(register, config.DATA_DIR, now),
-    flush: traffic.flush,
+    traffic,
     base_url: config.BASE_URL,
     now: clock,
     log: log.info,
@@ -169,6 +184,7 @@ async function start(config: Config, log: Log): Promise<Started> {
     base_url: config.BASE_URL,
     now: clock,
     report: (error) => report(error, 'oauth'),
+    fetch: guardedFetch(publicOnly),
   });
   const app = createApp({
     gate,
@@ -187,6 +203,7 @@ async function start(config: Config, log: Log): Promise<Started> {
     { maxHeaderSize: MAX_HEADER, keepAliveTimeout: IDLE },
     directly(app, getRequestListener(app.fetch), failing({ gate, report })),
   );
+  answerClientErrors(server, { base_url: config.BASE_URL, longest: MAX_HEADER });
   logRequests(server, log);
   server.listen(config.PORT, config.HOST);
   await new Promise<void>((resolve, reject) => {
@@ -205,7 +222,8 @@ async function start(config: Config, log: Log): Promise<Started> {
 export async function run(config: Config): Promise<void> {
   const log = openLog({ level: config.LOG_LEVEL, terminal: process.stderr.isTTY === true });
   const { server, register, access, traffic } = await start(config, log);
-  const flush = () => traffic.flush().catch((error: Error) => log.info(`cannot add up the traffic: ${error.message}`));
+  const flush = () =>
+    traffic.flush().catch((error: Error) => log.info(`cannot write traffic figures: ${error.message}`));
   const counting = setInterval(() => void flush(), FLUSH);
   const rewriter = openRewriter({ config, register, log: log.info });
   const looking = setInterval(() => {

@@ -17,7 +17,10 @@ function complaint(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
+const { createPrivateFiles } = await import('../data/permissions.ts');
+
 try {
+  createPrivateFiles();
   const config = readConfig(process.env);
   const { run } = await import('./serve.ts');
   await run(config);

@@ -17,7 +17,8 @@ const now = () => new Date();
 const log = () => {};
 const packs = await loadPacks(config.PACK_DIRS);
 const register = await openRegister({ dataDir, packs, log });
-const access = await openAccess({ dataDir, adminKeys: config.ADMIN_KEYS, base_url, eur_usd, now, log });
+const { HOST: host, TRUST_PROXY: trust_proxy, ADMIN_KEYS } = config;
+const access = await openAccess({ dataDir, adminKeys: ADMIN_KEYS, host, trust_proxy, base_url, eur_usd, now, log });
 const gate = {
   ...access.gate,
   limits: memoryLimits({ free: 1e9, paid: 1e9 }),

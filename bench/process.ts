@@ -17,8 +17,13 @@ export interface Served {
   stop: () => Promise<void>;
 }
 
-/** Spawns `node <args>` with PORT and BASE_URL set and waits until `ready` answers 200. */
-export async function serve(args: string[], env: Record<string, string>, ready: string): Promise<Served> {
+/** Spawns `node <args>` with PORT and BASE_URL set and waits until `ready`, requested with `headers`, returns 200. */
+export async function serve(
+  args: string[],
+  env: Record<string, string>,
+  ready: string,
+  headers: Record<string, string> = {},
+): Promise<Served> {
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const began = performance.now();
@@ -35,7 +40,7 @@ export async function serve(args: string[], env: Record<string, string>, ready: 
   const stderr = () => Buffer.concat(last).toString().slice(-4000);
   while (performance.now() - began < 900_000) {
     if (child.exitCode !== null) throw new Error(`${args.join(' ')} stopped with ${child.exitCode}: ${stderr()}`);
-    const ok = await fetch(base + ready).then(
+    const ok = await fetch(base + ready, { headers }).then(
       (response) => response.status === 200,
       () => false,
     );

@@ -5,11 +5,13 @@ import type { Mcp } from './parts/mcp.ts';
 import type { Night } from './parts/night.ts';
 import type { Questions, Row } from './parts/questions.ts';
 import type { Soak } from './parts/soak.ts';
+import type { StallRow, Stalls } from './parts/stalls.ts';
 import type { Start } from './parts/start.ts';
 import type { Together } from './parts/together.ts';
 import type { Tokens } from './parts/tokens.ts';
 import { GOALS, type Peer } from './questions.ts';
 import type { Found, PartName, Parts, Results } from './results.ts';
+import { STALL_BOUNDS } from './stalls.ts';
 
 const count = (n: number) => Math.round(n).toLocaleString('en-US');
 /** A time that a load generator did not print comes back from results.json as null. */
@@ -231,6 +233,34 @@ function soak({ minutes, connections, loads, samples }: Soak): string {
   );
 }
 
+function stalls({ dataset, records, rows, skipped, texts }: Stalls): string {
+  const bounded = (value: number, bound: number) => (value <= bound ? ms(value) : `**${ms(value)}**`);
+  const row = ({ name, rps, delay, first, runs, bad }: StallRow) => [
+    name,
+    rps === null ? '' : rps < 10 ? rps.toFixed(1) : count(rps),
+    bounded(delay.p99, STALL_BOUNDS.p99),
+    bounded(delay.max, STALL_BOUNDS.max),
+    first === null ? '' : ms(first),
+    rps === null ? '' : delay.p99 <= STALL_BOUNDS.p99 && delay.max <= STALL_BOUNDS.max ? 'yes' : '**no**',
+    runs === 1 ? '' : String(runs),
+    bad === 0 ? '' : count(bad),
+  ];
+  const bounds = `${STALL_BOUNDS.p99} / ${STALL_BOUNDS.max} ms`;
+  const head = ['operation', 'calls/s', 'delay p99 ms', 'max ms', 'first call, max ms', bounds, 'runs', 'not 2xx'];
+  const whole = table(
+    ['llms-full.txt, generated, one client', 'MB', 'seconds', 'delay p99 ms', 'max ms'],
+    texts.map(({ dataset, bytes, seconds, delay }) => [
+      dataset,
+      (bytes / 1e6).toFixed(1),
+      seconds.toFixed(1),
+      bounded(delay.p99, STALL_BOUNDS.p99),
+      bounded(delay.max, STALL_BOUNDS.max),
+    ]),
+  );
+  const parts = [`\`${dataset}\`, ${count(records)} records:`, table(head, rows.map(row)), whole];
+  return [...parts, ...(skipped.length > 0 ? [`Not measured: ${skipped.join(', ')}.`] : [])].join('\n\n');
+}
+
 const RENDER: { [P in PartName]: (data: Parts[P]) => string } = {
   questions,
   together,
@@ -240,6 +270,12 @@ const RENDER: { [P in PartName]: (data: Parts[P]) => string } = {
   tokens,
   mcp,
   soak,
+  stalls,
+};
+
+/** How a part was measured, where it was not in alternated rounds. */
+const METHOD: { [P in PartName]?: (data: Parts[P]) => string } = {
+  stalls: ({ seconds }) => `${seconds} s a run at ${STALL_BOUNDS.connections} connections`,
 };
 
 /** One part's findings as Markdown, with the circumstances below. */
@@ -247,7 +283,8 @@ export function render<P extends PartName>(
   part: P,
   { at, machine, load, seconds, rounds, data }: Found<Parts[P]>,
 ): string {
-  const circumstances = `${at.slice(0, 16).replace('T', ' ')} UTC; ${machine}; median of ${rounds} alternated rounds of ${seconds} s; load average before: ${load.toFixed(1)}`;
+  const method = METHOD[part]?.(data) ?? `median of ${rounds} alternated rounds of ${seconds} s`;
+  const circumstances = `${at.slice(0, 16).replace('T', ' ')} UTC; ${machine}; ${method}; load average before: ${load.toFixed(1)}`;
   return `${RENDER[part](data)}\n\n${circumstances}.`;
 }
 

@@ -8,6 +8,7 @@ import type { Mcp } from './parts/mcp.ts';
 import type { Night } from './parts/night.ts';
 import type { Questions } from './parts/questions.ts';
 import type { Soak } from './parts/soak.ts';
+import type { Stalls } from './parts/stalls.ts';
 import type { Start } from './parts/start.ts';
 import type { Together } from './parts/together.ts';
 import type { Tokens } from './parts/tokens.ts';
@@ -21,6 +22,7 @@ export interface Parts {
   tokens: Tokens;
   mcp: Mcp;
   soak: Soak;
+  stalls: Stalls;
 }
 
 export type PartName = keyof Parts;

@@ -11,6 +11,7 @@ import { benchMcp } from './parts/mcp.ts';
 import { benchNight, type Night } from './parts/night.ts';
 import { benchQuestions } from './parts/questions.ts';
 import { benchSoak } from './parts/soak.ts';
+import { benchStalls } from './parts/stalls.ts';
 import { benchStart } from './parts/start.ts';
 import { benchTogether } from './parts/together.ts';
 import { benchTokens } from './parts/tokens.ts';
@@ -34,6 +35,7 @@ const USAGE = `npm run bench [-- <part>…] [options]
   tokens      Markdown and JSON of a search, in tokens
   start       start times and memory
   mcp         a call over MCP beside the same one over REST; the list of tools
+  stalls      event-loop delay while each operation runs alone  (not in the quick run)
   growth      173,000 and 1,000,000 generated records        (not in the quick run)
   night       a night from the sources cached in DATA_DIR    (not in the quick run)
   soak        ten minutes of everything                      (only when it is named)
@@ -45,11 +47,11 @@ const USAGE = `npm run bench [-- <part>…] [options]
   --write           keeps what is found and writes docs/performance.md
   --dataset <name>  which dataset of DATA_DIR; without it the largest, or else a generated one
   --records <n>     of the generated one, 20000
-  --only <id>       these questions alone; may be given more than once
+  --only <id>       these questions alone (stalls: rows whose names contain it); may be given more than once
   --seconds <n>     of a round, 1 (full: 2); --rounds <n>  3`;
 
 const QUICK = ['questions', 'together', 'tokens', 'start', 'mcp'];
-const FULL = [...QUICK, 'growth', 'night', 'money'];
+const FULL = [...QUICK, 'stalls', 'growth', 'night', 'money'];
 /** Parts that are programs of their own and print their own tables. */
 const APART: Record<string, string> = { money: 'bench/money.ts', agents: 'bench/agents/run.ts' };
 /** Records of the generated pack: the two sizes of the growth. */
@@ -98,6 +100,13 @@ const RUN: { [P in PartName]: () => Promise<Parts[P] | null> } = {
   tokens: async () => benchTokens(await subject(), scratch),
   start: async () => benchStart(await subject(), scratch, rounds.seconds),
   mcp: async () => benchMcp(await subject(), scratch, { ...rounds, connections: 16 }),
+  stalls: async () =>
+    benchStalls(await subject(), scratch, {
+      seconds: Number(args.seconds ?? 1),
+      dist: config.DIST_DIR,
+      only: args.only ?? null,
+      progress: told,
+    }),
   growth: async () => {
     const sizes = [await generated(SIZES.small, told), await generated(SIZES.large, told)] as const;
     return benchGrowth(...sizes, scratch, { ...rounds, connections: 16 });

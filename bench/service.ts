@@ -22,19 +22,26 @@ function served(): string[] {
   return scripts.serve.split(' ').slice(1);
 }
 
-/** Starts `api/server.ts` and waits until it is warm. `datasets`: only these, of those that the subject's data folder has. */
-export async function startService(subject: Subject, scratch: string, datasets?: readonly string[]): Promise<Service> {
+/**
+ * Starts `api/server.ts` and waits until it is warm. `datasets`: only these, of those that the subject's data folder has. `dist`: DIST_DIR; an
+ * empty folder without it.
+ */
+export async function startService(
+  subject: Subject,
+  scratch: string,
+  { datasets, dist }: { datasets?: readonly string[]; dist?: string } = {},
+): Promise<Service> {
   const dataDir = borrowed(subject.dataDir, scratch, datasets);
   const env = {
     DATA_DIR: dataDir,
-    DIST_DIR: join(dataDir, 'dist'),
+    DIST_DIR: dist ?? join(dataDir, 'dist'),
     PACK_DIRS: subject.packDirs,
     ADMIN_KEYS: ADMIN,
     // No clock that stands still: ages are told as in production.
     SOURCE_DATE_EPOCH: '',
   };
   const began = performance.now();
-  const started = await serve(served(), env, `/v1/${subject.dataset}/entities?limit=1&api_key=${ADMIN}`);
+  const started = await serve(served(), env, `/v1/${subject.dataset}/entities?limit=1`, OPERATOR);
   while (!(await isWarm(started.base))) await new Promise((resolve) => setTimeout(resolve, 20));
   return { ...started, warm: performance.now() - began };
 }

@@ -9,6 +9,7 @@ import type { Hono } from 'hono';
 import { giveBack, putTogether } from './buffers.ts';
 import { type Http, LONGEST_BODY, type NodeBindings, pathOf, routedPath } from './request.ts';
 import { isPieces, type Reply, responseOf } from './respond.ts';
+import { endStalled, STALLED } from './streams.ts';
 
 type Handler = (c: Http) => Promise<Reply>;
 
@@ -30,21 +31,25 @@ export function directly(
   app: Hono<{ Bindings: NodeBindings }>,
   others: RequestListener,
   fail: (error: unknown, c: Http) => Reply,
+  stalled = STALLED,
 ): RequestListener {
   return (incoming, outgoing) => {
     const http = plain(incoming, outgoing);
     const found = http === null ? null : route(app, http);
-    if (http === null || found === null) return others(incoming, outgoing);
+    if (http === null || found === null) {
+      endStalled(outgoing, stalled);
+      return others(incoming, outgoing);
+    }
     http.params = found.params;
     const failed = (error: unknown) => {
       const reply = fail(error, http);
       // Half an answer must not look like a whole one.
       if (outgoing.headersSent) outgoing.destroy();
-      else send(reply, outgoing, failed);
+      else send(reply, outgoing, failed, stalled);
     };
     found
       .handler(http)
-      .then((reply) => send(reply, outgoing, failed))
+      .then((reply) => send(reply, outgoing, failed, stalled))
       .catch(failed)
       .catch(() => outgoing.destroy());
   };
@@ -134,12 +139,21 @@ class DirectHttp implements Http {
   }
 }
 
-function send({ status, headers, body }: Reply, outgoing: ServerResponse, failed: (error: unknown) => void): void {
+/** Answers that a connection's buffers may not take at once. */
+const LONG = 65_536;
+
+function send(
+  { status, headers, body }: Reply,
+  outgoing: ServerResponse,
+  failed: (error: unknown) => void,
+  stalled: number,
+): void {
   if (outgoing.destroyed) {
     if (body instanceof ReadableStream) body.cancel().catch(() => {});
     return;
   }
   if (body instanceof ReadableStream) {
+    endStalled(outgoing, stalled);
     outgoing.writeHead(status, headers);
     // A client that hangs up ends the body, which is no fault.
     pipeline(Readable.fromWeb(body as never), outgoing).catch((error: Error & { code?: string }) => {
@@ -150,10 +164,15 @@ function send({ status, headers, body }: Reply, outgoing: ServerResponse, failed
   if (isPieces(body)) {
     const sent = putTogether(body);
     headers['Content-Length'] = String(sent.length);
+    if (sent.length > LONG) endStalled(outgoing, stalled);
     outgoing.writeHead(status, headers).end(sent);
     outgoing.once('close', () => giveBack(sent));
     return;
   }
-  if (body !== null) headers['Content-Length'] = String(Buffer.byteLength(body));
+  if (body !== null) {
+    const bytes = Buffer.byteLength(body);
+    headers['Content-Length'] = String(bytes);
+    if (bytes > LONG) endStalled(outgoing, stalled);
+  }
   outgoing.writeHead(status, headers).end(body ?? undefined);
 }

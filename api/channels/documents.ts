@@ -9,9 +9,10 @@ import { rootLinks, rootMap } from '../discovery/map.ts';
 import { protectedResource } from '../discovery/protected-resource.ts';
 import { ApiError, toApiError } from '../errors.ts';
 import type { Gate } from '../execute.ts';
-import { etagOf, matches } from '../formats/etag.ts';
+import { etagOf } from '../formats/etag.ts';
 import { preferred } from '../formats/negotiate.ts';
 import { encoded, takesGzip, varied } from './coding.ts';
+import { matches } from './conditions.ts';
 import { findFile } from './files.ts';
 import { freshness } from './fresh.ts';
 import { type Http, readRequest } from './request.ts';
@@ -83,9 +84,9 @@ async function guarded(
   try {
     const leases = await gate.lease(null);
     try {
-      const { base_url, operations, eur_usd, payments } = gate;
+      const { base_url, operations, eur_usd, cursors, payments } = gate;
       const x402 = { x402: payments.waiting !== undefined, quote: payments.quote };
-      const view = { base_url, operations, eur_usd, releases: leases.releases, now: gate.now(), ...x402 };
+      const view = { base_url, operations, eur_usd, cursors, releases: leases.releases, now: gate.now(), ...x402 };
       return await make(view, headers);
     } finally {
       leases.done();

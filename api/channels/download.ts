@@ -1,7 +1,7 @@
 // Snapshot files behind signed links: ranges, conditions and HEAD as RFC 9110 has them, no credential needed.
 import { ApiError, toApiError } from '../errors.ts';
 import { admit, type Gate } from '../execute.ts';
-import { matches } from '../formats/etag.ts';
+import { isRefused, isUnchanged } from './conditions.ts';
 import { OpenFile } from './opened.ts';
 import { wanted } from './ranges.ts';
 import { type Http, type HttpRequest, readRequest } from './request.ts';
@@ -63,7 +63,9 @@ async function download({ gate }: RestDeps, c: Http, request: HttpRequest): Prom
   }
   const tag = `"${found.sha256}"`;
   const headers = { ...request.headers, ...headersOf(found, tag) };
-  if (matches(c.req.header('if-none-match'), tag)) return new Response(null, { status: 304, headers });
+  const selected = { tag, last_modified: found.made_at };
+  if (isRefused(c, selected)) return new Response(null, { status: 412, headers });
+  if (isUnchanged(c, selected)) return new Response(null, { status: 304, headers });
   const range = c.req.method === 'HEAD' ? null : wanted(c, { bytes: found.bytes, at: found.made_at }, tag);
   if (range === 'none') {
     headers['Content-Range'] = `bytes */${found.bytes}`;
@@ -81,8 +83,6 @@ async function download({ gate }: RestDeps, c: Http, request: HttpRequest): Prom
 function headersOf({ sha256, content_type, name, made_at }: Snapshot, tag: string): Headers {
   return {
     'Accept-Ranges': 'bytes',
-    'Access-Control-Expose-Headers':
-      'Accept-Ranges, Content-Disposition, Content-Range, ETag, Repr-Digest, X-Request-Id',
     'Cache-Control': 'private, no-cache',
     'Content-Disposition': `attachment; filename="${name}"`,
     'Content-Type': content_type,

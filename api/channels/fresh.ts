@@ -1,7 +1,8 @@
 // What the files of DIST_DIR still say of records that were opted out or changed since they were made: it is cut out, or made live.
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { z } from 'zod';
+import { FileList, fileListHtml, fileListJson, LIST_FILES } from '../formats/file-list.ts';
 import type { Gate, Release } from '../gate.ts';
 import { fullTextRecord } from '../operations/dataset_full_text.ts';
 
@@ -18,14 +19,18 @@ const MENTION = /\/datasets\/([a-z0-9-]+)\/([a-z0-9-]+)/g;
 const MARKED = /<!--record ([a-z0-9-]+)\/([a-z0-9-]+)-->[\s\S]*?<!--\/record-->/g;
 /** Values of every record of a dataset in one file. */
 const FILES = /^\/files\/([^/]+)\/public\./;
+/** The list of a dataset's files. */
+const LIST = /^\/files\/([^/]+)\/index\.(html|json)$/;
 const PARTS = /^\/v1\/([^/]+)\/llms-full\//;
 
 const Published = z.looseObject({
+  releases: z.record(z.string(), z.string()).default({}),
   overlays: z.record(z.string(), z.number()).default({}),
   base_url: z.string().nullable().default(null),
+  code: z.string().nullable().default(null),
 });
 type Published = z.infer<typeof Published>;
-const NOBODY: Published = { overlays: {}, base_url: null };
+const NOBODY: Published = { releases: {}, overlays: {}, base_url: null, code: null };
 
 /** By dataset, the version of the overlay that the files were made with. */
 type Made = Record<string, number>;
@@ -49,6 +54,27 @@ function saidBy(text: string): Published {
   } catch {
     return NOBODY;
   }
+}
+
+/**
+ * Whether a file of DIST_DIR that was last written at `written` holds what the release and its overlay hold now: published for both, by this code
+ * and for this BASE_URL, and not replaced since (a run that is under way, or was killed, has not published yet).
+ */
+export async function isPublished(
+  root: string,
+  { pack, manifest, overlay }: Release,
+  { base_url, code }: Pick<Gate, 'base_url' | 'code'>,
+  written: Date,
+): Promise<boolean> {
+  const known = await published(root);
+  const at = read?.said === known ? read.at : 0;
+  return (
+    known.releases[pack.id] === manifest.release &&
+    known.overlays[pack.id] === (overlay?.version ?? manifest.overlay ?? 0) &&
+    known.base_url === base_url &&
+    known.code === code &&
+    written.getTime() <= at
+  );
 }
 
 /** BASE_URL that the links of the files in DIST_DIR begin with; null where no night has told it. */
@@ -109,11 +135,25 @@ export async function freshness(
     // Files for analysts are no text to cut from.
     const [, files = ''] = FILES.exec(pathname) ?? [];
     if ((byDataset.get(files)?.gone.size ?? 0) > 0) return 'withheld';
+    const [, listed = '', format] = LIST.exec(pathname) ?? [];
+    if ((byDataset.get(listed)?.gone.size ?? 0) > 0) {
+      const list = await withheldList(join(dirname(file.path), LIST_FILES.json));
+      return { text: format === 'html' ? fileListHtml(list, gate.base_url) : fileListJson(list) };
+    }
     if (!/^(text\/|application\/(json|xml|ld\+json))/.test(file.content_type)) return 'as_is';
     return await rewritten(await readFile(file.path, 'utf8'), pathname, gate.base_url, byDataset);
   } finally {
     leases.done();
   }
+}
+
+/** A list of files with those marked that are withheld. */
+async function withheldList(path: string): Promise<FileList> {
+  const list = FileList.parse(JSON.parse(await readFile(path, 'utf8')));
+  const files = list.files.map((file) =>
+    FILES.test(`/files/${list.dataset}/${file.name}`) ? { ...file, withheld: true as const } : file,
+  );
+  return { ...list, files };
 }
 
 async function recordOf({ engine }: Release, ref: string) {

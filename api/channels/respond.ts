@@ -4,8 +4,14 @@ import { prefersProblem } from '../formats/negotiate.ts';
 
 /** Response headers that a browser agent may read (contract section 2). */
 export const EXPOSED = [
+  'Accept-Ranges',
+  'Content-Disposition',
+  'Content-Length',
+  'Content-Range',
   'ETag',
+  'Last-Modified',
   'Link',
+  'Repr-Digest',
   'Retry-After',
   'X-Request-Id',
   'X-Dataset-Version',
@@ -33,8 +39,13 @@ const ALLOWED = [
   'Authorization',
   'Content-Type',
   'Idempotency-Key',
+  'If-Match',
+  'If-Modified-Since',
   'If-None-Match',
+  'If-Range',
+  'If-Unmodified-Since',
   'PAYMENT-SIGNATURE',
+  'Range',
   'X-API-Key',
   'X-Max-Price-EUR',
   'X-Request-Id',

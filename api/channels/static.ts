@@ -1,13 +1,16 @@
 // DIST_DIR served as static hosting would, and a record's page made live where no file of it is there yet.
 import { CACHING, fileHeaders } from '../discovery/hosting.ts';
 import { ApiError, toApiError } from '../errors.ts';
-import { etagOf, matches } from '../formats/etag.ts';
+import { etagOf } from '../formats/etag.ts';
+import { LIST_FILES } from '../formats/file-list.ts';
 import { preferred } from '../formats/negotiate.ts';
 import type { Operation } from '../operation.ts';
 import { encoded, varied } from './coding.ts';
+import { isRefused, isUnchanged } from './conditions.ts';
 import { copiesOf, taken } from './copies.ts';
 import { findFile, openFile, type StaticFile } from './files.ts';
 import { freshness } from './fresh.ts';
+import { notFound } from './not-found.ts';
 import { OpenFile } from './opened.ts';
 import { wanted } from './ranges.ts';
 import { type Http, readRequest } from './request.ts';
@@ -21,6 +24,8 @@ export interface StaticDeps extends RestDeps {
   page: Operation | undefined;
 }
 
+/** `/files/` and `/files/{ds}/`. */
+const LIST = /^\/files(\/[^/.]+)?$/;
 const PAGE = /^\/datasets\/([^/]+)\/([^/]+?)(\.md|\.html|\/index\.html)?\/?$/;
 const ALLOW = 'GET, HEAD, OPTIONS';
 
@@ -44,11 +49,11 @@ export function mountParts(app: App, deps: StaticDeps): void {
 async function serve(deps: StaticDeps, c: Http): Promise<Response> {
   const request = readRequest(deps.gate, c);
   if (request.refused) return refuse(deps, c, request.refused);
-  const page = PAGE.exec(request.path.replace(/\/{2,}/g, '/'));
-  // A record's address answers people with a page, and whoever wants Markdown with that.
-  const varies = page !== null && page[3] === undefined;
-  const markdown = varies && preferred(request.accept, ['text/html', 'text/markdown', 'text/plain']) !== 'text/html';
-  const file = await findFile(deps.root, markdown ? `${request.path.replace(/\/$/, '')}.md` : request.path);
+  const path = request.path.replace(/\/{2,}/g, '/');
+  const page = PAGE.exec(path);
+  const program = programPath(path, request.accept);
+  const varies = program !== undefined;
+  const file = await findFile(deps.root, program ?? request.path);
   const fresh = file === null ? 'live' : await freshness(deps.gate, deps.root, file);
   const headers = { ...request.headers, ...fileHeaders(deps.gate.base_url), ...(varies ? { Vary: 'Accept' } : {}) };
   if (fresh === 'withheld') return refuse(deps, c, withheld());
@@ -58,10 +63,25 @@ async function serve(deps: StaticDeps, c: Http): Promise<Response> {
   const [, dataset, slug] = page ?? [];
   if (deps.page && dataset !== undefined && slug !== undefined)
     return answer(deps, c, deps.page, { ds: decoded(dataset), entity_id: decoded(slug) });
-  const missing = new ApiError('not_found', 'There is nothing at this address.');
   const html = preferred(request.accept, ['application/json', 'text/html']) === 'text/html';
   const lost = html ? await findFile(deps.root, '/404.html') : null;
-  return lost === null ? refuse(deps, c, missing) : sendFile(c, lost, headers, 404);
+  return lost === null
+    ? refuse(deps, c, (await notFound(deps.gate, request.path)).error)
+    : sendFile(c, lost, headers, 404);
+}
+
+/**
+ * A record's page has a Markdown file for programs, a list of files a JSON file. Path of that file where `accept` prefers
+ * it, else `path`; undefined for any other path, which has one file for every client.
+ */
+function programPath(path: string, accept: string | undefined): string | undefined {
+  const plain = path.replace(/\/$/, '');
+  const page = PAGE.exec(path);
+  if (page !== null && page[3] === undefined)
+    return preferred(accept, ['text/html', 'text/markdown', 'text/plain']) === 'text/html' ? path : `${plain}.md`;
+  if (LIST.test(plain))
+    return preferred(accept, ['application/json', 'text/html']) === 'text/html' ? path : `${plain}/${LIST_FILES.json}`;
+  return undefined;
 }
 
 const withheld = () =>
@@ -94,12 +114,15 @@ export async function sendFile(
     'Cache-Control': file.immutable ? CACHING.for_ever : CACHING.asked_again,
     ...common,
     ETag: tag,
-    'Last-Modified': file.last_modified.toUTCString(),
     'Content-Type': file.content_type,
   };
+  // A text in its place was made later than the file.
+  const last_modified = text === undefined ? file.last_modified : undefined;
+  if (last_modified) headers['Last-Modified'] = last_modified.toUTCString();
   if (copies.length > 0 || text !== undefined) headers['Vary'] = varied(headers['Vary']);
-  if (status === 200 && matches(c.req.header('if-none-match'), tag))
-    return new Response(null, { status: 304, headers });
+  const selected = { tag, last_modified };
+  if (status === 200 && file.ranges && isRefused(c, selected)) return new Response(null, { status: 412, headers });
+  if (status === 200 && isUnchanged(c, selected)) return new Response(null, { status: 304, headers });
   const send = async (start: number, end: number, as: number) => {
     const found = await openFile(file, copy);
     if (!(found instanceof OpenFile)) return sendFile(c, found, common, status);

@@ -1,4 +1,5 @@
 // GET /v1/{ds}/llms-full.txt: the public values of every record as one text, made and sent piece by piece.
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import type { StoredRecord } from '../../data/model.ts';
 import { onlyParameters } from '../../data/parse.ts';
@@ -9,10 +10,14 @@ import type { Pack } from '../../packs/model.ts';
 import { bareUrl, blocks, escapeText } from '../formats/markdown.ts';
 import { printWithUnit } from '../formats/page-print.ts';
 import { type Context, operation } from '../operation.ts';
-import { aboutDataset, releaseOf, releaseVersion } from './about.ts';
+import { aboutDataset, releaseOf, releaseValidators } from './about.ts';
 
 /** Records read from the release at once. */
-const CHUNK = 500;
+const CHUNK = 100;
+/** Records rendered between two turns of the event loop: about 2 ms. */
+const SLICE = 50;
+
+const fileOf = (pack: Pack) => `v1/${pack.id}/llms-full.txt`;
 
 /** The opening of the text: what it is, and how to read on. */
 export function fullTextHead({ pack, manifest }: Pick<Release, 'pack' | 'manifest'>, base_url: string): string {
@@ -43,7 +48,12 @@ async function* fullText(release: Release, ctx: Context): AsyncGenerator<string>
   do {
     const page: SearchAnswer = await engine.search({ ...best, after }, { signal: ctx.signal });
     const bodies = await engine.bodies(page.ordinals, { signal: ctx.signal });
-    yield bodies.map(({ body }) => fullTextRecord(JSON.parse(body) as StoredRecord, pack, ctx.base_url)).join('');
+    for (let at = 0; at < bodies.length; at += SLICE) {
+      const slice = bodies.slice(at, at + SLICE);
+      yield slice.map(({ body }) => fullTextRecord(JSON.parse(body) as StoredRecord, pack, ctx.base_url)).join('');
+      // The awaits above may all be microtasks, which let no other request run.
+      await setImmediate();
+    }
     after = page.next;
   } while (after !== null);
 }
@@ -62,13 +72,13 @@ export const dataset_full_text = operation<null, AsyncIterable<string>>({
     onlyParameters(raw, [], ['ds']);
     return null;
   },
-  version: releaseVersion,
+  validators: releaseValidators,
   run: async (_input, ctx) => {
     const release = releaseOf(ctx);
-    return { body: fullText(release, ctx), last_modified: release.manifest.created_at };
+    const file = { path: fileOf(release.pack), release };
+    return { body: fullText(release, ctx), file };
   },
   // A stream needs no rendering: the text is Markdown already.
   markdown: () => '',
-  prerender: (pack) =>
-    pack === null ? [] : [{ file: `v1/${pack.id}/llms-full.txt`, input: { ds: pack.id }, format: 'text' }],
+  prerender: (pack) => (pack === null ? [] : [{ file: fileOf(pack), input: { ds: pack.id }, format: 'text' }]),
 });

@@ -52,7 +52,8 @@ async function asked(subject: Subject): Promise<Asked[]> {
 export async function benchGrowth(small: Subject, large: Subject, scratch: string, rounds: Rounds): Promise<Growth> {
   const services: Service[] = [];
   try {
-    for (const subject of [small, large]) services.push(await startService(subject, scratch, [subject.dataset]));
+    for (const subject of [small, large])
+      services.push(await startService(subject, scratch, { datasets: [subject.dataset] }));
     const [few, many] = [await asked(small), await asked(large)];
     const rows: Growth['rows'] = [];
     for (const [i, { id, name, goal, paths }] of few.entries()) {

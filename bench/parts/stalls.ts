@@ -1,0 +1,164 @@
+// Event-loop delay inside the service while one operation after another runs alone at 4 connections.
+import { readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { loadPack } from '../../packs/index.ts';
+import { draw } from '../draw.ts';
+import { load, unlike } from '../load.ts';
+import { questionsFor } from '../questions.ts';
+import { OPERATOR, type Service, startService } from '../service.ts';
+import {
+  type DatasetSlugs,
+  documentCases,
+  fileCases,
+  heavyCases,
+  operationCases,
+  protocolCases,
+  STALL_BOUNDS,
+  type StallCase,
+} from '../stalls.ts';
+import type { Subject } from '../subject.ts';
+import type { Vitals } from '../watch.ts';
+
+type Delay = Vitals['delay'];
+
+export interface StallRow {
+  name: string;
+  /** Calls a second; null for the service without calls. */
+  rps: number | null;
+  delay: Delay;
+  /** Longest delay during the first call, before the load. */
+  first: number | null;
+  /** Measurements, of which the one with the shortest longest delay is in `delay`. */
+  runs: number;
+  /** Answers other than 2xx. */
+  bad: number;
+}
+
+export interface Stalls {
+  dataset: string;
+  records: number;
+  seconds: number;
+  rows: StallRow[];
+  /** Cases without an answer here, with the status. */
+  skipped: string[];
+  /** One generated llms-full.txt at a time: bytes, and seconds until the last of them. */
+  texts: { dataset: string; bytes: number; seconds: number; delay: Delay }[];
+}
+
+const IDLE_SECONDS = 5;
+const FIRST_CALL_MS = 15_000;
+/** Measurements of a case that is beyond its bounds: another process on the machine may have caused the first. */
+const MOST_RUNS = 3;
+const JSON_HEADERS = {
+  ...OPERATOR,
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+  'mcp-protocol-version': '2025-11-25',
+  'a2a-version': '1.0',
+};
+
+/** `dist`: DIST_DIR of a night over the same releases. `only`: cases whose names contain one of these texts. */
+export async function benchStalls(
+  subject: Subject,
+  scratch: string,
+  { seconds, dist, only, progress }: StallOptions,
+): Promise<Stalls> {
+  const questions = questionsFor(subject, await draw(subject));
+  const service = await startService(subject, scratch, { dist });
+  try {
+    const datasets = await datasetsOf(subject, service);
+    const slugs = datasets.find(({ pack }) => pack.id === subject.dataset)?.slugs ?? [];
+    const cases = [
+      ...operationCases(datasets),
+      ...heavyCases(subject, slugs, questions),
+      ...protocolCases(subject.dataset),
+      ...documentCases(),
+      ...fileCases(subject.dataset, slugs),
+    ].filter(({ name }) => only === null || only.some((text) => name.includes(text)));
+    const rows = [await idle(service)];
+    const skipped: string[] = [];
+    for (const stallCase of cases) {
+      const row = await measureCase(service, stallCase, seconds);
+      if (typeof row === 'number') skipped.push(`${stallCase.name} (${row})`);
+      else rows.push(row);
+      progress(typeof row === 'number' ? `${stallCase.name}: ${row}` : `${row.name}: ${JSON.stringify(row)}`);
+    }
+    const texts: Stalls['texts'] = [];
+    for (const { pack } of datasets) texts.push(await fullText(service, pack.id));
+    return { dataset: subject.dataset, records: subject.manifest.records, seconds, rows, skipped, texts };
+  } finally {
+    await service.stop();
+  }
+}
+
+interface StallOptions {
+  seconds: number;
+  dist: string;
+  only: readonly string[] | null;
+  progress: (line: string) => void;
+}
+
+async function datasetsOf({ dataDir }: Subject, { base }: Service): Promise<DatasetSlugs[]> {
+  return Promise.all(
+    readdirSync(join(dataDir, 'releases')).map(async (dataset) => {
+      const response = await fetch(`${base}/v1/${dataset}/entities?limit=100`, { headers: OPERATOR });
+      const { items } = (await response.json()) as { items: { slug: string }[] };
+      return { pack: await loadPack(resolve('packs', dataset)), slugs: items.map(({ slug }) => slug) };
+    }),
+  );
+}
+
+async function idle(service: Service): Promise<StallRow> {
+  await wait(1000);
+  await service.vitals();
+  await wait(IDLE_SECONDS * 1000);
+  const { delay } = await service.vitals();
+  return { name: 'no calls', rps: null, delay, first: null, runs: 1, bad: 0 };
+}
+
+/** A number is the status of a first call that was not answered with 2xx; 0 where no headers came in time. */
+async function measureCase(service: Service, stallCase: StallCase, seconds: number): Promise<StallRow | number> {
+  const status = await firstCall(service, stallCase);
+  const { delay: first } = await service.vitals();
+  if (status < 200 || status >= 300) return status;
+  let best = await measureOnce(service, stallCase, seconds);
+  let runs = 1;
+  for (; runs < MOST_RUNS && !withinBounds(best.delay); runs += 1) {
+    const again = await measureOnce(service, stallCase, seconds);
+    if (again.delay.max < best.delay.max) best = again;
+  }
+  return { name: stallCase.name, ...best, first: first.max, runs };
+}
+
+async function firstCall({ base, vitals }: Service, { paths, bodies }: StallCase): Promise<number> {
+  const [path = '/'] = paths;
+  const request = bodies ? { method: 'POST', headers: JSON_HEADERS, body: bodies[0] ?? '' } : { headers: OPERATOR };
+  await vitals();
+  const response = await fetch(base + unlike(path), { ...request, signal: AbortSignal.timeout(FIRST_CALL_MS) }).catch(
+    () => null,
+  );
+  await response?.arrayBuffer().catch(() => null);
+  return response?.status ?? 0;
+}
+
+async function measureOnce({ base, vitals }: Service, { paths, bodies }: StallCase, seconds: number) {
+  const headers = bodies ? JSON_HEADERS : OPERATOR;
+  await wait(200);
+  await vitals();
+  const { rps, bad } = await load({ base, paths, bodies, headers, connections: STALL_BOUNDS.connections, seconds });
+  const { delay } = await vitals();
+  return { rps, bad, delay };
+}
+
+const withinBounds = ({ p99, max }: Delay) => p99 <= STALL_BOUNDS.p99 && max <= STALL_BOUNDS.max;
+
+async function fullText({ base, vitals }: Service, dataset: string): Promise<Stalls['texts'][number]> {
+  await vitals();
+  const began = performance.now();
+  const response = await fetch(`${base}/v1/${dataset}/llms-full.txt`, { headers: OPERATOR });
+  const { byteLength: bytes } = await response.arrayBuffer();
+  const seconds = (performance.now() - began) / 1000;
+  const { delay } = await vitals();
+  return { dataset, bytes, seconds, delay };
+}
