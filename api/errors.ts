@@ -2,6 +2,8 @@
 import { DataError, type DataErrorCode } from '../data/errors.ts';
 import { SUBSCRIPTIONS, WELCOME_CREDIT } from '../data/subscriptions.ts';
 
+export { UnknownParameter } from '../data/errors.ts';
+
 interface Row {
   status: number;
   retriable: boolean;
@@ -116,13 +118,29 @@ const ALTERNATIVES: Partial<Record<ErrorCode, string>> = {
   plan_required: `The plan pro has it, for ${SUBSCRIPTIONS.pro.eur_per_month} EUR a month: POST {base}/v1/keys/subscribe with {"plan": "pro"} and your key, or POST {base}/v1/keys with {"email": "${KEY_BODY.email}", "plan": "pro"} for a new one.`,
 };
 
-/** The same where a call is a tool or a skill, and not an address. A 402 is the same object in every channel (contract section 4). */
+const FULL_RECORDS = 'dataset_examples shows full records free of charge.';
+
+/** The same where a call is a tool or a skill, and not an address: a model cannot fetch addresses. */
 const BY_NAME: typeof ALTERNATIVES = {
   unknown_dataset: 'datasets_list lists the datasets.',
   unknown_entity: 'entity_search with q=<name> finds records.',
   unknown_filter: 'dataset_schema lists the filters under "filters".',
   not_found: 'datasets_list lists what there is.',
+  payment_required: FULL_RECORDS,
+  quota_exceeded: FULL_RECORDS,
 };
+
+/** The same over MCP, which also has resources. */
+const PUBLIC_PAGE = 'The resource service://{ds}/entity/{id} is the free public page of a record.';
+
+/** Where the metadata of a protected resource is, before its path (RFC 9728 section 3.1). */
+const METADATA = '/.well-known/oauth-protected-resource';
+
+/** The members of a 402 whose way by OAuth leads to the metadata of the endpoint that was called. */
+function signInAt(url: string, members: ErrorExtras['members'] = {}): ErrorExtras['members'] {
+  const ways = members['how_to_pay'] as Record<string, unknown> | undefined;
+  return ways?.['oauth'] ? { ...members, how_to_pay: { ...ways, oauth: { url } } } : members;
+}
 
 /** For what a key of its own kind opens: no call makes one. */
 export const FOR_OPERATORS: ErrorExtras = { alternative_action: 'This is for operators of the service.' };
@@ -140,13 +158,17 @@ export interface ErrorPlace {
   dataset?: string | undefined;
   /** Whoever asks calls operations by their names, as tools or skills. */
   by_name?: boolean;
+  /** Path of the MCP endpoint that was called: the protected resource that a client signs in to. */
+  mcp?: string;
 }
 
 /** The error body of specification section 7, with `request_id`; the same object in every channel, but for what to do next. */
 export function errorBody(error: ApiError, place: ErrorPlace): Record<string, unknown> {
-  const { base_url, dataset, request_id, by_name = false } = place;
+  const { base_url, dataset, request_id, by_name = false, mcp } = place;
   const { detail, retry_after_seconds, members } = error.extras;
-  const general = ((by_name && BY_NAME[error.code]) || (ALTERNATIVES[error.code] ?? '')).replaceAll('{base}', base_url);
+  const named = by_name ? BY_NAME[error.code] : undefined;
+  const page = mcp !== undefined && named === FULL_RECORDS ? ` ${PUBLIC_PAGE}` : '';
+  const general = ((named ?? ALTERNATIVES[error.code] ?? '') + page).replaceAll('{base}', base_url);
   const open = general.includes('{ds}') && dataset === undefined;
   const own = open ? '' : general.replaceAll('{ds}', dataset ?? '');
   const alternative = error.extras.alternative_action ?? [error.extras.way ?? '', own].filter(Boolean).join(' ');
@@ -158,7 +180,7 @@ export function errorBody(error: ApiError, place: ErrorPlace): Record<string, un
     ...(alternative === '' ? {} : { alternative_action: alternative }),
     documentation_url: dataset === undefined ? `${base_url}/llms.txt` : `${base_url}/v1/${dataset}/llms.txt`,
     ...(detail === undefined ? {} : { detail }),
-    ...members,
+    ...(mcp === undefined ? members : signInAt(`${base_url}${METADATA}${mcp}`, members)),
     request_id,
   };
 }

@@ -11,6 +11,7 @@ import { getRequestListener } from '@hono/node-server';
 import { asyncBufferFromFile, asyncBufferFromUrl, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FileList } from '../api/formats/file-list.ts';
 import { sqlExamples } from '../api/formats/page-sql.ts';
 import { runNight } from '../build/nightly-run.ts';
 import { readConfig } from '../config.ts';
@@ -18,6 +19,7 @@ import { dictionary } from '../data/dictionary.ts';
 import { paths, RELEASE_FILES } from '../data/layout.ts';
 import { currentRelease } from '../data/manifest.ts';
 import type { StoredRecord } from '../data/model.ts';
+import { editRecord } from '../data/overlay-edit.ts';
 import { writePublicFiles } from '../data/write/analysts-files.ts';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
@@ -25,6 +27,7 @@ import { type TestApp, testApp } from './app.ts';
 import { scratchOfAll, still } from './night-pack.ts';
 
 const PACKS = join(import.meta.dirname, 'packs');
+const NAMES = ['croissant.jsonld', 'dictionary.json', 'dictionary.md', 'public.duckdb', 'public.parquet'];
 const IDS = ['harbours', 'tools'];
 const BASE = 'https://register.example';
 
@@ -152,7 +155,18 @@ describe.each(IDS)('%s', (dataset) => {
     expect(croissant).toMatchObject({
       '@type': 'sc:Dataset',
       conformsTo: 'http://mlcommons.org/croissant/1.0',
-      version: released[dataset],
+      version: expect.stringMatching(/^\d+\.\d{8}\.\d{1,6}$/),
+      identifier: released[dataset],
+    });
+    // The context of the specification, whole (Croissant 1.0, appendix 1).
+    expect(Object.keys(croissant['@context'])).toHaveLength(34);
+    for (const prefix of ['@language', '@vocab', 'cr', 'rai', 'dct', 'sc'])
+      expect(croissant['@context'], prefix).toHaveProperty(prefix);
+    expect(croissant['@context']).toMatchObject({
+      conformsTo: 'dct:conformsTo',
+      data: { '@id': 'cr:data', '@type': '@json' },
+      jsonPath: 'cr:jsonPath',
+      transform: 'cr:transform',
     });
     const [object] = croissant.distribution;
     expect(object).toMatchObject({ '@type': 'cr:FileObject', encodingFormat: 'application/vnd.apache.parquet' });
@@ -175,8 +189,31 @@ describe.each(IDS)('%s', (dataset) => {
   });
 });
 
+test('the night lists the files of each dataset with size and SHA-256, for hosts that serve files alone', () => {
+  for (const dataset of IDS) {
+    const list = FileList.parse(JSON.parse(readFileSync(file(dataset, 'index.json'), 'utf8')));
+    expect(list).toMatchObject({ dataset, release: released[dataset] });
+    expect(list.attribution).toContain(`${BASE}/datasets/${dataset}`);
+    expect(list.files.map(({ name }) => name)).toEqual(NAMES);
+    const html = readFileSync(file(dataset, 'index.html'), 'utf8');
+    for (const { name, url, description, bytes, sha256, last_modified, withheld } of list.files) {
+      const content = readFileSync(file(dataset, name));
+      expect([name, bytes, sha256]).toEqual([name, content.length, hash('sha256', content, 'hex')]);
+      expect(url).toBe(`${BASE}/files/${dataset}/${name}`);
+      expect(description, name).not.toBe('');
+      expect(last_modified).toBe('2026-11-20T00:00:00.000Z');
+      expect(withheld).toBeUndefined();
+      expect(html).toContain(`href="/files/${dataset}/${name}"`);
+      expect(html).toContain(sha256);
+    }
+  }
+  const { datasets } = JSON.parse(readFileSync(join(config.DIST_DIR, 'files/index.json'), 'utf8'));
+  const rows = (datasets as { dataset: string; files: number }[]).map((each) => [each.dataset, each.files]);
+  expect(rows).toEqual(IDS.map((id) => [id, NAMES.length]));
+});
+
 test('a night without news leaves the files alone', async () => {
-  const names = ['public.parquet', 'public.duckdb', 'dictionary.json', 'dictionary.md', 'croissant.jsonld'];
+  const names = [...NAMES, 'index.json', 'index.html'];
   const stamps = () => IDS.flatMap((id) => names.map((name) => statSync(file(id, name), { bigint: true }).ctimeNs));
   const before = stamps();
   expect((await night()).failures).toEqual([]);
@@ -250,6 +287,101 @@ describe('over HTTP', () => {
     expect(all.some((row) => row['berths'] !== null)).toBe(true);
     const { key_value_metadata = [] } = await parquetMetadataAsync(full);
     expect(key_value_metadata.find(({ key }) => key === 'release')?.value).toBe(body['snapshot']);
+  });
+
+  describe('the list of the files', () => {
+    const page = (path: string) => app.ask(path, { headers: { Accept: 'text/html,*/*;q=0.8' } });
+
+    test('is HTML for browsers and JSON for everything else, with and without a slash at the end', async () => {
+      for (const folder of ['/files', '/files/harbours']) {
+        const json = readFileSync(join(config.DIST_DIR, folder, 'index.json'), 'utf8');
+        const html = readFileSync(join(config.DIST_DIR, folder, 'index.html'), 'utf8');
+        for (const path of [folder, `${folder}/`]) {
+          for (const headers of [{}, { Accept: '*/*' }, { Accept: 'application/json' }]) {
+            const response = await app.ask(path, { headers });
+            expect([path, response.status, await response.text()]).toEqual([path, 200, json]);
+            expect(response.headers.get('content-type')).toBe('application/json');
+            expect(response.headers.get('access-control-allow-origin')).toBe('*');
+            expect(response.headers.get('vary')).toContain('Accept');
+          }
+          const response = await page(path);
+          expect([path, response.status, await response.text()]).toEqual([path, 200, html]);
+          expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+        }
+        expect(await (await app.ask(`${folder}/index.json`)).text()).toBe(json);
+        expect(await (await page(`${folder}/index.html`)).text()).toBe(html);
+      }
+    });
+
+    test('answers HEAD and If-None-Match, and no other method', async () => {
+      const { headers } = await app.ask('/files/tools/');
+      const head = await app.ask('/files/tools/', { method: 'HEAD' });
+      expect([head.status, head.headers.get('etag'), await head.text()]).toEqual([200, headers.get('etag'), '']);
+      expect(head.headers.get('content-length')).toBe(String(statSync(file('tools', 'index.json')).size));
+      const known = { headers: { 'If-None-Match': headers.get('etag')! } };
+      expect((await app.ask('/files/tools/', known)).status).toBe(304);
+      expect((await app.ask('/files/tools/', { method: 'POST' })).status).toBe(405);
+    });
+
+    test('names what is there, with the type that each file is sent with', async () => {
+      const { files } = FileList.parse((await app.json('/files/harbours/')).body);
+      for (const { name, url, media_type, bytes } of files) {
+        const { status, headers } = await app.ask(new URL(url).pathname, { method: 'HEAD' });
+        expect([name, status, headers.get('content-length')]).toEqual([name, 200, String(bytes)]);
+        expect(headers.get('content-type')?.split(';')[0], name).toBe(media_type);
+      }
+    });
+
+    test('is 404 for a dataset that does not exist, and for paths that lead elsewhere', async () => {
+      for (const path of ['/files/nothing/', '/files/nothing', '/files/..%2Ffiles', '/files/%ff/']) {
+        const { status, body } = await app.json(path);
+        expect([path, status, body['error']]).toEqual([path, 404, 'not_found']);
+        expect((await page(path)).status, path).toBe(404);
+      }
+    });
+
+    test('marks the files that are withheld after an opt-out, and no other', async () => {
+      const { register, state: store } = app;
+      const editing = { store, refresh: () => register.refresh(), current: (id: string) => register.current(id) };
+      const { id, slug } = app.records['tools']![0]!;
+      await editRecord(editing, {
+        dataset: 'tools',
+        entity: id,
+        now: Date.parse('2026-11-21T00:00:00Z'),
+        alter: (overlay, version) => ({
+          ...overlay,
+          removed: new Map(overlay.removed).set(id, { entity: id, slug, version }),
+        }),
+        write: async (tx, version) => {
+          const times = { at: 0, version, restored_at: null, restored_version: null };
+          const about = { id, name: 'A record', contact: 'a@b.example', domain: 'b.example', reason: null };
+          await tx
+            .insertInto('opt_outs')
+            .values({ dataset: 'tools', entity_id: id, slug, ...about, ...times })
+            .execute();
+        },
+      });
+      const expected = await Promise.all(
+        NAMES.map(async (name) => [name, (await app.ask(`/files/tools/${name}`)).status === 503]),
+      );
+      expect(expected.filter(([, withheld]) => withheld).map(([name]) => name)).toEqual([
+        'public.duckdb',
+        'public.parquet',
+      ]);
+      for (const path of ['/files/tools/', '/files/tools/index.json']) {
+        const { status, headers, body } = await app.json(path);
+        expect([path, status, headers.get('last-modified')]).toEqual([path, 200, null]);
+        const { files } = FileList.parse(body);
+        expect(files.map(({ name, withheld = false }) => [name, withheld])).toEqual(expected);
+      }
+      const html = await (await page('/files/tools/')).text();
+      expect(html).toContain('public.parquet (withheld');
+      expect(html).not.toContain('href="/files/tools/public.parquet"');
+      expect(html).toContain('href="/files/tools/dictionary.md"');
+      expect(await (await page('/files/harbours/')).text()).not.toContain('withheld');
+      const head = await app.ask('/files/tools/', { method: 'HEAD' });
+      expect([head.status, await head.text()]).toEqual([200, '']);
+    });
   });
 
   describe('docs/analysts.md', () => {

@@ -1,6 +1,6 @@
 // /ops: the operators' pages and their JSON, with an operator's key or a session (contract section 3, "Credentials").
 import { ApiError, toApiError } from '../errors.ts';
-import { admit } from '../execute.ts';
+import { admit, operatorKeyInUrl } from '../execute.ts';
 import { preferred } from '../formats/negotiate.ts';
 import type { Asked } from '../ops/asked.ts';
 import type { OpsServer } from '../ops/server.ts';
@@ -15,9 +15,7 @@ export function mountOps(app: App, { gate, report, ops }: RestDeps & { ops: OpsS
     const { visitor, headers, request_id, accept } = request;
     const html = preferred(accept, ['application/json', 'text/html']) === 'text/html';
     try {
-      // An address ends up in histories and logs of others: the key of everything does not belong there.
-      if (visitor.credential?.via === 'api_key')
-        throw new ApiError('invalid_key', "An operator's key must not stand in an address; send it as a header.");
+      if (visitor.credential?.via === 'api_key') throw operatorKeyInUrl();
       const caller = await admit(gate, visitor, 'free', true);
       if (caller.kind === 'key') throw new ApiError('admin_required', "This takes an operator's key.");
       if (request.refused) throw request.refused;

@@ -1,8 +1,8 @@
 // A call as REST understood it: what the gate is asked, and what only some calls need, made when it is asked for.
 import { ApiError } from '../errors.ts';
-import type { Call } from '../execute.ts';
-import { etag, matches } from '../formats/etag.ts';
-import type { Context, Format, Operation } from '../operation.ts';
+import type { Call, Gate } from '../execute.ts';
+import type { Context, Format, Operation, Validators } from '../operation.ts';
+import { isUnchanged } from './conditions.ts';
 import { type Http, type HttpRequest, paymentIn, readBody } from './request.ts';
 
 /**
@@ -25,26 +25,26 @@ export class RestCall implements Call {
   readonly payment: unknown;
   readonly misread: ApiError | undefined;
   readonly body: (() => Promise<unknown>) | undefined;
-  /** The versions that the client has (If-None-Match). */
-  readonly sent: string | undefined;
   /** Entity tag of the answer, once its version is known. */
   tag: string | undefined;
+  /** When the answer changed last (ISO 8601), once that is known. */
+  last_modified: string | undefined;
   readonly #http: Http;
   readonly #request: HttpRequest;
-  readonly #code: string;
+  readonly #gate: Gate;
 
-  /** `path` holds the path parameters, `code` is the fingerprint of what renders. */
+  /** `path` holds the path parameters. */
   constructor(
     c: Http,
     request: HttpRequest,
     operation: Operation,
     path: Record<string, string>,
     format: Format,
-    code: string,
+    gate: Gate,
   ) {
     this.#http = c;
     this.#request = request;
-    this.#code = code;
+    this.#gate = gate;
     this.credential = request.visitor.credential;
     this.address = request.visitor.address;
     this.headers = request.headers;
@@ -60,8 +60,8 @@ export class RestCall implements Call {
     this.payment = paymentIn(c.req.header('payment-signature'));
     this.misread = request.search === '' ? undefined : strayIn(request, path);
     this.body = operation.route.method === 'GET' ? undefined : () => readBody(c);
-    this.sent = c.req.header('if-none-match');
     this.tag = undefined;
+    this.last_modified = undefined;
   }
 
   get url(): URL {
@@ -77,19 +77,29 @@ export class RestCall implements Call {
     return this.#http.env?.outgoing?.destroyed ?? this.signal.aborted;
   }
 
-  unchanged(version: string, ctx: Context): boolean {
-    // A page of what is paid for is kept by nobody, so nobody can have it.
+  unchanged({ version, last_modified }: Validators, ctx: Context): boolean {
+    // A page of what is paid for is stored by nobody, so nobody can have it.
     if (ctx.format === 'html') return false;
-    this.tag = etag(version, this.#representation(ctx));
-    return matches(this.sent, this.tag);
+    this.tag = this.#gate.tags.ofVersion(version, this.#representation(ctx));
+    this.last_modified = last_modified;
+    return this.had();
   }
 
-  /** What a body depends on beside its version. */
+  /** Whether the client has the answer, by what is known of it. */
+  had(): boolean {
+    return isUnchanged(this.#http, this);
+  }
+
+  /**
+   * What a body depends on beside its version. Of a paid answer that is never the caller, so that its tag is compared for callers
+   * without a credential too (contract section 3).
+   */
   #representation(ctx: Context): string {
     const { search } = this.#request;
     const query = search === '' ? '' : new URLSearchParams(search);
     if (query !== '') query.sort();
-    return [this.#code, this.operation.name, ctx.format, ctx.visibility, ctx.admin, ctx.base_url, query].join('\n');
+    const caller = this.operation.access === 'free' ? `${ctx.visibility} ${ctx.admin}` : '';
+    return [this.#gate.code, this.operation.name, ctx.format, caller, ctx.base_url, query].join('\n');
   }
 }
 

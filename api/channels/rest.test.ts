@@ -1,6 +1,7 @@
 // REST over the real app: negotiation, conditional requests, HEAD, headers, cursors, methods and addresses.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN, BASE, type TestApp, testApp } from '../../tests/app.ts';
+import { newKey } from '../../tests/money/on-stores.ts';
 import { requiredQuery } from '../../tests/required.ts';
 import { verifies } from '../../tests/verifies.ts';
 import { OPERATIONS } from '../operations/index.ts';
@@ -140,7 +141,8 @@ describe('headers', () => {
   });
 
   test('a Link to the next page beside every cursor, in both forms, without the credential', async () => {
-    const { headers, body } = await app.json(`/v1/tools/entities?limit=2&total=true&api_key=${ADMIN}`);
+    const { key } = await newKey(app);
+    const { headers, body } = await app.json(`/v1/tools/entities?limit=2&total=true&api_key=${key}`);
     const url = `${BASE}/v1/tools/entities?limit=2&total=true&cursor=${body['next_cursor']}`;
     expect(headers.get('link')).toBe(`<${url}>; rel="next"`);
     const twin = await app.ask('/v1/tools/entities.md?limit=2', admin);
@@ -168,10 +170,25 @@ describe('headers', () => {
 describe('credentials', () => {
   verifies('credential.order', 'credential.query', 'credential.query-hidden');
   test('api_key works for GET, is not stored and not passed on', async () => {
-    const { status, headers, body } = await app.json(`/v1/tools/entities?sort=runtime&limit=1&api_key=${ADMIN}`);
+    const { key } = await newKey(app);
+    const { status, headers, body } = await app.json(`/v1/tools/entities?sort=runtime&limit=1&api_key=${key}`);
     expect(status).toBe(200);
     expect([headers.get('cache-control'), headers.get('referrer-policy')]).toEqual(['no-store', 'no-referrer']);
-    expect(JSON.stringify([...headers]) + JSON.stringify(body)).not.toContain(ADMIN);
+    expect(JSON.stringify([...headers]) + JSON.stringify(body)).not.toContain(key);
+  });
+
+  test("an operator's key in a URL is refused everywhere, and spends the bucket of the address", async () => {
+    verifies('credential.operator-url');
+    const paths = ['/v1/keys', '/v1/tools/entities', '/v1/tools/entities/record-1', '/v1/datasets', '/v1/keys/me'];
+    for (const path of [...paths, '/v1/nowhere', '/ops/stats.json', '/ops/metrics', '/v1/tools/export'])
+      for (const method of ['GET', 'HEAD']) {
+        const { status, headers, body } = await app.json(`${path}?api_key=${ADMIN}`, { method });
+        expect([status, headers.get('www-authenticate') !== null], `${method} ${path}`).toEqual([401, true]);
+        expect(JSON.stringify([...headers]) + JSON.stringify(body)).not.toContain(ADMIN);
+        if (method === 'GET') expect(body['message']).toContain("an operator's key is not accepted in a URL");
+        if (path.startsWith('/v1')) expect(headers.get('x-ratelimit-limit')).not.toBeNull();
+      }
+    expect((await app.ask('/v1/keys', admin)).status).toBe(200);
   });
 
   test('Authorization decides before X-API-Key, and that before api_key', async () => {
@@ -179,7 +196,8 @@ describe('credentials', () => {
     const ask = async (path: string, headers: Record<string, string>) => (await app.ask(path, { headers })).status;
     expect(await ask(url, { 'X-API-Key': ADMIN })).toBe(200);
     expect(await ask(url, { Authorization: 'Bearer wrong', 'X-API-Key': ADMIN })).toBe(401);
-    expect(await ask(`${url}?api_key=${ADMIN}`, { 'X-API-Key': 'wrong' })).toBe(401);
+    const { key } = await newKey(app);
+    expect(await ask(`${url}?api_key=${key}`, { 'X-API-Key': 'wrong' })).toBe(401);
     expect(await ask(`${url}?api_key=wrong`, { 'X-API-Key': ADMIN })).toBe(200);
   });
 
@@ -199,4 +217,31 @@ test('the tag of a query does not depend on the order of its parameters', async 
 test('every release that was lent came back, and nothing was our fault', () => {
   expect(app.lent()).toBe(0);
   expect(app.faults).toEqual([]);
+});
+
+describe('paths that no route has', () => {
+  test.each(['/v1', '/v1/', '/v1/foo', '/v1/datasets/', '/v1/foo/bar/baz', '//v1//x', '/v1/%00', '/nowhere/'])(
+    '%s: 404 that leads to the datasets',
+    async (path) => {
+      const { status, body } = await app.json(path);
+      expect([status, body['error']]).toEqual([404, 'not_found']);
+      expect(body['message']).toMatch(/^Not found: \//);
+      expect(body['alternative_action']).toContain(`${BASE}/v1/datasets`);
+      expect(body['documentation_url']).toBe(`${BASE}/llms.txt`);
+    },
+  );
+
+  test('one below a dataset leads to its guide, one with a slash at the end to the path without it', async () => {
+    for (const path of ['/v1/tools', '/v1/tools/', '/v1/tools/nowhere', '/v1/tools/schema/']) {
+      const { status, body } = await app.json(path);
+      expect([status, body['documentation_url']], path).toEqual([404, `${BASE}/v1/tools/llms.txt`]);
+      expect(body['alternative_action'], path).toContain(`GET ${BASE}/v1/tools/llms.txt`);
+      const plain = path.replace(/\/$/, '');
+      if (plain !== path) expect(body['alternative_action']).toContain(`${BASE}${plain}.`);
+      else expect(body['alternative_action']).not.toContain('slash');
+    }
+    expect((await app.ask('/v1/tools/llms.txt')).status).toBe(200);
+    const long = await app.json(`/v1/${'x'.repeat(5_000)}`);
+    expect(String(long.body['message']).length).toBeLessThan(300);
+  });
 });

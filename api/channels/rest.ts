@@ -1,9 +1,8 @@
 // REST: every operation of the table at its path, with its Markdown twin, HEAD, conditional requests and 405.
 import type { Hono } from 'hono';
 import { fileHeaders } from '../discovery/hosting.ts';
-import { ApiError, type ErrorCode, toApiError } from '../errors.ts';
+import { ApiError, toApiError } from '../errors.ts';
 import { admit, type Call, execute, type Gate } from '../execute.ts';
-import { etagOf, matches } from '../formats/etag.ts';
 import { type Choice, MEDIA_TYPES, negotiate } from '../formats/negotiate.ts';
 import { nextUrl, render } from '../formats/render.ts';
 import { isTabular } from '../formats/rows.ts';
@@ -11,15 +10,20 @@ import type { Context, Format, Operation, Result } from '../operation.ts';
 import { encoded, varied } from './coding.ts';
 import { answeredBy } from './direct.ts';
 import { type Answer, KEPT } from './kept.ts';
+import { notFound } from './not-found.ts';
+import { openRendered } from './rendered.ts';
 import { type Http, type HttpRequest, type NodeBindings, readRequest, routedPath } from './request.ts';
 import { errorReply, type Headers, isPieces, type Reply, responseOf } from './respond.ts';
 import { RestCall } from './rest-call.ts';
+import { openStream } from './streams.ts';
 
 export type App = Hono<{ Bindings: NodeBindings }>;
 
 /** What the channel needs beside the gate. */
 export interface RestDeps {
   gate: Gate;
+  /** DIST_DIR, whose files are sent where they hold the same answer; absent: answers are always generated. */
+  root?: string;
   /** Told of every error that is our own fault. */
   report(error: unknown, request_id: string): void;
 }
@@ -36,27 +40,30 @@ export function mountRest(app: App, deps: RestDeps): void {
       );
     const methods = operations.map(({ route }) => (route.method === 'GET' ? 'GET, HEAD' : route.method));
     const allow = [...methods, 'OPTIONS'].join(', ');
-    app.all(path, (c) => refuse(deps, c, 'method_not_allowed', `This address answers ${allow}.`, { Allow: allow }));
+    const error = () =>
+      new ApiError('method_not_allowed', `This address answers ${allow}.`, { headers: { Allow: allow } });
+    app.all(path, (c) => refuse(deps, c, () => ({ error: error(), dataset: undefined })));
   }
-  app.all('/v1/*', (c) => refuse(deps, c, 'not_found', 'There is nothing at this address.'));
+  app.all('/v1/*', (c) => refuse(deps, c, (request) => notFound(deps.gate, request.path)));
 }
 
-/** An address or method that leads nowhere: identified and limited like any other call, then refused. */
+/** A path or method that leads nowhere: identified and limited like any other call, then refused. */
 async function refuse(
   { gate, report }: RestDeps,
   c: Http,
-  code: ErrorCode,
-  message: string,
-  headers: Headers = {},
+  make: (request: HttpRequest) => Refusal | Promise<Refusal>,
 ): Promise<Response> {
   const request = readRequest(gate, c);
   try {
     await admit(gate, request.visitor, 'free');
-    throw new ApiError(code, message, { headers });
+    const { error, dataset } = await make(request);
+    return responseOf(refused(gate, request, error, dataset));
   } catch (error) {
     return responseOf(failed(gate, request, error, report));
   }
 }
+
+type Refusal = { error: ApiError; dataset: string | undefined };
 
 /** Answers one operation at an address (`reply`), for handlers of Hono. */
 export async function answer(
@@ -70,7 +77,7 @@ export async function answer(
 
 /** Answers one operation at an address, from the request to what is sent. `path` holds its path parameters. */
 async function reply(
-  { gate, report }: RestDeps,
+  { gate, report, root }: RestDeps,
   c: Http,
   operation: Operation,
   path: Record<string, string> = c.req.param(),
@@ -81,28 +88,33 @@ async function reply(
     suffix: request.suffix,
     parameter: operation.own_format ? undefined : single(request.query['format']),
   });
-  const call = new RestCall(c, request, operation, path, choice.format, gate.code);
+  const call = new RestCall(c, request, operation, path, choice.format, gate);
   try {
     if (request.refused) {
       await admit(gate, call, 'free');
       throw request.refused;
     }
     const outcome = await execute<Answer>(gate, call, present, KEPT);
-    const headers = cacheHeaders(operation, outcome.caller.kind === 'anonymous', choice);
+    const priced = outcome.kind === 'not_run' || (outcome.kind === 'answer' && outcome.priced);
+    const free = operation.access === 'free' && !priced;
+    const headers = cacheHeaders(operation, free && outcome.caller.kind === 'anonymous', choice);
     Object.assign(headers, request.headers, choice.format === 'html' ? fileHeaders(gate.base_url) : {});
-    if (outcome.kind === 'unchanged') {
+    if (outcome.kind !== 'answer') {
       outcome.done();
-      headers['ETag'] = call.tag ?? '';
-      return { status: 304, headers, body: null };
+      addValidators(headers, call);
+      if (outcome.kind === 'unchanged') return { status: 304, headers, body: null };
+      headers['Content-Type'] = MEDIA_TYPES[choice.format];
+      return { status: 200, headers, body: null };
     }
     const { result, rendered } = outcome.answer;
     const { body } = rendered;
     const whole = typeof body === 'string' || body instanceof Uint8Array;
     const complete = whole || isPieces(body);
-    if (whole && operation.access === 'free' && operation.route.method === 'GET') call.tag ??= etagOf(body);
-    if (call.tag !== undefined) headers['ETag'] = call.tag;
+    if (whole && free && operation.route.method === 'GET') call.tag ??= gate.tags.ofBody(body);
+    call.last_modified ??= result.last_modified;
+    addValidators(headers, call);
     describe(headers, result, rendered, call);
-    if (call.tag !== undefined && matches(call.sent, call.tag)) {
+    if (free && operation.route.method === 'GET' && call.had()) {
       outcome.done();
       return { status: 304, headers, body: null };
     }
@@ -110,9 +122,21 @@ async function reply(
       outcome.done();
       return encoded({ status: result.status ?? 200, headers, body }, c.req.header('accept-encoding'));
     }
-    const fault = (error: unknown) => call.signal.aborted || report(error, request.request_id);
-    const sent = call.head ? closed(body, outcome.done) : streamed(body, outcome.done, fault);
-    return encoded({ status: 200, headers, body: sent }, c.req.header('accept-encoding'));
+    if (call.head) return { status: 200, headers, body: closed(body, outcome.done) };
+    const accepts = c.req.header('accept-encoding');
+    try {
+      const file = root && result.file ? await openRendered(root, result.file, gate, accepts) : null;
+      if (file !== null) {
+        outcome.done();
+        return { status: 200, headers: { ...headers, ...file.headers }, body: file.body };
+      }
+      const release = openStream(outcome.done);
+      const fault = (error: unknown) => call.signal.aborted || report(error, request.request_id);
+      return encoded({ status: 200, headers, body: streamed(body, release, fault) }, accepts);
+    } catch (error) {
+      outcome.done();
+      throw error;
+    }
   } catch (error) {
     return failed(gate, request, error, report, call);
   }
@@ -137,7 +161,7 @@ function formsOf(operation: Operation): readonly Format[] {
 function present(result: Result<unknown>, ctx: Context, operation: Operation): Answer | Promise<Answer> {
   const { parts } = result;
   // Of a free answer the bytes are needed, for its tag.
-  if (ctx.format === 'json' && parts && parts.length > 1 && operation.access !== 'free')
+  if (ctx.format === 'json' && parts && parts.length > 1 && (operation.access !== 'free' || ctx.priced))
     return { result, rendered: { content_type: MEDIA_TYPES.json, body: parts } };
   const rendered = render(operation, result, ctx);
   return rendered instanceof Promise ? rendered.then((made) => ({ result, rendered: made })) : { result, rendered };
@@ -146,10 +170,9 @@ function present(result: Result<unknown>, ctx: Context, operation: Operation): A
 const single = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
 
 /** Cache rules of contract section 2: answers about records are private, free ones may be kept and asked again about. */
-function cacheHeaders(operation: Operation, anonymous: boolean, { format, varies }: Choice): Headers {
+function cacheHeaders(operation: Operation, open: boolean, { format, varies }: Choice): Headers {
   // A page of what was paid for would stay in the browser's history for whoever sits there next (specification section 8).
   if (format === 'html' && operation.access !== 'free') return { 'Cache-Control': 'private, no-store', Vary: 'Accept' };
-  const open = operation.access === 'free' && anonymous;
   if (operation.group === 'account' || operation.group === 'owners')
     return { 'Cache-Control': 'no-store', ...(varies ? { Vary: 'Accept' } : {}) };
   const vary = varies ? 'Accept' : undefined;
@@ -157,9 +180,13 @@ function cacheHeaders(operation: Operation, anonymous: boolean, { format, varies
   return { 'Cache-Control': `${open ? 'public' : 'private'}, no-cache`, ...(told === undefined ? {} : { Vary: told }) };
 }
 
+function addValidators(headers: Headers, { tag, last_modified }: RestCall): void {
+  if (tag !== undefined) headers['ETag'] = tag;
+  if (last_modified !== undefined) headers['Last-Modified'] = httpDate(last_modified);
+}
+
 function describe(headers: Headers, result: Result<unknown>, rendered: Answer['rendered'], call: Call): void {
   headers['Content-Type'] = rendered.content_type;
-  if (result.last_modified !== undefined) headers['Last-Modified'] = httpDate(result.last_modified);
   if (typeof result.next_cursor !== 'string') return;
   headers['Link'] = `<${nextUrl(call.url, result.next_cursor)}>; rel="next"`;
   if (isTabular(call.format)) headers['X-Next-Cursor'] = result.next_cursor;
@@ -220,12 +247,14 @@ function failed(gate: Gate, request: HttpRequest, error: unknown, report: RestDe
   if (told.code === 'internal' && !call?.signal.aborted) report(error, request.request_id);
   // Only a dataset that was found has a guide to point to.
   const known = call?.headers['X-Dataset-Version'] === undefined ? undefined : (call.dataset ?? undefined);
-  return errorReply(told, {
-    base_url: gate.base_url,
-    request_id: request.request_id,
-    dataset: known,
-    accept: request.accept,
-    headers: request.headers,
-    resource: '/v1',
-  });
+  return refused(gate, request, told, known);
+}
+
+function refused(
+  { base_url }: Gate,
+  { request_id, accept, headers }: HttpRequest,
+  error: ApiError,
+  dataset: string | undefined,
+): Reply {
+  return errorReply(error, { base_url, request_id, dataset, accept, headers, resource: '/v1' });
 }

@@ -20,7 +20,7 @@ function authText({ base_url, x402 }: View): string {
     '## 3. Use',
     [
       '- `Authorization: Bearer <API_KEY>`, or `X-API-Key: <API_KEY>`. In an address (`?api_key=`) only to try things in a browser.',
-      `- \`GET ${base_url}/v1/keys/me\`: balance, plan, ledger. \`POST ${base_url}/v1/keys/topup\` with \`{"amount_eur": 10}\` answers a checkout for a person to pay.`,
+      `- \`GET ${base_url}/v1/keys/me\`: balance, plan, ledger. \`POST ${base_url}/v1/keys/topup\` with \`{"amount_eur": 10}\` answers a checkout for a person to pay, or 503 \`unavailable\` where this service has none.`,
       '- `X-Charge-EUR` and `X-Balance-EUR` on every charged answer; `X-Max-Price-EUR` in a request caps its price; `Idempotency-Key` charges a repeated request once.',
     ].join('\n'),
     '## 4. Let a client spend from your key (OAuth 2.1)',

@@ -6,6 +6,8 @@ import type { Context } from '../operation.ts';
 export type View = Pick<Context, 'releases' | 'operations' | 'base_url' | 'eur_usd' | 'now'> & {
   /** Whether calls can be paid with x402, so that no document promises what the 402 does not. */
   x402?: boolean;
+  /** Cursors in examples; absent in a build, which shows a text in their place. */
+  cursors?: NonNullable<Context['cursors']>;
   /** What the 402 of a call asks; absent in a build, which asks nobody. */
   quote?: Gate['payments']['quote'];
 };

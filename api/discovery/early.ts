@@ -12,7 +12,7 @@ export function momentOf(releases: readonly Release[]): Date {
 
 /** What the gate would have found out about a caller who asks this path for a dataset, or for the register as a whole. */
 export function earlyContext(
-  view: Pick<View, 'releases' | 'operations' | 'base_url' | 'eur_usd'>,
+  view: Pick<View, 'releases' | 'operations' | 'base_url' | 'eur_usd' | 'cursors'>,
   { release, path, format }: { release: Release | undefined; path: string; format: Context['format'] },
 ): Context {
   const releases = release ? [release] : view.releases;
@@ -29,6 +29,7 @@ export function earlyContext(
     operations: view.operations,
     url: new URL(view.base_url + path),
     signal: new AbortController().signal,
+    ...(view.cursors ? { cursors: view.cursors } : {}),
     format,
   };
 }

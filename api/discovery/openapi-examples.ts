@@ -8,7 +8,7 @@ import { openPath } from './openapi-names.ts';
 
 type Release = NonNullable<Context['release']>;
 
-/** A question and its answer, by dataset and operation. */
+/** A question and its answer with short lists, by dataset and operation. */
 export interface Answered {
   /** `GET /v1/tools/facets?by=maker&limit=3` */
   question: string;
@@ -33,6 +33,16 @@ async function ask(view: View, release: Release | undefined, operation: Operatio
   const ctx: Context = { ...early, visibility: 'full' };
   const given = { ...(release ? { ds: release.pack.id } : {}), ...input };
   return (await operation.run(operation.parse(given, ctx), ctx)).body;
+}
+
+/** Items of a list in an example: enough to see their shape. */
+const SHOWN_ITEMS = 5;
+
+/** An answer whose long lists end after the first items: map cells and histograms would be most of the document. */
+export function shortened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, SHOWN_ITEMS).map(shortened);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shortened(each)]));
 }
 
 type Raw = Parameters<Operation['parse']>[0];
@@ -61,7 +71,7 @@ export async function examplesOf(view: View, release: Release | undefined): Prom
     if (input === null) continue;
     found.set(operation.name, {
       question: `${operation.route.method} ${decodeURIComponent(exampleUrl(operation, pack, input))}`,
-      answer: await ask(view, release, operation, input),
+      answer: shortened(await ask(view, release, operation, input)),
     });
   }
   return found;

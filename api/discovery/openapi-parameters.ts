@@ -67,7 +67,7 @@ const listed = (items: unknown, bounds: Json = {}): Json => ({
 
 /** What a caller writes into the address and the headers of an operation. */
 export function parametersOf(operation: Operation, pack: Pack | null): Json[] {
-  const { route, access, formats, own_format } = operation;
+  const { route, price, formats, own_format } = operation;
   const { properties = {}, required = [], additionalProperties } = inputSchema(operation, pack) as Input;
   const inPath = (name: string) => route.path.includes(`:${name}`);
   const dataset = route.path.includes(':ds') && pack === null ? [ref('parameters', 'Dataset')] : [];
@@ -79,7 +79,7 @@ export function parametersOf(operation: Operation, pack: Pack | null): Json[] {
     pack !== null && additionalProperties !== undefined
       ? filterSchemas(pack).map(({ name }) => ref('parameters', filterName(pack, name)))
       : [];
-  const paid = access === 'paid' ? [ref('parameters', 'IdempotencyKey'), ref('parameters', 'MaxPrice')] : [];
+  const paid = price ? [ref('parameters', 'IdempotencyKey'), ref('parameters', 'MaxPrice')] : [];
   const known = tagged(operation) ? [ref('parameters', 'IfNoneMatch')] : [];
   return [...dataset, ...own, ...format, ...filters, ...paid, ...known];
 }

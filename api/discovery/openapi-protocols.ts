@@ -17,7 +17,7 @@ interface Address {
 }
 
 const OBJECT = { type: 'object' };
-const ANYBODY = [{}];
+const ANYBODY: Json[] = [];
 const PAYING = [{}, { bearer: [] }, { apiKey: [] }, { oauth: ['read'] }];
 
 const rpc = (required: readonly string[]): Json => ({

@@ -125,8 +125,8 @@ export const RESPONSE_HEADERS: Record<string, Json> = {
 };
 
 /** Whether answers have a tag, and may be 304. */
-export function tagged({ route, access, version }: Operation): boolean {
-  return route.method === 'GET' && (access === 'free' || version !== undefined);
+export function tagged({ route, access, validators }: Operation): boolean {
+  return route.method === 'GET' && (access === 'free' || validators !== undefined);
 }
 
 /** Headers of a success. */

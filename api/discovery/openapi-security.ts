@@ -50,6 +50,8 @@ export function securityOf({ access, group, tokens, previews, price }: Operation
   const byToken = group !== 'account' || tokens ? [{ oauth: ['read'] }] : [];
   const known = [{ apiKey: [] }, { bearer: [] }, ...byToken];
   if (access === 'key') return known;
+  // An empty list is the form that clients read as open; alternatives are for what is only partly so.
+  if (access === 'free' && price === undefined) return [];
   const open = access === 'free' || previews ? [{}] : [];
   const paying = price !== undefined && x402 ? [{ x402: [] }] : [];
   return [...open, ...known, ...paying];
@@ -57,13 +59,15 @@ export function securityOf({ access, group, tokens, previews, price }: Operation
 
 /**
  * What indexers of paid interfaces read: the price in USD of one call, exact for one dataset, between the least and the most of
- * all where it is not said; of a batch it is the price of one record. Without x402 there is no protocol to pay by.
+ * all where it is not said; of a batch it is the price of one record, and a price that only some calls have begins at 0.
+ * Without x402 there is no protocol to pay by.
  */
 export function paymentInfo({ price }: Operation, { releases, eur_usd, x402 }: View, dataset: string | null): Json {
   if (!price) return {};
-  const { of, free } = price;
+  const { of, free, condition } = price;
   const packs = releases.map(({ pack }) => pack).filter((pack) => !free?.(pack) && (dataset ?? pack.id) === pack.id);
   const prices = packs.map((pack) => usd(pack.prices[of], eur_usd)).sort((a, b) => a - b);
+  if (condition) prices.unshift(0);
   const [least] = prices;
   const most = prices.at(-1);
   if (least === undefined || most === undefined) return {};

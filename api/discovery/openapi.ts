@@ -96,13 +96,13 @@ function success(operation: Operation, place: Place, sold: boolean): Json {
 function described(operation: Operation, place: Place): Json {
   const { view, pack } = place;
   const { access, price, group, title, description, statuses = [200] } = operation;
-  const sold = access === 'paid' && !(pack !== null && price?.free?.(pack));
+  const sold = (access === 'paid' && !(pack !== null && price?.free?.(pack))) || price?.condition !== undefined;
   const body = bodyOf(operation);
   return {
     operationId: operationId(operation, pack),
     tags: [pack === null ? group : pack.id],
     summary: title,
-    description,
+    description: price?.condition ? `${description} Price: ${price.condition.label}.` : description,
     parameters: parametersOf(operation, pack),
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
@@ -145,7 +145,7 @@ function documentItem({ path, title, content_type }: Document): Json {
       summary: title,
       ...(parameters.length > 0 ? { parameters } : {}),
       responses: { 200: { description: title, content: { [type]: { schema } } }, 304: { description: 'Still good' } },
-      security: [{}],
+      security: [],
     },
   };
 }

@@ -1,5 +1,6 @@
 // /sitemap.xml: the pages for people and every record's page, in parts of 50,000 as the protocol allows (sitemaps.org).
 import { readdirSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { datasetUrl, recordUrl } from '../../packs/links.ts';
 import type { Context } from '../operation.ts';
 import { type Document, remembered, type View } from './document.ts';
@@ -9,8 +10,8 @@ type Release = NonNullable<Context['release']>;
 
 /** Addresses of one file, at most. */
 const PART = 50_000;
-/** Records read at once. */
-const CHUNK = 1_000;
+/** Records read between two turns of the event loop. */
+const CHUNK = 200;
 
 const XML = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
@@ -38,6 +39,8 @@ async function* slugs({ engine }: Release): AsyncGenerator<{ slug: string; updat
     const sort = { key: 'quality', descending: true } as const;
     const page = await engine.search({ where: [], sort, after, limit: CHUNK, total: false });
     for (const { body } of await engine.bodies(page.ordinals)) yield headOf(body);
+    // The awaits above may all be microtasks, which let no other request run.
+    await setImmediate();
     after = page.next;
   } while (after !== null);
 }
@@ -68,8 +71,10 @@ const GUIDES = readdirSync(new URL('../../docs/', import.meta.url))
 /** Paths of the pages that are about no single record, those of the datasets (`filesOf`) apart. */
 function pagesOf({ releases }: View): string[] {
   const guides = ['', 'reference/', 'contents/', ...GUIDES.map((name) => `${name}/`)].map((path) => `/guides/${path}`);
-  const tools = releases.flatMap(({ pack }) => ['explore', 'sql', 'changes'].map((page) => `/${page}/${pack.id}/`));
-  return ['/', '/docs', '/llms.txt', '/status/', '/changes/', ...tools, ...guides];
+  const tools = releases.flatMap(({ pack }) =>
+    ['explore', 'sql', 'changes', 'files'].map((page) => `/${page}/${pack.id}/`),
+  );
+  return ['/', '/docs', '/llms.txt', '/status/', '/changes/', '/files/', ...tools, ...guides];
 }
 
 const released = ({ releases }: View) => releases.map(({ manifest }) => manifest.created_at).sort();

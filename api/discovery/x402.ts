@@ -14,7 +14,8 @@ import { openPath } from './openapi-names.ts';
 type Release = NonNullable<Context['release']>;
 type Quote = Gate['payments']['quote'];
 
-const NOT_OFFERED = 'Pay-per-call with x402 is not offered by this service.';
+const NOT_OFFERED =
+  'Pay-per-call with x402 is not offered by this service. The prices are those of calls with an API key.';
 
 /** Operations that a caller without a credential is never shown for free: each answers 402 when it is asked unpaid. */
 const soldBy = (operations: readonly Operation[], { pack }: Release) =>
@@ -75,7 +76,7 @@ function rules(base_url: string) {
     charged: 'When the answer is ready and before it is sent. Errors, HEAD and 304 cost nothing.',
     bound: 'A payment belongs to one method, address and body; it is run for once and delivered once.',
     repeat:
-      'Send an Idempotency-Key (16 to 128 random characters) or a payment-identifier, and a lost answer comes again for 24 hours.',
+      'Send an Idempotency-Key (32 to 128 random characters) or a payment-identifier, and a lost answer comes again for 24 hours.',
     unclear: 'On 503 and 409 payment_in_progress repeat the same request after Retry-After; do not sign a new payment.',
     free: `20 records a day of search previews; ${base_url}/v1/datasets and everything it links to that has no price`,
     documentation: `${base_url}/llms.txt`,
@@ -97,7 +98,7 @@ async function terms(view: View): Promise<object> {
     resources: items.map((item) => (item as { resource: { url: string } }).resource.url),
     items,
     prices: Object.fromEntries(prices),
-    terms: rules(base_url),
+    terms: offered ? rules(base_url) : { documentation: `${base_url}/llms.txt`, keys: `${base_url}/auth.md` },
   };
 }
 

@@ -81,6 +81,7 @@ function provenanceColumn({ pack, attributes }: Rows): Column[] {
     new Field('confidence', new Float64(), false),
     new Field('evidence', new Utf8(), false),
     new Field('source_kind', new Utf8(), false),
+    new Field('status', new Utf8(), true),
   ]);
   const members = attributes.map(({ name }) => new Field(name, told, true));
   const value = ({ provenance }: PublicRecord) =>
@@ -88,9 +89,9 @@ function provenanceColumn({ pack, attributes }: Rows): Column[] {
       attributes.map(({ name }) => {
         const source = provenance[name];
         if (source === undefined) return [name, null];
-        const { source_url, observed_at, confidence, evidence } = source;
+        const { source_url, observed_at, confidence, evidence, status = null } = source;
         const at = new Date(observed_at);
-        return [name, { source_url, observed_at: at, confidence, evidence, source_kind: source.source.kind }];
+        return [name, { source_url, observed_at: at, confidence, evidence, source_kind: source.source.kind, status }];
       }),
     );
   return [{ field: new Field(recordColumn(pack, 'provenance'), new Struct(members), false), value }];

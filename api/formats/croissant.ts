@@ -4,26 +4,57 @@ import type { Manifest } from '../../data/layout.ts';
 import { datasetAttribution, datasetUrl } from '../../packs/links.ts';
 import type { Pack } from '../../packs/model.ts';
 
-/** Terms by their IRIs, so that a JSON-LD reader understands the short names (Croissant 1.0, appendix 1). */
+/** Terms of Croissant's own vocabulary, each under its name. */
+const TERMS = [
+  'citeAs',
+  'column',
+  'extract',
+  'field',
+  'fileObject',
+  'fileProperty',
+  'fileSet',
+  'format',
+  'includes',
+  'isLiveDataset',
+  'jsonPath',
+  'key',
+  'md5',
+  'parentField',
+  'path',
+  'recordSet',
+  'references',
+  'regex',
+  'repeated',
+  'replace',
+  'separator',
+  'source',
+  'subField',
+  'transform',
+] as const;
+
+/** The whole context of Croissant 1.0, appendix 1: loaders compare it and warn about one that is shorter. */
 const CONTEXT = {
   '@language': 'en',
   '@vocab': 'https://schema.org/',
-  sc: 'https://schema.org/',
   cr: 'http://mlcommons.org/croissant/',
+  rai: 'http://mlcommons.org/croissant/RAI/',
   dct: 'http://purl.org/dc/terms/',
-  citeAs: 'cr:citeAs',
-  column: 'cr:column',
+  sc: 'https://schema.org/',
   conformsTo: 'dct:conformsTo',
+  data: { '@id': 'cr:data', '@type': '@json' },
   dataType: { '@id': 'cr:dataType', '@type': '@vocab' },
-  extract: 'cr:extract',
-  field: 'cr:field',
-  fileObject: 'cr:fileObject',
-  isLiveDataset: 'cr:isLiveDataset',
-  key: 'cr:key',
-  recordSet: 'cr:recordSet',
-  repeated: 'cr:repeated',
-  source: 'cr:source',
+  examples: { '@id': 'cr:examples', '@type': '@json' },
+  ...Object.fromEntries(TERMS.map((term) => [term, `cr:${term}`])),
 };
+
+/**
+ * The version of a release as three numbers, which loaders expect: the pack's revision, the day of the release and its time of day
+ * (UTC), `3.20261120.120000`. Later releases of a pack have higher versions. The release id is the identifier.
+ */
+function versionOf({ revision }: Pick<Pack, 'revision'>, created_at: string): string {
+  const [day = '', time = ''] = new Date(created_at).toISOString().split('T');
+  return [revision, day.replaceAll('-', ''), Number(time.slice(0, 8).replaceAll(':', ''))].join('.');
+}
 
 const TYPES: Record<string, string> = {
   BOOLEAN: 'sc:Boolean',
@@ -64,7 +95,8 @@ export function croissant(
     publisher: { '@type': 'sc:Organization', name: 'Dataset Register', url: `${base}/` },
     datePublished: created_at,
     dateModified: created_at,
-    version: release,
+    version: versionOf(pack, created_at),
+    identifier: release,
     keywords: pack.keywords,
     citeAs: datasetAttribution(pack, base),
     isLiveDataset: true,

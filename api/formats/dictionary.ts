@@ -6,10 +6,10 @@ import { datasetAttribution, licenseText } from '../../packs/links.ts';
 import type { Pack } from '../../packs/model.ts';
 import { bareUrl, blocks, escapeText, table } from './markdown.ts';
 
-/** Both files that it speaks of, for readers and programs. */
-const FILES = {
+/** The files whose columns it describes, by name. */
+export const DATA_FILES = {
   'public.parquet': 'public values of every record, with provenance; open',
-  'public.duckdb': 'public values of every record without provenance, table `records`; open',
+  'public.duckdb': 'public values of every record without provenance, in the table records; open',
   'records.parquet': 'all values; GET /v1/{ds}/export?format=parquet answers a link, with a plan',
 };
 
@@ -27,7 +27,7 @@ export function dictionaryJson(pack: Pack, { release, created_at, records }: Man
     records,
     license,
     attribution,
-    files: FILES,
+    files: DATA_FILES,
     columns,
   };
   return `${JSON.stringify(told, null, 1)}\n`;

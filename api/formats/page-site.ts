@@ -30,6 +30,8 @@ export interface SiteOperation {
   access: string;
   /** Which price of a dataset it takes; null: none. */
   price: string | null;
+  /** The price in words, where only some calls have it. */
+  condition: string | null;
   formats: readonly string[];
   /** Whether it is an MCP tool and an A2A skill, too. */
   tool: boolean;

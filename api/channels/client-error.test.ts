@@ -1,0 +1,89 @@
+// What Node's parser refuses, over real sockets.
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { answerClientErrors } from './client-error.ts';
+
+const LONGEST = 4_096;
+let server: Server;
+let answered = 0;
+
+beforeAll(async () => {
+  server = createServer({ maxHeaderSize: LONGEST }, async (request, response) => {
+    answered += 1;
+    if (request.url === '/slow') {
+      response.write('begun ');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    response.end('fine');
+  });
+  answerClientErrors(server, { base_url: 'https://register.example', longest: LONGEST });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterAll(() => server.close());
+
+/** Everything that comes back on a connection, until the server closes it. */
+async function sent(...pieces: (string | Buffer)[]): Promise<string> {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (data) => {
+    text += data;
+  });
+  socket.on('error', () => {});
+  for (const piece of pieces) socket.write(piece);
+  await once(socket, 'close');
+  return text;
+}
+
+function parsed(text: string) {
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  const [status = '', ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(lines.map((line) => line.toLowerCase().split(': ') as [string, string]));
+  return { status, headers, body: JSON.parse(body) as Record<string, unknown> };
+}
+
+test('UTF-8 in a URL is told to be percent-encoded', async () => {
+  const { status, headers, body } = parsed(await sent('GET /v1/places/entities?q=zürich HTTP/1.1\r\nHost: x\r\n\r\n'));
+  expect(status).toBe('HTTP/1.1 400 Bad Request');
+  expect(headers).toMatchObject({
+    connection: 'close',
+    'content-type': 'application/json',
+    'access-control-allow-origin': '*',
+    'cache-control': 'no-store',
+  });
+  expect(body).toMatchObject({
+    error: 'invalid_parameter',
+    is_retriable: false,
+    documentation_url: 'https://register.example/llms.txt',
+    request_id: headers['x-request-id'],
+  });
+  expect(body['message']).toContain('Percent-encode');
+  expect(Number(headers['content-length'])).toBe(Buffer.byteLength(JSON.stringify(body)));
+});
+
+test('headers without an end are 431', async () => {
+  const { status, body } = parsed(await sent(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`));
+  expect([status, body['error']]).toEqual(['HTTP/1.1 431 Request Header Fields Too Large', 'payload_too_large']);
+  expect(body['message']).toContain(String(LONGEST));
+});
+
+test.each([
+  ['garbage', 'nonsense\r\n\r\n'],
+  ['TLS', Buffer.from('16030100a5010000a10303', 'hex')],
+  ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
+  ['bytes of no encoding in a header name', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\xff\xfe: 1\r\n\r\n', 'latin1')],
+])('%s: 400 with a body', async (_, request) => {
+  const { status, body } = parsed(await sent(request));
+  expect([status, body['error']]).toEqual(['HTTP/1.1 400 Bad Request', 'invalid_parameter']);
+  expect(body['message']).toContain('not a valid HTTP/1.1 request');
+});
+
+test('an answer that is being sent is cut, and never mixed with the refusal', async () => {
+  const text = await sent('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n', 'nonsense\r\n\r\n');
+  expect(text).not.toContain('invalid_parameter');
+  const good = await sent('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  expect(good).toContain('fine');
+  expect(answered).toBeGreaterThanOrEqual(1);
+});

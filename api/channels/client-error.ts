@@ -1,0 +1,63 @@
+// Requests that Node's parser refuses: answered with the error body of every other refusal, and the connection closed.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { ApiError, errorBody } from '../errors.ts';
+import { commonHeaders, requestId } from './respond.ts';
+
+/** Time for a client to read the answer before its connection is cut, in milliseconds. */
+const LINGER = 500;
+
+interface ParserError extends Error {
+  code?: string;
+  rawPacket?: Uint8Array;
+}
+
+const NOT_ASCII =
+  'The URL contains characters outside ASCII. Percent-encode them as UTF-8: `?q=z%C3%BCrich` instead of `?q=zürich`.';
+
+/** Status and error of what the parser refused. */
+function refusalOf({ code, rawPacket }: ParserError, longest: number): { status: string; error: ApiError } {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    const message = `URL and headers have more than ${longest} bytes. Send fewer or shorter ones.`;
+    return { status: '431 Request Header Fields Too Large', error: new ApiError('payload_too_large', message) };
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    const message = 'The request was not complete in time. Send it again on a new connection.';
+    return { status: '408 Request Timeout', error: new ApiError('invalid_parameter', message) };
+  }
+  const packet = Buffer.from(rawPacket ?? []);
+  const end = packet.indexOf('\r\n');
+  const line = packet.subarray(0, end < 0 ? packet.length : end);
+  const foreign = /^[A-Z]+ /.test(line.toString('latin1')) && line.some((byte) => byte > 0x7f);
+  const message = foreign ? NOT_ASCII : 'This is not a valid HTTP/1.1 request (RFC 9112).';
+  return { status: '400 Bad Request', error: new ApiError('invalid_parameter', message) };
+}
+
+/** Answers what the parser refuses. `longest` is the server's `maxHeaderSize`. */
+export function answerClientErrors(server: Server, { base_url, longest }: { base_url: string; longest: number }): void {
+  const answering = new WeakMap<Duplex, ServerResponse>();
+  server.prependListener('request', ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
+    answering.set(socket, outgoing);
+    outgoing.once('close', () => answering.delete(socket));
+  });
+  server.on('clientError', (parserError: ParserError, socket: Duplex) => {
+    // An earlier request of the connection is being answered: what is written now would become part of that answer.
+    if (!socket.writable || parserError.code === 'ECONNRESET' || answering.get(socket)?.headersSent) {
+      socket.destroy();
+      return;
+    }
+    const request_id = requestId(undefined);
+    const { status, error } = refusalOf(parserError, longest);
+    const body = JSON.stringify(errorBody(error, { base_url, request_id }));
+    const headers = {
+      ...commonHeaders(request_id),
+      'Content-Type': 'application/json',
+      'Content-Length': String(Buffer.byteLength(body)),
+      'Cache-Control': 'no-store',
+      Connection: 'close',
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    socket.end(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+    setTimeout(() => socket.destroy(), LINGER).unref();
+  });
+}

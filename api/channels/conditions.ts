@@ -1,0 +1,64 @@
+// Conditional requests (RFC 9110 section 13): whether the client has the answer already, or wants it for a version only.
+import type { Http } from './request.ts';
+
+/** Tags of one header that are compared; the rest is ignored. */
+const MOST_TAGS = 10;
+
+/** What a condition is compared with. Without a tag or a time, conditions on it do not apply. */
+interface Selected {
+  tag?: string | undefined;
+  /** ISO 8601 or a date; seconds count. */
+  last_modified?: string | Date | undefined;
+}
+
+/** Whether the answer is 304: `If-None-Match` names its tag, or without that header nothing changed since `If-Modified-Since`. */
+export function isUnchanged(c: Pick<Http, 'req'>, { tag, last_modified }: Selected): boolean {
+  const named = c.req.header('if-none-match');
+  if (named !== undefined) return tag !== undefined && matches(named, tag);
+  const since = httpTime(c.req.header('if-modified-since'));
+  return since !== null && last_modified !== undefined && seconds(last_modified) <= since;
+}
+
+/** Whether the answer is 412: `If-Match` names another version, or without that header it changed since `If-Unmodified-Since`. */
+export function isRefused(c: Pick<Http, 'req'>, { tag, last_modified }: Selected): boolean {
+  const named = c.req.header('if-match');
+  if (named !== undefined) return tag === undefined || !matches(named, tag, 'strong');
+  const since = httpTime(c.req.header('if-unmodified-since'));
+  return since !== null && last_modified !== undefined && seconds(last_modified) > since;
+}
+
+/**
+ * Whether a list of tags names this one; `*` names every tag. Weak comparison ignores `W/`, strong comparison matches no weak tag
+ * (RFC 9110 section 8.8.3.2).
+ */
+export function matches(header: string | undefined, tag: string, comparison: 'weak' | 'strong' = 'weak'): boolean {
+  if (header === undefined) return false;
+  if (header.trim() === '*') return true;
+  if (comparison === 'strong' && tag.startsWith('W/')) return false;
+  let compared = 0;
+  for (const [named] of header.matchAll(/(?:W\/)?"[^"]*"/g)) {
+    if (named === tag || (comparison === 'weak' && opaque(named) === opaque(tag))) return true;
+    compared += 1;
+    if (compared === MOST_TAGS) return false;
+  }
+  return false;
+}
+
+const opaque = (tag: string) => tag.replace(/^W\//, '');
+
+const seconds = (time: string | Date) => Math.floor(new Date(time).getTime() / 1000);
+
+/** `Sun, 06 Nov 1994 08:49:37 GMT`, and both obsolete forms that RFC 9110 section 5.6.7 has recipients read. */
+const DATES = [
+  /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
+  /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
+  /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/,
+];
+
+/** Seconds since 1970 of a date in a header; null for none, or for what is no date. */
+function httpTime(header: string | undefined): number | null {
+  const text = header?.trim() ?? '';
+  if (!DATES.some((form) => form.test(text))) return null;
+  const time = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  return Number.isNaN(time) ? null : time / 1000;
+}

@@ -1,0 +1,32 @@
+// 404 of a path that no route has: the error says where the way goes on.
+import { ApiError } from '../errors.ts';
+import type { Gate } from '../execute.ts';
+
+/** Longest path that a message repeats. */
+const SHOWN = 200;
+
+/** The error, and the dataset that the path names where there is one of that name. */
+export async function notFound(gate: Gate, path: string): Promise<{ error: ApiError; dataset: string | undefined }> {
+  const { base_url } = gate;
+  const [, , first = ''] = path.startsWith('/v1/') ? path.split('/') : [];
+  const dataset = first !== '' && (await isDataset(gate, first)) ? first : undefined;
+  const plain = path.replace(/\/+$/, '');
+  const ways = [
+    path !== plain && plain !== '' ? `Paths have no slash at the end: ${base_url}${shown(plain)}.` : '',
+    dataset === undefined ? '' : `GET ${base_url}/v1/${dataset}/llms.txt is the guide of ${dataset}.`,
+    `GET ${base_url}/v1/datasets lists the datasets; ${base_url}/llms.txt names every path.`,
+  ];
+  const alternative_action = ways.filter(Boolean).join(' ');
+  return { error: new ApiError('not_found', `Not found: ${shown(path)}`, { alternative_action }), dataset };
+}
+
+const shown = (path: string) => (path.length > SHOWN ? `${path.slice(0, SHOWN)}…` : path);
+
+async function isDataset(gate: Gate, name: string): Promise<boolean> {
+  try {
+    (await gate.lease(name)).done();
+    return true;
+  } catch {
+    return false;
+  }
+}
