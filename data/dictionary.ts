@@ -35,7 +35,8 @@ const OWN: readonly (readonly [name: string, type: string, description: string])
   ['verified_owner', 'BOOLEAN', 'Whether its owner has confirmed it'],
 ];
 
-const PROVENANCE = 'By attribute: source_url, observed_at (UTC), confidence, evidence, source_kind';
+const PROVENANCE =
+  'By attribute: source_url, observed_at (UTC), confidence, evidence, source_kind, status (held, contested or NULL)';
 
 /** Which end of a price or which coordinate a column is. */
 const PARTS: Record<string, string> = {

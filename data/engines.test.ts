@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
+import { cursors } from '../tests/cursors.ts';
 import { evaluateFacets, evaluateSearch, onEdge, type Query } from '../tests/evaluate.ts';
 import { randomOverlay } from '../tests/random-overlay.ts';
 import { randomFacets, randomSearch } from '../tests/random-queries.ts';
 import { random, randomRecords } from '../tests/random-records.ts';
 import { verifies } from '../tests/verifies.ts';
 import { writeRelease } from '../tests/write-release.ts';
-import { encodeCursor } from './cursor.ts';
 import { openEngine } from './duckdb/engine.ts';
 import { buildIndex } from './index/build.ts';
 import { PackedIndex } from './index/engine.ts';
@@ -114,14 +114,14 @@ describe.each([
     const totals = new Set<number | null>();
     let cursor: string | null = null;
     do {
-      const input = parseSearch(cursor === null ? query : { ...query, cursor }, pack);
+      const input = parseSearch(cursor === null ? query : { ...query, cursor }, pack, { cursors });
       const where = questionOf(input, scope);
       const after = input.cursor?.after ?? null;
       const page = await engine.search({ where, sort: input.sort, after, limit: input.limit, total: input.total });
       ids.push(...page.ordinals.map((ordinal) => stored[ordinal]!.id));
       totals.add(page.total);
       const question = { dataset, where: questionOf(input), sort: input.sort };
-      cursor = page.next && encodeCursor(question, '0123456789abcdef', page.next);
+      cursor = page.next && cursors.write(question, '0123456789abcdef', page.next);
     } while (cursor !== null);
     return { ids, totals: [...totals] };
   }

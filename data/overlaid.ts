@@ -1,9 +1,9 @@
 // A release under its overlay: what records say now, settled from the release's own facts and what was said and decided since.
 import { createHash } from 'node:crypto';
 import { byCodePoint } from '../packs/text.ts';
-import type { Ground } from './consolidate.ts';
+import type { Dispute, Ground } from './consolidate.ts';
 import { confirmedAt } from './consolidate-times.ts';
-import { historyCells, reviewFacts } from './consolidate-told.ts';
+import { historyCells, itemStatements, reviewFacts } from './consolidate-told.ts';
 import type { Manifest } from './layout.ts';
 import type { Fact, ReviewItem, StoredRecord } from './model.ts';
 import { type Overlay, OWNER, type OwnerFact, touchedSince } from './overlay.ts';
@@ -160,7 +160,15 @@ function factOf({ entity, attribute, value, source_url, evidence, at }: OwnerFac
     evidence,
     run: OWNER,
   };
-  return { ...told, observed_at: at, confirmed_at: at, confidence: 1, won: false, reason: 'superseded' };
+  return {
+    ...told,
+    observed_at: at,
+    confirmed_at: at,
+    confidence: 1,
+    won: false,
+    reason: 'superseded',
+    group_median: null,
+  };
 }
 
 /** As `pastStatement` orders facts. */
@@ -181,7 +189,7 @@ function changedOf(record: StoredRecord, { id }: PastRecord, settled: Settled, g
   for (const { attribute: own, question, course } of settled.attributes) {
     const { statements } = question;
     const attribute = own.name;
-    for (const [i, { at, json, value, ...told }] of statements.entries()) {
+    for (const [i, { at, json, value, group_median = null, ...told }] of statements.entries()) {
       const confirmed_at = confirmedAt(question, ground.readings, i, Number.POSITIVE_INFINITY);
       const verdict = { won: i === course.now.winner, reason: course.now.reasons[i]! };
       facts.push({
@@ -192,17 +200,26 @@ function changedOf(record: StoredRecord, { id }: PastRecord, settled: Settled, g
         observed_at: at,
         confirmed_at,
         ...verdict,
+        group_median,
       });
     }
     for (const cells of historyCells(own, statements, course.periods)) history.push({ attribute, cells });
-    for (const { id: item, kind, statements: pair, opened_at } of course.disputes) {
-      const told = JSON.parse(reviewFacts(id, attribute, [statements[pair[0]]!, statements[pair[1]]!])) as Fact[];
-      const opened = { entity_id: id, attribute, facts: told, opened_at: isoTime(opened_at) };
-      review.push({ id: item, kind, dataset: record.dataset, ...opened });
+    const items: (Dispute & { opened_at: number; confirmed_at?: number })[] = [...course.disputes, ...course.confirmed];
+    for (const each of items) {
+      const about = itemStatements(statements, each.statements);
+      const told = JSON.parse(reviewFacts(id, attribute, about)) as Fact[];
+      const group_median = each.kind === 'outlier' ? about[0]!.group_median : undefined;
+      const { id: item, kind } = each;
+      review.push({
+        ...{ id: item, kind, dataset: record.dataset, entity_id: id, attribute, facts: told },
+        opened_at: isoTime(each.opened_at),
+        ...(each.confirmed_at !== undefined ? { confirmed_at: isoTime(each.confirmed_at) } : {}),
+        ...(group_median === undefined ? {} : { group_median }),
+      });
     }
   }
   const version = createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 16);
-  return { record, version, facts: facts.sort(inOrder), history, review };
+  return { record, unpublished: settled.unpublished, version, facts: facts.sort(inOrder), history, review };
 }
 
 /** Counts by attribute and time, without what some records said and with what others say. */

@@ -1,5 +1,6 @@
 // An overlay as an engine takes it: which records are gone, and what others say now, with their whole past.
 import type { HistoryCells } from './consolidate-told.ts';
+import type { Unpublished } from './engine-values.ts';
 import type { ReviewItem, StoredRecord } from './model.ts';
 import type { DecidedItem, FactRow } from './plan-history.ts';
 
@@ -12,6 +13,8 @@ export interface HistoryRow {
 /** A record that says something else than the release has it say. */
 export interface ChangedRecord {
   record: StoredRecord;
+  /** Entries of its lists that are searched and not published. */
+  unpublished: Unpublished;
   /** As in bodies.parquet: 16 hex digits of the SHA-256 of the record's JSON text. */
   version: string;
   /** In the order in which they are settled: by attribute, oldest first. */

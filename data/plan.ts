@@ -1,6 +1,6 @@
 // A question as data: what is asked, apart from any engine that answers it.
 import type { Value } from '../packs/model.ts';
-import type { ReviewItem } from './model.ts';
+import type { ProvenanceStatus, ReviewItem } from './model.ts';
 import type {
   ChangelogAnswer,
   ChangelogPlan,
@@ -27,6 +27,7 @@ export type Predicate =
   | { kind: 'max'; attribute: string; value: number | string }
   | { kind: 'has'; attribute: string; present: boolean }
   | { kind: 'words'; words: string[]; scope: Visibility }
+  | { kind: 'status'; statuses: ProvenanceStatus[]; scope: Visibility }
   | { kind: 'near'; attribute: string; lat: number; lng: number; km: number }
   | { kind: 'ids'; refs: string[] }
   | { kind: 'updated_since'; at: number }
@@ -78,6 +79,10 @@ export interface SimilarPlan {
   where: Predicate[];
   /** Only records with another value of this attribute; those without one are left out. null: any record. */
   differBy: string | null;
+  /** `public`: all words of public texts are compared, and no others; absent or `full`: those of the pack's `similar_by`. */
+  scope?: Visibility;
+  /** Records with a lower score are left out; absent: any that shares a word is similar. */
+  minScore?: number;
   limit: number;
 }
 

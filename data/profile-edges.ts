@@ -17,6 +17,12 @@ export function edgesFor({ min, median, max }: Pick<Figures, 'min' | 'median' | 
   return min >= 0 && median > 0 && max / median > 20 ? rising(min, max) : even(min, max);
 }
 
+/** 1, 2 and 5 times the powers of ten from 0.0001 to 10^18. */
+const STEPS = Array.from({ length: 22 }, (_, i) => [1, 2, 5].map((digit) => exact(digit * 10 ** (i - 4)))).flat();
+
+/** The same edges whatever the values are, for attributes of which a single value must not show. */
+export const FIXED_EDGES: readonly number[] = [...STEPS.map((step) => -step).reverse(), 0, ...STEPS];
+
 function even(min: number, max: number): number[] {
   const step = stepNear((max - min) / BINS);
   const edges: number[] = [];
@@ -48,4 +54,6 @@ function stepNear(wanted: number): number {
 const floorTo = (value: number, step: number): number => exact(Math.floor(value / step) * step);
 
 /** Without the dust of binary fractions. */
-const exact = (value: number): number => Number(value.toPrecision(12));
+function exact(value: number): number {
+  return Number(value.toPrecision(12));
+}

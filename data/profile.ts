@@ -4,7 +4,7 @@ import { NUMERIC } from '../packs/schema.ts';
 import { counted } from './parse-selection.ts';
 import type { Asking, Figures } from './plan.ts';
 import type { Origin } from './plan-profile.ts';
-import { edgesFor } from './profile-edges.ts';
+import { edgesFor, FIXED_EDGES } from './profile-edges.ts';
 import type { Release } from './release.ts';
 
 /** Of what is not public, groups with fewer records than this are withheld (contract section 3, "No free way around the price"). */
@@ -68,10 +68,12 @@ async function ofAttribute(
   const { name, type, unit, public: open } = attribute;
   const numeric = NUMERIC.includes(type);
   const floor = open ? 0 : PROFILE_FLOOR;
-  const stats = numeric
-    ? (await engine.stats({ where: [], attribute: name, by: [], groups: 1 }, asking)).groups[0]?.figures
-    : undefined;
-  const edges = stats ? edgesFor(stats) : [];
+  // Edges between the least and the greatest value would show those: a paid attribute has the same edges whatever its values.
+  const stats =
+    numeric && open
+      ? (await engine.stats({ where: [], attribute: name, by: [], groups: 1 }, asking)).groups[0]?.figures
+      : undefined;
+  const edges = stats ? edgesFor(stats) : numeric && !open ? [...FIXED_EDGES] : [];
   const spread = await engine.spread({ attribute: name, edges, cell: CELL }, asking);
   const few = spread.count < floor;
   const told: AttributeProfile = {
@@ -88,7 +90,7 @@ async function ofAttribute(
     freshness: few ? null : freshnessOf(manifest.ages, name),
   };
   if (few || spread.count === 0) return told;
-  if (stats && open) {
+  if (stats) {
     const { min, q1, median, q3, max, mean } = stats;
     told.quantiles = { min, q1, median, q3, max, mean };
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
+import { cursors } from '../tests/cursors.ts';
 import { randomRecords } from '../tests/random-records.ts';
 import { verifies } from '../tests/verifies.ts';
 import { writeRelease } from '../tests/write-release.ts';
@@ -116,10 +117,39 @@ test('a new release is taken, and one that cannot be opened leaves the old one',
   rmSync(join(third.folder, 'bodies.parquet'));
   expect(await register.refresh()).toEqual([]);
   expect(register.current('tools')?.manifest.release).toBe(second.release);
-  expect(log.at(-1)).toContain('the one before stays');
+  expect(log.at(-1)).toMatch(
+    new RegExp(`bodies.parquet has no bytes instead of \\d+; using release ${second.release}$`),
+  );
   writeFileSync(paths.current(dataDir, 'tools'), '../../../etc');
   expect(await register.refresh()).toEqual([]);
   expect(first.release).not.toBe(second.release);
+});
+
+test('a start finds the newest release that opens when the current one is incomplete, has other content, or is not named', async () => {
+  const first = await writeRelease(dataDir, tools, old);
+  const second = await writeRelease(dataDir, tools, young);
+  const pointer = paths.current(dataDir, 'tools');
+  const served = async () => {
+    await open();
+    const id = register.current('tools')?.manifest.release;
+    await register.close();
+    return id;
+  };
+  writeFileSync(pointer, '');
+  expect(await served()).toBe(second.release);
+  expect(log[0]).toMatch(/^tools: .* does not name a release \(""\); using release /);
+  writeFileSync(pointer, `${second.release}\n`);
+  const file = join(second.folder, 'terms.parquet');
+  const bytes = readFileSync(file);
+  bytes[200]! ^= 1;
+  writeFileSync(file, bytes);
+  log = [];
+  expect(await served()).toBe(first.release);
+  expect(log[0]).toContain(`release ${second.release} cannot be opened, ${first.release} is served: terms.parquet`);
+  truncateSync(file, 100);
+  log = [];
+  expect(await served()).toBe(first.release);
+  expect(log[0]).toContain('terms.parquet has 100 bytes instead of');
 });
 
 test('a lease keeps its release open over a switch; the last one closes it', async () => {
@@ -189,7 +219,9 @@ test.each([true, false])(
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
-      const input = parseSearch({ limit: '7', sort: 'name', ...(cursor === null ? {} : { cursor }) }, tools);
+      const input = parseSearch({ limit: '7', sort: 'name', ...(cursor === null ? {} : { cursor }) }, tools, {
+        cursors,
+      });
       const current = (await register.lease('tools'))!;
       const leases = [current];
       const release = await releaseFor(input, current.release, async (id) => {
@@ -197,7 +229,7 @@ test.each([true, false])(
         if (lease) leases.push(lease);
         return lease?.release ?? null;
       });
-      const page = await search(release, input, full);
+      const page = await search(release, input, { ...full, cursors });
       seen.push(...(await foundRecords(page.found, full)).map(({ id }) => id));
       cursor = page.next_cursor;
       for (const lease of leases) lease.done();

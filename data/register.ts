@@ -5,7 +5,7 @@ import { Answers, keepAnswers } from './answers.ts';
 import { createGate, type Gate } from './duckdb/gate.ts';
 import { DEFAULT_LIMITS, type EngineLimits } from './duckdb/limits.ts';
 import { paths } from './layout.ts';
-import { currentRelease } from './manifest.ts';
+import { completeReleases, currentRelease } from './manifest.ts';
 import { overlaid } from './overlaid.ts';
 import type { Overlay } from './overlay.ts';
 import { NO_OVERLAYS, type Overlays } from './overlays.ts';
@@ -76,6 +76,8 @@ interface Dataset {
   current: Holding | null;
   /** The release last found damaged, and when it is worth another try (ms of this process). */
   damaged: { id: string; again: number } | null;
+  /** What is wrong with the pointer to the current release, as last logged. */
+  problem: string | null;
   /** Open or opening releases by id. */
   held: Map<string, Promise<Holding>>;
 }
@@ -87,7 +89,7 @@ export async function openRegister(options: RegisterOptions): Promise<Register> 
   const gate = createGate(all);
   const answers = new Answers(all.answers);
   const datasets = new Map<string, Dataset>(
-    packs.map((pack) => [pack.id, { pack, current: null, damaged: null, held: new Map() }]),
+    packs.map((pack) => [pack.id, { pack, current: null, damaged: null, problem: null, held: new Map() }]),
   );
   let closed = false;
   const problems = new Map<string, string | null>();
@@ -173,7 +175,7 @@ export async function openRegister(options: RegisterOptions): Promise<Register> 
 
   const look = async (dataset: Dataset): Promise<boolean> => {
     const { pack } = dataset;
-    const id = await currentRelease(dataDir, pack.id);
+    const id = await currentRelease(dataDir, pack.id, (problem) => once(dataset, problem));
     if (id === null || id === dataset.current?.base.manifest.release) return false;
     if (id === dataset.damaged?.id && performance.now() < dataset.damaged.again) return false;
     try {
@@ -187,10 +189,31 @@ export async function openRegister(options: RegisterOptions): Promise<Register> 
       return true;
     } catch (error) {
       dataset.damaged = { id, again: performance.now() + all.retry };
+      const older = dataset.current ? null : await openOlder(dataset, id);
       const kept = dataset.current ? 'the one before stays' : 'the dataset is not served';
-      log(`${pack.id}: release ${id} cannot be opened, ${kept}: ${(error as Error).message}`);
-      return false;
+      log(
+        `${pack.id}: release ${id} cannot be opened, ${older ? `${older} is served` : kept}: ${(error as Error).message}`,
+      );
+      return older !== null;
     }
+  };
+
+  /** At the start there may be no release to stay with: the newest that opens is served until the current one does. */
+  const openOlder = async (dataset: Dataset, but: string): Promise<string | null> => {
+    for (const id of await completeReleases(dataDir, dataset.pack.id)) {
+      const holding = id === but ? null : await hold(dataset, id).catch(() => null);
+      if (!holding) continue;
+      dataset.current = holding;
+      settle(dataset, holding);
+      return id;
+    }
+    return null;
+  };
+
+  /** Logs a problem of a dataset when it is another than before. */
+  const once = (dataset: Dataset, problem: string): void => {
+    if (dataset.problem !== problem) log(problem);
+    dataset.problem = problem;
   };
 
   /** Every open release under the newest overlay of its dataset. */

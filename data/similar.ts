@@ -12,8 +12,8 @@ import type { Release } from './release.ts';
 export type SimilarRecord = PublicRecord & { score: number };
 
 /**
- * Best first, ties by id: of the words that either record has in its searchable attributes, the share that both have
- * (Jaccard). Exact: every record that the filters let through is compared. Throws `unknown_entity` (404).
+ * Best first, ties by id: of the words that either record has in the attributes that the pack compares, the share that
+ * both have (Jaccard); records below the pack's least score are left out. Exact: every record that the filters let through is compared. Throws `unknown_entity` (404).
  */
 export async function similar(
   release: Release,
@@ -26,7 +26,10 @@ export async function similar(
   if (subject === null || subject === undefined)
     throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
   const { limit, differ_by, fields } = input;
-  const best = await engine.similar({ subject, where: questionOf(input), differBy: differ_by, limit }, presenting);
+  const scope = presenting.visibility;
+  const minScore = pack.serving.similar_min_score;
+  const plan = { subject, where: questionOf(input, scope), scope, differBy: differ_by, minScore, limit };
+  const best = await engine.similar(plan, presenting);
   return {
     release,
     ordinals: best.map(({ ordinal }) => ordinal),

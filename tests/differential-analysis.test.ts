@@ -151,19 +151,28 @@ describe.each([
     expect(valued).toBeGreaterThan(10 * asked);
   }, 120_000);
 
-  test.each(['DuckDB', 'the packed index'])(
-    `${asked} similar on %s`,
-    async (kind) => {
+  test.each([
+    ['DuckDB', 'full'],
+    ['DuckDB', 'public'],
+    ['the packed index', 'full'],
+    ['the packed index', 'public'],
+  ] as const)(
+    `${asked} similar on %s by %s words`,
+    async (kind, visibility) => {
+      const inPublic = visibility === 'public';
+      const open = pack.attributes.map((each) => (each.public ? each : { ...each, searchable: false }));
+      const similar_by = open.filter(({ searchable }) => searchable).map(({ name }) => name);
+      const seen = inPublic ? { ...pack, attributes: open, serving: { ...pack.serving, similar_by } } : pack;
       const release = kind === 'DuckDB' ? duckdb : indexed;
       let pairs = 0;
       for (const { query, next } of questions(3, randomSimilar)) {
         const subject = pick(next, records);
         const told = JSON.stringify([subject.id, query]);
-        const presenting = { now: MOMENTS[0]!, base_url: 'https://register.example', visibility: 'full' as const };
+        const presenting = { now: MOMENTS[0]!, base_url: 'https://register.example', visibility };
         const input = parseSimilar({ ...query, fields: 'name' }, pack);
         const answer = await similar(release, pick(next, [subject.id, subject.slug]), input, presenting);
         const found = await foundRecords(answer, presenting);
-        const expected = evaluateSimilar(pack, records, subject, query);
+        const expected = evaluateSimilar(seen, records, subject, query, inPublic);
         expect(
           found.map(({ id, score }) => ({ id, score })),
           told,

@@ -134,28 +134,32 @@ export function evaluateTimeseries(
   return new Map([...found].sort(([a], [b]) => compare(a ?? 0, b ?? 0)));
 }
 
-const known = new WeakMap<StoredRecord, Set<string>>();
+const known = new WeakMap<Pack, WeakMap<StoredRecord, Set<string>>>();
 
-function wordsOf(pack: Pack, record: StoredRecord): Set<string> {
-  const before = known.get(record);
+function wordsOf(pack: Pack, record: StoredRecord, inPublic: boolean): Set<string> {
+  const ofPack = known.get(pack) ?? new WeakMap<StoredRecord, Set<string>>();
+  known.set(pack, ofPack);
+  const before = ofPack.get(record);
   if (before !== undefined) return before;
-  const texts = pack.attributes
-    .filter(({ searchable }) => searchable)
+  const own = pack.attributes
+    .filter(({ name }) => pack.serving.similar_by.includes(name))
     .flatMap(({ name }) => [record.attributes[name] ?? []].flat());
+  const texts = [...own, ...(inPublic ? [record.name, record.slug] : [])];
   const found = new Set(texts.flatMap((text) => words(String(text))));
-  known.set(record, found);
+  ofPack.set(record, found);
   return found;
 }
 
-/** Ids and exact scores of the records similar to a subject. */
+/** Ids and exact scores of the records similar to a subject; `inPublic`: names and slugs are compared too. */
 export function evaluateSimilar(
   pack: Pack,
   records: StoredRecord[],
   subject: StoredRecord,
   query: Query,
+  inPublic = false,
 ): { id: string; score: number }[] {
   const { limit = '10', differ_by: differ = pack.serving.similar_differ_by ?? undefined, ...filters } = query;
-  const mine = wordsOf(pack, subject);
+  const mine = wordsOf(pack, subject, inPublic);
   const plain = (value: Value) => (typeof value === 'string' ? fold(value) : value);
   const differs = ({ attributes }: StoredRecord) => {
     if (differ === undefined) return true;
@@ -165,11 +169,11 @@ export function evaluateSimilar(
   return selected(pack, records, filters)
     .filter((record) => record.id !== subject.id && differs(record))
     .map((record) => {
-      const theirs = wordsOf(pack, record);
+      const theirs = wordsOf(pack, record, inPublic);
       const common = mine.intersection(theirs).size;
       return { id: record.id, score: common / (mine.size + theirs.size - common) };
     })
-    .filter(({ score }) => score > 0)
+    .filter(({ score }) => score > 0 && score >= pack.serving.similar_min_score)
     .sort((a, b) => b.score - a.score || byCodePoint(a.id, b.id))
     .slice(0, Number(limit));
 }

@@ -27,6 +27,7 @@ const FLOOR = 0.3;
 const JUMP = 10;
 const ATTRIBUTES = ['code', 'name', 'status', 'seen', 'mass', 'tags', 'place', 'price.sale'];
 
+const far = (a: number, b: number) => a / b > JUMP || a / b < 1 / JUMP;
 const moment = (date: string) => `2026-${date}T00:00:00Z`;
 const same = (a: Json, b: Json) => JSON.stringify(a) === JSON.stringify(b);
 
@@ -94,19 +95,46 @@ export class PastWorld {
     return this.#events(source, code).findLast((event) => event.at <= at)?.listed ?? true;
   }
 
+  /** Whether a jump was confirmed by a moment: said before, read again, or said by another source while it was the source's word. */
+  #confirmed(code: string, attribute: string, said: Said, waiting: number | undefined, until: string): boolean {
+    const value = said.value as number;
+    if (waiting !== undefined && !far(value, waiting)) return true;
+    const words = this.words(code, attribute);
+    const end = words.find((one) => one.source === said.source && one.at > said.at)?.at ?? '9';
+    const back = (at: string) => this.#lists(said.source, code, at) || !this.#lists(said.source, code, said.at);
+    const again = this.readings.get(said.source)!.some((at) => at > said.at && at < end && at <= until && back(at));
+    const other = Object.keys(TRUST).some((source) => {
+      if (source === said.source) return false;
+      const theirs = words.filter(
+        (one) => one.source === source && (one.value === undefined || one.confidence >= FLOOR),
+      );
+      const standing = theirs.findLast((one) => one.at <= said.at);
+      const close = (one: Said | undefined) => one?.value !== undefined && !far(value, one.value as number);
+      if (close(standing) && this.#lists(source, code, said.at)) return true;
+      return theirs.some((one) => one.at > said.at && one.at <= end && one.at <= until && close(one));
+    });
+    return again || other;
+  }
+
   /** What stood published at a moment: the statement, or undefined. */
   published(code: string, attribute: string, at: string): Said | undefined {
     const standing: Said[] = [];
     for (const source of Object.keys(TRUST)) {
       let accepted: Said | undefined;
       let last: number | undefined;
+      let waiting: number | undefined;
       for (const each of this.words(code, attribute).filter((one) => one.source === source && one.at <= at)) {
         if (each.value !== undefined && each.confidence < FLOOR) continue;
+        if (each.value === undefined) waiting = undefined;
         if (attribute === 'seen' && accepted) continue;
         if (attribute === 'mass' && each.value !== undefined) {
           const now = each.value as number;
-          if (last !== undefined && (now / last > JUMP || now / last < 1 / JUMP)) continue;
+          if (last !== undefined && far(now, last) && !this.#confirmed(code, attribute, each, waiting, at)) {
+            waiting = now;
+            continue;
+          }
           last = now;
+          waiting = undefined;
         }
         accepted = each.value === undefined ? undefined : each;
       }

@@ -14,7 +14,8 @@ export interface EvaluateOptions {
 }
 
 const PREFIXES = ['like_', 'not_', 'min_', 'max_', 'has_'];
-const PARAMETERS = 'q near sort limit cursor fields total ids updated_since min_quality format by'.split(' ');
+const PARAMETERS =
+  'q near sort limit cursor fields total ids updated_since min_quality provenance_status format by'.split(' ');
 
 /** Remembers what a pure function said of an argument, since every question looks at the same texts again. */
 function remembering<Key, Result>(compute: (key: Key) => Result): (key: Key) => Result {
@@ -96,6 +97,16 @@ function holdsWords(pack: Pack, record: StoredRecord, q: string, publicOnly: boo
   return wordsIn(q).every((word) => seen.some((other) => other.startsWith(word)));
 }
 
+/** Entries of non-public lists beyond those that are published, by record id: `q` with a key finds them too. */
+export const unpublishedTexts = new Map<string, readonly string[]>();
+
+/** Some value that the caller may see is held or contested, as asked. */
+function hasStatus(pack: Pack, record: StoredRecord, statuses: string[], publicOnly: boolean): boolean {
+  return pack.attributes.some(
+    ({ name, public: open }) => (open || !publicOnly) && statuses.includes(record.provenance[name]?.status ?? ''),
+  );
+}
+
 const wordsIn = remembering(words);
 const wordsByRecord = new WeakMap<StoredRecord, { open: string[]; all: string[] }>();
 
@@ -103,10 +114,14 @@ function wordsOf(pack: Pack, record: StoredRecord): { open: string[]; all: strin
   const before = wordsByRecord.get(record);
   if (before !== undefined) return before;
   const [open, all] = [true, false].map((publicOnly) =>
-    pack.attributes
-      .filter((attribute) => attribute.searchable && (attribute.public || !publicOnly))
-      .flatMap((attribute) => [record.attributes[attribute.name] ?? []].flat())
-      .flatMap((entry) => words(String(entry))),
+    [
+      ...pack.attributes
+        .filter((attribute) => attribute.searchable && (attribute.public || !publicOnly))
+        .flatMap((attribute) => [record.attributes[attribute.name] ?? []].flat()),
+      record.name,
+      record.slug,
+      ...(publicOnly ? [] : (unpublishedTexts.get(record.id) ?? [])),
+    ].flatMap((entry) => words(String(entry))),
   ) as [string[], string[]];
   wordsByRecord.set(record, { open, all });
   return { open, all };
@@ -141,6 +156,8 @@ export function matching(
       Date.parse(record.updated_at) < Date.parse(String(query['updated_since']))
     )
       return false;
+    const statuses = query['provenance_status'];
+    if (statuses !== undefined && !hasStatus(pack, record, values(statuses).map(folded), publicOnly)) return false;
     if (query['min_quality'] !== undefined && record.quality_score < Number(query['min_quality'])) return false;
     if (query['near'] === undefined) return true;
     const [lat = 0, lng = 0, km = 0] = String(query['near']).split(',').map(Number);

@@ -39,7 +39,7 @@ export function randomOverlay(
   const changed = [...told.values()].map((record): ChangedRecord => {
     const own = fresh.filter(({ entity }) => entity === record.id);
     const version = createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 16);
-    return { record, version, facts: [], review: [], history: rowsOf(own) };
+    return { record, unpublished: {}, version, facts: [], review: [], history: rowsOf(own) };
   });
   return {
     // Whom the release does not hold may be removed or changed as well: nothing comes of it.

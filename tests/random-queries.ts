@@ -66,6 +66,7 @@ function selection(next: Random, pack: Pack, records: StoredRecord[]): Query {
   }
   if (next() < 0.1) query['updated_since'] = pick(next, records).updated_at;
   if (next() < 0.1) query['min_quality'] = String(pick(next, records).quality_score);
+  if (next() < 0.08) query['provenance_status'] = pick(next, ['held', 'contested', 'held,contested', 'HELD']);
   if (next() < 0.05)
     query['ids'] = [pick(next, records).id, pick(next, records).slug.toUpperCase(), 'nobody'].join(',');
   return query;

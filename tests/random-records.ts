@@ -1,6 +1,6 @@
 // Seeded fictional records of any pack, made to hit the edges: accents, scripts, ties, ranges, poles and the date line.
 
-import type { StoredRecord } from '../data/model.ts';
+import type { ProvenanceStatus, StoredRecord } from '../data/model.ts';
 import type { Attribute, Pack, Value } from '../packs/model.ts';
 import { byCodePoint, words } from '../packs/text.ts';
 
@@ -85,6 +85,12 @@ function randomValue(next: Random, attribute: Attribute): Value {
   }
 }
 
+/** Some values are held and some contested, whatever the random numbers are. */
+function statusOf(index: number, attribute: string): { status?: ProvenanceStatus } {
+  const n = (index * 31 + attribute.length * 7) % 41;
+  return n === 0 ? { status: 'held' } : n === 1 ? { status: 'contested' } : {};
+}
+
 /** Records as a release stores them, best first: their index is their ordinal. */
 export function randomRecords(pack: Pack, count: number, seed: number): StoredRecord[] {
   const next = random(seed);
@@ -101,6 +107,7 @@ export function randomRecords(pack: Pack, count: number, seed: number): StoredRe
           confidence: 0.9,
           evidence: '',
           source: { kind: 'collector' as const },
+          ...statusOf(index, name),
         },
       ]),
     );
@@ -122,11 +129,18 @@ export function randomRecords(pack: Pack, count: number, seed: number): StoredRe
   return records.sort((a, b) => b.quality_score - a.quality_score || byCodePoint(a.id, b.id));
 }
 
-/** Folded words of the searchable attributes of a record, and whether a public one holds each. */
-export function termsOf(pack: Pack, record: StoredRecord): Map<string, boolean> {
-  const terms = new Map<string, boolean>();
+/** Search terms of a record: whether a public text has each, and whether it counts for similar records. */
+export function termsOf(pack: Pack, record: StoredRecord): Map<string, { public: boolean; compared: boolean }> {
+  const terms = new Map<string, { public: boolean; compared: boolean }>();
+  const add = (text: string, open: boolean, compared: boolean) => {
+    for (const word of words(text)) {
+      const before = terms.get(word);
+      terms.set(word, { public: open || before?.public === true, compared: compared || before?.compared === true });
+    }
+  };
   for (const attribute of pack.attributes.filter((one) => one.searchable))
     for (const entry of [record.attributes[attribute.name] ?? []].flat())
-      for (const word of words(String(entry))) terms.set(word, (terms.get(word) ?? false) || attribute.public);
+      add(String(entry), attribute.public, pack.serving.similar_by.includes(attribute.name));
+  for (const text of [record.name, record.slug]) add(text, true, false);
   return terms;
 }

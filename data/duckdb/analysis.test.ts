@@ -95,8 +95,9 @@ describe('similar', () => {
   test('statement', () => {
     expect(similarStatement(plan(), shape)).toMatchInlineSnapshot(`
       {
-        "text": "WITH mine AS MATERIALIZED (SELECT code FROM terms WHERE ord = ?::UINTEGER), shared AS (SELECT ord, count(*) AS common FROM terms WHERE code IN (SELECT code FROM mine) AND ord <> ?::UINTEGER GROUP BY ord), candidates AS (SELECT ord, id FROM records WHERE true) SELECT ord, common / ((SELECT count(*) FROM mine)::DOUBLE + words - common) AS score FROM shared JOIN term_counts USING (ord) JOIN candidates USING (ord) ORDER BY score DESC, id LIMIT 10",
+        "text": "WITH mine AS MATERIALIZED (SELECT code FROM terms WHERE compared AND ord = ?::UINTEGER), shared AS (SELECT ord, count(*) AS common FROM terms WHERE compared AND code IN (SELECT code FROM mine) AND ord <> ?::UINTEGER GROUP BY ord), candidates AS (SELECT ord, id FROM records WHERE true) SELECT ord, common / ((SELECT count(*) FROM mine)::DOUBLE + words - common) AS score FROM shared JOIN term_counts USING (ord) JOIN candidates USING (ord) WHERE score >= ?::DOUBLE ORDER BY score DESC, id LIMIT 10",
         "values": [
+          0,
           0,
           0,
         ],
@@ -105,11 +106,12 @@ describe('similar', () => {
     const asked = plan({ differBy: 'maker', where: [{ kind: 'any', attribute: 'kind', values: ['saw'] }] });
     expect(similarStatement(asked, shape)).toMatchInlineSnapshot(`
       {
-        "text": "WITH mine AS MATERIALIZED (SELECT code FROM terms WHERE ord = ?::UINTEGER), shared AS (SELECT ord, count(*) AS common FROM terms WHERE code IN (SELECT code FROM mine) AND ord <> ?::UINTEGER GROUP BY ord), candidates AS (SELECT ord, id FROM records WHERE "kind:fold" IN (?) AND "maker:fold" IS NOT NULL AND "maker:fold" IS DISTINCT FROM (SELECT "maker:fold" FROM records WHERE ord = ?::UINTEGER)) SELECT ord, common / ((SELECT count(*) FROM mine)::DOUBLE + words - common) AS score FROM shared JOIN term_counts USING (ord) JOIN candidates USING (ord) ORDER BY score DESC, id LIMIT 10",
+        "text": "WITH mine AS MATERIALIZED (SELECT code FROM terms WHERE compared AND ord = ?::UINTEGER), shared AS (SELECT ord, count(*) AS common FROM terms WHERE compared AND code IN (SELECT code FROM mine) AND ord <> ?::UINTEGER GROUP BY ord), candidates AS (SELECT ord, id FROM records WHERE "kind:fold" IN (?) AND "maker:fold" IS NOT NULL AND "maker:fold" IS DISTINCT FROM (SELECT "maker:fold" FROM records WHERE ord = ?::UINTEGER)) SELECT ord, common / ((SELECT count(*) FROM mine)::DOUBLE + words - common) AS score FROM shared JOIN term_counts USING (ord) JOIN candidates USING (ord) WHERE score >= ?::DOUBLE ORDER BY score DESC, id LIMIT 10",
         "values": [
           0,
           0,
           "saw",
+          0,
           0,
         ],
       }

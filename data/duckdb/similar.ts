@@ -7,29 +7,48 @@ import { conditions } from './where.ts';
 
 /**
  * Loads `terms`, sorted by word, with a number for each word, which is quicker to compare; and `term_counts`, how many
- * different words a record has.
+ * different words that count for similar records a record has.
  */
 export async function loadTerms(run: Run, file: Sql): Promise<void> {
-  const before = sql`SELECT term, ord, public, lag(term) OVER () AS before FROM ${file}`;
+  const before = sql`SELECT term, ord, public, ${await counts(run, file)} AS compared, lag(term) OVER () AS before FROM ${file}`;
   const code = sql`(sum((term IS DISTINCT FROM before)::INTEGER) OVER (ROWS UNBOUNDED PRECEDING))::UINTEGER`;
-  await run(sql`CREATE TABLE terms AS SELECT term, ord, public, ${code} AS code FROM (${before})`);
-  await run(sql`CREATE TABLE term_counts AS SELECT ord, count(*)::UINTEGER AS words FROM terms GROUP BY ord`);
+  await run(sql`CREATE TABLE terms AS SELECT term, ord, public, compared, ${code} AS code FROM (${before})`);
+  await run(
+    sql`CREATE TABLE term_counts AS SELECT ord, count(*)::UINTEGER AS words FROM terms WHERE compared GROUP BY ord`,
+  );
 }
 
 /** Shows the same as views of the file, words standing for their numbers: slower to ask, and nothing to hold. */
 export async function showTerms(run: Run, file: Sql): Promise<void> {
-  await run(sql`CREATE VIEW terms AS SELECT term, ord, public, term AS code FROM ${file}`);
-  await run(sql`CREATE VIEW term_counts AS SELECT ord, count(*)::UINTEGER AS words FROM terms GROUP BY ord`);
+  await run(
+    sql`CREATE VIEW terms AS SELECT term, ord, public, ${await counts(run, file)} AS compared, term AS code FROM ${file}`,
+  );
+  await run(
+    sql`CREATE VIEW term_counts AS SELECT ord, count(*)::UINTEGER AS words FROM terms WHERE compared GROUP BY ord`,
+  );
+}
+
+/** Which rows count for similar records: all of a release whose file lacks the column. */
+async function counts(run: Run, file: Sql): Promise<Sql> {
+  const columns = await run(sql`DESCRIBE SELECT * FROM ${file}`);
+  return columns.some(([found]) => found === 'compared') ? sql`compared` : sql`true`;
 }
 
 /** Rows `[ord, score]`, best first, ties by id. */
-export function similarStatement({ subject, where, differBy, limit }: SimilarPlan, shape: Shape): Sql {
-  const mine = sql`SELECT code FROM ${table(shape, 'terms')} WHERE ord = ${subject}::UINTEGER`;
-  const common = sql`SELECT ord, count(*) AS common FROM ${table(shape, 'terms')} WHERE code IN (SELECT code FROM mine) AND ord <> ${subject}::UINTEGER GROUP BY ord`;
+export function similarStatement(plan: SimilarPlan, shape: Shape): Sql {
+  const { subject, where, differBy, scope, minScore = 0, limit } = plan;
+  const terms = table(shape, 'terms');
+  const counted = scope === 'public' ? sql`public` : sql`compared`;
+  const mine = sql`SELECT code FROM ${terms} WHERE ${counted} AND ord = ${subject}::UINTEGER`;
+  const totals =
+    scope === 'public'
+      ? sql`(SELECT ord, count(*) AS words FROM ${terms} WHERE public AND ord IN (SELECT ord FROM shared) GROUP BY ord)`
+      : table(shape, 'term_counts');
+  const common = sql`SELECT ord, count(*) AS common FROM ${terms} WHERE ${counted} AND code IN (SELECT code FROM mine) AND ord <> ${subject}::UINTEGER GROUP BY ord`;
   const differs = differBy === null ? sql`` : sql` AND ${otherThan(differBy, subject, shape)}`;
   const candidates = sql`SELECT ord, id FROM ${table(shape, 'records')} WHERE ${conditions(where, shape)}${differs}`;
   const score = sql`common / ((SELECT count(*) FROM mine)::DOUBLE + words - common)`;
-  return sql`WITH mine AS MATERIALIZED (${mine}), shared AS (${common}), candidates AS (${candidates}) SELECT ord, ${score} AS score FROM shared JOIN ${table(shape, 'term_counts')} USING (ord) JOIN candidates USING (ord) ORDER BY score DESC, id LIMIT ${whole(limit)}`;
+  return sql`WITH mine AS MATERIALIZED (${mine}), shared AS (${common}), candidates AS (${candidates}) SELECT ord, ${score} AS score FROM shared JOIN ${totals} USING (ord) JOIN candidates USING (ord) WHERE score >= ${minScore}::DOUBLE ORDER BY score DESC, id LIMIT ${whole(limit)}`;
 }
 
 /** Another value than the subject's, texts compared folded; any value where the subject has none. */

@@ -1,6 +1,7 @@
 // The narrow tables of a release in memory: `records`, and one of entries for each list attribute.
 import type { Attribute, Pack } from '../../packs/model.ts';
 import { column, parts } from '../layout.ts';
+import { PROVENANCE_STATUSES } from '../model.ts';
 import { comparedColumn, entriesTable, isText, type Shape } from './shape.ts';
 import { join, name, type Sql, sql } from './sql.ts';
 
@@ -10,7 +11,10 @@ export type Run = (statement: Sql) => Promise<unknown[][]>;
 const ENUM_VALUES = 5_000;
 
 /** Columns of `records` that every dataset has. */
-export const FIXED: readonly Sql[] = [sql`ord`, sql`id`, sql`slug`, sql`updated`, sql`quality`];
+export const FIXED: readonly Sql[] = [
+  ...[sql`ord`, sql`id`, sql`slug`, sql`updated`, sql`quality`],
+  ...PROVENANCE_STATUSES.map(name),
+];
 
 /** SQL type of the engine columns of an attribute (data/layout.ts). */
 export function typeOf({ type }: Attribute): Sql {
@@ -35,7 +39,12 @@ export async function loadRecords(run: Run, file: Sql, pack: Pack): Promise<Shap
       return sql`${value}::${typeOf(attribute)} AS ${name(own)}`;
     }),
   );
-  await run(sql`CREATE TEMP VIEW stored AS SELECT ${join([...FIXED, ...stored], ', ')} FROM ${file}`);
+  // A release of an earlier program says nothing of statuses.
+  const fixed = FIXED.map((own) => {
+    const lacks = PROVENANCE_STATUSES.some((status) => name(status).text === own.text && !present.has(status));
+    return lacks ? sql`0::UTINYINT AS ${own}` : own;
+  });
+  await run(sql`CREATE TEMP VIEW stored AS SELECT ${join([...fixed, ...stored], ', ')} FROM ${file}`);
   const shape = {
     attributes: new Map(pack.attributes.map((one) => [one.name, one])),
     enums: new Map<string, string>(),

@@ -98,13 +98,15 @@ export function engineUnder(opened: Opened, overlay: Applied): Engine {
       const own = changed.get(entity);
       if (!own) return history.doubts(entity, asking);
       return own.review
+        .filter(({ confirmed_at }) => confirmed_at === undefined)
         .map(({ kind, attribute, opened_at }) => ({ kind, attribute, opened_at: Date.parse(opened_at) }))
         .sort((a, b) => a.opened_at - b.opened_at || byCodePoint(a.attribute, b.attribute));
     },
     async review(plan, asking) {
-      const { entity, id, limit } = plan;
+      const { entity, id, confirmed = false, limit } = plan;
       const own = [...changed.values()]
         .flatMap(({ review }) => review)
+        .filter(({ confirmed_at }) => (confirmed_at !== undefined) === confirmed)
         .filter((item) => (entity === null || item.entity_id === entity) && (id === null || item.id === id));
       return [...(await history.review(plan, asking)), ...own].sort(byOpening).slice(0, limit);
     },

@@ -1,6 +1,8 @@
 // Conditions of a plan as SQL over the table `records`.
 import type { Attribute } from '../../packs/model.ts';
+import { leastReach } from '../engine-values.ts';
 import { column } from '../layout.ts';
+import type { ProvenanceStatus } from '../model.ts';
 import type { Predicate } from '../plan.ts';
 import { attributeOf, comparedColumn, entriesTable, member, type Shape, table } from './shape.ts';
 import { join, name, type Sql, sql } from './sql.ts';
@@ -39,6 +41,8 @@ function condition(predicate: Predicate, shape: Shape): Sql | Sql[] {
     }
     case 'words':
       return predicate.words.map((word) => prefix(word, predicate.scope === 'public', shape));
+    case 'status':
+      return status(predicate.statuses, leastReach(predicate.scope));
     case 'near':
       return near(predicate);
     case 'ids':
@@ -87,6 +91,14 @@ function bound(attributeName: string, end: 'min' | 'max', shape: Shape): string 
 function prefix(word: string, publicOnly: boolean, shape: Shape): Sql {
   const scope = publicOnly ? sql` AND public` : sql``;
   return sql`ord IN (SELECT ord FROM ${table(shape, 'terms')} WHERE term >= ${word} AND term < ${`${word}\u{10ffff}`}${scope})`;
+}
+
+/** Some value has one of the statuses, as far as the caller may know. */
+function status(statuses: readonly ProvenanceStatus[], least: number): Sql {
+  return sql`(${join(
+    statuses.map((each) => sql`${name(each)} >= ${least}`),
+    ' OR ',
+  )})`;
 }
 
 /** Within a great-circle distance, its edge included; a band of latitude first, since it costs no trigonometry. */

@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import type { Attribute } from '../../packs/model.ts';
 import { fold } from '../../packs/text.ts';
 import { column, RELEASE_FILES } from '../layout.ts';
+import { PROVENANCE_STATUSES } from '../model.ts';
 import { Duck, named, quoted } from '../write/duck.ts';
 import { TEXTUAL } from './columns.ts';
 import type { Packed } from './container.ts';
 import { packGrid } from './grid.ts';
 import { packKeys } from './keys.ts';
 import { packNumbers } from './numbers.ts';
-import { packTerms } from './terms.ts';
+import { packTerms, type TermRows } from './terms.ts';
 import { packLists, packValues } from './values.ts';
 
 /** What the index has to know of an attribute. */
@@ -33,6 +34,14 @@ export async function packColumns(
         arrays,
         packNumbers(key, await reader.numbers(`select ${key}::double from ${engine} order by ord`, ids.length)),
       );
+    const present = await reader.texts(`select column_name from (describe select * from ${engine})`);
+    for (const status of PROVENANCE_STATUSES) {
+      // A release of an earlier program says nothing of statuses.
+      const reach = present.includes(status)
+        ? `select ${status} from ${engine} order by ord`
+        : `select 0 from ${engine}`;
+      arrays[status] = Uint8Array.from(await reader.numbers(reach, ids.length));
+    }
     for (const attribute of attributes)
       Object.assign(arrays, await packAttribute(reader, engine, attribute, ids.length));
     return Object.assign(arrays, packTerms(await reader.terms(from(RELEASE_FILES.terms)), ids.length));
@@ -104,17 +113,28 @@ class Reader {
     return out;
   }
 
-  async terms(source: string): Promise<{ term: string[]; ordinal: Uint32Array; public: Uint8Array }> {
+  async terms(source: string): Promise<TermRows> {
     const term: string[] = [];
     const ordinal: number[] = [];
     const open: number[] = [];
-    await this.#each(`select term, ord, public from ${source} order by term, ord`, ([words, ords, flags], length) => {
+    const compared: number[] = [];
+    const columns = await this.texts(`select column_name from (describe select * from ${source})`);
+    // A release of an earlier program lacks the column: there all words count.
+    const counts = columns.includes('compared') ? 'compared' : 'true';
+    const query = `select term, ord, public, ${counts} from ${source} order by term, ord`;
+    await this.#each(query, ([words, ords, flags, counted], length) => {
       for (let i = 0; i < length; i += 1) {
         term.push(words![i] as string);
         ordinal.push(ords![i] as number);
         open.push(flags![i] ? 1 : 0);
+        compared.push(counted![i] ? 1 : 0);
       }
     });
-    return { term, ordinal: Uint32Array.from(ordinal), public: Uint8Array.from(open) };
+    return {
+      term,
+      ordinal: Uint32Array.from(ordinal),
+      public: Uint8Array.from(open),
+      compared: Uint8Array.from(compared),
+    };
   }
 }

@@ -2,6 +2,7 @@
 import type { Attribute, Pack } from '../../packs/model.ts';
 import { column } from '../layout.ts';
 import { Lru } from '../lru.ts';
+import type { ProvenanceStatus } from '../model.ts';
 import type { Container } from './container.ts';
 import { Grid } from './grid.ts';
 import { Keys } from './keys.ts';
@@ -56,6 +57,11 @@ export class Columns {
   /** 0 missing, 1 false, 2 true. */
   flags(name: string): Uint8Array {
     return this.#once(`flags ${name}`, () => this.#container.get(column(name, 'value'), 'u8'));
+  }
+
+  /** By ordinal, who can see that some value has a status (statusReach). */
+  reach(status: ProvenanceStatus): Uint8Array {
+    return this.#once(`reach ${status}`, () => this.#container.get(status, 'u8'));
   }
 
   grid(name: string): Grid {

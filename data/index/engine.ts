@@ -1,8 +1,9 @@
 // The packed index behind the Engine interface: gets, searches, radius, words and countable facets.
 import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
+import { recordTerms } from '../engine-values.ts';
 import type { StoredRecord } from '../model.ts';
-import type { Dress, FacetAnswer, FacetPlan, Predicate, RecordText, SearchAnswer, SearchPlan } from '../plan.ts';
+import type { Dress, FacetAnswer, FacetPlan, RecordText, SearchAnswer, SearchPlan, SimilarPlan } from '../plan.ts';
 import type { Applied } from '../plan-overlay.ts';
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
@@ -12,8 +13,8 @@ import { Container, IndexDamaged } from './container.ts';
 import { countable, facets } from './facets.ts';
 import { merge } from './merge.ts';
 import { select, selection } from './select.ts';
-import { SideTable } from './side.ts';
-import { alike, type Scored, similar } from './similar.ts';
+import { type SideRecord, SideTable } from './side.ts';
+import { alike, type Scored, similar, similarInPublic } from './similar.ts';
 
 /** An open index. Every method may throw IndexDamaged; the caller then asks DuckDB. */
 export class PackedIndex {
@@ -71,15 +72,15 @@ export class PackedIndex {
     const { release, options } = this.#opened;
     const view = new PackedIndex(release, this.#pack, options, this);
     const hidden = new Bitset(this.columns.size);
-    const side: { ordinal: number; record: StoredRecord }[] = [];
+    const side: SideRecord[] = [];
     for (const id of removed) {
       const ordinal = this.columns.keys.find(id);
       if (ordinal !== null) hidden.add(ordinal);
     }
-    for (const { record, version: text } of changed) {
+    for (const { record, unpublished, version: text } of changed) {
       const ordinal = this.columns.keys.find(record.id);
       if (ordinal === null || hidden.has(ordinal)) continue;
-      side.push({ ordinal, record });
+      side.push({ ordinal, record, terms: recordTerms(this.#pack, record, unpublished) });
       view.#changed.set(ordinal, { record, version: text });
     }
     for (const { ordinal } of side) hidden.add(ordinal);
@@ -112,22 +113,18 @@ export class PackedIndex {
   }
 
   /** Best first; null where the subject was changed, so that its words are not those of the index, and where `differBy` is no text. */
-  similar(subject: number, where: Predicate[], differBy: string | null, limit: number): Scored[] | null {
+  similar(plan: SimilarPlan): Scored[] | null {
+    const { subject, where, differBy, scope, limit } = plan;
     if (this.#changed.has(subject) || (differBy !== null && !TEXTUAL.has(this.columns.attribute(differBy).type)))
       return null;
     const { test } = selection(this.columns, where, this.#removed, false);
     const differs = differBy === null ? null : this.#differs(subject, differBy);
     const { terms, keys } = this.columns;
-    const found = similar(
-      terms,
-      keys,
-      subject,
-      limit,
-      (ordinal) => (differs === null || differs(ordinal)) && (test === null || test(ordinal)),
-    );
+    const allowed = (ordinal: number) => (differs === null || differs(ordinal)) && (test === null || test(ordinal));
+    const found = (scope === 'public' ? similarInPublic : similar)(terms, keys, plan, allowed);
     if (!this.#side) return found;
     const own = differBy === null ? null : this.#folded(subject, differBy);
-    const beside = alike(terms, subject, this.#side, where, differBy, own);
+    const beside = alike(terms, this.#side, plan, own);
     return [...found, ...beside]
       .sort((a, b) => b.score - a.score || keys.compare(a.ordinal, b.ordinal))
       .slice(0, limit);

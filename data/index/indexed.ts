@@ -54,7 +54,7 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
       ),
     similar: (plan, asking) =>
       first(
-        (one) => one.similar(plan.subject, plan.where, plan.differBy, plan.limit),
+        (one) => one.similar(plan),
         () => duckdb.similar(plan, asking),
       ),
     resolve: (refs, asking) =>

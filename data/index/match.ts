@@ -1,4 +1,5 @@
 // Predicates over the index: each becomes a test of one ordinal and, where the index has one, a sorted list to drive from.
+import { leastReach } from '../engine-values.ts';
 import { column } from '../layout.ts';
 import type { Predicate } from '../plan.ts';
 import { Bitset } from './bitset.ts';
@@ -60,6 +61,11 @@ export function match(columns: Columns, predicate: Predicate): Match | Match[] {
     }
     case 'words':
       return predicate.words.map((word) => wordMatch(columns, word, predicate.scope));
+    case 'status': {
+      const least = leastReach(predicate.scope);
+      const reaches = predicate.statuses.map((status) => columns.reach(status));
+      return tested((ordinal) => reaches.some((reach) => reach[ordinal]! >= least));
+    }
     case 'near': {
       const { attribute, lat, lng, km } = predicate;
       const grid = columns.grid(attribute);

@@ -3,7 +3,7 @@
 // The subject's words are taken rarest first. A candidate is scored when first met; once the words left could not lift a
 // new candidate over the worst kept score, the rest need not be looked at.
 import { fold } from '../../packs/text.ts';
-import type { Predicate } from '../plan.ts';
+import type { SimilarPlan } from '../plan.ts';
 import { Bitset } from './bitset.ts';
 import type { Keys } from './keys.ts';
 import type { SideTable } from './side.ts';
@@ -18,16 +18,15 @@ export interface Scored {
 export function similar(
   terms: Terms,
   keys: Keys,
-  subject: number,
-  limit: number,
+  { subject, limit, minScore = 0 }: Pick<SimilarPlan, 'subject' | 'limit' | 'minScore'>,
   allowed: (ordinal: number) => boolean,
 ): Scored[] {
-  const mine = terms.of.of(subject);
+  const mine = terms.compared.of(subject);
   const own = [...mine].sort((a, b) => terms.by.count(a) - terms.by.count(b));
   const seen = new Bitset(keys.size);
   seen.add(subject);
   const best: Scored[] = [];
-  let worst = -1;
+  let worst = minScore;
   for (const [i, word] of own.entries()) {
     const left = own.length - i;
     // A record not met so far shares at most the words from here on.
@@ -38,22 +37,50 @@ export function similar(
       if (seen.has(ordinal)) continue;
       seen.add(ordinal);
       if (!possible(terms, ordinal, own.length, left, worst) || !allowed(ordinal)) continue;
-      insert(best, { ordinal, score: overlap(terms, mine, ordinal) }, limit, keys);
+      const score = overlap(terms, mine, ordinal);
+      // The word they share may count for one of them alone.
+      if (score === 0 || score < minScore) continue;
+      insert(best, { ordinal, score }, limit, keys);
       if (best.length === limit) worst = best[limit - 1]!.score;
     }
   }
   return best;
 }
 
+/**
+ * The same by all words of public texts. The index marks those by word and not by record, so every posting of the
+ * subject's words is counted.
+ */
+export function similarInPublic(
+  terms: Terms,
+  keys: Keys,
+  { subject, limit, minScore = 0 }: Pick<SimilarPlan, 'subject' | 'limit' | 'minScore'>,
+  allowed: (ordinal: number) => boolean,
+): Scored[] {
+  const own = terms.publicOf(subject);
+  const shared = new Map<number, number>();
+  for (const word of own)
+    for (const ordinal of terms.inPublic(word)) shared.set(ordinal, (shared.get(ordinal) ?? 0) + 1);
+  shared.delete(subject);
+  const counts = terms.publicCounts();
+  const best: Scored[] = [];
+  for (const [ordinal, common] of shared) {
+    const score = common / (own.length + counts[ordinal]! - common);
+    const least = best.length === limit ? best[limit - 1]!.score : minScore;
+    if (score >= least && allowed(ordinal)) insert(best, { ordinal, score }, limit, keys);
+  }
+  return best;
+}
+
 /** Whether a record that shares at most `left` of the subject's words can still reach a score. */
 function possible(terms: Terms, ordinal: number, size: number, left: number, worst: number): boolean {
-  const others = terms.of.count(ordinal);
+  const others = terms.compared.count(ordinal);
   const shared = Math.min(left, others);
   return shared / (size + others - shared) >= worst;
 }
 
 /** Both lists of words ascend. */
-function overlap({ of }: Terms, mine: Uint32Array, ordinal: number): number {
+function overlap({ compared: of }: Terms, mine: Uint32Array, ordinal: number): number {
   const { list } = of;
   const start = of.start(ordinal);
   const end = of.end(ordinal);
@@ -86,21 +113,21 @@ function insert(best: Scored[], found: Scored, limit: number, keys: Keys): void 
 /** Scores of the changed records that match and differ from `own` by an attribute; those without it are left out. */
 export function alike(
   terms: Terms,
-  subject: number,
   side: SideTable,
-  where: Predicate[],
-  differBy: string | null,
+  { subject, where, differBy, scope, minScore = 0 }: SimilarPlan,
   own: string | null,
 ): Scored[] {
-  const mine = new Set([...terms.of.of(subject)].map((code) => terms.words.at(code)));
+  const flag = scope === 'public' ? 'public' : 'compared';
+  const codes = scope === 'public' ? terms.publicOf(subject) : [...terms.compared.of(subject)];
+  const mine = new Set(codes.map((code) => terms.words.at(code)));
   const differs = (value: unknown) => differBy === null || (value !== undefined && fold(String(value)) !== own);
   return side
     .matching(where)
     .filter(({ record }) => differs(record.attributes[differBy ?? '']))
-    .map(({ ordinal, record }) => {
-      const theirs = new Set(side.wordsOf(record, 'full'));
+    .map(({ ordinal, terms: found }) => {
+      const theirs = new Set([...found].filter(([, flags]) => flags[flag]).map(([word]) => word));
       const shared = [...theirs].filter((word) => mine.has(word)).length;
       return { ordinal, score: shared / (mine.size + theirs.size - shared) };
     })
-    .filter(({ score }) => score > 0);
+    .filter(({ score }) => score > 0 && score >= minScore);
 }

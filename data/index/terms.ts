@@ -2,7 +2,8 @@
 //
 //   words    sorted strings            distinct folded words
 //   by       postings by word          ordinal | PUBLIC where a public attribute has the word
-//   of       postings by ordinal       word codes, ascending (for `similar`)
+//   of       postings by ordinal       word codes, ascending
+//   compared postings by ordinal       word codes that count for similar records, ascending
 import { Bitset } from './bitset.ts';
 import type { Container, Packed } from './container.ts';
 import { Postings, packPostings } from './postings.ts';
@@ -23,6 +24,7 @@ export interface TermRows {
   term: string[];
   ordinal: Uint32Array;
   public: Uint8Array;
+  compared: Uint8Array;
 }
 
 /** Packs the rows of terms.parquet. */
@@ -35,10 +37,12 @@ export function packTerms(rows: TermRows, records: number): Record<string, Packe
     key[i] = sorted.length - 1;
     tagged[i] = (rows.ordinal[i]! | (rows.public[i] ? PUBLIC : 0)) >>> 0;
   }
+  const counted = (list: Uint32Array) => list.filter((_, i) => rows.compared[i] === 1);
   return {
     ...packStrings('words', sorted),
     ...packPostings('words.by', sorted.length, { key, ordinal: tagged }),
     ...packPostings('words.of', records, turned(key, rows.ordinal, records)),
+    ...packPostings('words.compared', records, turned(counted(key), counted(rows.ordinal), records)),
   };
 }
 
@@ -63,12 +67,15 @@ export class Terms {
   readonly words: SortedStrings;
   readonly by: Postings;
   readonly of: Postings;
+  readonly compared: Postings;
   readonly #records: number;
+  #publicCounts: Uint32Array | null = null;
 
   constructor(container: Container, records: number) {
     this.words = new SortedStrings(container, 'words');
     this.by = new Postings(container, 'words.by');
     this.of = new Postings(container, 'words.of');
+    this.compared = new Postings(container, 'words.compared');
     this.#records = records;
   }
 
@@ -99,6 +106,33 @@ export class Terms {
     const kept = (scope === 'full' ? part : part.filter((entry) => entry >= PUBLIC)).map((entry) => entry & ORDINAL);
     // One word's postings are sorted and distinct already.
     return to - from === 1 ? kept : distinct(kept.sort());
+  }
+
+  /** Records that have a word in a public text, ascending. */
+  *inPublic(word: number): Generator<number> {
+    const end = this.by.end(word);
+    for (let i = this.by.start(word); i < end; i += 1) {
+      const entry = this.by.list[i]!;
+      if (entry >= PUBLIC) yield entry & ORDINAL;
+    }
+  }
+
+  /** Codes of the words that a record has in public texts, ascending. */
+  publicOf(record: number): number[] {
+    return [...this.of.of(record)].filter((word) => {
+      for (const ordinal of this.inPublic(word)) if (ordinal >= record) return ordinal === record;
+      return false;
+    });
+  }
+
+  /** How many words each record has in public texts; counted once. */
+  publicCounts(): Uint32Array {
+    if (this.#publicCounts === null) {
+      const counts = new Uint32Array(this.#records);
+      for (const entry of this.by.list) if (entry >= PUBLIC) counts[entry & ORDINAL]! += 1;
+      this.#publicCounts = counts;
+    }
+    return this.#publicCounts;
   }
 
   #marked(part: Uint32Array, scope: 'public' | 'full'): Bitset {

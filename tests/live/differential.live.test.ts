@@ -1,6 +1,5 @@
 // The real packs, asked thousands of seeded random questions: both engines agree with the independent evaluator over the exported rows.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { encodeCursor } from '../../data/cursor.ts';
 import { foundRecords } from '../../data/found.ts';
 import { parseFacets, parseSearch } from '../../data/parse.ts';
 import { parseSimilar, parseStats, parseTimeseries } from '../../data/parse-analysis.ts';
@@ -9,6 +8,7 @@ import type { Engine } from '../../data/plan.ts';
 import { similar } from '../../data/similar.ts';
 import { stats } from '../../data/stats.ts';
 import { timeseries } from '../../data/timeseries.ts';
+import { cursors } from '../cursors.ts';
 import { evaluateFacets, evaluateSearch, matching, onEdge, type Query } from '../evaluate.ts';
 import { evaluateSimilar, evaluateStats, evaluateTimeseries } from '../evaluate-analysis.ts';
 import { randomFacets, randomSearch, randomSimilar, randomStats, randomTimeseries } from '../random-queries.ts';
@@ -65,7 +65,10 @@ describe.each(DATASETS)('%s', (dataset) => {
     let total: number | null = null;
     let page = 0;
     do {
-      const input = parseSearch(cursor === null ? query : { ...query, cursor }, live.pack, { format: 'ndjson' });
+      const input = parseSearch(cursor === null ? query : { ...query, cursor }, live.pack, {
+        format: 'ndjson',
+        cursors,
+      });
       const { sort, limit, total: count } = input;
       const answer = await engine.search({
         where: questionOf(input, scope),
@@ -77,7 +80,7 @@ describe.each(DATASETS)('%s', (dataset) => {
       ids.push(...answer.ordinals.map((ordinal) => live.records[ordinal]!.id));
       total = answer.total;
       cursor =
-        answer.next && encodeCursor({ dataset, where: questionOf(input), sort }, live.manifest.release, answer.next);
+        answer.next && cursors.write({ dataset, where: questionOf(input), sort }, live.manifest.release, answer.next);
       page += 1;
     } while (cursor !== null && page < pages);
     return { ids, total, pages: page, ended: cursor === null };

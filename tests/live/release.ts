@@ -11,6 +11,7 @@ import type { Engine } from '../../data/plan.ts';
 import { readLines } from '../../data/write/lines.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack, Value } from '../../packs/model.ts';
+import { unpublishedTexts } from '../evaluate.ts';
 
 /** The bundled packs, small to large. */
 export const DATASETS = ['llm-models', 'airports', 'places'] as const;
@@ -22,7 +23,7 @@ export interface LiveRelease {
   pack: Pack;
   manifest: Manifest;
   folder: string;
-  /** As exported in records.jsonl, best first: the place of a record is its ordinal. Without provenance, to save memory. */
+  /** As exported in records.jsonl, best first: the place of a record is its ordinal. Provenance only where it has a status, to save memory. */
   records: StoredRecord[];
   engines: { DuckDB: Engine; 'the packed index': Engine };
   close(): Promise<void>;
@@ -37,9 +38,11 @@ export async function openLive(dataset: string, log: (text: string) => void): Pr
   const manifest = await readManifest(folder);
   const records: StoredRecord[] = [];
   for (const line of readLines(join(folder, RELEASE_FILES.jsonl))) {
-    const { provenance: _, ...record } = JSON.parse(line) as StoredRecord;
-    records.push({ ...record, provenance: {} });
+    const { provenance, ...record } = JSON.parse(line) as StoredRecord;
+    const marked = Object.entries(provenance).filter(([, { status }]) => status !== undefined);
+    records.push({ ...record, provenance: Object.fromEntries(marked) });
   }
+  await readUnpublished(folder, pack);
   const duckdb = await openEngine(folder, pack, manifest, { statement: 60_000 });
   const index = withIndex(duckdb, new PackedIndex(folder, pack, manifest), log);
   return {
@@ -50,6 +53,24 @@ export async function openLive(dataset: string, log: (text: string) => void): Pr
     engines: { DuckDB: duckdb, 'the packed index': index },
     close: () => index.close(),
   };
+}
+
+/** Tells the evaluator which entries of lists are searched and not published: those of the facts that won. */
+async function readUnpublished(folder: string, pack: Pack): Promise<void> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  const file = join(folder, RELEASE_FILES.facts).replaceAll("'", "''");
+  for (const { name, published_entries: limit } of pack.attributes) {
+    if (limit === null) continue;
+    const found = await connection.runAndReadAll(
+      `SELECT entity, value FROM read_parquet('${file}') WHERE attribute = $1 AND won AND json_array_length(value) > ${limit}`,
+      [name],
+      [VARCHAR],
+    );
+    for (const [entity, value] of found.getRows())
+      unpublishedTexts.set(String(entity), (JSON.parse(String(value)) as string[]).slice(limit));
+  }
+  instance.closeSync();
 }
 
 /** Published values of one attribute of some records over time, as the release exports them. */

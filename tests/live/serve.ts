@@ -2,11 +2,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { freePort } from '../free-port.ts';
 
-const KEY = 'an-admin-key-of-the-live-suite-0123456789';
+/** The operator's key of every server started here. */
+export const KEY = 'an-admin-key-of-the-live-suite-0123456789';
 
 export interface LiveServer {
   /** `http://127.0.0.1:<port>` */
   base: string;
+  /** The operator's key. */
+  key: string;
   /** Asks with the operator's key. */
   ask(path: string, headers?: Record<string, string>): Promise<Response>;
   stop(): void;
@@ -31,6 +34,7 @@ export async function startServer(): Promise<LiveServer> {
   });
   return {
     base,
+    key: KEY,
     ask: (path, headers) => fetch(`${base}${path}`, { headers: { Authorization: `Bearer ${KEY}`, ...headers } }),
     stop: () => void server.kill('SIGTERM'),
   };
