@@ -34,8 +34,8 @@ export interface Page {
 
 export interface Facet {
   values: { value: unknown; count: number }[];
-  matched: number | null;
-  missing: number | null;
+  matched: number;
+  missing: number;
   /** Values that are too rare to be told; absent: none. */
   withheld?: number;
 }

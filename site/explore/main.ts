@@ -6,7 +6,7 @@ import { LISTED, type Model } from './model.ts';
 import { needsKey, tellProblem } from './problem.ts';
 import { badge, copies, listFilters, table } from './show.ts';
 import { type Language, snippet } from './snippets.ts';
-import { callOf, columnsOf, listOf, listText, paidNames, readState, selection, withValue } from './state.ts';
+import { callOf, columnsOf, facetsArePaid, listOf, listText, readState, selection, withValue } from './state.ts';
 import { keepRoom, listed, listValues } from './values.ts';
 
 const by = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
@@ -129,14 +129,11 @@ async function count(): Promise<void> {
 
 /** The number of records as the head has it. */
 async function counted(question: URLSearchParams, signal: AbortSignal): Promise<string> {
-  if (barred(question)) return 'Not counted';
+  // Counting happens by itself, so it never spends credit.
+  if (facetsArePaid(question, model)) return 'Not counted';
   ({ matched } = await facet(url('facets', question), key, signal));
-  if (matched === null) return 'Fewer than 5 records';
   return `${matched.toLocaleString('en')} ${matched === 1 ? 'record' : 'records'}`;
 }
-
-/** Whether the API would refuse to count: a filter is on what takes a key, and there is none. */
-const barred = (question: URLSearchParams) => key === null && paidNames(question, model).length > 0;
 
 const facetable = () =>
   model.attributes.find(({ type, public: open }) => open && ['enum', 'boolean', 'string'].includes(type))?.name;
@@ -155,8 +152,8 @@ async function fillFacet(attribute: string, signal: AbortSignal): Promise<void> 
   const parameter = listParameter(attribute);
   if (list === null || parameter === '') return;
   const question = facetOf(attribute, LISTED, parameter);
-  const { values, note } = barred(question)
-    ? { values: [], note: 'Counted with a key only.' }
+  const { values, note } = facetsArePaid(question, model)
+    ? { values: [], note: 'Not counted: with these filters it costs a search.' }
     : listed(await facet(url('facets', question), key, signal));
   listValues(list, values, note, listOf(state.get(parameter) ?? ''), (value, on) => {
     const others = listOf(state.get(parameter) ?? '').filter((each) => each !== value);

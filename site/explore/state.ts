@@ -49,7 +49,7 @@ export function columnsOf(state: URLSearchParams, model: Model, keyed: boolean):
 }
 
 /** Attributes named by the state that are not public: with one of them a question takes a key. */
-export function paidNames(state: URLSearchParams, model: Model): string[] {
+function paidNames(state: URLSearchParams, model: Model): string[] {
   const paid = new Set(model.attributes.filter((each) => !each.public).map(({ name }) => name));
   const named = [
     ...model.filters.filter(({ name }) => state.has(name)).map(({ attribute }) => attribute),
@@ -57,6 +57,14 @@ export function paidNames(state: URLSearchParams, model: Model): string[] {
     (state.get('sort') ?? '').replace(/^-/, ''),
   ];
   return [...new Set(named.filter((name) => paid.has(name)))];
+}
+
+/** Whether facets cost a search: a filter is there, and it or `by` names an attribute that is not public. */
+export function facetsArePaid(question: URLSearchParams, model: Model): boolean {
+  const by = question.get('by');
+  const hidden = model.attributes.some((each) => each.name === by && !each.public);
+  const filtered = [...question.keys()].some((name) => name !== 'by' && name !== 'limit');
+  return paidNames(question, model).length > 0 || (hidden && filtered);
 }
 
 /** The call that the state stands for. */

@@ -12,9 +12,9 @@ verifies('record.url-md', 'markdown.full-text', 'full-text.get');
 
 const UPDATE = process.env['UPDATE_BUILDS'] === '1';
 const CASES = readdirSync(import.meta.dirname).filter((name) => existsSync(join(import.meta.dirname, name, 'input')));
-/** What describes the API rather than the data and the guides, which live.test.ts holds against the running API; and files of bytes (tests/analysts.test.ts). */
+/** What describes the API rather than the data and the guides, which live.test.ts holds against the running API; and files of bytes with their sizes and hashes (tests/analysts.test.ts). */
 const LEFT_OUT =
-  /^((\.build|\.well-known|assets|docs|guides|mcp|sitemap)\/.*|_headers|robots\.txt|openapi\.json|auth\.md|favicon\.ico|sitemap\.xml|.*llms\.txt|files\/.*\.(parquet|duckdb|jsonld)|v1\/(datasets|catalog)(\.md)?)$/;
+  /^((\.build|\.well-known|assets|docs|guides|mcp|sitemap)\/.*|_headers|robots\.txt|openapi\.json|auth\.md|favicon\.ico|sitemap\.xml|.*llms\.txt|files\/.*(\.(parquet|duckdb|jsonld)|index\.(html|json))|v1\/(datasets|catalog)(\.md)?)$/;
 
 /** The files of a folder by path, with their bytes. */
 function filesOf(root: string): Map<string, string> {

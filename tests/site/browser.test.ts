@@ -1,4 +1,6 @@
 // The pages in a real browser: axe on every type of page, light and dark; keyboard, search, colour scheme, and reading without JavaScript.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { barriers, NONE, openBrowser, overflow, picture } from '../browser.ts';
@@ -116,6 +118,41 @@ test.for([390, 768, 1440])(
     expect(moved).toEqual({});
   },
 );
+
+test('a page of another origin reads the files in ranges', async (context) => {
+  if (browser === null) context.skip(NONE);
+  const server = createServer((_, response) =>
+    response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Another origin</title>'),
+  ).listen(0, '127.0.0.1');
+  await new Promise((listening) => server.once('listening', listening));
+  const page = await browser!.newPage();
+  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const read = (headers: Record<string, string>) =>
+    page.evaluate(
+      async ({ url, headers }) => {
+        const response = await fetch(url, { headers });
+        const header = (name: string) => response.headers.get(name);
+        const bytes = [...new Uint8Array(await response.arrayBuffer())];
+        const [range, ranges, etag] = [header('content-range'), header('accept-ranges'), header('etag')];
+        return { status: response.status, range, ranges, etag, bytes };
+      },
+      { url: `${site.origin}/files/tools/public.parquet`, headers },
+    );
+  const whole = await read({});
+  const { etag, bytes } = whole;
+  expect(whole).toMatchObject({ status: 200, ranges: 'bytes', etag: expect.stringMatching(/^"/) });
+  const end = {
+    status: 206,
+    range: `bytes ${bytes.length - 8}-${bytes.length - 1}/${bytes.length}`,
+    bytes: bytes.slice(-8),
+  };
+  expect(String.fromCharCode(...bytes.slice(-4))).toBe('PAR1');
+  expect(await read({ Range: 'bytes=-8' })).toMatchObject(end);
+  expect(await read({ Range: 'bytes=-8', 'If-Range': etag! })).toMatchObject(end);
+  expect(await read({ Range: 'bytes=-8', 'If-Range': '"another"' })).toMatchObject({ status: 200, bytes });
+  await page.close();
+  await new Promise((closed) => server.close(closed));
+});
 
 test('where a value comes from shows by keyboard alone, and by the pointer', async (context) => {
   const { page, complaints } = await opened(context, `/datasets/tools/${site?.other}`, {

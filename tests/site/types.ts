@@ -35,6 +35,8 @@ export function pageTypes({ showcase, other, key }: { showcase: string; other: s
     { name: 'console', path: '/sql/tools/', written: /^\/sql\/[^/]+\/$/, script: TOOL },
     { name: 'changes', path: '/changes/', written: /^\/changes\/$/ },
     { name: 'changes of a dataset', path: '/changes/tools/', written: /^\/changes\/[^/]+\/$/ },
+    { name: 'files of all datasets', path: '/files/', written: /^\/files\/$/ },
+    { name: 'files of a dataset', path: '/files/tools/', written: /^\/files\/[^/]+\/$/ },
     { name: 'status', path: '/status/', written: /^\/status\/$/ },
     { name: 'guides', path: '/guides/', written: /^\/guides\/$/ },
     { name: 'guide', path: '/guides/api/', written: /^\/guides\/(?!reference\/|contents\/)[^/]+\/$/ },
