@@ -46,8 +46,8 @@ export interface TestApp {
   json(path: string, init?: RequestInit & { address?: string; admin?: boolean }): Promise<Answer>;
   /** The app itself, to put behind a socket. */
   fetch: ReturnType<typeof createApp>['fetch'];
-  /** What a server listens with, as that of the service does; `others` stands in for Hono's. */
-  listener(others?: RequestListener): RequestListener;
+  /** What a server listens with, as that of the service does; `others` stands in for Hono's, `stalled` as in `directly`. */
+  listener(others?: RequestListener, stalled?: number): RequestListener;
   records: Record<string, StoredRecord[]>;
   releases: Record<string, string>;
   register: Register;
@@ -94,6 +94,12 @@ export interface TestOptions {
   now?: () => Date;
   /** BASE_URL; BASE where nothing is said, which is no loopback and has no sandbox checkout. */
   base?: string;
+  /** HOST, TRUST_PROXY and CHECKOUT as the checkout reads them; by default those of a service on its own machine. */
+  host?: string;
+  trust_proxy?: number;
+  checkout?: 'sandbox';
+  /** Welcome credit of a day in micro-euros; no bound without. */
+  welcome_budget?: number;
   /** Stripe, or a double of it. */
   stripe?: NonNullable<Parameters<typeof openAccess>[0]['stripe']>;
   /** SMTP_URL; the outbox without. */
@@ -137,6 +143,10 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     x402: options.x402 ?? null,
     now,
     log,
+    host: options.host ?? '127.0.0.1',
+    trust_proxy: options.trust_proxy ?? 0,
+    checkout: options.checkout,
+    welcome_budget: options.welcome_budget,
     ...(stripe ? { stripe } : {}),
     smtpUrl: options.smtp,
     ...on,
@@ -151,7 +161,11 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   const lend = lendFrom(register);
   const { store, quotas, mailer } = access;
   const editing = { store, refresh: register.refresh, current: register.current };
-  const owners = { store, quotas, mailer, base_url: base, editing };
+  const onHeldOptOut = (dataset: string) => {
+    metrics.heldOptOut(dataset);
+    log(`held ${dataset}`);
+  };
+  const owners = { store, quotas, mailer, base_url: base, editing, onHeldOptOut };
   const traffic = countTraffic(store, now);
   const gate: Gate = {
     ...access.gate,
@@ -204,7 +218,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
       reviewing: reviewingOf(owners, register),
       accounts: gate.accounts,
       standings: (at) => datasetStandings(register, dataDir, at),
-      flush: traffic.flush,
+      traffic,
       base_url: base,
       now,
       log,
@@ -225,8 +239,8 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   return {
     ask,
     fetch: app.fetch,
-    listener: (others = getRequestListener(app.fetch)) =>
-      directly(app, others, failing({ gate, report: (error) => faults.push(error) })),
+    listener: (others = getRequestListener(app.fetch), stalled) =>
+      directly(app, others, failing({ gate, report: (error) => faults.push(error) }), stalled),
     async json(path, init) {
       const response = await ask(path, init);
       const text = await response.text();

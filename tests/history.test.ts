@@ -73,6 +73,8 @@ describe('facts', () => {
 
   test('as Markdown tell what each verdict means', async () => {
     const page = await text(`/v1/tools/entities/${named('Cordless drill 12').slug}/facts.md`);
+    const { slug } = named('Cordless drill 12');
+    expect(page).toContain(`# Facts of Cordless drill 12 (${slug}), newest first`);
     expect(page).toContain('|price.list (EUR/piece)|119|2026-03-01 08:00|2026-11-01 08:00|');
     expect(page).toContain('|published, agreed|');
     expect(page).toMatch(/superseded: its own source has said something newer/);
@@ -174,7 +176,7 @@ describe('the audit', () => {
       'below the confidence floor of 0.3',
       'The Workbench Gazette withdrew it on',
       'The Workbench Gazette no longer lists the record',
-      'held for review since',
+      'held since',
       'in review since',
       'Toolshed Weekly differs (less trusted)',
       'Toolshed Weekly agrees',

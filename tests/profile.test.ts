@@ -1,8 +1,9 @@
 // The profile says what a count over all records says, and of paid attributes nothing that fewer than five records share.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { coarse } from '../api/operations/dataset_profile.ts';
 import type { StoredRecord } from '../data/model.ts';
-import { profileOf } from '../data/profile.ts';
-import { edgesFor } from '../data/profile-edges.ts';
+import { type AttributeProfile, profileOf } from '../data/profile.ts';
+import { edgesFor, FIXED_EDGES } from '../data/profile-edges.ts';
 import type { PriceRange, Value } from '../packs/model.ts';
 import { fold } from '../packs/text.ts';
 import { type TestApp, testApp } from './app.ts';
@@ -81,6 +82,17 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
     }
   });
 
+  test('of paid numbers the bins do not depend on the values', async () => {
+    const { attributes } = await profile(dataset);
+    const paid = attributes.filter((one) => !one.public && one.histogram && one.type !== 'date');
+    expect(paid.length).toBeGreaterThan(0);
+    for (const { name, histogram = [] } of paid)
+      for (const { from, to } of histogram) {
+        const [at, next] = [FIXED_EDGES.indexOf(from), FIXED_EDGES.indexOf(to)];
+        expect([name, at >= 0, next]).toEqual([name, true, at + 1]);
+      }
+  });
+
   test('of paid attributes nothing is told that fewer than five records share', async () => {
     verifies('leak.profiles');
     const { attributes } = await profile(dataset);
@@ -142,4 +154,21 @@ describe('edges', () => {
     expect(edges.at(-1)).toBeGreaterThanOrEqual(max!);
     for (const edge of edges) expect(String(edge).replace(/[^1-9]/g, '').length).toBeLessThanOrEqual(3);
   });
+});
+
+test('for a tool, cells are merged into at most 50, and no record is lost', () => {
+  const counts = Array.from({ length: 2000 }, (_, index) => ({
+    lat: -90 + 2 * (index % 90),
+    lng: -180 + 2 * ((index * 7) % 180),
+    count: 1 + (index % 5),
+  }));
+  const total = (cells: readonly { count: number }[]) => cells.reduce((sum, { count }) => sum + count, 0);
+  const profile = { name: 'location', cells: { degrees: 2, counts } } as unknown as AttributeProfile;
+  const { cells } = coarse(profile);
+  expect(cells!.counts.length).toBeLessThanOrEqual(50);
+  expect(total(cells!.counts)).toBe(total(counts));
+  for (const { lat, lng } of cells!.counts)
+    expect([(lat + 90) % cells!.degrees, (lng + 180) % cells!.degrees]).toEqual([0, 0]);
+  const few = { ...profile, cells: { degrees: 2, counts: counts.slice(0, 50) } };
+  expect(coarse(few)).toBe(few);
 });

@@ -47,6 +47,10 @@ function engineRow(pack: Pack, record: StoredRecord, ord: number): Record<string
   const updated = Date.parse(record.updated_at);
   const row: Record<string, unknown> = { ord, id, slug, name, updated, quality: record.quality_score };
   Object.assign(row, { completeness: record.completeness, owner: record.verified_owner });
+  for (const status of ['held', 'contested']) {
+    const having = pack.attributes.filter(({ name: each }) => record.provenance[each]?.status === status);
+    row[status] = having.some((each) => each.public) ? 2 : having.length > 0 ? 1 : 0;
+  }
   for (const attribute of pack.attributes) {
     const value = record.attributes[attribute.name];
     const values = value === undefined ? {} : engineValues(attribute, value);
@@ -113,11 +117,17 @@ export async function writeRelease(
     name: 'VARCHAR',
     updated: 'BIGINT',
   };
-  Object.assign(engine, { quality: 'DOUBLE', completeness: 'DOUBLE', owner: 'BOOLEAN' });
+  Object.assign(engine, {
+    quality: 'DOUBLE',
+    completeness: 'DOUBLE',
+    owner: 'BOOLEAN',
+    held: 'UTINYINT',
+    contested: 'UTINYINT',
+  });
   for (const attribute of pack.attributes)
     for (const part of parts(attribute)) engine[column(attribute.name, part)] = TYPES[attribute.type] ?? 'VARCHAR';
   const terms = records
-    .flatMap((record, ord) => [...termsOf(pack, record)].map(([term, open]) => ({ term, ord, public: open })))
+    .flatMap((record, ord) => [...termsOf(pack, record)].map(([term, flags]) => ({ term, ord, ...flags })))
     .sort((a, b) => byCodePoint(a.term, b.term) || a.ord - b.ord);
   const bodies = records.map((record, ord) => {
     const body = JSON.stringify(record);
@@ -137,7 +147,11 @@ export async function writeRelease(
       engine,
       records.map((record, ord) => engineRow(pack, record, ord)),
     ),
-    await parquet(RELEASE_FILES.terms, { term: 'VARCHAR', ord: 'UINTEGER', public: 'BOOLEAN' }, terms),
+    await parquet(
+      RELEASE_FILES.terms,
+      { term: 'VARCHAR', ord: 'UINTEGER', public: 'BOOLEAN', compared: 'BOOLEAN' },
+      terms,
+    ),
     await parquet(RELEASE_FILES.history, HISTORY_COLUMNS, historyRows(history, records)),
     await parquet(
       RELEASE_FILES.bodies,

@@ -44,7 +44,7 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
   ],
   input: (pack) =>
     z.object({
-      days: z.number().int().min(1).max(HISTORY_BOUNDS.days).default(30).describe('Observed in the last so many days'),
+      days: z.number().int().min(1).max(HISTORY_BOUNDS.days).default(30).describe('Days to look back'),
       limit: z.number().int().min(1).max(HISTORY_BOUNDS.changelog).default(100).describe('Changes of a page'),
       offset: z.number().int().min(0).default(0).describe('Changes to leave out, for the next page'),
       attribute: attributeName(pack, 'Only changes of this attribute').optional(),
@@ -52,9 +52,7 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
       type: z
         .enum(['all', 'changed', 'added'])
         .default('all')
-        .describe(
-          'added: there was no value before; changed: there was one, also where the new one is that there is none',
-        ),
+        .describe('added: a first value; changed: another value, or none any more'),
     }),
   output: () =>
     z.object({

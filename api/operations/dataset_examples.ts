@@ -3,15 +3,16 @@ import { z } from 'zod';
 import { once } from '../../data/filters.ts';
 import type { PublicRecord } from '../../data/model.ts';
 import { onlyParameters } from '../../data/parse.ts';
-import { text } from '../../data/parse-values.ts';
+import { integer, text } from '../../data/parse-values.ts';
 import { present } from '../../data/present.ts';
 import type { Release } from '../../data/release.ts';
 import type { Value } from '../../packs/model.ts';
 import { fold } from '../../packs/text.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
-import { recordMarkdown } from '../formats/record-template.ts';
+import { recordsMarkdown } from '../formats/record-template.ts';
 import { operation } from '../operation.ts';
-import { type About, aboutDataset, releaseOf, releaseVersion } from './about.ts';
+import { type About, aboutDataset, releaseOf, releaseValidators } from './about.ts';
+import { WITHOUT_SOURCES } from './brief.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT } from './outputs.ts';
 
 type Examples = { group_by: string; items: PublicRecord[]; further_groups?: Value[] } & About;
@@ -20,6 +21,9 @@ type Examples = { group_by: string; items: PublicRecord[]; further_groups?: Valu
 const GROUPS = 500;
 /** Records shown at about most where no group is named: with a group for each country, all of them were more than a megabyte. */
 const SHOWN = 60;
+
+/** Records shown to a tool that names no limit: complete ones take some 2,000 tokens each. */
+const SHOWN_BY_NAME = 3;
 
 /** Ordinals of the records that stand for a group: the best known, where something tells that, else the best. */
 async function best({ engine, pack }: Release, value: Value): Promise<number[]> {
@@ -38,7 +42,8 @@ async function best({ engine, pack }: Release, value: Value): Promise<number[]> 
 const showcases = new WeakMap<Release, Promise<Showcase>>();
 
 interface Showcase {
-  groups: Map<string, number[]>;
+  /** Groups that are shown, by their folded value. */
+  groups: Map<string, { value: Value; ordinals: number[] }>;
   /** Groups whose records are shown only when they are named. */
   further: Value[];
 }
@@ -46,10 +51,11 @@ interface Showcase {
 async function showcase(release: Release): Promise<Showcase> {
   const { engine, pack } = release;
   const { values } = await engine.facets({ where: [], by: pack.group_by, limit: GROUPS, floor: 0 });
-  const groups = new Map<string, number[]>();
+  const groups: Showcase['groups'] = new Map();
   const shown = Math.ceil(SHOWN / pack.serving.showcase.per_group);
   // One after the other: a showcase is in no hurry, and the engine's queue belongs to callers.
-  for (const { value } of values.slice(0, shown)) groups.set(fold(String(value)), await best(release, value));
+  for (const { value } of values.slice(0, shown))
+    groups.set(fold(String(value)), { value, ordinals: await best(release, value) });
   return { groups, further: values.slice(shown).map(({ value }) => value) };
 }
 
@@ -64,16 +70,23 @@ function showcaseOf(release: Release): Promise<Showcase> {
 }
 
 /** Ordinals to show, best first within the order of the groups; of one group where it is named. */
-async function chosen(release: Release, group: string | null): Promise<{ ordinals: number[]; further: Value[] }> {
+async function chosen(
+  release: Release,
+  group: string | null,
+  limit: number | undefined,
+): Promise<{ ordinals: number[]; further: Value[] }> {
   if (group !== null) {
     const known = showcases.has(release) ? (await showcaseOf(release)).groups.get(fold(group)) : undefined;
-    return { ordinals: known ?? (await best(release, group)), further: [] };
+    return { ordinals: (known?.ordinals ?? (await best(release, group))).slice(0, limit), further: [] };
   }
   const { groups, further } = await showcaseOf(release);
-  return { ordinals: [...new Set([...groups.values()].flat())], further };
+  const ordinals = [...new Set([...groups.values()].flatMap((each) => each.ordinals))].slice(0, limit);
+  const shown = new Set(ordinals);
+  const left = [...groups.values()].filter((each) => !each.ordinals.some((ordinal) => shown.has(ordinal)));
+  return { ordinals, further: [...left.map(({ value }) => value), ...further] };
 }
 
-export const dataset_examples = operation<{ group: string | null }, Examples>({
+export const dataset_examples = operation<{ group: string | null; limit: number | null }, Examples>({
   name: 'dataset_examples',
   title: 'Real example records',
   description:
@@ -82,9 +95,25 @@ export const dataset_examples = operation<{ group: string | null }, Examples>({
   group: 'dataset',
   access: 'free',
   formats: ['json', 'markdown'],
-  long: { part: 'items', more: 'group keeps one group.' },
+  long: {
+    part: 'items',
+    brief: [WITHOUT_SOURCES],
+    further: ['further_groups'],
+    more: 'group keeps one group; entity_search with fields shows more records.',
+  },
   answers: [{ want: 'a few complete records, to see what there is', query: 'group={value}' }],
-  input: () => z.object({ group: z.string().optional().describe('Keeps one group, such as one provider or country') }),
+  input: (_pack, as) =>
+    z.object({
+      group: z.string().optional().describe('Keeps one group, such as one provider or country'),
+      limit: z
+        .number()
+        .int()
+        .min(1)
+        .max(SHOWN)
+        .describe('Records to answer')
+        .meta(as === 'tool' ? { default: SHOWN_BY_NAME } : {})
+        .optional(),
+    }),
   output: () =>
     z.object({
       group_by: z.string(),
@@ -96,15 +125,19 @@ export const dataset_examples = operation<{ group: string | null }, Examples>({
       ...ABOUT_OUTPUT,
     }),
   parse: (raw) => {
-    onlyParameters(raw, ['group'], ['ds']);
-    const group = raw['group'];
-    return { group: group === undefined ? null : text('group', once('group', [group].flat())) };
+    onlyParameters(raw, ['group', 'limit'], ['ds']);
+    const { group, limit } = raw;
+    return {
+      group: group === undefined ? null : text('group', once('group', [group].flat())),
+      limit: limit === undefined ? null : integer('limit', once('limit', [limit].flat()), 1, SHOWN),
+    };
   },
-  version: releaseVersion,
-  run: async ({ group }, ctx) => {
+  validators: releaseValidators,
+  run: async ({ group, limit }, ctx) => {
     const release = releaseOf(ctx);
     const { pack, engine } = release;
-    const { ordinals, further } = await chosen(release, group);
+    const most = limit ?? (ctx.by_name ? SHOWN_BY_NAME : undefined);
+    const { ordinals, further } = await chosen(release, group, most);
     const bodies = await engine.bodies(ordinals, { signal: ctx.signal });
     const all = { now: ctx.now, base_url: ctx.base_url, visibility: 'full' } as const;
     const items = bodies.map(({ body }) => present(body, pack, all));
@@ -115,7 +148,7 @@ export const dataset_examples = operation<{ group: string | null }, Examples>({
     const { pack } = releaseOf(ctx);
     return blocks(
       `# Examples of ${escapeText(pack.title)}: ${pack.serving.prominence ? 'the best known' : 'the best'} records by ${escapeText(group_by)}`,
-      ...items.map((record) => recordMarkdown(record, pack).trim()),
+      ...recordsMarkdown(items, pack),
       further && `Left out, and shown with \`group=\`: ${further.map((each) => escapeText(String(each))).join(', ')}.`,
       `${escapeText(attribution)} License: ${escapeText(license)}`,
     );

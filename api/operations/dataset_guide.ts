@@ -9,7 +9,7 @@ import { callsTable, stepsText } from '../formats/calls.ts';
 import { cell } from '../formats/cells.ts';
 import { blocks, escapeText, Markup, table } from '../formats/markdown.ts';
 import { type Context, operation } from '../operation.ts';
-import { type About, aboutDataset, releaseOf, releaseVersion } from './about.ts';
+import { type About, aboutDataset, releaseOf, releaseValidators } from './about.ts';
 
 type Guide = { text: string } & About;
 
@@ -23,9 +23,13 @@ function grammar(pack: Pack): string {
     ['`min_a=1`', 'a is at least 1; of a price range the upper end counts'],
     ['`max_a=9`', 'a is at most 9; of a price range the lower end counts'],
     ['`has_a=true`', 'a is known; `false`: unknown'],
-    ['`q=words`', 'each word begins a word of the record'],
+    ['`q=words`', 'each word begins a word of the record; the order is that of `sort`, not relevance'],
     ...(near ? [['`near=lat,lng,km`', 'it lies within so many kilometres of a point'] as [string, string]] : []),
     ['`ids=a,b` `updated_since=time` `min_quality=0.8`', 'as they say'],
+    [
+      '`provenance_status=held,contested`',
+      'a newer value of some field waits for confirmation, or another source says otherwise († in Markdown)',
+    ],
   ];
   const rows = written.map((cells) => cells.map((text) => new Markup(text)));
   const { prominence } = pack.serving;
@@ -89,7 +93,7 @@ function guideText(release: Release, ctx: Context): string {
       `- [Schema with every filter](${base_url}/v1/${pack.id}/schema)`,
       `- [Fictional samples](${base_url}/v1/${pack.id}/samples)`,
       `- [Public values of all records](${base_url}/v1/${pack.id}/llms-full.txt)`,
-      `- [The same as a table, with sources](${base_url}/files/${pack.id}/public.parquet), [as a database](${base_url}/files/${pack.id}/public.duckdb), free`,
+      `- [The same as a table, with sources](${base_url}/files/${pack.id}/public.parquet), [as a database](${base_url}/files/${pack.id}/public.duckdb), free; [all files with sizes and SHA-256](${base_url}/files/${pack.id}/)`,
       `- [The register](${base_url}/llms.txt)`,
       `- [Page for people](${datasetUrl(base_url, pack.id)})`,
     ].join('\n'),
@@ -106,17 +110,23 @@ export const dataset_guide = operation<null, Guide>({
   access: 'free',
   formats: ['text', 'markdown'],
   resource: 'service://{dataset}/llms.txt',
-  long: { part: 'text', more: 'The whole guide is at the dataset’s llms.txt.' },
+  long: {
+    part: 'text',
+    more: 'dataset_schema lists the fields and filters; a larger max_tokens shows the whole guide.',
+  },
   input: () => z.object({}),
   parse: (raw) => {
     onlyParameters(raw, [], ['ds']);
     return null;
   },
-  version: async (raw, ctx) => `${await releaseVersion(raw, ctx)} ${ctx.eur_usd}`,
+  validators: async (raw, ctx) => {
+    const { version, last_modified } = await releaseValidators(raw, ctx);
+    return { version: `${version} ${ctx.eur_usd}`, last_modified };
+  },
   run: async (_input, ctx) => {
     const release = releaseOf(ctx);
     const body = { text: guideText(release, ctx), ...aboutDataset(release.pack, ctx.base_url) };
-    return { body, last_modified: release.manifest.created_at };
+    return { body };
   },
   markdown: ({ text }) => text,
   prerender: (pack) =>

@@ -7,7 +7,8 @@ import { cell } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
 import { printDate, printNumber, printShare } from '../formats/page-print.ts';
 import { operation } from '../operation.ts';
-import { type About, aboutDataset, releaseOf, releaseVersion } from './about.ts';
+import { type About, aboutDataset, releaseOf, releaseValidators } from './about.ts';
+import { omit } from './brief.ts';
 import { ABOUT_OUTPUT, count, share, time, VALUE } from './outputs.ts';
 
 export type Profile = {
@@ -28,6 +29,36 @@ function remembered(release: Release): Promise<AttributeProfile[]> {
   known.set(release.engine, made);
   made.catch(() => known.delete(release.engine));
   return made;
+}
+
+/** Most map cells in an answer to a tool: all of them took nine tenths of its tokens. */
+const CELLS = 50;
+
+/** A profile whose cells are merged into larger ones until few are left; each doubling keeps the south-west corners on a grid. */
+export function coarse(profile: AttributeProfile): AttributeProfile {
+  const { cells } = profile;
+  if (!cells || cells.counts.length <= CELLS) return profile;
+  let { degrees, counts } = cells;
+  while (counts.length > CELLS && degrees < 180) {
+    degrees *= 2;
+    counts = merged(counts, degrees);
+  }
+  return { ...profile, cells: { degrees, counts } };
+}
+
+type Cells = NonNullable<AttributeProfile['cells']>['counts'];
+
+function merged(counts: Cells, degrees: number): Cells {
+  const corner = (value: number, least: number) => Math.floor((value - least) / degrees) * degrees + least;
+  const sums = new Map<string, Cells[number]>();
+  for (const { lat, lng, count: records } of counts) {
+    const cell = { lat: corner(lat, -90), lng: corner(lng, -180), count: 0 };
+    const key = `${cell.lat} ${cell.lng}`;
+    const sum = sums.get(key) ?? cell;
+    sum.count += records;
+    sums.set(key, sum);
+  }
+  return [...sums.values()].sort((a, b) => b.count - a.count);
 }
 
 /** The spread of an attribute in a few words. */
@@ -80,7 +111,15 @@ export const dataset_profile = operation<null, Profile>({
   group: 'dataset',
   access: 'free',
   formats: ['json', 'markdown'],
-  long: { part: 'attributes', more: 'The whole profile is at its address, /v1/{ds}/profile.' },
+  long: {
+    part: 'attributes',
+    brief: [
+      omit('cells', 'attributes', ['cells']),
+      omit('histogram, sources and freshness', 'attributes', ['histogram', 'sources', 'freshness']),
+      omit('top and quantiles', 'attributes', ['top', 'quantiles']),
+    ],
+    more: 'dataset_facets counts all values of one attribute.',
+  },
   answers: [{ want: 'how full each field is, its range, its commonest values and its sources' }],
   input: () => z.object({}),
   output: () =>
@@ -137,18 +176,19 @@ export const dataset_profile = operation<null, Profile>({
     parseFormat(raw, ['json', 'md'], { path: ['ds'] });
     return null;
   },
-  version: releaseVersion,
+  validators: releaseValidators,
   run: async (_input, ctx) => {
     const release = releaseOf(ctx);
     const { pack, manifest } = release;
+    const profiles = await remembered(release);
     const body: Profile = {
       dataset: pack.id,
       records: manifest.records,
       snapshot: manifest.release,
-      attributes: await remembered(release),
+      attributes: ctx.by_name ? profiles.map(coarse) : profiles,
       ...aboutDataset(pack, ctx.base_url),
     };
-    return { body, last_modified: manifest.created_at };
+    return { body };
   },
   markdown,
   prerender: (pack) =>

@@ -7,9 +7,10 @@ import { present } from '../../data/present.ts';
 import type { Release } from '../../data/release.ts';
 import type { Sample } from '../../packs/model.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
-import { recordMarkdown } from '../formats/record-template.ts';
+import { recordsMarkdown } from '../formats/record-template.ts';
 import { type Context, operation } from '../operation.ts';
-import { type About, aboutDataset, releaseOf, releaseVersion } from './about.ts';
+import { type About, aboutDataset, releaseOf, releaseValidators } from './about.ts';
+import { WITHOUT_SOURCES } from './brief.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT } from './outputs.ts';
 
 type Samples = { items: PublicRecord[] } & About;
@@ -57,14 +58,14 @@ export const dataset_samples = operation<null, Samples>({
   group: 'dataset',
   access: 'free',
   formats: ['json', 'markdown'],
-  long: { part: 'items', more: 'They are all of the same shape.' },
+  long: { part: 'items', brief: [WITHOUT_SOURCES], more: 'All samples have the same shape.' },
   input: () => z.object({}),
   output: () => z.object({ items: z.array(RECORD_OUTPUT), ...ABOUT_OUTPUT }),
   parse: (raw) => {
     onlyParameters(raw, [], ['ds']);
     return null;
   },
-  version: releaseVersion,
+  validators: releaseValidators,
   run: async (_input, ctx) => {
     const release = releaseOf(ctx);
     return { body: { items: sampleRecords(release, ctx), ...aboutDataset(release.pack, ctx.base_url) } };
@@ -73,7 +74,7 @@ export const dataset_samples = operation<null, Samples>({
     const { pack } = releaseOf(ctx);
     return blocks(
       `# Samples of ${escapeText(pack.title)}`,
-      ...items.map((record) => recordMarkdown(record, pack).trim()),
+      ...recordsMarkdown(items, pack),
       `${escapeText(attribution)} License: ${escapeText(license)}`,
     );
   },

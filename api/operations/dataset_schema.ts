@@ -6,7 +6,8 @@ import { ATTRIBUTE_TYPES } from '../../packs/model.ts';
 import { type JsonSchema, recordSchema } from '../../packs/record-schema.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
 import { operation } from '../operation.ts';
-import { type About, aboutDataset, releaseOf, releaseVersion } from './about.ts';
+import { type About, aboutDataset, releaseOf, releaseValidators } from './about.ts';
+import { omit } from './brief.ts';
 import { ABOUT_OUTPUT } from './outputs.ts';
 
 interface AttributeEntry {
@@ -40,6 +41,9 @@ function markdown({ dataset, attributes, filters, attribution, license }: Schema
   );
 }
 
+/** Values of a filter in a shorter answer. */
+const VALUES = 8;
+
 export const dataset_schema = operation<null, Schema>({
   name: 'dataset_schema',
   title: 'Schema and filters of a dataset',
@@ -49,7 +53,26 @@ export const dataset_schema = operation<null, Schema>({
   group: 'dataset',
   access: 'free',
   formats: ['json', 'markdown'],
-  long: { part: 'filters', more: 'dataset_guide has them in fewer words.' },
+  long: {
+    part: 'filters',
+    further: ['attributes'],
+    brief: [
+      { without: 'schema', of: (body) => ({ ...body, schema: {} }) },
+      {
+        without: `values of filters past the first ${VALUES}`,
+        of: (body) => ({
+          ...body,
+          filters: body.filters.map(({ values, ...each }) => ({
+            ...each,
+            ...(values ? { values: values.slice(0, VALUES) } : {}),
+          })),
+        }),
+      },
+      omit('details of filters', 'filters', ['attribute', 'operator', 'description', 'values']),
+      omit('details of attributes', 'attributes', ['description', 'filterable', 'group']),
+    ],
+    more: 'dataset_guide describes all fields and filters; dataset_facets lists the values of one attribute.',
+  },
   input: () => z.object({}),
   output: () =>
     z.object({
@@ -82,7 +105,7 @@ export const dataset_schema = operation<null, Schema>({
     onlyParameters(raw, [], ['ds']);
     return null;
   },
-  version: releaseVersion,
+  validators: releaseValidators,
   run: async (_input, ctx) => {
     const { pack, manifest } = releaseOf(ctx);
     const attributes = pack.attributes.map((each) => ({
@@ -102,7 +125,6 @@ export const dataset_schema = operation<null, Schema>({
         filters: filterGrammar(pack, manifest),
         ...aboutDataset(pack, ctx.base_url),
       },
-      last_modified: manifest.created_at,
     };
   },
   markdown,

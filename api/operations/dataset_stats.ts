@@ -1,6 +1,7 @@
 // GET /v1/{ds}/stats: median, quartiles, mean of a numeric attribute, over all matching records or in groups.
 import { z } from 'zod';
 import { parseStats, type StatsInput } from '../../data/parse-analysis.ts';
+import { isPublicQuestion } from '../../data/parse-selection.ts';
 import { type StatsAnswer, type StatsRow, stats } from '../../data/stats.ts';
 import { NUMERIC } from '../../packs/schema.ts';
 import { cell, columnTitle, computed } from '../formats/cells.ts';
@@ -43,7 +44,7 @@ export const dataset_stats = operation<StatsInput, Stats>({
   name: 'dataset_stats',
   title: 'Statistics of an attribute',
   description:
-    'Count, minimum, quartiles, median, maximum and mean of a numeric attribute over the records that the filters match, in all or by one or two attributes.',
+    'Count, minimum, quartiles, median, maximum and mean of a numeric attribute of all records that match, or by one or two attributes.',
   route: { method: 'GET', path: '/v1/:ds/stats' },
   group: 'analysis',
   access: 'paid',
@@ -79,6 +80,12 @@ export const dataset_stats = operation<StatsInput, Stats>({
   },
   parse: (raw, ctx) => parseStats(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   names: ({ names }) => names,
-  run: async (input, ctx) => writtenOnce(await stats(releaseOf(ctx), input, ctx), ctx),
+  run: async (input, ctx) => {
+    const answer = await stats(releaseOf(ctx), input, ctx);
+    const result = writtenOnce(answer, ctx);
+    // Where a paid value decides, charged or not would tell it.
+    result.uncharged = answer.rows.every(({ count }) => count === 0) && isPublicQuestion(input, releaseOf(ctx).pack);
+    return result;
+  },
   markdown,
 });

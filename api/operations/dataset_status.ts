@@ -107,7 +107,7 @@ export const dataset_status = operation<null, Status>({
       snapshot: manifest.release,
       ...aboutDataset(pack, ctx.base_url),
     };
-    return { body, last_modified: manifest.created_at };
+    return { body };
   },
   markdown,
 });

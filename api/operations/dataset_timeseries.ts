@@ -1,7 +1,7 @@
 // GET /v1/{ds}/timeseries: a numeric attribute as it was at the end of each day or week.
 import { z } from 'zod';
 import { ANALYSIS_BOUNDS, parseTimeseries, type TimeseriesInput } from '../../data/parse-analysis.ts';
-import { counted } from '../../data/parse-selection.ts';
+import { counted, isPublicQuestion } from '../../data/parse-selection.ts';
 import { type SeriesPoint, type TimeseriesAnswer, timeseries } from '../../data/timeseries.ts';
 import { NUMERIC } from '../../packs/schema.ts';
 import { cell, columnTitle, computed } from '../formats/cells.ts';
@@ -56,7 +56,7 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
   name: 'dataset_timeseries',
   title: 'An attribute over time',
   description:
-    'Median, minimum, maximum and mean of a numeric attribute as of the end of each day or week, over the records that the filters match, in all or by an attribute.',
+    'Median, minimum, maximum and mean of a numeric attribute at the end of each day or week, of all records that match or by an attribute.',
   route: { method: 'GET', path: '/v1/:ds/timeseries' },
   group: 'analysis',
   access: 'paid',
@@ -68,7 +68,7 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
     z.looseObject({
       attribute: attributeName(pack, 'Numeric attribute: integer, number or price', numeric),
       days: z.number().int().min(1).max(ANALYSIS_BOUNDS.days).default(90).describe('How far to look back from today'),
-      step: z.enum(['day', 'week']).default('day').describe('A point for every day, or every seventh'),
+      step: z.enum(['day', 'week']).default('day').describe('Days from point to point: 1 or 7'),
       group_by: attributeName(pack, 'Attribute to group by', counted).optional(),
       ...SELECTION_INPUT,
     }),
@@ -91,6 +91,13 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
   },
   parse: (raw, ctx) => parseTimeseries(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   names: ({ names }) => names,
-  run: async (input, ctx) => writtenOnce(await timeseries(releaseOf(ctx), input, ctx.now, ctx), ctx),
+  run: async (input, ctx) => {
+    const answer = await timeseries(releaseOf(ctx), input, ctx.now, ctx);
+    const result = writtenOnce(answer, ctx);
+    const points = 'series' in answer ? answer.series : answer.groups.flatMap(({ series }) => series);
+    // Where a paid value decides, charged or not would tell it.
+    result.uncharged = points.every(({ count }) => count === 0) && isPublicQuestion(input, releaseOf(ctx).pack);
+    return result;
+  },
   markdown,
 });

@@ -8,7 +8,7 @@ import type { RawInput } from '../../data/plan.ts';
 import { present } from '../../data/present.ts';
 import { auditPage } from '../formats/audit-page.ts';
 import { operation } from '../operation.ts';
-import { releaseOf } from './about.ts';
+import { releaseOf, releaseTime } from './about.ts';
 import { ENTITY_INPUT } from './inputs.ts';
 
 export const entity_audit = operation<RawInput, { text: string }>({
@@ -20,6 +20,7 @@ export const entity_audit = operation<RawInput, { text: string }>({
   group: 'records',
   access: 'free',
   formats: ['markdown'],
+  long: { part: 'text', more: 'dataset_schema lists all attributes of the dataset.' },
   entity: true,
   input: () => z.object(ENTITY_INPUT),
   parse: (raw) => {
@@ -40,7 +41,7 @@ export const entity_audit = operation<RawInput, { text: string }>({
     const record = present(stored?.body ?? '', pack, { now, base_url, visibility: 'full' });
     const audited = await audit(release, record, ordinal, asking);
     const text = auditPage(record, audited, pack, release.manifest.release);
-    return { body: { text }, last_modified: record.updated_at };
+    return { body: { text }, last_modified: releaseTime(release) };
   },
   markdown: ({ text }) => text,
 });

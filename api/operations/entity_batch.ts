@@ -8,7 +8,7 @@ import { BOUNDS } from '../../data/parse-values.ts';
 import { getBatch } from '../../data/records.ts';
 import { isoTime } from '../../data/time.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
-import { recordMarkdown } from '../formats/record-template.ts';
+import { recordsMarkdown } from '../formats/record-template.ts';
 import { asOfLine } from '../formats/times.ts';
 import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
@@ -44,8 +44,8 @@ export const entity_batch = operation<BatchInput & AsOf, Batch>({
       ...AS_OF_OUTPUT,
       ...ABOUT_OUTPUT,
     }),
-  example: (pack, [first]) =>
-    first === undefined ? null : { ids: `${first},nobody-at-all`, fields: someFields(pack) },
+  example: (pack, [first, second]) =>
+    first === undefined ? null : { ids: [first, second ?? []].flat().join(), fields: someFields(pack) },
   parse: (raw, ctx) => parseBatchAsOf(raw, releaseOf(ctx).pack, { path: ['ds'], now: ctx.now }),
   names: ({ names }) => names,
   run: async (input, ctx) => {
@@ -54,7 +54,9 @@ export const entity_batch = operation<BatchInput & AsOf, Batch>({
     const about = aboutDataset(release.pack, ctx.base_url);
     if (as_of === null) {
       const { found, missing } = await getBatch(release, input, ctx);
-      return listed<Batch>(found, { missing, ...about }, ctx);
+      const answer = await listed<Batch>(found, { missing, ...about }, ctx);
+      answer.uncharged = found.ordinals.length === 0;
+      return answer;
     }
     const then = await getBatchAsOf(release, input, as_of, ctx);
     return { body: { ...then, as_of: isoTime(as_of), ...about }, records: then.items.length };
@@ -63,7 +65,7 @@ export const entity_batch = operation<BatchInput & AsOf, Batch>({
     const { pack } = releaseOf(ctx);
     return blocks(
       asOfLine(as_of).trim(),
-      ...items.map((record) => recordMarkdown(record, pack).trim()),
+      ...recordsMarkdown(items, pack),
       missing.length > 0 && `Missing: ${missing.map(escapeText).join(', ')}`,
       `${escapeText(attribution)} License: ${escapeText(license)}`,
     );

@@ -5,12 +5,13 @@ import { ANALYSIS_BOUNDS, type CompareInput, parseCompare } from '../../data/par
 import type { Attribute } from '../../packs/model.ts';
 import { cell, columnTitle } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
+import { markedCell, statusLegend } from '../formats/status-mark.ts';
 import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
 import { list, openNames, SELECTION_INPUT } from './inputs.ts';
 import { ABOUT_OUTPUT, PROVENANCE_OUTPUT, VALUE } from './outputs.ts';
 
-type Compare = Comparison & About;
+type Compare = Omit<Comparison, 'unknown'> & About;
 
 /** Columns down, records across: what is compared stands side by side. */
 function markdown({ columns, items, missing, attribution, license }: Compare, ctx: Context): string {
@@ -19,10 +20,14 @@ function markdown({ columns, items, missing, attribution, license }: Compare, ct
     const attribute = pack.attributes.find((each: Attribute) => each.name === name);
     return attribute ? columnTitle(attribute) : name;
   };
-  const rows = columns.map((name) => [title(name), ...items.map(({ values }) => cell(values[name]))]);
+  const rows = columns.map((name) => [
+    title(name),
+    ...items.map(({ values, provenance }) => markedCell(cell(values[name]), provenance[name])),
+  ]);
   return blocks(
     items.length > 0 &&
       table(['', ...items.map(({ name }) => name)], [['slug', ...items.map(({ slug }) => slug)], ...rows]),
+    statusLegend(items.flatMap(({ provenance }) => Object.values(provenance))),
     missing.length > 0 && `Missing: ${missing.map(escapeText).join(', ')}`,
     `Sources and ages of a record: ${ctx.base_url}/v1/${pack.id}/entities/<slug>.md`,
     `${escapeText(attribution)} License: ${escapeText(license)}`,
@@ -74,8 +79,12 @@ export const entity_compare = operation<CompareInput, Compare>({
   names: ({ names }) => names,
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
-    const found = await compare(release, input, ctx);
-    return { body: { ...found, ...aboutDataset(release.pack, ctx.base_url) }, records: found.items.length };
+    const { unknown, ...found } = await compare(release, input, ctx);
+    return {
+      uncharged: unknown,
+      body: { ...found, ...aboutDataset(release.pack, ctx.base_url) },
+      records: found.items.length,
+    };
   },
   markdown,
 });

@@ -12,7 +12,7 @@ import { asOfLine } from '../formats/times.ts';
 import { type Context, fromJson, operation } from '../operation.ts';
 import { releaseOf } from './about.ts';
 import { besideRecord, NOTHING } from './beside.ts';
-import { fetchRecord, pastAnswerVersion, recordAnswerVersion } from './fetched.ts';
+import { fetchRecord, pastValidators, recordValidators } from './fetched.ts';
 import { AS_OF_INPUT, ENTITY_INPUT, FIELDS_INPUT, someFields } from './inputs.ts';
 import { RECORD_OUTPUT } from './outputs.ts';
 
@@ -54,14 +54,14 @@ export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, Got>({
     raw,
   }),
   names: ({ names }) => names,
-  version: (raw, ctx) => (raw['as_of'] === undefined ? recordAnswerVersion : pastAnswerVersion)(raw, ctx),
+  validators: (raw, ctx) => (raw['as_of'] === undefined ? recordValidators : pastValidators)(raw, ctx),
   run: async ({ raw, fields, as_of }, ctx) => {
     if (as_of !== null) {
       const record = await getRecordAsOf(releaseOf(ctx), String(raw['entity_id']), { fields, at: as_of }, ctx);
-      return { body: { ...record, as_of: isoTime(as_of) }, last_modified: record.updated_at, records: 1 };
+      return { body: { ...record, as_of: isoTime(as_of) }, records: 1 };
     }
     const found = await fetchRecord(raw, ctx);
-    const about = { last_modified: found.updated_at, records: 1 };
+    const about = { records: 1 };
     const json = ctx.format === 'json' ? found.json(ctx, fields) : null;
     if (json) return fromJson([json], about);
     const record = found.record(ctx, fields);

@@ -10,7 +10,7 @@ import { blocks, escapeText, link, table } from '../formats/markdown.ts';
 import { minute } from '../formats/times.ts';
 import { type Context, operation } from '../operation.ts';
 import { type About, releaseOf } from './about.ts';
-import { fetchRecord, pastAnswerVersion } from './fetched.ts';
+import { fetchRecord, pastValidators } from './fetched.ts';
 import { attributeName, ENTITY_INPUT, openNames } from './inputs.ts';
 import { ABOUT_OUTPUT, address, share, time, VALUE } from './outputs.ts';
 
@@ -30,15 +30,20 @@ const REASONS: Record<FactReason, string> = {
   older_reading: 'a source that differs was read later',
   later: 'only the first counts',
   below_floor: 'too uncertain to be published',
-  held: 'so far from the value before that it waits for a person',
+  held: 'not published: too far from the value before, or a first value from its group, until a later reading, another source or an operator confirms it',
   not_listed: 'its source no longer lists the record',
   owner_overrides: 'the verified owner says otherwise',
   rejected: 'a person decided against it',
   withdrawn: 'its source no longer gives a value',
 };
 
-function markdown({ entity_id, facts, attribution, license }: Facts, ctx: Context): string {
+/** The record of an answer, for its heading: the JSON has the id alone. */
+const subjects = new WeakMap<Facts, { name: string; slug: string }>();
+
+function markdown(body: Facts, ctx: Context): string {
+  const { entity_id, facts, attribution, license } = body;
   const { pack } = releaseOf(ctx);
+  const { name = entity_id, slug } = subjects.get(body) ?? {};
   const titles = new Map(pack.attributes.map((attribute) => [attribute.name, columnTitle(attribute)]));
   const rows = facts.map((fact) => [
     titles.get(fact.attribute),
@@ -52,7 +57,7 @@ function markdown({ entity_id, facts, attribution, license }: Facts, ctx: Contex
   const reasons = [...new Set(facts.map(({ reason }) => reason))].sort();
   const columns = ['attribute', 'value', 'first observed', 'last confirmed', 'source', 'confidence', 'verdict'];
   return blocks(
-    `# Facts of ${entity_id}, newest first`,
+    `# Facts of ${escapeText(name)}${slug === undefined ? '' : ` (${slug})`}, newest first`,
     facts.length > 0 ? table(columns, rows) : 'No fact matches.',
     reasons.length > 0 && `Verdicts: ${reasons.map((reason) => `${reason}: ${REASONS[reason]}`).join('; ')}.`,
     `${escapeText(attribution)} License: ${escapeText(license)}`,
@@ -63,7 +68,7 @@ export const entity_history = operation<FactsInput & { raw: RawInput }, Facts>({
   name: 'entity_history',
   title: 'History of a record',
   description:
-    'Every fact ever observed of a record, newest first: value, source, times, confidence, whether it is the published one and why, or why not.',
+    'Every fact ever observed of a record, newest first: value, source, times, confidence, and why it is published or not.',
   route: { method: 'GET', path: '/v1/:ds/entities/:entity_id/facts' },
   group: 'records',
   access: 'paid',
@@ -107,13 +112,15 @@ export const entity_history = operation<FactsInput & { raw: RawInput }, Facts>({
   example: (pack, [entity_id]) => (entity_id === undefined ? null : { entity_id, attribute: openNames(pack)[0] ?? '' }),
   parse: (raw, ctx) => ({ ...parseFactsOf(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'] }), raw }),
   names: ({ attribute }) => (attribute === null ? [] : [attribute]),
-  version: pastAnswerVersion,
+  validators: pastValidators,
   run: async ({ raw, ...input }, ctx) => {
     const release = releaseOf(ctx);
     const record = (await fetchRecord(raw, ctx)).record(ctx);
     const facts = await recordFacts(release, record.id, input, { signal: ctx.signal });
     const about = { attribution: record.attribution, license: licenseText(release.pack) };
-    return { body: { entity_id: record.id, facts, ...about }, last_modified: release.manifest.created_at, records: 1 };
+    const body = { entity_id: record.id, facts, ...about };
+    subjects.set(body, record);
+    return { body, records: 1 };
   },
   markdown,
 });

@@ -47,6 +47,7 @@ export const entity_page = operation<RawInput, { text: string }>({
   tool: false,
   formats: ['text', 'markdown'],
   html: { print: ({ text }) => text, first: true },
+  long: { part: 'text', more: 'entity_get with fields answers single values.' },
   resource: 'service://{dataset}/entity/{entity_id}',
   input: () => z.object(ENTITY_INPUT),
   parse: (raw) => {

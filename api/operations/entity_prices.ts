@@ -6,12 +6,13 @@ import type { RawInput } from '../../data/plan.ts';
 import { licenseText } from '../../packs/links.ts';
 import { cell } from '../formats/cells.ts';
 import { bareUrl, blocks, escapeText, table } from '../formats/markdown.ts';
+import { markedCell, statusLegend } from '../formats/status-mark.ts';
 import { minute } from '../formats/times.ts';
 import { operation } from '../operation.ts';
 import { type About, releaseOf } from './about.ts';
-import { fetchRecord, recordAnswerVersion } from './fetched.ts';
+import { fetchRecord, recordValidators } from './fetched.ts';
 import { ENTITY_INPUT, openNames } from './inputs.ts';
-import { ABOUT_OUTPUT, address, share, time, VALUE } from './outputs.ts';
+import { ABOUT_OUTPUT, address, STATUS_OUTPUT, share, time, VALUE } from './outputs.ts';
 
 type Prices = { entity_id: string; prices: ToldPrice[] } & About;
 
@@ -43,6 +44,7 @@ export const entity_prices = operation<RawInput, Prices>({
           observed_at: time('When the source last said so'),
           confidence: share('How sure it is'),
           evidence: z.string(),
+          status: STATUS_OUTPUT.optional(),
         }),
       ),
       ...ABOUT_OUTPUT,
@@ -55,13 +57,13 @@ export const entity_prices = operation<RawInput, Prices>({
     parseFormat(raw, ['json', 'md'], { path: ['ds', 'entity_id'] });
     return raw;
   },
-  version: recordAnswerVersion,
+  validators: recordValidators,
   run: async (raw, ctx) => {
     const { pack } = releaseOf(ctx);
     const record = (await fetchRecord(raw, ctx)).record(ctx);
     const about = { attribution: record.attribution, license: licenseText(pack) };
     const body = { entity_id: record.id, prices: recordPrices(record, pack), ...about };
-    return { body, last_modified: record.updated_at, records: 1 };
+    return { body, records: 1 };
   },
   markdown: ({ entity_id, prices, attribution, license }) =>
     blocks(
@@ -69,15 +71,16 @@ export const entity_prices = operation<RawInput, Prices>({
         ? `${entity_id} has no prices.`
         : table(
             ['price', 'value', 'unit', 'observed', 'confidence', 'source'],
-            prices.map(({ attribute, value, unit, observed_at, confidence, source_url }) => [
+            prices.map(({ attribute, value, unit, observed_at, confidence, source_url, ...price }) => [
               attribute,
-              cell(value),
+              markedCell(cell(value), price),
               unit,
               minute(observed_at),
               confidence,
               bareUrl(source_url),
             ]),
           ),
+      statusLegend(prices),
       `${escapeText(attribution)} License: ${escapeText(license)}`,
     ),
 });

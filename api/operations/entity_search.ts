@@ -44,6 +44,7 @@ export const entity_search = operation<SearchInput, Found>({
     part: 'items',
     shorter: (input, limit) => ({ ...input, limit }),
     more: 'Go on with cursor=next_cursor, or name fewer fields.',
+    instead: 'Name fewer fields, or ask for fewer records with limit.',
   },
   answers: [
     {
@@ -56,7 +57,7 @@ export const entity_search = operation<SearchInput, Found>({
       query: '{filters}&sort={order}&limit={n}&fields={fields}',
     },
   ],
-  input: (pack) => z.looseObject(searchInput(pack)),
+  input: (pack, as) => z.looseObject(searchInput(pack, as)),
   output: () =>
     z.object({
       items: z.array(RECORD_OUTPUT),
@@ -72,7 +73,11 @@ export const entity_search = operation<SearchInput, Found>({
     }),
   example: (pack) => ({ fields: someFields(pack), limit: '2' }),
   parse: (raw, ctx) =>
-    parseSearch(raw, releaseOf(ctx).pack, { path: ['ds'], format: ctx.format === 'html' ? 'json' : ctx.format }),
+    parseSearch(raw, releaseOf(ctx).pack, {
+      path: ['ds'],
+      format: ctx.format === 'html' ? 'json' : ctx.format,
+      cursors: ctx.cursors,
+    }),
   names: ({ names }) => names,
   page: ({ limit }) => limit,
   run: async (input, ctx) => {

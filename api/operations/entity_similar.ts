@@ -39,6 +39,7 @@ export const entity_similar = operation<SimilarInput & { entity_id: string }, Si
     part: 'items',
     shorter: (input, limit) => ({ ...input, limit }),
     more: 'Name fewer fields to get them all.',
+    instead: 'Name fewer fields, or ask for fewer records with limit.',
   },
   entity: true,
   answers: [{ want: 'records most like one whose slug you know', query: 'limit={n}&fields={fields}' }],
@@ -56,8 +57,12 @@ export const entity_similar = operation<SimilarInput & { entity_id: string }, Si
     }),
   output: () =>
     z.object({ items: z.array(RECORD_OUTPUT).describe('Best first, each with its score'), ...ABOUT_OUTPUT }),
+  // The words of paid texts decide the order, and documents show nothing made from them.
   example: (pack, [entity_id]) =>
-    entity_id === undefined ? null : { entity_id, limit: '1', fields: someFields(pack) },
+    entity_id === undefined ||
+    pack.attributes.some((each) => !each.public && pack.serving.similar_by.includes(each.name))
+      ? null
+      : { entity_id, limit: '1', fields: someFields(pack) },
   parse: (raw, ctx) => ({
     ...parseSimilar(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'] }),
     entity_id: String(raw['entity_id']),

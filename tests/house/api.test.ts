@@ -29,6 +29,8 @@ describe('docs/api.md', () => {
       expect(text, `a heading with ${path}`).toBeDefined();
       const free =
         { key: 'Needs a key', plan: 'Part of the plans', admin: 'For operators' }[operation.access as string] ?? 'Free';
+      const { condition } = operation.price ?? {};
+      if (condition) return expect(text?.replace(/\s+/g, ' ')).toContain(`Price: ${condition.label}.`);
       const price = operation.price ? `Paid as \`${operation.price.of}\`` : free;
       expect(text?.trimStart().startsWith(price), `${path} begins with "${price}"`).toBe(true);
       const { properties = {} } = z.toJSONSchema(operation.input(null)) as { properties?: Record<string, unknown> };

@@ -66,7 +66,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'api/execute.ts',
-    files: /^api\/(execute|gate|purse|context)\.ts$/,
+    files: /^api\/(execute|gate|purse|context|parse-input)\.ts$/,
     may: ['api/operation.ts', 'api/access', 'api/errors.ts'],
     packages: { never: [...WEB, ENGINE] },
   },

@@ -89,7 +89,7 @@ test('the walk prints what the page says', async () => {
       Object.assign(known, { KEY: key, ID: id });
     }
     if (output.includes('"checkout_url":'))
-      known['CHECKOUT'] = (JSON.parse(output) as { checkout_url: string }).checkout_url;
+      known['PAY_URL'] = (JSON.parse(output) as { checkout_url: string }).checkout_url;
     printed.push(output);
     made += `${page.slice(at, match.index)}\`\`\`sh\n${command}\n\`\`\`\n\n\`\`\`${language}\n${output.trim()}\n\`\`\``;
     at = match.index + whole.length;

@@ -114,7 +114,7 @@ test('a cap is told before a call runs, and leaves what costs nothing alone', as
   expect(refused.body['message']).toContain('may spend 0.001 EUR more');
   for (const path of ['/v1/datasets', '/v1/tools/facets?by=kind', '/v1/keys/me'])
     expect((await app.json(path, { headers })).status, path).toBe(200);
-  expect((await app.ask(RECORD, { method: 'HEAD', headers })).status).toBe(200);
+  expect((await app.ask(RECORD, { method: 'HEAD', headers })).status).toBe(402);
   expect(app.faults).toEqual([]);
   await close();
 });

@@ -21,7 +21,9 @@ export const commands = section('contract 1', {
   'setting.admin-key-generated': done('without ADMIN_KEYS one is made at first start, shown once, stored hashed'),
   'setting.trust-proxy': done('TRUST_PROXY hops of X-Forwarded-For are believed, counted from the right; 0 by default'),
   'setting.mail': done('SMTP_URL and MAIL_FROM send mail; without them each mail is a file in the outbox'),
-  'setting.stripe': done('STRIPE_* set the checkout; without them a sandbox on loopback, elsewhere 503'),
+  'setting.stripe': done(
+    'STRIPE_* set the checkout; without them a sandbox where BASE_URL and HOST are loopback and TRUST_PROXY is 0 or CHECKOUT=sandbox, elsewhere 503',
+  ),
   'setting.x402': done('X402_* set x402; without them PAYMENT-REQUIRED has empty accepts and says so'),
   'setting.eur-usd': done('EUR_USD has a documented default and makes price_usd; x402 asks the ceiling'),
   'setting.secrets': done('signing and cookie secrets are made at first start and shared through the store'),

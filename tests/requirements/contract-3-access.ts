@@ -10,12 +10,18 @@ export const gate = section('contract 3', {
   'gate.validate': done('parsing and validation (400, 422) come before may and can pay'),
   'gate.permit': done('may they (403) comes before can they pay (402)'),
   'gate.no-charge': done('nothing is charged for an answer that is not 2xx, nor for HEAD'),
+  'gate.head': done('HEAD never runs a paid operation, and no header of it depends on the result'),
+  'gate.cursor': done(
+    'cursors are encrypted and authenticated under the shared secret; the same page has the same one',
+  ),
+  'gate.tag': done('the tag of a paid record is an HMAC, the same for every caller; at most 10 are compared'),
 });
 
 export const credentials = section('contract 3', {
   'credential.order': done('Authorization, then X-API-Key, then api_key'),
   'credential.query': done('api_key is GET only, answered no-store with no-referrer'),
   'credential.query-hidden': done('api_key is never in logs, links or cursors'),
+  'credential.operator-url': done("an operator's key in a URL is refused on every path"),
   'credential.format': done('keys are dsr_ and 43 base62 characters, the last six a checksum'),
   'credential.hashed': done('only the hash of a key is stored'),
   'credential.oauth-where': done('OAuth tokens work on data operations, MCP, A2A and GET /v1/keys/me only'),
@@ -45,10 +51,14 @@ export const previews = section('contract 3', {
   'preview.non-public': done('naming a non-public attribute in fields, sort or a filter anonymously is 402'),
   'preview.others-402': done('every other paid operation without a credential is 402'),
   'preview.paid-entities': done('GET /v1/{ds}/paid/entities is search without previews'),
-  'leak.facets-floor': done('facets on non-public attributes withhold values with fewer than 5 records and say so'),
-  'leak.matched': done('matched below 5 is null then; admin keys are excepted'),
+  'leak.facets-floor': done(
+    'facets by a non-public attribute without a filter withhold values with fewer than 5 records and count them',
+  ),
+  'leak.facets-priced': done('other facets that name a non-public attribute cost one search and are exact'),
+  'leak.facets-words': done('in facets q searches public text for every caller but operators'),
   'leak.facets-anonymous': done('anonymous facets with a filter on a non-public attribute are 402'),
   'leak.profiles': done('profiles follow the same rule'),
+  'leak.free-answers': done('no free answer contains a non-public value or changes with one'),
   'leak.audit': done('audit.md never shows a non-public value'),
   'format.key-required': done('csv, ndjson and arrow without a key are 401 key_required, nothing settled'),
 });

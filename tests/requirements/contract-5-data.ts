@@ -16,7 +16,7 @@ export const consolidation = section('contract 5', {
   'consolidate.trust': done('between sources the trust rule of the pack decides'),
   'consolidate.disagreement': done('a disagreement publishes the winner and opens a review item'),
   'consolidate.decision': done('approve publishes the other value, reject keeps the winner'),
-  'consolidate.jump': done('a jump past the bound is held until approved'),
+  'consolidate.jump': done('a jump past the bound is held until approved or confirmed'),
   'consolidate.kept': done('both facts are kept either way'),
 });
 
@@ -40,7 +40,10 @@ export const overlay = section('contract 5', {
   'optout.domain': done('the contact must be of the domain of the record or a parent, never free mail'),
   'optout.mail': done('the contact is mailed a page whose button restores; a link alone changes nothing'),
   'optout.review': done('operators see the opt-out in the review list'),
-  'optout.limits': done('opt-outs are limited per IP and per domain'),
+  'optout.limits': done('opt-outs are limited per IP (IPv6 per /64 and /48) and per domain'),
+  'optout.brake': done(
+    'past 20 immediate removals an hour in a dataset further ones go to review, and operators are alerted',
+  ),
   'optout.again': done('after a restore, another opt-out within 90 days needs a mailed confirmation'),
   'optout.no-domain': done('a pack without a domain: the request goes to review (202), a claim is 403'),
   'optout.post': done('POST /v1/optout is an alias'),

@@ -70,10 +70,12 @@ export default definePack({
       filterable: true,
       range: { min: -1, max: 100 },
       jump: 3,
+      group_jump: false,
       tolerance: 0.05,
       sla: 8760,
     },
     berths: {
+      aliases: ['moorings'],
       type: 'integer',
       unit: 'berths',
       description: 'Places for visiting boats',

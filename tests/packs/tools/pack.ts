@@ -52,6 +52,7 @@ export default definePack({
       sla: 8760,
     },
     maker: {
+      aliases: ['brand'],
       type: 'enum',
       description: 'Who makes the tool',
       example: 'Nordwerk',
@@ -106,6 +107,7 @@ export default definePack({
       sla: 8760,
     },
     mass: {
+      aliases: ['weight'],
       type: 'number',
       unit: 'kg',
       description: 'Mass, ready for use',
@@ -189,6 +191,7 @@ export default definePack({
       filterable: true,
       range: { min: 0, max: 10000 },
       jump: 5,
+      group_jump: false,
       tolerance: 0.005,
       sla: { warn: 720, error: 1440 },
       weight: 2,
@@ -201,6 +204,7 @@ export default definePack({
       example: { min: 4, max: 9, currency: 'EUR' },
       filterable: true,
       jump: 5,
+      group_jump: false,
       tolerance: 0.005,
       sla: { warn: 720, error: 1440 },
     },
