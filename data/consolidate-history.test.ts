@@ -55,7 +55,7 @@ describe('periods', () => {
     const until = question({ said });
     const silent = { ...ground, readings: new Map([['gold', [1, 11].map(day)]]) };
     const { periods, disputes, status } = course(until, silent);
-    expect(periods).toEqual([{ from: day(1), winner: 0 }]);
+    expect(periods).toEqual([{ from: day(1), winner: 0, first: 0 }]);
     expect(disputes.map(({ kind, opened_at }) => [kind, dayOf(opened_at)])).toEqual([['jump', 11]]);
     expect(status).toBe('held');
     // Published with the next reading that says so, and from then on.

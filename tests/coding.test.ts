@@ -97,7 +97,8 @@ test('what is short, unchanged, refused or not text is sent as it is', async () 
   expect(await coded(`/v1/tools/entities/${slug}?fields=name`)).toEqual([200, undefined, true]);
   expect(await coded('/v1/tools/entities/nothing')).toEqual([404, undefined, true]);
   expect(await coded('/v1/tools/entities?limit=50&format=arrow')).toEqual([200, undefined, true]);
-  expect(await coded('/v1/tools/entities?limit=50', {}, 'HEAD')).toEqual([200, expect.anything(), false]);
+  // HEAD runs no search, so there is nothing that could be coded.
+  expect(await coded('/v1/tools/entities?limit=50', {}, 'HEAD')).toEqual([200, undefined, false]);
   const { headers } = await wire('/openapi.json', accepts);
   expect(await coded('/openapi.json', { 'if-none-match': headers['etag'] })).toEqual([304, undefined, false]);
 });

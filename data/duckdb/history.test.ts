@@ -45,7 +45,7 @@ describe('as text', () => {
     expect(plans).toMatchInlineSnapshot(`
       [
         {
-          "text": "SELECT entity, attribute, value, source, source_url, source_kind, epoch_ms(observed_at), epoch_ms(confirmed_at), confidence, evidence, run, won, reason FROM read_parquet('f') WHERE entity = ? AND attribute = ? AND observed_at >= make_timestamp_ms(?) ORDER BY observed_at DESC, attribute, run DESC, source, value LIMIT 10",
+          "text": "SELECT entity, attribute, value, source, source_url, source_kind, epoch_ms(observed_at), epoch_ms(confirmed_at), confidence, evidence, run, won, reason, group_median FROM read_parquet('f') WHERE entity = ? AND attribute = ? AND observed_at >= make_timestamp_ms(?) ORDER BY observed_at DESC, attribute, run DESC, source, value LIMIT 10",
           "values": [
             "x'; DROP TABLE records; --",
             "x'; DROP TABLE records; --",
@@ -53,20 +53,20 @@ describe('as text', () => {
           ],
         },
         {
-          "text": "SELECT entity, attribute, value, source, source_url, source_kind, epoch_ms(observed_at), epoch_ms(confirmed_at), confidence, evidence, run, won, reason FROM read_parquet('f') WHERE entity = ? ORDER BY observed_at DESC, attribute, run DESC, source, value LIMIT 10",
+          "text": "SELECT entity, attribute, value, source, source_url, source_kind, epoch_ms(observed_at), epoch_ms(confirmed_at), confidence, evidence, run, won, reason, group_median FROM read_parquet('f') WHERE entity = ? ORDER BY observed_at DESC, attribute, run DESC, source, value LIMIT 10",
           "values": [
             "r",
           ],
         },
         {
-          "text": "SELECT entity, attribute, value, source, source_url, source_kind, epoch_ms(observed_at), epoch_ms(confirmed_at), confidence, evidence, run, won, reason FROM read_parquet('f') WHERE entity IN (?, ?) ORDER BY entity, attribute, observed_at, run, source, value",
+          "text": "SELECT entity, attribute, value, source, source_url, source_kind, epoch_ms(observed_at), epoch_ms(confirmed_at), confidence, evidence, run, won, reason, group_median FROM read_parquet('f') WHERE entity IN (?, ?) ORDER BY entity, attribute, observed_at, run, source, value",
           "values": [
             "x'; DROP TABLE records; --",
             "r",
           ],
         },
         {
-          "text": "SELECT kind, attribute, epoch_ms(opened_at) FROM read_parquet('f') WHERE entity_id = ? ORDER BY opened_at, attribute, id",
+          "text": "SELECT kind, attribute, epoch_ms(opened_at) FROM read_parquet('f') WHERE entity_id = ? AND confirmed_at IS NULL ORDER BY opened_at, attribute, id",
           "values": [
             "x'; DROP TABLE records; --",
           ],
