@@ -96,7 +96,7 @@ export function fileListHtml(
       esc(description),
       esc(media_type),
       `<time datetime="${esc(last_modified)}">${printDate(last_modified)}</time>`,
-      withheld ? '' : `<code>${esc(sha256)}</code>`,
+      withheld ? '' : `<code class="digest">${esc(sha256)}</code>`,
     ];
   });
   return pageHtml(base_url, {
