@@ -2,14 +2,14 @@
 import type { Interval, StoredRecord } from '../data/model.ts';
 import type { Pack, PriceRange, Value } from '../packs/model.ts';
 import { byCodePoint, fold, words } from '../packs/text.ts';
-import { matching, type Query } from './evaluate.ts';
+import { type EvaluateOptions, matching, type Query } from './evaluate.ts';
 
 const OWN = ['attribute', 'group_by', 'days', 'step', 'differ_by'];
 
 /** The records that the search parameters of a question match. */
-function selected(pack: Pack, records: StoredRecord[], query: Query): StoredRecord[] {
+function selected(pack: Pack, records: StoredRecord[], query: Query, options: EvaluateOptions = {}): StoredRecord[] {
   const filters = Object.entries(query).filter(([name]) => !OWN.includes(name));
-  return matching(pack, records, Object.fromEntries(filters));
+  return matching(pack, records, Object.fromEntries(filters), options);
 }
 
 const low = (value: Value) => (typeof value === 'object' ? (value as PriceRange).min : (value as number));
@@ -150,7 +150,7 @@ function wordsOf(pack: Pack, record: StoredRecord, inPublic: boolean): Set<strin
   return found;
 }
 
-/** Ids and exact scores of the records similar to a subject; `inPublic`: names and slugs are compared too. */
+/** Ids and exact scores of the records similar to a subject; `inPublic`: as on its free page, by public texts, names and slugs. */
 export function evaluateSimilar(
   pack: Pack,
   records: StoredRecord[],
@@ -166,7 +166,7 @@ export function evaluateSimilar(
     const [own, other] = [subject.attributes[String(differ)], attributes[String(differ)]];
     return other !== undefined && (own === undefined || plain(own) !== plain(other));
   };
-  return selected(pack, records, filters)
+  return selected(pack, records, filters, { publicOnly: inPublic })
     .filter((record) => record.id !== subject.id && differs(record))
     .map((record) => {
       const theirs = wordsOf(pack, record, inPublic);
