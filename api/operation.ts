@@ -90,12 +90,13 @@ export interface RenderedFile {
   release: Release;
 }
 
-/** A result whose JSON exists already, in parts: nobody who sends it parses it. */
+/** A result whose JSON exists already, in parts: nobody who sends it parses it. `body`: the same as an object, where that exists too. */
 export function fromJson<R>(
   parts: readonly Uint8Array<ArrayBuffer>[],
   about: Omit<Result<R>, 'body' | 'json' | 'parts'>,
+  body?: R,
 ): Result<R> {
-  return Object.assign(new JsonResult<R>(parts), about);
+  return Object.assign(new JsonResult<R>(parts, body), about);
 }
 
 class JsonResult<R> implements Result<R> {
@@ -103,8 +104,9 @@ class JsonResult<R> implements Result<R> {
   #json: Uint8Array<ArrayBuffer> | undefined;
   #body: R | undefined;
 
-  constructor(parts: readonly Uint8Array<ArrayBuffer>[]) {
+  constructor(parts: readonly Uint8Array<ArrayBuffer>[], body: R | undefined) {
     this.parts = parts;
+    this.#body = body;
   }
 
   get json(): Uint8Array<ArrayBuffer> {
@@ -235,7 +237,7 @@ export interface Operation<I = unknown, R = unknown> {
    */
   validators?: (raw: RawInput, ctx: Context) => Promise<Validators>;
   run: (input: I, ctx: Context) => Promise<Result<R>>;
-  markdown: (result: R, ctx: Context) => string;
+  markdown: (result: R, ctx: Context) => string | Promise<string>;
   /**
    * The answer as a page for people, for whoever prefers `text/html`: REST alone, besides `formats`. `first`: also for whoever accepts anything.
    * Of what is paid for, nobody may keep the page.

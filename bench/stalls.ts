@@ -86,6 +86,10 @@ export function heavyCases(
       name: `changes, ${history.changes.toLocaleString('en-US')}`,
       paths: [`${v1}/changes?since=${EVERYTHING_SINCE}&limit=${history.changes}`],
     },
+    {
+      name: `changes, ${history.changes.toLocaleString('en-US')}, Markdown`,
+      paths: [`${v1}/changes.md?since=${EVERYTHING_SINCE}&limit=${history.changes}`],
+    },
     { name: 'llms-full.txt, generated', paths: [`${v1}/llms-full.txt`] },
   ];
 }
@@ -107,6 +111,7 @@ export function protocolCases(dataset: string): StallCase[] {
     mcp('tools/list', 'tools/list', {}),
     mcp('search of 10 records', 'tools/call', { name: 'entity_search', arguments: search }),
     a2a('search of 10 records', { data: { skill: 'entity_search', ...search } }),
+    { name: 'A2A, agent card', paths: ['/.well-known/agent-card.json'] },
     a2a('a text', { text: 'largest cities of France with more than 100000 inhabitants' }),
   ];
 }

@@ -4,6 +4,7 @@ import type { ChangesInput } from './parse-history.ts';
 import type { Asking } from './plan.ts';
 import type { RecordedChange } from './plan-history.ts';
 import type { Release } from './release.ts';
+import { CHANGES_A_SLICE, mapSlices } from './slices.ts';
 
 /** A change with its values and the microsecond at which it became visible. */
 export type FedChange = Change & { recorded_at: string };
@@ -39,8 +40,12 @@ export async function changes(
 ): Promise<{ items: FedChange[]; next_since: string }> {
   const stored = await release.engine.changes({ since, limit }, asking);
   const rows = [...stored, ...fed(release, since)].sort((a, b) => a.recorded_at - b.recorded_at).slice(0, limit);
+  const change = (row: RecordedChange): FedChange => ({
+    ...toldChange(row, () => true),
+    recorded_at: isoMicroseconds(row.recorded_at),
+  });
   return {
-    items: rows.map((row) => ({ ...toldChange(row, () => true), recorded_at: isoMicroseconds(row.recorded_at) })),
+    items: await mapSlices(rows, CHANGES_A_SLICE, change, asking),
     next_since: isoMicroseconds(rows.at(-1)?.recorded_at ?? since),
   };
 }

@@ -155,7 +155,8 @@ test('every format with provenance says it; Markdown by one mark with a legend',
   expect(page(a)).toContain('held: a newer value waits for confirmation');
   expect(page(b)).toContain('contested: another source says otherwise');
   expect(page(c)).not.toContain('waits for confirmation');
-  const rows = tableFromIPC(arrow({ pack: of, attributes: of.attributes, items: [a, c], release: 'x' })).toArray();
+  const written = { pack: of, attributes: of.attributes, items: [a, c], release: 'x', asking: {} };
+  const rows = tableFromIPC(await arrow(written)).toArray();
   expect(rows.map((row) => row['provenance']['mass']['status'])).toEqual(['held', null]);
   const duck = await Duck.open(join(scratch(), 'spill'));
   const parquet = `read_parquet(${quoted(join(release.folder, 'public.parquet'))})`;

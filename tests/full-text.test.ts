@@ -159,7 +159,7 @@ describe('the rendered file', () => {
 describe('a generated text', () => {
   beforeAll(() => rmSync(pointer));
 
-  test('lets other work run every 50 records, also where the engine answers without a turn of the event loop', async () => {
+  test('lets other work run every 100 records, also where the engine answers without a turn of the event loop', async () => {
     const release = app.register.current('tools')!;
     const plan = { where: [], sort: { key: 'quality', descending: true }, after: null, limit: 1000, total: false };
     const bodies = await release.engine.bodies((await release.engine.search(plan)).ordinals);
@@ -185,7 +185,7 @@ describe('a generated text', () => {
     reading = false;
     await counting;
     expect(records).toBe(bodies.length);
-    expect(turns).toBeGreaterThanOrEqual(Math.floor(records / 50));
+    expect(turns).toBeGreaterThanOrEqual(Math.floor(records / 100));
   });
 
   test('is complete for each of several readers; one more than the bound is 503 and may try again', async () => {

@@ -1,7 +1,6 @@
 // The A2A agent card, unsigned: who the agent is, where it listens, what it can do (A2A 1.0 section 8).
 import type { Pack } from '../../packs/model.ts';
-import { type Tool, toolsOf } from '../formats/tools.ts';
-import type { View } from './document.ts';
+import type { Tool } from '../formats/tools.ts';
 import { IDENTITY } from './identity.ts';
 
 /** Where messages are sent: the interface's address, under which the protocol puts `/message:send`. */
@@ -10,10 +9,9 @@ export const A2A_PATH = '/a2a/v1';
 /** Media types that messages and replies have. */
 const MODES = { input: ['application/json', 'text/plain'], output: ['application/json', 'text/markdown'] };
 
-/** The card of the current releases, as JSON of the protocol. Skills are the operations, with what they cost. */
-export function agentCard({ base_url, releases, operations }: View) {
-  const packs = releases.map(({ pack }) => pack);
-  const skills = toolsOf(operations, packs).filter(({ dataset }) => dataset === null);
+/** The card of the current datasets, as JSON of the protocol. Skills are the operations, with what they cost. */
+export function agentCard(base_url: string, packs: readonly Pack[], tools: readonly Tool[]) {
+  const skills = tools.filter(({ dataset }) => dataset === null);
   return inAscii({
     name: IDENTITY.title,
     description: `Answers questions about datasets of typed records, with source, time and confidence of every value. Send a data part {"skill": ..., ...arguments}, or ask in plain words what there is. ${datasets(packs)}`,

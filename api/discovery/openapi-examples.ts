@@ -1,4 +1,5 @@
 // Examples in the OpenAPI document: real answers of the current release to small questions about public values.
+import { nextTurn } from '../../data/slices.ts';
 import type { Pack } from '../../packs/model.ts';
 import type { Context, Operation } from '../operation.ts';
 import { OPERATIONS } from '../operations/index.ts';
@@ -73,6 +74,7 @@ export async function examplesOf(view: View, release: Release | undefined): Prom
       question: `${operation.route.method} ${decodeURIComponent(exampleUrl(operation, pack, input))}`,
       answer: shortened(await ask(view, release, operation, input)),
     });
+    await nextTurn();
   }
   return found;
 }

@@ -1,4 +1,5 @@
 // /openapi.json: OpenAPI 3.1 of every address, projected from the table of operations, the packs and the list of documents.
+import { nextTurn } from '../../data/slices.ts';
 import type { Pack } from '../../packs/model.ts';
 import type { JsonSchema } from '../../packs/record-schema.ts';
 import { outputSchema } from '../formats/json-schema.ts';
@@ -150,7 +151,7 @@ function documentItem({ path, title, content_type }: Document): Json {
   };
 }
 
-/** The whole description. `documents` are the other addresses that answer a GET. */
+/** The whole description, made with a turn of the event loop after each operation. `documents` are the other addresses that answer a GET. */
 async function openapi(view: View, documents: readonly Document[]): Promise<Json> {
   const { base_url, releases, operations } = view;
   const place = { view, schemas: new Map<string, string>(), components: { ...ERROR_SCHEMAS } as Json };
@@ -165,6 +166,7 @@ async function openapi(view: View, documents: readonly Document[]): Promise<Json
     const twins =
       operation.route.method === 'GET' && operation.formats.includes('markdown') && !/\.(md|txt)$/.test(path);
     if (twins) add(`${path}.md`, 'GET', twin(operation, register));
+    await nextTurn();
   }
   const parameters: Record<string, Json> = {
     Dataset: datasetParameter(releases.map(({ pack }) => pack.id)),
@@ -174,8 +176,10 @@ async function openapi(view: View, documents: readonly Document[]): Promise<Json
     const { pack } = release;
     const own = { ...place, pack, examples: await examplesOf(view, release) };
     Object.assign(parameters, filterParameters(pack));
-    for (const operation of operations.filter(({ route }) => route.path.includes(':ds')))
+    for (const operation of operations.filter(({ route }) => route.path.includes(':ds'))) {
       add(openPath(operation, pack), operation.route.method, described(operation, own));
+      await nextTurn();
+    }
   }
   for (const document of documents.filter(({ part }) => !part))
     paths[document.path.replace(/:(\w+)/g, '{$1}')] = documentItem(document);
@@ -217,6 +221,6 @@ export function openapiDocument(documents: () => readonly Document[]): Document 
     title: 'OpenAPI 3.1',
     rel: 'service-desc',
     content_type: 'application/vnd.oai.openapi+json;version=3.1',
-    text: remembered(registerVersion, async (view) => JSON.stringify(await openapi(view, documents()))),
+    text: remembered(registerVersion, async (view) => Buffer.from(JSON.stringify(await openapi(view, documents())))),
   };
 }

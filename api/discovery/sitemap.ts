@@ -1,6 +1,6 @@
 // /sitemap.xml: the pages for people and every record's page, in parts of 50,000 as the protocol allows (sitemaps.org).
 import { readdirSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn } from '../../data/slices.ts';
 import { datasetUrl, recordUrl } from '../../packs/links.ts';
 import type { Context } from '../operation.ts';
 import { type Document, remembered, type View } from './document.ts';
@@ -40,17 +40,18 @@ async function* slugs({ engine }: Release): AsyncGenerator<{ slug: string; updat
     const page = await engine.search({ where: [], sort, after, limit: CHUNK, total: false });
     for (const { body } of await engine.bodies(page.ordinals)) yield headOf(body);
     // The awaits above may all be microtasks, which let no other request run.
-    await setImmediate();
+    await nextTurn();
     after = page.next;
   } while (after !== null);
 }
 
 /** The files of a dataset, made in one pass over its records. */
-async function filesOf(view: View, release: Release): Promise<string[]> {
+async function filesOf(view: View, release: Release): Promise<Buffer<ArrayBuffer>[]> {
   const { id } = release.pack;
-  const files: string[] = [];
+  const files: Buffer<ArrayBuffer>[] = [];
   let lines = [entry('url', datasetUrl(view.base_url, id), release.manifest.created_at)];
-  const close = () => files.push(`${XML}<urlset ${NAMESPACE}>\n${lines.join('')}</urlset>\n`);
+  // As bytes: a text would be encoded for every client.
+  const close = () => files.push(Buffer.from(`${XML}<urlset ${NAMESPACE}>\n${lines.join('')}</urlset>\n`));
   for await (const { slug, updated_at } of slugs(release)) {
     if (lines.length === PART) {
       close();

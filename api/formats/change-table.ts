@@ -1,8 +1,10 @@
 // Changes of values as one compact Markdown table: the changelog and the change feed.
 import { attributesOf, type Change } from '../../data/changelog.ts';
+import type { Asking } from '../../data/plan.ts';
+import { after, CHANGES_A_SLICE, mapSlices } from '../../data/slices.ts';
 import type { Pack, Value } from '../../packs/model.ts';
 import { cell, columnTitle } from './cells.ts';
-import { table } from './markdown.ts';
+import { tableOf, tableRow } from './markdown.ts';
 import { minute } from './times.ts';
 
 /**
@@ -13,15 +15,16 @@ export function changeTable(
   changes: readonly (Change & { recorded_at?: string })[],
   pack: Pack,
   hides: (attribute: string) => boolean,
-): string {
+  asking: Asking,
+): string | Promise<string> {
   const attributes = attributesOf(pack);
   const recorded = changes.some(({ recorded_at }) => recorded_at !== undefined);
   const columns = [...(recorded ? ['recorded'] : []), 'observed', 'slug', 'attribute', 'type', 'old', 'new', 'source'];
-  const rows = changes.map((change) => {
+  const row = (change: (typeof changes)[number]) => {
     const attribute = attributes.get(change.attribute ?? '');
     const hidden = change.attribute !== undefined && hides(change.attribute);
     const shown = (value: Value | undefined) => (hidden ? 'not public' : cell(value));
-    return [
+    return tableRow([
       ...(recorded ? [change.recorded_at] : []),
       minute(change.observed_at),
       change.slug,
@@ -30,7 +33,7 @@ export function changeTable(
       hidden && change.type === 'added' ? '' : shown(change.old_value),
       shown(change.new_value),
       cell(change.source_url),
-    ];
-  });
-  return table(columns, rows);
+    ]);
+  };
+  return after(mapSlices(changes, CHANGES_A_SLICE, row, asking), (rows) => tableOf(columns, rows));
 }

@@ -1,18 +1,22 @@
 // Records as CSV: the columns of the nightly records.csv, then where each row comes from (contract section 2).
 import { csvHeader, csvRow, flatCells, recordColumn } from '../../data/csv.ts';
-import type { Rows } from './rows.ts';
+import type { PublicRecord } from '../../data/model.ts';
+import { after, mapSlices } from '../../data/slices.ts';
+import { ROWS_A_SLICE, type Rows } from './rows.ts';
 
 /** Columns that stand in the answer only, since they depend on the address of the service. */
 const ORIGIN = ['url', 'license', 'attribution'] as const;
 
 /** A header row and a row for each record, each ended by CR LF. A missing value is an empty cell; sources stand on the page at `url`. */
-export function csv({ pack, attributes, items }: Rows): string {
+export function csv({ pack, attributes, items, asking }: Rows): string | Promise<string> {
   const header = [...csvHeader(pack, attributes), ...ORIGIN.map((name) => recordColumn(pack, name))];
-  const rows = items.map((record) => [
-    ...[record.id, record.slug, record.name],
-    ...attributes.flatMap((attribute) => flatCells(attribute, record.attributes[attribute.name])),
-    ...[record.quality_score, record.completeness, record.verified_owner, record.updated_at],
-    ...ORIGIN.map((name) => record[name]),
-  ]);
-  return [header, ...rows].map((cells) => `${csvRow(cells)}\r\n`).join('');
+  const line = (cells: Parameters<typeof csvRow>[0]) => `${csvRow(cells)}\r\n`;
+  const row = (record: PublicRecord) =>
+    line([
+      ...[record.id, record.slug, record.name],
+      ...attributes.flatMap((attribute) => flatCells(attribute, record.attributes[attribute.name])),
+      ...[record.quality_score, record.completeness, record.verified_owner, record.updated_at],
+      ...ORIGIN.map((name) => record[name]),
+    ]);
+  return after(mapSlices(items, ROWS_A_SLICE, row, asking), (rows) => line(header) + rows.join(''));
 }

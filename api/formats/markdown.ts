@@ -92,8 +92,15 @@ function cellText(value: unknown): string {
 
 /** A compact GFM table: no padding, short delimiter row. Cells are escaped unless they are Markup. */
 export function table(columns: readonly unknown[], rows: readonly (readonly unknown[])[]): string {
-  const line = (cells: readonly unknown[]) => `|${cells.map(cellText).join('|')}|`;
-  return [line(columns), `|${columns.map(() => '-').join('|')}|`, ...rows.map(line)].join('\n');
+  return tableOf(columns, rows.map(tableRow));
+}
+
+/** One row of a table. */
+export const tableRow = (cells: readonly unknown[]): string => `|${cells.map(cellText).join('|')}|`;
+
+/** A table of rows that `tableRow` wrote. */
+export function tableOf(columns: readonly unknown[], rows: readonly string[]): string {
+  return [tableRow(columns), `|${columns.map(() => '-').join('|')}|`, ...rows].join('\n');
 }
 
 /** Blocks with an empty line between them and one line end at the end; empty blocks are left out. */

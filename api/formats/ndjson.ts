@@ -1,7 +1,10 @@
 // Records as NDJSON: the whole record of the JSON answer, one on each line (contract section 2).
-import type { Rows } from './rows.ts';
+import type { PublicRecord } from '../../data/model.ts';
+import { after, mapSlices } from '../../data/slices.ts';
+import { ROWS_A_SLICE, type Rows } from './rows.ts';
 
 /** One record a line, with provenance and freshness; no line where there is no record. */
-export function ndjson({ items }: Rows): string {
-  return items.map((record) => `${JSON.stringify(record)}\n`).join('');
+export function ndjson({ items, asking }: Rows): string | Promise<string> {
+  const line = (record: PublicRecord) => `${JSON.stringify(record)}\n`;
+  return after(mapSlices(items, ROWS_A_SLICE, line, asking), (lines) => lines.join(''));
 }

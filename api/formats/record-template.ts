@@ -116,10 +116,13 @@ export function recordMarkdown(record: PublicRecord, pack: Pack): string {
  * grouping attribute where it is shown. The citation of the whole answer follows once; a record has the address of its page.
  */
 export function recordsMarkdown(records: readonly PublicRecord[], pack: Pack): string[] {
-  return records.map((record) => {
-    const group = record.attributes[pack.group_by];
-    const marks = [record.slug, ...(group === undefined ? [] : [printed(group)])].join(', ');
-    const text = recordMarkdown({ ...record, attribution: record.url }, pack).trim();
-    return text.replace(/^# .*$/m, (heading) => `${heading} (${marks})`);
-  });
+  return records.map((record) => recordSection(record, pack));
+}
+
+/** One of several records (`recordsMarkdown`). */
+export function recordSection(record: PublicRecord, pack: Pack): string {
+  const group = record.attributes[pack.group_by];
+  const marks = [record.slug, ...(group === undefined ? [] : [printed(group)])].join(', ');
+  const text = recordMarkdown({ ...record, attribution: record.url }, pack).trim();
+  return text.replace(/^# .*$/m, (heading) => `${heading} (${marks})`);
 }

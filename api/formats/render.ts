@@ -1,4 +1,5 @@
 // An operation's result as bytes to send or to write: pure, shared by the live API and the nightly prerender.
+import { after } from '../../data/slices.ts';
 import type { Context, Operation, Result } from '../operation.ts';
 import { csv } from './csv.ts';
 import { ndjson } from './ndjson.ts';
@@ -15,6 +16,7 @@ export interface Rendered {
  * Renders a result. `text` and `markdown` come from the operation's own `markdown`, or from the body itself where it is a
  * stream of text; `json` is the body, compact (bytes where they existed already), with missing values
  * absent; the tabular formats hold its records. The form is that of the context. Depends on nothing but its arguments.
+ * Long answers are rendered in slices (data/slices.ts).
  */
 export function render(operation: Operation, result: Result<unknown>, ctx: Context): Rendered | Promise<Rendered> {
   const { format } = ctx;
@@ -25,14 +27,16 @@ export function render(operation: Operation, result: Result<unknown>, ctx: Conte
   if (format === 'html' && operation.html) return { content_type, body: operation.html.print(result.body, ctx) };
   if (format === 'markdown' || format === 'text') {
     const next = result.next_cursor ?? null;
-    const body = operation.markdown(result.body, ctx);
-    return { content_type, body: next === null ? body : `${body}\n${nextLine(ctx, next)}\n` };
+    return after(operation.markdown(result.body, ctx), (body) => ({
+      content_type,
+      body: next === null ? body : `${body}\n${nextLine(ctx, next)}\n`,
+    }));
   }
   const rows = rowsOf(operation, result, ctx);
-  if (format === 'csv') return { content_type, body: csv(rows) };
-  if (format === 'ndjson') return { content_type, body: ndjson(rows) };
+  if (format === 'csv') return after(csv(rows), (body) => ({ content_type, body }));
+  if (format === 'ndjson') return after(ndjson(rows), (body) => ({ content_type, body }));
   // The library is large and few ask for it: it is loaded with the first question.
-  return import('./arrow.ts').then(({ arrow }) => ({ content_type, body: arrow(rows) }));
+  return import('./arrow.ts').then(async ({ arrow }) => ({ content_type, body: await arrow(rows) }));
 }
 
 function isStream(body: unknown): body is AsyncIterable<string> {

@@ -1,7 +1,11 @@
 // What the bulk formats write: records, and the attributes that have columns.
 import type { PublicRecord } from '../../data/model.ts';
+import type { Asking } from '../../data/plan.ts';
 import type { Attribute, Pack } from '../../packs/model.ts';
 import { type Context, type Format, type Operation, type Result, TABULAR } from '../operation.ts';
+
+/** Rows written between two turns of the event loop: some 2 ms. */
+export const ROWS_A_SLICE = 50;
 
 /** A page of records on its way into a table. */
 export interface Rows {
@@ -11,6 +15,8 @@ export interface Rows {
   items: readonly PublicRecord[];
   /** Release that the records come from. */
   release: string;
+  /** Ends the work when the client hangs up. */
+  asking: Asking;
 }
 
 /** Whether a format is one for programs that take many records at once. */
@@ -22,5 +28,5 @@ export function rowsOf(operation: Operation, { body, fields, release }: Result<u
   if (!Array.isArray(items) || ctx.release === undefined) throw new Error(`${operation.name} answers no rows`);
   const { pack, manifest } = ctx.release;
   const attributes = pack.attributes.filter(({ name }) => fields == null || fields.includes(name));
-  return { pack, attributes, items: items as PublicRecord[], release: release ?? manifest.release };
+  return { pack, attributes, items: items as PublicRecord[], release: release ?? manifest.release, asking: ctx };
 }

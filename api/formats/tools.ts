@@ -1,4 +1,6 @@
 // The tools of agents: operations under the names, words and schemas that MCP and A2A show (contract section 8).
+
+import { mapSlices } from '../../data/slices.ts';
 import { SUBSCRIPTIONS } from '../../data/subscriptions.ts';
 import type { Pack } from '../../packs/model.ts';
 import { eur } from '../../packs/money.ts';
@@ -35,15 +37,34 @@ export function ownToolNames(operations: readonly Operation[], dataset: string):
   return callable(operations).flatMap((each) => (each.own_tool ? [ownToolName(dataset, each)] : []));
 }
 
+/** Tools made between two turns of the event loop: some 3 ms. */
+const TOOLS_A_SLICE = 4;
+
 /** All tools over some datasets: those for all of them first, then each dataset's own, in the order of the table. */
-export function toolsOf(operations: readonly Operation[], packs: readonly Pack[]): Tool[] {
+export async function toolsOf(operations: readonly Operation[], packs: readonly Pack[]): Promise<Tool[]> {
   const shared = callable(operations);
   const own = shared.filter(({ own_tool }) => own_tool !== undefined);
-  return [
-    ...shared.map((operation) => sharedTool(operation, packs)),
-    ...packs.flatMap((pack) => own.map((operation) => ownTool(operation, pack))),
+  const makers = [
+    ...shared.map((operation) => () => sharedTool(operation, packs)),
+    ...packs.flatMap((pack) => own.map((operation) => () => ownTool(operation, pack))),
   ];
+  return mapSlices(makers, TOOLS_A_SLICE, (make) => make());
 }
+
+export type ToolList = (packs: readonly Pack[]) => Promise<Tool[]>;
+
+/** `toolsOf`, which makes the tools of the same packs once. */
+export function rememberedTools(operations: readonly Operation[]): ToolList {
+  let last: { packs: readonly Pack[]; tools: Promise<Tool[]> } | null = null;
+  return (packs) => {
+    if (last === null || !samePacks(last.packs, packs)) last = { packs, tools: toolsOf(operations, packs) };
+    return last.tools;
+  };
+}
+
+/** Whether two lists have the same packs in the same order: packs are read once, and a new pack is another object. */
+export const samePacks = (a: readonly Pack[], b: readonly Pack[]): boolean =>
+  a.length === b.length && a.every((pack, index) => pack === b[index]);
 
 function sharedTool(operation: Operation, packs: readonly Pack[]): Tool {
   const { name, title, description } = operation;

@@ -13,14 +13,15 @@ export type { Change };
 
 type Changelog = { items: Change[]; limit: number; offset: number; total: number } & About;
 
-function markdown({ items, offset, total, attribution, license }: Changelog, ctx: Context): string {
+async function markdown({ items, offset, total, attribution, license }: Changelog, ctx: Context): Promise<string> {
   const { pack } = releaseOf(ctx);
   const open = new Set(pack.attributes.filter((each) => each.public).map(({ name }) => name));
   const end = offset + items.length;
   const shown = items.length === 0 ? `None of ${total} changes` : `Changes ${offset + 1} to ${end} of ${total}`;
   const next = end < total && items.length > 0 ? `; offset=${end} goes on` : '';
+  const rows = items.length > 0 && (await changeTable(items, pack, (name) => !open.has(name), ctx));
   return blocks(
-    items.length > 0 && changeTable(items, pack, (name) => !open.has(name)),
+    rows,
     `${shown}, newest first${next}. All values with their facts: ${ctx.base_url}/v1/${pack.id}/entities/<slug>/facts.md`,
     `${escapeText(attribution)} License: ${escapeText(license)}`,
   );

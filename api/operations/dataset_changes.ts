@@ -2,10 +2,12 @@
 import { z } from 'zod';
 import { changes, type FedChange } from '../../data/changes.ts';
 import { type ChangesInput, HISTORY_BOUNDS, parseChanges } from '../../data/parse-history.ts';
+import { CHANGES_A_SLICE } from '../../data/slices.ts';
 import { changeTable } from '../formats/change-table.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
+import { longList } from './listed.ts';
 import { ABOUT_OUTPUT, FED_CHANGE_OUTPUT, time } from './outputs.ts';
 
 type Changes = { items: FedChange[]; next_since: string } & About;
@@ -40,11 +42,11 @@ export const dataset_changes = operation<ChangesInput, Changes>({
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
     const found = await changes(release, input, { signal: ctx.signal });
-    return { body: { ...found, ...aboutDataset(release.pack, ctx.base_url) } };
+    return longList<Changes>({ ...found, ...aboutDataset(release.pack, ctx.base_url) }, CHANGES_A_SLICE, ctx);
   },
-  markdown: ({ items, next_since, attribution, license }, ctx) =>
+  markdown: async ({ items, next_since, attribution, license }, ctx) =>
     blocks(
-      items.length > 0 && changeTable(items, releaseOf(ctx).pack, () => false),
+      items.length > 0 && (await changeTable(items, releaseOf(ctx).pack, () => false, ctx)),
       `${items.length} changes, oldest first. Read on with since=${next_since}`,
       `${escapeText(attribution)} License: ${escapeText(license)}`,
     ),

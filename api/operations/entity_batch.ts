@@ -6,15 +6,19 @@ import type { BatchInput } from '../../data/parse.ts';
 import { type AsOf, parseBatchAsOf } from '../../data/parse-history.ts';
 import { BOUNDS } from '../../data/parse-values.ts';
 import { getBatch } from '../../data/records.ts';
+import { after, mapSlices } from '../../data/slices.ts';
 import { isoTime } from '../../data/time.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
-import { recordsMarkdown } from '../formats/record-template.ts';
+import { recordSection } from '../formats/record-template.ts';
 import { asOfLine } from '../formats/times.ts';
 import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
 import { AS_OF_INPUT, FIELDS_INPUT, list, someFields } from './inputs.ts';
 import { listed } from './listed.ts';
 import { ABOUT_OUTPUT, AS_OF_OUTPUT, RECORD_OUTPUT } from './outputs.ts';
+
+/** Records written as Markdown between two turns of the event loop: some 2 ms. */
+const SECTIONS = 20;
 
 /** `as_of`: the moment that the records are of, where one was asked for. */
 type Batch = { items: PublicRecord[]; missing: string[]; as_of?: string } & About;
@@ -63,11 +67,14 @@ export const entity_batch = operation<BatchInput & AsOf, Batch>({
   },
   markdown: ({ items, missing, as_of, attribution, license }, ctx) => {
     const { pack } = releaseOf(ctx);
-    return blocks(
-      asOfLine(as_of).trim(),
-      ...recordsMarkdown(items, pack),
-      missing.length > 0 && `Missing: ${missing.map(escapeText).join(', ')}`,
-      `${escapeText(attribution)} License: ${escapeText(license)}`,
+    const sections = mapSlices(items, SECTIONS, (record) => recordSection(record, pack), ctx);
+    return after(sections, (texts) =>
+      blocks(
+        asOfLine(as_of).trim(),
+        ...texts,
+        missing.length > 0 && `Missing: ${missing.map(escapeText).join(', ')}`,
+        `${escapeText(attribution)} License: ${escapeText(license)}`,
+      ),
     );
   },
 });

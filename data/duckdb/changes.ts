@@ -14,7 +14,7 @@ export function changesStatement({ since, limit }: ChangesPlan, changes: Sql, re
   return sql`SELECT ${CHANGE_COLUMNS}, epoch_us(recorded_at) FROM (${cut}) ORDER BY recorded_at`;
 }
 
-/** Reads the rows of `changesStatement`. */
-export function changesRows(rows: readonly (readonly unknown[])[]): RecordedChange[] {
-  return rows.map((row) => ({ ...changeRow(row), recorded_at: Number(row[9]) }));
+/** Reads a row of `changesStatement`. */
+export function changesRow(row: readonly unknown[]): RecordedChange {
+  return { ...changeRow(row), recorded_at: Number(row[9]) };
 }

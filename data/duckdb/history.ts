@@ -2,8 +2,9 @@
 import { join as path } from 'node:path';
 import { RELEASE_FILES } from '../layout.ts';
 import type { Asking, Engine } from '../plan.ts';
+import { CHANGES_A_SLICE, mapSlices } from '../slices.ts';
 import { type ChangelogLine, changelogUnder, changeRow, countStatement, pageStatement } from './changelog.ts';
-import { changesRows, changesStatement } from './changes.ts';
+import { changesRow, changesStatement } from './changes.ts';
 import { doubtRows, doubtsStatement, factRows, factsStatement, listed, pastStatement } from './facts.ts';
 import type { Pool } from './pool.ts';
 import { reviewRows, reviewStatement } from './review.ts';
@@ -52,7 +53,8 @@ export function historyQuestions(pool: Pool, dataset: string, folder: string, hi
     },
     async changes(plan, asking) {
       const { removed = [] } = (await hidden?.()) ?? {};
-      return changesRows(await pool.ask(changesStatement(plan, file(RELEASE_FILES.changes), removed), asking));
+      const rows = await pool.ask(changesStatement(plan, file(RELEASE_FILES.changes), removed), asking);
+      return mapSlices(rows, CHANGES_A_SLICE, changesRow, asking);
     },
     async origins(asking) {
       const { gone = [] } = (await hidden?.()) ?? {};

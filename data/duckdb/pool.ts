@@ -11,6 +11,7 @@ import {
 } from '@duckdb/node-api';
 import { DataError } from '../errors.ts';
 import type { Asking } from '../plan.ts';
+import { nextTurn } from '../slices.ts';
 import { type Gate, givenUp } from './gate.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
@@ -36,6 +37,17 @@ interface Seat {
 function typeOf(value: SqlValue): DuckDBType {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BIGINT : DOUBLE;
   return typeof value === 'boolean' ? BOOLEAN : VARCHAR;
+}
+
+/** All rows of a statement, with a turn of the event loop between chunks, which have 2,048 rows: their values are converted in this thread. */
+async function rowsOf(prepared: DuckDBPreparedStatement): Promise<Rows> {
+  const result = await prepared.run();
+  const rows: Rows = [];
+  for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+    if (rows.length > 0) await nextTurn();
+    chunk.appendToRows(rows as never);
+  }
+  return rows;
 }
 
 /** A pool over an instance. `milliseconds` bounds each statement; the gate bounds how many run at once; `connect` makes its connections. */
@@ -90,7 +102,7 @@ export function createPool(
       prepared.bind([...statement.values], statement.values.map(typeOf));
       if (signal?.aborted || closed) throw givenUp();
       if (late) throw tooLong();
-      return (await prepared.runAndReadAll()).getRows();
+      return await rowsOf(prepared);
     } catch (error) {
       throw explain(error, late, signal?.aborted === true || closed);
     } finally {

@@ -25,7 +25,7 @@ it.each(LIMITS)(
     const packs = [...app.register.packs.values()];
     for (const pack of packs) {
       const slugs = await someSlugs(at.base, ADMIN, pack);
-      await expectWithin(at.base, ADMIN, { tokens, tools: toolsOf(EVERY_OPERATION, packs), pack, slugs });
+      await expectWithin(at.base, ADMIN, { tokens, tools: await toolsOf(EVERY_OPERATION, packs), pack, slugs });
     }
   },
   120_000,

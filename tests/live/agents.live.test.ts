@@ -30,7 +30,7 @@ test('names, descriptions and input schemas of all tools take at most 7,000 toke
 test.each(LIMITS)(
   'every tool answers within %i tokens, or is refused uncharged',
   async (tokens) => {
-    const tools = toolsOf(EVERY_OPERATION, packs);
+    const tools = await toolsOf(EVERY_OPERATION, packs);
     for (const pack of packs) {
       const slugs = await someSlugs(server.base, KEY, pack);
       await expectWithin(server.base, KEY, { tokens, tools, pack, slugs });

@@ -3,6 +3,7 @@ import { generateAgentCardSignature } from '@a2a-js/sdk';
 import { agentCard } from '../../discovery/agent-card.ts';
 import { toApiError } from '../../errors.ts';
 import { etagOf } from '../../formats/etag.ts';
+import { samePacks, type ToolList } from '../../formats/tools.ts';
 import { matches } from '../conditions.ts';
 import { type Http, readRequest } from '../request.ts';
 import { errorResponse } from '../respond.ts';
@@ -24,17 +25,18 @@ export interface CardDeps extends RestDeps {
 const KEEP = 3600;
 
 /** Mounts the card. It is signed once for each content and key. */
-export function mountCard(app: App, deps: CardDeps): void {
+export function mountCard(app: App, deps: CardDeps, tools: ToolList): void {
+  const current = currentCard(deps, tools);
   let signed: { tag: string; text: string } | null = null;
   app.get('/.well-known/agent-card.json', async (c) => {
     const { headers, request_id, accept } = readRequest(deps.gate, c);
     try {
-      const card = await current(deps);
+      const { card, text } = await current();
       const key = await deps.cardKey?.();
       // Signatures differ each time, so the tag is that of what is signed.
-      const tag = etagOf(JSON.stringify(card) + (key?.kid ?? ''));
+      const tag = etagOf(text + (key?.kid ?? ''));
       if (signed?.tag !== tag)
-        signed = { tag, text: JSON.stringify(key ? await sign(card, key, deps.gate.base_url) : card) };
+        signed = { tag, text: key ? JSON.stringify(await sign(card, key, deps.gate.base_url)) : text };
       return send(c, signed, headers);
     } catch (error) {
       deps.report(error, request_id);
@@ -49,16 +51,27 @@ export function mountCard(app: App, deps: CardDeps): void {
   });
 }
 
-async function current({ gate }: CardDeps) {
-  const leases = await gate.lease(null);
-  const { base_url, operations, eur_usd } = gate;
-  const card = agentCard({ base_url, operations, eur_usd, releases: leases.releases, now: gate.now() });
-  leases.done();
-  return card;
+type Card = ReturnType<typeof agentCard>;
+
+/** The card of the moment and its JSON, made once for the same packs. */
+function currentCard({ gate }: CardDeps, tools: ToolList): () => Promise<{ card: Card; text: string }> {
+  let known: { packs: Packs; card: Card; text: string } | null = null;
+  return async () => {
+    const leases = await gate.lease(null);
+    const packs = leases.releases.map(({ pack }) => pack);
+    leases.done();
+    if (known === null || !samePacks(known.packs, packs)) {
+      const card = agentCard(gate.base_url, packs, await tools(packs));
+      known = { packs, card, text: JSON.stringify(card) };
+    }
+    return known;
+  };
 }
 
+type Packs = Parameters<ToolList>[0];
+
 /** JWS over the canonical form (RFC 8785) of the card; `jku` says where the public key stands. */
-async function sign(card: ReturnType<typeof agentCard>, key: CardKey, base_url: string): Promise<unknown> {
+async function sign(card: Card, key: CardKey, base_url: string): Promise<unknown> {
   const { kid, alg } = key;
   const signer = generateAgentCardSignature(key, { alg, kid, typ: 'JOSE', jku: `${base_url}/oauth/jwks.json` });
   // The signer reads the protocol's JSON, although its type is that of the decoded message.

@@ -8,7 +8,7 @@ import {
 import { A2A_PATH } from '../../discovery/agent-card.ts';
 import { ApiError, toApiError } from '../../errors.ts';
 import { admit, type Call, execute } from '../../execute.ts';
-import { type Tool, toolsOf } from '../../formats/tools.ts';
+import { rememberedTools, type Tool, type ToolList } from '../../formats/tools.ts';
 import { dataset_guide } from '../../operations/dataset_guide.ts';
 import { encoded } from '../coding.ts';
 import { cutBody, cutText } from '../mcp/cut.ts';
@@ -28,8 +28,9 @@ export type A2aDeps = RestDeps & CardDeps;
 
 /** Mounts the agent and its card. */
 export function mountA2a(app: App, deps: A2aDeps): void {
-  mountCard(app, deps);
-  const mounted = { ...deps, offer: offering(deps) };
+  const tools = rememberedTools(deps.gate.operations);
+  mountCard(app, deps, tools);
+  const mounted = { ...deps, offer: offering(deps, tools) };
   app.post(`${A2A_PATH}/message:send`, (c) => answered(deps, c, (request) => send(mounted, c, request)));
   // What the protocol has and this agent has not (sections 3.1 and 9.2): each refused in its own words.
   const without = (path: string, error: () => Error) => app.all(A2A_PATH + path, (c) => refused(deps, c, error));
@@ -109,20 +110,16 @@ async function send(deps: Mounted, c: Http, request: HttpRequest): Promise<Respo
 
 /** The datasets of the moment and the tools over them. */
 interface Offered {
-  packs: Parameters<typeof toolsOf>[1];
+  packs: Parameters<ToolList>[0];
   tools: Tool[];
 }
 
-/** Makes the tools once for the same packs. */
-function offering({ gate }: A2aDeps): () => Promise<Offered> {
-  let known: Offered | null = null;
+function offering({ gate }: A2aDeps, tools: ToolList): () => Promise<Offered> {
   return async () => {
     const leases = await gate.lease(null);
     const packs = leases.releases.map(({ pack }) => pack);
     leases.done();
-    const same = known?.packs.length === packs.length && packs.every((pack, index) => pack === known?.packs[index]);
-    if (known === null || !same) known = { packs, tools: toolsOf(gate.operations, packs) };
-    return known;
+    return { packs, tools: await tools(packs) };
   };
 }
 

@@ -91,7 +91,7 @@ function scopeFor(scopeOf: Scopes, { query }: HttpRequest, message: unknown): Sc
 async function scopeNow(gate: McpDeps['gate'], scopeOf: Scopes, { query }: HttpRequest): Promise<Scope> {
   const leases = await gate.lease(null);
   try {
-    return scopeOf.of(query, leases.releases);
+    return await scopeOf.of(query, leases.releases);
   } finally {
     leases.done();
   }

@@ -1,6 +1,6 @@
 // What one MCP address offers: all tools, or those that `?tools=` and `?datasets=` name, within `?max_tokens=`.
 import { ApiError } from '../../errors.ts';
-import { type Tool, toolsOf } from '../../formats/tools.ts';
+import { rememberedTools, samePacks, type Tool, type ToolList, toolsOf } from '../../formats/tools.ts';
 import type { Context, Operation } from '../../operation.ts';
 import type { Query } from '../request.ts';
 import { TOKENS } from './budget.ts';
@@ -28,7 +28,7 @@ const REMEMBERED = 100;
 
 export interface Scopes {
   /** The scope of an address, as the releases are now. */
-  of(query: Query, releases: Releases): Scope;
+  of(query: Query, releases: Releases): Promise<Scope>;
   /** What it was when somebody asked last; undefined where nobody did. A tool that was there then is there now. */
   recent(query: Query): Scope | undefined;
 }
@@ -37,19 +37,22 @@ export interface Scopes {
 export function scopes(operations: readonly Operation[]): Scopes {
   let packs: Pack[] = [];
   let known = new Map<string, Scope>();
+  const everyTool = rememberedTools(operations);
   return {
-    of(query, releases) {
-      if (releases.length !== packs.length || releases.some(({ pack }, index) => pack !== packs[index])) {
-        packs = releases.map(({ pack }) => pack);
+    async of(query, releases) {
+      const current = releases.map(({ pack }) => pack);
+      if (!samePacks(current, packs)) {
+        packs = current;
         known = new Map();
       }
       const key = keyOf(query);
-      let scope = known.get(key);
-      if (scope === undefined) {
-        scope = narrowed(operations, packs, query);
-        if (known.size >= REMEMBERED) known.clear();
-        known.set(key, scope);
-      }
+      const before = known.get(key);
+      if (before !== undefined) return before;
+      // Packs may be exchanged while the tools are made.
+      const scopesOfPacks = known;
+      const scope = await narrowed(operations, current, query, everyTool);
+      if (scopesOfPacks.size >= REMEMBERED) scopesOfPacks.clear();
+      scopesOfPacks.set(key, scope);
       return scope;
     },
     recent: (query) => known.get(keyOf(query)),
@@ -62,10 +65,16 @@ function keyOf({ tools, datasets, max_tokens }: Query): string {
   return JSON.stringify([tools, datasets, max_tokens]);
 }
 
-function narrowed(operations: readonly Operation[], packs: readonly Pack[], query: Query): Scope {
+async function narrowed(
+  operations: readonly Operation[],
+  packs: readonly Pack[],
+  query: Query,
+  everyTool: ToolList,
+): Promise<Scope> {
   const datasets = named(query, 'datasets', new Set(packs.map(({ id }) => id)));
   const offered = datasets === null ? packs : packs.filter(({ id }) => datasets.has(id));
-  const all = new Map(toolsOf(operations, offered).map((tool) => [tool.name, tool]));
+  const made = await (datasets === null ? everyTool(packs) : toolsOf(operations, offered));
+  const all = new Map(made.map((tool) => [tool.name, tool]));
   const names = named(query, 'tools', new Set(all.keys()));
   const tools = names === null ? all : new Map([...all].filter(([name]) => names.has(name)));
   const asked = names !== null || datasets !== null || offered.length <= OWN_TOOLS;
