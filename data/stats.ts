@@ -29,7 +29,7 @@ export function rounded(value: number): number {
 /**
  * Figures over the values of the records that match; of a price range the minimum counts. Rows come by count descending,
  * then by group. A record without a key is in no row of it; an outer row counts all records of its group, also those
- * without the inner key. Throws `invalid_parameter` (400) for too many groups.
+ * without the inner key. Throws `invalid_parameter` (400) for too many groups; the refusal is free, so it contains no count.
  */
 export async function stats({ pack, engine }: Release, input: StatsInput, asking: Asking = {}): Promise<StatsAnswer> {
   const { attribute, group_by: by } = input;
@@ -41,7 +41,7 @@ export async function stats({ pack, engine }: Release, input: StatsInput, asking
   if (total > ANALYSIS_BOUNDS.groups)
     throw new DataError(
       'invalid_parameter',
-      `group_by: ${by.join(',')} makes ${total} groups here, at most ${ANALYSIS_BOUNDS.groups} are answered; narrow the question with filters.`,
+      `group_by: ${by.join(',')} makes more than ${ANALYSIS_BOUNDS.groups} groups here, which is the most; narrow the question with filters.`,
     );
   const { unit } = pack.attributes.find(({ name }) => name === attribute)!;
   const group_by = by.length === 0 ? null : by.join(',');

@@ -39,7 +39,7 @@ function daysOf({ days, step }: TimeseriesInput, now: Date): Pick<SeriesPlan, 'f
  * Figures of the values that were the published ones at the end of each day, of the records that match now; of a price
  * range the minimum counts. Groups come in the order of their names; records without the key, and groups that never had
  * a value, are left out. Throws `too_many_records` (400) beyond 5,000 matches, and `invalid_parameter` (400) for too
- * many groups.
+ * many groups. The refusals are free, so they contain no count (docs/decisions/0038-free-answers.md).
  */
 export async function timeseries(
   { pack, engine }: Release,
@@ -56,12 +56,12 @@ export async function timeseries(
   if (matched > bounds.records)
     throw new DataError(
       'too_many_records',
-      `${matched} records match; a time series takes at most ${bounds.records}. Narrow it with filters.`,
+      `More than ${bounds.records} records match, which is the most a time series takes. Narrow it with filters.`,
     );
   if (groups > bounds.groups)
     throw new DataError(
       'invalid_parameter',
-      `group_by: ${by} makes ${groups} groups here; with ${range.points} points each at most ${bounds.groups} are answered. Use filters, fewer days or step=week.`,
+      `group_by: ${by} makes more than ${bounds.groups} groups here, the most for ${range.points} points each. Use filters, fewer days or step=week.`,
     );
   const { unit } = pack.attributes.find(({ name }) => name === attribute)!;
   const about = { attribute, unit, step, days };

@@ -71,7 +71,7 @@ function expectAnswer(result: Result, { access, formats }: Tool['operation'], to
     const { error, message } = result.structuredContent;
     expect([error, access === 'free'], `${about}: ${text.slice(0, 300)}`).toEqual(['too_many_records', false]);
     // What to do, besides that nothing was charged.
-    expect(message, about).toMatch(/the limit here is \d+\. \w.* Nothing was charged\.$/);
+    expect(message, about).toMatch(/the limit here is \d+ tokens\. \w.* Nothing was charged\.$/);
     expect(message, about).not.toMatch(/next_cursor|\{ds\}/);
     return;
   }

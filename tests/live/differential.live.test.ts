@@ -176,7 +176,7 @@ describe.each(DATASETS)('%s', (dataset) => {
       if (matched.length > 5_000) {
         expect((await answer) as { code: string }, what).toMatchObject({
           code: 'too_many_records',
-          message: expect.stringContaining(String(matched.length)),
+          message: expect.stringContaining('More than 5000 records match'),
         });
         refused += 1;
         continue;

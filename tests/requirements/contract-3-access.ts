@@ -60,6 +60,7 @@ export const previews = section('contract 3', {
   'leak.profiles': done('profiles follow the same rule'),
   'leak.free-answers': done('no free answer contains a non-public value or changes with one'),
   'leak.audit': done('audit.md never shows a non-public value'),
+  'leak.refusals': done('a free refusal of a paid call contains no count, and needs credit'),
   'format.key-required': done('csv, ndjson and arrow without a key are 401 key_required, nothing settled'),
 });
 

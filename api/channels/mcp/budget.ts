@@ -83,7 +83,7 @@ export class Budget {
       const shown = lengthOf(long?.part === undefined ? undefined : body[long.part]);
       return this.#noted(answer, { part: long?.part, shown, of: this.of, more: long?.more ?? '' }, ctx);
     }
-    if (access !== 'free' || ctx.priced || long?.part === undefined) throw this.#refusal(answer, ctx);
+    if (access !== 'free' || ctx.priced || long?.part === undefined) throw this.#refusal(ctx);
     if (answer.text === null) {
       const { body: shorter, left_out } = cutBody(long, body, this.#tokens);
       return this.#noted({ json: JSON.stringify(shorter), text: null }, left_out, ctx);
@@ -132,12 +132,12 @@ export class Budget {
     return `${more}${markdown ? ' format: "md" takes far fewer tokens.' : ''}`.trim();
   }
 
-  #refusal(answer: ToolAnswer, ctx: Context): ApiError {
+  /** Free, so it contains only the limit: the size of the answer depends on paid values. */
+  #refusal(ctx: Context): ApiError {
     const { name, long } = this.#operation;
-    const size = estimate(answer.text ?? answer.json);
     const advice = this.#advice(long?.instead ?? long?.more ?? '', ctx);
-    const message = `The answer of ${name} would have about ${size} tokens; the limit here is ${this.#tokens}. ${advice} Nothing was charged.`;
-    return new ApiError('too_many_records', message, { detail: { tokens: size, max_tokens: this.#tokens } });
+    const message = `The answer of ${name} would be too long; the limit here is ${this.#tokens} tokens. ${advice} Nothing was charged.`;
+    return new ApiError('too_many_records', message, { detail: { max_tokens: this.#tokens } });
   }
 }
 
