@@ -7,6 +7,7 @@ import { isKept, isKey, isSecret, secretKey, type Written } from './access/repea
 import type { ApiError } from './errors.ts';
 import type { Call, Gate, Release } from './gate.ts';
 import type { Context, Operation } from './operation.ts';
+import { parseInput } from './parse-input.ts';
 
 /** Whether this dataset takes money for the operation. */
 export function sold({ access, price }: Operation, release: Release | undefined): boolean {
@@ -98,7 +99,7 @@ class CallCharge implements Charge {
 export function unpaid(gate: Gate, call: Call, caller: Caller, ctx: Context): ApiError {
   let input: unknown;
   try {
-    input = call.operation.parse(call.raw, ctx);
+    input = parseInput(call.operation, call.raw, ctx);
   } catch {
     input = undefined;
   }

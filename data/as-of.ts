@@ -22,13 +22,16 @@ export async function getRecordAsOf(
   throw new DataError('unknown_entity', `${release.pack.id} knew no record "${shown(ref)}" as of ${isoTime(at)}.`);
 }
 
-/** Records as they stood, aged relative to that moment, in the order asked; `missing` also names those not yet known then. */
+/**
+ * Records as they stood, aged relative to that moment, in the order asked; `missing` also names those not yet known then.
+ * `unknown`: no id exists, then or now.
+ */
 export async function getBatchAsOf(
   release: Release,
   { ids, fields }: Pick<BatchInput, 'ids' | 'fields'>,
   at: number,
   presenting: Presenting,
-): Promise<{ items: PublicRecord[]; missing: string[] }> {
+): Promise<{ items: PublicRecord[]; missing: string[]; unknown: boolean }> {
   const asking: Asking = presenting.signal ? { signal: presenting.signal } : {};
   const refs = ids.map((id) => id.toLowerCase());
   const ordinals = await release.engine.resolve(refs, asking);
@@ -39,6 +42,7 @@ export async function getBatchAsOf(
   return {
     items: found.filter((record) => record !== null).map((record) => present(record, release.pack, then, fields)),
     missing: ids.filter((_, index) => found[index] === null),
+    unknown: known.length === 0,
   };
 }
 

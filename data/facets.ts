@@ -3,7 +3,7 @@
 import type { Pack, Value } from '../packs/model.ts';
 import { once } from './answers.ts';
 import type { FacetsInput } from './parse.ts';
-import { questionOf } from './parse-selection.ts';
+import { questionOf, type Selection } from './parse-selection.ts';
 import type { Asking } from './plan.ts';
 import type { Release } from './release.ts';
 
@@ -25,9 +25,13 @@ export interface FacetsAnswer {
  * Whether a question goes beyond the free facets: it names a non-public attribute and any filter. An exact count under such
  * a filter tells the value of a single record, with whatever floor.
  */
-export function exceedsFreeFacets({ names, where, words }: FacetsInput, { attributes }: Pack): boolean {
-  const hidden = attributes.some((each) => !each.public && names.includes(each.name));
-  return hidden && (where.length > 0 || words.length > 0);
+export function exceedsFreeFacets(input: FacetsInput, { attributes }: Pack): boolean {
+  return filtered(input) && attributes.some((each) => !each.public && input.names.includes(each.name));
+}
+
+/** Whether anything selects records: a condition, a word, or a status of values. */
+export function filtered({ where, words, statuses }: Selection): boolean {
+  return where.length > 0 || words.length > 0 || statuses.length > 0;
 }
 
 /**

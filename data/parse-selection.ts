@@ -151,13 +151,17 @@ export function parseSelection(raw: RawInput, pack: Pack, parameters: readonly s
   return { where, words: read('q', parseWords) ?? [], statuses, names: [...names] };
 }
 
-/** Whether a question depends on public values alone: it names no other attribute, and its words are in no other text. */
+/**
+ * Whether a question depends on public values alone: it names no other attribute, its words are in no other text, and it does
+ * not filter by the status of values, which for a caller who pays is that of every attribute.
+ */
 export function isPublicQuestion(
-  { names, words: found }: Pick<Selection, 'names' | 'words'>,
+  { names, words: found, statuses }: Pick<Selection, 'names' | 'words' | 'statuses'>,
   { attributes }: Pack,
 ): boolean {
   return !attributes.some(
-    (each) => !each.public && (names.includes(each.name) || (found.length > 0 && each.searchable)),
+    (each) =>
+      !each.public && (names.includes(each.name) || statuses.length > 0 || (found.length > 0 && each.searchable)),
   );
 }
 

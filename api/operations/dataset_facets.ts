@@ -1,6 +1,6 @@
 // GET /v1/{ds}/facets: the commonest values of an attribute with counts, over the records that the filters match.
 import { z } from 'zod';
-import { exceedsFreeFacets, type FacetsAnswer, facets } from '../../data/facets.ts';
+import { exceedsFreeFacets, type FacetsAnswer, facets, filtered } from '../../data/facets.ts';
 import { type FacetsInput, parseFacets } from '../../data/parse.ts';
 import { counted } from '../../data/parse-selection.ts';
 import { cell, columnTitle } from '../formats/cells.ts';
@@ -75,7 +75,7 @@ export const dataset_facets = operation<FacetsInput, Facets>({
   }),
   parse: (raw, ctx) => parseFacets(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   // Alone, `by` a non-public attribute is free, with rare values withheld.
-  names: ({ names, where, words }) => (where.length > 0 || words.length > 0 ? names : []),
+  names: (input) => (filtered(input) ? input.names : []),
   run: async (input, ctx) => writtenOnce(await facets(releaseOf(ctx), input, ctx), ctx),
   markdown,
 });

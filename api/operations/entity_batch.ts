@@ -62,8 +62,9 @@ export const entity_batch = operation<BatchInput & AsOf, Batch>({
       answer.uncharged = found.ordinals.length === 0;
       return answer;
     }
-    const then = await getBatchAsOf(release, input, as_of, ctx);
-    return { body: { ...then, as_of: isoTime(as_of), ...about }, records: then.items.length };
+    const { unknown, ...then } = await getBatchAsOf(release, input, as_of, ctx);
+    const body = { ...then, as_of: isoTime(as_of), ...about };
+    return { body, records: then.items.length, uncharged: unknown };
   },
   markdown: ({ items, missing, as_of, attribution, license }, ctx) => {
     const { pack } = releaseOf(ctx);

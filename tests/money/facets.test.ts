@@ -10,6 +10,7 @@ const FREE = [
   'by=maker',
   'by=runtime',
   'by=maker&kind=saw&q=a&min_quality=0&ids=record-1,record-2&near=47,8,20020&updated_since=2020-01-01',
+  'by=maker&provenance_status=held',
 ];
 const PRICED = [
   'by=maker&min_runtime=1',
@@ -19,6 +20,7 @@ const PRICED = [
   'by=runtime&min_quality=0',
   'by=runtime&updated_since=2020-01-01',
   'by=runtime&near=47,8,20020',
+  'by=runtime&provenance_status=held',
   'by=domain&like_summary=a',
 ];
 const MCP = {

@@ -6,13 +6,17 @@ describeApps('nothing found', {}, (stage) => {
   it.each([
     ['/v1/tools/entities/batch?ids=nobody,no-one', null],
     ['/v1/tools/entities/batch?ids=record-1,nobody', '0.008'],
+    ['/v1/tools/entities/batch?ids=nobody,no-one&as_of=2026-11-19T00:00:00Z', null],
+    ['/v1/tools/entities/batch?ids=record-1,nobody&as_of=2026-11-19T00:00:00Z', '0.008'],
     ['/v1/tools/compare?ids=nobody,no-one', null],
     ['/v1/tools/compare?ids=record-1&maker=zzz', '0.012'],
     ['/v1/tools/stats?attribute=mass&model=zzz', null],
     ['/v1/tools/stats?attribute=mass&min_runtime=99999', '0.015'],
     ['/v1/tools/stats?attribute=mass&q=zzzzzz', '0.015'],
     ['/v1/tools/stats?attribute=runtime&model=zzz', '0.015'],
+    ['/v1/tools/stats?attribute=mass&model=zzz&provenance_status=held', '0.015'],
     ['/v1/tools/timeseries?attribute=mass&model=zzz&days=2', null],
+    ['/v1/tools/timeseries?attribute=mass&model=zzz&provenance_status=contested&days=2', '0.015'],
     ['/v1/tools/timeseries?attribute=mass&has_domain=false&has_runtime=true&min_runtime=99999&days=2', '0.015'],
   ])('%s costs %s', async (path, price) => {
     const { app } = stage;
