@@ -1,4 +1,5 @@
-// The visibility audit: attribute by attribute, who sees it, how old it is, and why it is missing. No value is in it.
+// The visibility audit: attribute by attribute, who sees it, how old it is, and why it is missing. It is free: no value is in
+// it, and of a non-public attribute nothing that comparing its values gives (docs/decisions/0038-free-answers.md).
 import type { Attribute } from '../packs/model.ts';
 import { listedAt } from './consolidate-times.ts';
 import type { FactReason, PublicRecord, SourceKind } from './model.ts';
@@ -20,7 +21,8 @@ export interface Standing {
   /** Whether it still lists the record. */
   lists: boolean;
   observed_at: string;
-  reason: FactReason;
+  /** null: it compares values of a non-public attribute. */
+  reason: FactReason | null;
 }
 
 /** A value that is published. */
@@ -42,7 +44,7 @@ export interface Audited {
   published: Published | null;
   /** The last word of each source, newest first. */
   standings: Standing[];
-  /** What waits for a person to look at it. */
+  /** What waits for a person to look at it; of a non-public attribute always empty. */
   doubts: { kind: Doubt['kind']; opened_at: string }[];
 }
 
@@ -60,11 +62,11 @@ export async function audit(
   const doubts = Map.groupBy(await engine.doubts(record.id, asking), ({ attribute }) => attribute);
   return pack.attributes.map((attribute) => {
     const said = facts.get(attribute.name) ?? [];
-    const open = doubts.get(attribute.name) ?? [];
+    const open = attribute.public ? (doubts.get(attribute.name) ?? []) : [];
     return {
       attribute,
       published: published(attribute, record, said),
-      standings: lastWords(said, lists),
+      standings: lastWords(said, lists, attribute),
       doubts: open.map(({ kind, opened_at }) => ({ kind, opened_at: isoTime(opened_at) })),
     };
   });
@@ -91,11 +93,19 @@ function freshness({ sla }: Attribute, age: number): Freshness {
   return age >= sla.warn ? 'ageing' : 'fresh';
 }
 
+/** Reasons that no value decides, but the source, its confidence or its list of records. */
+const VALUELESS: readonly FactReason[] = ['below_floor', 'not_listed'];
+
 /** Of facts newest first, the newest of each source. */
-function lastWords(facts: readonly FactRow[], lists: (source: string) => boolean): Standing[] {
+function lastWords(
+  facts: readonly FactRow[],
+  lists: (source: string) => boolean,
+  { public: open }: Attribute,
+): Standing[] {
   const last = new Map<string, Standing>();
-  for (const { source, source_kind: kind, value, observed_at, reason } of facts) {
+  for (const { source, source_kind: kind, value, observed_at, reason: why } of facts) {
     if (last.has(`${kind} ${source}`)) continue;
+    const reason = open || VALUELESS.includes(why) ? why : null;
     const told = { said: value !== null, lists: lists(source), observed_at: isoTime(observed_at), reason };
     last.set(`${kind} ${source}`, { source, kind, ...told });
   }

@@ -1,6 +1,7 @@
 // No free answer depends on a paid value: two registers that differ in one of them answer alike to everybody who does not pay.
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DOCUMENTS } from '../api/discovery/index.ts';
 import { filterSchemas } from '../api/formats/json-schema.ts';
@@ -29,8 +30,26 @@ interface Change {
   values: [string, string];
 }
 
+/** Every edition of the Gazette. */
+const ISSUES = ['1.0.0', '1.1.0', '2.0.0'];
 const pilotbook = (version: string) => `harbours/fixtures/pilotbook/${version}/harbours.jsonl`;
 const workbench = (version: string) => `tools/fixtures/@fictional/workbench/${version}/tools.json`;
+const toolshed = 'tools/fixtures/@fictional/toolshed/1.0.0/tools.tsv';
+
+type Edit = Pick<Change, 'fixtures' | 'from' | 'to'>;
+
+/** What every register has beside the fixtures: a paid enum without a list of values, a paid price of two sources and one that is held. */
+const EVERYWHERE: Edit[] = [
+  {
+    fixtures: ['tools/pack.ts'],
+    from: "type: 'text',\n      description: 'A few sentences about the tool'",
+    to: "type: 'enum',\n      description: 'A few sentences about the tool'",
+  },
+  { fixtures: ISSUES.map(workbench), from: '"runtime": 120,', to: '"runtime": 120, "about": "amber", "rental": 9,' },
+  { fixtures: ISSUES.slice(0, 2).map(workbench), from: '"runtime": 600,', to: '"runtime": 600, "rental": 3,' },
+  { fixtures: [workbench('2.0.0')], from: '"runtime": 600,', to: '"runtime": 600, "rental": 300,' },
+  { fixtures: [toolshed], from: 'Leihgut\tHobel 9', to: 'Nordwerk\tAB-18\tdrill\t\t9\t1.8\t\nLeihgut\tHobel 9' },
+];
 
 const CHANGES: Change[] = [
   {
@@ -64,18 +83,47 @@ const CHANGES: Change[] = [
     dataset: 'tools',
     slug: 'nordwerk-ab-18',
     attribute: 'runtime',
-    fixtures: ['1.0.0', '1.1.0', '2.0.0'].map(workbench),
+    fixtures: ISSUES.map(workbench),
     from: '"runtime": 120,',
     to: '"runtime": 4000,',
     values: ['120', '4000'],
+  },
+  {
+    dataset: 'tools',
+    slug: 'nordwerk-ab-18',
+    attribute: 'summary',
+    fixtures: ISSUES.map(workbench),
+    from: '"about": "amber"',
+    to: '"about": "azure"',
+    values: ['amber', 'azure'],
+  },
+  // The second source differs, and the value is contested.
+  {
+    dataset: 'tools',
+    slug: 'nordwerk-ab-18',
+    attribute: 'price.rental',
+    fixtures: [toolshed],
+    from: 'drill\t\t9\t1.8',
+    to: 'drill\t\t11\t1.8',
+    values: ['9', '11'],
+  },
+  // The newest reading is a jump, and is held: 3 stays published.
+  {
+    dataset: 'tools',
+    slug: 'nordwerk-hl-1',
+    attribute: 'price.rental',
+    fixtures: [workbench('2.0.0')],
+    from: '"rental": 300,',
+    to: '"rental": 400,',
+    values: ['300', '400'],
   },
 ];
 
 /** Changes of one register: one value of each dataset at a time. */
 const VARIANTS: Record<string, Change[]> = {
   number: [CHANGES[0]!, CHANGES[3]!],
-  words: [CHANGES[1]!],
-  date: [CHANGES[2]!],
+  words: [CHANGES[1]!, CHANGES[4]!],
+  'date and doubts': [CHANGES[2]!, CHANGES[5]!, CHANGES[6]!],
 };
 
 const PACKS = join(import.meta.dirname, 'packs');
@@ -180,6 +228,7 @@ function questions(pack: Pack, change: Change): Probe[] {
     ...own('entities/batch', 'entity_batch', [`ids=${slug}`, `ids=${slug},nobody`]),
     ...own(`entities/${slug}`, 'entity_get', ['', `fields=${attribute}`]),
     ...own(`entities/${slug}/facts`, 'entity_history', ['', `attribute=${attribute}`]),
+    ...own(`entities/${slug}/audit`, 'entity_audit', ['']),
   ];
   const pages = new Set(asked.filter(({ operation }) => operation.html).map(({ operation }) => operation.name));
   const unique = new Map(
@@ -216,8 +265,39 @@ function documents({ dist }: Running, slug: string, dataset: string): Probe[] {
     get(`/datasets/${dataset}/${slug}.md`),
     read(`service://${dataset}/llms.txt`),
     read(`service://${dataset}/entity/${slug}`),
-    post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }, MCP),
+    ...['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'].map((method) =>
+      post('/mcp', { jsonrpc: '2.0', id: 1, method, params: {} }, MCP),
+    ),
   ];
+}
+
+/** The quality of a record, which may follow from values of any attribute (contract section 3), as answers print it. */
+async function qualityOf({ api }: Running, { dataset, slug }: Change): Promise<string> {
+  const { body } = await api.ask(`/v1/${dataset}/entities?ids=${slug}`, anew());
+  const { items } = JSON.parse(body) as { items: { quality_score: number }[] };
+  return String(items[0]!.quality_score);
+}
+
+/** Rows of the files for analysts, by file and table, without what may differ. */
+async function tables({ dist }: Running): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  const db = await DuckDBInstance.create(':memory:');
+  const connection = await db.connect();
+  const read = async (name: string, from: string) => {
+    const rows = (await connection.runAndReadAll(`FROM ${from} ORDER BY ALL`)).getRowsJson();
+    found[name] = stripped(JSON.stringify(rows, null, 1));
+  };
+  const paths = readdirSync(dist, { recursive: true, encoding: 'utf8' }).sort();
+  for (const path of paths.filter((each) => each.endsWith('.parquet'))) await read(path, `'${join(dist, path)}'`);
+  for (const path of paths.filter((each) => each.endsWith('.duckdb'))) {
+    await connection.run(`ATTACH '${join(dist, path)}' AS file (READ_ONLY)`);
+    const all = await connection.runAndReadAll(`SELECT table_name FROM duckdb_tables() WHERE database_name = 'file'`);
+    for (const [table] of all.getRows()) await read(`${path} ${String(table)}`, `file."${String(table)}"`);
+    await connection.run('DETACH file');
+  }
+  connection.closeSync();
+  db.closeSync();
+  return found;
 }
 
 /** What may differ: times and ages, ids of requests and releases, tags, sums, keys and cursors. */
@@ -226,7 +306,7 @@ function stripped(text: string): string {
     .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, 'UUID')
     .replace(/\b[0-9a-f]{64}\b/g, 'SUM')
     .replace(/(?<![\w-])[0-9a-f]{16}(?![\w-])/g, 'RELEASE')
-    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?Z?/g, 'TIME')
+    .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?/g, 'TIME')
     .replace(/(cursor\\?"?[=:]\s?\\?"?)[\w%-]{20,}/g, '$1CURSOR')
     .replace(/("?freshness"?:\s?)\{[^}]*\}/g, '$1AGES')
     .replace(/("?(?:median_age_hours|age_hours|lastUpdated|bytes)"?:\s?)[\d.]+/g, '$1NUMBER')
@@ -251,7 +331,7 @@ describe('free answers', () => {
   async function start(name: string, changes: readonly Change[]): Promise<Running> {
     const own = join(folder, name);
     cpSync(PACKS, join(own, 'packs'), { recursive: true });
-    for (const { fixtures, from, to } of changes)
+    for (const { fixtures, from, to } of [...EVERYWHERE, ...changes])
       for (const fixture of fixtures) {
         const path = join(own, 'packs', fixture);
         const text = readFileSync(path, 'utf8');
@@ -283,7 +363,25 @@ describe('free answers', () => {
     async (name, changes) => {
       const other = await start(name, changes);
       const differing: string[] = [];
-      let compared = 0;
+      let [compared, calls] = [0, 0];
+      const compare = (asked: string, one: string, two: string) => {
+        compared += 1;
+        if (one !== two) differing.push(`${asked}\n${difference(one, two)}`);
+      };
+      const registers = [first, other] as const;
+      const qualities = await Promise.all(registers.flatMap((at) => changes.map((change) => qualityOf(at, change))));
+      const unscored = (text: string) =>
+        qualities.reduce(
+          (rest, quality) =>
+            rest
+              .replaceAll(quality, 'QUALITY')
+              .replaceAll(`quality ${Number(quality).toFixed(2)}<`, 'quality QUALITY<'),
+          text,
+        );
+      const files = await Promise.all(registers.map(tables));
+      expect(Object.keys(files[1]!)).toEqual(Object.keys(files[0]!));
+      expect(Object.keys(files[0]!).length).toBeGreaterThan(3);
+      for (const [name, rows] of Object.entries(files[0]!)) compare(name, unscored(rows), unscored(files[1]![name]!));
       for (const change of changes) {
         const pack = packs.find(({ id }) => id === change.dataset)!;
         const examples = await first.api.ask(`/v1/${pack.id}/examples`, anew());
@@ -292,20 +390,22 @@ describe('free answers', () => {
         for (const probe of probes)
           for (const caller of ['anonymous', 'key'] as const) {
             const answers = [];
-            for (const at of [first, other]) {
-              if (compared % CALLS_A_KEY === 0) await changeKey(at);
+            for (const at of registers) {
+              if (calls % CALLS_A_KEY === 0) await changeKey(at);
               const own = caller === 'key' ? { 'X-API-Key': at.key } : {};
               const { status, body, header } = await probe.ask(at, own);
               expect(status, `${probe.name}: ${body.slice(0, 200)}`).not.toBe(429);
               const told = [header('x-charge-eur'), header('link') === undefined, header('x-ratelimit-limit')];
-              answers.push(`${status} ${JSON.stringify(told)} ${stripped(body.replaceAll(at.api.base, BASE))}`);
+              answers.push(
+                `${status} ${JSON.stringify(told)} ${unscored(stripped(body.replaceAll(at.api.base, BASE)))}`,
+              );
             }
-            compared += 1;
+            calls += 1;
             const [one = '', two = ''] = answers;
-            if (one !== two) differing.push(`${caller} ${probe.name}\n${difference(one, two)}`);
+            compare(`${caller} ${probe.name}`, one, two);
           }
       }
-      expect(compared).toBeGreaterThan(1_000);
+      expect(compared).toBeGreaterThan(4_000);
       expect(differing.slice(0, 20).join('\n\n'), `${differing.length} of ${compared} answers differ`).toBe('');
     },
     400_000,

@@ -169,6 +169,14 @@ describe('the audit', () => {
     }
   });
 
+  test('says of a paid attribute nothing that comparing its values gives', async () => {
+    const pages = await Promise.all(of('tools').map(({ slug }) => text(`/v1/tools/entities/${slug}/audit.md`, {})));
+    const rows = pages.join('\n').match(/^\|(runtime|summary|tested_on|domain|price\.rental)\|.*$/gm)!;
+    expect(rows.length).toBeGreaterThan(20);
+    expect(rows.filter((row) => /held|in review|agrees|differs|lost:|turned down|too far/.test(row))).toEqual([]);
+    for (const row of rows) expect(row).toMatch(/^(\|[^|]*){6}\|\|/);
+  });
+
   test('says why something is missing, doubted or old', async () => {
     const pages = await Promise.all(of('tools').map(({ slug }) => text(`/v1/tools/entities/${slug}/audit.md`, {})));
     const all = pages.join('\n');

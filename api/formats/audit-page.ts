@@ -24,6 +24,8 @@ function refusal({ source, kind, said, lists, observed_at, reason }: Standing, p
       return `what ${who} said on ${when} was turned down in review`;
     case 'not_listed':
       return `${who} no longer lists the record`;
+    case null:
+      return `what ${who} said on ${when} is not published${lists ? '' : ', and it no longer lists the record'}`;
     default:
       return `what ${who} said on ${when} lost: ${reason.replaceAll('_', ' ')}${lists ? '' : ', and it no longer lists the record'}`;
   }
@@ -40,7 +42,7 @@ function notes({ published, standings, doubts }: Audited, pack: Pack): string {
       told.push(`${sourceTitle(pack, source)} no longer lists the record`);
     for (const each of standings) {
       if (each.source === source || each.kind === 'owner') continue;
-      if (each.reason === 'later') continue;
+      if (each.reason === null || each.reason === 'later') continue;
       if (each.reason === 'agreed') told.push(`${sourceTitle(pack, each.source)} agrees`);
       else if (each.said) told.push(`${sourceTitle(pack, each.source)} differs (${each.reason.replaceAll('_', ' ')})`);
     }
@@ -75,7 +77,7 @@ export function auditPage(record: PublicRecord, audited: readonly Audited[], pac
     table(['attribute', 'visible to', 'state', 'age', 'limit', 'source', 'confidence', 'notes'], rows),
     silent.length > 0 &&
       `Never observed, since no source says it: ${silent.map(({ attribute }) => escapeText(attribute.name)).join(', ')}.`,
-    'Everyone: search previews, the public page, llms-full.txt. Paid calls: every answer of a paid call or a plan. fresh: younger than the age at which the dataset warns; ageing: older than that; stale: older than the limit. No value is told here.',
+    'Everyone: search previews, the public page, llms-full.txt. Paid calls: every answer of a paid call or a plan. fresh: younger than the age at which the dataset warns; ageing: older than that; stale: older than the limit. No value is shown here; whether sources differ or a value is held is shown for values that everyone sees.',
     `${escapeText(record.attribution)} License: ${escapeText(record.license)}`,
   );
 }
@@ -93,7 +95,8 @@ function row(one: Audited, pack: Pack): unknown[] {
     printAge(age),
     printAge(sla.error),
     owner ? 'owner' : sourceTitle(pack, source),
-    confidence,
+    // It rises where sources agree.
+    attribute.public ? confidence : '',
     note.join('; '),
   ];
 }

@@ -89,7 +89,9 @@ function asked(
   return new Promise((resolve, reject) => {
     const sent = request(url, { agent, headers, method }, (response) => {
       let text = '';
-      response.on('data', (piece) => (text += String(piece)));
+      // A character may be split between two chunks.
+      response.setEncoding('utf8');
+      response.on('data', (piece: string) => (text += piece));
       response.on('error', reject);
       response.on('end', () =>
         resolve({ status: response.statusCode ?? 0, body: text, header: (name) => response.headers[name] as string }),
