@@ -1,8 +1,11 @@
-// Prints why each skipped test was skipped, and writes the counts and the failures that .ci/run adds up and names last (.ci/again.mjs).
+// Prints the slowest files and why each skipped test was skipped, and writes the counts and the failures that .ci/run adds up and names last (.ci/again.mjs).
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { SerializedError } from 'vitest';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
+
+/** Files that are listed with their durations after a run of more than these. */
+const SLOWEST = 20;
 
 export default class HouseReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
@@ -30,10 +33,23 @@ export default class HouseReporter implements Reporter {
       if (counts.failed > before.failed)
         files[path] = { passed: counts.passed - before.passed, failed: counts.failed - before.failed };
     }
+    if (modules.length > SLOWEST) console.log(`\nSlowest files:\n${slowest(modules).join('\n')}`);
     if (skipped.length > 0 && skipped.length <= 100) console.log(`\nSkipped:\n${skipped.join('\n')}`);
     const file = process.env['TEST_COUNTS_FILE'];
     if (file) writeFileSync(file, JSON.stringify({ ...counts, failures, files }));
   }
+}
+
+/** `   12.3 s  path` for the files that took longest: import, set-up and tests. */
+function slowest(modules: readonly TestModule[]): string[] {
+  return modules
+    .map((module) => {
+      const { collectDuration, setupDuration, prepareDuration, duration } = module.diagnostic();
+      return { path: relative('.', module.moduleId), ms: collectDuration + setupDuration + prepareDuration + duration };
+    })
+    .toSorted((a, b) => b.ms - a.ms)
+    .slice(0, SLOWEST)
+    .map(({ path, ms }) => `${(ms / 1000).toFixed(1).padStart(8)} s  ${path}`);
 }
 
 function firstLine(error: { message?: string } | undefined): string {
