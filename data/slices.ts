@@ -2,8 +2,8 @@
 import { givenUp } from './duckdb/gate.ts';
 import type { Asking } from './plan.ts';
 
-/** Changes read, or written in any format, between two turns of the event loop: some 3 ms. */
-export const CHANGES_A_SLICE = 500;
+/** Changes read, or written in any format, between two turns of the event loop: some 2 ms. */
+export const CHANGES_A_SLICE = 250;
 
 /** Work that waits for a turn, oldest first. */
 const waiting: (() => void)[] = [];

@@ -27,8 +27,11 @@ export function fullTextHead({ pack, manifest }: Pick<Release, 'pack' | 'manifes
   )}\n`;
 }
 
+/** What the text takes of a stored record. */
+type Shown = Pick<StoredRecord, 'id' | 'slug' | 'name' | 'attributes'>;
+
 /** One record of the text: its name, its page, its public values. `stored` may hold every value. */
-export function fullTextRecord(stored: StoredRecord, pack: Pack, base_url: string): string {
+export function fullTextRecord(stored: Shown, pack: Pack, base_url: string): string {
   const lines = pack.attributes.flatMap(({ name, unit, public: open }) => {
     const value = stored.attributes[name];
     const heading = name === 'name' && value === stored.name;
@@ -36,6 +39,21 @@ export function fullTextRecord(stored: StoredRecord, pack: Pack, base_url: strin
   });
   const page = bareUrl(recordUrl(base_url, pack.id, stored.slug)).text;
   return `## ${escapeText(stored.name)}\n${[`- ${page}`, ...lines].join('\n')}\n\n`;
+}
+
+/** Where provenance begins in a stored text. Quotes inside values are escaped, so that no text of a value contains it. */
+const PROVENANCE = ',"provenance":{';
+
+/** Parses a stored record up to its provenance, which is most of the text: two thirds of the time of the whole. */
+export function parseShown(body: string): Shown {
+  const end = body.indexOf(PROVENANCE);
+  try {
+    const shown = JSON.parse(`${body.slice(0, end)}}`) as Partial<Shown>;
+    if (shown.attributes !== undefined) return shown as Shown;
+  } catch {
+    // An attribute of this name: the text was cut within the attributes.
+  }
+  return JSON.parse(body) as StoredRecord;
 }
 
 async function* fullText(release: Release, ctx: Context): AsyncGenerator<string> {
@@ -46,7 +64,7 @@ async function* fullText(release: Release, ctx: Context): AsyncGenerator<string>
   do {
     const page: SearchAnswer = await engine.search({ ...best, after }, { signal: ctx.signal });
     const bodies = await engine.bodies(page.ordinals, { signal: ctx.signal });
-    yield bodies.map(({ body }) => fullTextRecord(JSON.parse(body) as StoredRecord, pack, ctx.base_url)).join('');
+    yield bodies.map(({ body }) => fullTextRecord(parseShown(body), pack, ctx.base_url)).join('');
     // The awaits above may all be microtasks, which let no other request run.
     await nextTurn(ctx);
     after = page.next;
