@@ -90,7 +90,10 @@ export interface RenderedFile {
   release: Release;
 }
 
-/** A result whose JSON exists already, in parts: nobody who sends it parses it. `body`: the same as an object, where that exists too. */
+/**
+ * A result whose JSON exists already, in parts: nobody who sends it parses it. `body`: the same as an object,
+ * where that exists too.
+ */
 export function fromJson<R>(
   parts: readonly Uint8Array<ArrayBuffer>[],
   about: Omit<Result<R>, 'body' | 'json' | 'parts'>,

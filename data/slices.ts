@@ -14,8 +14,8 @@ function resumeOne(): void {
 }
 
 /**
- * Resolves in a later turn of the event loop; throws then if the request was aborted. One turn resumes one caller: with `setImmediate` alone a
- * turn would run a slice of every concurrent request, one after the other.
+ * Resolves in a later turn of the event loop; throws then if the request was aborted. One turn resumes one
+ * caller: with `setImmediate` alone a turn would run a slice of every concurrent request.
  */
 export async function nextTurn({ signal }: Asking = {}): Promise<void> {
   await new Promise<void>((resolve) => {
@@ -25,8 +25,8 @@ export async function nextTurn({ signal }: Asking = {}): Promise<void> {
 }
 
 /**
- * Calls `work` with slices of `size` items, with a turn of the event loop between two; throws there once the request is aborted. A list of one
- * slice is done at once, and there is no promise.
+ * Calls `work` with slices of `size` items, with a turn of the event loop between two; throws there once the
+ * request is aborted. A list of one slice is done at once, and there is no promise.
  */
 export function eachSlice<T>(
   items: readonly T[],

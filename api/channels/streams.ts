@@ -2,7 +2,10 @@
 import type { ServerResponse } from 'node:http';
 import { ApiError } from '../errors.ts';
 
-/** Texts generated at once. They share the slice of a turn of the event loop (data/slices.ts), so that more of them would only be slower. */
+/**
+ * Texts generated at once. They share the slice of a turn of the event loop (data/slices.ts), so that more of
+ * them would only be slower.
+ */
 const STREAMS = 4;
 /** Seconds after which a client that was refused may try again. */
 const RETRY = 10;

@@ -151,7 +151,10 @@ function documentItem({ path, title, content_type }: Document): Json {
   };
 }
 
-/** The whole description, made with a turn of the event loop after each operation. `documents` are the other addresses that answer a GET. */
+/**
+ * The whole description, made with a turn of the event loop after each operation. `documents` are the other
+ * addresses that answer a GET.
+ */
 async function openapi(view: View, documents: readonly Document[]): Promise<Json> {
   const { base_url, releases, operations } = view;
   const place = { view, schemas: new Map<string, string>(), components: { ...ERROR_SCHEMAS } as Json };

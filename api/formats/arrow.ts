@@ -116,7 +116,10 @@ function columnsOf(rows: Rows): Column[] {
   ];
 }
 
-/** Cells built between two turns of the event loop, some 2 ms. A column is built in one piece; a struct has a cell for each member. */
+/**
+ * Cells built between two turns of the event loop, some 2 ms. A column is built in one piece; a struct has a
+ * cell for each member.
+ */
 const CELLS_A_SLICE = 2_000;
 
 /** The data of columns, in their order. */

@@ -62,7 +62,10 @@ export function rememberedTools(operations: readonly Operation[]): ToolList {
   };
 }
 
-/** Whether two lists have the same packs in the same order: packs are read once, and a new pack is another object. */
+/**
+ * Whether two lists have the same packs in the same order: packs are read once, and a new pack is another
+ * object.
+ */
 export const samePacks = (a: readonly Pack[], b: readonly Pack[]): boolean =>
   a.length === b.length && a.every((pack, index) => pack === b[index]);
 

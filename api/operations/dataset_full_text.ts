@@ -12,7 +12,10 @@ import { printWithUnit } from '../formats/page-print.ts';
 import { type Context, operation } from '../operation.ts';
 import { aboutDataset, releaseOf, releaseValidators } from './about.ts';
 
-/** Records read and rendered between two turns of the event loop: about 2 ms. 200 take as long in all, and delay others twice as long. */
+/**
+ * Records read and rendered between two turns of the event loop: about 2 ms. 200 take as long in all, and
+ * delay others twice as long.
+ */
 const SLICE = 100;
 
 const fileOf = (pack: Pack) => `v1/${pack.id}/llms-full.txt`;
@@ -41,10 +44,16 @@ export function fullTextRecord(stored: Shown, pack: Pack, base_url: string): str
   return `## ${escapeText(stored.name)}\n${[`- ${page}`, ...lines].join('\n')}\n\n`;
 }
 
-/** Where provenance begins in a stored text. Quotes inside values are escaped, so that no text of a value contains it. */
+/**
+ * Where provenance begins in a stored text. Quotes inside values are escaped, so that no text of a value
+ * contains it.
+ */
 const PROVENANCE = ',"provenance":{';
 
-/** Parses a stored record up to its provenance, which is most of the text: two thirds of the time of the whole. */
+/**
+ * Parses a stored record up to its provenance, which is most of the text: two thirds of the time of the
+ * whole.
+ */
 export function parseShown(body: string): Shown {
   const end = body.indexOf(PROVENANCE);
   try {

@@ -16,7 +16,10 @@ export async function listed<R extends { items: PublicRecord[] }>(
   return { body: { items: await foundRecords(found, ctx), ...beside } as unknown as R, ...about };
 }
 
-/** A body that begins with a list. More than `size` items are written as JSON in slices, with a turn of the event loop between them. */
+/**
+ * A body that begins with a list. More than `size` items are written as JSON in slices, with a turn of the
+ * event loop between them.
+ */
 export async function longList<R extends { items: readonly unknown[] }>(
   body: R,
   size: number,
