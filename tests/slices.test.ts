@@ -13,6 +13,7 @@ import { entity_search } from '../api/operations/entity_search.ts';
 import type { RecordedChange } from '../data/plan-history.ts';
 import type { Release } from '../data/release.ts';
 import { BASE, type TestApp, testApp } from './app.ts';
+import { balance, newKey } from './money/on-stores.ts';
 
 const RECORDS = 1_000;
 
@@ -84,6 +85,29 @@ describe('search', () => {
     });
     expect(turns).toBeLessThan(19);
   });
+});
+
+test('nothing is charged for an answer whose client hung up between slices', async () => {
+  const { headers } = await newKey(app);
+  const before = await balance(app, headers);
+  const path = `/v1/tools/entities?format=csv&limit=${RECORDS}`;
+  const { engine } = release;
+  const { bodies } = engine;
+  const client = new AbortController();
+  let reads = 0;
+  engine.bodies = (...asked) => {
+    reads += 1;
+    if (reads === 3) client.abort();
+    return bodies(...asked);
+  };
+  await app.ask(path, { headers, signal: client.signal }).catch(() => {});
+  engine.bodies = bodies;
+  expect(reads).toBe(3);
+  expect(await balance(app, headers)).toBe(before);
+  expect(app.faults).toEqual([]);
+  const answer = await app.ask(path, { headers });
+  expect((await answer.text()).split('\r\n')).toHaveLength(RECORDS + 2);
+  expect(await balance(app, headers)).toBeLessThan(before as number);
 });
 
 test('a batch of 100 as Markdown is written in slices', async () => {
