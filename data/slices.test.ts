@@ -1,3 +1,4 @@
+// Work in slices: its order, its turns of the event loop, and its end when the client is gone.
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { after, eachSlice, mapSlices, nextTurn } from './slices.ts';

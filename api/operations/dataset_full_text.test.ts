@@ -1,3 +1,4 @@
+// Records of llms-full.txt are parsed up to their provenance only.
 import { expect, test } from 'vitest';
 import { parseShown } from './dataset_full_text.ts';
 

@@ -89,7 +89,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'api/discovery',
     files: /^api\/discovery\//,
-    may: ['api/execute.ts', 'api/operations', 'api/operation.ts', 'api/errors.ts', 'api/formats', 'packs'],
+    may: ['data', 'api/execute.ts', 'api/operations', 'api/operation.ts', 'api/errors.ts', 'api/formats', 'packs'],
     packages: { never: [ENGINE] },
   },
   {
