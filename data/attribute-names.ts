@@ -66,10 +66,21 @@ export function matchAttributes(parts: readonly string[], attributes: readonly A
 /** Attributes that one suggestion names. */
 const SUGGESTED = 6;
 
-/** A sentence on the attributes that `name` may mean: those of a group, a near one, or all there are. */
-export function attributeSuggestion(name: string, attributes: readonly Attribute[]): string {
-  const group = attributes.filter((each) => each.name.startsWith(`${name}.`));
-  if (group.length > 0) return ` ${shown(name)} is a group: name one of its members, ${listed(group)}.`;
+/** A sentence on the attributes that `name` may mean, of those that `may` be named: those of a group, a near one, or all there are. */
+export function attributeSuggestion(
+  name: string,
+  all: readonly Attribute[],
+  may: (attribute: Attribute) => boolean = () => true,
+): string {
+  const attributes = all.filter(may);
+  const group = all.filter((each) => each.name.startsWith(`${name}.`));
+  const members = group.filter(may);
+  if (members.length > 0) return ` ${shown(name)} is a group: name one of its members, ${listed(members)}.`;
+  if (group.length > 0)
+    return ` ${shown(name)} is a group, and none of its members can be named here.${hint(
+      name,
+      attributes.map((each) => each.name),
+    )}`;
   const names = attributes.map((each) => each.name);
   const match = matchAttributes(withoutWrapper(nameParts(name)), attributes);
   const near = match === null || match.fit > SAME_NAME ? misspelt(name, names, name.length < 8 ? 1 : 2) : [];

@@ -117,3 +117,20 @@ test('a value that was asked for is not recommended, nor one that nobody has', a
     'No record has kind=zz; commonest: a, b, c, d, e, f; facets?by=kind lists them.',
   );
 });
+
+test('a country by another name is suggested alone, wherever else that name is found', async () => {
+  const tools = await loadPack(join(import.meta.dirname, '../tests/packs/tools'));
+  const attributes = tools.attributes.map((each) =>
+    each.name === 'maker' ? { ...each, vocabulary: 'country' as const } : each,
+  );
+  const pack = { ...tools, attributes };
+  const records = randomRecords(pack, 6, 21);
+  for (const [i, record] of records.entries())
+    Object.assign(record.attributes, { maker: i % 2 ? 'US' : 'FR', model: 'USA' });
+  const { release: id } = await writeRelease(dataDir, pack, records);
+  const countries = await openRelease(dataDir, pack, id);
+  const hearer = { now: new Date(), base_url: 'https://register.example', visibility: 'full' as const, admin: true };
+  const { hint } = await search(countries, parseSearch({ maker: 'USA' }, pack), hearer);
+  expect(hint).toBe('No record has maker=usa; nearest: US; facets?by=maker lists them.');
+  await countries.engine.close();
+});

@@ -176,7 +176,8 @@ async function blameValues(
   for (const value of predicate.values) near.push(...(await valuesMeant(attribute, String(value), choices)));
   const elsewhere = await otherAttribute(pack, asked, predicate);
   if (near.length > 0) {
-    const other = elsewhere === null ? [] : [`${elsewhere} finds some`];
+    // A country by another name is what was meant; `iata=usa` is a coincidence.
+    const other = elsewhere === null || attribute.vocabulary !== null ? [] : [`${elsewhere} finds some`];
     return [problem, `nearest: ${[...new Set(near)].map(shown).join(', ')}`, ...other, ...facets].join('; ');
   }
   const found = elsewhere ?? (whole ? null : await asWords(asked, predicate, hearer));

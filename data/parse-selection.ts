@@ -40,7 +40,7 @@ export function attributeNamed(
 ): Attribute {
   const attribute = pack.attributes.find((candidate) => candidate.name === name);
   if (attribute) return attribute;
-  const suggestion = attributeSuggestion(name, pack.attributes.filter(may));
+  const suggestion = attributeSuggestion(name, pack.attributes, may);
   throw invalid(`${parameter}: ${pack.id} has no attribute "${shown(name)}".${suggestion}`);
 }
 

@@ -85,6 +85,11 @@ test.each([
     400,
     'attribute: tools has no attribute "price". price is a group: name one of its members, price.list, price.rental.',
   ],
+  [
+    'facets?by=price',
+    400,
+    'by: tools has no attribute "price". price is a group, and none of its members can be named here. Known, the nearest first: name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain.',
+  ],
   ['entities?min_mass=1,000', 422, 'min_mass: must be a number of kg (got "1,000"); did you mean 1000?'],
   ['changelog?days=400', 422, 'days: must be between 1 and 365 (got 400)'],
 ])('%s: %i', async (path, status, text) =>

@@ -41,6 +41,8 @@ it.each([
 it.each([
   ['Which airports in Iceland have a runway of 2 km?', 'airports'],
   ['IATA code of the airport of Zurich', 'airports'],
+  ['airport of Zurich', 'airports'],
+  ['a city in France', 'places'],
   ['heliports with scheduled service', 'airports'],
   ['What does Claude cost per million tokens?', 'llm-models'],
   ['cheapest language model with a large context window', 'llm-models'],

@@ -70,9 +70,10 @@ export function fitting(text: string, packs: readonly Pack[]): Pack | null {
   return best?.pack ?? null;
 }
 
-/** A word also counts where only its ending differs: `models` and `model`. */
+/** A word counts as much as its singular or plural: `models` and `model`, `city` and `cities`. */
 function weightOf(word: string, known: Map<string, number>): number {
-  return known.get(word) ?? known.get(word.replace(/(es|s)$/, '')) ?? known.get(`${word}s`) ?? 0;
+  const forms = [word, word.replace(/e?s$/, ''), `${word}s`, word.replace(/y$/, 'ies'), word.replace(/ies$/, 'y')];
+  return Math.max(...forms.map((form) => known.get(form) ?? 0));
 }
 
 /** What to tell somebody who said something in words: `fits` is the dataset that does, with its guide. */
