@@ -14,8 +14,8 @@ export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
     exclude: ['node_modules/**', 'dist/**', 'data/var/**', 'coverage/**', '**/*.live.test.ts', 'tests/live/**'],
-    setupFiles: ['./tests/setup.ts'],
-    reporters: ['default', './tests/reporter.ts'],
+    setupFiles: ['./tests/support/setup.ts'],
+    reporters: ['default', './tests/support/reporter.ts'],
     // Generous, since machines of a build are slow and busy; a test that hangs still ends.
     testTimeout: 40_000,
     hookTimeout: 60_000,

@@ -8,7 +8,7 @@ export default defineConfig({
     include: ['**/*.live.test.ts', 'tests/live/**/*.test.ts'],
     exclude: ['node_modules/**', 'dist/**', 'data/var/**', 'coverage/**'],
     globalSetup: ['./tests/live/setup.ts'],
-    reporters: ['default', './tests/reporter.ts'],
+    reporters: ['default', './tests/support/reporter.ts'],
     testTimeout: 900_000,
     hookTimeout: 1_200_000,
     fileParallelism: false,

@@ -1,4 +1,4 @@
-// The counts of a test run, as tests/reporter.ts wrote them, for .ci/run: what to run again, and what is left after it.
+// The counts of a test run, as tests/support/reporter.ts wrote them, for .ci/run: what to run again, and what is left after it.
 //
 //   files <counts>           files in which something failed, a line each; none where they are too many for bad luck
 //   merge <counts> <again>   puts the second run of those files in place of the first; prints what failed only the first time

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Duck, quoted } from '../data/write/duck.ts';
 import type { Pack, PackTest } from '../packs/model.ts';
-import { scratch, stones } from '../tests/night-pack.ts';
-import { verifies } from '../tests/verifies.ts';
+import { scratch, stones } from '../tests/support/night-pack.ts';
+import { verifies } from '../tests/support/verifies.ts';
 import { check } from './check.ts';
 
 verifies('release.last-good');

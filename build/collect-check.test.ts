@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Attribute, AttributeType } from '../packs/model.ts';
 import { ATTRIBUTE_TYPES } from '../packs/model.ts';
 import { checkValue } from '../packs/schema.ts';
-import { price } from '../tests/night-consolidation.ts';
+import { price } from '../tests/support/night-consolidation.ts';
 import { checker } from './collect-check.ts';
 
 const number = fc.oneof(

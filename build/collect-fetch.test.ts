@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { allReadings } from '../data/facts.ts';
 import { Duck } from '../data/write/duck.ts';
 import type { Pack } from '../packs/model.ts';
-import { scratch, still, stones } from '../tests/night-pack.ts';
-import { integrity, npmOf, tarball } from '../tests/night-tar.ts';
+import { scratch, still, stones } from '../tests/support/night-pack.ts';
+import { integrity, npmOf, tarball } from '../tests/support/night-tar.ts';
 import { collect } from './collect.ts';
 
 const bytes = tarball([{ name: 'package/told.json', content: JSON.stringify([{ code: 'a', mass: 9 }]) }]);

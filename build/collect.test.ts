@@ -6,8 +6,8 @@ import { allReadings, FACT_COLUMNS, listRuns, standingReadings } from '../data/f
 import { recordId } from '../data/layout.ts';
 import { Duck, fromParquet } from '../data/write/duck.ts';
 import type { Pack } from '../packs/model.ts';
-import { type Issues, scratch, still, stones } from '../tests/night-pack.ts';
-import { verifies } from '../tests/verifies.ts';
+import { type Issues, scratch, still, stones } from '../tests/support/night-pack.ts';
+import { verifies } from '../tests/support/verifies.ts';
 import { collect } from './collect.ts';
 
 verifies('fact.shape', 'fact.append-only', 'fact.no-half-file', 'fact.confirmation', 'record.id', 'record.slug-fixed');

@@ -2,7 +2,7 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { scratch } from '../tests/night-pack.ts';
+import { scratch } from '../tests/support/night-pack.ts';
 import { npmClient } from './sources-npm.ts';
 
 /** Puts an `npm` before all others that prints a text and exits with a code; gives what it was asked. */

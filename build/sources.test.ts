@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Pack } from '../packs/model.ts';
-import { scratch } from '../tests/night-pack.ts';
-import { integrity, npmOf, pax, type TarEntry, tarball } from '../tests/night-tar.ts';
-import { verifies } from '../tests/verifies.ts';
+import { scratch } from '../tests/support/night-pack.ts';
+import { integrity, npmOf, pax, type TarEntry, tarball } from '../tests/support/night-tar.ts';
+import { verifies } from '../tests/support/verifies.ts';
 import { hasIntegrity, obtain } from './sources.ts';
 import { unpack } from './sources-tar.ts';
 

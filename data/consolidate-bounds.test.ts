@@ -1,7 +1,7 @@
 // Which fact wins where not every source may speak: values that are set once, owners, and jumps that wait for a person.
 import { describe } from 'vitest';
-import { type Case, settles } from '../tests/night-consolidation.ts';
-import { verifies } from '../tests/verifies.ts';
+import { type Case, settles } from '../tests/support/night-consolidation.ts';
+import { verifies } from '../tests/support/verifies.ts';
 
 verifies('consolidate.jump', 'consolidate.kept');
 

@@ -1,7 +1,7 @@
 // When two values agree, and when one has jumped.
 import { describe, expect, test } from 'vitest';
 import type { Attribute, Value } from '../packs/model.ts';
-import { price } from '../tests/night-consolidation.ts';
+import { price } from '../tests/support/night-consolidation.ts';
 import { agrees, disputable, jumps } from './consolidate-compare.ts';
 
 const of = (type: Attribute['type'], tolerance = 0): Attribute => ({ ...price, type, tolerance });

@@ -1,7 +1,7 @@
 // What people decide about a difference or a jump, and from when it counts.
 import { describe, expect, test } from 'vitest';
-import { day, ground, question, type Said } from '../tests/night-consolidation.ts';
-import { verifies } from '../tests/verifies.ts';
+import { day, ground, question, type Said } from '../tests/support/night-consolidation.ts';
+import { verifies } from '../tests/support/verifies.ts';
 import { type Decision, settle } from './consolidate.ts';
 import { disputeId } from './consolidate-model.ts';
 

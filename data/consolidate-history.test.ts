@@ -1,7 +1,7 @@
 // How a value came to be, until when a source stood by it, and how long a question stays open.
 import { describe, expect, test } from 'vitest';
-import { type Asked, day, ground, question, type Said } from '../tests/night-consolidation.ts';
-import { verifies } from '../tests/verifies.ts';
+import { type Asked, day, ground, question, type Said } from '../tests/support/night-consolidation.ts';
+import { verifies } from '../tests/support/verifies.ts';
 import { settle } from './consolidate.ts';
 import { course } from './consolidate-history.ts';
 import { confirmedAt } from './consolidate-times.ts';

@@ -1,8 +1,8 @@
 // Which fact wins and why, among sources that compete: a table of statements with the outcome expected of them.
 import { describe } from 'vitest';
 import type { Attribute } from '../packs/model.ts';
-import { type Case, settles } from '../tests/night-consolidation.ts';
-import { verifies } from '../tests/verifies.ts';
+import { type Case, settles } from '../tests/support/night-consolidation.ts';
+import { verifies } from '../tests/support/verifies.ts';
 
 verifies('consolidate.floor', 'consolidate.newest', 'consolidate.trust', 'consolidate.disagreement');
 

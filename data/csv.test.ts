@@ -6,8 +6,8 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { loadPack } from '../packs/index.ts';
-import { parseCsv } from '../tests/parse-csv.ts';
-import { verifies } from '../tests/verifies.ts';
+import { parseCsv } from '../tests/support/parse-csv.ts';
+import { verifies } from '../tests/support/verifies.ts';
 import { csvCell, csvHeader, csvRow, flatCells } from './csv.ts';
 
 verifies('format.csv', 'format.csv-formula');

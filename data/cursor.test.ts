@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cursors } from '../tests/cursors.ts';
+import { cursors } from '../tests/support/cursors.ts';
 import { EXAMPLE_CURSORS, type Question, questionHash, sealedCursors } from './cursor.ts';
 import { DataError } from './errors.ts';
 

@@ -14,8 +14,8 @@ import {
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { scratch } from '../tests/night-pack.ts';
-import { verifies } from '../tests/verifies.ts';
+import { scratch } from '../tests/support/night-pack.ts';
+import { verifies } from '../tests/support/verifies.ts';
 import { type Manifest, paths } from './layout.ts';
 import { contentName, currentRelease, makeCurrent, measure, readManifest, verifyRelease } from './manifest.ts';
 import { putInPlace, replaceFile, UNFINISHED } from './write/atomic.ts';

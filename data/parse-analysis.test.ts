@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
-import { verifies } from '../tests/verifies.ts';
+import { verifies } from '../tests/support/verifies.ts';
 import { DataError } from './errors.ts';
 import { parseCompare, parseSimilar, parseStats, parseTimeseries } from './parse-analysis.ts';
 import type { RawInput } from './plan.ts';

@@ -1,8 +1,8 @@
 // The quality formula of docs/releases.md, by hand.
 import { expect, test } from 'vitest';
 import type { Attribute, Pack } from '../packs/model.ts';
-import { price } from '../tests/night-consolidation.ts';
-import { verifies } from '../tests/verifies.ts';
+import { price } from '../tests/support/night-consolidation.ts';
+import { verifies } from '../tests/support/verifies.ts';
 import { scoreRecord } from './quality.ts';
 
 verifies('record.scores');

@@ -1,7 +1,7 @@
 // What definePack says when the members of a pack do not fit each other.
 import { expect, test } from 'vitest';
 import { wrong } from '../tests/packs/bells.ts';
-import { verifies } from '../tests/verifies.ts';
+import { verifies } from '../tests/support/verifies.ts';
 import { definePack } from './define.ts';
 import type { PackInput } from './define-shape.ts';
 

@@ -1,6 +1,6 @@
 // Addresses and citations as contract section 2 has them.
 import { expect, test } from 'vitest';
-import { verifies } from '../tests/verifies.ts';
+import { verifies } from '../tests/support/verifies.ts';
 import { loadPack } from './index.ts';
 import { attributionFor, datasetAttribution, licenseText, recordUrl } from './links.ts';
 

@@ -1,6 +1,6 @@
 // Which address a request counts for.
 import { describe, expect, test } from 'vitest';
-import { verifies } from '../../tests/verifies.ts';
+import { verifies } from '../../tests/support/verifies.ts';
 import { clientAddress, countedAddress, networkBlock } from './address.ts';
 
 verifies('setting.trust-proxy');

@@ -1,6 +1,6 @@
 // Which credential counts, and what it stands for.
 import { describe, expect, test } from 'vitest';
-import { verifies } from '../../tests/verifies.ts';
+import { verifies } from '../../tests/support/verifies.ts';
 import { adminsOnly, credentialOf, hashSecret, refusal } from './caller.ts';
 
 verifies('credential.order');

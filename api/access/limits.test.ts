@@ -1,6 +1,6 @@
 // Buckets: separate for free and paid calls and for each caller; headers say what is left.
 import { expect, test } from 'vitest';
-import { verifies } from '../../tests/verifies.ts';
+import { verifies } from '../../tests/support/verifies.ts';
 import { limitHeaders, memoryLimits } from './limits.ts';
 
 verifies('limit.headers', 'header.ratelimit');

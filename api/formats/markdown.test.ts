@@ -1,7 +1,7 @@
 // The escaper: text reads the same and cannot forge cells, links or headings.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { verifies } from '../../tests/verifies.ts';
+import { verifies } from '../../tests/support/verifies.ts';
 import { bareUrl, blocks, escapeMarks, escapeText, link, linkTarget, Markup, markdown, table } from './markdown.ts';
 
 verifies('markdown.escaped');

@@ -1,6 +1,6 @@
 // Negotiation: suffix before parameter before header, quality values, and when the answer varies.
 import { describe, expect, test } from 'vitest';
-import { verifies } from '../../tests/verifies.ts';
+import { verifies } from '../../tests/support/verifies.ts';
 import { negotiate, preferred, prefersProblem } from './negotiate.ts';
 
 verifies('markdown.negotiated');

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { PublicRecord } from '../../data/model.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
-import { verifies } from '../../tests/verifies.ts';
+import { verifies } from '../../tests/support/verifies.ts';
 import { parseTemplate, recordMarkdown, recordScope, recordsMarkdown } from './record-template.ts';
 
 verifies('overview.markdown-record');

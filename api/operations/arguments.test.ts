@@ -1,6 +1,6 @@
 // Arguments by name: the same raw input as a query, whatever form they come in.
 import { describe, expect, it } from 'vitest';
-import { verifies } from '../../tests/verifies.ts';
+import { verifies } from '../../tests/support/verifies.ts';
 import { readArguments } from './arguments.ts';
 import { dataset_facets } from './dataset_facets.ts';
 import { entity_get } from './entity_get.ts';

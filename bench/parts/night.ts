@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { loadPack } from '../../packs/index.ts';
-import { openWorld } from '../../tests/overlay-world.ts';
+import { openWorld } from '../../tests/support/overlay-world.ts';
 
 export interface Night {
   dataset: string;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
-import { randomRecords } from '../../tests/random-records.ts';
-import { writeRelease } from '../../tests/write-release.ts';
+import { randomRecords } from '../../tests/support/random-records.ts';
+import { writeRelease } from '../../tests/support/write-release.ts';
 import type { StoredRecord } from '../model.ts';
 import { openRelease, type Release } from '../release.ts';
 import { countStatement, pageStatement } from './changelog.ts';
@@ -100,7 +100,7 @@ describe('as text', () => {
 });
 
 describe('as rows', () => {
-  /** Every value of every record, as the plain past of tests/write-past.ts has it. */
+  /** Every value of every record, as the plain past of tests/support/write-past.ts has it. */
   const values = () =>
     records.flatMap(({ id, attributes }, ord) =>
       Object.entries(attributes).map(([attribute, value]) => ({ ord, id, attribute, value: JSON.stringify(value) })),

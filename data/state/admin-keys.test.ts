@@ -1,8 +1,8 @@
 // Admin keys: made once, stored hashed in the store that all processes share, replaced by the setting.
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { describeStores } from '../../tests/stores.ts';
-import { verifies } from '../../tests/verifies.ts';
+import { describeStores } from '../../tests/support/stores.ts';
+import { verifies } from '../../tests/support/verifies.ts';
 import { adminKeys } from './admin-keys.ts';
 import type { Store } from './store.ts';
 

@@ -1,6 +1,6 @@
 // Grants: charges never pass their cap, and their end ends everything issued under them.
 import { describe, expect, it } from 'vitest';
-import { describeStores } from '../../tests/stores.ts';
+import { describeStores } from '../../tests/support/stores.ts';
 import { type Charge, charge } from './charges.ts';
 import { endGrant, forgetGrants, grantName, grantOf, grantsOf, openGrant } from './grants.ts';
 import { createKey, revokeKey, rotateKey } from './keys.ts';

@@ -1,6 +1,6 @@
 // Claims of an Idempotency-Key: one request runs, its lease is renewed while it does, and a dead process blocks nobody for long.
 import { beforeAll, expect, it } from 'vitest';
-import { describeStores } from '../../tests/stores.ts';
+import { describeStores } from '../../tests/support/stores.ts';
 import { CLAIM_LEASE, claimRequest, keepAnswer, renewClaim } from './idempotency.ts';
 import type { Store } from './store.ts';
 

@@ -1,7 +1,7 @@
 // Rings of keys: replaced without a moment in which a signature cannot be checked.
 import { createLocalJWKSet, importJWK, jwtVerify, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { describeStores } from '../../tests/stores.ts';
+import { describeStores } from '../../tests/support/stores.ts';
 import { crawlerKeys, listed, rotateCrawlerKeys } from './crawler-keys.ts';
 import { rotateSigningKeys, signingKeys } from './signing-keys.ts';
 

@@ -1,8 +1,8 @@
 // Keys: one for an address, a secret that is nowhere, a checksum that spares look-ups, revocation for good.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeStores } from '../../tests/stores.ts';
-import { verifies } from '../../tests/verifies.ts';
+import { describeStores } from '../../tests/support/stores.ts';
+import { verifies } from '../../tests/support/verifies.ts';
 import { newKey, wellFormed } from './key-format.ts';
 import { createKey, findKey, keyById, listKeys, revokeKey, rotateKey, setPlan } from './keys.ts';
 

@@ -1,8 +1,8 @@
 // The ledger and its charges, on both stores: no balance below zero, no money made or lost, nothing rewritten.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { describeStores } from '../../tests/stores.ts';
-import { verifies } from '../../tests/verifies.ts';
+import { describeStores } from '../../tests/support/stores.ts';
+import { verifies } from '../../tests/support/verifies.ts';
 import { WELCOME_CREDIT } from '../subscriptions.ts';
 import { charge } from './charges.ts';
 import { createKey, revokeKey } from './keys.ts';

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../../tests/free-port.ts';
-import { type MailServer, mailServer } from '../../tests/mail-server.ts';
+import { freePort } from '../../tests/support/free-port.ts';
+import { type MailServer, mailServer } from '../../tests/support/mail-server.ts';
 import { openMailer } from './mail.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mail-'));

@@ -1,6 +1,6 @@
 // What the authorization server remembers: found by its id, of which only the hash is in the store; used up once.
 import { describe, expect, it } from 'vitest';
-import { describeStores } from '../../tests/stores.ts';
+import { describeStores } from '../../tests/support/stores.ts';
 import {
   consumeItem,
   destroyItem,

@@ -1,6 +1,6 @@
 // What the operators' pages keep and ask of the store, the same on both databases.
 import { expect, test } from 'vitest';
-import { describeStores } from '../../tests/stores.ts';
+import { describeStores } from '../../tests/support/stores.ts';
 import { matters } from './attention.ts';
 import { keyFigures, moneyByDay } from './figures.ts';
 import { createKey, findKeys } from './keys.ts';

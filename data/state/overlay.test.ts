@@ -1,8 +1,8 @@
 // The overlay in the store: versions and moments of the feed grow one by one, whoever writes, and a reader sees one moment.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import { describeStores } from '../../tests/stores.ts';
-import { verifies } from '../../tests/verifies.ts';
+import { describeStores } from '../../tests/support/stores.ts';
+import { verifies } from '../../tests/support/verifies.ts';
 import { openOverlays } from '../overlays.ts';
 import type { ChangeRow } from '../plan-history.ts';
 import { changeOverlay, dropReserved, overlayStates, readOverlay, reserveFeed } from './overlay.ts';

@@ -1,7 +1,7 @@
 // The owners' channel in the store: claims, requests and the audit log, the same on both databases, whoever asks at once.
 import { expect, test } from 'vitest';
-import { describeStores } from '../../tests/stores.ts';
-import { verifies } from '../../tests/verifies.ts';
+import { describeStores } from '../../tests/support/stores.ts';
+import { verifies } from '../../tests/support/verifies.ts';
 import { deeds, recordDeed } from './audit.ts';
 import { CLAIM_LASTS, claimOf, forgetClaims, mayEdit, newClaim, verifyClaim } from './claims.ts';
 import { consumeLink, dropLink, forgetLinks, linkState, newLink, newLinkOf } from './links.ts';

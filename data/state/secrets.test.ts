@@ -1,6 +1,6 @@
 // Shared secrets: made once, the same for every process.
 import { describe, expect, it } from 'vitest';
-import { describeStores } from '../../tests/stores.ts';
+import { describeStores } from '../../tests/support/stores.ts';
 import { sharedSecret } from './secrets.ts';
 
 describeStores('shared secrets', (under) => {

@@ -1,7 +1,7 @@
 // Signing keys: one set for all processes, whose public part verifies what the private part signed.
 import { createLocalJWKSet, importJWK, jwtVerify, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { describeStores } from '../../tests/stores.ts';
+import { describeStores } from '../../tests/support/stores.ts';
 import { signingKeys } from './signing-keys.ts';
 
 describeStores('signing keys', (under) => {

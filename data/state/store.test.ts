@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { describeStores } from '../../tests/stores.ts';
+import { describeStores } from '../../tests/support/stores.ts';
 import type { Store } from './store.ts';
 
 describeStores('the store', (under) => {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { scratch } from '../../tests/night-pack.ts';
+import { scratch } from '../../tests/support/night-pack.ts';
 import { Duck, fromLines, fromParquet, named, quoted } from './duck.ts';
 import { cutLines, kept, LineWriter, NULL, oneLine, readLines, Shelf, takeFrom } from './lines.ts';
 

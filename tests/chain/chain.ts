@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createPublicClient, createTestClient, createWalletClient, type Hex, http, parseAbi } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import { base } from 'viem/chains';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import RUNTIME from './runtime.json' with { type: 'json' };
 
 /** Where things are on Base, and here. */

@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listening } from '../agents/listening.ts';
-import { testApp } from '../app.ts';
+import { testApp } from '../support/app.ts';
+import { listening } from '../support/listening.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const REVISIONS = ['2026-07-28', '2025-11-25'];

@@ -6,8 +6,8 @@ import { toolsOf } from '../../api/formats/tools.ts';
 import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
-import { expectWithin, LIMITS, someSlugs } from '../agents/long-answers.ts';
-import { connect } from '../agents/mcp-clients.ts';
+import { expectWithin, LIMITS, someSlugs } from '../support/long-answers.ts';
+import { connect } from '../support/mcp-clients.ts';
 import { DATASETS } from './release.ts';
 import { KEY, type LiveServer, startServer } from './serve.ts';
 

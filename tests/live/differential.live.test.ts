@@ -8,11 +8,11 @@ import type { Engine } from '../../data/plan.ts';
 import { similar } from '../../data/similar.ts';
 import { stats } from '../../data/stats.ts';
 import { timeseries } from '../../data/timeseries.ts';
-import { cursors } from '../cursors.ts';
-import { evaluateFacets, evaluateSearch, matching, onEdge, type Query } from '../evaluate.ts';
-import { evaluateSimilar, evaluateStats, evaluateTimeseries } from '../evaluate-analysis.ts';
-import { randomFacets, randomSearch, randomSimilar, randomStats, randomTimeseries } from '../random-queries.ts';
-import { pick, type Random, random } from '../random-records.ts';
+import { cursors } from '../support/cursors.ts';
+import { evaluateFacets, evaluateSearch, matching, onEdge, type Query } from '../support/evaluate.ts';
+import { evaluateSimilar, evaluateStats, evaluateTimeseries } from '../support/evaluate-analysis.ts';
+import { randomFacets, randomSearch, randomSimilar, randomStats, randomTimeseries } from '../support/random-queries.ts';
+import { pick, type Random, random } from '../support/random-records.ts';
 import { alike, rowsIn } from './alike.ts';
 import { DATASETS, historyOf, type LiveRelease, openLive } from './release.ts';
 

@@ -4,8 +4,8 @@ import { parseSearch } from '../../data/parse.ts';
 import { questionOf } from '../../data/parse-selection.ts';
 import type { Geo } from '../../packs/model.ts';
 import { words } from '../../packs/text.ts';
-import { evaluateSearch, onEdge, type Query } from '../evaluate.ts';
-import { pick, random } from '../random-records.ts';
+import { evaluateSearch, onEdge, type Query } from '../support/evaluate.ts';
+import { pick, random } from '../support/random-records.ts';
 import { type LiveRelease, openLive } from './release.ts';
 
 /** Centres at the poles, on both sides of the date line, on the prime meridian and the equator, and in the middle of cities. */

@@ -11,7 +11,7 @@ import type { Engine } from '../../data/plan.ts';
 import { readLines } from '../../data/write/lines.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack, Value } from '../../packs/model.ts';
-import { unpublishedTexts } from '../evaluate.ts';
+import { unpublishedTexts } from '../support/evaluate.ts';
 
 /** The bundled packs, small to large. */
 export const DATASETS = ['llm-models', 'airports', 'places'] as const;

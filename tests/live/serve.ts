@@ -1,6 +1,6 @@
 // A server over the live suite's data, in a process of its own, as users run it.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../support/free-port.ts';
 
 /** The operator's key of every server started here. */
 export const KEY = 'an-admin-key-of-the-live-suite-0123456789';

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../free-port.ts';
-import { verifies } from '../verifies.ts';
+import { freePort } from '../support/free-port.ts';
+import { verifies } from '../support/verifies.ts';
 
 verifies('command.start-again', 'command.test-live');
 

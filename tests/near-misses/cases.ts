@@ -1,5 +1,5 @@
 // Draws near misses from every rule, dataset by dataset, the same ones for the same seed.
-import { random } from '../random-records.ts';
+import { random } from '../support/random-records.ts';
 import { byName } from './by-name.ts';
 import { comparisons, misspeltFilters, otherSpellings, synonyms } from './filter-names.ts';
 import { elsewhere, foreignNames, foreignPlaces, misspeltParameters } from './foreign-names.ts';

@@ -1,5 +1,5 @@
 // Near misses of filters: comparisons as other APIs write them, other spellings and synonyms of attribute names.
-import { pick } from '../random-records.ts';
+import { pick } from '../support/random-records.ts';
 import { misspelt, onlyOne } from './foreign-names.ts';
 import { type Base, bases, miss, type NearMiss, type Query, type Rule } from './model.ts';
 import type { DatasetInfo, FilterInfo } from './world.ts';

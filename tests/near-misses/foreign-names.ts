@@ -1,6 +1,6 @@
 // Near misses of parameters: names that other APIs give to them, and slips of the keyboard.
 import leven from 'leven';
-import { pick, type Random } from '../random-records.ts';
+import { pick, type Random } from '../support/random-records.ts';
 import { type Base, bases, isPlace, miss, type NearMiss, type Rule } from './model.ts';
 import type { DatasetInfo } from './world.ts';
 

@@ -1,5 +1,5 @@
 // A near miss: a request that almost is a call of the interface, and the call that was meant.
-import type { Random } from '../random-records.ts';
+import type { Random } from '../support/random-records.ts';
 import type { AttributeInfo, DatasetInfo } from './world.ts';
 
 export type Query = [name: string, value: string][];

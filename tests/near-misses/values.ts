@@ -1,5 +1,5 @@
 // Near misses of values: of sort, fields, limit, place, ids, dates, booleans, numbers, and of what attributes hold.
-import { pick, type Random } from '../random-records.ts';
+import { pick, type Random } from '../support/random-records.ts';
 import { misspelt, onlyOne } from './foreign-names.ts';
 import { type Base, bases, isPlace, miss, type NearMiss, numeric, type Rule } from './model.ts';
 import type { DatasetInfo } from './world.ts';

@@ -9,7 +9,7 @@ import { TAKEN } from '../../packs/define-attributes.ts';
 import { PackShape } from '../../packs/define-shape.ts';
 import { loadPack, PackError, RESERVED_IDS } from '../../packs/index.ts';
 import { ATTRIBUTE_TYPES } from '../../packs/model.ts';
-import { read, tableRows } from '../house/tree.ts';
+import { read, tableRows } from '../structure/tree.ts';
 
 const DOCUMENT = 'docs/packs.md';
 const temp = await realpath(await mkdtemp(join(tmpdir(), 'document-')));

@@ -1,5 +1,5 @@
 // The requests of a recording, drawn from what the running service itself says: its datasets, attributes, records, tools and links.
-import { random } from '../random-records.ts';
+import { random } from '../support/random-records.ts';
 import { ADMIN } from './service.ts';
 
 export interface Request {

@@ -8,7 +8,7 @@ export interface Requirement {
   text: string;
   /** Document and section: `spec 4`, `contract 2`. */
   from: string;
-  /** `done` needs a test that cites the id (tests/house/manifest.test.ts). */
+  /** `done` needs a test that cites the id (tests/structure/manifest.test.ts). */
   state: State;
 }
 

@@ -16,7 +16,7 @@ const [LINE, QUOTE] = [10, 34];
 /**
  * An upper estimate of the tokens of a text: numbers by threes and words by fours, marks by twos or, between the quotes of JSON,
  * by threes; a character beyond ASCII is two, and two ends of lines are one. Over the answers of real packs it is between
- * what the tokenizers o200k and cl100k count and half as much again (tests/agents/mcp-budget.test.ts).
+ * what the tokenizers o200k and cl100k count and half as much again (tests/app/agents/mcp-budget.test.ts).
  */
 export function estimate(text: string): number {
   let tokens = 0;

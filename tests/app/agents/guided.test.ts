@@ -1,0 +1,87 @@
+// An agent that knows how a guide is written and nothing of the service: from /llms.txt alone to true answers, the cheapest way.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Agent } from '../../../bench/agents/agent.ts';
+import { mcpChannel, restChannel } from '../../../bench/agents/channels.ts';
+import { readGuide, readRegister } from '../../../bench/agents/guide.ts';
+import type { Question } from '../../../bench/agents/question.ts';
+import { questionsFor } from '../../../bench/agents/questions.ts';
+import { type Asked, ask, says } from '../../../bench/agents/score.ts';
+import { BASE, type TestApp, testApp } from '../../support/app.ts';
+import { type Listening, listening } from '../../support/listening.ts';
+
+let app: TestApp;
+let http: Listening;
+let questions: Question[];
+beforeAll(async () => {
+  app = await testApp({ records: 300 });
+  http = await listening(app);
+  questions = questionsFor(app.register.packs.get('tools')!, app.records['tools']!, {
+    noun: 'hand tools and machines',
+    names: ['maker', 'model'],
+    enums: ['maker', 'kind'],
+    number: 'price.list',
+    paid: ['runtime', 'summary'],
+    contains: ['name', 'a'],
+    open: ['name', 'mass'],
+    compared: 'price.list',
+    geo: 'workshop',
+  });
+});
+afterAll(async () => {
+  await http.stop();
+  await app.close();
+});
+
+/** Addresses bear the base URL of the register, which is not where the tests reach it. */
+const here = (url: string, init?: RequestInit) => fetch(url.replace(BASE, http.base), init);
+
+const before = new Map<string, Promise<Asked[]>>();
+
+/** All questions over one channel, asked once. */
+function asked(name: 'rest' | 'mcp'): Promise<Asked[]> {
+  const found = before.get(name) ?? walk(name);
+  before.set(name, found);
+  return found;
+}
+
+async function walk(name: 'rest' | 'mcp'): Promise<Asked[]> {
+  const register = readRegister(await (await here(`${BASE}/llms.txt`)).text());
+  expect(register.datasets.map(({ id }) => id)).toEqual(['harbours', 'tools']);
+  const { path, member } = register.key;
+  const made = await here(path, { method: 'POST', body: JSON.stringify({ [member]: `${name}@example.org` }) });
+  const { key } = (await made.json()) as { key: string };
+  const channel = name === 'rest' ? restChannel(BASE, key, here) : await mcpChannel(http.base, key);
+  const agent = new Agent(channel, register);
+  const found: Asked[] = [];
+  for (const question of questions) {
+    expect(agent.datasetFor(question)).toBe('tools');
+    found.push(await ask(agent, question));
+  }
+  await channel.close();
+  return found;
+}
+
+describe('from the guides alone', () => {
+  test.each(['rest', 'mcp'] as const)('%s: every question is answered, truly', async (name) => {
+    const found = await asked(name);
+    expect(found.length).toBeGreaterThanOrEqual(26);
+    expect(found.filter(({ right }) => !right).map(({ text, why }) => `${text} ${why}`)).toEqual([]);
+    const free = found.filter(({ eur }) => eur === 0).length;
+    // Counts cost nothing anywhere; public fields cost nothing over REST.
+    expect(free).toBeGreaterThanOrEqual(name === 'rest' ? 18 : 12);
+  });
+
+  test('paid fields of one record are asked for as the cheaper of two ways', async () => {
+    const { calls } = readGuide(await (await here(`${BASE}/v1/tools/llms.txt`)).text());
+    const price = (want: string) => calls.find((row) => row.want.startsWith(want))!.price!;
+    expect(price('any fields of one record')).toBeLessThan(price('any fields of the records'));
+    const [paid] = (await asked('rest')).filter(({ text }) => text.endsWith('runtime and summary?'));
+    expect(paid).toMatchObject({ right: true, calls: 2, eur: price('any fields of one record') });
+  });
+});
+
+test('an answer that is not true is told from one that is', () => {
+  expect([says('1 250.5 EUR/piece', '1250.5'), says('12', '12.1'), says('Saw', 'saw'), says('', 'saw')]).toEqual([
+    ...[true, false, true, false],
+  ]);
+});

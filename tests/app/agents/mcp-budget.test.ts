@@ -1,0 +1,186 @@
+// Answers within a budget of tokens: what has pages is asked for less, what is free is cut, what is paid is never cut.
+import { encode as cl100k } from 'gpt-tokenizer/encoding/cl100k_base';
+import { encode as o200k } from 'gpt-tokenizer/encoding/o200k_base';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { estimate } from '../../../api/channels/mcp/tokens.ts';
+import { type TestApp, testApp } from '../../support/app.ts';
+import { type Listening, listening } from '../../support/listening.ts';
+import { connect, type McpClient } from '../../support/mcp-clients.ts';
+import { newKey } from '../../support/money-on-stores.ts';
+
+const TOKENS = 4000;
+
+let app: TestApp;
+let at: Listening;
+let small: McpClient;
+let large: McpClient;
+beforeAll(async () => {
+  app = await testApp({ records: 100 });
+  at = await listening(app);
+  const { key } = await newKey(app, 50);
+  const headers = { Authorization: `Bearer ${key}` };
+  small = await connect('2026-07-28', `${at.base}/mcp?max_tokens=${TOKENS}`, headers);
+  large = await connect('2026-07-28', `${at.base}/mcp?max_tokens=200000`, headers);
+});
+afterAll(async () => {
+  await small.close();
+  await large.close();
+  await at.stop();
+  expect(app.faults).toEqual([]);
+  await app.close();
+});
+
+interface Page {
+  items: ({ slug: string } & Record<string, unknown>)[];
+  next_cursor: string | null;
+  left_out?: { part: string; shown: number; of: number; more: string };
+}
+const page = (body: Record<string, unknown>) => body as unknown as Page;
+
+describe('an answer that would be too long', () => {
+  it('is a shorter page of a search, whose cursor misses nothing and repeats nothing', async () => {
+    const whole = page((await large.call('tools_search', { limit: 40 })).structuredContent).items.map(
+      ({ slug }) => slug,
+    );
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    while (seen.length < 40) {
+      const given: Record<string, unknown> = { limit: 40, ...(cursor === null ? {} : { cursor }) };
+      const { structuredContent, content, _meta } = await small.call('tools_search', given);
+      const { items, next_cursor, left_out } = page(structuredContent);
+      expect(left_out).toMatchObject({
+        part: 'items',
+        shown: items.length,
+        of: 40,
+        more: expect.stringContaining('cursor'),
+      });
+      expect(o200k(content[0]?.text ?? '').length).toBeLessThanOrEqual(TOKENS);
+      expect(_meta['charge_eur']).toBe(0.008);
+      seen.push(...items.map(({ slug }) => slug));
+      cursor = next_cursor;
+    }
+    expect(seen.slice(0, 40)).toEqual(whole);
+  });
+
+  it('fits where fewer fields are named', async () => {
+    const { structuredContent } = await small.call('tools_search', { limit: 20, fields: ['kind'], total: false });
+    const { items } = page(structuredContent);
+    expect(items.length).toBeGreaterThan(
+      page((await small.call('tools_search', { limit: 20 })).structuredContent).items.length,
+    );
+  });
+
+  it('is refused, uncharged, where it was paid for and has no pages', async () => {
+    const before = await app.state.db
+      .selectFrom('entries')
+      .select((e) => e.fn.countAll<number>().as('n'))
+      .executeTakeFirst();
+    const ids = Array.from({ length: 30 }, (_, index) => `record-${index + 1}`);
+    const { isError, structuredContent } = await small.call('entity_batch', { dataset: 'tools', ids });
+    expect([isError, structuredContent]).toEqual([
+      true,
+      expect.objectContaining({
+        error: 'too_many_records',
+        is_retriable: false,
+        detail: { max_tokens: TOKENS },
+      }),
+    ]);
+    expect(structuredContent['message']).toMatch(
+      /Ask for fewer ids, or name fewer fields\. format: "md" takes far fewer tokens\. Nothing was charged\./,
+    );
+    const after = await app.state.db
+      .selectFrom('entries')
+      .select((e) => e.fn.countAll<number>().as('n'))
+      .executeTakeFirst();
+    expect(after).toEqual(before);
+    expect((await large.call('entity_batch', { dataset: 'tools', ids })).isError).toBeFalsy();
+  });
+
+  it('loses details, then its end, where it is free', async () => {
+    const given = { dataset: 'tools', limit: 60 };
+    const { structuredContent, content } = await small.call('dataset_examples', given);
+    const all = page((await large.call('dataset_examples', given)).structuredContent);
+    const cut = page(structuredContent);
+    expect(cut.items.length).toBeGreaterThan(3);
+    expect(cut.left_out).toMatchObject({
+      part: 'items',
+      shown: cut.items.length,
+      of: all.items.length,
+      without: ['provenance and freshness'],
+      more: expect.stringMatching(/^group keeps one group; .* format: "md" takes far fewer tokens\.$/),
+    });
+    const brief = all.items.map(({ provenance: _, freshness: __, ...item }: Record<string, unknown>) => item);
+    expect(cut.items).toEqual(brief.slice(0, cut.items.length));
+    expect(o200k(content[0]?.text ?? '').length).toBeLessThanOrEqual(TOKENS);
+  });
+
+  it('is cut at a line where it is a text', async () => {
+    const tiny = await connect('2026-07-28', `${at.base}/mcp?max_tokens=1000`);
+    const { structuredContent, content } = await tiny.call('dataset_guide', { dataset: 'tools' });
+    const whole = await (await app.ask('/v1/tools/llms.txt')).text();
+    const text = structuredContent['text'] as string;
+    expect(whole.startsWith(text) && text.endsWith('\n')).toBe(true);
+    expect(structuredContent['left_out']).toMatchObject({
+      part: 'lines',
+      shown: text.split('\n').length - 1,
+      of: whole.split('\n').length - 1,
+    });
+    expect(content[0]?.text).toContain('to stay within 1000 tokens');
+    await tiny.close();
+  });
+
+  it('is three complete records where examples are asked for without a limit', async () => {
+    const { structuredContent } = await large.call('dataset_examples', { dataset: 'tools' });
+    const { items, further_groups } = page(structuredContent) as Page & { further_groups: unknown[] };
+    expect(items).toHaveLength(3);
+    expect(items[0]).toMatchObject({ provenance: expect.any(Object) });
+    const { body } = await app.json('/v1/tools/examples');
+    expect((body as unknown as Page).items.length).toBeGreaterThan(3);
+    expect(further_groups.length).toBeGreaterThan(((body['further_groups'] ?? []) as unknown[]).length);
+  });
+
+  it('is every attribute of a schema, then what fits of its filters', async () => {
+    for (const [tokens, client] of [[TOKENS, small]] as const) {
+      const { structuredContent } = await client.call('dataset_schema', { dataset: 'tools' });
+      const pack = app.register.packs.get('tools')!;
+      const { attributes, left_out } = structuredContent as unknown as Page & { attributes: { name: string }[] };
+      expect(attributes.map(({ name }) => name)).toEqual(pack.attributes.map(({ name }) => name));
+      expect([tokens, left_out]).toMatchObject([
+        TOKENS,
+        { part: 'filters', without: expect.arrayContaining(['schema']) },
+      ]);
+    }
+  });
+
+  it('goes on by offset in the changelog', async () => {
+    const given = { dataset: 'tools', days: 365, limit: 200 };
+    const first = page((await small.call('dataset_changelog', given)).structuredContent);
+    const all = page((await large.call('dataset_changelog', given)).structuredContent);
+    expect(first.left_out).toMatchObject({ part: 'items', of: all.items.length });
+    const next = page(
+      (await small.call('dataset_changelog', { ...given, offset: first.items.length })).structuredContent,
+    );
+    const both = [...first.items, ...next.items];
+    expect(both).toEqual(all.items.slice(0, both.length));
+  });
+});
+
+it.each([
+  ['tools_search', { limit: 40 }],
+  ['harbours_search', { limit: 40 }],
+  ['harbours_search', { limit: 40, fields: ['depth', 'location'] }],
+  ['dataset_schema', { dataset: 'tools' }],
+  ['dataset_facets', { dataset: 'tools', by: 'mass' }],
+  ['dataset_stats', { dataset: 'tools', attribute: 'mass', group_by: 'kind' }],
+  ['entity_history', { dataset: 'tools', entity_id: 'record-1' }],
+])('counts no fewer tokens than the tokenizers do, and at most half as many again: %s %o', async (name, given) => {
+  for (const format of ['json', 'md']) {
+    const { content } = await large.call(name, { ...given, format });
+    const text = content[0]?.text ?? '';
+    for (const encode of [o200k, cl100k]) {
+      const share = estimate(text) / encode(text).length;
+      expect(share, format).toBeGreaterThanOrEqual(1);
+      expect(share, format).toBeLessThanOrEqual(1.5);
+    }
+  }
+});

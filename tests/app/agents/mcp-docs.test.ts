@@ -1,0 +1,36 @@
+// docs/mcp.md against what the endpoint offers.
+import { expect, it } from 'vitest';
+import { TOKENS } from '../../../api/channels/mcp/budget.ts';
+import { OWN_TOOLS } from '../../../api/channels/mcp/scope.ts';
+import { SHOWN } from '../../../api/formats/tool-schema.ts';
+import { callable } from '../../../api/formats/tools.ts';
+import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
+import { RESOURCES } from '../../../api/operations/resources.ts';
+import { read, tableRows } from '../../structure/tree.ts';
+
+const rows = tableRows('docs/mcp.md');
+
+it('has each tool with its price, in the order of the list', () => {
+  const documented = rows.filter((row) => row.length === 3).map(([name, , price]) => [name, price]);
+  const expected = callable(EVERY_OPERATION).map(({ name, access, price }) => {
+    const paid = price?.condition ? price.condition.label : price && `${price.of}${price.times ? ' for each id' : ''}`;
+    return [name, paid ?? (access === 'plan' ? 'part of the plans' : 'free')];
+  });
+  expect(documented).toEqual(expected);
+});
+
+it('has each resource', () => {
+  const documented = rows.map(([name]) => name).filter((name) => name?.startsWith('service://'));
+  expect(documented).toEqual(RESOURCES.map(({ resource }) => resource?.replace('{entity_id}', '{id}')));
+});
+
+it('states the bounds of an answer and of the list of tools', () => {
+  const text = read('docs/mcp.md').replaceAll('\n', ' ');
+  expect(text).toContain(`With more than ${OWN_TOOLS} datasets, \`/mcp\` lists only the tools of all datasets.`);
+  expect(text).toContain(
+    `filters of the first ${SHOWN.attributes} attributes (of a group such as \`price.*\` the first ${SHOWN.group})`,
+  );
+  expect(text).toContain(
+    `The most tokens of an answer, ${TOKENS.least} to ${TOKENS.most}, ${TOKENS.standard} by default.`,
+  );
+});

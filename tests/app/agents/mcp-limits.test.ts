@@ -1,0 +1,32 @@
+// Every tool within every limit, on the fictional packs (the real ones: tests/live/agents.live.test.ts).
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { toolsOf } from '../../../api/formats/tools.ts';
+import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
+import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
+import { type Listening, listening } from '../../support/listening.ts';
+import { expectWithin, LIMITS, someSlugs } from '../../support/long-answers.ts';
+
+let app: TestApp;
+let at: Listening;
+beforeAll(async () => {
+  app = await testApp({ records: 300, packs: ['app/static/lanterns/input/lanterns'] });
+  at = await listening(app);
+}, 120_000);
+afterAll(async () => {
+  await at.stop();
+  expect(app.faults).toEqual([]);
+  expect(app.lent()).toBe(0);
+  await app.close();
+});
+
+it.each(LIMITS)(
+  'every tool answers within %i tokens, or is refused uncharged',
+  async (tokens) => {
+    const packs = [...app.register.packs.values()];
+    for (const pack of packs) {
+      const slugs = await someSlugs(at.base, ADMIN, pack);
+      await expectWithin(at.base, ADMIN, { tokens, tools: await toolsOf(EVERY_OPERATION, packs), pack, slugs });
+    }
+  },
+  120_000,
+);

@@ -1,0 +1,53 @@
+// Every answer of every operation against the schema that its row of the table declares.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { outputSchema } from '../../../api/formats/json-schema.ts';
+import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
+import { type TestApp, testApp } from '../../support/app.ts';
+import { type Asked, everyQuestion } from '../../support/asked.ts';
+import { claimToken } from '../../support/owners-stage.ts';
+import { closed, faults } from '../../support/schemas.ts';
+
+let app: TestApp;
+let asked: Asked[];
+beforeAll(async () => {
+  app = await testApp({ nights: true });
+  const packs = ['harbours', 'tools'].map((dataset) => app.register.packs.get(dataset)!);
+  const slugs = Object.fromEntries(packs.map(({ id }) => [id, app.records[id]!.slice(0, 2).map(({ slug }) => slug)]));
+  const made = await app.json('/v1/keys', { method: 'POST', body: '{"email":"answers@example.org"}' });
+  const { id, key } = made.body as { id: string; key: string };
+  const token = await claimToken(app);
+  asked = everyQuestion(packs, slugs, { id, key, token });
+});
+afterAll(() => app.close());
+
+test('every operation that answers JSON says how, and no other does', () => {
+  for (const { name, formats, output } of EVERY_OPERATION)
+    expect([name, output !== undefined]).toEqual([name, formats.includes('json')]);
+});
+
+test('every answer is as its schema says, and has nothing that the schema does not name', async () => {
+  const seen = new Set<string>();
+  for (const { operation, dataset, name, path, init } of asked) {
+    const schema = outputSchema(operation, dataset === null ? null : app.register.packs.get(dataset)!);
+    if (schema === null) continue;
+    const answer = await app.json(path, init);
+    // A hosted checkout is not part of the test app.
+    if (answer.status === 503 && /topup|subscribe/.test(path)) continue;
+    expect([name, answer.status, answer.body['message']]).toEqual([name, operation.statuses?.[0] ?? 200, undefined]);
+    expect(faults(closed(schema) as object, answer.body), name).toEqual([]);
+    expect(faults(closed(outputSchema(operation, null)) as object, answer.body), `${name}, any dataset`).toEqual([]);
+    seen.add(operation.name);
+  }
+  const silent = EVERY_OPERATION.filter(({ name, output }) => output && !seen.has(name)).map(({ name }) => name);
+  expect(silent).toEqual(['keys_topup', 'keys_subscribe']);
+});
+
+test('a schema does see what is wrong', async () => {
+  const status = EVERY_OPERATION.find(({ name }) => name === 'dataset_status')!;
+  const schema = closed(outputSchema(status, null)) as object;
+  const { body } = await app.json('/v1/tools/status');
+  expect(faults(schema, body)).toEqual([]);
+  expect(faults(schema, { ...body, records: 'many', more: 1 })).toHaveLength(2);
+  const { records: _, ...less } = body;
+  expect(faults(schema, less)).toHaveLength(1);
+});

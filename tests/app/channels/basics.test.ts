@@ -1,0 +1,144 @@
+// What every client counts on: where things are, what a dataset is called, when a record counts as changed, and what is not there.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
+import { BASE, type TestApp, testApp } from '../../support/app.ts';
+import { verifies } from '../../support/verifies.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await testApp();
+});
+afterAll(() => app.close());
+
+/** Pages for people, which have addresses of their own (specification section 1). */
+const PAGES = /^\/(datasets|optout|claim|ops)(\/|$)/;
+
+/** Every text below a value, with the name it stands under. */
+function texts(value: unknown, name = ''): [string, string][] {
+  if (typeof value === 'string') return [[name, value]];
+  if (Array.isArray(value)) return value.flatMap((each) => texts(each, name));
+  if (value === null || typeof value !== 'object') return [];
+  return Object.entries(value).flatMap(([key, each]) => texts(each, key));
+}
+
+test('every data operation stands under /v1, and so does the metadata of its authorization server', async () => {
+  verifies('version.prefix', 'overview.base-url');
+  expect(
+    EVERY_OPERATION.map(({ route }) => route.path).filter((path) => !path.startsWith('/v1/') && !PAGES.test(path)),
+  ).toEqual([]);
+  for (const path of ['/.well-known/oauth-authorization-server', '/.well-known/oauth-authorization-server/v1'])
+    expect((await app.ask(path)).status, path).toBe(200);
+});
+
+test('every link of ours begins with the base address', async () => {
+  verifies('overview.base-url');
+  let ours = 0;
+  for (const path of [
+    '/',
+    '/v1/datasets',
+    '/v1/tools/schema',
+    '/v1/tools/entities?limit=3',
+    '/v1/tools/samples',
+    '/v1/catalog',
+  ]) {
+    const { status, body } = await app.json(path, { headers: { Accept: 'application/json' } });
+    expect([path, status]).toEqual([path, 200]);
+    // Links to sources and licences lead elsewhere; a link of ours says a path that we answer.
+    for (const [name, text] of texts(body))
+      for (const [link] of text.matchAll(/https?:\/\/[^\s"'<>)|]+/g))
+        if (/\/(v1|datasets|mcp|docs|llms\.txt|healthz)\b/.test(link)) {
+          expect(link.startsWith(BASE), `${path} ${name}: ${link}`).toBe(true);
+          ours += 1;
+        }
+  }
+  expect(ours).toBeGreaterThan(40);
+});
+
+test('a dataset is named by one segment of the path, as it is spelled', async () => {
+  verifies('dataset.id', 'error.404');
+  for (const [path, code] of [
+    ['/v1/tools/status', undefined],
+    ['/v1/no-such/status', 'unknown_dataset'],
+    ['/v1/tools%2Fharbours/status', 'unknown_dataset'],
+    ['/v1/tools/harbours/status', 'not_found'],
+  ] as const) {
+    const { status, body } = await app.json(path);
+    expect([path, status, body['error']]).toEqual([path, code === undefined ? 200 : 404, code]);
+  }
+});
+
+test('an unknown record is 404 wherever a record is named', async () => {
+  verifies('error.404');
+  const named = EVERY_OPERATION.filter(({ route }) => route.method === 'GET' && route.path.includes(':entity_id'));
+  expect(named.length).toBeGreaterThan(4);
+  for (const { route } of named) {
+    const path = route.path.replace(':ds', 'tools').replace(':entity_id', 'no-such-record');
+    const { status, body } = await app.json(path, { admin: true });
+    expect([path, status, body['error']]).toEqual([path, 404, 'unknown_entity']);
+  }
+});
+
+test('updated_at is what Last-Modified, updated_since and sort=updated go by', async () => {
+  verifies('record.updated-at-used');
+  interface Item {
+    id: string;
+    updated_at: string;
+  }
+  const list = async (query: string) =>
+    (await app.json(`/v1/harbours/entities?limit=100&${query}`, { admin: true })).body['items'] as Item[];
+  const rising = await list('sort=updated');
+  const times = rising.map(({ updated_at }) => Date.parse(updated_at));
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
+  expect(new Set(times).size).toBeGreaterThan(2);
+  const falling = (await list('sort=-updated')).map(({ updated_at }) => Date.parse(updated_at));
+  expect(falling).toEqual(times.toReversed());
+  const middle = rising[Math.floor(rising.length / 2)]!;
+  const since = await list(`sort=updated&updated_since=${middle.updated_at}`);
+  expect(since.map(({ id }) => id)).toEqual(
+    rising.filter(({ updated_at }) => updated_at >= middle.updated_at).map(({ id }) => id),
+  );
+  const { headers } = await app.ask(`/v1/harbours/entities/${middle.id}`, { admin: true });
+  expect(headers.get('last-modified')).toBe(new Date(middle.updated_at).toUTCString());
+});
+
+test('one more folder with a pack shows in every channel, with nothing else changed', async () => {
+  verifies('version.new-datasets');
+  const more = await testApp({ packs: ['app/static/lanterns/input/lanterns'] });
+  try {
+    const { documents } = (await more.json('/', { headers: { Accept: 'application/json' } })).body as {
+      documents: { url: string }[];
+    };
+    const paths = [
+      ...documents.map(({ url }) => url.slice(BASE.length)),
+      '/',
+      '/v1/datasets',
+      '/.well-known/x402.json',
+    ];
+    const listing: string[] = [];
+    for (const path of new Set(paths)) {
+      const text = await (await more.ask(path)).text();
+      // A document of one dataset names that alone.
+      if (!/\btools\b/.test(text) || !/\bharbours\b/.test(text)) continue;
+      expect(/\blanterns\b/.test(text), path).toBe(true);
+      listing.push(path);
+    }
+    expect(listing).toEqual(
+      expect.arrayContaining(['/llms.txt', '/openapi.json', '/sitemap.xml', '/v1/catalog', '/v1/datasets']),
+    );
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+    const listed = await more.ask('/mcp', {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        Host: new URL(BASE).host,
+      },
+      body: JSON.stringify(call),
+    });
+    expect(await listed.text()).toContain('lanterns_search');
+    expect((await more.json('/v1/lanterns/status')).status).toBe(200);
+    expect((await more.ask('/v1/lanterns/llms.txt')).status).toBe(200);
+  } finally {
+    await more.close();
+  }
+});

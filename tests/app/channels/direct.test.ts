@@ -1,0 +1,273 @@
+// The short way in (api/channels/direct.ts) beside the way through Hono: the same answers to the same requests, good, bad and odd.
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { connect } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { answeredBy, directly } from '../../../api/channels/direct.ts';
+import type { NodeBindings } from '../../../api/channels/request.ts';
+import type { Reply } from '../../../api/channels/respond.ts';
+import { FirstMatch } from '../../../api/channels/router.ts';
+import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
+import { everyQuestion } from '../../support/asked.ts';
+import { type Listening, listening } from '../../support/listening.ts';
+
+let app: TestApp;
+let short: Listening;
+let long: Listening;
+/** Requests that the short way left to Hono. */
+let left = 0;
+let slug: string;
+let paths: string[];
+
+beforeAll(async () => {
+  app = await testApp({ nights: true });
+  const hono = getRequestListener(app.fetch);
+  const counting: RequestListener = (incoming, outgoing) => {
+    left += 1;
+    return hono(incoming, outgoing);
+  };
+  short = await listening(app, app.listener(counting));
+  long = await listening(app, hono);
+  const packs = ['harbours', 'tools'].map((dataset) => app.register.packs.get(dataset)!);
+  const slugs = Object.fromEntries(packs.map(({ id }) => [id, app.records[id]!.slice(0, 2).map((each) => each.slug)]));
+  slug = slugs['tools']![0]!;
+  const account = { id: 'x', key: 'x', token: 'x' };
+  paths = everyQuestion(packs, slugs, account)
+    .filter(({ operation }) => operation.route.method === 'GET' && operation.name !== 'dataset_export')
+    .map(({ path }) => path);
+});
+afterAll(async () => {
+  await short.stop();
+  await long.stop();
+  await app.close();
+});
+
+/** Requests so far. */
+let asked = 0;
+
+interface Sent {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** An answer without what differs from request to request. */
+async function answer(base: string, path: string, init: Sent) {
+  asked += 1;
+  // Each asks from an address of its own, so that none uses up another's previews.
+  const sent = { ...init.headers, 'x-forwarded-for': `2001:db8:${asked.toString(16)}::1` };
+  const response = await fetch(base + path, { ...init, headers: sent, redirect: 'manual' });
+  const headers = Object.fromEntries(response.headers);
+  for (const name of ['x-request-id', 'date', 'ratelimit', 'x-ratelimit-remaining']) delete headers[name];
+  // Ids of requests compress to more or fewer bytes.
+  if (headers['content-encoding'] !== undefined) delete headers['content-length'];
+  const text = (await response.text()).replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>');
+  return { status: response.status, headers, text };
+}
+
+async function both(path: string, init: Sent = {}) {
+  const [one, other] = [await answer(short.base, path, init), await answer(long.base, path, init)];
+  // Streams have no length ahead, and either may say so or not.
+  for (const { headers } of [one, other]) delete headers['transfer-encoding'];
+  const about = `${init.method ?? 'GET'} ${path} ${JSON.stringify(init.headers ?? {})}`;
+  expect({ ...one, text: one.text.slice(0, 300) }, about).toEqual({ ...other, text: other.text.slice(0, 300) });
+  expect(one.text === other.text, `${about}: the texts differ`).toBe(true);
+  return one;
+}
+
+const OPERATOR = { authorization: `Bearer ${ADMIN}` };
+
+test('every question is answered alike, in every form', async () => {
+  expect(paths.length).toBeGreaterThan(60);
+  const before = left;
+  for (const path of paths) {
+    const [address, query] = path.split('?');
+    for (const headers of [OPERATOR, {}, { ...OPERATOR, accept: 'text/markdown' }, { ...OPERATOR, accept: 'text/csv' }])
+      await both(path, { headers: headers as Record<string, string> });
+    await both(`${address}.md${query === undefined ? '' : `?${query}`}`, { headers: OPERATOR });
+  }
+  // Only what has an odd character in its address goes the long way.
+  expect(left - before).toBeLessThan(paths.length / 2);
+});
+
+test('a record goes the short way, and unchanged ones, errors and pages too', async () => {
+  const before = left;
+  const record = `/v1/tools/entities/${slug}`;
+  const { headers } = await both(record, { headers: OPERATOR });
+  const again = await both(record, { headers: { ...OPERATOR, 'if-none-match': headers['etag'] ?? '' } });
+  expect([again.status, again.text]).toEqual([304, '']);
+  expect((await both('/v1/tools/entities/nothing', { headers: OPERATOR })).status).toBe(404);
+  expect((await both(record)).status).toBe(402);
+  expect((await both(record, { headers: { authorization: 'Bearer wrong' } })).status).toBe(401);
+  expect((await both(`${record}?fields=nothing`, { headers: OPERATOR })).status).toBeGreaterThanOrEqual(400);
+  expect((await both(`${record}?api_key=${ADMIN}`)).headers['referrer-policy']).toBe('no-referrer');
+  expect((await both(`/v1/tools/entities?limit=2&api_key=wrong`)).status).toBe(401);
+  expect((await both(record, { headers: { ...OPERATOR, accept: 'text/html' } })).headers['content-type']).toMatch(
+    /html/,
+  );
+  expect(left).toBe(before);
+});
+
+test('what is odd goes the long way, and is answered alike', async () => {
+  const odd = [
+    '/v1/tools/entities/%2e%2e',
+    '/v1/tools/entities/caf%C3%A9',
+    '/v1//tools/status',
+    '/v1/tools/./status',
+    '/v1/tools/../harbours/status',
+    '/v1/tools/entities?q=a%20b&q=c',
+    `/v1/tools/entities?q=${'a'.repeat(33_000)}`,
+    '/v1/nothing/status',
+    '/v1/tools/nothing',
+    '/v1',
+    '/healthz',
+  ];
+  for (const path of odd)
+    for (const headers of [OPERATOR, {}]) await both(path, { headers: headers as Sent['headers'] & {} });
+  for (const method of ['HEAD', 'DELETE', 'OPTIONS', 'POST'])
+    await both(`/v1/tools/entities/${slug}`, { method, headers: OPERATOR });
+});
+
+/** What a server says to bytes as they are. */
+async function raw(base: string, text: string): Promise<string> {
+  const socket = connect(Number(new URL(base).port), '127.0.0.1');
+  socket.end(text);
+  let got = '';
+  socket.on('data', (piece) => (got += String(piece)));
+  await once(socket, 'close');
+  return got
+    .replaceAll(/^(x-request-id|date|keep-alive|transfer-encoding|ratelimit|x-ratelimit-remaining): .*\r\n/gim, '')
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>');
+}
+
+test('headers sent twice, hosts of all kinds and backslashes are answered alike', async () => {
+  const ask = (path: string, ...headers: string[]) =>
+    [`GET ${path} HTTP/1.1`, ...headers, 'Connection: close', '', ''].join('\r\n');
+  const [first, last] = ['/v1/tools/status', `/v1/tools/entities/${slug}`];
+  const asked = [
+    ask(last, 'Host: here', `Authorization: Bearer ${ADMIN}`, 'Authorization: Bearer wrong'),
+    ask(last, 'Host: here', 'Authorization: Bearer wrong', `Authorization: Bearer ${ADMIN}`),
+    ask(last, 'Host: here', `X-API-Key: ${ADMIN}`, 'X-API-Key: wrong'),
+    ask(last, 'Host: here', `X-API-Key:   ${ADMIN}  `),
+    ask(last, 'Host: HERE:99', `X-API-Key: ${ADMIN}`),
+    ask(first, 'Host: here:80'),
+    ask(first, 'Host: user@here'),
+    ask(first, 'Host: [::1]:8080'),
+    ask(first, 'Host: a b'),
+    ask(first, 'Host:'),
+    ask('/v1/tools\\status', 'Host: here'),
+    ask('/v1/tools/status#part', 'Host: here'),
+    ask('http://elsewhere/v1/tools/status', 'Host: here'),
+    ask('/v1/tools/status?format=md', 'Host: here', 'Accept: application/json', 'Accept: text/markdown'),
+  ];
+  const sorted = (text: string) => {
+    const [head = '', body = ''] = text.split('\r\n\r\n');
+    const [status, ...lines] = head.split('\r\n');
+    return { status, lines: lines.sort(), body };
+  };
+  for (const text of asked)
+    expect(sorted(await raw(short.base, text)), text).toEqual(sorted(await raw(long.base, text)));
+});
+
+test('calls of MCP are answered alike: plain ones the short way, bodies that are none or too long as well', async () => {
+  const mcp = (body: string, more: Record<string, string> = {}, path = '/mcp') =>
+    both(path, {
+      method: 'POST',
+      body,
+      headers: {
+        ...OPERATOR,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2025-11-25',
+        ...more,
+      },
+    });
+  const call = (name: string, given: object) =>
+    JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } });
+  const before = left;
+  const get = await mcp(call('entity_get', { dataset: 'tools', entity_id: slug }));
+  expect(JSON.parse(get.text)).toMatchObject({ result: { structuredContent: { slug } } });
+  const search = await mcp(call('entity_search', { dataset: 'tools', limit: 50 }), {}, '/mcp?max_tokens=200000');
+  expect(search.text.length).toBeGreaterThan(16_384);
+  await mcp(call('tools_search', { limit: 1 }), {}, '/mcp?datasets=tools');
+  await mcp(call('nothing', {}));
+  await mcp(call('entity_get', { dataset: 'tools', entity_id: 'nothing' }));
+  await mcp(call('entity_get', {}));
+  await mcp('{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
+  await mcp('{"jsonrpc":"2.0","id":1,"method":"ping"}');
+  await mcp('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+  await mcp('{');
+  await mcp('[]');
+  await mcp('');
+  await mcp(call('entity_get', { dataset: 'tools', entity_id: slug }), { origin: 'https://elsewhere.example' });
+  await mcp(call('entity_get', { dataset: 'tools', entity_id: slug }), { authorization: 'Bearer wrong' });
+  await mcp(call('entity_get', { dataset: 'tools', entity_id: slug }), { 'content-type': 'text/plain' });
+  expect(left).toBe(before);
+  await mcp(' '.repeat(70_000));
+  expect(left).toBe(before + 1);
+});
+
+test('a large answer sent while others are written keeps its bytes', async () => {
+  const asked = Array.from({ length: 40 }, (_, i) => `/v1/tools/entities?limit=${20 + (i % 30)}`);
+  const alone: string[] = [];
+  for (const path of asked) alone.push(await (await fetch(short.base + path, { headers: OPERATOR })).text());
+  const together = await Promise.all(
+    asked.map(async (path) => (await fetch(short.base + path, { headers: OPERATOR })).text()),
+  );
+  expect(together.map((text, i) => text === alone[i])).toEqual(asked.map(() => true));
+});
+
+test('a client that hangs up in the middle of a long answer gives back what it was lent', async () => {
+  for (let i = 0; i < 10; i += 1) {
+    const socket = connect(Number(new URL(short.base).port), '127.0.0.1');
+    const headers = `Host: here\r\nAuthorization: Bearer ${ADMIN}\r\n`;
+    socket.write(
+      `GET /v1/tools/llms-full.txt HTTP/1.1\r\n${headers}\r\nGET /v1/tools/entities?limit=60 HTTP/1.1\r\n${headers}\r\n`,
+    );
+    await once(socket, 'data');
+    socket.destroy();
+  }
+  await expect.poll(() => app.lent(), { timeout: 10_000 }).toBe(0);
+  expect(app.faults).toEqual([]);
+});
+
+test('a handler that throws, and an answer that cannot be sent, are answered 500', async () => {
+  const broken = new Hono<{ Bindings: NodeBindings }>({ router: new FirstMatch() });
+  const answers: Record<string, () => Promise<Reply>> = {
+    '/v1/throws': () => Promise.reject(new Error('broken')),
+    '/v1/unsendable': async () => ({ status: 200, headers: { 'X-Line': 'one\ntwo' }, body: 'text' }),
+    '/v1/breaks-off': async () => ({
+      status: 200,
+      headers: {},
+      body: new ReadableStream({
+        pull(controller) {
+          controller.enqueue(Buffer.from('beginning'));
+          controller.error(new Error('broken off'));
+        },
+      }),
+    }),
+  };
+  for (const [path, handler] of Object.entries(answers)) broken.on('GET', path, answeredBy(handler));
+  const told: string[] = [];
+  const listener = directly(
+    broken,
+    () => expect.fail('this is not the long way'),
+    (error) => {
+      told.push((error as Error).message);
+      return { status: 500, headers: {}, body: '{"error":"internal"}' };
+    },
+  );
+  const { base, stop } = await listening(app, listener);
+  try {
+    for (const path of ['/v1/throws', '/v1/unsendable']) {
+      const response = await fetch(base + path);
+      expect([path, response.status, await response.text()]).toEqual([path, 500, '{"error":"internal"}']);
+    }
+    await expect(fetch(`${base}/v1/breaks-off`).then((response) => response.text())).rejects.toThrow();
+    expect(told).toEqual(['broken', expect.stringContaining('Invalid character in header'), 'broken off']);
+  } finally {
+    await stop();
+  }
+});

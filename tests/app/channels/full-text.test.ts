@@ -1,0 +1,235 @@
+// llms-full.txt: from the rendered file when that is current, else generated with turns for other requests; and clients that stop reading.
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Context, operation } from '../../../api/operation.ts';
+import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
+import { dataset_full_text } from '../../../api/operations/dataset_full_text.ts';
+import { compressPages } from '../../../build/hosting/compress.ts';
+import { prerender } from '../../../build/prerender.ts';
+import { publish } from '../../../build/publish.ts';
+import { codeFingerprint } from '../../../data/code.ts';
+import { storedOverlays } from '../../../data/overlay-source.ts';
+import type { Release } from '../../../data/release.ts';
+import { BASE, type TestApp, testApp } from '../../support/app.ts';
+import { listening } from '../../support/listening.ts';
+import { still } from '../../support/night-pack.ts';
+import { verifies } from '../../support/verifies.ts';
+
+verifies('markdown.full-text');
+
+const PATH = '/v1/tools/llms-full.txt';
+const RECORDS = 400;
+const MARK = 'written by the nightly build\n';
+const dist = mkdtempSync(join(tmpdir(), 'dist-'));
+const file = join(dist, PATH);
+const pointer = join(dist, '.build', 'published');
+
+/** More than the buffers of a connection take. */
+const PIECE = 'x'.repeat(65_536);
+const PIECES = 800;
+/** Streams so much text as only an overlong dataset has. */
+const endless = operation<null, AsyncIterable<string>>({
+  name: 'dataset_endless',
+  title: 'Endless',
+  description: 'A text without a file.',
+  route: { method: 'GET', path: '/v1/:ds/endless' },
+  group: 'dataset',
+  access: 'free',
+  formats: ['text'],
+  input: () => z.object({}),
+  parse: () => null,
+  run: async () => ({
+    body: (async function* () {
+      for (let piece = 0; piece < PIECES; piece += 1) {
+        yield PIECE;
+        await setImmediate();
+      }
+    })(),
+  }),
+  markdown: () => '',
+});
+
+let app: TestApp;
+let generated: string;
+const text = async (headers: Record<string, string> = {}, path = PATH) => (await app.ask(path, { headers })).text();
+
+/** Renders DIST_DIR, and marks the file so that it can be told from generated text. */
+async function night(): Promise<void> {
+  const config = { DATA_DIR: app.dataDir, DIST_DIR: dist, BASE_URL: BASE, EUR_USD: 1.1 };
+  const packs = [...app.register.packs.values()];
+  const overlays = storedOverlays(app.state);
+  const made = await prerender({ config, packs, untouched: [], overlays, effects: still(), site: async () => {} });
+  const { mtime, atime } = statSync(file);
+  await publish(dist, made);
+  await compressPages(dist);
+  writeFileSync(file, readFileSync(file, 'utf8') + MARK);
+  utimesSync(file, atime, mtime);
+}
+
+beforeAll(async () => {
+  app = await testApp({
+    records: RECORDS,
+    dist,
+    gate: { code: codeFingerprint(), operations: [...EVERY_OPERATION, endless] },
+  });
+  generated = await text();
+  await night();
+}, 120_000);
+afterAll(async () => {
+  expect(app.lent()).toBe(0);
+  expect(app.faults).toEqual([]);
+  await app.close();
+  rmSync(dist, { recursive: true });
+});
+
+describe('the rendered file', () => {
+  test('is sent while it was made of the current release, in every form of the address', async () => {
+    expect(generated.match(/^## /gm)).toHaveLength(RECORDS);
+    expect(await text()).toBe(generated + MARK);
+    expect(await text({}, `${PATH}.md`)).toBe(generated + MARK);
+    const response = await app.ask(PATH);
+    expect(response.headers.get('content-length')).toBe(String(Buffer.byteLength(generated + MARK)));
+    expect(response.headers.get('vary')).toContain('Accept-Encoding');
+    await response.arrayBuffer();
+  });
+
+  test('is sent as its compressed copy, also where If-None-Match has a foreign tag; a matching one is 304', async () => {
+    for (const [coding, decoded] of [
+      ['gzip', gunzipSync],
+      ['br', brotliDecompressSync],
+    ] as const) {
+      const headers = { 'Accept-Encoding': coding, 'If-None-Match': 'W/"foreign"' };
+      const response = await app.ask(PATH, { headers });
+      expect(response.headers.get('content-encoding')).toBe(coding);
+      const body = Buffer.from(await response.arrayBuffer());
+      expect(response.headers.get('content-length')).toBe(String(body.length));
+      // The copy was made before the mark was put into the file.
+      expect(decoded(body).toString()).toBe(generated);
+      const again = { 'Accept-Encoding': coding, 'If-None-Match': response.headers.get('etag')! };
+      expect((await app.ask(PATH, { headers: again })).status).toBe(304);
+    }
+  });
+
+  test.each([
+    ['of another release', { releases: { tools: '0000000000000000' } }],
+    ['of another state of the overlay', { overlays: { tools: 7 } }],
+    ['for another BASE_URL', { base_url: 'https://elsewhere.example' }],
+    ['by another version of the program', { code: 'older' }],
+    ['by a program that did not note its version', { code: undefined }],
+  ])('is not sent when it was made %s', async (_, change) => {
+    const before = readFileSync(pointer, 'utf8');
+    writeFileSync(pointer, JSON.stringify({ ...JSON.parse(before), ...change }));
+    await wait(5);
+    expect(await text()).toBe(generated);
+    writeFileSync(pointer, before);
+    await wait(5);
+    expect(await text()).toBe(generated + MARK);
+  });
+
+  test('is not sent when it is missing, or newer than what was published', async () => {
+    const { atime, mtime } = statSync(file);
+    utimesSync(file, new Date(), new Date(Date.now() + 60_000));
+    expect(await text()).toBe(generated);
+    const whole = readFileSync(file);
+    rmSync(file);
+    expect(await text()).toBe(generated);
+    writeFileSync(file, whole);
+    utimesSync(file, atime, mtime);
+    expect(await text()).toBe(generated + MARK);
+  });
+
+  test('is not sent once the dataset has a new release, until it is made again', async () => {
+    const [record] = app.records['tools']!;
+    await app.publish('tools', app.records['tools']!.slice(1));
+    const fewer = await text();
+    expect(fewer.match(/^## /gm)).toHaveLength(RECORDS - 1);
+    expect(fewer).not.toContain(`/${record!.slug}\n`);
+    await night();
+    expect(await text()).toBe(fewer + MARK);
+  });
+});
+
+describe('a generated text', () => {
+  beforeAll(() => rmSync(pointer));
+
+  test('lets other work run every 100 records, also where the engine answers without a turn of the event loop', async () => {
+    const release = app.register.current('tools')!;
+    const plan = { where: [], sort: { key: 'quality', descending: true }, after: null, limit: 1000, total: false };
+    const bodies = await release.engine.bodies((await release.engine.search(plan)).ordinals);
+    const engine: Release['engine'] = {
+      ...release.engine,
+      search: async ({ after, limit }) => {
+        const from = after === null ? 0 : Number(after.id) + 1;
+        const ordinals = [...bodies.keys()].slice(from, from + limit);
+        const last = ordinals.at(-1)!;
+        return { ordinals, next: last + 1 < bodies.length ? { value: null, id: String(last) } : null, total: null };
+      },
+      bodies: async (ordinals) => ordinals.map((ordinal) => bodies[ordinal]!),
+    };
+    const ctx = { release: { ...release, engine }, base_url: BASE, signal: undefined } as unknown as Context;
+    const { body } = (await dataset_full_text.run(null, ctx)) as { body: AsyncIterable<string> };
+    let turns = 0;
+    let reading = true;
+    const counting = (async () => {
+      for (; reading; turns += 1) await setImmediate();
+    })();
+    let records = 0;
+    for await (const piece of body) records += piece.match(/^## /gm)?.length ?? 0;
+    reading = false;
+    await counting;
+    expect(records).toBe(bodies.length);
+    expect(turns).toBeGreaterThanOrEqual(Math.floor(records / 100));
+  });
+
+  test('is complete for each of several readers; one more than the bound is 503 and may try again', async () => {
+    const open = await Promise.all(Array.from({ length: 4 }, () => app.ask(PATH)));
+    const refused = await app.ask(PATH);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toBe('10');
+    expect(await refused.json()).toMatchObject({ error: 'unavailable', is_retriable: true });
+    const texts = await Promise.all(open.map((each) => each.text()));
+    expect(new Set(texts).size).toBe(1);
+    expect(texts[0]!.match(/^## /gm)).toHaveLength(RECORDS - 1);
+    expect((await app.ask(PATH, { method: 'HEAD' })).status).toBe(200);
+    expect(await text()).toBe(texts[0]);
+    expect(app.lent()).toBe(0);
+  });
+});
+
+describe('a client that stops reading', () => {
+  const STALLED = 400;
+  /** A header that comes twice goes through Hono. */
+  const headers = { direct: '', Hono: 'X-Twice: 1\r\nX-Twice: 2\r\n' };
+
+  test.each(['direct', 'Hono'] as const)('is disconnected and its release returned (%s)', async (way) => {
+    const at = await listening(app, app.listener(undefined, STALLED));
+    const socket = connect(Number(new URL(at.base).port), '127.0.0.1');
+    socket.write(`GET /v1/tools/endless HTTP/1.1\r\nHost: here\r\n${headers[way]}\r\n`);
+    await once(socket, 'readable');
+    expect(app.lent()).toBe(1);
+    await expect.poll(() => app.lent(), { timeout: 10_000 }).toBe(0);
+    socket.destroy();
+    await at.stop();
+  });
+
+  test('is told from one that reads slowly, which gets everything', async () => {
+    const at = await listening(app, app.listener(undefined, STALLED));
+    const socket = connect(Number(new URL(at.base).port), '127.0.0.1');
+    socket.write('GET /v1/tools/endless HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n');
+    let bytes = 0;
+    for await (const piece of socket) {
+      bytes += (piece as Buffer).length;
+      // Some seconds in all, with pauses that are shorter than the limit.
+      if (bytes % 7 === 0) await wait(STALLED / 8);
+    }
+    expect(bytes).toBeGreaterThan(PIECE.length * PIECES);
+    await at.stop();
+  });
+});

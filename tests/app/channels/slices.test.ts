@@ -1,0 +1,177 @@
+// Long answers are made in slices: the event loop turns while each is made, so that other requests are answered.
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { earlyContext } from '../../../api/discovery/early.ts';
+import { DOCUMENTS, type View } from '../../../api/discovery/index.ts';
+import { render } from '../../../api/formats/render.ts';
+import { rememberedTools, toolsOf } from '../../../api/formats/tools.ts';
+import type { Context, Format, Result } from '../../../api/operation.ts';
+import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
+import { dataset_changes } from '../../../api/operations/dataset_changes.ts';
+import { entity_batch } from '../../../api/operations/entity_batch.ts';
+import { entity_search } from '../../../api/operations/entity_search.ts';
+import type { RecordedChange } from '../../../data/plan-history.ts';
+import type { Release } from '../../../data/release.ts';
+import { BASE, type TestApp, testApp } from '../../support/app.ts';
+import { balance, newKey } from '../../support/money-on-stores.ts';
+
+const RECORDS = 1_000;
+
+let app: TestApp;
+let release: Release;
+beforeAll(async () => {
+  app = await testApp({ records: RECORDS });
+  release = app.register.current('tools')!;
+});
+afterAll(() => app.close());
+
+/** What `work` makes, and how often the event loop turned meanwhile. */
+async function turnsOf<T>(work: () => T | Promise<T>): Promise<{ made: T; turns: number }> {
+  let turns = 0;
+  let running = true;
+  const counting = (async () => {
+    for (; running; turns += 1) await setImmediate();
+  })();
+  const made = await work();
+  running = false;
+  await counting;
+  return { made, turns };
+}
+
+const contextFor = (format: Format, of = release): Context => ({
+  ...earlyContext(
+    { releases: [of], operations: EVERY_OPERATION, base_url: BASE, eur_usd: 1 },
+    { release: of, path: '/', format },
+  ),
+  visibility: 'full',
+});
+
+const found = (input: Record<string, string>, format: Format): Promise<Result<unknown>> => {
+  const ctx = contextFor(format);
+  return entity_search.run(entity_search.parse({ ds: 'tools', ...input }, ctx), ctx);
+};
+
+describe('search', () => {
+  test('1,000 records are read in slices', async () => {
+    const { made, turns } = await turnsOf(() => found({ limit: String(RECORDS) }, 'csv'));
+    expect(made.records).toBe(RECORDS);
+    expect(turns).toBeGreaterThanOrEqual(19);
+  });
+
+  test.each(['csv', 'ndjson', 'arrow'] as const)('1,000 records as %s are written in slices', async (format) => {
+    const result = await found({ limit: String(RECORDS) }, format);
+    const one = await found({ limit: '1' }, format);
+    // The library of Arrow is loaded by the first answer.
+    await render(entity_search, one, contextFor(format));
+    const { turns } = await turnsOf(() => render(entity_search, result, contextFor(format)));
+    expect(turns).toBeGreaterThanOrEqual(format === 'arrow' ? release.pack.attributes.length - 1 : 19);
+  });
+
+  test('20 records are written without a turn', async () => {
+    const result = await found({ limit: '20' }, 'csv');
+    expect(render(entity_search, result, contextFor('csv'))).not.toBeInstanceOf(Promise);
+    expect(render(entity_search, result, contextFor('ndjson'))).not.toBeInstanceOf(Promise);
+    expect(render(entity_search, result, contextFor('markdown'))).not.toBeInstanceOf(Promise);
+  });
+
+  test('the work ends when the client hangs up', async () => {
+    const result = await found({ limit: String(RECORDS) }, 'ndjson');
+    const gone = new AbortController();
+    const ctx = { ...contextFor('ndjson'), signal: gone.signal };
+    const { turns } = await turnsOf(async () => {
+      const written = Promise.resolve(render(entity_search, result, ctx));
+      gone.abort();
+      await expect(written).rejects.toMatchObject({ code: 'unavailable' });
+    });
+    expect(turns).toBeLessThan(19);
+  });
+});
+
+test('nothing is charged for an answer whose client hung up between slices', async () => {
+  const { headers } = await newKey(app);
+  const before = await balance(app, headers);
+  const path = `/v1/tools/entities?format=csv&limit=${RECORDS}`;
+  const { engine } = release;
+  const { bodies } = engine;
+  const client = new AbortController();
+  let reads = 0;
+  engine.bodies = (...asked) => {
+    reads += 1;
+    if (reads === 3) client.abort();
+    return bodies(...asked);
+  };
+  await app.ask(path, { headers, signal: client.signal }).catch(() => {});
+  engine.bodies = bodies;
+  expect(reads).toBe(3);
+  expect(await balance(app, headers)).toBe(before);
+  expect(app.faults).toEqual([]);
+  const answer = await app.ask(path, { headers });
+  expect((await answer.text()).split('\r\n')).toHaveLength(RECORDS + 2);
+  expect(await balance(app, headers)).toBeLessThan(before as number);
+});
+
+test('a batch of 100 as Markdown is written in slices', async () => {
+  const ids = app.records['tools']!.slice(0, 100).map(({ id }) => id);
+  const ctx = contextFor('markdown');
+  const result = await entity_batch.run(entity_batch.parse({ ds: 'tools', ids: ids.join() }, ctx), ctx);
+  const { made, turns } = await turnsOf(async () => (await render(entity_batch, result, ctx)).body as string);
+  expect(made.match(/^# /gm)).toHaveLength(100);
+  expect(turns).toBeGreaterThanOrEqual(4);
+});
+
+describe('10,000 changes', () => {
+  const COUNT = 10_000;
+  const change = (index: number): RecordedChange => ({
+    entity_id: `r-${index}`,
+    slug: `slug-${index}`,
+    name: `Größe "${index}"`,
+    attribute: 'name',
+    type: 'changed',
+    old_value: null,
+    new_value: JSON.stringify(`value ${index}`),
+    observed_at: index,
+    recorded_at: index,
+    source_url: 'https://source.example/',
+  });
+  const ask = async (format: Format) => {
+    const changes = async () => Array.from({ length: COUNT }, (_, index) => change(index));
+    const ctx = contextFor(format, { ...release, engine: { ...release.engine, changes } });
+    const input = dataset_changes.parse({ ds: 'tools', since: '1970-01-01T00:00:00Z', limit: String(COUNT) }, ctx);
+    return { ctx, ...(await turnsOf(() => dataset_changes.run(input, ctx))) };
+  };
+
+  test('are made and written as JSON in slices, and are the JSON of the body', async () => {
+    const { made, turns } = await ask('json');
+    expect(turns).toBeGreaterThanOrEqual(38);
+    expect(Buffer.concat(made.parts!).toString()).toBe(JSON.stringify(made.body));
+    expect((made.body as { items: unknown[] }).items).toHaveLength(COUNT);
+  });
+
+  test('are written as Markdown in slices', async () => {
+    const { made: result, ctx } = await ask('markdown');
+    const { made, turns } = await turnsOf(async () => (await render(dataset_changes, result, ctx)).body as string);
+    expect(made.match(/slug-/g)).toHaveLength(COUNT);
+    expect(turns).toBeGreaterThanOrEqual(19);
+  });
+});
+
+test('the list of tools is made in slices', async () => {
+  const { made, turns } = await turnsOf(() => toolsOf(EVERY_OPERATION, [...app.register.packs.values()]));
+  expect(turns).toBeGreaterThanOrEqual(Math.ceil(made.length / 4) - 1);
+});
+
+test('the tools of the same packs are made once', async () => {
+  const list = rememberedTools(EVERY_OPERATION);
+  const packs = [...app.register.packs.values()];
+  const tools = await list(packs);
+  expect(await list([...packs])).toBe(tools);
+  expect(await list(packs.slice(1))).not.toBe(tools);
+});
+
+test('/openapi.json is made in slices', async () => {
+  const openapi = DOCUMENTS.find(({ path }) => path === '/openapi.json')!;
+  // Without datasets: their examples wait for DuckDB, whose threads let the event loop turn anyway.
+  const view: View = { releases: [], operations: EVERY_OPERATION, base_url: BASE, eur_usd: 1, now: new Date(0) };
+  const { turns } = await turnsOf(() => openapi.text(view, {}));
+  expect(turns).toBeGreaterThanOrEqual(EVERY_OPERATION.length);
+});

@@ -1,0 +1,283 @@
+// /openapi.json over the real app: valid, complete, and true of every answer that the service gives.
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { shortened } from '../../../api/discovery/openapi-examples.ts';
+import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
+import { BASE, type TestApp, testApp } from '../../support/app.ts';
+import { type Asked, everyQuestion } from '../../support/asked.ts';
+import { claimToken } from '../../support/owners-stage.ts';
+import { closed, faults } from '../../support/schemas.ts';
+import { verifies } from '../../support/verifies.ts';
+
+type Json = Record<string, unknown>;
+interface Answer {
+  headers: Json;
+  content?: Record<string, { schema: Json; examples?: Record<string, { summary: string; value: Json }> }>;
+}
+interface Described extends Json {
+  operationId: string;
+  parameters: Json[];
+  responses: Record<string, Answer & { $ref?: string }>;
+  security: Json[];
+}
+
+let app: TestApp;
+let asked: Asked[];
+let document: Json & { paths: Record<string, Record<string, Described>>; components: Record<string, Json> };
+beforeAll(async () => {
+  app = await testApp({ nights: true });
+  const packs = ['harbours', 'tools'].map((dataset) => app.register.packs.get(dataset)!);
+  const slugs = Object.fromEntries(packs.map(({ id }) => [id, app.records[id]!.slice(0, 2).map(({ slug }) => slug)]));
+  const made = await app.json('/v1/keys', { method: 'POST', body: '{"email":"answers@example.org"}' });
+  const { id, key } = made.body as { id: string; key: string };
+  const token = await claimToken(app);
+  asked = everyQuestion(packs, slugs, { id, key, token });
+  document = (await app.json('/openapi.json')).body as typeof document;
+});
+afterAll(() => app.close());
+
+/** What a reference stands for. */
+const resolved = <T>(part: T & { $ref?: string }): T => {
+  if (part.$ref === undefined) return part;
+  const found = part.$ref
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((at, name) => (at as Json)[name], document);
+  return resolved(found as T & { $ref?: string });
+};
+
+/** A schema of the document, whole in itself and closed. */
+const alone = (schema: Json) => closed({ ...schema, components: document.components }) as object;
+
+/** How the document describes an address that was asked. */
+function describedAt(path: string, method: string): Described | undefined {
+  const bare = path.split('?')[0] ?? '';
+  const fits = Object.keys(document.paths)
+    .filter((template) => new RegExp(`^${template.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(bare))
+    .sort((a, b) => a.split('{').length - b.split('{').length);
+  return document.paths[fits[0] ?? '']?.[method.toLowerCase()];
+}
+
+const everything = () => Object.values(document.paths).flatMap((item) => Object.values(item));
+
+describe('the document', () => {
+  verifies('discovery.openapi', 'version.declared');
+  test('is valid OpenAPI 3.1, for a validator that is not ours', async () => {
+    const told = await new Validator().validate(structuredClone(document));
+    expect(told).toEqual({ valid: true });
+    expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0' }, servers: [{ url: BASE }] });
+  });
+
+  test('has every operation, in general and for each dataset, each with a name of its own', () => {
+    const names = everything().flatMap(({ operationId }) => operationId ?? []);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names).toEqual(expect.arrayContaining(EVERY_OPERATION.map(({ name }) => name)));
+    for (const { name, route } of EVERY_OPERATION.filter(({ route }) => route.path.includes(':ds')))
+      for (const dataset of ['harbours', 'tools']) {
+        const path = route.path.replace(':ds', dataset).replace(/:(\w+)/g, '{$1}');
+        expect([name, document.paths[path]?.[route.method.toLowerCase()]?.tags]).toEqual([name, [dataset]]);
+      }
+  });
+
+  test('describes every parameter, with bounds where it is a number', () => {
+    for (const { operationId, parameters = [] } of everything()) {
+      const found = parameters.map((each) => resolved(each as Json & { $ref?: string }));
+      expect(new Set(found.map((each) => `${each['in']} ${each['name']}`)).size, operationId).toBe(found.length);
+      for (const { name, description, schema } of found) {
+        expect(String(description).length, `${operationId} ${name}`).toBeGreaterThan(8);
+        const { type, minimum } = schema as Json;
+        if (/^(limit|days|offset|min_quality)$/.test(String(name)))
+          expect([name, typeof minimum, type === 'integer' || type === 'number']).toEqual([name, 'number', true]);
+      }
+    }
+  });
+
+  test('has the addresses of MCP, A2A, OAuth and their metadata, which answer as it says', async () => {
+    const filled = (path: string) => path.replace('{resource_path}', '/mcp');
+    const others = Object.entries(document.paths).filter(([, item]) =>
+      Object.values(item).some(({ operationId, tags }) => operationId && /agents|oauth|documents/.test(String(tags))),
+    );
+    const paths = others.map(([path]) => path);
+    expect(paths).toEqual(expect.arrayContaining(['/mcp', '/mcp/account', '/a2a/v1/message:send', '/', '/healthz']));
+    expect(paths.filter((path) => path.startsWith('/oauth/'))).toHaveLength(5);
+    expect(paths.filter((path) => path.startsWith('/.well-known/oauth-'))).toHaveLength(4);
+    for (const [path, item] of others)
+      for (const [method, { responses }] of Object.entries(item)) {
+        const headers = { Host: new URL(BASE).host, Accept: 'application/json', 'Content-Type': 'application/json' };
+        const body = method === 'post' ? { body: '{}' } : {};
+        const { status } = await app.ask(filled(path), { method: method.toUpperCase(), headers, ...body });
+        expect([path, Object.keys(responses)]).toEqual([path, expect.arrayContaining([String(status)])]);
+      }
+  });
+
+  test('names each filter of a dataset where it may be used', async () => {
+    const { filters } = (await app.json('/v1/tools/schema')).body as { filters: { name: string }[] };
+    for (const id of [
+      'tools_search',
+      'tools_facets',
+      'tools_stats',
+      'tools_timeseries',
+      'tools_similar',
+      'tools_compare',
+    ]) {
+      const { parameters } = everything().find(({ operationId }) => operationId === id)!;
+      const names = parameters.map((each) => resolved(each as Json & { $ref?: string })['name']);
+      expect(names, id).toEqual(expect.arrayContaining(filters.map(({ name }) => name)));
+    }
+  });
+
+  test('says what is paid, with the price of one call and the answer to whoever does not pay', () => {
+    const paid = EVERY_OPERATION.filter(({ price }) => price !== undefined).map(({ name }) => name);
+    for (const each of everything()) {
+      const name = each.operationId?.replace(/_markdown$/, '');
+      const priced = paid.includes(name ?? '');
+      if (!EVERY_OPERATION.some((operation) => operation.name === name)) continue;
+      expect([name, each['x-payment-info'] !== undefined, '402' in each.responses]).toEqual([name, priced, priced]);
+    }
+    const get = everything().find(({ operationId }) => operationId === 'tools_get')!;
+    expect(get['x-payment-info']).toEqual({
+      price: { mode: 'fixed', currency: 'USD', amount: '0.0044' },
+      protocols: [],
+    });
+    const facets = everything().find(({ operationId }) => operationId === 'tools_facets')!;
+    expect(facets['x-payment-info']).toMatchObject({ price: { mode: 'dynamic', min: '0', max: '0.0088' } });
+    expect(facets['description']).toContain('Price: free; one search when a non-public attribute is named.');
+    expect(get.security).toEqual([{ apiKey: [] }, { bearer: [] }, { oauth: ['read'] }]);
+    // Nothing is sold there: this dataset has no prices.
+    expect(everything().find(({ operationId }) => operationId === 'harbours_prices')?.responses).not.toHaveProperty(
+      '402',
+    );
+  });
+
+  test('is tagged, and unchanged while the register is', async () => {
+    const first = await app.ask('/openapi.json');
+    const tag = first.headers.get('etag') ?? '';
+    expect([first.headers.get('content-type'), first.headers.get('access-control-allow-origin')]).toEqual([
+      'application/vnd.oai.openapi+json;version=3.1',
+      '*',
+    ]);
+    expect((await app.ask('/openapi.json', { headers: { 'If-None-Match': tag } })).status).toBe(304);
+  });
+});
+
+test('open operations have an empty security list, and no example has a long list', () => {
+  const open = everything().filter(({ security }) => security.length === 0);
+  expect(open.map(({ operationId }) => operationId)).toEqual(
+    expect.arrayContaining(['datasets_list', 'dataset_schema']),
+  );
+  for (const { security } of everything()) expect(security).not.toEqual([{}]);
+  const lists = (value: unknown): unknown[][] => {
+    if (Array.isArray(value)) return [value, ...value.flatMap(lists)];
+    return typeof value === 'object' && value !== null ? Object.values(value).flatMap(lists) : [];
+  };
+  for (const { responses } of everything())
+    for (const { content } of Object.values(responses))
+      for (const { value } of Object.values(content?.['application/json']?.examples ?? {}))
+        for (const list of lists(value)) expect(list.length).toBeLessThanOrEqual(5);
+});
+
+describe('what it says is so', () => {
+  test('every example is the answer to its question, and shows public values alone', async () => {
+    const found = everything().flatMap(({ responses }) =>
+      Object.values(responses).flatMap(({ content }) => Object.values(content?.['application/json']?.examples ?? {})),
+    );
+    const open = new Set(
+      [...app.register.packs.values()].flatMap(({ attributes }) =>
+        attributes.filter((each) => each.public).map(({ name }) => name),
+      ),
+    );
+    const questions = new Map(found.map(({ summary, value }) => [summary, value]));
+    expect(questions.size).toBeGreaterThan(20);
+    for (const [question, value] of questions) {
+      const { status, body } = await app.json(question.replace(/^GET /, ''), { admin: true });
+      expect([question, status]).toEqual([question, 200]);
+      expect(undated(shortened(body)), question).toEqual(undated(value));
+      const named = [...JSON.stringify(value).matchAll(/"attribute":"([^"]+)"/g)].map(([, name]) => name ?? '');
+      const shown = [...namesIn(value)];
+      expect(
+        [...named, ...shown].filter((name) => !open.has(name)),
+        question,
+      ).toEqual([]);
+    }
+  });
+
+  test('every answer has a described status, type and shape', async () => {
+    const seen = new Set<string>();
+    for (const { operation, name, path, init } of asked) {
+      const { method = 'GET' } = init;
+      const response = await app.ask(path, init);
+      if (response.status === 503) continue;
+      const described = describedAt(path, method);
+      const answer = described?.responses[String(response.status)];
+      expect([name, response.status, answer !== undefined]).toEqual([name, operation.statuses?.[0] ?? 200, true]);
+      const type = response.headers.get('content-type')?.split(';')[0] ?? '';
+      const media = resolved(answer!).content?.[type];
+      expect([name, media !== undefined]).toEqual([name, true]);
+      if (type === 'application/json') expect(faults(alone(media!.schema), await response.json()), name).toEqual([]);
+      for (const header of Object.keys(answer!.headers).filter(
+        (each) => !/charge|balance|ratelimit|link|cursor/i.test(each),
+      ))
+        expect([name, header, response.headers.get(header) !== null || init.admin === true]).toEqual([
+          name,
+          header,
+          true,
+        ]);
+      seen.add(described!.operationId);
+    }
+    for (const each of EVERY_OPERATION)
+      if (each.route.path.includes(':ds'))
+        expect([...seen].filter((id) => /^tools_/.test(id))).toContain(
+          `tools_${each.name.replace(/^(dataset|entity)_/, '')}`,
+        );
+  });
+
+  test('every refusal too', async () => {
+    const paths = [
+      '/v1/nobody/status',
+      '/v1/tools/entities/nobody-at-all?x=1',
+      '/v1/tools/entities?colour=red',
+      '/v1/tools/entities?limit=0',
+      '/v1/tools/stats?attribute=price.list',
+      '/v1/tools/export',
+      '/v1/tools/entities?format=csv',
+      '/v1/keys',
+      '/v1/keys/me',
+      '/v1/tools/facets',
+      '/v1/tools/changelog?days=1000',
+    ];
+    const statuses = new Set<number>();
+    for (const path of paths)
+      for (const headers of [{}, { Authorization: 'Bearer nobody' }, { Accept: 'application/problem+json' }]) {
+        const response = await app.ask(path, { headers });
+        const answer = resolved(describedAt(path, 'GET')!.responses[String(response.status)]!);
+        const type = response.headers.get('content-type') ?? '';
+        const problem = type === 'application/problem+json' ? { type: '', title: '', status: 0 } : {};
+        const { schema } = answer.content![type]!;
+        const body = (await response.json()) as Json;
+        expect(Object.keys(body), path).toEqual(expect.arrayContaining(Object.keys(problem)));
+        expect(faults({ ...schema, components: document.components }, body), `${path} ${response.status}`).toEqual([]);
+        statuses.add(response.status);
+      }
+    expect([...statuses].sort()).toEqual([400, 401, 402, 403, 404, 422]);
+  });
+});
+
+/** Answers without what depends on the moment. */
+const undated = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (name, each) =>
+      // The cursor of an example is a placeholder.
+      /^(freshness|next_collection|median_age_hours|within_sla|next_cursor)$/.test(name) ? undefined : each,
+    ),
+  );
+
+/** Attributes that records and tables of values name. */
+function namesIn(value: unknown): Set<string> {
+  const found = new Set<string>();
+  JSON.stringify(value, (name, each) => {
+    if (/^(attributes|provenance|values)$/.test(name) && typeof each === 'object' && !Array.isArray(each))
+      for (const key of Object.keys(each as object)) found.add(key);
+    return each;
+  });
+  return found;
+}

@@ -1,0 +1,354 @@
+// The operations on keys, on both stores: made once, shown once, owned, granted, revoked, recovered.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { BASE, NOW, type TestApp } from '../../support/app.ts';
+import { balance, describeApps, grant, newKey, told } from '../../support/money-on-stores.ts';
+import { verifies } from '../../support/verifies.ts';
+
+verifies(
+  'keys.create',
+  'keys.create-conflict',
+  'keys.me',
+  'keys.list',
+  'keys.revoke',
+  'keys.grant',
+  'auth.admin',
+  'credential.admin-endpoints',
+  'code.key-exists',
+  'error.409',
+  'abuse.creation',
+  'abuse.disposable',
+  'abuse.recover',
+);
+
+const UUID = /^[0-9a-f-]{36}$/;
+const post = (app: TestApp, path: string, body: unknown, init: Parameters<TestApp['ask']>[1] = {}) =>
+  app.json(path, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), ...init });
+const why = async (answer: ReturnType<TestApp['json']>) => {
+  const { status, body } = await answer;
+  return `${status} ${body['error'] ?? ''}`.trim();
+};
+
+let clock = NOW;
+const now = () => clock;
+
+describeApps('keys', { now }, (stage) => {
+  it('are made with a welcome credit and shown once; the secret is nowhere in the store', async () => {
+    verifies('key.shown-once', 'shape.keys-create', 'body.key-create.email');
+    const { app } = stage;
+    const made = await post(app, '/v1/keys', { email: 'First.Reader@Example.org' }, { address: '192.0.2.1' });
+    expect(made.status).toBe(201);
+    expect(made.headers.get('cache-control')).toBe('no-store');
+    expect(made.headers.get('etag')).toBeNull();
+    const { id, key, attribution, license, ...rest } = made.body;
+    expect(rest).toEqual({ email: 'First.Reader@Example.org', plan: 'payg', balance_eur: 0.5 });
+    expect(id).toMatch(UUID);
+    expect([attribution, license]).toEqual([expect.stringContaining(BASE), expect.any(String)]);
+    const tables = ['keys', 'entries', 'balances', 'secrets', 'idempotency', 'links'] as const;
+    for (const table of tables)
+      expect(JSON.stringify(await app.state.db.selectFrom(table).selectAll().execute())).not.toContain(key);
+    for (const same of ['first.reader@example.org', 'First.Reader+2@EXAMPLE.org'])
+      expect(await why(post(app, '/v1/keys', { email: same }, { address: '192.0.2.1' }))).toBe('409 key_exists');
+  });
+
+  it('are one for an address, however it is written and however many ask at once', async () => {
+    const { app, other } = stage;
+    const written = ['d.o.t@gmail.com', 'dot@googlemail.com', 'D.OT+x@gmail.com', 'dot@GMAIL.com'];
+    const answers = await Promise.all(
+      written.map((email, i) => why(post(i % 2 ? app : other, '/v1/keys', { email }, { address: '192.0.2.2' }))),
+    );
+    expect(answers.sort()).toEqual(['201', '409 key_exists', '409 key_exists', '409 key_exists']);
+  });
+
+  it('refuse bodies that are none, wrong addresses, throw-away domains, unknown plans and parameters', async () => {
+    verifies('body.key-create.email', 'body.key-create.plan', 'code.payload-too-large');
+    const { app } = stage;
+    const from = { address: '192.0.2.3' };
+    const refused = ['', '{', '[]', 'null', '{}', { email: 7 }, { email: 'nobody' }, { email: 'a@b@example.org' }];
+    for (const body of [...refused, { email: 'a@mailinator.com' }, { email: 'a@x.mailinator.com' }]) {
+      const { status, body: told } = await post(app, '/v1/keys', body, from);
+      expect([status, told['error']], JSON.stringify(body)).toEqual([422, 'validation_failed']);
+      expect((told['detail'] as { loc: string[] }[])[0]?.loc[0]).toBe('body');
+    }
+    for (const plan of ['internal', 'gold', 'constructor', ''])
+      expect(await why(post(app, '/v1/keys', { email: 'plan@example.org', plan }, from))).toBe('422 validation_failed');
+    expect(await why(post(app, '/v1/keys?x=1', { email: 'plan@example.org' }, from))).toBe('400 unknown_filter');
+    expect(await why(post(app, '/v1/keys', `{"email":"${'a'.repeat(70_000)}"}`, from))).toBe('413 payload_too_large');
+    const paid = await post(app, '/v1/keys', { email: 'plan@example.org', plan: 'pro' }, from);
+    expect([paid.status, paid.body['plan'], paid.body['checkout_url']]).toEqual([201, 'payg', undefined]);
+  });
+
+  it('are ten a day for an address, whatever it claims to be; the next day there are ten more', async () => {
+    const { app, other } = stage;
+    const make = (i: number, address: string) =>
+      why(post(i % 2 ? app : other, '/v1/keys', { email: `crowd${i}@example.org` }, { address }));
+    const seen: string[] = [];
+    for (let i = 0; i < 12; i++) seen.push(await make(i, `2001:db8:ffff:1:${i}::1`));
+    expect(seen).toEqual([...Array(10).fill('201'), '429 rate_limited', '429 rate_limited']);
+    // One proxy is believed: what stands further left in X-Forwarded-For is the client's own word.
+    expect(await make(20, '198.51.100.7, 2001:db8:ffff:1::9')).toBe('429 rate_limited');
+    clock = new Date(NOW.getTime() + 86_400_000);
+    expect(await make(21, '2001:db8:ffff:1::9')).toBe('201');
+    clock = NOW;
+  });
+
+  it('are 30 a day for an IPv6 /56 and 100 for a /48; a mapped IPv4 address counts as IPv4', async () => {
+    const { app, other } = stage;
+    let turn = 0;
+    const make = (address: string) => {
+      turn += 1;
+      return why(post(turn % 2 ? app : other, '/v1/keys', { email: `block${turn}@example.org` }, { address }));
+    };
+    const tally = async (addresses: string[]) => {
+      const answers: string[] = [];
+      for (const address of addresses) answers.push(await make(address));
+      return answers.filter((answer) => answer === '201').length;
+    };
+    const group = (n: number) => n.toString(16);
+    // One /56, each key from another /64 of it.
+    expect(await tally(Array.from({ length: 33 }, (_, i) => `2001:db8:fff0:${group(i)}::1`))).toBe(30);
+    // The rest of the /48, each key from another /56 of it.
+    expect(await tally(Array.from({ length: 75 }, (_, i) => `2001:db8:fff0:${group(256 * (i + 1))}::1`))).toBe(70);
+    expect(await make('2001:db8:fff1::1')).toBe('201');
+    const mapped = [...Array<string>(6).fill('203.0.113.9'), ...Array<string>(6).fill('::ffff:203.0.113.9')];
+    expect(await tally(mapped)).toBe(10);
+  });
+
+  it('show their ledger page by page', async () => {
+    verifies('key.state', 'shape.keys-me', 'shape.keys-me-page', 'header.request-id');
+    const { app } = stage;
+    const { headers, id } = await newKey(app, 1);
+    for (let i = 0; i < 3; i++) await (await app.ask('/v1/tools/entities/record-1', { headers })).text();
+    const walked: Record<string, unknown>[] = [];
+    let cursor = '';
+    do {
+      const { body } = await app.json(`/v1/keys/me?limit=2${cursor}`, { headers });
+      expect(body).toMatchObject({ id, plan: 'payg', balance_eur: 1.488 });
+      walked.push(...(body['ledger'] as Record<string, unknown>[]));
+      cursor = body['next_cursor'] === null ? '' : `&cursor=${body['next_cursor']}`;
+    } while (cursor !== '');
+    const at = NOW.toISOString();
+    expect(walked.map(({ kind, amount_eur, balance_eur }) => [kind, amount_eur, balance_eur])).toEqual([
+      ['charge', -0.004, 1.488],
+      ['charge', -0.004, 1.492],
+      ['charge', -0.004, 1.496],
+      ['grant', 1, 1.5],
+      ['welcome', 0.5, 0.5],
+    ]);
+    const [newest] = walked;
+    expect(newest).toEqual({
+      ...newest,
+      at,
+      operation: 'entity_get',
+      dataset: 'tools',
+      request_id: expect.stringMatching(UUID),
+    });
+    const asked = await app.ask('/v1/tools/entities/record-2', { headers });
+    const { body: after } = await app.json('/v1/keys/me?limit=1', { headers });
+    expect((after['ledger'] as { request_id: string }[])[0]?.request_id).toBe(asked.headers.get('x-request-id'));
+    const refused = await app.json('/v1/keys/me?limit=x', { headers });
+    expect(refused.body['request_id']).toBe(refused.headers.get('x-request-id'));
+    expect(await told(app, '/v1/keys/me?limit=501', { headers })).toBe('422 validation_failed');
+    expect(await told(app, '/v1/keys/me?cursor=nonsense', { headers })).toBe('400 invalid_cursor');
+    const text = await (await app.ask('/v1/keys/me.md', { headers })).text();
+    expect(text).toContain('Balance 1.484 EUR, plan payg.');
+  });
+
+  it('are listed, granted and revoked by operators alone', async () => {
+    const { app, other } = stage;
+    const { id, headers } = await newKey(app);
+    const endpoints: [string, string, unknown?][] = [
+      ['GET', '/v1/keys'],
+      ['DELETE', `/v1/keys/${id}`],
+      ['POST', '/v1/keys/grant', { key_id: id, amount_eur: 1 }],
+    ];
+    for (const [method, path, body] of endpoints) {
+      const init = { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+      expect(await told(app, path, { ...init, address: '192.0.2.9' })).toBe('401 key_required');
+      expect(await told(app, path, { ...init, headers })).toBe('403 admin_required');
+    }
+    verifies('shape.keys-list', 'shape.keys-grant', 'error.403');
+    const listed: string[] = [];
+    let cursor = '';
+    do {
+      const { body } = await app.json(`/v1/keys?limit=3${cursor}`, { admin: true });
+      for (const key of body['keys'] as Record<string, unknown>[])
+        expect(Object.keys(key).sort()).toEqual(['balance_eur', 'created_at', 'email', 'id', 'plan', 'revoked_at']);
+      listed.push(...(body['keys'] as { id: string }[]).map((key) => key.id));
+      cursor = body['next_cursor'] === null ? '' : `&cursor=${body['next_cursor']}`;
+    } while (cursor !== '');
+    expect(listed).toContain(id);
+    expect(new Set(listed).size).toBe(listed.length);
+    expect(await told(app, '/v1/keys/me', { method: 'DELETE', admin: true })).toBe('405 method_not_allowed');
+    expect(await told(app, '/v1/keys/7', { method: 'DELETE', admin: true })).toBe('422 validation_failed');
+    const nobody = '00000000-0000-4000-8000-000000000000';
+    expect(await told(app, `/v1/keys/${nobody}`, { method: 'DELETE', admin: true })).toBe('404 not_found');
+    expect((await other.json(`/v1/keys/${id}`, { method: 'DELETE', admin: true })).body).toMatchObject({
+      id,
+      revoked: true,
+    });
+    expect(await told(app, '/v1/keys/me', { headers })).toBe('401 invalid_key');
+    expect(await told(app, '/v1/tools/entities', { headers })).toBe('401 invalid_key');
+  });
+
+  it('take grants of credit and plans, and no negative, huge, crooked or empty ones', async () => {
+    verifies('body.grant.key-id', 'body.grant.amount', 'body.grant.reason', 'shape.keys-grant');
+    const { app } = stage;
+    const { id, headers } = await newKey(app);
+    expect((await grant(app, { key_id: id, amount_eur: 12.345678 })).body).toMatchObject({
+      id,
+      balance_eur: 12.845678,
+      plan: 'payg',
+    });
+    await grant(app, { key_id: id, amount_eur: 0.000001, reason: 'for the test' });
+    await grant(app, { key_id: id, amount_eur: 0.000001 });
+    const rows = await app.state.db.selectFrom('entries').select('note').where('account', '=', `key:${id}`).execute();
+    expect(rows.map(({ note }) => note).filter((note) => note !== null)).toEqual(['grant', 'for the test', 'grant']);
+    expect((await grant(app, { key_id: id, amount_eur: 0, plan: 'pro' })).body).toMatchObject({ plan: 'pro' });
+    const amounts = [-1, -0.000001, 0, 100_000.01, 1e308, 0.0000001, '5', null, [], {}];
+    for (const amount_eur of amounts)
+      expect((await grant(app, { key_id: id, amount_eur })).status, String(amount_eur)).toBe(422);
+    for (const text of ['NaN', 'Infinity', '1e999', '-1e999'])
+      expect(
+        (await post(app, '/v1/keys/grant', `{"key_id":"${id}","amount_eur":${text}}`, { admin: true })).status,
+      ).toBe(422);
+    expect((await grant(app, { key_id: id, amount_eur: 1, plan: 'gold' })).status).toBe(422);
+    expect((await grant(app, { key_id: 'x', amount_eur: 1 })).status).toBe(422);
+    expect((await grant(app, { key_id: '00000000-0000-4000-8000-000000000000', amount_eur: 1 })).status).toBe(404);
+    expect(await balance(app, headers)).toBe(12.84568);
+    // An operator's request may be repeated too: it is granted once.
+    const once = { 'Idempotency-Key': 'grant-0000000001' };
+    await grant(app, { key_id: id, amount_eur: 1 }, once);
+    const again = await grant(app, { key_id: id, amount_eur: 1 }, once);
+    expect([again.body['balance_eur'], again.headers.get('idempotency-replayed')]).toEqual([13.84568, 'true']);
+    expect((await grant(app, { key_id: id, amount_eur: 2 }, once)).body['error']).toBe('idempotency_conflict');
+    expect(await balance(app, headers)).toBe(13.84568);
+  });
+
+  it('are as good in ten years as today, for everything that can be read', async () => {
+    verifies('key.no-expiry');
+    const { app } = stage;
+    const { headers } = await newKey(app);
+    clock = new Date(NOW.getTime() + 10 * 365 * 86_400_000);
+    for (const path of ['/v1/keys/me', '/v1/tools/entities', '/v1/tools/stats?attribute=mass', '/v1/harbours/entities'])
+      expect((await app.ask(path, { headers })).status, path).toBe(200);
+    clock = NOW;
+  });
+
+  it('have no checkout without Stripe where the service is no loopback, and say so; amounts and plans are looked at first', async () => {
+    const { app } = stage;
+    const { headers } = await newKey(app);
+    expect(await why(post(app, '/v1/keys/topup', { amount_eur: 5 }, { headers }))).toBe('503 unavailable');
+    expect(await why(post(app, '/v1/keys/subscribe', { plan: 'pro' }, { headers }))).toBe('503 unavailable');
+    for (const amount_eur of [4.99, 1000.01, -5, 'five', 5.0000001])
+      expect(await why(post(app, '/v1/keys/topup', { amount_eur }, { headers }))).toBe('422 validation_failed');
+    for (const plan of ['payg', 'internal', 'gold'])
+      expect(await why(post(app, '/v1/keys/subscribe', { plan }, { headers }))).toBe('422 validation_failed');
+    for (const path of ['/v1/keys/topup', '/v1/keys/subscribe', '/v1/keys/me'])
+      expect(await told(app, path, { method: path.endsWith('me') ? 'GET' : 'POST', address: '192.0.2.8' })).toBe(
+        '401 key_required',
+      );
+  });
+
+  it('are recovered by a mailed link whose button works once; following the link changes nothing', async () => {
+    const { app } = stage;
+    const { headers, id } = await newKey(app);
+    const listed = await app.json('/v1/keys?limit=500', { admin: true });
+    const email = (listed.body['keys'] as { id: string; email: string }[]).find((key) => key.id === id)?.email ?? '';
+    const outbox = join(app.dataDir, 'outbox');
+    const mails = () => {
+      try {
+        return readdirSync(outbox).map((name) => readFileSync(join(outbox, name), 'utf8'));
+      } catch {
+        return [];
+      }
+    };
+    const ask = (address: string) => post(app, '/v1/keys/recover', { email: address }, { address: '192.0.2.20' });
+    const [unknown, known] = [await ask('nobody@example.org'), await ask(email.toUpperCase())];
+    expect([unknown.status, unknown.body]).toEqual([known.status, known.body]);
+    expect(known.body['status']).toBe('sent');
+    expect(mails()).toHaveLength(1);
+    const [mail = ''] = mails();
+    expect(mail).toContain(`To: ${email}\r\n`);
+    const token = /\/keys\/recover\?token=([\w-]{43})/.exec(mail)?.[1] ?? '';
+    expect(JSON.stringify(await app.state.db.selectFrom('links').selectAll().execute())).not.toContain(token);
+    for (let look = 0; look < 3; look++) {
+      const page = await app.ask(`/keys/recover?token=${token}`);
+      expect([page.status, page.headers.get('cache-control'), page.headers.get('referrer-policy')]).toEqual([
+        200,
+        'no-store',
+        'no-referrer',
+      ]);
+      expect(await page.text()).toContain('<form method="post">');
+    }
+    expect(await balance(app, headers)).toBe(0.5);
+    const press = () => app.ask('/keys/recover', { method: 'POST', body: `token=${token}` });
+    const pressed = await Promise.all([press(), press()]);
+    const texts = await Promise.all(pressed.map((answer) => answer.text()));
+    const fresh = texts.flatMap((text) => /dsr_[0-9A-Za-z]{43}/.exec(text) ?? []);
+    expect(fresh).toHaveLength(1);
+    expect(pressed.map(({ status }) => status).sort()).toEqual([200, 404]);
+    expect(await told(app, '/v1/keys/me', { headers })).toBe('401 invalid_key');
+    expect(await balance(app, { Authorization: `Bearer ${fresh[0]}` })).toBe(0.5);
+    // Another link, an hour later: over.
+    await ask(email);
+    const late = mails()
+      .flatMap((text) => /token=([\w-]{43})/.exec(text)?.[1] ?? [])
+      .find((each) => each !== token);
+    clock = new Date(NOW.getTime() + 3_600_001);
+    expect((await app.ask(`/keys/recover?token=${late}`)).status).toBe(404);
+    expect((await app.ask('/keys/recover', { method: 'POST', body: `token=${late}` })).status).toBe(404);
+    clock = NOW;
+    // One more, since the first link was used; then none within the hour, whoever asks from wherever.
+    for (let i = 0; i < 9; i++) await post(app, '/v1/keys/recover', { email }, { address: `192.0.2.${30 + i}` });
+    expect(mails()).toHaveLength(2);
+    const answers = [];
+    for (let i = 0; i < 9; i++) answers.push(await why(ask('nobody@example.org')));
+    expect(answers.at(-1)).toBe('429 rate_limited');
+  });
+
+  it('leave no fault behind', () => expect([...stage.app.faults, ...stage.other.faults]).toEqual([]));
+});
+
+describeApps('the welcome credit of a day', { now, welcome_budget: 3_200_000 }, (stage) => {
+  const total = async () => {
+    const rows = await stage.app.state.db
+      .selectFrom('entries')
+      .select('amount')
+      .where('account', '=', 'welcome')
+      .where('at', '=', clock.getTime())
+      .execute();
+    return -rows.reduce((sum, { amount }) => sum + amount, 0);
+  };
+
+  it('is bounded over 100 creations at once in two processes; past it keys begin with 0 EUR and the answer says so', async () => {
+    const { app, other } = stage;
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, i) =>
+        post(i % 2 ? app : other, '/v1/keys', { email: `many${i}@example.org` }, { address: `192.0.2.${i}` }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status !== 201)).toEqual([]);
+    expect(answers.filter(({ body }) => body['balance_eur'] === 0.5)).toHaveLength(6);
+    const without = answers.filter(({ body }) => body['balance_eur'] === 0);
+    expect(without).toHaveLength(94);
+    for (const { body } of without) expect(body['notice']).toMatch(/begins with 0 EUR/);
+    expect(answers.filter(({ body }) => body['notice'] === undefined)).toHaveLength(6);
+    expect(await total()).toBe(3_000_000);
+    const headers = { Authorization: `Bearer ${without[0]?.body['key']}` };
+    expect(await balance(app, headers)).toBe(0);
+    expect(await told(app, '/v1/tools/entities/record-1', { headers })).toBe('402 insufficient_credits');
+    expect([...app.faults, ...other.faults]).toEqual([]);
+  });
+
+  it('begins anew at midnight UTC, and a refused creation takes none of it', async () => {
+    const { app } = stage;
+    clock = new Date(NOW.getTime() + 86_400_000);
+    const make = (email: string) => post(app, '/v1/keys', { email }, { address: `2001:db8:${email.length}::1` });
+    for (let i = 0; i < 6; i++) expect((await make('many1@example.org')).status).toBe(409);
+    expect((await make('tomorrow@example.org')).body).toMatchObject({ balance_eur: 0.5 });
+    expect(await total()).toBe(500_000);
+    clock = NOW;
+  });
+});

@@ -1,0 +1,281 @@
+// Top-ups through the real stripe package: our row first, one credit for a session, nothing for what does not fit.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeEach, expect, it } from 'vitest';
+import { verify } from '../../../data/state/ledger.ts';
+import { BASE, NOW, type TestApp } from '../../support/app.ts';
+import { balance, describeApps, newKey } from '../../support/money-on-stores.ts';
+import { deliver, eventOf, paidSession, SECRET, signatureOf, startDouble } from '../../support/stripe-double.ts';
+import { verifies } from '../../support/verifies.ts';
+
+verifies('keys.topup', 'setting.stripe', 'shape.topup', 'body.topup.amount');
+
+const double = await startDouble();
+afterAll(() => double.close());
+beforeEach(() => {
+  double.asked.length = 0;
+  double.faults.length = 0;
+  double.before = null;
+});
+
+const logged: string[] = [];
+const options = {
+  log: (line: string) => logged.push(line),
+  get stripe() {
+    return double.stripe;
+  },
+};
+const WELCOME = 0.5;
+const COMPLETED = 'checkout.session.completed';
+
+/** Asks for a top-up: the answer, and the session it opened. */
+async function topup(app: TestApp, headers: Record<string, string>, amount_eur = 20) {
+  const answer = await app.json('/v1/keys/topup', { method: 'POST', body: JSON.stringify({ amount_eur }), headers });
+  const session = double.sessions.get(String(answer.body['checkout_url'] ?? '').split('/pay/')[1] ?? '') ?? {};
+  return { ...answer, session };
+}
+
+const rows = async (app: TestApp, headers: Record<string, string>) =>
+  ((await app.json('/v1/keys/me', { headers })).body['ledger'] as { kind: string; amount_eur: number }[])
+    .map(({ kind, amount_eur }) => `${kind} ${amount_eur}`)
+    .reverse();
+
+describeApps('a top-up', options, (stage) => {
+  it('opens a session with our ids in it, and the payment is credited when the webhook tells, on the key alone', async () => {
+    const { app, other } = stage;
+    const { id, headers } = await newKey(app);
+    const { status, body, session } = await topup(app, headers, 12.34);
+    expect([status, body['amount_eur'], body['checkout_url']]).toEqual([200, 12.34, session['url']]);
+    expect(Object.keys(body).sort()).toEqual(['amount_eur', 'attribution', 'checkout_url', 'license']);
+    const [asked] = double.asked;
+    expect(asked?.version).toBe('2026-10-28.endive');
+    expect(asked?.form).toMatchObject({
+      mode: 'payment',
+      'line_items[0][price_data][unit_amount]': '1234',
+      'line_items[0][price_data][currency]': 'eur',
+      client_reference_id: id,
+      success_url: `${BASE}/checkout/done?session={CHECKOUT_SESSION_ID}`,
+      cancel_url: `${BASE}/checkout/cancelled`,
+    });
+    expect(asked?.form['payment_intent_data[metadata][checkout]']).toBe(asked?.form['metadata[checkout]']);
+    expect(await balance(app, headers)).toBe(WELCOME);
+    const told = eventOf(COMPLETED, paidSession(session));
+    expect(await deliver(other, told)).toBe('200 booked');
+    expect(await balance(app, headers)).toBe(12.84);
+    expect(await rows(app, headers)).toEqual(['welcome 0.5', 'topup 12.34']);
+    const [entry] = await app.state.db.selectFrom('entries').selectAll().where('kind', '=', 'topup').execute();
+    expect(entry?.reference).toBe(session['id']);
+  });
+
+  it('takes bounds, whole cents and a key, before Stripe is asked', async () => {
+    const { app } = stage;
+    const { headers } = await newKey(app);
+    for (const amount of [4.99, 1000.01, 5.001, 5.0000001])
+      expect((await topup(app, headers, amount)).status).toBe(422);
+    for (const body of ['{}', '{"amount_eur":"20"}', '{"amount_eur":null}', '']) {
+      const answer = await app.json('/v1/keys/topup', { method: 'POST', body, headers });
+      expect([answer.status, answer.body['error']], body).toEqual([422, 'validation_failed']);
+    }
+    expect((await topup(app, {}, 20)).status).toBe(401);
+    expect(double.asked).toEqual([]);
+    expect((await topup(app, headers, 5)).status).toBe(200);
+    expect((await topup(app, headers, 1000)).status).toBe(200);
+  });
+
+  it('counts a session once: replayed, under other event ids, ten at once, in two processes', async () => {
+    const { app, other } = stage;
+    const { headers } = await newKey(app);
+    const { session } = await topup(app, headers);
+    const paid = paidSession(session);
+    const one = eventOf(COMPLETED, paid);
+    const told = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => deliver(i % 2 ? app : other, i < 5 ? one : eventOf(COMPLETED, paid))),
+    );
+    expect(told.sort()).toEqual(['200 booked', ...Array(9).fill('200 known')].sort());
+    expect(await deliver(other, eventOf('checkout.session.async_payment_succeeded', paid))).toBe('200 known');
+    expect(await balance(other, headers)).toBe(20.5);
+  });
+
+  it('waits for a payment that takes days, and then counts it once', async () => {
+    const { app } = stage;
+    const { headers } = await newKey(app);
+    const { session } = await topup(app, headers);
+    const unpaid = { ...paidSession(session), payment_status: 'unpaid' };
+    expect(await deliver(app, eventOf(COMPLETED, unpaid))).toBe('200 waiting');
+    expect(await balance(app, headers)).toBe(WELCOME);
+    const later = eventOf('checkout.session.async_payment_succeeded', { ...unpaid, payment_status: 'paid' });
+    expect(await deliver(app, later)).toBe('200 booked');
+    // Out of order: that it was completed is told again after that it was paid.
+    expect(await deliver(app, eventOf(COMPLETED, unpaid))).toBe('200 waiting');
+    expect(await balance(app, headers)).toBe(20.5);
+  });
+
+  it('gives nothing for a payment that failed or a session that expired, and still takes one that was paid after all', async () => {
+    const { app } = stage;
+    const { headers } = await newKey(app);
+    const { session } = await topup(app, headers);
+    for (const type of ['checkout.session.async_payment_failed', 'checkout.session.expired'])
+      expect(await deliver(app, eventOf(type, { ...session, payment_status: 'unpaid' }))).toBe('200 waiting');
+    expect(await balance(app, headers)).toBe(WELCOME);
+    expect(await deliver(app, eventOf(COMPLETED, paidSession(session)))).toBe('200 booked');
+    expect(await balance(app, headers)).toBe(20.5);
+  });
+
+  it('refuses what differs from our own row, says so to the operator, and takes what fits afterwards', async () => {
+    const { app } = stage;
+    const { headers } = await newKey(app);
+    const { id: stranger } = await newKey(app);
+    const { session } = await topup(app, headers);
+    const paid = paidSession(session);
+    const wrong: [string, Record<string, unknown>][] = [
+      ['20.01 eur, not 20.00 eur', { amount_total: 2001 }],
+      ['19.99 eur, not 20.00 eur', { amount_total: 1999 }],
+      ['20.00 usd, not 20.00 eur', { currency: 'usd' }],
+      ['nothing eur', { amount_total: null }],
+      ['the key is another one', { client_reference_id: stranger }],
+      ['the key is another one', { client_reference_id: null }],
+      ['it has another session', { id: 'cs_test_of_somebody' }],
+      ['it is for a topup', { mode: 'subscription', subscription: 'sub_1' }],
+    ];
+    for (const [why, more] of wrong) {
+      logged.length = 0;
+      expect(await deliver(app, eventOf(COMPLETED, { ...paid, ...more })), why).toBe('200 refused');
+      expect(logged.join()).toContain(why);
+    }
+    expect(await balance(app, headers)).toBe(WELCOME);
+    const checkouts = app.state.db.selectFrom('checkouts').select(['state', 'problem']);
+    expect(await checkouts.where('session', '=', String(session['id'])).execute()).toEqual([
+      { state: 'open', problem: 'it is for a topup' },
+    ]);
+    expect(await deliver(app, eventOf(COMPLETED, paid))).toBe('200 booked');
+    expect(await balance(app, headers)).toBe(20.5);
+  });
+
+  it('leaves alone what is none of ours: sessions nobody asked for, set-ups, other events', async () => {
+    const { app } = stage;
+    const { headers } = await newKey(app);
+    const { session } = await topup(app, headers);
+    const paid = paidSession(session);
+    const foreign = { ...paid, id: 'cs_test_unknown', metadata: { checkout: randomUUID() } };
+    expect(await deliver(app, eventOf(COMPLETED, foreign))).toBe('200 foreign');
+    expect(await deliver(app, eventOf(COMPLETED, { ...foreign, metadata: {} }))).toBe('200 foreign');
+    expect(await deliver(app, eventOf(COMPLETED, { ...paid, mode: 'setup' }))).toBe('200 ignored');
+    expect(await deliver(app, eventOf('customer.created', { id: 'cus_1' }))).toBe('200 ignored');
+    expect(await deliver(app, eventOf('constructor', paid))).toBe('200 ignored');
+    expect(await balance(app, headers)).toBe(WELCOME);
+  });
+
+  it('knows its webhook even when it comes before the call has answered', async () => {
+    const { app, other } = stage;
+    const { headers } = await newKey(app);
+    const early: string[] = [];
+    double.before = async (session) => early.push(await deliver(other, eventOf(COMPLETED, paidSession(session))));
+    const { status } = await topup(app, headers);
+    expect([status, early]).toEqual([200, ['200 booked']]);
+    expect(await balance(app, headers)).toBe(20.5);
+  });
+
+  it('is asked for again under one key when a try fails, and the second answer is the same session', async () => {
+    const { app } = stage;
+    const { headers } = await newKey(app);
+    double.faults.push(500, 'drop');
+    const { status, session } = await topup(app, headers);
+    expect(status).toBe(200);
+    expect(double.asked).toHaveLength(3);
+    expect(new Set(double.asked.map(({ key }) => key)).size).toBe(1);
+    expect(double.asked[0]?.key).toBe(`checkout:${(session['metadata'] as { checkout: string }).checkout}`);
+  });
+
+  it('is 503 when Stripe is down or refuses us: the row stays, nothing is credited, the next one works', async () => {
+    const { app } = stage;
+    const { headers, id } = await newKey(app);
+    for (const faults of [[500, 'drop', 500], [401]] as const) {
+      double.faults.push(...faults);
+      logged.length = 0;
+      const { status, body, headers: sent } = await topup(app, headers);
+      expect([status, body['error'], body['is_retriable'], sent.get('retry-after')]).toEqual([
+        503,
+        'unavailable',
+        true,
+        '30',
+      ]);
+      expect(logged.join()).toMatch(/Stripe opened no checkout for/);
+      expect(logged.join()).not.toContain(double.stripe.secretKey);
+    }
+    const kept = await app.state.db.selectFrom('checkouts').selectAll().where('key_id', '=', id).execute();
+    expect(kept.map(({ state, session, amount }) => [state, session, amount])).toEqual([
+      ['made', null, 20_000_000],
+      ['made', null, 20_000_000],
+    ]);
+    expect(kept.map(({ problem }) => problem).sort()).toEqual(['StripeAPIError', 'StripeAuthenticationError']);
+    expect(await balance(app, headers)).toBe(WELCOME);
+    expect((await topup(app, headers)).status).toBe(200);
+  });
+
+  it('is repeated by Idempotency-Key: one session, however often it is asked for', async () => {
+    const { app } = stage;
+    const { headers } = await newKey(app);
+    const once = { ...headers, 'Idempotency-Key': 'topup-of-november-26' };
+    const [first, again] = [await topup(app, once), await topup(app, once)];
+    expect(again.body['checkout_url']).toBe(first.body['checkout_url']);
+    expect(double.asked).toHaveLength(1);
+  });
+
+  it('believes no body but the one that Stripe signed a moment ago', async () => {
+    const { app } = stage;
+    const { headers } = await newKey(app);
+    const { session } = await topup(app, headers);
+    const body = eventOf(COMPLETED, paidSession(session));
+    const good = signatureOf(body);
+    const at = (seconds: number) => NOW.getTime() + seconds * 1000;
+    const refused: [string, string, string][] = [
+      ['tampered', body.replace('"amount_total": 2000', '"amount_total": 2000 '), good],
+      ['parsed and written again', JSON.stringify(JSON.parse(body)), good],
+      ['wrong secret', body, signatureOf(body, NOW, 'whsec_of_somebody')],
+      ['301 s old', body, signatureOf(body, at(-301))],
+      ['another time beside the signature', body, good.replace(/t=\d+/, `t=${Math.floor(at(1) / 1000)}`)],
+      ['an old scheme alone', body, good.replace('v1=', 'v0=')],
+      ['none', body, ''],
+      ['no signature at all', body, 'nonsense'],
+      ['an empty body', '', signatureOf('')],
+    ];
+    for (const [what, sent, signature] of refused)
+      expect(await deliver(app, sent, signature), what).toBe('400 invalid_parameter');
+    expect(await deliver(app, 'no JSON', signatureOf('no JSON'))).toBe('400 invalid_parameter');
+    expect(await deliver(app, '{}', signatureOf('{}'))).toBe('422 validation_failed');
+    const crooked = eventOf(COMPLETED, { ...session, amount_total: 'all of it' });
+    expect(await deliver(app, crooked)).toBe('422 validation_failed');
+    expect(await deliver(app, `"${'a'.repeat(1_100_000)}"`)).toBe('413 payload_too_large');
+    expect(await balance(app, headers)).toBe(WELCOME);
+    // A secret that is being replaced signs beside the new one; one good signature is enough, in either order.
+    const old = signatureOf(body, at(-299), 'whsec_before').replace(/^t=\d+,/, '');
+    const rolled = `${signatureOf(body, at(-299), SECRET)},${old}`;
+    expect(await deliver(app, body, rolled)).toBe('200 booked');
+    const [t = '', v1 = ''] = signatureOf(body, at(-299)).split(',');
+    expect(await deliver(app, body, `${t},${old},${v1}`)).toBe('200 known');
+    expect(await balance(app, headers)).toBe(20.5);
+  });
+
+  it('limits those who knock with wrong signatures, not Stripe', async () => {
+    const { app } = stage;
+    expect((await app.ask('/webhooks/stripe')).status).toBe(405);
+    const { headers } = await newKey(app);
+    const { session } = await topup(app, headers);
+    const body = eventOf(COMPLETED, { ...session, payment_status: 'unpaid' });
+    const knock = (signature: string) =>
+      app.ask('/webhooks/stripe', {
+        method: 'POST',
+        body,
+        headers: { 'Stripe-Signature': signature },
+        address: '192.0.2.77',
+      });
+    expect((await knock('t=1,v1=00')).headers.get('x-ratelimit-limit')).not.toBeNull();
+    expect((await knock(signatureOf(body))).headers.get('x-ratelimit-limit')).toBeNull();
+  });
+
+  it('keeps the books right, and no secret of Stripe in any row or log', async () => {
+    const { app, other } = stage;
+    expect(await verify(app.state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
+    expect([...app.faults, ...other.faults]).toEqual([]);
+    expect(logged.join()).not.toMatch(/sk_test_of|whsec_/);
+  });
+});

@@ -1,0 +1,241 @@
+// The second night: what changes, what stays, and what is refused.
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { datasetNight } from '../../../build/nightly-dataset.ts';
+import { runNight } from '../../../build/nightly-run.ts';
+import { resolve } from '../../../build/resolve.ts';
+import { readConfig } from '../../../config.ts';
+import { allReadings } from '../../../data/facts.ts';
+import { paths } from '../../../data/layout.ts';
+import { currentRelease, readManifest, verifyRelease } from '../../../data/manifest.ts';
+import type { StoredRecord } from '../../../data/model.ts';
+import { NO_OVERLAY } from '../../../data/overlay.ts';
+import { Duck, quoted } from '../../../data/write/duck.ts';
+import { loadPack } from '../../../packs/index.ts';
+import type { Pack } from '../../../packs/model.ts';
+import { type Issues, scratch, still, stones, type Told } from '../../support/night-pack.ts';
+import { verifies } from '../../support/verifies.ts';
+
+verifies('release.last-good', 'release.immutable', 'feed.recorded-at', 'record.updated-at', 'record.slug-fixed');
+
+const many = (n: number, told: (i: number) => Omit<Told, 'code'> = () => ({})): Told[] =>
+  Array.from({ length: n }, (_, i) => ({ code: `s${i}`, name: `Stone ${i}`, status: 'here', mass: i + 1, ...told(i) }));
+
+const night = (pack: Pack, data: string, now?: string, accept = false) =>
+  datasetNight(pack, data, still(now), { accept });
+
+const folderOf = async (data: string) => paths.release(data, 'stones', (await currentRelease(data, 'stones'))!);
+
+const recordsOf = async (data: string) =>
+  readFileSync(join(await folderOf(data), 'records.jsonl'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as StoredRecord);
+
+async function changesOf(data: string) {
+  const duck = await Duck.open(join(data, 'spill'));
+  const feed = `read_parquet(${quoted(join(await folderOf(data), 'changes.parquet'))})`;
+  const rows = await duck.rows(
+    `SELECT epoch_us(recorded_at), type, name, attribute, old_value, new_value FROM ${feed}`,
+  );
+  duck.close();
+  return rows.map(([at, ...rest]) => ({
+    at: Number(at),
+    told: rest
+      .map((cell) => cell ?? '')
+      .join(' ')
+      .trim(),
+  }));
+}
+
+/** Every file below a folder with the hash of its bytes. */
+function bytesOf(folder: string): Map<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return new Map(
+    files.map((entry) => [
+      join(entry.parentPath, entry.name),
+      hash('sha256', readFileSync(join(entry.parentPath, entry.name))),
+    ]),
+  );
+}
+
+test('the same inputs give the same bytes anywhere', async () => {
+  const [one, two] = [scratch(), scratch()];
+  for (const data of [one, two])
+    await night(stones(scratch(), { quarry: { '01-01': many(40), '02-01': many(39) } }), data);
+  const [left, right] = [bytesOf(await folderOf(one)), bytesOf(await folderOf(two))];
+  expect([...left.keys()].map((path) => path.slice(one.length))).toEqual(
+    [...right.keys()].map((path) => path.slice(two.length)),
+  );
+  for (const [path, bytes] of left) expect(right.get(two + path.slice(one.length)), path).toBe(bytes);
+});
+
+test('the same bytes from however many stretches and threads', async () => {
+  const data = scratch();
+  const pack = await loadPack(join(import.meta.dirname, '../../packs/tools'));
+  await datasetNight(pack, data, still(), { accept: false });
+  const duck = await Duck.open(join(data, 'spill'));
+  const made = await allReadings(duck, data, 'tools');
+  duck.close();
+  const splitIn = async (stretches: number, threads: boolean) => {
+    const making = { pack, dataDir: data, made, before: null, overlay: NO_OVERLAY, effects: still() };
+    const { folder, ...told } = await resolve({ ...making, split: { stretches, threads } }, join(data, 'workspace'));
+    const files = [...bytesOf(folder)].map(([path, bytes]) => [path.slice(folder.length), bytes]);
+    return { ...told, files: Object.fromEntries(files) as Record<string, string> };
+  };
+  const whole = await splitIn(1, false);
+  expect(whole.records).toBe(26);
+  expect(Object.keys(whole.files).length).toBeGreaterThan(10);
+  expect(await splitIn(2, true)).toEqual(whole);
+  // More stretches than records: some have nothing to do.
+  expect(await splitIn(31, false)).toEqual(whole);
+}, 60_000);
+
+test('a night without news writes nothing, also later', async () => {
+  const [data, folder] = [scratch(), scratch()];
+  const pack = stones(folder, { quarry: { '01-01': many(3) } });
+  const first = await night(pack, data);
+  const before = bytesOf(data);
+  const manifest = join(await folderOf(data), 'manifest.json');
+  const { mtimeMs } = statSync(manifest);
+  const second = await night(pack, data, '2026-11-21T00:00:00Z');
+  expect(second).toMatchObject({ outcome: 'unchanged', release: first.release, records: 3 });
+  expect(statSync(manifest).mtimeMs).toBe(mtimeMs);
+  expect(bytesOf(data)).toEqual(before);
+});
+
+describe('news', () => {
+  const first: Issues = { '01-01': many(5) };
+  const later = '2026-11-21T00:00:00Z';
+
+  test('the feed goes on with what changed, and only what changed is updated', async () => {
+    const [data, folder] = [scratch(), scratch()];
+    await night(stones(folder, { quarry: first }), data);
+    const old = await changesOf(data);
+    const changed = many(6, (i) => (i === 2 ? { mass: 4 } : i === 3 ? { mass: undefined } : {})).filter(
+      ({ code }) => code !== 's4',
+    );
+    await night(stones(folder, { quarry: { ...first, '02-01': changed } }), data, later);
+    const feed = await changesOf(data);
+    expect(feed.slice(0, old.length)).toEqual(old);
+    expect(
+      feed
+        .slice(old.length)
+        .map(({ told }) => told)
+        .sort(),
+    ).toEqual([
+      'added Stone 5 code  "s5"',
+      'added Stone 5 mass  6',
+      'added Stone 5 name  "Stone 5"',
+      'added Stone 5 status  "here"',
+      'changed Stone 2 mass 3 4',
+      'changed Stone 3 mass 4',
+      'changed Stone 4 status "here" "gone"',
+    ]);
+    expect(feed.every(({ at }, i) => i === 0 || at > feed[i - 1]!.at)).toBe(true);
+    expect(feed.at(-1)!.at).toBe(Date.parse(later) * 1000);
+    const updated = (await recordsOf(data)).filter(({ updated_at }) => updated_at === later).map(({ slug }) => slug);
+    expect(updated.sort()).toEqual(['stone-2', 'stone-3', 'stone-4', 'stone-5']);
+  });
+
+  test('a confirmation alone is a new release with nothing in its feed', async () => {
+    const [data, folder] = [scratch(), scratch()];
+    const one = await night(stones(folder, { quarry: first }), data);
+    const old = await changesOf(data);
+    const two = await night(stones(folder, { quarry: { ...first, '02-01': many(5) } }), data, later);
+    expect(two).toMatchObject({ outcome: 'released', records: 5 });
+    expect(two.release).not.toBe(one.release);
+    expect(await changesOf(data)).toEqual(old);
+    const [record] = await recordsOf(data);
+    expect(record!.updated_at).toBe('2026-11-20T00:00:00Z');
+    expect(Object.values(record!.provenance)[0]!.observed_at).toBe('2026-02-01T00:00:00Z');
+  });
+
+  test('with a clock that stands still, recorded times still grow', async () => {
+    const [data, folder] = [scratch(), scratch()];
+    await night(stones(folder, { quarry: first }), data);
+    await night(stones(folder, { quarry: { ...first, '02-01': many(5, () => ({ mass: 7 })) } }), data);
+    const feed = await changesOf(data);
+    expect(feed.every(({ at }, i) => i === 0 || at > feed[i - 1]!.at)).toBe(true);
+  });
+
+  test('releases before stay as they are, the newest three', async () => {
+    const [data, folder] = [scratch(), scratch()];
+    const issues: Issues = {};
+    const seen: string[] = [];
+    for (const month of ['01', '02', '03', '04', '05']) {
+      issues[`${month}-01`] = many(4, () => ({ mass: Number(month) }));
+      const { release } = await night(stones(folder, { quarry: issues }), data);
+      seen.push(release!);
+    }
+    const kept = readdirSync(paths.releases(data, 'stones')).filter((name) => name !== 'current');
+    expect(kept.sort()).toEqual(seen.slice(-3).sort());
+    for (const release of kept) expect(await verifyRelease(paths.release(data, 'stones', release))).toEqual([]);
+  });
+});
+
+describe('a run that died', () => {
+  test('between the move and the switch: the release is made again, and dated again', async () => {
+    const [data, folder, mirror] = [scratch(), scratch(), scratch()];
+    const one = stones(folder, { quarry: { '01-01': many(4) } });
+    const two = stones(folder, { quarry: { '01-01': many(4), '02-01': many(5) } });
+    for (const each of [data, mirror]) await night(one, each);
+    const { release } = await night(two, mirror, '2026-11-21T00:00:00Z');
+    const dead = paths.release(data, 'stones', release!);
+    mkdirSync(dead);
+    writeFileSync(join(dead, 'changes.parquet'), 'of the night before');
+    mkdirSync(join(paths.releases(data, 'stones'), '.unfinished-build/out'), { recursive: true });
+    await night(two, data, '2026-11-21T00:00:00Z');
+    expect(await currentRelease(data, 'stones')).toBe(release);
+    expect(await verifyRelease(dead)).toEqual([]);
+    expect(readdirSync(paths.releases(data, 'stones')).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  test('a current release whose folder is gone is made again', async () => {
+    const data = scratch();
+    const pack = stones(scratch(), { quarry: { '01-01': many(4) } });
+    const { release } = await night(pack, data);
+    rmSync(paths.release(data, 'stones', release!), { recursive: true });
+    expect(await night(pack, data)).toMatchObject({ outcome: 'released', release });
+    expect(await verifyRelease(paths.release(data, 'stones', release!))).toEqual([]);
+  });
+});
+
+describe('a bad night', () => {
+  test('keeps the last good release and says why; `accept` takes it after all', async () => {
+    const [data, folder] = [scratch(), scratch()];
+    const good: Issues = { '01-01': many(40) };
+    const { release } = await night(stones(folder, { quarry: good }), data);
+    const emptied = stones(folder, { quarry: { ...good, '02-01': many(40, () => ({ mass: undefined })) } });
+    const refused = await night(emptied, data);
+    expect(refused).toMatchObject({ outcome: 'refused', release, told: ['mass: 40 of 40 values are gone'] });
+    expect(await currentRelease(data, 'stones')).toBe(release);
+    expect(await verifyRelease(await folderOf(data))).toEqual([]);
+    expect(await night(emptied, data, undefined, true)).toMatchObject({ outcome: 'released' });
+  });
+
+  test('without any source there is no release, and that is an error', async () => {
+    const pack = stones(scratch(), { quarry: { '01-01': 'broken' } });
+    await expect(night(pack, scratch())).rejects.toThrow('no source could be read');
+  });
+
+  test('of one dataset leaves the others their night, and the run tells of it', async () => {
+    const [data, packs] = [scratch(), scratch()];
+    mkdirSync(join(packs, 'broken'));
+    writeFileSync(join(packs, 'broken/pack.ts'), 'export default 7;');
+    const config = readConfig({
+      DATA_DIR: data,
+      DIST_DIR: scratch(),
+      PACK_DIRS: `${join(import.meta.dirname, '../../packs')},${packs}`,
+    });
+    const { nights, failures } = await runNight(config, still(), { only: ['tools', 'nothing'], accept: false });
+    expect(nights.map(({ dataset, outcome }) => [dataset, outcome])).toEqual([['tools', 'released']]);
+    expect(failures).toHaveLength(2);
+    expect(failures[0]).toContain('broken');
+    expect(failures[1]).toBe('nothing: no such pack');
+    expect((await readManifest(paths.release(data, 'tools', (await currentRelease(data, 'tools'))!))).records).toBe(26);
+    expect(existsSync(config.DIST_DIR)).toBe(true);
+  }, 60_000);
+});

@@ -1,0 +1,215 @@
+// What the operators' pages and /ops/stats.json say: traffic, money, nights, keys, the log; and what they let an operator do.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { roundUp, tickStep } from '../../../api/ops/charts.ts';
+import { away, lasting, ms } from '../../../api/ops/words.ts';
+import { recordRun } from '../../../data/runs.ts';
+import { ADMIN, BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
+import { newKey } from '../../support/money-on-stores.ts';
+import { verifies } from '../../support/verifies.ts';
+
+verifies('ops.stats', 'ops.dashboard');
+
+const HTML = { Accept: 'text/html' };
+const HOUR = 3_600_000;
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await testApp({ records: 12, calls: { free: 100_000 } });
+});
+afterAll(() => app.close());
+
+const page = async (path: string) => (await app.ask(path, { admin: true, headers: HTML })).text();
+const post = (path: string, fields: Record<string, string>) =>
+  app.ask(path, {
+    method: 'POST',
+    body: new URLSearchParams(fields).toString(),
+    admin: true,
+    headers: { ...HTML, 'Content-Type': 'application/x-www-form-urlencoded' },
+  });
+
+interface Stats {
+  at: string;
+  datasets: { dataset: string; records: number; state: string; next_collection: string; runs: object[] }[];
+  traffic: {
+    bars: { at: string; answered: number; refused: number; faults: number; charged_eur: number }[];
+    outcomes: { name: string; calls: number }[];
+    operations: { name: string; calls: number; mean_seconds: number }[];
+  };
+  review: { open: number };
+  keys: { live: number; made_today: number; credit_eur: number };
+  attention: { kind: string; amount_eur: number | null }[];
+}
+const stats = async (query = '') =>
+  (await app.json(`/ops/stats.json${query}`, { admin: true })).body as unknown as Stats;
+
+describe('the figures', () => {
+  test('of a register that nobody has asked yet are empty, and the page says so', async () => {
+    const text = await page('/ops');
+    for (const said of ['Nothing waits for you.', 'No calls yet.', 'Nothing is open.', 'Nothing within 24 hours.'])
+      expect(text).toContain(said);
+    expect(await page('/ops/')).toContain('<h1>Overview</h1>');
+    expect((await stats()).traffic).toMatchObject({ bars: [], outcomes: [], operations: [] });
+    for (const [path, said] of [
+      ['/ops/money', 'Every payment is booked and clear.'],
+      ['/ops/keys', 'Nobody has a key yet.'],
+      ['/ops/opt-outs', 'No business asked for a record to be removed.'],
+      ['/ops/log', 'Nobody has done anything yet.'],
+      ['/ops/nights', 'It never ran.'],
+    ])
+      expect(await page(path!), path).toContain(said);
+  });
+
+  test('count every call with what became of it and what it cost', async () => {
+    const { headers } = await newKey(app);
+    await (await app.ask('/v1/tools/entities/record-1', { headers })).text();
+    await (await app.ask('/v1/tools/entities/nobody', { headers })).text();
+    await (await app.ask('/v1/tools/status')).text();
+    const { at, datasets, traffic, keys, review } = await stats();
+    expect(at).toBe(NOW.toISOString());
+    expect(traffic.bars).toEqual([
+      { at: '2026-11-20T12:00:00.000Z', answered: 3, refused: 1, faults: 0, charged_eur: 0.004 },
+    ]);
+    const calls = Object.fromEntries(traffic.outcomes.map(({ name, calls: n }) => [name, n]));
+    expect(calls).toEqual({ ok: 3, unknown_entity: 1 });
+    expect(traffic.operations.find(({ name }) => name === 'entity_get')).toMatchObject({ calls: 2 });
+    expect(keys).toMatchObject({ live: 1, made_today: 1, credit_eur: 0.496 });
+    expect(review.open).toBe(0);
+    expect(datasets.map(({ dataset, records, state }) => [dataset, records, state])).toEqual([
+      ['harbours', 12, 'open'],
+      ['tools', 12, 'open'],
+    ]);
+    for (const span of ['day', 'week', 'month']) {
+      const text = await page(`/ops?span=${span}`);
+      expect(text).toMatch(/aria-label="Calls over [^"]*: 3 answered, 1 refused, 0 faults\."/);
+      expect(text).toContain('unknown_entity');
+    }
+    expect(await page('/ops/partials/now')).toMatch(/^<p class="calm">/);
+  });
+
+  test('tell of the nights, their steps and what went wrong', async () => {
+    const steps = [
+      { step: 'fetch', seconds: 1.5 },
+      { step: 'consolidate', seconds: 200 },
+    ];
+    const run = { seconds: 201.5, release: 'r', records: 12, steps, told: [] };
+    const at = (hours: number) => new Date(NOW.getTime() + hours * HOUR).toISOString();
+    await recordRun(app.dataDir, 'tools', { ...run, at: at(-30), outcome: 'released' });
+    await recordRun(app.dataDir, 'tools', {
+      ...run,
+      at: at(-5),
+      outcome: 'failed',
+      told: ['<b>the source</b> is away'],
+    });
+    await recordRun(app.dataDir, 'harbours', { ...run, at: at(-200), outcome: 'unchanged' });
+    const text = await page('/ops/nights');
+    for (const said of ['3 min 20 s', 'consolidate', '&lt;b&gt;the source&lt;/b&gt; is away', 'failed', 'released'])
+      expect(text).toContain(said);
+    const first = await page('/ops');
+    expect(first).toContain('<strong>tools</strong> failed in its last night');
+    expect(first).toContain('<strong>harbours</strong> missed its night');
+    const { datasets } = await stats();
+    expect(datasets.find(({ dataset }) => dataset === 'tools')?.runs).toMatchObject([
+      { outcome: 'failed' },
+      { outcome: 'released', steps },
+    ]);
+  });
+});
+
+describe('keys', () => {
+  test('are found, granted credit and a plan, and revoked; each is in the log with who and when', async () => {
+    const { id, headers } = await newKey(app);
+    const { email } = (await app.json('/v1/keys/me', { headers })).body as { email: string };
+    expect(await page(`/ops/keys?q=${encodeURIComponent(email.toUpperCase())}`)).toContain(`/ops/keys/${id}`);
+    expect(await page('/ops/keys?q=nobody-like-that')).toContain('No key fits.');
+    const granted = await post(`/ops/keys/${id}/grant`, {
+      amount: '12,50 €',
+      plan: 'pro',
+      reason: 'a <b>good</b> cause',
+    });
+    expect([granted.status, granted.headers.get('location')]).toEqual([303, `/ops/keys/${id}?done=grant`]);
+    expect((await app.json('/v1/keys/me', { headers })).body).toMatchObject({ balance_eur: 13, plan: 'pro' });
+    const shown = await page(`/ops/keys/${id}?done=grant`);
+    for (const said of ['Granted.', '€13.00', 'a &lt;b&gt;good&lt;/b&gt; cause', '+€12.50'])
+      expect(shown).toContain(said);
+    expect((await post(`/ops/keys/${id}/revoke`, {})).status).toBe(303);
+    expect((await app.ask('/v1/keys/me', { headers })).status).toBe(401);
+    // Twice is once.
+    expect((await post(`/ops/keys/${id}/revoke`, {})).status).toBe(303);
+    const deeds = await app.state.db.selectFrom('audit').selectAll().where('subject', '=', id).execute();
+    expect(deeds.map(({ action, who, at }) => [action, who.startsWith('operator '), at])).toEqual([
+      ['grant', true, NOW.getTime()],
+      ['revoke', true, NOW.getTime()],
+    ]);
+    const log = await page('/ops/log');
+    expect(log).toContain('plan: pro · reason: a &lt;b&gt;good&lt;/b&gt; cause');
+    expect(await page(`/ops/keys/${id}`)).not.toContain('<form class="ask"');
+  });
+
+  test('the operations on keys write the same log', async () => {
+    const { id } = await newKey(app, 5);
+    await app.json(`/v1/keys/${id}`, { method: 'DELETE', admin: true });
+    const deeds = await app.state.db.selectFrom('audit').selectAll().where('subject', '=', id).execute();
+    expect(deeds.map(({ action, who }) => [action, /^operator [0-9a-f]{8}$/.test(who)])).toEqual([
+      ['grant', true],
+      ['revoke', true],
+    ]);
+  });
+
+  test.each([
+    [{ amount: '', plan: '' }, 'Grant credit, a plan, or both.'],
+    [{ amount: '-5', plan: '' }, 'Write an amount'],
+    [{ amount: '1e3', plan: '' }, 'Write an amount'],
+    [{ amount: '0', plan: '' }, 'Write an amount'],
+    [{ amount: '100000.01', plan: '' }, 'Write an amount'],
+    [{ amount: '5', plan: 'gold' }, 'There is no such plan.'],
+  ])('a grant of %o changes nothing, and what was typed is kept', async (fields, said) => {
+    const { id, headers } = await newKey(app);
+    const answer = await post(`/ops/keys/${id}/grant`, { ...fields, reason: 'kept "as typed"' });
+    const text = await answer.text();
+    expect([answer.status, text.includes(said)]).toEqual([422, true]);
+    expect(text).toContain('value="kept &quot;as typed&quot;"');
+    expect((await app.json('/v1/keys/me', { headers })).body['balance_eur']).toBe(0.5);
+  });
+
+  test('that are not there are not found', async () => {
+    for (const id of ['00000000-0000-4000-8000-000000000000', 'x', '..%2f..'])
+      expect((await app.ask(`/ops/keys/${id}`, { admin: true })).status).toBe(404);
+    expect((await post('/ops/keys/00000000-0000-4000-8000-000000000000/grant', { amount: '5' })).status).toBe(404);
+  });
+});
+
+describe('under a base address with a path', () => {
+  test('every link, form and cookie keeps it', async () => {
+    const below = await testApp({ records: 5, base: `${BASE}/register` });
+    const text = await (await below.ask('/ops', { admin: true, headers: HTML })).text();
+    for (const [, path] of text.matchAll(/(?:href|action|hx-get|hx-post|src)="(\/[^"]*)"/g))
+      expect(path).toMatch(/^\/register\//);
+    const led = await below.ask('/ops/keys', { headers: HTML });
+    expect(led.headers.get('location')).toBe('/register/ops/login?next=/ops/keys');
+    const login = await below.ask('/ops/login', {
+      method: 'POST',
+      body: `key=${ADMIN}`,
+      headers: { ...HTML, Origin: BASE, 'Content-Type': 'application/x-www-form-urlencoded' },
+    });
+    expect(login.headers.get('set-cookie')).toContain('Path=/register/ops;');
+    expect(login.headers.get('location')).toBe('/register/ops');
+    await below.close();
+  });
+});
+
+describe('words and charts', () => {
+  test('times are as long ago as they are', () => {
+    const now = NOW.getTime();
+    const told = [0, -5 * 60_000, 3 * HOUR, -50 * HOUR, -100 * 24 * HOUR, -1000 * 24 * HOUR].map((by) =>
+      away(now + by, now),
+    );
+    expect(told).toEqual(['just now', '5 minutes ago', 'in 3 hours', '2 days ago', '3 months ago', '3 years ago']);
+    expect([0.04, 3.21, 59, 200].map(lasting)).toEqual(['< 0.1 s', '3.2 s', '59 s', '3 min 20 s']);
+    expect([250, 12_345, 5e6].map(ms)).toEqual(['0.25 ms', '12 ms', '5 s']);
+  });
+
+  test('a scale ends at a round number above, and names stand below their columns', () => {
+    expect([0, 0.3, 1, 7, 1200, 99].map(roundUp)).toEqual([1, 0.5, 1, 10, 2000, 100]);
+    expect([1, 7, 24, 28, 30].map(tickStep)).toEqual([1, 1, 4, 4, 5]);
+  });
+});

@@ -1,0 +1,188 @@
+// Kept answers: by release, overlay and plan; asked once when many ask at once; bounded; never told to whom they are not for.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Answers, canonical, keepAnswers, once } from '../../../data/answers.ts';
+import { facets } from '../../../data/facets.ts';
+import type { StoredRecord } from '../../../data/model.ts';
+import { parseFacets } from '../../../data/parse.ts';
+import { parseStats } from '../../../data/parse-analysis.ts';
+import type { Engine, StatsPlan } from '../../../data/plan.ts';
+import { openRelease, type Release } from '../../../data/release.ts';
+import { stats } from '../../../data/stats.ts';
+import { loadPack } from '../../../packs/index.ts';
+import type { Pack } from '../../../packs/model.ts';
+import { randomRecords } from '../../support/random-records.ts';
+import { writeRelease } from '../../support/write-release.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'answers-'));
+let pack: Pack;
+let records: StoredRecord[];
+let release: Release;
+
+beforeAll(async () => {
+  pack = await loadPack(join(import.meta.dirname, '../../packs/harbours'));
+  records = randomRecords(pack, 120, 5);
+  const written = await writeRelease(dataDir, pack, records);
+  release = await openRelease(dataDir, pack, written.release);
+});
+afterAll(async () => {
+  await release.engine.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** The engine of the release, and the questions that reached it. */
+function counted(): { engine: Engine; asked: string[] } {
+  const asked: string[] = [];
+  const over = (engine: Engine): Engine => ({
+    ...engine,
+    stats: (plan, asking) => {
+      asked.push('stats');
+      return engine.stats(plan, asking);
+    },
+    similar: (plan, asking) => {
+      asked.push('similar');
+      return engine.similar(plan, asking);
+    },
+    facets: (plan, asking) => {
+      asked.push('facets');
+      return engine.facets(plan, asking);
+    },
+    under: (overlay) => over(engine.under(overlay)),
+  });
+  return { engine: over(release.engine), asked };
+}
+
+const plan = (least = 0): StatsPlan => ({
+  where: [{ kind: 'min_quality', value: least }],
+  attribute: 'depth',
+  by: ['coast'],
+  groups: 1000,
+});
+
+test('the same question is asked of the engine once, whatever the order of its conditions', async () => {
+  const { engine, asked } = counted();
+  const kept = keepAnswers(engine, new Answers(1e6), 'r');
+  const where: StatsPlan['where'] = [
+    { kind: 'any', attribute: 'coast', values: ['north', 'south'] },
+    { kind: 'min_quality', value: 0.1 },
+  ];
+  const first = await kept.stats({ ...plan(), where });
+  const again = await kept.stats({
+    ...plan(),
+    where: [where[1]!, { kind: 'any', attribute: 'coast', values: ['south', 'north', 'south'] }],
+  });
+  expect(again).toBe(first);
+  expect(first).toEqual(await release.engine.stats({ ...plan(), where }));
+  await kept.stats({ ...plan(), where: [where[0]!, { kind: 'min_quality', value: 0.2 }] });
+  await kept.stats({ ...plan(), where, attribute: 'berths' });
+  expect(asked).toHaveLength(3);
+  expect(canonical(plan(1))).not.toBe(canonical(plan(2)));
+});
+
+test('similar records are kept like the rest, by record, filters and limit', async () => {
+  const { engine, asked } = counted();
+  const kept = keepAnswers(engine, new Answers(1e6), 'r');
+  const plan = { subject: 3, where: [], differBy: null, limit: 5 };
+  const first = await kept.similar(plan);
+  expect(await kept.similar({ ...plan })).toBe(first);
+  expect(first).toEqual(await release.engine.similar(plan));
+  await kept.similar({ ...plan, subject: 4 });
+  await kept.similar({ ...plan, limit: 4 });
+  await kept.similar({ ...plan, differBy: 'coast' });
+  expect(asked).toEqual(['similar', 'similar', 'similar', 'similar']);
+});
+
+test('many who ask the same at once share one question, which goes on while one of them waits', async () => {
+  const { engine, asked } = counted();
+  const kept = keepAnswers(engine, new Answers(1e6), 'r');
+  const leaving = new AbortController();
+  const gone = kept.stats(plan(), { signal: leaving.signal });
+  const waiting = [kept.stats(plan()), kept.stats(plan(), {})];
+  leaving.abort();
+  await expect(gone).rejects.toMatchObject({ code: 'unavailable' });
+  const [a, b] = await Promise.all(waiting);
+  expect(a).toBe(b);
+  expect(asked).toEqual(['stats']);
+});
+
+test('a question that everybody gave up is interrupted, and asked anew by the next', async () => {
+  const { engine, asked } = counted();
+  const kept = keepAnswers(engine, new Answers(1e6), 'r');
+  const leaving = new AbortController();
+  const gone = kept.stats(plan(), { signal: leaving.signal });
+  leaving.abort();
+  await expect(gone).rejects.toMatchObject({ code: 'unavailable' });
+  expect((await kept.stats(plan())).total).toBeGreaterThan(0);
+  await expect(kept.stats({ ...plan(1), attribute: 'nothing' })).rejects.toThrow();
+  await expect(kept.stats({ ...plan(1), attribute: 'nothing' }), 'a failure is not kept').rejects.toThrow();
+  expect(asked).toHaveLength(4);
+});
+
+test('another overlay, also one of the same version, and another release have answers of their own', async () => {
+  const { engine, asked } = counted();
+  const answers = new Answers(1e6);
+  const kept = keepAnswers(engine, answers, 'r');
+  const before = await kept.stats(plan());
+  const count = (answer: typeof before) => answer.groups.reduce((sum, { figures }) => sum + figures.count, 0);
+  const valued = records.find(({ attributes }) => attributes['depth'] !== undefined && attributes['coast']);
+  const overlay = { version: 1, removed: new Set([valued!.id]), changed: [], decided: new Map() };
+  const under = kept.under(overlay);
+  expect(count(await under.stats(plan()))).toBe(count(before) - 1);
+  const other = kept.under({ ...overlay, removed: new Set<string>() });
+  expect(count(await other.stats(plan()))).toBe(count(before));
+  expect(await kept.stats(plan()), 'the release itself stays as it is').toBe(before);
+  await keepAnswers(engine, answers, 'another').stats(plan());
+  expect(asked).toHaveLength(4);
+  await Promise.all([under.close(), other.close()]);
+});
+
+test('what one caller may not see is not told because another asked before', async () => {
+  const { engine, asked } = counted();
+  const open = { ...release, engine: keepAnswers(engine, new Answers(1e6), 'r') };
+  const hidden = pack.attributes.find(({ public: seen, type }) => !seen && type === 'string')!;
+  const input = parseFacets({ by: hidden.name, limit: '200' }, pack);
+  const all = await facets(open, input, { admin: true });
+  const some = await facets(open, input, { admin: false });
+  expect(some.withheld, 'rare values are withheld').toBeGreaterThan(0);
+  expect(all.withheld).toBeUndefined();
+  expect(await facets(open, input, { admin: true })).toBe(all);
+  const word = String(records.find(({ attributes }) => attributes[hidden.name])!.attributes[hidden.name]);
+  const worded = parseFacets({ by: 'coast', q: word }, pack);
+  await facets(open, worded, { admin: true });
+  const before = asked.length;
+  await facets(open, worded, { admin: false });
+  expect(asked.length, 'words of public attributes are another question').toBe(before + 1);
+});
+
+test('so many bytes are kept and no more; what was asked longest ago is asked anew', async () => {
+  const { engine, asked } = counted();
+  const answers = new Answers(40_000);
+  const kept = keepAnswers(engine, answers, 'r');
+  for (let i = 0; i < 30; i += 1) await kept.stats(plan(i / 100));
+  expect(answers.bytes).toBeGreaterThan(0);
+  expect(answers.bytes).toBeLessThanOrEqual(40_000);
+  const before = asked.length;
+  await kept.stats(plan(0.29));
+  expect(asked.length).toBe(before);
+  await kept.stats(plan(0));
+  expect(asked.length).toBe(before + 1);
+  const none = keepAnswers(engine, new Answers(0), 'r');
+  await none.stats(plan());
+  await none.stats(plan());
+  expect(asked.length).toBe(before + 3);
+});
+
+test('what is made of a kept answer is made once, of another each time', async () => {
+  const open = { ...release, engine: keepAnswers(release.engine, new Answers(1e6), 'r') };
+  const input = parseStats({ attribute: 'depth', group_by: 'coast' }, pack);
+  const told = await stats(open, input);
+  expect(await stats(open, input)).toBe(told);
+  expect(await stats(release, input)).toEqual(told);
+  let made = 0;
+  const text = (of: object) => once(of, 'https://r.example', () => Buffer.from(`${++made}`));
+  expect([text(told), text(told)].map(String)).toEqual(['1', '1']);
+  const free = await stats(release, input);
+  expect([text(free), text(free)].map(String)).toEqual(['2', '3']);
+});

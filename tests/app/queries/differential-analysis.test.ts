@@ -1,0 +1,191 @@
+// Similar, statistics and time series agree with the independent evaluator on seeded random requests, on both engines.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openEngine } from '../../../data/duckdb/engine.ts';
+import { foundRecords } from '../../../data/found.ts';
+import type { Interval, StoredRecord } from '../../../data/model.ts';
+import { parseSimilar, parseStats, parseTimeseries } from '../../../data/parse-analysis.ts';
+import type { Engine } from '../../../data/plan.ts';
+import { openRelease, type Release } from '../../../data/release.ts';
+import { similar } from '../../../data/similar.ts';
+import { stats } from '../../../data/stats.ts';
+import { timeseries } from '../../../data/timeseries.ts';
+import { loadPack } from '../../../packs/index.ts';
+import type { Pack } from '../../../packs/model.ts';
+import { onEdge, type Query } from '../../support/evaluate.ts';
+import {
+  type ExpectedRow,
+  evaluateSimilar,
+  evaluateStats,
+  evaluateTimeseries,
+} from '../../support/evaluate-analysis.ts';
+import { randomHistory } from '../../support/random-history.ts';
+import { randomOverlay } from '../../support/random-overlay.ts';
+import { randomSimilar, randomStats, randomTimeseries } from '../../support/random-queries.ts';
+import { pick, random, randomRecords } from '../../support/random-records.ts';
+import { verifies } from '../../support/verifies.ts';
+import { writeRelease } from '../../support/write-release.ts';
+
+verifies(
+  'similar.limit',
+  'similar.differ-by',
+  'similar.filters',
+  'similar.score',
+  'stats.group-by',
+  'stats.filters',
+  'shape.stats-groups',
+  'timeseries.days',
+  'timeseries.step',
+  'timeseries.group-by',
+  'timeseries.filters',
+);
+
+const dataDir = mkdtempSync(join(tmpdir(), 'analysis-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+/** Questions of each kind, for each pack and engine. */
+const QUESTIONS = 300;
+/** Under an overlay fewer do: the statements are the same. */
+const OVERLAID = 100;
+
+const END = Date.UTC(2026, 10, 20);
+/** Moments of the last day, its first and last among them. */
+const MOMENTS = [0, 1, 43_200_000, 86_399_999].map((clock) => new Date(END + clock));
+
+/** Equal but for the last digits of computed numbers. */
+function expectAlike(found: unknown, expected: unknown, told: string, path = ''): void {
+  if (typeof found === 'number' && typeof expected === 'number') {
+    const apart = Math.abs(found - expected);
+    if (apart > 1e-9 * Math.max(1e-9, Math.abs(expected))) expect(found, `${told} at ${path}`).toBe(expected);
+  } else if (typeof found === 'object' && found !== null && typeof expected === 'object' && expected !== null) {
+    expect(Object.keys(found).sort(), `${told} at ${path}`).toEqual(Object.keys(expected).sort());
+    for (const [key, value] of Object.entries(found))
+      expectAlike(value, (expected as Record<string, unknown>)[key], told, `${path}/${key}`);
+  } else expect(found, `${told} at ${path}`).toEqual(expected);
+}
+
+const rowsIn = (rows: readonly ExpectedRow[]): number =>
+  rows.reduce((all, { groups }) => all + 1 + rowsIn(groups ?? []), 0);
+
+describe.each([
+  ['tools', false],
+  ['tools', true],
+  ['harbours', false],
+  ['harbours', true],
+])('%s, under an overlay: %s', (dataset, overlaid) => {
+  const asked = overlaid ? OVERLAID : QUESTIONS;
+  let pack: Pack;
+  let records: StoredRecord[];
+  let history: Interval[];
+  let duckdb: Release;
+  let indexed: Release;
+  let opened: Engine[];
+  beforeAll(async () => {
+    pack = await loadPack(join(import.meta.dirname, '../../packs', dataset));
+    records = randomRecords(pack, 300, 12);
+    history = randomHistory(pack, records, 13, END + 43_200_000);
+    const { folder, manifest, release } = await writeRelease(dataDir, pack, records, true, history);
+    const log = (text: string) => expect.fail(text);
+    indexed = await openRelease(dataDir, pack, release, {}, undefined, log);
+    duckdb = { pack, manifest, folder, engine: await openEngine(folder, pack, manifest) };
+    opened = [duckdb, indexed].map(({ engine }) => engine);
+    if (!overlaid) return;
+    const overlay = randomOverlay(pack, records, 31, history, END + 43_200_000);
+    ({ records, history } = overlay);
+    duckdb = { ...duckdb, engine: duckdb.engine.under(overlay.applied) };
+    indexed = { ...indexed, engine: indexed.engine.under(overlay.applied) };
+  });
+  afterAll(async () => {
+    if (overlaid) await Promise.all([duckdb.engine.close(), indexed.engine.close()]);
+    await Promise.all(opened.map((engine) => engine.close()));
+  });
+
+  /** Random questions that do not ask for what lies on the edge of a circle, where rounding decides. */
+  function* questions(seed: number, make: (next: () => number, pack: Pack, records: StoredRecord[]) => Query) {
+    const next = random(seed);
+    for (let i = 0; i < asked; i++) {
+      const query = make(next, pack, records);
+      const near = query['near'];
+      if (near === undefined || !records.some((record) => onEdge(pack, record, String(near)))) yield { query, next };
+    }
+  }
+
+  test(`${asked} statistics`, async () => {
+    let rows = 0;
+    let refused = 0;
+    for (const { query } of questions(1, randomStats)) {
+      const expected = evaluateStats(pack, records, query);
+      const told = JSON.stringify(query);
+      const answering = stats(duckdb, parseStats(query, pack));
+      if (rowsIn(expected) > 1000) {
+        await expect(answering, told).rejects.toMatchObject({ code: 'invalid_parameter' });
+        refused += 1;
+        continue;
+      }
+      const answer = await answering;
+      expectAlike(answer.rows, expected, told);
+      expect(answer.group_by, told).toBe(query['group_by'] ?? null);
+      rows += rowsIn(expected);
+    }
+    expect(rows).toBeGreaterThan(asked);
+    expect(refused).toBeLessThan(asked / 10);
+  }, 120_000);
+
+  test(`${asked} time series`, async () => {
+    let valued = 0;
+    for (const { query, next } of questions(2, randomTimeseries)) {
+      const now = pick(next, MOMENTS);
+      const input = parseTimeseries(query, pack);
+      const expected = evaluateTimeseries(pack, records, history, { ...query, step: input.step }, now);
+      const told = JSON.stringify([query, now]);
+      let answer: Awaited<ReturnType<typeof timeseries>>;
+      try {
+        answer = await timeseries(duckdb, input, now);
+      } catch (error) {
+        expect(error, told).toMatchObject({ code: 'invalid_parameter' });
+        expect(expected.size * input.days, told).toBeGreaterThan(5_000);
+        continue;
+      }
+      const found =
+        'series' in answer ? [[null, answer.series]] : answer.groups.map(({ group, series }) => [group, series]);
+      expectAlike(found, [...expected], told);
+      valued += [...expected.values()].flat().filter(({ count }) => count > 0).length;
+    }
+    expect(valued).toBeGreaterThan(10 * asked);
+  }, 120_000);
+
+  test.each([
+    ['DuckDB', 'full'],
+    ['DuckDB', 'public'],
+    ['the packed index', 'full'],
+    ['the packed index', 'public'],
+  ] as const)(
+    `${asked} similar on %s by %s words`,
+    async (kind, visibility) => {
+      const inPublic = visibility === 'public';
+      const open = pack.attributes.map((each) => (each.public ? each : { ...each, searchable: false }));
+      const similar_by = open.filter(({ searchable }) => searchable).map(({ name }) => name);
+      const seen = inPublic ? { ...pack, attributes: open, serving: { ...pack.serving, similar_by } } : pack;
+      const release = kind === 'DuckDB' ? duckdb : indexed;
+      let pairs = 0;
+      for (const { query, next } of questions(3, randomSimilar)) {
+        const subject = pick(next, records);
+        const told = JSON.stringify([subject.id, query]);
+        const presenting = { now: MOMENTS[0]!, base_url: 'https://register.example', visibility };
+        const input = parseSimilar({ ...query, fields: 'name' }, pack);
+        const answer = await similar(release, pick(next, [subject.id, subject.slug]), input, presenting);
+        const found = await foundRecords(answer, presenting);
+        const expected = evaluateSimilar(seen, records, subject, query, inPublic);
+        expect(
+          found.map(({ id, score }) => ({ id, score })),
+          told,
+        ).toEqual(expected.map(({ id, score }) => ({ id, score: Number(score.toFixed(6)) })));
+        pairs += found.length;
+      }
+      expect(pairs).toBeGreaterThan(asked);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,176 @@
+// Both engines agree with the independent evaluator on seeded random requests, pages walked to the end.
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openEngine } from '../../../data/duckdb/engine.ts';
+import { buildIndex } from '../../../data/index/build.ts';
+import { PackedIndex } from '../../../data/index/engine.ts';
+import { withIndex } from '../../../data/index/indexed.ts';
+import type { StoredRecord } from '../../../data/model.ts';
+import { parseFacets, parseSearch } from '../../../data/parse.ts';
+import { questionOf } from '../../../data/parse-selection.ts';
+import type { Dress, Engine } from '../../../data/plan.ts';
+import { loadPack } from '../../../packs/index.ts';
+import type { Pack } from '../../../packs/model.ts';
+import { cursors } from '../../support/cursors.ts';
+import { evaluateFacets, evaluateSearch, onEdge, type Query } from '../../support/evaluate.ts';
+import { randomOverlay } from '../../support/random-overlay.ts';
+import { randomFacets, randomSearch } from '../../support/random-queries.ts';
+import { random, randomRecords } from '../../support/random-records.ts';
+import { verifies } from '../../support/verifies.ts';
+import { writeRelease } from '../../support/write-release.ts';
+
+verifies(
+  'search.q',
+  'search.near',
+  'search.sort-attribute',
+  'search.sort-default',
+  'search.sort-stable',
+  'search.cursor',
+  'search.ids',
+  'search.updated-since',
+  'search.min-quality',
+  'search.filters-generated',
+  'filter.any-of',
+  'filter.like',
+  'filter.not',
+  'filter.min-max',
+  'filter.max-range',
+  'filter.has',
+  'filter.not-keeps-missing',
+  'filter.drops-missing',
+  'filter.has-false',
+  'filter.range-overlap',
+  'filter.enum-unknown',
+  'sort.direction',
+  'sort.missing-last',
+  'sort.ties',
+  'facets.filters',
+);
+
+const dataDir = mkdtempSync(join(tmpdir(), 'engine-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+/** Puts nothing around a stored text. */
+const UNDRESSED: Dress = {
+  put: ({ head, middle, tail }) => ({ json: Buffer.concat([head, middle, tail]), updated_at: '' }),
+};
+
+/** Queries of each kind, for each pack. */
+const QUERIES = 400;
+/** Under an overlay fewer do: the statements are the same. */
+const OVERLAID = 150;
+
+describe.each([
+  ['tools', 'DuckDB', false],
+  ['tools', 'DuckDB beside an index', false],
+  ['tools', 'the packed index', false],
+  ['tools', 'DuckDB', true],
+  ['tools', 'DuckDB beside an index', true],
+  ['tools', 'the packed index', true],
+  ['harbours', 'DuckDB', false],
+  ['harbours', 'DuckDB beside an index', false],
+  ['harbours', 'the packed index', false],
+  ['harbours', 'DuckDB', true],
+  ['harbours', 'DuckDB beside an index', true],
+  ['harbours', 'the packed index', true],
+])('%s on %s, under an overlay: %s', (dataset, kind, overlaid) => {
+  const asked = overlaid ? OVERLAID : QUERIES;
+  let pack: Pack;
+  /** As the release has them, by ordinal. */
+  let stored: StoredRecord[];
+  /** As they are. */
+  let records: StoredRecord[];
+  let opened: Engine;
+  let engine: Engine;
+  beforeAll(async () => {
+    pack = await loadPack(join(import.meta.dirname, '../../packs', dataset));
+    stored = randomRecords(pack, 300, 11);
+    const { folder, manifest } = await writeRelease(dataDir, pack, stored);
+    const beside = kind === 'DuckDB beside an index';
+    opened = await openEngine(folder, pack, manifest, {}, undefined, beside);
+    if (kind === 'the packed index') {
+      await buildIndex(folder, pack);
+      // A text in the log would mean that DuckDB answered in its place.
+      opened = withIndex(opened, new PackedIndex(folder, pack, manifest), (text) => expect.fail(text));
+    }
+    const overlay = randomOverlay(pack, stored, 21);
+    engine = overlaid ? opened.under(overlay.applied) : opened;
+    records = overlaid ? overlay.records : stored;
+  });
+  afterAll(async () => {
+    if (overlaid) await engine.close();
+    // What an overlay made is gone with it: the release answers for itself again.
+    const query = { where: [], sort: { key: 'quality', descending: true }, after: null, limit: 1, total: true };
+    expect((await opened.search(query)).total).toBe(stored.length);
+    await opened.close();
+  });
+
+  /** Every page of a search, through the cursors that callers would get. */
+  async function walk(query: Query, scope: 'public' | 'full') {
+    const ids: string[] = [];
+    const totals = new Set<number | null>();
+    let cursor: string | null = null;
+    do {
+      const input = parseSearch(cursor === null ? query : { ...query, cursor }, pack, { cursors });
+      const where = questionOf(input, scope);
+      const after = input.cursor?.after ?? null;
+      const page = await engine.search({ where, sort: input.sort, after, limit: input.limit, total: input.total });
+      ids.push(...page.ordinals.map((ordinal) => stored[ordinal]!.id));
+      totals.add(page.total);
+      const question = { dataset, where: questionOf(input), sort: input.sort };
+      cursor = page.next && cursors.write(question, '0123456789abcdef', page.next);
+    } while (cursor !== null);
+    return { ids, totals: [...totals] };
+  }
+
+  test(`${asked} searches`, async () => {
+    const next = random(dataset.length);
+    let matches = 0;
+    for (let i = 0; i < asked; i++) {
+      const query = randomSearch(next, pack, records);
+      const near = query['near'];
+      if (near !== undefined && records.some((record) => onEdge(pack, record, String(near)))) continue;
+      const publicOnly = next() < 0.3;
+      const expected = evaluateSearch(pack, records, query, { publicOnly });
+      const found = await walk(query, publicOnly ? 'public' : 'full');
+      expect(found.ids, JSON.stringify(query)).toEqual(expected);
+      expect(found.totals, JSON.stringify(query)).toEqual([query['total'] ? expected.length : null]);
+      matches += expected.length;
+    }
+    expect(matches).toBeGreaterThan(asked);
+  }, 120_000);
+
+  test(`${asked} facets`, async () => {
+    const next = random(dataset.length + 1);
+    for (let i = 0; i < asked; i++) {
+      const query = randomFacets(next, pack, records);
+      const near = query['near'];
+      if (near !== undefined && records.some((record) => onEdge(pack, record, String(near)))) continue;
+      const floor = next() < 0.5 ? 5 : 0;
+      const { by, limit, ...input } = parseFacets(query, pack);
+      const found = await engine.facets({ where: questionOf(input), by, limit, floor });
+      expect(found, JSON.stringify(query)).toEqual(evaluateFacets(pack, records, query, { floor }));
+    }
+  }, 120_000);
+
+  test('ids, slugs and bodies', async () => {
+    const refs = [...stored.flatMap(({ id, slug }) => [id, slug]), 'nobody', 'r-00000000000000aa'];
+    const found = await engine.resolve(refs);
+    const now = new Map(records.flatMap((record) => [[record.id, record] as const, [record.slug, record] as const]));
+    expect(found.map((ordinal) => ordinal !== null)).toEqual(refs.map((ref) => now.has(ref)));
+    const known = refs.filter((_, i) => found[i] !== null);
+    const bodies = await engine.bodies(found.filter((ordinal) => ordinal !== null));
+    expect(bodies.map(({ body }) => JSON.parse(body))).toEqual(known.map((ref) => now.get(ref)));
+    const version = (record: StoredRecord) =>
+      createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 16);
+    expect(bodies.map((each) => each.version)).toEqual(known.map((ref) => version(now.get(ref)!)));
+    // What is sent as it stands is what the record says, or nothing is.
+    for (const [i, ordinal] of found.filter((each) => each !== null).entries()) {
+      const text = engine.text?.(ordinal, new Date(0), UNDRESSED) ?? null;
+      if (text !== null) expect([text.json.toString(), text.version]).toEqual([bodies[i]!.body, bodies[i]!.version]);
+    }
+  });
+});

@@ -1,0 +1,134 @@
+// The line beside a page of search that is empty or the first of many, over REST, MCP and A2A.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
+import { listening } from '../../support/listening.ts';
+import { connect } from '../../support/mcp-clients.ts';
+import { newKey } from '../../support/money-on-stores.ts';
+
+let app: TestApp;
+let key: Record<string, string>;
+beforeAll(async () => {
+  app = await testApp({ nights: true });
+  ({ headers: key } = await newKey(app, 5));
+});
+afterAll(async () => {
+  expect(app.faults).toEqual([]);
+  await app.close();
+});
+
+const hint = async (query: string, headers: Record<string, string> = key) => {
+  const { status, body } = await app.json(`/v1/tools/entities?${query}`, { headers });
+  expect([status, Array.isArray(body['items'])]).toEqual([200, true]);
+  return body['hint'];
+};
+
+describe('an empty page says', () => {
+  it.each([
+    ['kind=sow', 'No record has kind=sow; nearest: saw; facets?by=kind lists them.'],
+    ['kind=zzz', 'No record has kind=zzz; known: saw, gauge, plane, drill, other, lamp; facets?by=kind lists them.'],
+    ['kind=nordwerk', 'No record has kind=nordwerk, but maker=nordwerk finds some.'],
+    ['maker=nordwrk', 'No record has maker=nordwrk; nearest: Nordwerk; facets?by=maker lists them.'],
+    ['q=saw+qqqq', 'No record has a word that begins with "qqqq".'],
+    [
+      'q=qqqq&kind=sow',
+      'No record has a word that begins with "qqqq"; no record has kind=sow; nearest: saw; facets?by=kind lists them.',
+    ],
+    ['min_mass=499', 'No record has min_mass=499.'],
+    ['ids=abc,def', 'No record has the id or slug abc or def.'],
+    ['kind=saws', 'No record has kind=saws; nearest: saw; facets?by=kind lists them.'],
+    ['maker=nord-werk', 'No record has maker=nord-werk; nearest: Nordwerk; facets?by=maker lists them.'],
+    [
+      'kind=zzz&maker=nordwerk',
+      expect.stringMatching(
+        /^No record has kind=zzz; known with maker=nordwerk: .+; facets\?by=kind&maker=nordwerk lists them\.$/,
+      ),
+    ],
+    ['near=-80,0,1', 'No record lies within 1 km of -80,0.'],
+  ])('%s: %s', async (query, line) => expect(await hint(query)).toEqual(line));
+
+  it('what to leave out, where only all together find nothing', async () => {
+    expect(await hint('kind=lamp&not_kind=lamp')).toBe(
+      'Each condition finds records, all together none; leave one of these out: kind=lamp, not_kind=lamp.',
+    );
+    expect(await hint('has_name=true&kind=lamp&not_kind=lamp&min_mass=1&max_mass=0.5')).toMatch(
+      /^Each condition finds records, all together none; ask with fewer, such as .+ alone\.$/,
+    );
+  });
+
+  it('nothing where there are records, in tables, and after the first page', async () => {
+    expect(await hint('kind=saw&limit=1')).toBeUndefined();
+    const table = await app.ask('/v1/tools/entities?kind=sow&format=ndjson', { headers: key });
+    expect(await table.text()).toBe('');
+  });
+
+  it('which ids are unknown, also where others are found', async () => {
+    const { id, slug } = app.records['tools']?.[0] ?? { id: '', slug: '' };
+    expect(await hint(`ids=${slug},nobody,${id}`)).toBe('No record has the id or slug nobody.');
+    expect(await hint(`ids=${slug},nobody`, {})).toBe('No record has the id or slug nobody.');
+    expect(await hint(`ids=${slug}`)).toBeUndefined();
+  });
+
+  it('that words are to be written otherwise, and not that a condition is wrong', async () => {
+    const line = await hint('q=nordwerk&maker=leihgut');
+    expect(line).toBe(
+      'No record with maker=leihgut has a word that begins with "nordwerk"; it is found with maker=Nordwerk. Try another spelling.',
+    );
+  });
+
+  it('nothing of values that facets withhold', async () => {
+    // No maker has five tools, so facets tell no domain to a key; an operator is told.
+    const { body } = await app.json('/v1/tools/facets?by=domain', { headers: key });
+    const told = (body['values'] as { value: string }[]).map(({ value }) => value);
+    const all = (await app.json('/v1/tools/facets?by=domain', { admin: true })).body['values'] as { value: string }[];
+    const secret = all.map(({ value }) => value).find((value) => !told.includes(value)) as string;
+    const typo = `${secret}x`;
+    expect(await hint(`domain=${typo}`)).not.toContain(`: ${secret}`);
+    expect(await hint(`domain=${typo}`, { Authorization: `Bearer ${ADMIN}` })).toContain(`nearest: ${secret}`);
+  });
+
+  it('the same without a key, of public values and words alone', async () => {
+    expect(await hint('maker=nordwrk', {})).toBe(await hint('maker=nordwrk'));
+    const { status } = await app.json('/v1/tools/entities?domain=x');
+    expect(status).toBe(402);
+  });
+
+  it('the same in Markdown and to tools and skills', async () => {
+    const line = await hint('maker=nordwrk');
+    const text = await (await app.ask('/v1/tools/entities.md?maker=nordwrk', { headers: key })).text();
+    expect(text.replaceAll('\\', '')).toContain(`\n${line}\n`);
+    const at = await listening(app);
+    const client = await connect('2025-11-25', `${at.base}/mcp`, key);
+    const { structuredContent, content } = await client.call('tools_search', { maker: 'nordwrk' });
+    const paged = await client.call('tools_search', { limit: 1, format: 'md' });
+    expect(paged.content[0]?.text).toMatch(/\nNext page: the same call with cursor: [\w-]+\n$/);
+    await client.close();
+    await at.stop();
+    expect([structuredContent?.['hint'], content[0]?.text]).toEqual([
+      line,
+      expect.stringContaining('nearest: Nordwerk'),
+    ]);
+    const data = { skill: 'entity_search', dataset: 'tools', filters: { maker: 'nordwrk' } };
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ data }] };
+    const init = { method: 'POST', body: JSON.stringify({ message }), headers: key };
+    expect(JSON.stringify((await app.json('/a2a/v1/message:send', init)).body)).toContain(`"hint":"${line}"`);
+  });
+});
+
+describe('the first of many that hold some words', () => {
+  const line =
+    'In the order of quality, not of fit: sort orders them otherwise, name=<name> keeps those of just that name.';
+  it('says that the order is not that of fit', async () => {
+    expect(await hint('q=a&limit=1')).toBe(line);
+    expect(await hint('q=a&limit=1&fields=name')).toBe(line);
+    const pages = await Promise.all(
+      [...'abelmnst'].map((letter) => app.json(`/v1/harbours/entities?q=${letter}&limit=1`, { headers: key })),
+    );
+    const first = pages.find(({ body }) => body['next_cursor'] !== null);
+    expect(first?.body['hint']).toContain('sort=-depth puts the best known first, name=<name>');
+  });
+  it('but not where an order was asked for, or all are shown', async () => {
+    expect(await hint('q=a&limit=1&sort=-quality')).toBeUndefined();
+    expect(await hint('limit=1')).toBeUndefined();
+    expect(await hint('q=nordwerk&limit=100')).toBeUndefined();
+  });
+});

@@ -1,0 +1,134 @@
+// Requests that almost are calls of the interface: the message or hint names the call that was meant, in every channel.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { asker } from '../../near-misses/ask.ts';
+import { nearMisses } from '../../near-misses/cases.ts';
+import { failure, judge, report, type Verdict } from '../../near-misses/judge.ts';
+import { world } from '../../near-misses/world.ts';
+import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
+import { listening } from '../../support/listening.ts';
+
+/** The share that must name the right call. */
+const FLOOR = 0.95;
+
+let app: TestApp;
+let at: Awaited<ReturnType<typeof listening>>;
+beforeAll(async () => {
+  app = await testApp({ nights: true });
+  at = await listening(app);
+});
+afterAll(async () => {
+  await at.stop();
+  await app.close();
+});
+
+test('of 500 near misses on the fictional packs, nearly all are told the call that was meant', async () => {
+  const ask = asker(at.base, ADMIN);
+  const verdicts: Verdict[] = [];
+  for (const near of nearMisses(await world(ask), 500, 1)) verdicts.push(await judge(ask, near));
+  const passed = verdicts.filter((verdict) => verdict.passed);
+  const failed = verdicts.filter((verdict) => !verdict.passed).map(failure);
+  expect(passed.length / verdicts.length, [...failed, report(verdicts)].join('\n')).toBeGreaterThanOrEqual(FLOOR);
+  expect(verdicts.length).toBeGreaterThanOrEqual(400);
+  expect(app.faults).toEqual([]);
+}, 120_000);
+
+const message = async (path: string, body?: unknown) => {
+  const { status, body: answer } = await asker(at.base, ADMIN)(path, body);
+  return [status, answer['message'], answer['alternative_action']];
+};
+
+const SCHEMA = 'GET https://register.example/v1/tools/schema lists the filters under "filters".';
+
+test.each([
+  [
+    'entities?page=2',
+    '"page" is not a filter or parameter of this operation. Did you mean "cursor"? Write cursor=<next_cursor of the page before>.',
+    SCHEMA,
+  ],
+  [
+    'entities?min_price=5',
+    '"min_price" is not a filter or parameter of this operation. Did you mean "min_price.list" or "min_price.rental"?',
+    SCHEMA,
+  ],
+  ['entities?mass%3E=5', '"mass>" is not a filter or parameter of this operation. Did you mean "min_mass"?', SCHEMA],
+  [
+    'entities?as_of=2026-01-01',
+    '"as_of" is not a filter or parameter of this operation. "as_of" is a parameter of entity_batch (GET /v1/{ds}/entities/batch), entity_get (GET /v1/{ds}/entities/{entity_id}).',
+    SCHEMA,
+  ],
+  [
+    'status?limit=5',
+    '"limit" is not a parameter: this operation takes no parameters.',
+    'dataset_status takes no parameters.',
+  ],
+  [
+    'entities/batch?ids=a&page=2',
+    '"page" is not a parameter of this operation. It takes ids, fields, as_of, format.',
+    'entity_batch takes ids, fields, as_of.',
+  ],
+])('400 %s', async (path, text, action) => expect(await message(`/v1/tools/${path}`)).toEqual([400, text, action]));
+
+test.each([
+  ['entities?sort=name,kind', 400, 'sort: takes one key (got "name,kind"). Did you mean "name"?'],
+  [
+    'entities?fields=slug',
+    400,
+    'fields: slug is always part of a record; name attributes only, or leave fields out for all.',
+  ],
+  [
+    'entities?near=91,0,10',
+    400,
+    'near: the latitude must be between -90 and 90 (got 91). Latitude comes first: did you mean near=0,91,10?',
+  ],
+  [
+    'changelog?attribute=price',
+    400,
+    'attribute: tools has no attribute "price". price is a group: name one of its members, price.list, price.rental.',
+  ],
+  [
+    'facets?by=price',
+    400,
+    'by: tools has no attribute "price". price is a group, and none of its members can be named here. Known, the nearest first: name, maker, model, kind, status, first_seen, cordless, mass, runtime, materials, tested_on, domain.',
+  ],
+  ['entities?min_mass=1,000', 422, 'min_mass: must be a number of kg (got "1,000"); did you mean 1000?'],
+  ['changelog?days=400', 422, 'days: must be between 1 and 365 (got 400)'],
+])('%s: %i', async (path, status, text) =>
+  expect((await message(`/v1/tools/${path}`)).slice(0, 2)).toEqual([status, text]),
+);
+
+test('filters as JSON text are an object, and anything else is refused, by MCP and A2A', async () => {
+  const ask = asker(at.base, ADMIN);
+  const call = async (filters: unknown) => {
+    const params = { name: 'entity_search', arguments: { dataset: 'tools', filters } };
+    const { body } = await ask('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const [{ text }] = (body['result'] as { content: [{ text: string }] }).content;
+    return JSON.parse(text) as { items?: unknown[]; message?: string };
+  };
+  expect((await call('{"kind":"saw"}')).items).toEqual((await call({ kind: 'saw' })).items);
+  const refusal = 'filters: must be an object, such as {"<attribute>": "<value>"}';
+  expect((await call('kind=saw')).message).toBe(`${refusal} (got "kind=saw")`);
+  expect((await call(['kind'])).message).toBe(refusal);
+  expect((await call({ mass: { min: 5 } })).message).toBe(
+    '"mass[min]" is not a filter or parameter of this operation. Did you mean "min_mass"?',
+  );
+  const data = { skill: 'entity_search', dataset: 'tools', filters: '{"kind":"nothing"}' };
+  const sent = await ask('/a2a/v1/message:send', { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ data }] } });
+  expect(JSON.stringify(sent.body)).toContain('No record has kind=nothing');
+});
+
+test('hostile names are refused in short, and quickly', async () => {
+  for (const name of [
+    'x'.repeat(20_000),
+    '__proto__',
+    'constructor',
+    '[[[[',
+    '>'.repeat(500),
+    '\u202e',
+    'a.'.repeat(5_000),
+  ]) {
+    const began = performance.now();
+    const [status, text] = await message(`/v1/tools/entities?${new URLSearchParams([[name, '1']])}`);
+    expect([status, String(text).length < 600]).toEqual([400, true]);
+    expect(performance.now() - began).toBeLessThan(2_000);
+  }
+});

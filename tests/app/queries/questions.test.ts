@@ -1,0 +1,326 @@
+// Search, get, batch and facets over an open release, as callers of different rights see them.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exceedsFreeFacets, facets } from '../../../data/facets.ts';
+import { foundRecords } from '../../../data/found.ts';
+import type { StoredRecord } from '../../../data/model.ts';
+import { parseFacets, parseSearch } from '../../../data/parse.ts';
+import { type Presenting, present } from '../../../data/present.ts';
+import { getBatch, getRecord } from '../../../data/records.ts';
+import { openRelease, type Release } from '../../../data/release.ts';
+import { releaseFor, search } from '../../../data/search.ts';
+import { loadPack } from '../../../packs/index.ts';
+import type { Pack } from '../../../packs/model.ts';
+import { fold, words } from '../../../packs/text.ts';
+import { cursors } from '../../support/cursors.ts';
+import { randomRecords } from '../../support/random-records.ts';
+import { verifies } from '../../support/verifies.ts';
+import { writeRelease } from '../../support/write-release.ts';
+
+verifies(
+  'record.members',
+  'record.same-keys',
+  'record.dotted-keys',
+  'record.dotted-names',
+  'record.price-range',
+  'record.price-ranges',
+  'record.provenance',
+  'record.freshness',
+  'record.preview-flag',
+  'record.by-id',
+  'record.by-slug',
+  'record.attribution',
+  'record.license',
+  'overview.provenance',
+  'batch.get',
+  'batch.fields',
+  'batch.missing',
+  'shape.batch',
+  'search.total',
+  'search.fields',
+  'shape.search',
+  'search.shape',
+  'leak.facets-floor',
+  'search.previews',
+);
+
+const dataDir = mkdtempSync(join(tmpdir(), 'questions-'));
+let pack: Pack;
+let release: Release;
+let records: StoredRecord[];
+
+beforeAll(async () => {
+  pack = await loadPack(join(import.meta.dirname, '../../packs/tools'));
+  records = randomRecords(pack, 80, 21);
+  const written = await writeRelease(dataDir, pack, records);
+  release = await openRelease(dataDir, pack, written.release);
+});
+afterAll(async () => {
+  await release.engine.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const NOW = new Date('2026-11-20T00:00:00Z');
+const full: Presenting = { now: NOW, base_url: 'https://register.example', visibility: 'full' };
+const anonymous: Presenting = { ...full, visibility: 'public' };
+
+describe('a record', () => {
+  const stored: StoredRecord = {
+    id: 'r-0123456789abcdef',
+    slug: 'acme-saw',
+    name: 'Acme saw',
+    dataset: 'tools',
+    updated_at: '2026-11-01T08:00:00Z',
+    attributes: { name: 'Saw', runtime: 40, 'price.list': { min: 1, max: 2, currency: 'EUR' }, retired: 'gone' },
+    provenance: Object.fromEntries(
+      ['name', 'runtime', 'price.list', 'retired'].map((name) => [
+        name,
+        {
+          source_url: 'https://s.example/',
+          observed_at: '2026-11-19T21:57:00Z',
+          confidence: 0.9,
+          evidence: 'e',
+          source: { kind: 'collector' as const },
+        },
+      ]),
+    ),
+    quality_score: 0.75,
+    completeness: 0.5,
+    verified_owner: false,
+  };
+
+  test('in full', () =>
+    expect(present(stored, pack, full)).toMatchInlineSnapshot(`
+    {
+      "attributes": {
+        "name": "Saw",
+        "price.list": {
+          "currency": "EUR",
+          "max": 2,
+          "min": 1,
+        },
+        "runtime": 40,
+      },
+      "attribution": "Acme saw. Tools of nowhere. Fictional data of the dataset register’s own tests. https://register.example/datasets/tools/acme-saw",
+      "completeness": 0.5,
+      "dataset": "tools",
+      "freshness": {
+        "name": 2.1,
+        "price.list": 2.1,
+        "runtime": 2.1,
+      },
+      "id": "r-0123456789abcdef",
+      "license": "CC0-1.0 (https://creativecommons.org/publicdomain/zero/1.0/)",
+      "name": "Acme saw",
+      "provenance": {
+        "name": {
+          "confidence": 0.9,
+          "evidence": "e",
+          "observed_at": "2026-11-19T21:57:00Z",
+          "source": {
+            "kind": "collector",
+          },
+          "source_url": "https://s.example/",
+        },
+        "price.list": {
+          "confidence": 0.9,
+          "evidence": "e",
+          "observed_at": "2026-11-19T21:57:00Z",
+          "source": {
+            "kind": "collector",
+          },
+          "source_url": "https://s.example/",
+        },
+        "runtime": {
+          "confidence": 0.9,
+          "evidence": "e",
+          "observed_at": "2026-11-19T21:57:00Z",
+          "source": {
+            "kind": "collector",
+          },
+          "source_url": "https://s.example/",
+        },
+      },
+      "quality_score": 0.75,
+      "slug": "acme-saw",
+      "updated_at": "2026-11-01T08:00:00Z",
+      "url": "https://register.example/datasets/tools/acme-saw",
+      "verified_owner": false,
+    }
+  `));
+
+  test('attributes, provenance and freshness have the same keys, however trimmed', () => {
+    for (const [presenting, fields] of [
+      [full, null],
+      [anonymous, null],
+      [full, ['runtime']],
+      [anonymous, ['runtime', 'name']],
+    ] as const) {
+      const seen = present(JSON.stringify(stored), pack, presenting, fields);
+      expect(Object.keys(seen.provenance)).toEqual(Object.keys(seen.attributes));
+      expect(Object.keys(seen.freshness)).toEqual(Object.keys(seen.attributes));
+    }
+  });
+
+  test('a preview holds public values only and says so; what the pack no longer has stays hidden', () => {
+    const seen = present(stored, pack, anonymous);
+    expect([Object.keys(seen.attributes), seen.preview]).toEqual([['name', 'price.list'], true]);
+    expect(JSON.stringify(present(stored, pack, full))).not.toContain('gone');
+  });
+
+  test('ages are hours with one decimal and never negative', () => {
+    const at = (now: string) => present(stored, pack, { ...full, now: new Date(now) }).freshness['name'];
+    expect([at('2026-11-20T00:00:00Z'), at('2026-11-19T22:00:00Z'), at('2026-11-01T00:00:00Z')]).toEqual([2.1, 0.1, 0]);
+  });
+});
+
+describe('get and batch', () => {
+  test('by id, by slug, in any case', async () => {
+    const [first] = records;
+    const versions = new Set<string>();
+    for (const ref of [first!.id, first!.slug, first!.slug.toUpperCase()]) {
+      const found = await getRecord(release, ref, full);
+      expect(found.record(full)).toEqual(present(first!, pack, full));
+      expect(found.json(full)?.toString()).toBe(JSON.stringify(found.record(full)));
+      expect(found.updated_at).toBe(first!.updated_at);
+      versions.add(found.version);
+    }
+    expect(versions.size).toBe(1);
+  });
+
+  test('what has to be looked into has no text to send', async () => {
+    const found = await getRecord(release, records[0]!.id, full);
+    expect(found.json(anonymous)).toBeNull();
+    expect(found.json(full, ['name'])).toBeNull();
+    expect(found.record(anonymous).preview).toBe(true);
+    expect(Object.keys(found.record(full, ['name']).attributes)).toEqual(['name']);
+  });
+
+  test('unknown', async () => {
+    await expect(getRecord(release, 'nobody\0', full)).rejects.toMatchObject({
+      code: 'unknown_entity',
+      message: 'tools has no record "nobody�".',
+    });
+  });
+
+  test('a batch keeps the order asked and lists what is missing as it was written', async () => {
+    const ids = [records[5]!.slug, 'Nobody', records[2]!.id, records[5]!.id];
+    const { found, missing } = await getBatch(release, { ids, fields: ['name'] }, full);
+    const items = await foundRecords(found, full);
+    expect(items.map(({ id }) => id)).toEqual([5, 2, 5].map((index) => records[index]!.id));
+    expect(missing).toEqual(['Nobody']);
+    expect(items.flatMap(({ attributes }) => Object.keys(attributes)).every((name) => name === 'name')).toBe(true);
+    expect(await getBatch(release, { ids: ['x'], fields: null }, full)).toMatchObject({
+      found: { ordinals: [] },
+      missing: ['x'],
+    });
+  });
+});
+
+describe('search', () => {
+  const ask = async (raw: Record<string, string>, presenting = full) => {
+    const { found, ...page } = await search(release, parseSearch(raw, pack, { cursors }), { ...presenting, cursors });
+    return { ...page, items: await foundRecords(found, presenting) };
+  };
+
+  test('a page with total and fields', async () => {
+    const page = await ask({ limit: '3', total: 'true', fields: 'price' });
+    expect(page.items.map(({ id }) => id)).toEqual(records.slice(0, 3).map(({ id }) => id));
+    expect(page.total).toBe(80);
+    expect(
+      page.items.flatMap(({ attributes }) => Object.keys(attributes)).every((name) => name.startsWith('price.')),
+    ).toBe(true);
+    expect('total' in (await ask({}))).toBe(false);
+  });
+
+  test('the cursor of one page opens the next, on other terms too', async () => {
+    const first = await ask({ limit: '30', sort: 'name' });
+    const second = await ask({ limit: '100', sort: 'name', fields: 'name', cursor: first.next_cursor! });
+    expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(80);
+    expect(second.next_cursor).toBeNull();
+  });
+
+  test('a preview is shortened to what is left, and goes on in full after paying', async () => {
+    const page = await ask({ q: 'a', limit: '20' }, { ...anonymous, previews: 2 });
+    expect(page.items).toHaveLength(2);
+    expect(page.items.every(({ preview }) => preview === true)).toBe(true);
+    const next = await ask({ q: 'a', limit: '1', cursor: page.next_cursor! });
+    expect(next.items[0]!.preview).toBeUndefined();
+    expect(page.items.map(({ id }) => id)).not.toContain(next.items[0]!.id);
+  });
+
+  test('words of what is not public are not found in a preview', async () => {
+    const total = async (presenting: Presenting) => (await ask({ q: 'alpha', total: 'true' }, presenting)).total!;
+    expect(await total(anonymous)).toBeGreaterThan(0);
+    expect(await total(full)).toBeGreaterThan(await total(anonymous));
+  });
+
+  test('a walk stays on the release it began on while that is kept', async () => {
+    const next_cursor = (await ask({ limit: '10' })).next_cursor!;
+    const input = parseSearch({ limit: '10', cursor: next_cursor }, pack, { cursors });
+    const newer = { ...release, manifest: { ...release.manifest, release: 'f'.repeat(16) } };
+    expect(await releaseFor(input, newer, async () => release)).toBe(release);
+    expect(await releaseFor(input, newer, async () => null)).toBe(newer);
+    expect(await releaseFor(parseSearch({}, pack), newer, () => Promise.reject(new Error('not asked')))).toBe(newer);
+  });
+});
+
+describe('facets', () => {
+  const ask = (raw: Record<string, string>, admin = false) => facets(release, parseFacets(raw, pack), { admin });
+  const paid = (raw: Record<string, string>) => exceedsFreeFacets(parseFacets(raw, pack), pack);
+
+  test('public attributes are counted without a floor', async () => {
+    const answer = await ask({ by: 'maker' });
+    expect(answer.values.at(-1)!.count).toBeLessThan(5);
+    expect(answer).not.toHaveProperty('withheld');
+    expect(answer.matched).toBe(80);
+  });
+
+  test('a non-public attribute without filters is counted from five on', async () => {
+    const answer = await ask({ by: 'runtime' });
+    expect(Math.min(...answer.values.map(({ count }) => count))).toBeGreaterThanOrEqual(5);
+    expect(answer.withheld).toBeGreaterThan(0);
+    expect(answer.matched).toBe(80);
+    expect(Math.min(...(await ask({ by: 'runtime' }, true)).values.map(({ count }) => count))).toBeLessThan(5);
+  });
+
+  test.each<[Record<string, string>, boolean]>([
+    [{ by: 'maker' }, false],
+    [{ by: 'runtime' }, false],
+    [{ by: 'maker', kind: 'saw', q: 'a', min_quality: '0.1', near: '47,8,5', ids: 'x' }, false],
+    [{ by: 'maker', min_runtime: '1' }, true],
+    [{ by: 'maker', not_domain: 'a.example' }, true],
+    [{ by: 'maker', has_runtime: 'false' }, true],
+    [{ by: 'maker', like_summary: 'a' }, true],
+    [{ by: 'runtime', kind: 'saw' }, true],
+    [{ by: 'runtime', q: 'a' }, true],
+    [{ by: 'runtime', ids: 'x' }, true],
+    [{ by: 'runtime', near: '47,8,5' }, true],
+    [{ by: 'runtime', min_quality: '0' }, true],
+    [{ by: 'runtime', updated_since: '2026-01-01' }, true],
+  ])('%j goes beyond the free facets: %j', (raw, beyond) => {
+    expect(paid(raw)).toBe(beyond);
+  });
+
+  test('a question beyond the free facets is answered exactly', async () => {
+    const [one] = records.filter(({ attributes }) => attributes['runtime'] !== undefined);
+    expect(await ask({ by: 'maker', ids: one!.id, min_runtime: '-10' })).toMatchObject({ matched: 1 });
+    expect((await ask({ by: 'runtime', ids: one!.id })).values).toEqual([
+      { value: one!.attributes['runtime'], count: 1 },
+    ]);
+  });
+
+  test('words match public text for everybody but operators', async () => {
+    const text = ({ attributes: { name, maker, model, materials } }: (typeof records)[number]) =>
+      fold([name, maker, model, materials].flat().join(' '));
+    const [id, word] = records.flatMap((record) =>
+      words(String(record.attributes['summary'] ?? ''))
+        .filter((each) => !text(record).includes(each))
+        .map((each): [string, string] => [record.id, each]),
+    )[0]!;
+    expect((await ask({ by: 'maker', q: word, ids: id }, true)).matched).toBe(1);
+    expect((await ask({ by: 'maker', q: word, ids: id })).matched).toBe(0);
+  });
+});

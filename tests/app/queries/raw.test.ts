@@ -1,0 +1,52 @@
+// Records as bytes say what records as objects say, to the byte.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { type Found, foundJson, foundRecords } from '../../../data/found.ts';
+import { type Presenting, present } from '../../../data/present.ts';
+import { getRecord } from '../../../data/records.ts';
+import { openRelease } from '../../../data/release.ts';
+import { loadPack } from '../../../packs/index.ts';
+import { randomRecords } from '../../support/random-records.ts';
+import { writeRelease } from '../../support/write-release.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'raw-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+test.each(['tools', 'harbours'])('%s', async (dataset) => {
+  const pack = await loadPack(join(import.meta.dirname, '../../packs', dataset));
+  const records = randomRecords(pack, 100, 5).map((record, i) => ({
+    ...record,
+    name: i % 5 === 0 ? 'quoted " and \\ and ","dataset":" and @@slug@@' : i % 7 === 0 ? 'Zürich 東京 😀' : record.name,
+  }));
+  const { release: id } = await writeRelease(dataDir, pack, records);
+  const release = await openRelease(dataDir, pack, id);
+  // Two moments of one minute and one of the next: ages are kept for a minute, and never longer.
+  for (const time of ['2026-11-20T00:00:01Z', '2026-11-20T00:00:59Z', '2026-11-20T00:01:00Z', '2027-01-01T00:00:00Z']) {
+    const presenting: Presenting = { now: new Date(time), base_url: 'https://r.example', visibility: 'full' };
+    for (const record of records) {
+      const found = await getRecord(release, record.id, presenting);
+      expect(found.json(presenting)?.toString()).toBe(JSON.stringify(present(record, pack, presenting)));
+      expect(found.updated_at).toBe(record.updated_at);
+      expect(found.version).toMatch(/^[0-9a-f]{16}$/);
+    }
+    const lists: Pick<Found, 'ordinals' | 'scores'>[] = [
+      { ordinals: [] },
+      { ordinals: [3] },
+      { ordinals: [5, 0, 99, 5] },
+      { ordinals: [7, 20], scores: [1, 0.000001] },
+    ];
+    for (const list of lists) {
+      const found = { release, fields: null, ...list };
+      const items = await foundRecords(found, presenting);
+      for (const beside of [{}, { next_cursor: null, total: undefined, license: '"' }])
+        expect(Buffer.concat(foundJson(found, beside, presenting) ?? []).toString()).toBe(
+          JSON.stringify({ items, ...beside }),
+        );
+    }
+    expect(foundJson({ release, ordinals: [1], fields: ['name'] }, {}, presenting)).toBeNull();
+    expect(foundJson({ release, ordinals: [1], fields: null }, {}, { ...presenting, visibility: 'public' })).toBeNull();
+  }
+  await release.engine.close();
+});

@@ -1,0 +1,355 @@
+// Facts, prices, audits, changelog, change feed and time travel over the real app, on what the nights of the fictional packs published.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StoredRecord } from '../../../data/model.ts';
+import { BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
+import { verifies } from '../../support/verifies.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await testApp({
+    nights: true,
+    known: ({ secret }) => (secret === 'payg' ? { kind: 'key', id: '1', plan: 'payg' } : null),
+  });
+});
+afterAll(async () => {
+  expect(app.faults).toEqual([]);
+  await app.close();
+});
+
+type Body = Record<string, unknown>;
+const admin = { admin: true };
+const about = ['attribution', 'license'];
+const members = (value: object) => Object.keys(value).sort();
+
+async function body(path: string, init: Parameters<TestApp['ask']>[1] = admin): Promise<Body> {
+  const answer = await app.json(path, init);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  return answer.body;
+}
+async function refused(path: string, init: Parameters<TestApp['ask']>[1] = admin): Promise<unknown[]> {
+  const { status, body: found } = await app.json(path, init);
+  return [status, found['error']];
+}
+const text = async (path: string, init: Parameters<TestApp['ask']>[1] = admin) => (await app.ask(path, init)).text();
+const of = (dataset: string) => app.records[dataset] ?? [];
+const named = (name: string): StoredRecord => of('tools').find((record) => record.name === name)!;
+
+describe('facts', () => {
+  test('say of each whether it is published, and why', async () => {
+    verifies('shape.facts', 'fact.history');
+    const seen = new Set<string>();
+    for (const { id, slug, attributes } of of('tools')) {
+      const answer = await body(`/v1/tools/entities/${slug}/facts`);
+      expect(members(answer)).toEqual(['entity_id', 'facts', ...about].sort());
+      expect(answer['entity_id']).toBe(id);
+      const facts = answer['facts'] as (Body & { attribute: string; won: boolean; reason: string })[];
+      for (const fact of facts) {
+        const { value: _, ...rest } = fact;
+        expect(members(rest)).toEqual([
+          ...['attribute', 'confidence', 'confirmed_at', 'evidence', 'observed_at'],
+          ...['reason', 'source', 'source_url', 'won'],
+        ]);
+        expect(fact['source']).toEqual({ id: expect.stringMatching(/^(workbench|toolshed)$/), kind: 'collector' });
+        seen.add(`${fact.won ? 'won' : 'lost'} ${fact.reason}`);
+      }
+      const winners = facts.filter(({ won }) => won).map(({ attribute, value }) => [attribute, value]);
+      expect(Object.fromEntries(winners)).toEqual(attributes);
+    }
+    const expected = ['won only_source', 'won agreed', 'won more_trusted', 'won newer_reading', 'won earliest'];
+    expected.push('lost superseded', 'lost less_trusted', 'lost older_reading', 'lost later', 'lost below_floor');
+    expected.push('lost held', 'lost withdrawn');
+    expect([...seen]).toEqual(expect.arrayContaining(expected));
+  });
+
+  test('of one attribute, and since a time', async () => {
+    verifies('facts.attribute', 'facts.since');
+    const { slug } = of('tools')[0]!;
+    const every = (await body(`/v1/tools/entities/${slug}/facts`))['facts'] as Body[];
+    const prices = await body(`/v1/tools/entities/${slug}/facts?attribute=price.list`);
+    expect(prices['facts']).toEqual(every.filter(({ attribute }) => attribute === 'price.list'));
+    const since = await body(`/v1/tools/entities/${slug}/facts?since=2026-06-01T02:00:00%2B02:00`);
+    expect(since['facts']).toEqual(every.filter(({ observed_at }) => String(observed_at) >= '2026-06-01'));
+  });
+
+  test('as Markdown tell what each verdict means', async () => {
+    const page = await text(`/v1/tools/entities/${named('Cordless drill 12').slug}/facts.md`);
+    const { slug } = named('Cordless drill 12');
+    expect(page).toContain(`# Facts of Cordless drill 12 (${slug}), newest first`);
+    expect(page).toContain('|price.list (EUR/piece)|119|2026-03-01 08:00|2026-11-01 08:00|');
+    expect(page).toContain('|published, agreed|');
+    expect(page).toMatch(/superseded: its own source has said something newer/);
+  });
+
+  test('are refused for what is not there, wrong or not paid', async () => {
+    const path = `/v1/tools/entities/${of('tools')[0]!.slug}/facts`;
+    expect(await refused(path, {})).toEqual([402, 'payment_required']);
+    expect(await refused('/v1/tools/entities/nobody/facts')).toEqual([404, 'unknown_entity']);
+    expect(await refused(`${path}?attribute=prise`)).toEqual([400, 'invalid_parameter']);
+    expect(await refused(`${path}?sinse=2026-01-01`)).toEqual([400, 'unknown_filter']);
+    for (const since of ['yesterday', '2026-02-30', '', '1700000000'])
+      expect(await refused(`${path}?since=${since}`)).toEqual([422, 'validation_failed']);
+  });
+
+  test('come with a tag that spares paying for them again', async () => {
+    const path = `/v1/tools/entities/${of('tools')[0]!.slug}/facts`;
+    const first = await app.ask(path, admin);
+    await first.text();
+    const tag = first.headers.get('etag') ?? '';
+    expect((await app.ask(path, { ...admin, headers: { 'If-None-Match': tag } })).status).toBe(304);
+  });
+});
+
+describe('prices', () => {
+  test('are the price attributes with their provenance', async () => {
+    verifies('shape.prices', 'prices.get', 'record.plain-price');
+    for (const { id, slug, attributes, provenance } of of('tools')) {
+      const answer = await body(`/v1/tools/entities/${slug}/prices`);
+      expect(members(answer)).toEqual(['entity_id', 'prices', ...about].sort());
+      expect(answer['entity_id']).toBe(id);
+      const units: Record<string, string> = { 'price.list': 'EUR/piece', 'price.rental': 'EUR/day' };
+      const expected = Object.keys(units)
+        .filter((attribute) => attributes[attribute] !== undefined)
+        .map((attribute) => {
+          const { source: _, ...told } = provenance[attribute]!;
+          return { attribute, value: attributes[attribute], currency: 'EUR', unit: units[attribute], ...told };
+        });
+      expect(answer['prices']).toEqual(expected);
+    }
+    expect(await text(`/v1/tools/entities/${named('Cordless drill 12').slug}/prices.md`)).toContain(
+      '|price.list|119|EUR/piece|',
+    );
+  });
+
+  test('of a dataset without any are an empty list, free for everybody', async () => {
+    verifies('shape.prices-none');
+    const { id, slug } = of('harbours')[0]!;
+    const answer = await body(`/v1/harbours/entities/${slug}/prices`, { address: '192.0.2.77' });
+    expect(answer).toMatchObject({ entity_id: id, prices: [] });
+    expect(await text(`/v1/harbours/entities/${slug}/prices.md`, {})).toContain('has no prices');
+    expect(await refused('/v1/harbours/entities/nobody/prices', {})).toEqual([404, 'unknown_entity']);
+    expect(await refused(`/v1/tools/entities/${of('tools')[0]!.slug}/prices`, {})).toEqual([402, 'payment_required']);
+  });
+
+  test('of such a dataset take nothing off a key either', async () => {
+    const key = { headers: { Authorization: 'Bearer payg' } };
+    const { status, headers } = await app.json(`/v1/harbours/entities/${of('harbours')[0]!.slug}/prices`, key);
+    expect([status, headers.get('x-charge-eur')]).toEqual([200, null]);
+  });
+});
+
+describe('the audit', () => {
+  verifies('audit.get');
+
+  test('has a row or a word for every attribute of every record, and is the same for everyone', async () => {
+    for (const { slug, name, attributes } of of('tools')) {
+      const page = await text(`/v1/tools/entities/${slug}/audit.md`, {});
+      expect(await text(`/v1/tools/entities/${slug}/audit`)).toBe(page);
+      const visible = (attribute: string) =>
+        new RegExp(`^\\|${attribute.replace('.', '\\.')}\\|(everyone|paid calls)\\|`, 'm');
+      for (const attribute of Object.keys(attributes)) expect(page, `${name} ${attribute}`).toMatch(visible(attribute));
+      expect(page).toMatch(/^# Audit of /);
+      for (const missing of ['manual', 'runtime', 'tested_on'].filter((each) => attributes[each] === undefined))
+        expect(page).toMatch(
+          new RegExp(`^\\|${missing}\\|nobody\\|missing\\||Never observed[^\n]*\\b${missing}\\b`, 'm'),
+        );
+    }
+  });
+
+  test('never tells a value that is not public', async () => {
+    verifies('leak.audit');
+    for (const { slug, attributes, provenance } of of('tools')) {
+      const page = (await text(`/v1/tools/entities/${slug}/audit.md`)).replaceAll('\\', '');
+      for (const hidden of ['summary', 'tested_on']) {
+        const value = attributes[hidden];
+        if (typeof value === 'string' && value.length > 6) expect(page).not.toContain(value);
+      }
+      for (const { evidence } of Object.values(provenance))
+        if (evidence.length > 6) expect(page).not.toContain(evidence);
+      expect(page).not.toMatch(/\d EUR|EUR\//);
+    }
+  });
+
+  test('says of a paid attribute nothing that comparing its values gives', async () => {
+    const pages = await Promise.all(of('tools').map(({ slug }) => text(`/v1/tools/entities/${slug}/audit.md`, {})));
+    const rows = pages.join('\n').match(/^\|(runtime|summary|tested_on|domain|price\.rental)\|.*$/gm)!;
+    expect(rows.length).toBeGreaterThan(20);
+    expect(rows.filter((row) => /held|in review|agrees|differs|lost:|turned down|too far/.test(row))).toEqual([]);
+    for (const row of rows) expect(row).toMatch(/^(\|[^|]*){6}\|\|/);
+  });
+
+  test('says why something is missing, doubted or old', async () => {
+    const pages = await Promise.all(of('tools').map(({ slug }) => text(`/v1/tools/entities/${slug}/audit.md`, {})));
+    const all = pages.join('\n');
+    for (const words of [
+      'below the confidence floor of 0.3',
+      'The Workbench Gazette withdrew it on',
+      'The Workbench Gazette no longer lists the record',
+      'held since',
+      'in review since',
+      'Toolshed Weekly differs (less trusted)',
+      'Toolshed Weekly agrees',
+      'Never observed, since no source says it:',
+      'the owner may set it',
+      '|stale|',
+      '|ageing|',
+      '|fresh|',
+    ])
+      expect(all, words).toContain(words);
+  });
+
+  test('is Markdown alone, free, and 404 for what is not there', async () => {
+    const path = `/v1/tools/entities/${of('tools')[0]!.slug}/audit.md`;
+    const answer = await app.ask(path);
+    expect(answer.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+    await answer.text();
+    expect(await refused(`${path}?format=json`, {})).toEqual([422, 'validation_failed']);
+    expect(await refused(`${path}?fields=name`, {})).toEqual([400, 'unknown_filter']);
+    expect(await refused('/v1/tools/entities/nobody/audit.md', {})).toEqual([404, 'unknown_entity']);
+  });
+});
+
+describe('the changelog', () => {
+  test('is free, and shows values of public attributes alone, whoever asks', async () => {
+    verifies('shape.changelog', 'changelog.public-values', 'changelog.get', 'events.pull');
+    const answer = await body('/v1/tools/changelog?days=365&limit=500', {});
+    expect(members(answer)).toEqual(['items', 'limit', 'offset', 'total', ...about].sort());
+    const items = answer['items'] as (Body & { attribute: string; type: string })[];
+    expect([answer['limit'], answer['offset'], answer['total']]).toEqual([500, 0, items.length]);
+    const open = new Set(['name', 'maker', 'model', 'kind', 'status', 'first_seen', 'cordless', 'mass']);
+    for (const each of ['materials', 'workshop', 'manual', 'price.list']) open.add(each);
+    for (const { old_value, new_value, ...rest } of items) {
+      const fixed = ['attribute', 'entity_id', 'name', 'observed_at', 'slug', 'source_url', 'type'];
+      expect(members(rest)).toEqual(fixed);
+      if (!open.has(rest.attribute)) expect([old_value, new_value]).toEqual([undefined, undefined]);
+      else if (rest.type === 'added') expect([old_value === undefined, new_value === undefined]).toEqual([true, false]);
+      else expect(old_value).toBeDefined();
+    }
+    expect(items.some(({ attribute }) => attribute === 'runtime')).toBe(true);
+    expect(await body('/v1/tools/changelog?days=365&limit=500')).toEqual(answer);
+  });
+
+  test('takes days, limit, offset, attribute, entity and type, within their bounds', async () => {
+    verifies('changelog.days', 'changelog.limit', 'changelog.offset', 'changelog.attribute', 'changelog.entity');
+    verifies('changelog.type', 'limit.changelog');
+    const plain = await body('/v1/tools/changelog', {});
+    expect([plain['limit'], plain['offset']]).toEqual([100, 0]);
+    const items = plain['items'] as { observed_at: string }[];
+    expect(items.every(({ observed_at }) => observed_at >= '2026-10-21T12')).toBe(true);
+    expect(items.length).toBeGreaterThan(5);
+    const next = await body('/v1/tools/changelog?limit=3&offset=2', {});
+    expect(next['items']).toEqual(items.slice(2, 5));
+    const { id, slug } = of('tools')[0]!;
+    const own = (await body(`/v1/tools/changelog?days=365&entity=${slug}`, {}))['items'] as { entity_id: string }[];
+    expect(own.length).toBeGreaterThan(5);
+    expect(own.every(({ entity_id }) => entity_id === id)).toBe(true);
+    expect((await body(`/v1/tools/changelog?days=365&entity=${id}`, {}))['items']).toEqual(own);
+    const mass = (await body('/v1/tools/changelog?days=365&attribute=mass&type=changed', {}))['items'] as Body[];
+    expect(new Set(mass.map(({ attribute, type }) => `${attribute} ${type}`))).toEqual(new Set(['mass changed']));
+    for (const wrong of [
+      'days=0',
+      'days=366',
+      'days=x',
+      'limit=0',
+      'limit=501',
+      'offset=-1',
+      'offset=1.5',
+      'type=removed',
+    ])
+      expect(await refused(`/v1/tools/changelog?${wrong}`, {}), wrong).toEqual([422, 'validation_failed']);
+    expect(await refused('/v1/tools/changelog?attribute=wait', {})).toEqual([400, 'invalid_parameter']);
+    expect(await refused('/v1/tools/changelog?entity=nobody', {})).toEqual([404, 'unknown_entity']);
+    expect(await refused('/v1/tools/changelog?cursor=x', {})).toEqual([400, 'unknown_filter']);
+    expect((await body(`/v1/tools/changelog?offset=${Number.MAX_SAFE_INTEGER}`, {}))['items']).toEqual([]);
+  });
+
+  test('has a Markdown twin that says how to go on', async () => {
+    verifies('changelog.md');
+    const page = await text('/v1/tools/changelog.md?days=365&limit=4', {});
+    expect(page).toMatch(/^\|observed\|slug\|attribute\|type\|old\|new\|source\|$/m);
+    expect(page).toContain('offset=4 goes on');
+    const secret = await text('/v1/tools/changelog.md?days=365&attribute=runtime&type=changed', {});
+    expect(secret).toContain('|not public|not public|');
+  });
+});
+
+describe('the change feed', () => {
+  test('needs a plan; operators pass', async () => {
+    verifies('changes.get', 'changes.since', 'changes.limit', 'error.403');
+    const path = '/v1/tools/changes?since=2026-01-01T00:00:00Z';
+    expect((await refused(path, {}))[0]).toBe(403);
+    expect(await refused(path, { headers: { Authorization: 'Bearer payg' } })).toEqual([403, 'plan_required']);
+    const answer = await body(path);
+    expect(members(answer)).toEqual(['items', 'next_since', ...about].sort());
+    const items = answer['items'] as Body[];
+    expect(items.length).toBeGreaterThan(200);
+    for (const each of items) expect(each).toMatchObject({ type: 'added', new_value: expect.anything() });
+    expect(answer['next_since']).toBe(items.at(-1)!['recorded_at']);
+    expect(await refused('/v1/tools/changes')).toEqual([422, 'validation_failed']);
+    for (const wrong of ['since=now', 'since=2026-01-01&limit=0', 'since=2026-01-01&limit=10001'])
+      expect(await refused(`/v1/tools/changes?${wrong}`), wrong).toEqual([422, 'validation_failed']);
+    for (const far of ['0001-01-01', '9999-12-31'])
+      expect((await app.json(`/v1/tools/changes?since=${far}&limit=1`, admin)).status).toBe(200);
+    expect(await text('/v1/tools/changes.md?since=2026-01-01&limit=2')).toContain('Read on with since=2026-');
+  });
+});
+
+describe('time travel', () => {
+  test('answers a record as it stood, says so, and ages it from there', async () => {
+    const { slug, id } = named('Cordless drill 12');
+    const answer = await body(`/v1/tools/entities/${slug}?as_of=2026-06-15T00:00:00Z`);
+    expect(answer).toMatchObject({ id, slug, as_of: '2026-06-15T00:00:00Z', updated_at: '2026-06-01T00:00:00Z' });
+    expect(answer['attributes']).toMatchObject({ runtime: 90, mass: 1.25, tested_on: '2026-02-14' });
+    expect(answer['freshness']).toMatchObject({ runtime: 2536, mass: 336 });
+    expect((await body(`/v1/tools/entities/${slug}`))['attributes']).toMatchObject({ runtime: 100 });
+    const trimmed = await body(`/v1/tools/entities/${slug}?as_of=2026-06-15&fields=runtime`);
+    expect(trimmed['attributes']).toEqual({ runtime: 90 });
+    const page = await text(`/v1/tools/entities/${slug}.md?as_of=2026-06-15`);
+    expect(page).toMatch(/^As of 2026-06-15T00:00:00Z, /);
+    expect(page).toContain('90 minutes');
+  });
+
+  test('of many names those not yet known in missing', async () => {
+    const known = named('Cordless drill 12').slug;
+    const late = of('tools').find(({ attributes }) => String(attributes['first_seen']) > '2026-06-15')!.slug;
+    const answer = await body(
+      `/v1/tools/entities/batch?ids=nobody,${known},${late},${known.toUpperCase()}&as_of=2026-06-15`,
+    );
+    expect(answer).toMatchObject({ missing: ['nobody', late], as_of: '2026-06-15T00:00:00Z' });
+    expect((answer['items'] as Body[]).map(({ slug }) => slug)).toEqual([known, known]);
+    expect(members(answer)).toEqual(['as_of', 'items', 'missing', ...about].sort());
+    expect(await text(`/v1/tools/entities/batch.md?ids=${known}&as_of=2026-06-15`)).toMatch(/^As of 2026-06-15/);
+    expect(await refused(`/v1/tools/entities/${late}?as_of=2026-06-15`)).toEqual([404, 'unknown_entity']);
+  });
+
+  test('knows no future and no nonsense, and is paid like today', async () => {
+    const path = `/v1/tools/entities/${of('tools')[0]!.slug}`;
+    const later = new Date(NOW.getTime() + 1000).toISOString();
+    for (const wrong of [later, '2999-01-01', 'yesterday', '', '2026-02-30T00:00:00Z'])
+      expect(await refused(`${path}?as_of=${wrong}`), wrong).toEqual([422, 'validation_failed']);
+    expect((await app.json(`${path}?as_of=${NOW.toISOString()}`, admin)).status).toBe(200);
+    expect(await refused(`${path}?as_of=0001-01-01`)).toEqual([404, 'unknown_entity']);
+    expect(await refused(`${path}?as_of=2026-06-15`, {})).toEqual([402, 'payment_required']);
+    expect(await refused(`${path}?asof=2026-06-15`)).toEqual([400, 'unknown_filter']);
+    const both = await app.json(`${path}?as_of=x&fields=`, admin);
+    expect(both.body['detail']).toHaveLength(2);
+  });
+
+  test('has a tag of its own', async () => {
+    const path = `/v1/tools/entities/${named('Cordless drill 12').slug}`;
+    const [now, then] = await Promise.all([app.ask(path, admin), app.ask(`${path}?as_of=2026-06-15`, admin)]);
+    const tag = then.headers.get('etag') ?? '';
+    expect(tag).not.toBe(now.headers.get('etag'));
+    const again = await app.ask(`${path}?as_of=2026-06-15`, { ...admin, headers: { 'If-None-Match': tag } });
+    expect(again.status).toBe(304);
+    for (const each of [now, then]) await each.text();
+  });
+
+  test('answers every record of every reading', async () => {
+    for (const at of ['2026-03-01T08:00:00Z', '2026-07-15T08:00:00Z', '2026-11-10T00:00:00Z'])
+      for (const { slug } of of('tools')) {
+        const { status, body: found } = await app.json(`/v1/tools/entities/${slug}?as_of=${at}`, admin);
+        if (status !== 200) expect([status, found['error']]).toEqual([404, 'unknown_entity']);
+        else expect(found['url']).toBe(`${BASE}/datasets/tools/${slug}`);
+      }
+  });
+});

@@ -1,0 +1,237 @@
+// Every page of the built site: valid HTML, links that lead somewhere, and few small files.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { HtmlValidate } from 'html-validate';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type PageType, SCRIPT } from '../../support/site-types.ts';
+import { openSite, type Site } from '../../support/site-world.ts';
+import { verifies } from '../../support/verifies.ts';
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+}, 180_000);
+afterAll(() => site.close());
+
+const validator = new HtmlValidate({
+  extends: ['html-validate:standard', 'html-validate:a11y'],
+  rules: {
+    // Astro closes no void element and writes attributes short; both are HTML.
+    'void-style': 'off',
+    'attribute-boolean-style': 'off',
+    'doctype-style': 'off',
+    'no-trailing-whitespace': 'off',
+    'long-title': 'off',
+    // A native element with the role of a widget it stands for, and groups that scroll by keyboard.
+    'prefer-native-element': 'off',
+    'no-inline-style': 'error',
+    'require-sri': 'off',
+  },
+});
+
+/** A page as a browser gets it. */
+const ask = async ({ path, headers = {} }: Pick<PageType, 'path' | 'headers'>): Promise<string> =>
+  (await site.app.ask(path, { headers: { Accept: 'text/html', ...headers } })).text();
+
+describe('HTML', () => {
+  test('of every page type is valid', async () => {
+    const wrong: string[] = [];
+    for (const type of site.types) {
+      const { name } = type;
+      const { results } = await validator.validateString(await ask(type));
+      for (const { messages } of results)
+        for (const { ruleId, message, line, selector } of messages)
+          wrong.push(`${name}: ${ruleId}: ${message} (line ${line}, ${selector})`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('that the night wrote is of one of these types', () => {
+    const stray = [...site.pages.keys()].filter((path) => !site.types.some(({ written }) => written?.test(path)));
+    expect(stray).toEqual([]);
+  });
+
+  test('for people is in the site map', async () => {
+    const maps = ['pages', 'tools-1', 'harbours-1'].map((part) => site.app.ask(`/sitemap/${part}.xml`));
+    const listed = (await Promise.all((await Promise.all(maps)).map((response) => response.text())))
+      .join('')
+      .matchAll(/<loc>([^<]+)<\/loc>/g);
+    const paths = new Set([...listed].map(([, url = '']) => new URL(url).pathname.replace(/(.)\/$/, '$1')));
+    const missing = [...site.pages.keys()].filter((path) => !paths.has(path.replace(/(.)\/$/, '$1')));
+    expect(missing).toEqual(['/404.html']);
+    for (const path of paths) {
+      const response = await site.app.ask(path, { headers: { Accept: 'text/html' } });
+      expect([path, response.status]).toEqual([path, 200]);
+      await response.body?.cancel();
+    }
+  });
+
+  test('has one heading of the first level and a title of its own', () => {
+    const titles = new Map<string, string>();
+    for (const [path, html] of site.pages) {
+      if (path.startsWith('/docs/')) continue;
+      expect(html.match(/<h1[ >]/g), path).toHaveLength(1);
+      const title = /<title>([^<]+)<\/title>/.exec(html)?.[1] ?? '';
+      expect(titles.get(title), `${path} is called ${title}`).toBeUndefined();
+      titles.set(title, path);
+    }
+    expect(titles.size).toBeGreaterThan(30);
+  });
+});
+
+test('every link within the site leads somewhere', async () => {
+  const known = new Map<string, string | null>();
+  const get = async (path: string): Promise<string | null> => {
+    let text = known.get(path);
+    if (text === undefined) {
+      const response = await site.app.ask(path, { headers: { Accept: 'text/html, */*;q=0.5' } });
+      // Read in any case: what is not read keeps its file open.
+      const body = await response.text();
+      text = response.status === 200 ? body : null;
+      known.set(path, text);
+    }
+    return text;
+  };
+  const dead: string[] = [];
+  let links = 0;
+  for (const [page, html] of site.pages) {
+    // What stands in a comment is no link, and the calls to copy are none either.
+    for (const [, href = ''] of html.matchAll(/<(?:a|link)\s[^>]*href="([^"]*)"/g)) {
+      const url = new URL(href.replaceAll('&amp;', '&'), `${site.origin}${page}`);
+      if (url.origin !== site.origin) continue;
+      links += 1;
+      const text = await get(url.pathname + url.search);
+      if (text === null) dead.push(`${page} → ${href}`);
+      else if (url.hash !== '' && !text.includes(`id="${decodeURIComponent(url.hash.slice(1))}"`))
+        dead.push(`${page} → ${href}: no such place`);
+    }
+  }
+  expect([...new Set(dead)]).toEqual([]);
+  expect(links).toBeGreaterThan(500);
+}, 120_000);
+
+/** Bytes as they are transferred. */
+const sent = (content: string | Uint8Array): number => gzipSync(content).length;
+
+test('pages are small: few files, none of another host, no script that blocks, little of it', async () => {
+  const budget: Record<string, { requests: number; html: number; css: number; js: number }> = {};
+  for (const type of site.types) {
+    const { name } = type;
+    const html = await ask(type);
+    const loaded = [
+      ...html.matchAll(
+        /<(?:script|img|iframe)\s[^>]*src="([^"]*)"|<link rel="(?:stylesheet|preload|modulepreload)"[^>]*href="([^"]*)"/g,
+      ),
+    ].map(([, src, href]) => src ?? href ?? '');
+    expect(
+      loaded.filter((each) => !/^\/(ops\/)?assets\//.test(each) && !(type.foreign && each.startsWith('/docs/'))),
+      name,
+    ).toEqual([]);
+    for (const [tag] of html.matchAll(/<script\s[^>]*src=[^>]*>/g)) expect(tag, name).toMatch(/ defer>|type="module"/);
+    expect(html.match(/<script(?![^>]*(src=|application\/ld\+json))/g), name).toBeNull();
+    const sizes = async (extension: string) => {
+      const files = await Promise.all(
+        loaded.filter((each) => each.endsWith(extension)).map(async (each) => (await site.app.ask(each)).arrayBuffer()),
+      );
+      return files.reduce((sum, file) => sum + sent(new Uint8Array(file)), 0);
+    };
+    budget[name] = { requests: 1 + loaded.length, html: sent(html), css: await sizes('.css'), js: await sizes('.js') };
+  }
+  if (process.env['BUDGET']) console.table(budget);
+  for (const { name, script = SCRIPT, foreign } of site.types) {
+    const { requests, html, css, js } = budget[name]!;
+    expect(requests, name).toBeLessThanOrEqual(script > SCRIPT ? 6 : 3);
+    expect(js, `script of ${name}`).toBeLessThanOrEqual(script);
+    expect(css, `style of ${name}`).toBeLessThanOrEqual(foreign ? 40_000 : 12_000);
+    expect(html, `HTML of ${name}`).toBeLessThanOrEqual(60_000);
+  }
+});
+
+test('a feed of changes is one of Atom, with an entry a change and no value that is paid for', async () => {
+  const response = await site.app.ask('/feeds/tools.atom');
+  expect(response.headers.get('content-type')).toBe('application/atom+xml; charset=utf-8');
+  const xml = await response.text();
+  expect(xml).toBe(readFileSync(join(site.dist, 'feeds/tools.atom'), 'utf8'));
+  const entries = xml.match(/<entry>.*<\/entry>/g) ?? [];
+  expect(entries.length).toBeGreaterThan(3);
+  const ids = entries.map((entry) => /<id>(.*?)<\/id>/.exec(entry)?.[1]);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const entry of entries)
+    expect(entry).toMatch(/<title>.+<\/title><updated>[\dT:.-]+Z<\/updated><link href="http:/);
+  const { body } = await site.app.json('/v1/tools/changelog?days=365&limit=50');
+  const paid = (body['items'] as { new_value?: unknown; attribute: string }[]).filter(
+    (item) => item.new_value === undefined,
+  );
+  expect(paid.length).toBeGreaterThan(0);
+  expect(xml.match(/its value is part of paid answers/g)?.length).toBeGreaterThan(0);
+  expect((await site.app.ask('/feeds/nobody.atom')).status).toBe(404);
+});
+
+describe('a record as a page', () => {
+  test('shows public values alone to everyone, and may be kept', async () => {
+    const response = await site.app.ask(`/datasets/tools/${site.other}`, { headers: { Accept: 'text/html' } });
+    const html = await response.text();
+    const stored = site.app.records['tools']!.find(({ slug }) => slug === site.other)!;
+    expect(response.headers.get('cache-control')).toBe('public, no-cache');
+    expect(html).toContain(`<h1>${stored.name.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}`);
+    const schema = await site.app.json('/v1/tools/schema');
+    for (const { name, public: open } of schema.body['attributes'] as { name: string; public: boolean }[]) {
+      const shown = html.includes(`aria-label="Source of ${name}:`);
+      expect(shown && !open, name).toBe(false);
+    }
+    const [, jsonld = ''] = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(html) ?? [];
+    expect(JSON.parse(jsonld)).toMatchObject({ '@type': 'ItemPage', mainEntity: { identifier: stored.id } });
+  });
+
+  test('that was paid for shows every value, is charged like the JSON and is kept by nobody', async () => {
+    verifies('limit.caching');
+    const created = await site.app.json('/v1/keys', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ email: 'reader@site.example' }),
+    });
+    const key = String(created.body['key']);
+    const headers = { Accept: 'text/html', Authorization: `Bearer ${key}` };
+    const response = await site.app.ask(`/v1/tools/entities/${site.other}`, { headers });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(response.headers.get('cache-control')).toBe('private, no-store');
+    expect(response.headers.get('etag')).toBeNull();
+    const json = await site.app.ask(`/v1/tools/entities/${site.other}`, {
+      headers: { ...headers, Accept: 'application/json' },
+    });
+    expect(response.headers.get('x-charge-eur')).toBe(json.headers.get('x-charge-eur'));
+    const html = await response.text();
+    const { attributes } = (await json.json()) as { attributes: Record<string, unknown> };
+    expect(html.match(/<div class="value">/g)).toHaveLength(Object.keys(attributes).length);
+    const again = await site.app.ask(`/v1/tools/entities/${site.other}`, {
+      headers: { ...headers, 'If-None-Match': '*' },
+    });
+    expect(again.status).toBe(200);
+    const without = await site.app.ask(`/v1/tools/entities/${site.other}`, { headers: { Accept: 'text/html' } });
+    expect(without.status).toBe(402);
+  });
+
+  test('that was paid for has the courses and similar records of the free page, and nothing that others sell', async () => {
+    const section = (html: string, id: string) =>
+      new RegExp(`<section aria-labelledby="${id}">.*?</section>`, 's').exec(html)?.[0];
+    const paid = async (path: string) =>
+      (await site.app.ask(path, { admin: true, headers: { Accept: 'text/html' } })).text();
+    let courses = 0;
+    for (const dataset of ['tools', 'harbours'])
+      for (const { slug } of site.app.records[dataset]!) {
+        const free = await ask({ path: `/datasets/${dataset}/${slug}` });
+        const full = await paid(`/v1/${dataset}/entities/${slug}`);
+        expect(section(full, 'similar'), slug).toBe(section(free, 'similar'));
+        expect(section(full, 'history'), slug).toBe(section(free, 'history'));
+        courses += Number(section(full, 'history') !== undefined);
+      }
+    expect(courses).toBeGreaterThan(0);
+    const path = `/v1/tools/entities/${site.other}`;
+    expect(section(await paid(path), 'similar')).toContain('/datasets/tools/');
+    const then = await paid(`${path}?as_of=2026-11-19T12:00:00Z`);
+    expect(then).toContain('<div class="value">');
+    for (const id of ['similar', 'history']) expect(section(then, id)).toBeUndefined();
+  });
+});

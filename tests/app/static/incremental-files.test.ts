@@ -1,0 +1,56 @@
+// A night in which little changed touches little: the pages of what changed, and what lists them.
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runNight } from '../../../build/nightly-run.ts';
+import { readConfig } from '../../../config.ts';
+import type { StoredRecord } from '../../../data/model.ts';
+import { storedOverlays } from '../../../data/overlay-source.ts';
+import { loadPack } from '../../../packs/index.ts';
+import { scratchOfAll, still } from '../../support/night-pack.ts';
+import { openWorld, type World } from '../../support/overlay-world.ts';
+
+const PACKS = join(import.meta.dirname, '../../packs');
+const folder = scratchOfAll();
+const dist = join(folder, 'dist');
+const config = readConfig({ DATA_DIR: folder, DIST_DIR: dist, PACK_DIRS: PACKS });
+let world: World;
+let records: StoredRecord[];
+
+const night = (now?: string) => runNight(config, still(now), { only: null, accept: false });
+
+/** Times at which files were last put in place, by path; the notes of the build left out. */
+function stamps(): Map<string, bigint> {
+  const found = readdirSync(dist, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = found.map(({ parentPath, name }) => join(parentPath, name).slice(dist.length + 1));
+  const shown = paths.filter((path) => !path.startsWith('.build/'));
+  return new Map(shown.map((path) => [path, statSync(join(dist, path), { bigint: true }).ctimeNs]));
+}
+
+beforeAll(async () => {
+  expect((await night()).failures).toEqual([]);
+  world = await openWorld(folder, await loadPack(join(PACKS, 'harbours')), null);
+  records = [...(await world.records()).values()];
+}, 180_000);
+afterAll(() => world.close());
+
+test('two records of many: their pages, and nothing of the records beside them', { timeout: 120_000 }, async () => {
+  expect(records.length).toBeGreaterThan(4);
+  const before = stamps();
+  const changed = records.slice(-2);
+  for (const { id } of changed) await world.say(id, { name: `Renamed ${id}` }, '2026-11-21T00:00:00Z');
+  expect(await storedOverlays(world.store).read('harbours')).not.toBeNull();
+  expect((await night('2026-11-22T00:00:00Z')).failures).toEqual([]);
+  const after = stamps();
+  const touched = [...after].filter(([path, at]) => before.get(path) !== at).map(([path]) => path);
+  const pages = touched.filter((path) => /^datasets\/.*\.md$/.test(path)).sort();
+  expect(pages).toEqual(changed.map(({ slug }) => `datasets/harbours/${slug}.md`).sort());
+  expect(
+    [...before.keys()].filter((path) => !after.has(path)),
+    'files that went',
+  ).toEqual([]);
+  // What lists or shows all records of the dataset is made again; nothing of another dataset is.
+  expect(touched).toContain('v1/harbours/llms-full.txt');
+  expect(touched.filter((path) => path.startsWith('v1/tools/') || path.startsWith('datasets/tools/'))).toEqual([]);
+  expect(touched.length).toBeLessThan(after.size / 2);
+});

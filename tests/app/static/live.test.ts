@@ -1,0 +1,75 @@
+// A prerendered file is an answer given early: every one of them against the running API at the same moment.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type PrerenderOptions, prerender } from '../../../build/prerender.ts';
+import { silent } from '../../../build/progress.ts';
+import { BASE, type TestApp, testApp } from '../../support/app.ts';
+
+let app: TestApp;
+let dist: string;
+let files: string[];
+
+/** One run of the build with pages for people made by the test. */
+async function run(site: NonNullable<PrerenderOptions['site']>): Promise<string[]> {
+  const config = { DATA_DIR: app.dataDir, DIST_DIR: dist, BASE_URL: BASE, EUR_USD: 1.1 };
+  const packs = [...app.register.packs.values()];
+  return (await prerender({ config, packs, untouched: [], effects: { progress: silent }, site })).failures;
+}
+
+beforeAll(async () => {
+  dist = mkdtempSync(join(tmpdir(), 'live-'));
+  // The app looks for files elsewhere, so that it answers everything itself; its clock stands where the releases were made.
+  const made: { at?: Date } = {};
+  app = await testApp({
+    dist: join(dist, 'nowhere'),
+    records: 20,
+    now: () => made.at ?? new Date('2026-11-20T12:00:00Z'),
+  });
+  made.at = new Date(app.register.current('tools')!.manifest.created_at);
+  expect(await run(async (_data, output) => output.write('about.html', 'old', 'site.1'))).toEqual([]);
+  files = readdirSync(dist, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(dist.length + 1))
+    // `_headers` is for other hosts; downloads and their lists exist only as files.
+    .filter((path) => !/^(\.build|files)\//.test(path) && path !== 'about.html' && path !== '_headers');
+}, 60_000);
+afterAll(async () => {
+  await app.close();
+  rmSync(dist, { recursive: true, force: true });
+});
+
+test('there are answers, documents and a page for every record', () => {
+  const pages = files.filter((path) => path.startsWith('datasets/'));
+  expect(pages.filter((path) => path.endsWith('.md'))).toHaveLength(40);
+  // Showcase records have a page for people as a file, too; all others have it from the API.
+  expect(pages.filter((path) => path.endsWith('/index.html'))).toHaveLength(20);
+  for (const path of [
+    'llms.txt',
+    'openapi.json',
+    'v1/datasets',
+    'v1/tools/llms-full.txt',
+    'v1/tools/llms.txt',
+    'v1/harbours/examples.md',
+  ])
+    expect(files).toContain(path);
+});
+
+test('each file is what the API answers at its address', async () => {
+  for (const path of files) {
+    const live = await app.ask(`/${path.replace(/\/index\.html$/, '')}`);
+    expect(live.status, path).toBe(200);
+    expect(await live.text(), path).toBe(readFileSync(join(dist, path), 'utf8'));
+  }
+}, 60_000);
+
+test('when the pages for people cannot be made, the old ones stay and the run says so', async () => {
+  const torn = async () => {
+    throw new Error('the pages are torn');
+  };
+  expect(await run(torn)).toEqual(['the pages are torn']);
+  expect(readFileSync(join(dist, 'about.html'), 'utf8')).toBe('old');
+  expect(await run(async () => {})).toEqual([]);
+  expect(existsSync(join(dist, 'about.html'))).toBe(false);
+});

@@ -1,0 +1,205 @@
+// A release that holds an overlay answers as the one before did under it; and who reads the change feed knows the register by heart.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { recordsAsOf } from '../../../data/as-of.ts';
+import { changelog } from '../../../data/changelog.ts';
+import { changes, type FedChange } from '../../../data/changes.ts';
+import { recordFacts } from '../../../data/history.ts';
+import type { StoredRecord } from '../../../data/model.ts';
+import { parseStats, parseTimeseries } from '../../../data/parse-analysis.ts';
+import { parseChanges } from '../../../data/parse-history.ts';
+import { type Release, releaseTag } from '../../../data/release.ts';
+import { stats } from '../../../data/stats.ts';
+import { timeseries } from '../../../data/timeseries.ts';
+import type { Pack } from '../../../packs/model.ts';
+import { scratchOfAll, stones } from '../../support/night-pack.ts';
+import { openWorld, type World } from '../../support/overlay-world.ts';
+import { randomPast } from '../../support/random-past.ts';
+import { pick, random } from '../../support/random-records.ts';
+import { verifies } from '../../support/verifies.ts';
+
+verifies('overlay.survives', 'consolidate.decision', 'feed.exclusive', 'feed.recorded-at', 'shape.changes-removed');
+
+/** Changes before each release. */
+const CHANGES = 15;
+const NIGHTS = ['2026-04-30', '2026-07-31', '2026-12-31'];
+const at = (night: number, minute: number) => `2026-11-2${night}T00:${String(minute).padStart(2, '0')}:00Z`;
+
+/** What a release says to every question, in a form that two releases can be compared in: nothing of it depends on ordinals. */
+async function told(release: Release, pack: Pack, ids: readonly string[]): Promise<unknown> {
+  const { engine, manifest } = release;
+  const query = { where: [], sort: { key: 'quality', descending: true }, after: null, limit: 1000, total: true };
+  const found = await engine.search(query);
+  const bodies = await engine.bodies(found.ordinals);
+  const records = bodies.map(({ body }) => JSON.parse(body) as StoredRecord);
+  const ordinals = new Map(records.map(({ id }, i) => [id, found.ordinals[i]!]));
+  const resolved = await engine.resolve(ids.slice());
+  const facts: Record<string, unknown> = {};
+  const doubts: Record<string, unknown> = {};
+  for (const id of ids) {
+    facts[id] = await recordFacts(release, id, { attribute: null, since: null }, {});
+    doubts[id] = [await engine.doubts(id), await engine.review({ entity: id, id: null, limit: 20 })];
+  }
+  const moments = ['2026-03-02', '2026-06-20', '2026-11-23T00:30:00Z', '2027-01-01'].map((moment) =>
+    Date.parse(moment),
+  );
+  const past: unknown[] = [];
+  for (const moment of moments) past.push(await recordsAsOf(release, [...ordinals.values()], moment, {}));
+  const now = new Date('2026-11-25T00:00:00Z');
+  const everything = { days: 365, limit: 500, offset: 0, attribute: null, entity: null, type: 'all' as const };
+  const log = await changelog(release, everything, now, {});
+  const about = { attribute: 'mass', group_by: 'status' };
+  return {
+    ids: resolved.map((ordinal, i) => (ordinal === null ? null : ids[i])),
+    records,
+    versions: bodies.map(({ version }) => version),
+    total: found.total,
+    counts: [manifest.records, manifest.facts, sorted(manifest.ages), manifest.enums],
+    facts,
+    doubts,
+    past,
+    log: { total: log.total, items: sorted(log.items) },
+    facets: await engine.facets({ where: [], by: 'status', limit: 50, floor: 0 }),
+    stats: await stats(release, parseStats(about, pack)),
+    series: await timeseries(release, parseTimeseries({ ...about, days: '366' }, pack), now),
+    similar: await Promise.all(
+      [...ordinals].map(async ([id, subject]) => {
+        const alike = await engine.similar({ subject, where: [], differBy: null, limit: 20 });
+        return [id, alike.map(({ ordinal, score }) => [records[found.ordinals.indexOf(ordinal)]!.id, score])];
+      }),
+    ),
+    dataset: pack.id,
+  };
+}
+
+const sorted = (list: readonly unknown[]) => list.map((each) => JSON.stringify(each)).sort();
+
+/** A reader who takes five lines at a time, and keeps a copy of every value. */
+class Reader {
+  since = '2000-01-01T00:00:00Z';
+  readonly copy = new Map<string, Map<string, unknown>>();
+  readonly read: FedChange[] = [];
+
+  async readOn(release: Release, pages = Number.POSITIVE_INFINITY): Promise<void> {
+    for (let page = 0; page < pages; page++) {
+      const { items, next_since } = await changes(release, parseChanges({ since: this.since, limit: '5' }), {});
+      if (items.length === 0) return;
+      for (const item of items) this.#take(item);
+      this.since = next_since;
+    }
+  }
+
+  #take(item: FedChange): void {
+    this.read.push(item);
+    if (item.type === 'removed') {
+      expect(Object.keys(item).sort()).toEqual(['entity_id', 'name', 'observed_at', 'recorded_at', 'slug', 'type']);
+      this.copy.delete(item.entity_id);
+      return;
+    }
+    const record = this.copy.get(item.entity_id) ?? new Map<string, unknown>();
+    this.copy.set(item.entity_id, record);
+    if (item.new_value === undefined) record.delete(item.attribute!);
+    else record.set(item.attribute!, item.new_value);
+  }
+}
+
+describe.each([1, 2, 3])('world %i', (seed) => {
+  const folder = scratchOfAll();
+  const issues = randomPast(seed);
+  const pack = stones(folder, issues);
+  const pins = new Map(pack.sources.map((source) => [source.id, source.pins]));
+  const next = random(seed * 7);
+  let world: World;
+  const reader = new Reader();
+  let known: string[];
+
+  /** The sources up to a day. */
+  const until = (day: string) => {
+    for (const source of pack.sources)
+      source.pins = pins.get(source.id)!.filter((pin) => pin.observed_at.slice(0, 10) <= day);
+  };
+
+  beforeAll(async () => {
+    until(NIGHTS[0]!);
+    world = await openWorld(folder, pack, at(0, 0));
+    known = [...(await world.records()).keys()];
+  });
+  afterAll(() => world.close());
+
+  /** One random change; what cannot be done now is left. */
+  async function change(night: number, minute: number): Promise<void> {
+    const when = at(night, minute);
+    const here = [...(await world.records()).values()];
+    const gone = [...world.release().overlay!.removed.keys()];
+    const record = pick(next, here);
+    const chance = next();
+    if (chance < 0.2 && here.length > 4) await world.optOut(record.id, when);
+    else if (chance < 0.3 && gone.length > 0) {
+      const back = pick(next, gone);
+      await world.restore(back, when);
+      // A release that was made without it has to be made again.
+      if (!(await world.records()).has(back)) await world.night(when, { collects: false });
+      expect([...(await world.records()).keys()]).toContain(back);
+    } else if (chance < 0.55) {
+      const [item] = await world.release().engine.review({ entity: record.id, id: null, limit: 9 });
+      if (item) await world.decide(record.id, item.id, item.attribute, pick(next, ['approved', 'rejected']), when);
+    } else if (chance < 0.9) {
+      const values = {
+        name: pick(next, ['A new name', 'Änderung', null]),
+        status: pick(next, ['here', 'nowhere before']),
+        mass: pick(next, [7, 900, null]),
+        tags: pick(next, [['red', 'by the owner'], ['flat']]),
+        'price.sale': pick(next, [9, { min: 1, max: 4, currency: 'EUR' }]),
+        place: { lat: 3, lng: 4 },
+      };
+      const some = Object.entries(values).filter(() => next() < 0.4);
+      if (some.length > 0) await world.say(record.id, Object.fromEntries(some), when);
+    }
+  }
+
+  test('after many changes the next release says what the one before said under them, and the reader lost nothing', async () => {
+    let minute = 1;
+    for (const [night, end] of NIGHTS.entries()) {
+      for (let i = 0; i < CHANGES; i++) {
+        await change(night, minute++ % 60);
+        if (next() < 0.5) await reader.readOn(world.release(), 2);
+      }
+      const [first] = (await world.records()).keys();
+      await world.say(first!, { name: `Night ${night}` }, at(night, 57));
+      // The same facts, and what was decided since: nobody can tell the difference.
+      const before = world.release();
+      const expected = await told(before, pack, known);
+      const made = await world.night(at(night, 59), { collects: false });
+      expect(made.outcome).toBe('released');
+      const after = world.release();
+      expect(after.manifest.release).not.toBe(before.manifest.release);
+      expect(releaseTag(after)).toBe(after.manifest.release);
+      expect(after.touched).toBeUndefined();
+      expect(await told(after, pack, known)).toEqual(expected);
+      await reader.readOn(after);
+      expectCopy(reader, await world.records());
+      expect(await changes(after, parseChanges({ since: reader.since }), {})).toMatchObject({ items: [] });
+      // And nothing is done again.
+      expect((await world.night(at(night, 59), { collects: false })).outcome).toBe('unchanged');
+
+      // News from the sources, on top of what was decided, and a change while the release is being made.
+      until(end);
+      await change(night, 58);
+      await world.night(at(night, 59));
+      for (const id of (await world.records()).keys()) if (!known.includes(id)) known.push(id);
+    }
+    await reader.readOn(world.release());
+    expectCopy(reader, await world.records());
+    const times = reader.read.map(({ recorded_at }) => recorded_at);
+    expect(times).toEqual([...new Set(times)].sort());
+    expect(reader.read.filter(({ type }) => type === 'removed').length).toBeGreaterThan(1);
+  }, 120_000);
+});
+
+function expectCopy({ copy }: Reader, records: Map<string, StoredRecord>): void {
+  const plain = [...copy]
+    .filter(([, values]) => values.size > 0)
+    .map(([id, values]) => [id, Object.fromEntries(values)] as const);
+  expect(Object.fromEntries(plain)).toEqual(
+    Object.fromEntries([...records].map(([id, { attributes }]) => [id, attributes])),
+  );
+}

@@ -1,0 +1,45 @@
+// Pages rendered in threads are the pages rendered here, and the full text has every record in order.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runNight } from '../../../build/nightly-run.ts';
+import { writePages } from '../../../build/pages.ts';
+import { Output } from '../../../build/prerender-output.ts';
+import { readConfig } from '../../../config.ts';
+import { currentRelease } from '../../../data/manifest.ts';
+import { openRelease } from '../../../data/release.ts';
+import { loadPack } from '../../../packs/index.ts';
+import { scratch, still } from '../../support/night-pack.ts';
+
+const PACKS = join(import.meta.dirname, '../../packs');
+
+/** Every file below a folder with its text; the build's notes left out. */
+function filesOf(root: string): Record<string, string> {
+  const entries = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = entries.map((entry) => join(entry.parentPath, entry.name)).filter((path) => !path.includes('.build'));
+  return Object.fromEntries(paths.sort().map((path) => [path.slice(root.length), readFileSync(path, 'utf8')]));
+}
+
+test('threads write the same files as none', { timeout: 60_000 }, async () => {
+  const data = scratch();
+  const pack = await loadPack(join(PACKS, 'harbours'));
+  const config = readConfig({ DATA_DIR: join(data, 'var'), DIST_DIR: join(data, 'dist'), PACK_DIRS: PACKS });
+  expect((await runNight(config, still(), { only: [pack.id], accept: false })).failures).toEqual([]);
+  const id = await currentRelease(config.DATA_DIR, pack.id);
+  const release = await openRelease(config.DATA_DIR, pack, id ?? '');
+  const write = async (threads: number, piece: number) => {
+    const output = new Output(scratch());
+    const told: number[] = [];
+    const progress = (done: number) => void told.push(done);
+    await writePages({ release, base: 'https://x.example', scratch: data, key: 'k', progress, threads, piece }, output);
+    output.finish();
+    expect(told.at(-1)).toBe(release.manifest.records);
+    expect(told).toEqual(told.toSorted((a, b) => a - b));
+    return filesOf(output.root);
+  };
+  const here = await write(0, 2_048);
+  expect(Object.keys(here).filter((path) => path.startsWith('/datasets/'))).toHaveLength(release.manifest.records);
+  expect(await write(2, 1)).toEqual(here);
+  expect(await write(3, 2)).toEqual(here);
+  await release.engine.close();
+});

@@ -1,0 +1,249 @@
+// Sign-in, consent and connections as people meet them, in a real browser: light, dark, on a phone, by keyboard alone.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { barriers, LOOKS, NONE, openBrowser, overflow, picture } from '../support/browser.ts';
+import { newKey } from '../support/money-on-stores.ts';
+import { authorizeUrl, bearer, pkce, register, token } from '../support/oauth-client.ts';
+import { type Listening, listen } from '../support/oauth-server.ts';
+import { verifies } from '../support/verifies.ts';
+
+verifies('auth.oauth-consent');
+
+interface Stand extends Listening {
+  browser: Browser;
+  /** A client's own server: answers its callback, and a page that posts a form somewhere. */
+  client: { url: string; server: Server; posts: string };
+}
+
+let at: Stand | null = null;
+
+beforeAll(async () => {
+  const browser = await openBrowser();
+  if (browser === null) return;
+  const listening = await listen();
+  const client = { url: '', posts: '', server: createServer() };
+  client.server.on('request', (request, response) => {
+    response.setHeader('Content-Type', 'text/html');
+    const form = `<form method="post" action="${client.posts}"><input name="action" value="allow"><button>Win</button></form>`;
+    response.end(request.url?.startsWith('/attack') ? form : '<title>Back at the client</title>');
+  });
+  client.server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => client.server.once('listening', resolve));
+  client.url = `http://127.0.0.1:${(client.server.address() as AddressInfo).port}`;
+  at = { ...listening, browser, client };
+});
+
+afterAll(async () => {
+  await at?.browser.close();
+  at?.client.server.close();
+  await at?.close();
+});
+
+/** The stand; skips the test where there is no browser. */
+function standing(context: TestContext): Stand {
+  if (at === null) context.skip(NONE);
+  return at as Stand;
+}
+
+/** A page whose complaints are collected: of the console, and of requests that failed. */
+async function opened(
+  { browser }: Stand,
+  look: BrowserContextOptions = {},
+): Promise<{ page: Page; complaints: string[] }> {
+  const page = await (await browser.newContext(look)).newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('requestfailed', (request) => complaints.push(request.url()));
+  return { page, complaints };
+}
+
+/** An authorization request of a new client, and the means to exchange its code. */
+async function request({ base, client }: Stand, metadata: Record<string, unknown> = {}) {
+  const redirect_uri = `${client.url}/callback`;
+  const { body } = await register(base, { client_name: 'Claude', redirect_uris: [redirect_uri], ...metadata });
+  const { verifier, challenge } = pkce();
+  const url = authorizeUrl(base, body.client_id, challenge, { redirect_uri });
+  const exchange = (code: string) =>
+    token(base, {
+      grant_type: 'authorization_code',
+      client_id: body.client_id,
+      code,
+      redirect_uri,
+      code_verifier: verifier,
+    });
+  return { url, exchange };
+}
+
+/** Nothing is cut off or scrolls sideways, and the picture is there for whoever wants to look. */
+async function looked(page: Page, name: string): Promise<void> {
+  expect(await overflow(page), `${name} scrolls sideways`).toBeLessThanOrEqual(0);
+  expect(await barriers(page), name).toEqual([]);
+  await picture(page, `oauth-${name}`);
+}
+
+const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
+
+describe('the way through', () => {
+  test.for(LOOKS)('looks right in %s', async ([name, look], context) => {
+    const stand = standing(context);
+    const { key } = await newKey(stand.app, 12);
+    const { url } = await request(stand);
+    const { page, complaints } = await opened(stand, look);
+    await page.goto(url);
+    await looked(page, `signin-${name}`);
+    await page.getByLabel('Your API key').fill('dsr_not-a-key');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    expect(await page.getByRole('alert').textContent()).toContain('no key of ours');
+    await looked(page, `signin-wrong-${name}`);
+    await page.getByLabel('Your API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    expect(await heading(page)).toBe('Let Claude spend from your key?');
+    await looked(page, `consent-${name}`);
+    await page.getByLabel('It may spend at most').fill('a lot');
+    await page.getByRole('button', { name: 'Allow', exact: true }).click();
+    expect(await page.getByRole('alert').textContent()).toContain('Write an amount');
+    expect(await page.getByLabel('It may spend at most').inputValue()).toBe('a lot');
+    await looked(page, `consent-wrong-${name}`);
+    await page.getByLabel('It may spend at most').fill('2,50');
+    await page.getByRole('button', { name: 'Allow', exact: true }).click();
+    await page.waitForURL(`${stand.client.url}/callback?*`);
+    await page.goto(`${stand.base}/oauth/connections`);
+    await looked(page, `connections-signin-${name}`);
+    await page.getByLabel('Your API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect.poll(() => page.getByText('Spent €0.00 of €2.50').count()).toBe(1);
+    await looked(page, `connections-${name}`);
+    await page.goto(`${stand.base}/oauth/authorize?client_id=none`);
+    expect(await heading(page)).toBe('This did not work');
+    await looked(page, `error-${name}`);
+    // The browser itself notes that three of the answers had an error status; nothing else is to be said.
+    expect(complaints.filter((text) => !/status of 4/.test(text))).toEqual([]);
+    await page.context().close();
+  });
+
+  test('works by keyboard alone', async (context) => {
+    const stand = standing(context);
+    const { key } = await newKey(stand.app);
+    const { url, exchange } = await request(stand);
+    const { page } = await opened(stand);
+    await page.goto(url);
+    const focused = () => page.evaluate<string>('document.activeElement?.id');
+    // A browser gives the focus shortly after the page has loaded, and what is typed before is lost, as it is to people.
+    await expect.poll(focused).toBe('key');
+    await page.keyboard.type(key);
+    await page.keyboard.press('Enter');
+    // The page itself is waited for: waiting for an address may begin when the page has come and loaded already.
+    await page.getByRole('heading', { name: 'Let Claude spend from your key?' }).waitFor();
+    for (let i = 0; i < 12 && (await focused()) !== 'cap'; i++) await page.keyboard.press('Tab');
+    await page.keyboard.type('1');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${stand.client.url}/callback?*`);
+    const code = new URL(page.url()).searchParams.get('code') ?? '';
+    const { status, body } = await exchange(code);
+    expect(status).toBe(200);
+    const grants = await stand.app.state.db.selectFrom('grants').selectAll().orderBy('created_at', 'desc').execute();
+    expect(grants[0]).toMatchObject({ client_name: 'Claude', cap: 1_000_000, spent: 0 });
+    expect((await stand.app.json('/v1/keys/me', { headers: bearer(body['access_token'] ?? '') })).status).toBe(200);
+    await page.context().close();
+  });
+
+  test('can be refused at each step, and the client is told', async (context) => {
+    const stand = standing(context);
+    const { key } = await newKey(stand.app);
+    const { url } = await request(stand);
+    const { page } = await opened(stand);
+    const denied = () => {
+      const { searchParams } = new URL(page.url());
+      return [searchParams.get('error'), searchParams.get('state'), searchParams.get('iss'), searchParams.has('code')];
+    };
+    await page.goto(url);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.waitForURL(`${stand.client.url}/callback?*`);
+    expect(denied()).toEqual(['access_denied', 'a state', stand.base, false]);
+    await page.goto(url);
+    await page.getByLabel('Your API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Do not allow' }).click();
+    await page.waitForURL(`${stand.client.url}/callback?*`);
+    expect(denied()).toEqual(['access_denied', 'a state', stand.base, false]);
+    await page.context().close();
+  });
+
+  test('asks for consent again each time, and lets a person take another key', async (context) => {
+    const stand = standing(context);
+    const [one, two] = [await newKey(stand.app), await newKey(stand.app)];
+    const { page } = await opened(stand);
+    await page.goto((await request(stand)).url);
+    await page.getByLabel('Your API key').fill(one.key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Allow', exact: true }).click();
+    await page.waitForURL(`${stand.client.url}/callback?*`);
+    // Still signed in for a quarter of an hour: the next client asks for consent at once.
+    const { url, exchange } = await request(stand, { client_name: '<b>Second</b>' });
+    await page.goto(url);
+    expect(await heading(page)).toBe('Let <b>Second</b> spend from your key?');
+    await page.getByRole('button', { name: 'Use another one' }).click();
+    await page.getByLabel('Your API key').fill(two.key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Allow', exact: true }).click();
+    await page.waitForURL(`${stand.client.url}/callback?*`);
+    const { body } = await exchange(new URL(page.url()).searchParams.get('code') ?? '');
+    const me = await stand.app.json('/v1/keys/me', { headers: bearer(body['access_token'] ?? '') });
+    expect(me.body['id']).toBe(two.id);
+    await page.context().close();
+  });
+});
+
+describe('connections', () => {
+  test('are ended by their button, at once', async (context) => {
+    const stand = standing(context);
+    const { key } = await newKey(stand.app);
+    const { url, exchange } = await request(stand);
+    const { page } = await opened(stand);
+    await page.goto(url);
+    await page.getByLabel('Your API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Allow', exact: true }).click();
+    await page.waitForURL(`${stand.client.url}/callback?*`);
+    const { body } = await exchange(new URL(page.url()).searchParams.get('code') ?? '');
+    const headers = bearer(body['access_token'] ?? '');
+    expect((await stand.app.json('/v1/keys/me', { headers })).status).toBe(200);
+    await page.goto(`${stand.base}/oauth/connections`);
+    await page.getByLabel('Your API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'End this connection' }).click();
+    expect(await page.getByRole('status').textContent()).toContain('Claude may no longer spend');
+    expect((await stand.app.json('/v1/keys/me', { headers })).status).toBe(401);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.goto(`${stand.base}/oauth/connections`);
+    expect(await page.getByLabel('Your API key').count()).toBe(1);
+    await page.context().close();
+  });
+});
+
+describe('another site', () => {
+  test('can neither answer a consent with a form of its own nor show our page in a frame', async (context) => {
+    const stand = standing(context);
+    const { key } = await newKey(stand.app);
+    const { page } = await opened(stand);
+    await page.goto((await request(stand)).url);
+    await page.getByLabel('Your API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    const consent = page.url();
+    stand.client.posts = consent;
+    await page.goto(`${stand.client.url}/attack`);
+    await page.getByRole('button', { name: 'Win' }).click();
+    expect(await heading(page)).toBe('This form did not come from here');
+    await page.goto(`${stand.client.url}/callback`);
+    await page.setContent(`<iframe src="${consent}"></iframe>`);
+    await expect.poll(() => page.frames().length).toBe(2);
+    await expect.poll(async () => (await page.frames()[1]?.content())?.includes('Let Claude') ?? true).toBe(false);
+    // The person's own page still stands as it was.
+    await page.goto(consent);
+    expect(await heading(page)).toBe('Let Claude spend from your key?');
+    await page.context().close();
+  });
+});

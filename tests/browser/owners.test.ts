@@ -1,0 +1,211 @@
+// Both ways of an owner in a real browser without scripts: light, dark, on a phone, by keyboard; and what the pages say when a link is no good.
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { NOW } from '../support/app.ts';
+import { barriers, LOOKS, NONE, openBrowser, overflow, picture } from '../support/browser.ts';
+import { claim, linkTo, optOut, owned, verify } from '../support/owners-stage.ts';
+import { type Served, served } from '../support/served.ts';
+
+interface Stand extends Served {
+  browser: Browser;
+}
+type Look = (typeof LOOKS)[number];
+
+let clock = NOW;
+
+describe('an owner in Chromium', () => {
+  let at: Stand | null = null;
+  beforeAll(async () => {
+    const browser = await openBrowser();
+    if (browser !== null) at = { ...(await served((base) => owned({ base, now: () => clock }))), browser };
+  }, 60_000);
+  afterAll(async () => {
+    await at?.browser.close();
+    await at?.close();
+  });
+
+  /** What axe finds to be in somebody's way. It is a script, so it looks at the page's HTML in a context that has them. */
+  async function found({ browser }: Stand, look: BrowserContextOptions, page: Page): Promise<string[]> {
+    const context = await browser.newContext({ ...look, bypassCSP: true });
+    const copy = await context.newPage();
+    await copy.setContent(await page.content());
+    const violations = await barriers(copy);
+    await context.close();
+    return violations;
+  }
+
+  /** A page is kept as a picture, fits the screen, and is in nobody's way. */
+  async function looked(stage: Stand, look: Look, page: Page, name: string): Promise<void> {
+    expect(await overflow(page), `${name} is as wide as the screen`).toBeLessThanOrEqual(0);
+    for (const button of await page.getByRole('button').all())
+      expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+    await picture(page, `owners-${name}-${look[0]}`);
+    expect(await found(stage, look[1], page), name).toEqual([]);
+  }
+
+  async function opened(
+    { browser }: Stand,
+    look: BrowserContextOptions,
+  ): Promise<{ page: Page; complaints: string[] }> {
+    const context = await browser.newContext({ ...look, javaScriptEnabled: false });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      // A browser notes every status that is an error, also of pages that are meant to have one.
+      if (!/Failed to load resource/.test(message.text())) complaints.push(message.text());
+    });
+    page.on('requestfailed', (request) => complaints.push(request.url()));
+    return { page, complaints };
+  }
+
+  /** Presses a button as somebody without a mouse does: every stop on the way is seen. */
+  async function press(page: Page, name: string): Promise<void> {
+    const button = page.getByRole('button', { name });
+    for (let i = 0; i < 40 && !(await button.evaluate((e) => e === e.ownerDocument.activeElement)); i++) {
+      await page.keyboard.press('Tab');
+      const outline = await page
+        .locator(':focus')
+        .evaluate((e) => e.ownerDocument.defaultView?.getComputedStyle(e).outlineStyle);
+      expect(outline).not.toBe('none');
+    }
+    await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+  }
+
+  test.for(LOOKS)(
+    '%s: claims a record, corrects it, and sees what was wrong',
+    { timeout: 60_000 },
+    async (look, context) => {
+      if (at === null) return context.skip(NONE);
+      const { app, base } = at;
+      const email = `master-${look[0]}@null.example`;
+      const { page, complaints } = await opened(at, look[1]);
+      await page.goto(`${base}/owners/harbours/harbour-8`);
+      expect(await page.title()).toContain('Is Null Island Marina yours?');
+      await looked(at, look, page, 'start');
+      await page.locator('#edit').fill('somebody@elsewhere.example');
+      await press(page, 'Mail me a link');
+      expect(await page.getByRole('alert').textContent()).toContain('not of the domain');
+      expect(await page.locator('#edit').inputValue()).toBe('somebody@elsewhere.example');
+      await looked(at, look, page, 'start-wrong');
+      await page.locator('#edit').fill(email);
+      await press(page, 'Mail me a link');
+      expect(await page.locator('h1').textContent()).toBe('Look into your mail');
+      await looked(at, look, page, 'mailed');
+
+      const { url } = linkTo(app, email);
+      await page.goto(url);
+      await page.reload();
+      expect(await page.locator('h1').textContent()).toBe('Edit Null Island Marina');
+      await looked(at, look, page, 'begin');
+      await press(page, 'Begin');
+      expect(await page.locator('main').textContent()).toContain('another 30 minutes');
+      await looked(at, look, page, 'edit');
+      await page.getByLabel('Berths').fill('a few');
+      await page.getByLabel('Languages').fill('<img src=x onerror=alert(1)>\nFøroyskt');
+      await press(page, 'Save');
+      expect(await page.getByRole('alert').textContent()).toContain('Nothing is saved yet');
+      expect(await page.getByLabel('Berths').inputValue()).toBe('a few');
+      await looked(at, look, page, 'edit-wrong');
+      await page.getByLabel('Berths').fill('17');
+      await page.getByLabel('Fuel').selectOption('Yes');
+      await press(page, 'Save');
+      expect(await page.getByRole('status').textContent()).toContain('Saved');
+      // What somebody wrote is a text, also where it looks like something else.
+      expect(await page.locator('img').count()).toBe(0);
+      expect(await page.getByLabel('Languages').inputValue()).toBe('<img src=x onerror=alert(1)>\nFøroyskt');
+      await looked(at, look, page, 'saved');
+      const { body } = await app.json('/v1/harbours/entities/harbour-8', { admin: true });
+      expect(body).toMatchObject({
+        verified_owner: true,
+        attributes: { berths: 17, fuel: true, languages: ['<img src=x onerror=alert(1)>', 'Føroyskt'] },
+      });
+      await press(page, 'Save');
+      expect(await page.getByRole('status').textContent()).toContain('Nothing was changed');
+      // Emptied, the owner's own value goes, and that of the sources is there again.
+      for (const [label, value] of [
+        ['Berths', ''],
+        ['Languages', ''],
+      ] as const)
+        await page.getByLabel(label).fill(value);
+      await page.getByLabel('Fuel').selectOption('Not said');
+      await press(page, 'Save');
+      expect(await page.getByLabel('Berths').inputValue()).toBe('3');
+      clock = new Date(NOW.getTime() + 31 * 60_000);
+      await page.reload();
+      expect(await page.locator('h1').textContent()).toBe('This link is too old');
+      await looked(at, look, page, 'over');
+      clock = NOW;
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  test.for(LOOKS)('%s: has a record removed, and brings it back', { timeout: 60_000 }, async (look, context) => {
+    if (at === null) return context.skip(NONE);
+    const { app, base } = at;
+    const [slug, host] = {
+      light: ['harbour-3', 'aether'],
+      dark: ['harbour-13', 'neu'],
+      phone: ['harbour-5', 'dateline'],
+      'phone-dark': ['harbour-6', 'dateline'],
+    }[look[0]] as [string, string];
+    const email = `office-${look[0]}@${host}.example`;
+    const { page, complaints } = await opened(at, look[1]);
+    await page.goto(`${base}/owners/harbours/${slug}`);
+    await page.locator('#remove').fill(email);
+    await page.getByLabel('Why, if you like to say').fill('"><script>alert(1)</script>');
+    await press(page, 'Remove this record');
+    expect(await page.locator('h1').textContent()).toBe('It is removed');
+    await looked(at, look, page, 'removed');
+    const status = async () => (await app.json(`/v1/harbours/entities/${slug}`, { admin: true })).status;
+    expect(await status()).toBe(404);
+    await page.goto(linkTo(app, email).url);
+    expect(await page.locator('h1').textContent()).toMatch(/^Show .+ again\?$/);
+    await looked(at, look, page, 'restore');
+    expect(await status()).toBe(404);
+    const restore = page.url();
+    await press(page, 'Show it again');
+    expect(await page.locator('h1').textContent()).toBe('It is shown again');
+    await looked(at, look, page, 'restored');
+    expect(await status()).toBe(200);
+    await page.goto(restore);
+    expect(await page.locator('h1').textContent()).toBe('This link was used already');
+    await looked(at, look, page, 'used');
+    // So soon after a restore it is asked for by mail first.
+    await optOut(app, slug, email);
+    await page.goto(linkTo(app, email).url);
+    await looked(at, look, page, 'confirm');
+    expect(await status()).toBe(200);
+    await page.goto(`${base}/optout/confirm?token=${'a'.repeat(43)}`);
+    expect(await page.locator('h1').textContent()).toBe('We do not know this link');
+    await looked(at, look, page, 'unknown');
+    expect(complaints).toEqual([]);
+  });
+
+  test('a link that a later one took the place of says so, and where to ask for another', async (context) => {
+    if (at === null) return context.skip(NONE);
+    const { app, base } = at;
+    await claim(app, 'harbour-8', 'twice@null.example');
+    const former = linkTo(app, 'twice@null.example');
+    // A mailbox gets at most one link an hour that nobody has opened.
+    clock = new Date(NOW.getTime() + 61 * 60_000);
+    await claim(app, 'harbour-8', 'twice@null.example');
+    const { token } = linkTo(app, 'twice@null.example');
+    const { page } = await opened(at, LOOKS[0]![1]);
+    await page.goto(former.url);
+    expect(await page.locator('h1').textContent()).toBe('There is a newer link');
+    await page.getByRole('link', { name: 'Ask for another link' }).click();
+    expect(page.url()).toBe(`${base}/owners/harbours/harbour-8`);
+    // A program that followed it has verified it: the page goes straight to the form.
+    await verify(app, token);
+    await page.goto(`${base}/claim?token=${token}`);
+    expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(1);
+    // The record goes while somebody edits it.
+    await optOut(app, 'harbour-8', 'office@null.example');
+    await page.getByLabel('Berths').fill('9');
+    await page.getByRole('button', { name: 'Save' }).click();
+    expect(await page.locator('h1').textContent()).toBe('This record is not shown any more');
+    clock = NOW;
+  });
+
+  test('nothing was our own fault', () => expect(at?.app.faults ?? []).toEqual([]));
+});

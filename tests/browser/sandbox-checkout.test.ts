@@ -1,0 +1,122 @@
+// The sandbox checkout as people meet it, in a real browser without scripts: light, dark, on a phone, by keyboard alone.
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { testApp } from '../support/app.ts';
+import { barriers, LOOKS, NONE, openBrowser, picture } from '../support/browser.ts';
+import { balance, newKey } from '../support/money-on-stores.ts';
+import { type Served, served } from '../support/served.ts';
+
+interface Stand extends Served {
+  browser: Browser;
+}
+
+describe('the sandbox checkout in Chromium', () => {
+  let at: Stand | null = null;
+  beforeAll(async () => {
+    const browser = await openBrowser();
+    if (browser !== null) at = { ...(await served((base) => testApp({ records: 5, base }))), browser };
+  });
+  afterAll(async () => {
+    await at?.browser.close();
+    await at?.close();
+  });
+
+  /** A page with nothing to complain of: its complaints are collected. */
+  async function opened(browser: Browser, look: BrowserContextOptions): Promise<{ page: Page; complaints: string[] }> {
+    const context = await browser.newContext({ ...look, javaScriptEnabled: false });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('requestfailed', (request) => complaints.push(request.url()));
+    return { page, complaints };
+  }
+
+  /** What axe finds. It is a script, so it looks from a context that has them. */
+  async function found(browser: Browser, look: BrowserContextOptions, url: string): Promise<string[]> {
+    const context = await browser.newContext(look);
+    const page = await context.newPage();
+    await page.goto(url);
+    const violations = await barriers(page);
+    await context.close();
+    return violations;
+  }
+
+  async function topup({ app }: Stand): Promise<{ url: string; headers: Record<string, string> }> {
+    const { headers } = await newKey(app);
+    const body = JSON.stringify({ amount_eur: 20 });
+    const answer = await app.json('/v1/keys/topup', { method: 'POST', body, headers });
+    return { url: String(answer.body['checkout_url']), headers };
+  }
+
+  test.for(LOOKS)(
+    '%s: says that it is play money, fits the screen, and pays by keyboard',
+    async ([name, look], context) => {
+      if (at === null) return context.skip(NONE);
+      const { url, headers } = await topup(at);
+      const { page, complaints } = await opened(at.browser, look);
+      await page.goto(url);
+      expect(await page.getByRole('note').textContent()).toContain('No real money');
+      const wide = page.locator('html');
+      const [scroll, width] = await Promise.all([
+        wide.evaluate((e) => e.scrollWidth),
+        wide.evaluate((e) => e.clientWidth),
+      ]);
+      expect(scroll).toBeLessThanOrEqual(width);
+      for (const button of await page.getByRole('button').all()) {
+        const box = await button.boundingBox();
+        expect(box?.height).toBeGreaterThanOrEqual(44);
+      }
+      await picture(page, `checkout-${name}`);
+      // Tab through the page as somebody without a mouse would: every stop is seen, and the first button pays.
+      const pay = page.getByRole('button', { name: 'Pay €20.00 of play money' });
+      for (let i = 0; i < 12 && !(await pay.evaluate((e) => e === e.ownerDocument.activeElement)); i++) {
+        await page.keyboard.press('Tab');
+        const outline = await page
+          .locator(':focus')
+          .evaluate((e) => e.ownerDocument.defaultView?.getComputedStyle(e).outlineWidth);
+        expect(outline).toBe('3px');
+      }
+      await picture(page, `checkout-${name}-focus`);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Paid' }).waitFor();
+      expect(page.url()).toContain('/checkout/done?session=sandbox_');
+      await picture(page, `checkout-${name}-paid`);
+      expect(await found(at.browser, look, page.url())).toEqual([]);
+      expect(await balance(at.app, headers)).toBe(20.5);
+      // Back, and pressed again: still one payment.
+      await page.goBack();
+      await page.goto(url);
+      expect(await page.getByRole('button').count()).toBe(0);
+      expect(await balance(at.app, headers)).toBe(20.5);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  test('is cancelled by the other button, and gone then', async (context) => {
+    if (at === null) return context.skip(NONE);
+    const { url, headers } = await topup(at);
+    const { page } = await opened(at.browser, LOOKS[0]![1]);
+    await page.goto(url);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('heading', { name: 'Nothing was paid' }).waitFor();
+    await picture(page, 'checkout-cancelled');
+    await page.goto(url);
+    await page.getByRole('heading', { name: 'This checkout is over' }).waitFor();
+    await picture(page, 'checkout-over');
+    expect(await balance(at.app, headers)).toBe(0.5);
+    await page.context().close();
+  });
+
+  test('cannot be pressed from another page: a form elsewhere does not know the address, and a frame stays empty', async (context) => {
+    if (at === null) return context.skip(NONE);
+    const { url, headers } = await topup(at);
+    const { page } = await opened(at.browser, LOOKS[0]![1]);
+    await page.setContent(`<iframe src="${url}"></iframe>`);
+    await page.waitForLoadState();
+    const framed = page.frames()[1];
+    expect(await framed?.getByRole('button').count()).toBe(0);
+    expect(await balance(at.app, headers)).toBe(0.5);
+    await page.context().close();
+  });
+});

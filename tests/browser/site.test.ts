@@ -1,0 +1,250 @@
+// The pages in a real browser: axe on every type of page, light and dark; keyboard, search, colour scheme, and reading without JavaScript.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { barriers, NONE, openBrowser, overflow, picture } from '../support/browser.ts';
+import { openSite, type Site } from '../support/site-world.ts';
+
+let site: Site;
+let browser: Browser | null = null;
+beforeAll(async () => {
+  browser = await openBrowser();
+  if (browser !== null) site = await openSite();
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+/** Reports of the policy go to the console, and so do moves of what was already shown. */
+const WATCH = `document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+  console.error('policy: ' + violatedDirective + ' ' + blockedURI));
+new PerformanceObserver((list) => { for (const { value, hadRecentInput } of list.getEntries())
+  if (!hadRecentInput && value > 0.001) console.error('moved: ' + value); }).observe({ type: 'layout-shift', buffered: true });`;
+
+/** A page, and what it complained of. */
+async function opened(
+  context: TestContext,
+  path: string,
+  look: BrowserContextOptions = {},
+): Promise<{ page: Page; complaints: string[] }> {
+  if (browser === null) context.skip(NONE);
+  const page = await (await browser!.newContext({ bypassCSP: false, ...look })).newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(site.origin) && !request.url().startsWith('data:')) complaints.push(request.url());
+  });
+  if (look.javaScriptEnabled !== false) await page.addInitScript(WATCH);
+  await page.goto(site.origin + path);
+  return { page, complaints };
+}
+
+/** Whether the first element of a selector has the focus. */
+const focusedIn = (page: Page) => (selector: string) =>
+  page.evaluate<boolean>(`document.activeElement === document.querySelector(${JSON.stringify(selector)})`);
+
+const LOOKS: [string, BrowserContextOptions][] = [
+  ['light', { colorScheme: 'light', viewport: { width: 1280, height: 900 } }],
+  ['dark, on a phone', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
+];
+
+describe.each(LOOKS)('%s', (name, look) => {
+  test('no page type has anything that axe, the policy or the layout complains of', async (context) => {
+    const wrong: string[] = [];
+    for (const { name: type, path, headers = {}, ready, foreign } of site?.types ?? []) {
+      const { page, complaints } = await opened(context, path, { ...look, extraHTTPHeaders: headers });
+      if (ready !== undefined) await page.waitForSelector(ready, { state: 'attached' });
+      const problems = [...(foreign ? [] : complaints), ...(await barriers(page))];
+      const wider = await overflow(page);
+      if (wider > 0) problems.push(`scrolls sideways by ${wider}`);
+      wrong.push(...problems.map((problem) => `${type}: ${problem}`));
+      await picture(page, `${type}-${name}`.replace(/[ ,]+/g, '-'));
+      await page.context().close();
+    }
+    expect(wrong).toEqual([]);
+    expect(site?.types.length).toBeGreaterThan(15);
+  }, 300_000);
+
+  test('operations of /docs, opened and tried out, have nothing that axe complains of', async (context) => {
+    const { page } = await opened(context, '/docs', look);
+    await page.waitForSelector('.opblock-tag');
+    for (const group of await page.locator('.opblock-tag').all()) await group.click();
+    const operations = page.locator('.opblock-summary-control');
+    for (const at of [0, 3]) await operations.nth(at).click();
+    await page.locator('.try-out__btn').first().click();
+    await page.locator('.execute').first().click();
+    await page.waitForSelector('.live-responses-table');
+    expect(await barriers(page)).toEqual([]);
+    await page.context().close();
+  }, 120_000);
+});
+
+/** Links into the explorer that ask for records: answered, empty, refused, and not for everybody. */
+const LINKS = [
+  '/explore/harbours/?coast=north&sort=-depth',
+  '/explore/harbours/?near=52,5,900',
+  '/explore/harbours/?coast=north,south&min_depth=1&has_depth=true&like_name=a&min_quality=0.1&sort=name&limit=12',
+  '/explore/harbours/?q=o&fields=name,coast',
+  '/explore/harbours/?q=zz-no-such-word',
+  '/explore/harbours/?near=1,2',
+  '/explore/tools/?min_runtime=1',
+];
+
+test.for([390, 768, 1440])(
+  '%s px: nothing moves on a link into the explorer',
+  { timeout: 120_000 },
+  async (width, context) => {
+    const moved: Record<string, number> = {};
+    for (const path of LINKS) {
+      const look = { viewport: { width, height: 900 } };
+      const { page } = await opened(context, '/404.html', look);
+      // Slower than ours, and yet far from the four seconds after which a page is shown without its script.
+      const slow = await page.context().newCDPSession(page);
+      await slow.send('Emulation.setCPUThrottlingRate', { rate: 2 });
+      await page.goto(site.origin + path);
+      await page.waitForSelector('#explore-head:not(.waiting)');
+      await page.waitForLoadState('networkidle');
+      const shift = await page.evaluate<number>(`new Promise((told) => new PerformanceObserver((list) =>
+      told(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true })
+      || setTimeout(() => told(0), 200))`);
+      if (shift >= 0.002) moved[path] = shift;
+      await page.context().close();
+    }
+    expect(moved).toEqual({});
+  },
+);
+
+test('a page of another origin reads the files in ranges', async (context) => {
+  if (browser === null) context.skip(NONE);
+  const server = createServer((_, response) =>
+    response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Another origin</title>'),
+  ).listen(0, '127.0.0.1');
+  await new Promise((listening) => server.once('listening', listening));
+  const page = await browser!.newPage();
+  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const read = (headers: Record<string, string>) =>
+    page.evaluate(
+      async ({ url, headers }) => {
+        const response = await fetch(url, { headers });
+        const header = (name: string) => response.headers.get(name);
+        const bytes = [...new Uint8Array(await response.arrayBuffer())];
+        const [range, ranges, etag] = [header('content-range'), header('accept-ranges'), header('etag')];
+        return { status: response.status, range, ranges, etag, bytes };
+      },
+      { url: `${site.origin}/files/tools/public.parquet`, headers },
+    );
+  const whole = await read({});
+  const { etag, bytes } = whole;
+  expect(whole).toMatchObject({ status: 200, ranges: 'bytes', etag: expect.stringMatching(/^"/) });
+  const end = {
+    status: 206,
+    range: `bytes ${bytes.length - 8}-${bytes.length - 1}/${bytes.length}`,
+    bytes: bytes.slice(-8),
+  };
+  expect(String.fromCharCode(...bytes.slice(-4))).toBe('PAR1');
+  expect(await read({ Range: 'bytes=-8' })).toMatchObject(end);
+  expect(await read({ Range: 'bytes=-8', 'If-Range': etag! })).toMatchObject(end);
+  expect(await read({ Range: 'bytes=-8', 'If-Range': '"another"' })).toMatchObject({ status: 200, bytes });
+  await page.close();
+  await new Promise((closed) => server.close(closed));
+});
+
+test('where a value comes from shows by keyboard alone, and by the pointer', async (context) => {
+  const { page, complaints } = await opened(context, `/datasets/tools/${site?.other}`, {
+    viewport: { width: 1280, height: 900 },
+  });
+  const value = page.locator('.sheet .value').first();
+  const more = value.locator('.more');
+  const seen = () =>
+    page.evaluate<number>('Number(getComputedStyle(document.querySelector(".sheet .value .more")).opacity)');
+  expect(await seen()).toBe(0);
+  const focused = focusedIn(page);
+  for (let presses = 0; presses < 40 && !(await focused('.sheet .value .provenance a')); presses++)
+    await page.keyboard.press('Tab');
+  expect(await focused('.sheet .value .provenance a')).toBe(true);
+  expect(await seen()).toBe(1);
+  expect(await more.textContent()).toMatch(/^seen .*confidence/);
+  await page.keyboard.press('Shift+Tab');
+  await value.hover();
+  expect(await seen()).toBe(1);
+  expect(complaints).toEqual([]);
+});
+
+test('the first press of the tabulator offers to skip to the content', async (context) => {
+  const { page } = await opened(context, '/datasets/tools/');
+  await page.keyboard.press('Tab');
+  const skip = page.locator('.skip');
+  const focused = focusedIn(page);
+  expect(await focused('.skip')).toBe(true);
+  expect((await skip.boundingBox())!.x).toBeGreaterThanOrEqual(0);
+  await page.keyboard.press('Enter');
+  expect(page.url()).toMatch(/#main$/);
+});
+
+test('the search of the guides answers while one types, and its answers lead to sections', async (context) => {
+  const { page, complaints } = await opened(context, '/guides/');
+  await page.getByRole('searchbox').fill('idempot');
+  await page.waitForSelector('.found li');
+  expect(await page.locator('[role=status]').textContent()).toMatch(/^\d+ sections?$/);
+  const first = page.locator('.found a').first();
+  const href = (await first.getAttribute('href'))!;
+  await first.click();
+  await page.waitForURL((url) => url.pathname + url.hash === href);
+  expect(await page.locator(`[id="${href.split('#')[1]}"]`).count()).toBe(1);
+  await page.goto(`${site.origin}/guides/`);
+  await page.getByRole('searchbox').fill('xyzzyplugh');
+  await page.getByText(/^Nothing in the guides/).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test('the colour scheme can be chosen, and the choice is remembered', async (context) => {
+  const { page } = await opened(context, '/', { colorScheme: 'light' });
+  const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+  const light = await ground();
+  const button = page.locator('[data-theme-switch]');
+  expect(await button.getAttribute('aria-label')).toBe('Colour scheme: system. Change it');
+  await button.click();
+  await button.click();
+  expect(await button.getAttribute('aria-label')).toBe('Colour scheme: dark. Change it');
+  const dark = await ground();
+  expect(dark).not.toBe(light);
+  await page.goto(`${site.origin}/status/`);
+  expect(await ground()).toBe(dark);
+  await page.locator('[data-theme-switch]').click();
+  expect(await ground()).toBe(light);
+});
+
+describe('without JavaScript', () => {
+  const bare = { javaScriptEnabled: false, viewport: { width: 1280, height: 900 } };
+
+  test('everything can be read, and nothing is offered that would not work', async (context) => {
+    const { page } = await opened(context, '/datasets/harbours/', bare);
+    for (const id of ['records', 'where', 'profile', 'attributes', 'changes', 'call', 'prices', 'sources'])
+      expect(await page.locator(`#${id}`).isVisible(), id).toBe(true);
+    expect(await page.locator('.map svg path').count()).toBeGreaterThan(1);
+    expect(await page.locator('.profile svg rect').count()).toBeGreaterThan(3);
+    expect(await page.locator('.copy').first().isVisible()).toBe(false);
+    expect(await page.locator('[data-theme-switch]').isVisible()).toBe(false);
+    await page.getByRole('link', { name: 'All changes' }).click();
+    expect(await page.locator('h1').textContent()).toMatch(/^What changed/);
+  });
+
+  test('a record says where its values come from', async (context) => {
+    const { page } = await opened(context, `/datasets/tools/${site?.other}`, bare);
+    expect(await page.locator('.sheet .value').count()).toBeGreaterThan(1);
+    expect(await page.locator('.provenance a').first().getAttribute('href')).toMatch(/^https:/);
+  });
+
+  test('the search of the guides leads to all headings', async (context) => {
+    const { page } = await opened(context, '/guides/', bare);
+    await page.getByRole('searchbox').fill('errors');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/guides\/contents\/\?q=errors$/);
+    expect(await page.locator('.columns li').count()).toBeGreaterThan(50);
+  });
+});

@@ -1,0 +1,188 @@
+// The daemon: nights when they are due, missed ones caught up, one at a time, failures tried again.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { runDaemon } from '../../build/nightly-daemon.ts';
+import { lockNight } from '../../build/nightly-lock.ts';
+import { type Config, readConfig } from '../../config.ts';
+import { paths } from '../../data/layout.ts';
+import { lastRuns, recordRun } from '../../data/runs.ts';
+import { scratch, still } from '../support/night-pack.ts';
+
+const HOUR = 3_600_000;
+const ROOT = join(import.meta.dirname, '../..');
+
+/** A register with the pack of harbours, due at four in the morning. */
+function place(): Config {
+  const data = scratch();
+  cpSync(join(ROOT, 'tests/packs/harbours'), join(data, 'packs/harbours'), { recursive: true });
+  const folders = { DATA_DIR: join(data, 'var'), DIST_DIR: join(data, 'dist'), PACK_DIRS: join(data, 'packs') };
+  return readConfig(folders);
+}
+
+/** Lets the daemon live for so many hours of its own clock; answers what it said and how often it woke. */
+async function live(config: Config, from: string, hours: number, at: (hour: number) => void = () => {}) {
+  const effects = still();
+  let clock = Date.parse(from);
+  const end = clock + hours * HOUR;
+  const stop = new AbortController();
+  let woken = 0;
+  const wait = async (ms: number) => {
+    expect(ms).toBeLessThanOrEqual(60_000);
+    woken += 1;
+    // An hour at a time where nothing is due sooner, so that a day is a few dozen looks.
+    clock += ms === 60_000 ? HOUR : ms;
+    at((clock - Date.parse(from)) / HOUR);
+    if (clock >= end) stop.abort();
+  };
+  await runDaemon(config, { ...effects, now: () => new Date(clock) }, { signal: stop.signal, wait });
+  return { lines: effects.lines, woken };
+}
+
+const began = async (config: Config) =>
+  (await lastRuns(config.DATA_DIR, 'harbours', 50)).map(({ at, outcome }) => `${at} ${outcome}`).reverse();
+
+describe('the daemon', () => {
+  test('runs at once what never ran, then at its hour, day after day', { timeout: 60_000 }, async () => {
+    const config = place();
+    const path = join(config.PACK_DIRS[0]!, 'harbours/pack.ts');
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/schedule: '[^']*'/, "schedule: '30 4 * * *'"));
+    const { lines } = await live(config, '2026-11-20T12:30:00Z', 60);
+    const runs = await began(config);
+    expect(runs[0]).toBe('2026-11-20T12:30:00Z released');
+    expect(runs.slice(1)).toEqual(['2026-11-21T04:30:00Z unchanged', '2026-11-22T04:30:00Z unchanged']);
+    expect(lines).toContain('next collection 2026-11-21T04:30:00.000Z');
+  });
+
+  test('catches up one night, however many were missed', { timeout: 60_000 }, async () => {
+    const config = place();
+    const missed = { seconds: 1, outcome: 'released' as const, release: null, records: 1, steps: [], told: [] };
+    await recordRun(config.DATA_DIR, 'harbours', { at: '2026-11-01T04:00:00Z', ...missed });
+    await live(config, '2026-11-20T12:30:00Z', 2);
+    expect(await began(config)).toEqual(['2026-11-01T04:00:00Z released', '2026-11-20T12:30:00Z released']);
+  });
+
+  test('tries a night that failed again after an hour, and outlives it', { timeout: 60_000 }, async () => {
+    const config = place();
+    const facts = paths.facts(config.DATA_DIR, 'harbours');
+    mkdirSync(dirname(facts), { recursive: true });
+    writeFileSync(facts, 'a file where a folder should be');
+    await live(config, '2026-11-20T12:30:00Z', 4, (hour) => {
+      if (hour >= 2 && statSync(facts, { throwIfNoEntry: false })?.isFile()) rmSync(facts);
+    });
+    const runs = await began(config);
+    expect(runs[0]).toBe('2026-11-20T12:30:00Z failed');
+    expect(runs.length).toBeGreaterThan(2);
+    expect(runs.at(-1)).toMatch(/ released$/);
+    expect(runs.slice(0, -1).every((run) => run.endsWith(' failed'))).toBe(true);
+  });
+
+  test('waits while another process has the night, and says so once', { timeout: 60_000 }, async () => {
+    const config = place();
+    const unlock = lockNight(config.DATA_DIR);
+    const { lines, woken } = await live(config, '2026-11-20T12:30:00Z', 4, (hour) => {
+      if (hour === 2) unlock();
+    });
+    expect(woken).toBeGreaterThan(2);
+    expect(lines.filter((line) => line.includes('another nightly run'))).toHaveLength(1);
+    expect(await began(config)).toEqual(['2026-11-20T14:30:00Z released']);
+  });
+
+  test('waits while there is no pack, and says so once', { timeout: 60_000 }, async () => {
+    const config = place();
+    const [packs] = config.PACK_DIRS as [string];
+    const { lines } = await live(config, '2026-11-20T12:30:00Z', 10, (hour) => {
+      if (hour === 2) renameSync(packs, `${packs}.away`);
+      if (hour === 4) mkdirSync(packs);
+      if (hour === 6) rmSync(packs, { recursive: true });
+      if (hour === 6) renameSync(`${packs}.away`, packs);
+    });
+    expect(lines.filter((line) => /PACK_DIRS|next collection/.test(line))).toEqual([
+      expect.stringMatching(/^next collection /),
+      `! PACK_DIRS: there is no folder ${packs}`,
+      `! PACK_DIRS: no folder with a pack.ts in ${packs}`,
+      expect.stringMatching(/^next collection /),
+    ]);
+  });
+
+  test('does not begin where PACK_DIRS leads to no pack', async () => {
+    const config = { ...place(), PACK_DIRS: [join(scratch(), 'nowhere')] };
+    await expect(live(config, '2026-11-20T12:30:00Z', 1)).rejects.toThrow(/^PACK_DIRS: there is no folder /);
+  });
+
+  test('two processes do each night once; a stop ends them', { timeout: 120_000 }, async () => {
+    const config = place();
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      DATA_DIR: config.DATA_DIR,
+      DIST_DIR: config.DIST_DIR,
+      PACK_DIRS: config.PACK_DIRS.join(),
+    };
+    const started: ChildProcess[] = [];
+    onTestFinished(() => started.forEach((child) => void child.kill('SIGKILL')));
+    const exits = [0, 1].map(async () => {
+      const child = spawn(process.execPath, [join(ROOT, 'build/nightly.ts'), '--daemon'], { env, stdio: 'pipe' });
+      started.push(child);
+      let said = '';
+      for await (const piece of child.stdout) {
+        said += String(piece);
+        // Each says when the next night is, or that the other one has this night.
+        if (/next collection|another nightly run/.test(said)) child.kill('SIGTERM');
+      }
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      return child.exitCode;
+    });
+    expect(await Promise.all(exits)).toEqual([0, 0]);
+    expect(await began(config)).toHaveLength(1);
+  });
+});
+
+describe('the log of runs', () => {
+  const run = { seconds: 1.5, outcome: 'released' as const, release: 'a', records: 2, steps: [], told: [] };
+
+  test('is read from its end, past what is torn', async () => {
+    const data = scratch();
+    expect(await lastRuns(data, 'x', 5)).toEqual([]);
+    await recordRun(data, 'x', { at: '2026-01-01T00:00:00Z', ...run });
+    appendFileSync(paths.runs(data, 'x'), '{"at":"2026-01-02T00:');
+    await recordRun(data, 'x', { at: '2026-01-03T00:00:00Z', ...run });
+    appendFileSync(paths.runs(data, 'x'), 'null\n7\n');
+    expect((await lastRuns(data, 'x', 5)).map(({ at }) => at)).toEqual([
+      '2026-01-03T00:00:00Z',
+      '2026-01-01T00:00:00Z',
+    ]);
+  });
+
+  test('keeps a run that tells without end', async () => {
+    const data = scratch();
+    await recordRun(data, 'x', { at: '2026-01-01T00:00:00Z', ...run });
+    const told = ['why', 'x'.repeat(300_000), ...Array.from({ length: 100 }, () => '\u0000'.repeat(1_000))];
+    await recordRun(data, 'x', { at: '2026-01-02T00:00:00Z', ...run, told });
+    const [last, first] = await lastRuns(data, 'x', 5);
+    expect([last?.at, first?.at]).toEqual(['2026-01-02T00:00:00Z', '2026-01-01T00:00:00Z']);
+    expect(last?.told.slice(0, 2)).toEqual(['why', `${'x'.repeat(2_000)}…`]);
+    expect(last?.told.at(-1)).toMatch(/^… and 9\d more$/);
+  });
+
+  test('stays quick when it is long', async () => {
+    const data = scratch();
+    await recordRun(data, 'x', { at: '2026-01-01T00:00:00Z', ...run });
+    const line = readFileSync(paths.runs(data, 'x'), 'utf8');
+    writeFileSync(paths.runs(data, 'x'), line.repeat(20_000));
+    const runs = await lastRuns(data, 'x', 1_000_000);
+    expect(runs.length).toBeGreaterThan(100);
+    expect(runs.length).toBeLessThan(2_000);
+  });
+
+  test('has the time of every step', { timeout: 60_000 }, async () => {
+    const config = place();
+    await live(config, '2026-11-20T12:30:00Z', 1);
+    const [last] = await lastRuns(config.DATA_DIR, 'harbours', 1);
+    expect(last?.steps.map(({ step }) => step)).toEqual(
+      expect.arrayContaining(['fetch', 'collect', 'consolidate', 'check', 'index and release']),
+    );
+    expect(last?.records).toBeGreaterThan(3);
+  });
+});

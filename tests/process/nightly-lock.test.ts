@@ -1,0 +1,39 @@
+// One run at a time, and none blocked by a run that died.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { Busy, lockNight } from '../../build/nightly-lock.ts';
+import { scratch } from '../support/night-pack.ts';
+
+const MODULE = JSON.stringify(join(import.meta.dirname, '../../build/nightly-lock.ts'));
+
+/** A process that takes the lock, says so and waits, while everything that can be collected is. */
+async function holder(data: string) {
+  const program = `import { lockNight } from ${MODULE}; lockNight(${JSON.stringify(data)}); gc(); console.log('held'); setInterval(gc, 10);`;
+  const child = spawn(process.execPath, ['--expose-gc', '--input-type=module-typescript', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  return child;
+}
+
+test('a second run is told who holds the lock, and gets it once that process is dead, however it died', async () => {
+  const data = scratch();
+  const child = await holder(data);
+  expect(() => lockNight(data)).toThrow(Busy);
+  expect(() => lockNight(data)).toThrow(`process ${child.pid}`);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const unlock = lockNight(data);
+  expect(() => lockNight(data)).toThrow(`process ${process.pid}`);
+  unlock();
+  lockNight(data)();
+});
+
+test('runs on other folders do not wait', () => {
+  const [one, two] = [lockNight(scratch()), lockNight(scratch())];
+  one();
+  two();
+});

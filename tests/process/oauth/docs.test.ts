@@ -1,0 +1,63 @@
+// docs/oauth.md is real: its commands are run in order by a shell, and what they print is what the page shows.
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { newKey } from '../../support/money-on-stores.ts';
+import { allow } from '../../support/oauth-person.ts';
+import { listen } from '../../support/oauth-server.ts';
+
+const PAGE = join(import.meta.dirname, '../../../docs/oauth.md');
+const LOCAL = 'http://localhost:8787';
+
+/** What differs from walk to walk, as the page has it. */
+function steady(text: string, base: string): string {
+  const seen = new Map<string, string>();
+  const id = (uuid: string) => {
+    if (!seen.has(uuid)) seen.set(uuid, `00000000-0000-4000-8000-${String(seen.size + 1).padStart(12, '0')}`);
+    return seen.get(uuid) ?? '';
+  };
+  return text
+    .replaceAll(base, LOCAL)
+    .replace(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'eyJ…')
+    .replace(/("refresh_token":")[\w-]+/g, '$1…')
+    .replace(/("client_id(?:_issued_at)?":)("?)[\w-]+/g, '$1$2…')
+    .replace(/("dataset_version":")[0-9a-f]+/g, '$1…')
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, id);
+}
+
+test('the walk prints what the page says', async (context) => {
+  for (const program of ['bash', 'curl', 'openssl'])
+    if (spawnSync(program, ['--version']).error) return context.skip(`there is no ${program}`);
+  const { base, app, close } = await listen();
+  context.onTestFinished(close);
+  const { key } = await newKey(app, 1);
+  const known = [`BASE=${base}`, `KEY=${key}`];
+  const page = readFileSync(PAGE, 'utf8');
+  const [head = '', ...rest] = page.split(/(?=^## )/m);
+  let last = '';
+  let made = '';
+  let at = 0;
+  const walk = rest.join('');
+  for (const step of walk.matchAll(/```sh\n([\s\S]*?)```(?:\n\n```(json|text)\n[\s\S]*?```)?/g)) {
+    const [whole, lines = '', language] = step;
+    const commands: string[] = [];
+    for (const line of lines.trim().split('\n')) {
+      const [, name, field] = /^(\w+)=…(?: +# its "(\w+)")?$/.exec(line) ?? [];
+      if (name === 'CODE') known.push(`CODE=${(await allow(base, last.trim(), key, '0.50')).searchParams.get('code')}`);
+      else if (name !== undefined) known.push(`${name}=${(JSON.parse(last) as Record<string, string>)[field ?? '']}`);
+      else if (/^[A-Z]+=/.test(line)) known.push(line);
+      else commands.push(line);
+    }
+    if (commands.length > 0) {
+      last = (await promisify(execFile)('bash', ['-c', [...known, ...commands].join('\n')])).stdout;
+    } else if (/^TOKEN|^REFRESH/.test(lines)) expect(known.at(-1)).not.toContain('undefined');
+    made += walk.slice(at, step.index);
+    made += language === undefined ? whole : `\`\`\`sh\n${lines}\`\`\`\n\n\`\`\`${language}\n${last.trim()}\n\`\`\``;
+    at = step.index + whole.length;
+  }
+  made += walk.slice(at);
+  expect(app.faults).toEqual([]);
+  await expect(head + steady(made, base)).toMatchFileSnapshot(PAGE);
+});

@@ -1,0 +1,144 @@
+// Files beside the API: a running service withholds what holds an opted-out record, at once, and puts files without it in their place.
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runNight } from '../../build/nightly-run.ts';
+import { readConfig } from '../../config.ts';
+import type { StoredRecord } from '../../data/model.ts';
+import { loadPack } from '../../packs/index.ts';
+import { ADMIN } from '../support/app.ts';
+import { type Api, type Got, startApi } from '../support/money-processes.ts';
+import { scratchOfAll, still } from '../support/night-pack.ts';
+import { openWorld, type World } from '../support/overlay-world.ts';
+import { verifies } from '../support/verifies.ts';
+
+verifies('overlay.bulk', 'overlay.links', 'overlay.survives');
+
+const PACKS = join(import.meta.dirname, '../packs');
+const OPERATOR = { Authorization: `Bearer ${ADMIN}` };
+
+/** Asks until an answer is as it should be; the last one tells what it was. */
+async function until(ask: () => Promise<Got>, right: (got: Got) => boolean, most = 60_000): Promise<Got> {
+  const end = performance.now() + most;
+  for (;;) {
+    const got = await ask();
+    if (right(got) || performance.now() > end) return got;
+    await wait(50);
+  }
+}
+
+describe('a service with its static files', () => {
+  const folder = scratchOfAll();
+  let world: World;
+  let api: Api;
+  let shown: StoredRecord;
+  let others: StoredRecord[];
+  const page = (record: StoredRecord, suffix = '.md') => `/datasets/harbours/${record.slug}${suffix}`;
+
+  beforeAll(async () => {
+    const config = readConfig({ DATA_DIR: folder, DIST_DIR: join(folder, 'dist'), PACK_DIRS: PACKS });
+    const { failures } = await runNight(config, still(), { only: null, accept: false });
+    expect(failures).toEqual([]);
+    world = await openWorld(folder, await loadPack(join(PACKS, 'harbours')), null);
+    const records = [...(await world.records()).values()];
+    api = await startApi(folder);
+    // The record that the pages for people show.
+    const html = (await api.ask('/datasets/harbours/', { Accept: 'text/html' })).body;
+    shown = records.find(({ slug }) => html.includes(`/datasets/harbours/${slug}.md`))!;
+    others = records.filter((record) => record !== shown);
+  }, 180_000);
+  afterAll(async () => {
+    await api.kill('SIGTERM');
+    await world.close();
+  });
+
+  test('an edit shows on the page that is a file, and the pages for people drop what is no longer so', async () => {
+    const [other] = others;
+    await world.say(other!.id, { name: 'Renamed by its owner' }, '2026-11-21T00:00:00Z');
+    const got = await until(
+      () => api.ask(page(other!)),
+      ({ body }) => body.includes('Renamed by its owner'),
+      5_000,
+    );
+    expect(got).toMatchObject({ status: 200 });
+    await world.say(shown.id, { name: 'Another name' }, '2026-11-21T00:01:00Z');
+    const home = await until(
+      () => api.ask('/datasets/harbours/', { Accept: 'text/html' }),
+      ({ body }) => !body.includes(`/datasets/harbours/${shown.slug}.md`),
+      5_000,
+    );
+    expect(home.status).toBe(200);
+    expect(home.body).toContain('</html>');
+    expect(home.body).not.toContain(shown.slug);
+  });
+
+  test('an opt-out withholds every file that holds the record, and one without it takes its place', async () => {
+    const export_ = await api.ask('/v1/harbours/export?format=jsonl', OPERATOR);
+    const { url, snapshot } = JSON.parse(export_.body) as { url: string; snapshot: string };
+    const link = url.slice(api.base.length);
+    expect((await api.ask(link)).body).toContain(shown.id);
+    expect((await api.ask('/files/harbours/public.duckdb')).body).toContain(shown.id);
+
+    const seen: number[] = [];
+    await world.optOut(shown.id, '2026-11-21T00:02:00Z');
+    const gone = await until(
+      () => api.ask(page(shown)),
+      ({ status }) => status === 404,
+      5_000,
+    );
+    expect(JSON.parse(gone.body)).toMatchObject({ error: 'unknown_entity' });
+    for (const path of [page(shown, ''), page(shown, '.html'), `/v1/harbours/entities/${shown.slug}`])
+      expect((await api.ask(path, OPERATOR)).status).toBe(404);
+
+    // The files for analysts are withheld or made again already, and hold it in no case.
+    const bulk = await fetch(`${api.base}/files/harbours/public.duckdb`);
+    expect([200, 503]).toContain(bulk.status);
+    expect(Buffer.from(await bulk.arrayBuffer()).includes(shown.id)).toBe(false);
+
+    // Until it is done: withheld, never served. Then the file behind the old link is gone for good.
+    const ended = await until(
+      async () => {
+        const got = await api.ask(link);
+        seen.push(got.status);
+        return got;
+      },
+      ({ status }) => status === 404,
+    );
+    expect(ended.status, api.output()).toBe(404);
+    expect(seen.every((status) => status === 503 || status === 404)).toBe(true);
+    const next = JSON.parse((await api.ask('/v1/harbours/export?format=jsonl', OPERATOR)).body);
+    expect(next.snapshot).not.toBe(snapshot);
+    const file = await api.ask(next.url.slice(api.base.length));
+    expect(file.status).toBe(200);
+    expect(file.body).not.toContain(shown.id);
+    expect(file.body).toContain('Renamed by its owner');
+    const again = await until(
+      () => api.ask('/files/harbours/public.duckdb'),
+      ({ status }) => status === 200,
+    );
+    expect(again.status).toBe(200);
+    expect(again.body).toContain(others[1]!.id);
+    expect(again.body).not.toContain(shown.id);
+    for (const path of ['/', '/datasets/harbours/', '/v1/harbours/llms-full.txt', '/v1/harbours/examples'])
+      expect((await api.ask(path, { Accept: 'text/html' })).body, path).not.toContain(shown.slug);
+  }, 120_000);
+
+  test('a restore brings it back, with a release of its own', async () => {
+    await world.restore(shown.id, '2026-11-21T00:03:00Z');
+    const back = await until(
+      () => api.ask(page(shown)),
+      ({ status }) => status === 200,
+    );
+    expect(back.body).toContain('Another name');
+    expect((await api.ask(`/v1/harbours/entities/${shown.id}`, OPERATOR)).status).toBe(200);
+  }, 120_000);
+
+  test('a service that starts again still knows', async () => {
+    await world.register.refresh();
+    await world.optOut(shown.id, '2026-11-21T00:04:00Z');
+    await api.kill('SIGKILL');
+    api = await startApi(folder);
+    expect((await api.ask(page(shown))).status).toBe(404);
+    expect((await api.ask(`/v1/harbours/entities/${shown.id}`, OPERATOR)).status).toBe(404);
+  }, 60_000);
+});

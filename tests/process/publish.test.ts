@@ -1,0 +1,291 @@
+// Publishing to a host: a folder and a real rsync daemon come to say what was published, in order, also after a kill.
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { stepsBetween, underWay } from '../../build/hosting/plan.ts';
+import { type Publishing, publishTo } from '../../build/hosting/run.ts';
+import { isRemote, LIST, PublishError } from '../../build/hosting/target.ts';
+import { lockFolder } from '../../build/nightly-lock.ts';
+import { Output } from '../../build/prerender-output.ts';
+import { silent } from '../../build/progress.ts';
+import { publish } from '../../build/publish.ts';
+import { parseManifest } from '../../build/publish-manifest.ts';
+import { freePort } from '../support/free-port.ts';
+
+let root: string;
+let dist: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'publish-to-'));
+  dist = join(root, 'dist');
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const LONG = 'One line of a guide, again and again.\n'.repeat(200);
+
+/** The files of a register of some records, by path. */
+const site = (records: readonly string[], word = 'first'): Record<string, string> => ({
+  'index.html': `<h1>${word}</h1>`,
+  'sitemap.xml': records.join(),
+  'llms.txt': LONG,
+  'v1/tools/llms-full.txt': `${word}: ${records.join()}`,
+  'datasets/tools/index.html': word,
+  [`assets/${word}.css`]: 'body{}',
+  ...Object.fromEntries(records.map((slug) => [`datasets/tools/${slug}.md`, `# ${slug}`])),
+});
+
+/** What a night does: the files, the list and the pointer. */
+async function night(files: Record<string, string>): Promise<void> {
+  const output = new Output(dist);
+  for (const [path, text] of Object.entries(files)) output.write(path, text);
+  output.finish();
+  await publish(dist, { files: 0, bytes: 0, releases: {} });
+}
+
+const to = (name: string, more: Partial<Publishing> = {}) =>
+  publishTo({ dist, to: name, dry_run: false, compress: false, adopt: false, progress: silent, ...more });
+
+/** Every file below a folder but the notes, by path. */
+function files(folder: string): Record<string, string> {
+  const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = found.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
+  const shown = paths.filter((path) => !path.startsWith('.build/')).sort();
+  return Object.fromEntries(shown.map((path) => [path, readFileSync(join(folder, path), 'utf8')]));
+}
+const sorted = (all: Record<string, string>) =>
+  Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+describe('the order', () => {
+  const listing = (paths: string[], sha256 = 'new') =>
+    new Map(paths.map((path) => [path, { bytes: 1, sha256, key: '' }]));
+
+  test('what is gone goes first, what leads to the rest comes last, style sheets outlive their pages', () => {
+    const host = listing(
+      ['datasets/tools/b.md', 'datasets/tools/b.html', 'assets/first.css', 'index.html', 'same'],
+      'old',
+    );
+    const published = listing(Object.keys(site(['a', 'c'], 'second')));
+    published.set('same', { bytes: 1, sha256: 'old', key: '' });
+    published.set('data/tools-0123456789abcdef.parquet', { bytes: 1, sha256: 'new', key: '' });
+    const order = stepsBetween(host, published).map(({ put, remove }) => [...remove.map((path) => `-${path}`), ...put]);
+    expect(order).toEqual([
+      ['-datasets/tools/b.html', '-datasets/tools/b.md'],
+      ['assets/second.css', 'data/tools-0123456789abcdef.parquet'],
+      ['v1/tools/llms-full.txt'],
+      ['datasets/tools/a.md', 'datasets/tools/c.md'],
+      ['datasets/tools/index.html'],
+      ['index.html', 'llms.txt', 'sitemap.xml'],
+      ['-assets/first.css'],
+    ]);
+  });
+
+  test('what may be there while it is under way is all of before and all to come', () => {
+    const all = underWay(listing(['a', 'b'], 'old'), new Map([...listing(['a'], 'old'), ...listing(['c'])]));
+    expect([...all].map(([path, { sha256 }]) => [path, sha256])).toEqual([
+      ['a', 'old'],
+      ['b', 'unknown'],
+      ['c', 'unknown'],
+    ]);
+  });
+});
+
+describe('a folder', () => {
+  test('comes to hold what was published; a second time nothing is touched; later only what changed', async () => {
+    const host = join(root, 'deep/host');
+    await night(site(['a', 'b']));
+    expect(await to(host)).toMatchObject({ files: 8, deleted: 0 });
+    expect(files(host)).toEqual(sorted(site(['a', 'b'])));
+    const kept = statSync(join(host, 'datasets/tools/a.md'), { bigint: true }).ctimeNs;
+    expect(await to(host)).toEqual({ files: 0, bytes: 0, deleted: 0 });
+    await night(site(['a', 'c'], 'second'));
+    expect(await to(host)).toMatchObject({ files: 6, deleted: 2 });
+    expect(files(host)).toEqual(sorted(site(['a', 'c'], 'second')));
+    expect(statSync(join(host, 'datasets/tools/a.md'), { bigint: true }).ctimeNs).toBe(kept);
+    const list = parseManifest(readFileSync(join(host, LIST), 'utf8'));
+    expect([...list.keys()]).toEqual(Object.keys(sorted(site(['a', 'c'], 'second'))));
+  });
+
+  test('a dry run says what it would do and touches nothing', async () => {
+    const lines: string[] = [];
+    await night(site(['a']));
+    const progress = { ...silent, note: (text: string) => void lines.push(text) };
+    expect(await to(join(root, 'host'), { dry_run: true, progress })).toMatchObject({ files: 7 });
+    expect(lines.join('\n')).toContain('records: 1 to send\n    datasets/tools/a.md');
+    expect(existsSync(join(root, 'host'))).toBe(false);
+  });
+
+  test('files of somebody else are left alone, and are not published among without a word', async () => {
+    const host = join(root, 'host');
+    mkdirSync(host);
+    writeFileSync(join(host, 'CNAME'), 'register.example');
+    await night(site(['a']));
+    await expect(to(host)).rejects.toThrow('--adopt');
+    expect(files(host)).toEqual({ CNAME: 'register.example' });
+    await to(host, { adopt: true });
+    await night(site([]));
+    await to(host);
+    expect(files(host)).toEqual(sorted({ ...site([]), CNAME: 'register.example' }));
+  });
+
+  test('compressed copies stand beside the files that are worth it, and go with them', async () => {
+    const host = join(root, 'host');
+    await night(site(['a']));
+    await to(host, { compress: true });
+    expect(brotliDecompressSync(readFileSync(join(host, 'llms.txt.br'))).toString()).toBe(LONG);
+    expect(gunzipSync(readFileSync(join(host, 'llms.txt.gz'))).toString()).toBe(LONG);
+    expect(existsSync(join(host, 'index.html.br')), 'too short to be worth it').toBe(false);
+    const made = statSync(join(dist, '.build/compressed/llms.txt.br'), { bigint: true }).ctimeNs;
+    expect(await to(host, { compress: true })).toMatchObject({ files: 0, deleted: 0 });
+    expect(statSync(join(dist, '.build/compressed/llms.txt.br'), { bigint: true }).ctimeNs).toBe(made);
+    await to(host);
+    expect(Object.keys(files(host)).filter((path) => /\.(br|gz)$/.test(path))).toEqual([]);
+  });
+
+  test('refuses what is no place, and what is the published folder itself', async () => {
+    await night(site(['a']));
+    writeFileSync(join(root, 'file'), '');
+    for (const place of ['', ' ', dist, join(dist, 'below'), root, join(root, 'file')])
+      await expect(to(place), place).rejects.toThrow(PublishError);
+  });
+
+  test('says when nothing was published, when a night is under way, and when one came between', async () => {
+    const host = join(root, 'host');
+    mkdirSync(dist);
+    await expect(to(host)).rejects.toThrow('npm run nightly');
+    await night(site(['a']));
+    writeFileSync(join(dist, '.build/unfinished'), '');
+    await expect(to(host)).rejects.toThrow('being changed by a night');
+    rmSync(join(dist, '.build/unfinished'));
+    // A file that is not what its list says.
+    writeFileSync(join(dist, 'datasets/tools/a.md'), '# another');
+    await expect(to(host)).rejects.toThrow('a night changed it meanwhile');
+    expect(existsSync(join(host, 'datasets/tools/a.md'))).toBe(false);
+    expect(existsSync(join(host, 'index.html')), 'what leads to it').toBe(false);
+  });
+
+  test('one at a time', async () => {
+    await night(site(['a']));
+    const unlock = lockFolder(join(dist, '.build'), 'publish', 'publishing');
+    await expect(to(join(root, 'host'))).rejects.toThrow('another publishing is under way');
+    unlock();
+    expect(await to(join(root, 'host'))).toMatchObject({ files: 7 });
+  });
+
+  test('killed in the middle, the next one mends it: nothing stale stays, not even of a night in between', async () => {
+    const host = join(root, 'host');
+    const many = Array.from({ length: 3000 }, (_, i) => `record-${i}`);
+    await night(site(many));
+    const child = spawn(process.execPath, ['build/upload.ts', '--to', host], {
+      env: { ...process.env, BASE_URL: '', DIST_DIR: dist, DATA_DIR: join(root, 'data') },
+      stdio: 'ignore',
+    });
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    while (!existsSync(join(host, 'datasets/tools/record-10.md')) && child.exitCode === null)
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    child.kill('SIGKILL');
+    await ended;
+    expect(existsSync(join(host, 'index.html')), 'it was killed before its end').toBe(false);
+    // The record that had arrived already is opted out before anybody publishes again.
+    await night(site(many.slice(100), 'second'));
+    await to(host);
+    expect(files(host)).toEqual(sorted(site(many.slice(100), 'second')));
+  });
+
+  test('a full disk ends it with what the system says, and loses nothing', async (context) => {
+    const small = join(root, 'small');
+    mkdirSync(small);
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', small]).status !== 0)
+      context.skip('a small file system cannot be mounted here');
+    try {
+      const host = join(small, 'host');
+      await night(site(['a']));
+      await to(host);
+      const before = files(host);
+      await night({ ...site(['a']), 'datasets/tools/large.md': 'x'.repeat(1 << 20) });
+      await expect(to(host)).rejects.toThrow('ENOSPC');
+      expect(files(host)).toEqual(before);
+      await night(site(['a', 'b']));
+      await to(host);
+      expect(files(host)).toEqual(sorted(site(['a', 'b'])));
+    } finally {
+      spawnSync('umount', [small]);
+    }
+  });
+});
+
+describe('rsync', () => {
+  test.each([
+    ['rsync://host/module', true],
+    ['host::module/path', true],
+    ['user@host.example:/srv/www', true],
+    ['/srv/www', false],
+    ['./www:8080', false],
+    ['www', false],
+  ])('%s is remote: %s', (name, remote) => expect(isRemote(name)).toBe(remote));
+
+  test('a daemon comes to hold what was published, and loses what is gone', async (context) => {
+    if (spawnSync('rsync', ['--version']).status !== 0) context.skip('rsync is not installed');
+    const module = join(root, 'module');
+    mkdirSync(module);
+    const port = await freePort();
+    const conf = join(root, 'rsyncd.conf');
+    writeFileSync(
+      conf,
+      `use chroot = no\n[site]\npath = ${module}\nread only = no\nuid = ${process.getuid?.()}\ngid = ${process.getgid?.()}\n`,
+    );
+    // With a socket as standard input, which pipes are here, it would speak to that.
+    const daemon = spawn(
+      'rsync',
+      ['--daemon', '--no-detach', `--config=${conf}`, '--address=127.0.0.1', `--port=${port}`],
+      { stdio: 'ignore' },
+    );
+    try {
+      const host = `rsync://127.0.0.1:${port}/site/register`;
+      while (spawnSync('rsync', ['--list-only', `rsync://127.0.0.1:${port}/site/`]).status !== 0)
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      await night(site(['a', 'b']));
+      expect(await to(host, { compress: true })).toMatchObject({ files: 10, deleted: 0 });
+      expect(files(join(module, 'register'))['datasets/tools/b.md']).toBe('# b');
+      expect(await to(host, { compress: true })).toEqual({ files: 0, bytes: 0, deleted: 0 });
+      await night(site(['a'], 'second'));
+      await to(host);
+      expect(files(join(module, 'register'))).toEqual(sorted(site(['a'], 'second')));
+      await expect(to(`rsync://127.0.0.1:${port}/nowhere/`)).rejects.toThrow('rsync ended with');
+      await night(site(['a', 'b']));
+      mkdirSync(join(module, 'other'));
+      writeFileSync(join(module, 'other/theirs.txt'), '');
+      await expect(to(`rsync://127.0.0.1:${port}/site/other`)).rejects.toThrow('--adopt');
+    } finally {
+      daemon.kill();
+    }
+  });
+});
+
+test('the command tells what it knows of a host, and what it does not understand', () => {
+  const run = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['build/upload.ts', ...args], {
+      env: { ...process.env, BASE_URL: '', DIST_DIR: dist },
+      encoding: 'utf8',
+    });
+    return { status, out: stdout + stderr };
+  };
+  expect(run()).toMatchObject({ status: 2, out: expect.stringContaining('usage:') });
+  expect(run('--nonsense')).toMatchObject({ status: 2, out: expect.stringContaining('usage:') });
+  expect(run('--rules', 'apache')).toMatchObject({ status: 1, out: '--rules knows nginx, caddy, _headers\n' });
+  expect(run('--rules', 'nginx', '--root', '/srv/x')).toMatchObject({
+    status: 0,
+    out: expect.stringContaining('root "/srv/x"'),
+  });
+  expect(run('--to', join(root, 'host'))).toMatchObject({ status: 1, out: expect.stringContaining('npm run nightly') });
+});

@@ -1,0 +1,176 @@
+// The entry as a process: what it prints, how it takes a new release under load, how it stops, how it complains.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { paths } from '../../data/layout.ts';
+import { loadPack } from '../../packs/index.ts';
+import { freePort } from '../support/free-port.ts';
+import { randomRecords } from '../support/random-records.ts';
+import { verifies } from '../support/verifies.ts';
+import { writeRelease } from '../support/write-release.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const PACKS = join(import.meta.dirname, '../packs');
+
+let dataDir: string;
+const running: ChildProcess[] = [];
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'server-'));
+});
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL');
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+interface Running {
+  child: ChildProcess;
+  output: () => string;
+  exited: Promise<number | null>;
+}
+
+function launch(env: Record<string, string>): Running {
+  const child = spawn(process.execPath, [join(ROOT, 'api/server.ts')], {
+    cwd: dataDir,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      DATA_DIR: dataDir,
+      DIST_DIR: join(dataDir, 'dist'),
+      PACK_DIRS: PACKS,
+      ...env,
+    },
+  });
+  running.push(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (piece) => (output += String(piece)));
+  return { child, output: () => output, exited: new Promise((resolve) => child.once('exit', resolve)) };
+}
+
+/** Waits until the process has printed a line, or tells what it printed instead. */
+async function printed({ output, child }: Running, line: RegExp): Promise<RegExpExecArray> {
+  for (let wait = 0; wait < 400; wait++) {
+    const found = line.exec(output());
+    if (found) return found;
+    if (child.exitCode !== null) break;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`did not print ${line}: ${output()}`);
+}
+
+interface Got {
+  status: number;
+  release: string;
+  body: string;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+const fetched = (url: string, headers: Record<string, string> = {}): Promise<Got> =>
+  new Promise((resolve, reject) => {
+    const request = get(url, { agent, headers }, (response) => {
+      let body = '';
+      response.on('data', (piece) => (body += String(piece)));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, release: String(response.headers['x-dataset-version']), body }),
+      );
+    });
+    request.on('error', reject);
+  });
+
+describe('the process', () => {
+  verifies('setting.admin-key-generated', 'setting.one-line-error');
+
+  test('prints one line with its address, shows the admin key once, takes a new release under load, stops cleanly', async () => {
+    const pack = await loadPack(join(PACKS, 'tools'));
+    const first = await writeRelease(dataDir, pack, randomRecords(pack, 40, 1));
+    const port = String(await freePort());
+    const env = { PORT: port, BASE_URL: `http://127.0.0.1:${port}` };
+    const published = join(dataDir, 'dist/.build/published');
+    mkdirSync(dirname(published), { recursive: true });
+    writeFileSync(published, JSON.stringify({ base_url: 'http://localhost:8787' }));
+    const process = launch(env);
+    await printed(process, new RegExp(`^Dataset register: 1 of 2 datasets at http://127.0.0.1:${port}, `, 'm'));
+    await printed(process, /^Never built: harbours\. Run `npm run nightly`\.$/m);
+    await printed(process, /^The pages in \S+ were made for http:\/\/localhost:8787, .+ Run `npm run nightly`\.$/m);
+    const [, key = ''] = await printed(process, /^Admin key, shown this once: (dsr_admin_[\w-]{43})$/m);
+    const stored = readdirSync(paths.state(dataDir)).map((name) =>
+      readFileSync(join(paths.state(dataDir), name), 'utf8'),
+    );
+    expect(stored.join()).not.toContain(key);
+
+    const search = `http://127.0.0.1:${port}/v1/tools/entities?limit=1`;
+    const headers = { Authorization: `Bearer ${key}` };
+    expect(await fetched(search, headers)).toMatchObject({ status: 200, release: first.release });
+    expect((await fetched(`http://127.0.0.1:${port}/v1/harbours/entities`)).status).toBe(503);
+
+    // Longer than the minute for which proxies keep a connection that nobody uses.
+    const { headers: told } = await new Promise<IncomingMessage>((resolve) =>
+      get(search, { agent }, (response) => resolve(response.resume())),
+    );
+    expect(Number(/timeout=(\d+)/.exec(String(told['keep-alive']))?.[1])).toBeGreaterThan(60);
+
+    const seen: Got[] = [];
+    const cut: string[] = [];
+    let asking = true;
+    const load = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (asking)
+          await fetched(search, headers).then(
+            (got) => seen.push(got),
+            (error: NodeJS.ErrnoException) => cut.push(error.code ?? ''),
+          );
+      }),
+    );
+    const second = await writeRelease(dataDir, pack, randomRecords(pack, 41, 2));
+    await printed(process, new RegExp(`serving release ${second.release}`));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    process.child.kill('SIGTERM');
+    const code = await process.exited;
+    asking = false;
+    await load;
+    // Nobody listens any more: that is how a client learns that the process is gone, and the only way.
+    expect(new Set(cut)).toEqual(new Set(['ECONNREFUSED']));
+    expect(code).toBe(0);
+    expect(seen.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(seen.every(({ body }) => JSON.parse(body).items.length === 1)).toBe(true);
+    expect(new Set(seen.map(({ release }) => release))).toEqual(new Set([first.release, second.release]));
+
+    writeFileSync(published, JSON.stringify({ base_url: env.BASE_URL }));
+    const again = launch(env);
+    await printed(again, /^Never built: /m);
+    expect(again.output()).not.toContain('were made for');
+    expect(again.output()).not.toContain('Admin key');
+    expect(await fetched(search, headers)).toMatchObject({ status: 200, release: second.release });
+  }, 60_000);
+
+  test('a wrong setting, a wrong pack and a taken port each stop it with one line', async () => {
+    const setting = launch({ PORT: 'http' });
+    expect(await setting.exited).toBe(1);
+    expect(setting.output()).toMatch(/^PORT: .+\n$/);
+
+    const folder = mkdtempSync(join(dataDir, 'packs-'));
+    writeFileSync(join(folder, 'pack.ts'), 'export default 1;');
+    const wrong = launch({ PACK_DIRS: dataDir });
+    expect(await wrong.exited).toBe(1);
+    expect(wrong.output()).toContain('pack.ts');
+    expect(wrong.output()).not.toMatch(/\n\s+at /);
+
+    const taken = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const second = launch({ PORT: String(port) });
+    expect(await second.exited).toBe(1);
+    // The log of the start is written together, and may come behind it.
+    expect(second.output()).toMatch(new RegExp(`^PORT: 127.0.0.1:${port} is taken by another process$`, 'm'));
+    taken.close();
+    // The key was made by then, and no later start shows it.
+    expect(second.output()).toMatch(/^Admin key, shown this once: dsr_admin_[\w-]{43}$/m);
+
+    const unreachable = launch({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/register' });
+    expect(await unreachable.exited).toBe(1);
+    expect(unreachable.output()).toMatch(/^DATABASE_URL: postgres:\/\/127.0.0.1:1\/register cannot be used: .+\n$/);
+  }, 60_000);
+});

@@ -1,0 +1,37 @@
+// A payment that comes with a call which finds nothing, or which is refused once its records were counted, is not settled.
+import { expect, it } from 'vitest';
+import { asked, describeX402, moved, type Stage, signed } from '../../support/x402-stage.ts';
+
+/** Pays for a call, and expects this answer and no settlement. */
+async function expectUnsettled(stage: Stage, path: string, told: string): Promise<void> {
+  const payment = await signed(stage.app, path);
+  const amounts = await moved(stage, async () => {
+    const answer = await asked(stage.app, path, payment);
+    const { headers } = answer;
+    expect([answer.told, headers.get('payment-response'), headers.get('x-charge-eur')]).toEqual([told, null, null]);
+  });
+  expect(amounts).toEqual({ paid: 0n, got: 0n });
+}
+
+describeX402('payments that are not settled', {}, (stage) => {
+  it.each([
+    '/v1/tools/entities/batch?ids=nobody,no-one',
+    '/v1/tools/entities/batch?ids=nobody,no-one&as_of=2026-11-19T00:00:00Z',
+    '/v1/tools/compare?ids=nobody,no-one',
+    '/v1/tools/stats?attribute=mass&model=zzz',
+    '/v1/tools/timeseries?attribute=mass&model=zzz&days=2',
+  ])('nothing is found: %s', (path) => expectUnsettled(stage, path, '200'));
+
+  it('the records have too many groups', async () => {
+    const [model] = stage.app.records['harbours']!;
+    const many = Array.from({ length: 40 }, (_, index) => ({
+      ...model!,
+      id: `r-${index.toString(16).padStart(16, '0')}`,
+      slug: `many-${index}`,
+      attributes: { code: index + 1, coast: 'north' },
+    }));
+    await stage.app.publish('harbours', many);
+    const path = '/v1/harbours/timeseries?attribute=depth&group_by=code&days=366';
+    await expectUnsettled(stage, path, '400 invalid_parameter');
+  });
+});

@@ -1,0 +1,144 @@
+// The rooms of the house and who may import whom: the table of docs/architecture.md, as data.
+
+export interface Room {
+  name: string;
+  /** Paths that belong to it; the first room that matches a file is its room. */
+  files: RegExp;
+  /** Rooms it may import, besides itself. `*` is every room but tests and bench. */
+  may: readonly string[];
+  /** Packages it may not import, or the only ones it may. `node:*` is always allowed. */
+  packages: { never: readonly string[] } | { only: readonly string[] };
+}
+
+const ENGINE = '@duckdb/node-api';
+const WEB = ['hono', '@hono/node-server'];
+
+export const ROOMS: readonly Room[] = [
+  { name: 'tests', files: /^tests\/|\.test\.ts$/, may: ['*', 'bench'], packages: { never: [] } },
+  { name: 'bench', files: /^bench\//, may: ['*', 'tests'], packages: { never: [] } },
+  { name: 'config.ts', files: /^config\.ts$/, may: [], packages: { only: ['zod'] } },
+  { name: 'tools', files: /^(\.ci\/)?[^/]+\.(ts|mjs)$/, may: ['*'], packages: { never: [] } },
+  {
+    name: 'packs/<dataset>',
+    files: /^packs\/[^/]+\//,
+    may: ['packs'],
+    packages: { only: ['dataset-register', 'zod', 'pbf'] },
+  },
+  {
+    name: 'packs',
+    files: /^packs\//,
+    may: [],
+    packages: { only: ['zod', 'leven', '@sindresorhus/slugify', 'liquidjs'] },
+  },
+  { name: 'data/duckdb', files: /^data\/duckdb\//, may: ['packs', 'data'], packages: { never: WEB } },
+  { name: 'data/write', files: /^data\/write\//, may: ['packs', 'data'], packages: { never: WEB } },
+  { name: 'data/state', files: /^data\/state\//, may: ['packs', 'data'], packages: { never: [...WEB, ENGINE] } },
+  {
+    name: 'data',
+    files: /^data\//,
+    may: ['packs', 'data/duckdb', 'data/state', 'data/write'],
+    packages: { never: [...WEB, ENGINE] },
+  },
+  { name: 'api/errors.ts', files: /^api\/errors\.ts$/, may: ['data'], packages: { never: [...WEB, ENGINE] } },
+  {
+    name: 'api/operation.ts',
+    files: /^api\/operation\.ts$/,
+    may: ['data', 'packs', 'api/errors.ts'],
+    packages: { never: [...WEB, ENGINE] },
+  },
+  {
+    name: 'api/operations',
+    files: /^api\/operations\//,
+    may: ['data', 'packs', 'api/operation.ts', 'api/errors.ts', 'api/formats'],
+    packages: { never: [...WEB, ENGINE] },
+  },
+  {
+    name: 'api/formats',
+    files: /^api\/formats\//,
+    may: ['data', 'packs', 'api/operation.ts', 'api/errors.ts'],
+    packages: { never: [...WEB, ENGINE] },
+  },
+  {
+    name: 'api/access',
+    files: /^api\/access\//,
+    may: ['data', 'data/state', 'packs', 'api/errors.ts'],
+    packages: { never: [...WEB, ENGINE] },
+  },
+  {
+    name: 'api/execute.ts',
+    files: /^api\/(execute|gate|purse|context|parse-input)\.ts$/,
+    may: ['api/operation.ts', 'api/access', 'api/errors.ts'],
+    packages: { never: [...WEB, ENGINE] },
+  },
+  {
+    name: 'api/channels',
+    files: /^api\/channels\//,
+    may: [
+      'api/discovery',
+      'api/execute.ts',
+      'api/oauth',
+      'api/operations',
+      'api/ops',
+      'api/operation.ts',
+      'api/errors.ts',
+      'api/formats',
+      'packs',
+    ],
+    packages: { never: [ENGINE] },
+  },
+  {
+    name: 'api/discovery',
+    files: /^api\/discovery\//,
+    may: ['data', 'api/execute.ts', 'api/operations', 'api/operation.ts', 'api/errors.ts', 'api/formats', 'packs'],
+    packages: { never: [ENGINE] },
+  },
+  {
+    name: 'api/oauth',
+    files: /^api\/oauth\//,
+    may: ['data/state', 'api/access', 'api/errors.ts', 'api/formats'],
+    packages: { never: [ENGINE] },
+  },
+  {
+    name: 'api/ops',
+    files: /^api\/ops\//,
+    may: ['packs', 'data', 'data/state', 'api/access', 'api/errors.ts', 'api/execute.ts', 'api/formats'],
+    packages: { never: [ENGINE] },
+  },
+  { name: 'api', files: /^api\/[^/]+\.ts$/, may: ['*'], packages: { never: [ENGINE] } },
+  {
+    name: 'build',
+    files: /^build\//,
+    may: [
+      'packs',
+      'data',
+      'data/duckdb',
+      'data/state',
+      'data/write',
+      'api/operations',
+      'api/operation.ts',
+      'api/errors.ts',
+      'api/formats',
+      'api/discovery',
+      'config.ts',
+    ],
+    packages: { never: [...WEB, ENGINE] },
+  },
+  {
+    name: 'site',
+    files: /^site\//,
+    may: ['packs', 'data', 'api/operations', 'api/operation.ts', 'api/formats'],
+    packages: { never: [...WEB, ENGINE] },
+  },
+];
+
+/** The files that start a process: only they read the settings. */
+export const ENTRIES =
+  /^(api\/server\.ts|build\/(nightly|pack|ledger|keys|upload)\.ts|bench\/|tests\/|astro\.config\.mjs|site\/)/;
+
+/** The room of a file; every file of ours has one. */
+export function roomOf(path: string): Room {
+  const room = ROOMS.find((candidate) => candidate.files.test(path));
+  if (!room)
+    throw new Error(`${path} stands in no room; give it one in tests/structure/rooms.ts and docs/architecture.md`);
+  return room;
+}

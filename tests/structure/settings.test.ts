@@ -1,0 +1,94 @@
+// Settings as contract section 1 has them: defaults, and one clear line for a wrong one.
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { ConfigError, readConfig } from '../../config.ts';
+import { verifies } from '../support/verifies.ts';
+
+verifies(
+  'setting.one-line-error',
+  'setting.port-host',
+  'setting.base-url',
+  'setting.data-dir',
+  'setting.dist-dir',
+  'setting.pack-dirs',
+  'setting.admin-keys',
+);
+
+test('nothing set: the defaults of the contract', () => {
+  expect(readConfig({})).toMatchObject({
+    PORT: 8787,
+    HOST: '127.0.0.1',
+    BASE_URL: 'http://localhost:8787',
+    DATA_DIR: resolve('data/var'),
+    DIST_DIR: resolve('dist'),
+    PACK_DIRS: [resolve('packs')],
+    ADMIN_KEYS: null,
+    TRUST_PROXY: 0,
+  });
+});
+
+test('an empty variable counts as unset', () => {
+  const empty = { PORT: '', BASE_URL: '', ADMIN_KEYS: '', SOURCE_DATE_EPOCH: '' };
+  expect(readConfig(empty)).toEqual(readConfig({}));
+});
+
+test('BASE_URL follows the port, and loses its last slash', () => {
+  expect(readConfig({ PORT: '9000' }).BASE_URL).toBe('http://localhost:9000');
+  expect(readConfig({ PORT: '9000', BASE_URL: 'https://register.example/' }).BASE_URL).toBe('https://register.example');
+});
+
+test('lists are cut at commas and trimmed', () => {
+  const [one, two] = ['a'.repeat(32), 'b'.repeat(40)];
+  const config = readConfig({ PACK_DIRS: './packs, /srv/packs', ADMIN_KEYS: `${one}, ${two}` });
+  expect(config.PACK_DIRS).toEqual([resolve('packs'), '/srv/packs']);
+  expect(config.ADMIN_KEYS).toEqual([one, two]);
+});
+
+test.each([
+  ['PORT', 'http'],
+  ['PORT', '70000'],
+  ['BASE_URL', 'register.example'],
+  ['BASE_URL', 'ftp://register.example'],
+  ['ADMIN_KEYS', 'short'],
+  ['TRUST_PROXY', '-1'],
+  ['TRUST_PROXY', '1.5'],
+  ['MCP_ORIGINS', 'app.example'],
+  ['MCP_ORIGINS', 'https://app.example/path'],
+  ['EUR_USD', '0'],
+  ['SMTP_URL', 'mail.example'],
+  ['SMTP_URL', 'http://mail.example'],
+  ['MAIL_FROM', 'nobody'],
+  ['MAIL_FROM', 'A <a@b.example>\r\nBcc: c@d.example'],
+  ['CHECKOUT', 'stripe'],
+  ['STRIPE_API_BASE', 'http://stripe.example'],
+  ['STRIPE_API_BASE', 'http://127.stripe.example'],
+  ['SOURCE_DATE_EPOCH', 'yesterday'],
+])('%s=%s is one line that names it', (name, value) => {
+  const wrong = () => readConfig({ [name]: value });
+  expect(wrong).toThrow(ConfigError);
+  expect(wrong).toThrow(new RegExp(`^${name}: [^\\n]+$`));
+});
+
+test('a mail server and a sender, with a name or without', () => {
+  const set = { SMTP_URL: 'smtps://register:a%20password@mail.example:465', MAIL_FROM: 'Register <a@b.example>' };
+  expect(readConfig(set)).toMatchObject(set);
+  expect(readConfig({ MAIL_FROM: 'a@b.example' }).MAIL_FROM).toBe('a@b.example');
+});
+
+test('play money and Stripe are not set together', () => {
+  const stripe = { STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' };
+  expect(() => readConfig({ ...stripe, CHECKOUT: 'sandbox' })).toThrow(/^CHECKOUT: [^\n]+$/);
+  expect(readConfig({ CHECKOUT: 'sandbox' }).CHECKOUT).toBe('sandbox');
+  expect(readConfig({}).CHECKOUT).toBeUndefined();
+});
+
+test('half a Stripe is none: whoever is not told of payments must not take any', () => {
+  expect(() => readConfig({ STRIPE_SECRET_KEY: 'sk_test_1' })).toThrow(/^STRIPE_WEBHOOK_SECRET: [^\n]+$/);
+  expect(() => readConfig({ STRIPE_WEBHOOK_SECRET: 'whsec_1' })).toThrow(/^STRIPE_SECRET_KEY: [^\n]+$/);
+  const whole = {
+    STRIPE_SECRET_KEY: 'sk_test_1',
+    STRIPE_WEBHOOK_SECRET: 'whsec_1',
+    STRIPE_API_BASE: 'http://127.0.0.1:9',
+  };
+  expect(readConfig(whole)).toMatchObject(whole);
+});

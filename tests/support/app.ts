@@ -1,0 +1,272 @@
+// The real app over small releases of the fictional packs, asked without a socket; only the edges are doubles.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import type { Caller, Credential } from '../../api/access/caller.ts';
+import { type Bucket, memoryLimits } from '../../api/access/limits.ts';
+import { openAccess } from '../../api/access/open.ts';
+import { openOwners } from '../../api/access/owners/open.ts';
+import type { X402Settings } from '../../api/access/x402/open.ts';
+import { createApp, failing } from '../../api/app.ts';
+import { directly } from '../../api/channels/direct.ts';
+import { directory } from '../../api/directory.ts';
+import type { Gate } from '../../api/execute.ts';
+import { lendFrom } from '../../api/lend.ts';
+import { type OAuthParts, openOAuth } from '../../api/oauth/server.ts';
+import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
+import { openMetrics } from '../../api/ops/metrics.ts';
+import { openOps } from '../../api/ops/server.ts';
+import { datasetStandings, reviewingOf, standing } from '../../api/standing.ts';
+import { datasetNight } from '../../build/nightly-dataset.ts';
+import { exportLinks } from '../../data/export.ts';
+import { paths, RELEASE_FILES } from '../../data/layout.ts';
+import type { StoredRecord } from '../../data/model.ts';
+import { openOverlays } from '../../data/overlays.ts';
+import { openRegister, type Register } from '../../data/register.ts';
+import { signingKeys } from '../../data/state/signing-keys.ts';
+import type { Store } from '../../data/state/store.ts';
+import { countTraffic } from '../../data/state/traffic.ts';
+import { loadPack } from '../../packs/index.ts';
+import type { Pack } from '../../packs/model.ts';
+import { still } from './night-pack.ts';
+import { randomHistory } from './random-history.ts';
+import { randomRecords } from './random-records.ts';
+import { writeRelease } from './write-release.ts';
+
+const TESTS = join(import.meta.dirname, '..');
+
+export const NOW = new Date('2026-11-20T12:00:00Z');
+export const BASE = 'https://register.example';
+export const ADMIN = 'an-admin-key-of-the-tests-0123456789';
+
+export interface TestApp {
+  /** Asks the app; `address` is the client's, so that limits and quotas of tests do not meet. */
+  ask(path: string, init?: RequestInit & { address?: string; admin?: boolean }): Promise<Response>;
+  /** The same, with the body read as JSON. */
+  json(path: string, init?: RequestInit & { address?: string; admin?: boolean }): Promise<Answer>;
+  /** The app itself, to put behind a socket. */
+  fetch: ReturnType<typeof createApp>['fetch'];
+  /** What a server listens with, as that of the service does; `others` stands in for Hono's, `stalled` as in `directly`. */
+  listener(others?: RequestListener, stalled?: number): RequestListener;
+  records: Record<string, StoredRecord[]>;
+  releases: Record<string, string>;
+  register: Register;
+  /** Keys and ledger, for what no operation shows. */
+  state: Store;
+  /** DATA_DIR. */
+  dataDir: string;
+  /** Writes another release of a dataset and has the register take it; answers its id. */
+  publish(dataset: string, records: StoredRecord[]): Promise<string>;
+  /** What x402 does by itself from time to time. */
+  sweepPayments(): Promise<void>;
+  /** What was reported as our own fault. */
+  faults: unknown[];
+  /** Releases lent and not yet given back. */
+  lent(): number;
+  close(): Promise<void>;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: Record<string, unknown>;
+}
+
+export interface TestOptions {
+  calls?: Partial<Record<Bucket, number>>;
+  /** Further credentials, such as keys, that stand for somebody. */
+  known?: (credential: Credential) => Caller | null;
+  gate?: Partial<Gate>;
+  /** Files of DIST_DIR are looked for here. */
+  dist?: string;
+  records?: number;
+  /** Folders of further packs, below tests/. */
+  packs?: readonly string[];
+  /** Releases as a night makes them of the packs' own sources, with their past; `records` of the app are then theirs. */
+  nights?: boolean;
+  /** Where the state is, besides SQLite in a folder of the test's own. */
+  store?: { databaseUrl?: string; schema?: string; redisUrl?: string };
+  /** Where x402 goes; not offered without. */
+  x402?: X402Settings;
+  /** Origins of web pages that may use MCP. */
+  mcp_origins?: readonly string[];
+  /** The clock; NOW stands still. */
+  now?: () => Date;
+  /** BASE_URL; BASE where nothing is said, which is no loopback and has no sandbox checkout. */
+  base?: string;
+  /** HOST, TRUST_PROXY and CHECKOUT as the checkout reads them; by default those of a service on its own machine. */
+  host?: string;
+  trust_proxy?: number;
+  checkout?: 'sandbox';
+  /** Welcome credit of a day in micro-euros; no bound without. */
+  welcome_budget?: number;
+  /** Stripe, or a double of it. */
+  stripe?: NonNullable<Parameters<typeof openAccess>[0]['stripe']>;
+  /** SMTP_URL; the outbox without. */
+  smtp?: string;
+  /** Hears what the service logs about money. */
+  log?: (line: string) => void;
+  /** How client ID metadata documents are fetched. */
+  fetch?: OAuthParts['fetch'];
+}
+
+/** Builds the app with the packs tools and harbours, and `packs`. Close it after the tests. */
+export async function testApp(options: TestOptions = {}): Promise<TestApp> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'app-'));
+  const packs: Pack[] = [];
+  const records: Record<string, StoredRecord[]> = {};
+  const releases: Record<string, string> = {};
+  for (const folder of ['packs/harbours', 'packs/tools', ...(options.packs ?? [])]) {
+    const pack = await loadPack(join(TESTS, folder));
+    const dataset = pack.id;
+    packs.push(pack);
+    if (options.nights) {
+      const { release } = await datasetNight(pack, dataDir, still(), { accept: true });
+      const lines = readFileSync(join(paths.release(dataDir, dataset, release!), RELEASE_FILES.jsonl), 'utf8');
+      records[dataset] = lines
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as StoredRecord);
+      releases[dataset] = release!;
+      continue;
+    }
+    records[dataset] = randomRecords(pack, options.records ?? 60, 7);
+    const history = randomHistory(pack, records[dataset], 7, NOW.getTime());
+    releases[dataset] = (await writeRelease(dataDir, pack, records[dataset], true, history)).release;
+  }
+  const { store: on = {}, now = () => NOW, base = BASE, stripe, log = () => {} } = options;
+  const access = await openAccess({
+    dataDir,
+    adminKeys: [ADMIN],
+    base_url: base,
+    eur_usd: options.gate?.eur_usd ?? 1.1,
+    x402: options.x402 ?? null,
+    now,
+    log,
+    host: options.host ?? '127.0.0.1',
+    trust_proxy: options.trust_proxy ?? 0,
+    checkout: options.checkout,
+    welcome_budget: options.welcome_budget,
+    ...(stripe ? { stripe } : {}),
+    smtpUrl: options.smtp,
+    ...on,
+  });
+  const overlays = await openOverlays(access.store);
+  const register = await openRegister({ dataDir, packs, log: () => {}, overlays });
+  // Tests begin with everything loaded, as a service that has been up for a moment.
+  while (packs.some(({ id }) => register.current(id)?.warm?.() === false))
+    await new Promise((done) => setTimeout(done, 5));
+  const faults: unknown[] = [];
+  let lent = 0;
+  const lend = lendFrom(register);
+  const { store, quotas, mailer } = access;
+  const editing = { store, refresh: register.refresh, current: register.current };
+  const onHeldOptOut = (dataset: string) => {
+    metrics.heldOptOut(dataset);
+    log(`held ${dataset}`);
+  };
+  const owners = { store, quotas, mailer, base_url: base, editing, onHeldOptOut };
+  const traffic = countTraffic(store, now);
+  const gate: Gate = {
+    ...access.gate,
+    identify: async (credential) => options.known?.(credential) ?? access.gate.identify(credential),
+    limits: memoryLimits({ free: 100_000, paid: 100_000, signin: 100_000, register: 100_000, ...options.calls }),
+    async lease(dataset) {
+      const leases = await lend(dataset);
+      lent += 1;
+      let given = false;
+      const done = () => {
+        if (!given) lent -= 1;
+        given = true;
+        leases.done();
+      };
+      return { ...leases, done };
+    },
+    operations: EVERY_OPERATION,
+    owners: openOwners(owners),
+    exports: exportLinks(dataDir, 'the secret of the links of the tests', register),
+    base_url: base,
+    eur_usd: 1.1,
+    trust_proxy: 1,
+    code: 'tests',
+    now,
+    seen: (call) => {
+      metrics.seen(call);
+      traffic.count(call);
+    },
+    ...options.gate,
+  };
+  const metrics = openMetrics(() => standing(register, access.redisUp));
+  const oauth = openOAuth({
+    store: access.store,
+    quotas: access.quotas,
+    identify: gate.identify,
+    limits: gate.limits,
+    base_url: base,
+    now,
+    report: (error) => faults.push(error),
+    fetch: options.fetch,
+  });
+  const app = createApp({
+    gate,
+    oauth,
+    directory: () => directory(access.store, base, now()),
+    metrics: metrics.text,
+    ops: openOps({
+      store,
+      admins: access.admins,
+      reviewing: reviewingOf(owners, register),
+      accounts: gate.accounts,
+      standings: (at) => datasetStandings(register, dataDir, at),
+      traffic,
+      base_url: base,
+      now,
+      log,
+    }),
+    checkout: access.checkout,
+    dist: options.dist ?? join(dataDir, 'dist'),
+    mcp_origins: options.mcp_origins ?? [],
+    cardKey: async () => (await signingKeys(access.store)).keys[0],
+    started_at: NOW,
+    report: (error) => faults.push(error),
+  });
+  const ask: TestApp['ask'] = async (path, { address, admin, ...init } = {}) => {
+    const headers = new Headers(init.headers);
+    if (address !== undefined) headers.set('X-Forwarded-For', address);
+    if (admin === true) headers.set('Authorization', `Bearer ${ADMIN}`);
+    return app.request(path, { ...init, headers });
+  };
+  return {
+    ask,
+    fetch: app.fetch,
+    listener: (others = getRequestListener(app.fetch), stalled) =>
+      directly(app, others, failing({ gate, report: (error) => faults.push(error) }), stalled),
+    async json(path, init) {
+      const response = await ask(path, init);
+      const text = await response.text();
+      const body = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+      return { status: response.status, headers: response.headers, body };
+    },
+    records,
+    releases,
+    register,
+    state: access.store,
+    sweepPayments: access.sweepPayments,
+    dataDir,
+    async publish(dataset, next) {
+      const pack = packs.find(({ id }) => id === dataset)!;
+      const { release } = await writeRelease(dataDir, pack, next);
+      await register.refresh();
+      return release;
+    },
+    faults,
+    lent: () => lent,
+    async close() {
+      await register.close();
+      await access.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

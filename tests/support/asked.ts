@@ -1,0 +1,84 @@
+// Questions to every operation of the table, for the tests that compare whatever is answered with a description of it.
+
+import { inputSchema } from '../../api/formats/json-schema.ts';
+import type { Operation } from '../../api/operation.ts';
+import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
+import { counted } from '../../data/parse-selection.ts';
+import type { Pack } from '../../packs/model.ts';
+import type { TestApp } from './app.ts';
+
+export interface Asked {
+  operation: Operation;
+  dataset: string | null;
+  /** `GET /v1/tools/status` */
+  name: string;
+  path: string;
+  init: NonNullable<Parameters<TestApp['ask']>[1]>;
+}
+
+/** Further parameters that change the shape of an answer, by operation; `first` and `second` are slugs. */
+const MORE: Record<string, (first: string, second: string, pack: Pack) => string[]> = {
+  entity_search: () => ['total=true&limit=3', 'q=zzzzzz', 'limit=1&sort=updated'],
+  entity_search_paid: () => ['total=true&limit=3'],
+  entity_batch: (first, second) => [`ids=${second},${first},nobody`, `ids=${first}&as_of=2026-11-19T00:00:00Z`],
+  entity_get: () => ['as_of=2026-11-20T00:00:00Z'],
+  dataset_facets: (_first, _second, { attributes }) => attributes.filter(counted).map(({ name }) => `by=${name}`),
+  dataset_changelog: () => ['days=365', 'days=1&type=added'],
+  dataset_changes: () => ['since=2020-01-01T00:00:00Z&limit=500', 'since=2026-11-20T11:59:59Z'],
+  dataset_export: () => ['format=jsonl', 'format=parquet'],
+  dataset_examples: (_first, _second, { group_by }) => [`group=${group_by}`],
+  entity_compare: (first, second) => [`ids=${first},nobody,${second}`],
+  dataset_stats: (_first, _second, pack) => [`${numeric(pack)}&group_by=${pack.group_by}`, `${numeric(pack)}&q=zzzzzz`],
+  dataset_timeseries: (_first, _second, pack) => [`${numeric(pack)}&group_by=${pack.group_by}&step=week`],
+};
+
+const numeric = ({ attributes }: Pack) =>
+  `attribute=${attributes.find(({ type }) => type === 'number' || type === 'integer' || type === 'price')!.name}`;
+
+/** What operations are asked with a body; `token` is that of a claim of a record of harbours. */
+const BODIES: Record<string, (key_id: string, token: string) => unknown> = {
+  keys_create: () => ({ email: `reader-${Math.random().toString(36).slice(2)}@example.org` }),
+  keys_topup: () => ({ amount_eur: 5 }),
+  keys_subscribe: () => ({ plan: 'pro' }),
+  keys_recover: () => ({ email: 'reader@example.org' }),
+  keys_grant: (key_id) => ({ key_id, amount_eur: 1 }),
+  optout: () => ({ dataset: 'harbours', entity_id: 'harbour-13', contact: 'office@neu.example' }),
+  optout_post: () => ({ dataset: 'harbours', entity_id: 'harbour-6', contact: 'office@west.dateline.example' }),
+  claim_request: () => ({ dataset: 'harbours', entity_id: 'harbour-3', email: 'office@aether.example' }),
+  claim_update: (_, token) => ({ token, values: { fuel: true } }),
+};
+
+/** Every operation, asked in several ways about each dataset; `account` is a key that pays and may be revoked, with the token of a claim. */
+export function everyQuestion(
+  packs: readonly Pack[],
+  slugs: Record<string, string[]>,
+  account: { id: string; key: string; token: string },
+): Asked[] {
+  const own = { Authorization: `Bearer ${account.key}` };
+  return EVERY_OPERATION.flatMap((operation) => {
+    const { route, name } = operation;
+    if (route.path.includes(':ds'))
+      return packs.flatMap((pack) => {
+        const [first = '', second = ''] = slugs[pack.id] ?? [];
+        const path = route.path.replace(':ds', pack.id).replace(':entity_id', first);
+        const { entity_id: _, ...example } = operation.example?.(pack, [first, second]) ?? {};
+        const needed = (inputSchema(operation, pack)['required'] as string[] | undefined) ?? [];
+        const bare = needed.every((parameter) => parameter === 'entity_id') ? [''] : [];
+        const shown = `${new URLSearchParams(example as Record<string, string>)}`;
+        const queries = [...bare, ...(shown === '' ? [] : [shown]), ...(MORE[name]?.(first, second, pack) ?? [])];
+        return queries.map((query): Asked => {
+          const asked = query === '' ? path : `${path}?${query}`;
+          return { operation, dataset: pack.id, name: `GET ${asked}`, path: asked, init: { admin: true } };
+        });
+      });
+    const asks = name === 'claim_verify' ? `?token=${account.token}` : '';
+    const path = route.path.replace(':key_id', account.id) + asks;
+    const body = BODIES[name]?.(account.id, account.token);
+    const init = {
+      method: route.method,
+      ...(operation.access === 'admin' ? { admin: true } : operation.access === 'key' ? { headers: own } : {}),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    };
+    return [{ operation, dataset: null, name: `${route.method} ${path}`, path, init }];
+  });
+}

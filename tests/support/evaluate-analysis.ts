@@ -1,0 +1,179 @@
+// The independent evaluator of analysis: similar, statistics and time series by plain loops, sharing nothing but `words` and `fold`.
+import type { Interval, StoredRecord } from '../../data/model.ts';
+import type { Pack, PriceRange, Value } from '../../packs/model.ts';
+import { byCodePoint, fold, words } from '../../packs/text.ts';
+import { type EvaluateOptions, matching, type Query } from './evaluate.ts';
+
+const OWN = ['attribute', 'group_by', 'days', 'step', 'differ_by'];
+
+/** The records that the search parameters of a question match. */
+function selected(pack: Pack, records: StoredRecord[], query: Query, options: EvaluateOptions = {}): StoredRecord[] {
+  const filters = Object.entries(query).filter(([name]) => !OWN.includes(name));
+  return matching(pack, records, Object.fromEntries(filters), options);
+}
+
+const low = (value: Value) => (typeof value === 'object' ? (value as PriceRange).min : (value as number));
+
+/** Sum of many numbers, the small ones first, so that little is lost. */
+function mean(numbers: number[]): number {
+  const sorted = [...numbers].sort((a, b) => Math.abs(a) - Math.abs(b));
+  return sorted.reduce((sum, number) => sum + number, 0) / numbers.length;
+}
+
+/** The number at a share of the way through the sorted numbers, on the straight line between its neighbours. */
+function quantile(sorted: number[], share: number): number {
+  const place = share * (sorted.length - 1);
+  const below = sorted[Math.floor(place)]!;
+  const above = sorted[Math.ceil(place)]!;
+  return below === above ? below : below * (1 - (place % 1)) + above * (place % 1);
+}
+
+function figures(numbers: number[]) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const [q1, median, q3] = [0.25, 0.5, 0.75].map((share) => quantile(sorted, share));
+  return {
+    count: numbers.length,
+    min: sorted[0]!,
+    q1: q1!,
+    median: median!,
+    q3: q3!,
+    max: sorted.at(-1)!,
+    mean: mean(numbers),
+  };
+}
+
+/** The groups a record is in: its value, each entry of a list once, or none. */
+function keysOf(record: StoredRecord, by: string): Value[] {
+  const value = record.attributes[by];
+  return value === undefined ? [] : [...new Set([value].flat())];
+}
+
+function byKey(records: StoredRecord[], by: string): Map<Value, StoredRecord[]> {
+  const groups = new Map<Value, StoredRecord[]>();
+  for (const record of records)
+    for (const key of keysOf(record, by)) {
+      const members = groups.get(key);
+      if (members === undefined) groups.set(key, [record]);
+      else members.push(record);
+    }
+  return groups;
+}
+
+function compare(a: Value, b: Value): number {
+  return typeof a === 'string' ? byCodePoint(a, String(b)) : Number(a) - Number(b);
+}
+
+export interface ExpectedRow {
+  group: Value | null;
+  count: number;
+  groups?: ExpectedRow[];
+}
+
+/** The rows of statistics, figures not rounded. */
+export function evaluateStats(pack: Pack, records: StoredRecord[], query: Query): ExpectedRow[] {
+  const attribute = String(query['attribute']);
+  const rows = (of: StoredRecord[], keys: string[]): ExpectedRow[] => {
+    const [by, ...rest] = keys;
+    return [...byKey(of, by!)]
+      .map(([group, members]) => ({
+        group,
+        ...figures(members.map((record) => low(record.attributes[attribute]!))),
+        ...(rest.length > 0 ? { groups: rows(members, rest) } : {}),
+      }))
+      .sort((a, b) => b.count - a.count || compare(a.group, b.group));
+  };
+  const valued = selected(pack, records, query).filter((record) => record.attributes[attribute] !== undefined);
+  if (query['group_by'] !== undefined) return rows(valued, String(query['group_by']).split(','));
+  if (valued.length === 0) return [{ group: null, count: 0 }];
+  return [{ group: null, ...figures(valued.map((record) => low(record.attributes[attribute]!))) }];
+}
+
+export interface ExpectedPoint {
+  date: string;
+  count: number;
+}
+
+const DAY = 86_400_000;
+
+/** The series of each group, or of all records under null. `now` is any moment of the last day. */
+export function evaluateTimeseries(
+  pack: Pack,
+  records: StoredRecord[],
+  history: readonly Interval[],
+  query: Query,
+  now: Date,
+): Map<Value | null, ExpectedPoint[]> {
+  const matched = selected(pack, records, query);
+  const by = query['group_by'];
+  const groups: Map<Value | null, StoredRecord[]> =
+    by === undefined ? new Map([[null, matched]]) : byKey(matched, String(by));
+  const apart = query['step'] === 'week' ? 7 : 1;
+  const today = Date.parse(now.toISOString().slice(0, 10));
+  const found = new Map<Value | null, ExpectedPoint[]>();
+  for (const [group, members] of groups) {
+    const ids = new Set(members.map(({ id }) => id));
+    const own = history
+      .filter(({ entity, attribute }) => attribute === query['attribute'] && ids.has(entity))
+      .map(({ value, from, to }) => ({ value, from: Date.parse(from), to: to === null ? null : Date.parse(to) }));
+    const series: ExpectedPoint[] = [];
+    for (let back = 0; back < Number(query['days'] ?? 90); back += apart) {
+      // The last moment of the day: what began later, or ended by then, does not count.
+      const moment = today - back * DAY + DAY - 1;
+      const values = own
+        .filter(({ from, to }) => from <= moment && (to === null || to > moment))
+        .flatMap(({ value }) => (value === null ? [] : [low(value)]));
+      const {
+        q1: _q1,
+        q3: _q3,
+        ...told
+      } = values.length === 0 ? ({ count: 0 } as ReturnType<typeof figures>) : figures(values);
+      series.unshift({ date: new Date(today - back * DAY).toISOString().slice(0, 10), ...told });
+    }
+    if (by === undefined || series.some(({ count }) => count > 0)) found.set(group, series);
+  }
+  return new Map([...found].sort(([a], [b]) => compare(a ?? 0, b ?? 0)));
+}
+
+const known = new WeakMap<Pack, WeakMap<StoredRecord, Set<string>>>();
+
+function wordsOf(pack: Pack, record: StoredRecord, inPublic: boolean): Set<string> {
+  const ofPack = known.get(pack) ?? new WeakMap<StoredRecord, Set<string>>();
+  known.set(pack, ofPack);
+  const before = ofPack.get(record);
+  if (before !== undefined) return before;
+  const own = pack.attributes
+    .filter(({ name }) => pack.serving.similar_by.includes(name))
+    .flatMap(({ name }) => [record.attributes[name] ?? []].flat());
+  const texts = [...own, ...(inPublic ? [record.name, record.slug] : [])];
+  const found = new Set(texts.flatMap((text) => words(String(text))));
+  ofPack.set(record, found);
+  return found;
+}
+
+/** Ids and exact scores of the records similar to a subject; `inPublic`: as on its free page, by public texts, names and slugs. */
+export function evaluateSimilar(
+  pack: Pack,
+  records: StoredRecord[],
+  subject: StoredRecord,
+  query: Query,
+  inPublic = false,
+): { id: string; score: number }[] {
+  const { limit = '10', differ_by: differ = pack.serving.similar_differ_by ?? undefined, ...filters } = query;
+  const mine = wordsOf(pack, subject, inPublic);
+  const plain = (value: Value) => (typeof value === 'string' ? fold(value) : value);
+  const differs = ({ attributes }: StoredRecord) => {
+    if (differ === undefined) return true;
+    const [own, other] = [subject.attributes[String(differ)], attributes[String(differ)]];
+    return other !== undefined && (own === undefined || plain(own) !== plain(other));
+  };
+  return selected(pack, records, filters, { publicOnly: inPublic })
+    .filter((record) => record.id !== subject.id && differs(record))
+    .map((record) => {
+      const theirs = wordsOf(pack, record, inPublic);
+      const common = mine.intersection(theirs).size;
+      return { id: record.id, score: common / (mine.size + theirs.size - common) };
+    })
+    .filter(({ score }) => score > 0 && score >= pack.serving.similar_min_score)
+    .sort((a, b) => b.score - a.score || byCodePoint(a.id, b.id))
+    .slice(0, Number(limit));
+}

@@ -1,0 +1,221 @@
+// The independent evaluator: answers a request by plain loops over records, sharing nothing with the service but `fold` and `words`.
+import type { StoredRecord } from '../../data/model.ts';
+import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/model.ts';
+import { byCodePoint, fold, words } from '../../packs/text.ts';
+
+/** Query parameters that are valid for the pack. */
+export type Query = Record<string, string | string[]>;
+
+export interface EvaluateOptions {
+  /** Anonymous callers: `q` sees the words of public attributes only. */
+  publicOnly?: boolean;
+  /** Facets: values with fewer records are withheld. */
+  floor?: number;
+}
+
+const PREFIXES = ['like_', 'not_', 'min_', 'max_', 'has_'];
+const PARAMETERS =
+  'q near sort limit cursor fields total ids updated_since min_quality provenance_status format by'.split(' ');
+
+/** Remembers what a pure function said of an argument, since every question looks at the same texts again. */
+function remembering<Key, Result>(compute: (key: Key) => Result): (key: Key) => Result {
+  const known = new Map<Key, Result>();
+  return (key) => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const found = compute(key);
+    known.set(key, found);
+    return found;
+  };
+}
+
+const folded = remembering(fold);
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** Order by code point; the order of UTF-16 is the same where no surrogate is. */
+const byPoint = (a: string, b: string) =>
+  a === b ? 0 : SURROGATE.test(a) || SURROGATE.test(b) ? byCodePoint(a, b) : a < b ? -1 : 1;
+
+/** Commas separate; `\,` and `\\` are a comma and a backslash. */
+const values = remembering((raw: string | string[]): string[] => {
+  const found: string[] = [];
+  for (const one of [raw].flat()) {
+    let value = '';
+    for (let i = 0; i < one.length; i++) {
+      const c = one[i]!;
+      if (c === '\\' && (one[i + 1] === ',' || one[i + 1] === '\\')) value += one[++i];
+      else if (c === ',') {
+        found.push(value.trim());
+        value = '';
+      } else value += c;
+    }
+    found.push(value.trim());
+  }
+  return found.filter((value) => value !== '');
+});
+
+const low = (value: Value) => (typeof value === 'object' ? (value as PriceRange).min : (value as number));
+const high = (value: Value) => (typeof value === 'object' ? (value as PriceRange).max : (value as number));
+
+function equals(attribute: Attribute, value: Value, wanted: string): boolean {
+  if (attribute.type === 'integer' || attribute.type === 'number') return value === Number(wanted);
+  if (attribute.type === 'boolean') return String(value) === wanted.toLowerCase();
+  return [value].flat().some((entry) => folded(String(entry)) === folded(wanted));
+}
+
+/** Great-circle kilometres on a sphere of radius 6371.0088 km, by the spherical law of cosines and haversine agreed. */
+function kilometres(a: Geo, b: Geo): number {
+  const rad = Math.PI / 180;
+  const h =
+    Math.sin(((b.lat - a.lat) * rad) / 2) ** 2 +
+    Math.cos(a.lat * rad) * Math.cos(b.lat * rad) * Math.sin(((b.lng - a.lng) * rad) / 2) ** 2;
+  return 2 * 6371.0088 * Math.asin(Math.min(1, Math.sqrt(h)));
+}
+
+/** What one filter asks of a record. */
+function condition(pack: Pack, name: string, raw: string | string[]): (record: StoredRecord) => boolean {
+  const prefix = pack.attributes.some((one) => one.name === name)
+    ? ''
+    : (PREFIXES.find((one) => name.startsWith(one)) ?? '');
+  const attribute = pack.attributes.find((one) => one.name === name.slice(prefix.length))!;
+  return (record) => passes(attribute, prefix, raw, record.attributes[attribute.name]);
+}
+
+function passes(attribute: Attribute, prefix: string, raw: string | string[], value: Value | undefined): boolean {
+  const only = [raw].flat()[0]!;
+  if (prefix === 'has_') return (value !== undefined) === (only.toLowerCase() === 'true');
+  if (prefix === 'not_') return value === undefined || !values(raw).some((wanted) => equals(attribute, value, wanted));
+  if (value === undefined) return false;
+  if (prefix === 'like_') return [value].flat().some((entry) => folded(String(entry)).includes(folded(only)));
+  if (prefix === '') return values(raw).some((wanted) => equals(attribute, value, wanted));
+  if (attribute.type === 'date') return prefix === 'min_' ? String(value) >= only : String(value) <= only;
+  return prefix === 'min_' ? high(value) >= Number(only) : low(value) <= Number(only);
+}
+
+function holdsWords(pack: Pack, record: StoredRecord, q: string, publicOnly: boolean): boolean {
+  const seen = wordsOf(pack, record)[publicOnly ? 'open' : 'all'];
+  return wordsIn(q).every((word) => seen.some((other) => other.startsWith(word)));
+}
+
+/** Entries of non-public lists beyond those that are published, by record id: `q` with a key finds them too. */
+export const unpublishedTexts = new Map<string, readonly string[]>();
+
+/** Some value that the caller may see is held or contested, as asked. */
+function hasStatus(pack: Pack, record: StoredRecord, statuses: string[], publicOnly: boolean): boolean {
+  return pack.attributes.some(
+    ({ name, public: open }) => (open || !publicOnly) && statuses.includes(record.provenance[name]?.status ?? ''),
+  );
+}
+
+const wordsIn = remembering(words);
+const wordsByRecord = new WeakMap<StoredRecord, { open: string[]; all: string[] }>();
+
+function wordsOf(pack: Pack, record: StoredRecord): { open: string[]; all: string[] } {
+  const before = wordsByRecord.get(record);
+  if (before !== undefined) return before;
+  const [open, all] = [true, false].map((publicOnly) =>
+    [
+      ...pack.attributes
+        .filter((attribute) => attribute.searchable && (attribute.public || !publicOnly))
+        .flatMap((attribute) => [record.attributes[attribute.name] ?? []].flat()),
+      record.name,
+      record.slug,
+      ...(publicOnly ? [] : (unpublishedTexts.get(record.id) ?? [])),
+    ].flatMap((entry) => words(String(entry))),
+  ) as [string[], string[]];
+  wordsByRecord.set(record, { open, all });
+  return { open, all };
+}
+
+/** Whether a record is so near the edge of a circle that rounding decides. */
+export function onEdge(pack: Pack, record: StoredRecord, near: string): boolean {
+  const [lat = 0, lng = 0, km = 0] = near.split(',').map(Number);
+  const point = record.attributes[pack.attributes.find((one) => one.type === 'geo')!.name] as Geo | undefined;
+  return point !== undefined && Math.abs(kilometres({ lat, lng }, point) - km) < 1e-6 * (1 + km) && km > 0;
+}
+
+/** The records that match a request, in no order. */
+export function matching(
+  pack: Pack,
+  records: StoredRecord[],
+  query: Query,
+  { publicOnly = false }: EvaluateOptions = {},
+) {
+  const conditions = Object.entries(query)
+    .filter(([name]) => !PARAMETERS.includes(name))
+    .map(([name, raw]) => condition(pack, name, raw));
+  return records.filter((record) => {
+    if (!conditions.every((holds) => holds(record))) return false;
+    if (query['q'] !== undefined && !holdsWords(pack, record, String(query['q']), publicOnly)) return false;
+    if (query['ids'] !== undefined) {
+      const wanted = values(query['ids']).map((ref) => ref.toLowerCase());
+      if (!wanted.includes(record.id) && !wanted.includes(record.slug)) return false;
+    }
+    if (
+      query['updated_since'] !== undefined &&
+      Date.parse(record.updated_at) < Date.parse(String(query['updated_since']))
+    )
+      return false;
+    const statuses = query['provenance_status'];
+    if (statuses !== undefined && !hasStatus(pack, record, values(statuses).map(folded), publicOnly)) return false;
+    if (query['min_quality'] !== undefined && record.quality_score < Number(query['min_quality'])) return false;
+    if (query['near'] === undefined) return true;
+    const [lat = 0, lng = 0, km = 0] = String(query['near']).split(',').map(Number);
+    const point = record.attributes[pack.attributes.find((one) => one.type === 'geo')!.name] as Geo | undefined;
+    return point !== undefined && kilometres({ lat, lng }, point) <= km;
+  });
+}
+
+function sortValue(pack: Pack, record: StoredRecord, key: string): string | number | boolean | undefined {
+  if (key === 'quality') return record.quality_score;
+  if (key === 'updated') return Date.parse(record.updated_at);
+  const value = record.attributes[key];
+  const { type } = pack.attributes.find((one) => one.name === key)!;
+  if (value === undefined || type === 'boolean' || type === 'integer' || type === 'number') return value as number;
+  return type === 'price' ? low(value) : folded(String(value));
+}
+
+function compare(a: string | number | boolean, b: string | number | boolean): number {
+  return typeof a === 'string' ? byPoint(a, String(b)) : Number(a) - Number(b);
+}
+
+/** Ids of all matches in the order asked, whatever the page size. */
+export function evaluateSearch(
+  pack: Pack,
+  records: StoredRecord[],
+  query: Query,
+  options: EvaluateOptions = {},
+): string[] {
+  const sort = String(query['sort'] ?? '-quality');
+  const key = sort.replace(/^-/, '');
+  const turn = sort.startsWith('-') ? -1 : 1;
+  return matching(pack, records, query, options)
+    .map((record) => ({ id: record.id, value: sortValue(pack, record, key) }))
+    .sort((a, b) => {
+      if (a.value === undefined || b.value === undefined)
+        return Number(a.value === undefined) - Number(b.value === undefined) || byPoint(a.id, b.id);
+      return turn * compare(a.value, b.value) || byPoint(a.id, b.id);
+    })
+    .map(({ id }) => id);
+}
+
+const entriesOf = (record: StoredRecord, by: string) =>
+  [record.attributes[by] ?? []].flat() as (string | number | boolean)[];
+/** What facets answer. Values are counted as they are written, each once per record. */
+export function evaluateFacets(pack: Pack, records: StoredRecord[], query: Query, options: EvaluateOptions = {}) {
+  const by = String(query['by']);
+  const matched = matching(pack, records, query, options);
+  const counts = new Map<string | number | boolean, number>();
+  for (const record of matched)
+    for (const key of new Set(entriesOf(record, by))) counts.set(key, (counts.get(key) ?? 0) + 1);
+  const shown = [...counts]
+    .filter(([, count]) => count >= (options.floor ?? 0))
+    .sort((a, b) => b[1] - a[1] || compare(a[0], b[0]))
+    .slice(0, Number(query['limit'] ?? 50));
+  return {
+    values: shown.map(([value, count]) => ({ value, count })),
+    matched: matched.length,
+    missing: matched.filter((record) => record.attributes[by] === undefined).length,
+    withheld: [...counts.values()].filter((count) => count < (options.floor ?? 0)).length,
+  };
+}

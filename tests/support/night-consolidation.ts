@@ -1,0 +1,121 @@
+// Statements of fictional sources, and the question that they settle, for the tests of consolidation.
+import { expect, test } from 'vitest';
+import { type Ground, type Question, type Statement, settle } from '../../data/consolidate.ts';
+import type { Listing } from '../../data/consolidate-times.ts';
+import type { DisputeKind, FactReason } from '../../data/model.ts';
+import type { Attribute, Rule, Value } from '../../packs/model.ts';
+
+/** A day of 2026, counted from 1, as milliseconds. */
+export const day = (n: number) => Date.UTC(2026, 0, n);
+
+export const price: Attribute = {
+  name: 'price',
+  type: 'price',
+  unit: 'EUR/piece',
+  currency: 'EUR',
+  description: 'Price',
+  example: 1,
+  public: true,
+  filterable: true,
+  searchable: false,
+  values: null,
+  range: { min: null, max: null },
+  jump: 5,
+  published_entries: null,
+  group_jump: true,
+  tolerance: 0.01,
+  sla: { warn: 1, error: 2 },
+  weight: 1,
+  once: false,
+  aliases: [],
+  vocabulary: null,
+  editable: false,
+};
+
+const READINGS = { gold: [1, 11, 21, 101], tin: [5, 15, 25, 60], owner: [] } as const;
+
+export const ground: Ground = {
+  dataset: 'things',
+  consolidation: { floor: 0.3, apart_days: 30, penalty: 0.2 },
+  trust: new Map([
+    ['gold', 0.9],
+    ['tin', 0.6],
+    ['lead', 0.5],
+  ]),
+  readings: new Map(Object.entries(READINGS).map(([source, days]) => [source, days.map(day)])),
+};
+
+/** `median`: that of the record's group, for a first value that is far from it. */
+export type Said = [source: string, day: number, value: Value | null, confidence?: number, median?: number];
+
+const statement = ([source, at, value, confidence, median]: Said): Statement => ({
+  source,
+  value,
+  at: day(at),
+  confidence: confidence ?? ground.trust.get(source) ?? 1,
+  source_kind: source === 'owner' ? 'owner' : 'collector',
+  ...(median === undefined ? {} : { group_median: median }),
+});
+
+/** What was said of one attribute of one record, by day. */
+export interface Asked {
+  said: Said[];
+  attribute?: Partial<Attribute>;
+  rule?: Rule;
+  identity?: boolean;
+  /** Days on which a source dropped the record. */
+  dropped?: [source: string, day: number][];
+}
+
+/** The question that statements raise. */
+export function question(each: Asked): Question {
+  const listings: Listing[] = (each.dropped ?? []).map(([source, at]) => ({ source, listed: false, at: day(at) }));
+  return {
+    entity: 'r-0123456789abcdef',
+    attribute: { ...price, ...each.attribute },
+    identity: each.identity ?? false,
+    statements: each.said.map(statement),
+    listings,
+    rule: each.rule ?? { prefer: 'trust' },
+    decisions: new Map(),
+  };
+}
+
+/** A question and the outcome expected of it. */
+export interface Case extends Asked {
+  about: string;
+  /** The day as of which it is settled; absent: everything said counts. */
+  at?: number;
+  /** Position of the winner, -1: none. */
+  winner: number;
+  confidence?: number;
+  reasons: (FactReason | undefined)[];
+  disputes?: [DisputeKind, number, number][];
+  /** Held values that were confirmed, and the day of it. */
+  confirmed?: [kind: DisputeKind, held: number, day: number][];
+}
+
+/** A test of each case, and one that none of them leaves a fact without a reason. */
+export function settles(cases: readonly Case[]): void {
+  test.each(cases)('$about', (each) => {
+    const outcome = settle(question(each), ground, each.at === undefined ? Number.POSITIVE_INFINITY : day(each.at));
+    expect(outcome.winner).toBe(each.winner);
+    expect([...outcome.reasons]).toEqual(each.reasons);
+    if (each.confidence !== undefined) expect(outcome.confidence).toBe(each.confidence);
+    expect(outcome.disputes.map(({ kind, statements }) => [kind, ...statements])).toEqual(each.disputes ?? []);
+    const confirmed = outcome.confirmed.map(({ kind, statements, confirmed_at }) => [
+      kind,
+      statements[1],
+      confirmed_at,
+    ]);
+    expect(confirmed).toEqual((each.confirmed ?? []).map(([kind, held, on]) => [kind, held, day(on)]));
+  });
+
+  test('exactly one fact wins, or none, and every fact has a reason', () => {
+    for (const each of cases.filter(({ at }) => at === undefined)) {
+      const { winner, reasons } = settle(question(each), ground, Number.POSITIVE_INFINITY);
+      expect([...reasons].every((reason) => reason !== undefined)).toBe(true);
+      expect(winner).toBeLessThan(reasons.length);
+    }
+  });
+}

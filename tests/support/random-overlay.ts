@@ -1,0 +1,76 @@
+// Seeded overlays over random records: some are gone, others say something else, are worth more or less, or say nothing at all.
+import { createHash } from 'node:crypto';
+import type { Interval, StoredRecord } from '../../data/model.ts';
+import type { Applied, ChangedRecord, HistoryRow } from '../../data/plan-overlay.ts';
+import type { Pack, PriceRange } from '../../packs/model.ts';
+import { randomHistory } from './random-history.ts';
+import { random, randomRecords } from './random-records.ts';
+
+export interface RandomOverlay {
+  applied: Applied;
+  /** The records as they are under the overlay. */
+  records: StoredRecord[];
+  /** The history as it is under the overlay. */
+  history: Interval[];
+}
+
+/** An overlay over records and their history; `end` as in `randomHistory`. */
+export function randomOverlay(
+  pack: Pack,
+  records: readonly StoredRecord[],
+  seed: number,
+  history: readonly Interval[] = [],
+  end = 0,
+): RandomOverlay {
+  const next = random(seed);
+  const others = randomRecords(pack, records.length, seed + 1);
+  const removed = new Set<string>();
+  const told = new Map<string, StoredRecord>();
+  for (const [i, record] of records.entries()) {
+    const chance = next();
+    if (chance < 0.1) removed.add(record.id);
+    else if (chance < 0.25) {
+      const { attributes, provenance, quality_score, updated_at } = others[i]!;
+      const kept = chance < 0.12 ? { attributes: {}, provenance: {} } : { attributes, provenance };
+      told.set(record.id, { ...record, ...kept, quality_score, updated_at, verified_owner: true });
+    }
+  }
+  const fresh = randomHistory(pack, [...told.values()], seed + 2, end).filter(({ entity }) => told.has(entity));
+  const changed = [...told.values()].map((record): ChangedRecord => {
+    const own = fresh.filter(({ entity }) => entity === record.id);
+    const version = createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 16);
+    return { record, unpublished: {}, version, facts: [], review: [], history: rowsOf(own) };
+  });
+  return {
+    // Whom the release does not hold may be removed or changed as well: nothing comes of it.
+    applied: {
+      version: 3,
+      removed: new Set([...removed, 'r-00000000000000aa']),
+      changed: [
+        ...changed,
+        { ...changed[0]!, record: { ...changed[0]!.record, id: 'r-00000000000000ab', slug: 'nobody' } },
+      ],
+      decided: new Map(),
+    },
+    records: records.filter(({ id }) => !removed.has(id)).map((record) => told.get(record.id) ?? record),
+    history: [...history.filter(({ entity }) => !removed.has(entity) && !told.has(entity)), ...fresh],
+  };
+}
+
+function rowsOf(intervals: readonly Interval[]): HistoryRow[] {
+  return intervals.map(({ attribute, value, from, to, source_url }) => {
+    const ends = typeof value === 'number' ? { min: value, max: value } : (value as PriceRange | null);
+    const json = value === null ? null : JSON.stringify(value);
+    const until = to === null ? null : Date.parse(to);
+    const cells: HistoryRow['cells'] = [
+      json,
+      null,
+      ends?.min ?? null,
+      ends?.max ?? null,
+      Date.parse(from),
+      until,
+      source_url,
+    ];
+    return { attribute, cells };
+  });
+}

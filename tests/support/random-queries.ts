@@ -1,0 +1,131 @@
+// Seeded random requests that are valid for a pack: every filter kind, sort, place, words and their combinations.
+import { filterGrammar } from '../../data/filters.ts';
+import type { StoredRecord } from '../../data/model.ts';
+import { escapeListValue } from '../../data/parse-values.ts';
+import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/model.ts';
+import { words } from '../../packs/text.ts';
+import type { Query } from './evaluate.ts';
+import { pick, type Random, tricky } from './random-records.ts';
+
+/** A value that some record has, or a tricky one that perhaps none has. */
+function sample(next: Random, records: StoredRecord[], attribute: Attribute): Value {
+  const record = pick(next, records);
+  return record.attributes[attribute.name] ?? attribute.example;
+}
+
+const scramble = (next: Random, text: string) =>
+  pick(next, [text, text.toUpperCase(), text.toLowerCase(), text.normalize('NFD'), ` ${text} `]);
+
+function scalar(next: Random, records: StoredRecord[], attribute: Attribute): string {
+  const value = sample(next, records, attribute);
+  if (Array.isArray(value)) return scramble(next, pick(next, value));
+  if (typeof value === 'object') return String((value as PriceRange)[pick(next, ['min', 'max'] as const)]);
+  return attribute.type === 'date' || typeof value !== 'string' ? String(value) : scramble(next, value);
+}
+
+function listed(next: Random, records: StoredRecord[], attribute: Attribute): string | string[] {
+  const wordy = !['integer', 'number', 'boolean', 'date'].includes(attribute.type);
+  const all = Array.from({ length: 1 + Math.floor(next() * 3) }, () =>
+    escapeListValue(wordy && next() < 0.2 ? tricky(next) : scalar(next, records, attribute)),
+  );
+  return next() < 0.2 ? all : all.join(',');
+}
+
+function part(next: Random, text: string): string {
+  const letters = [...text];
+  const from = Math.floor(next() * letters.length);
+  const cut = letters.slice(from, from + 1 + Math.floor(next() * 5)).join('');
+  return cut.trim() === '' || cut.normalize('NFKD').replace(/[\u0300-\u036f\s]/gu, '') === ''
+    ? 'a'
+    : scramble(next, cut);
+}
+
+function filter(next: Random, pack: Pack, records: StoredRecord[]): Query {
+  const { name, operator, attribute: named } = pick(next, filterGrammar(pack, null));
+  const attribute = pack.attributes.find((one) => one.name === named)!;
+  if (operator === 'has') return { [name]: pick(next, ['true', 'false', 'TRUE']) };
+  if (operator === 'like') return { [name]: part(next, scalar(next, records, attribute)) };
+  if (operator === 'min' || operator === 'max') return { [name]: scalar(next, records, attribute) };
+  return { [name]: listed(next, records, attribute) };
+}
+
+/** What selects records: filters of every kind, words, a place, ids, age, quality. */
+function selection(next: Random, pack: Pack, records: StoredRecord[]): Query {
+  const query: Query = {};
+  while (next() < 0.6) Object.assign(query, filter(next, pack, records));
+  if (next() < 0.3) {
+    const searchable = pack.attributes.filter((one) => one.searchable);
+    const found = words(scalar(next, records, pick(next, searchable)));
+    const kept = found.map((word) => [...word].slice(0, 1 + Math.floor(next() * 4)).join('')).slice(0, 3);
+    if (words(kept.join(' ')).length > 0) query['q'] = scramble(next, kept.join(next() < 0.5 ? ' ' : '-'));
+  }
+  const geo = pack.attributes.find((one) => one.type === 'geo');
+  if (geo && next() < 0.2) {
+    const { lat, lng } = sample(next, records, geo) as Geo;
+    query['near'] = `${lat},${lng},${pick(next, [0, 0.5, 5, 50, 400, 5_000, 20_020])}`;
+  }
+  if (next() < 0.1) query['updated_since'] = pick(next, records).updated_at;
+  if (next() < 0.1) query['min_quality'] = String(pick(next, records).quality_score);
+  if (next() < 0.08) query['provenance_status'] = pick(next, ['held', 'contested', 'held,contested', 'HELD']);
+  if (next() < 0.05)
+    query['ids'] = [pick(next, records).id, pick(next, records).slug.toUpperCase(), 'nobody'].join(',');
+  return query;
+}
+
+/** A request for search. */
+export function randomSearch(next: Random, pack: Pack, records: StoredRecord[]): Query {
+  const query = selection(next, pack, records);
+  const sortable = pack.attributes.filter((one) => one.type !== 'strings' && one.type !== 'geo');
+  if (next() < 0.8)
+    query['sort'] = pick(next, ['', '-']) + pick(next, ['quality', 'updated', ...sortable.map(({ name }) => name)]);
+  query['limit'] = String(pick(next, [17, 40, 100, 100]));
+  if (next() < 0.5) query['total'] = 'true';
+  return query;
+}
+
+/** A request for facets. */
+export function randomFacets(next: Random, pack: Pack, records: StoredRecord[]): Query {
+  const counted = pack.attributes.filter((one) => one.filterable && !['text', 'geo', 'price'].includes(one.type));
+  return {
+    ...selection(next, pack, records),
+    by: pick(next, counted).name,
+    limit: pick(next, ['1', '5', '50', '200']),
+  };
+}
+
+const COUNTED = ['string', 'url', 'enum', 'boolean', 'integer', 'number', 'date', 'strings'];
+const SINGLE = ['string', 'text', 'url', 'enum', 'boolean', 'integer', 'number', 'date'];
+
+const named = (next: Random, pack: Pack, types: readonly string[], filterable = false): string =>
+  pick(
+    next,
+    pack.attributes.filter((one) => types.includes(one.type) && (one.filterable || !filterable)),
+  ).name;
+
+const numeric = (next: Random, pack: Pack) => named(next, pack, ['integer', 'number', 'price']);
+
+/** A request for statistics. */
+export function randomStats(next: Random, pack: Pack, records: StoredRecord[]): Query {
+  const query: Query = { ...selection(next, pack, records), attribute: numeric(next, pack) };
+  const keys = new Set<string>();
+  while (keys.size < 2 && next() < 0.65) keys.add(named(next, pack, COUNTED, true));
+  if (keys.size > 0) query['group_by'] = [...keys].join(',');
+  return query;
+}
+
+/** A request for a time series. */
+export function randomTimeseries(next: Random, pack: Pack, records: StoredRecord[]): Query {
+  const query: Query = { ...selection(next, pack, records), attribute: numeric(next, pack) };
+  if (next() < 0.8) query['days'] = String(pick(next, [1, 2, 7, 8, 30, 90, 91, 366]));
+  if (next() < 0.5) query['step'] = pick(next, ['day', 'week', 'WEEK']);
+  if (next() < 0.5) query['group_by'] = named(next, pack, COUNTED, true);
+  return query;
+}
+
+/** A request for records similar to another. */
+export function randomSimilar(next: Random, pack: Pack, records: StoredRecord[]): Query {
+  const query = next() < 0.4 ? {} : selection(next, pack, records);
+  if (next() < 0.7) query['limit'] = String(pick(next, [1, 3, 10, 100]));
+  if (next() < 0.5) query['differ_by'] = named(next, pack, SINGLE);
+  return query;
+}

@@ -1,0 +1,80 @@
+// The past of given records as a release keeps it, in its plainest form: each value was said once, by one source, and is still so.
+import { RELEASE_FILES } from '../../data/layout.ts';
+import type { StoredRecord } from '../../data/model.ts';
+import type { Pack } from '../../packs/model.ts';
+
+type Row = Record<string, unknown>;
+export type PastFile = [file: string, columns: Record<string, string>, rows: Row[]];
+
+/** Larger releases are given no past: their tests ask for none, and writing it takes longer than all the rest. */
+const MOST = 200;
+
+const FACTS = {
+  ...{ entity: 'VARCHAR', attribute: 'VARCHAR', value: 'VARCHAR', source: 'VARCHAR', source_url: 'VARCHAR' },
+  ...{ observed_at: 'TIMESTAMP', confidence: 'DOUBLE', evidence: 'VARCHAR', source_kind: 'VARCHAR', run: 'VARCHAR' },
+  ...{ confirmed_at: 'TIMESTAMP', won: 'BOOLEAN', reason: 'VARCHAR' },
+};
+const CHANGES = {
+  ...{ entity_id: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR', attribute: 'VARCHAR', type: 'VARCHAR' },
+  ...{ old_value: 'VARCHAR', new_value: 'VARCHAR', observed_at: 'TIMESTAMP', source_url: 'VARCHAR' },
+};
+const REVIEW = {
+  ...{ id: 'VARCHAR', kind: 'VARCHAR', entity_id: 'VARCHAR', attribute: 'VARCHAR' },
+  ...{ facts: 'VARCHAR', opened_at: 'TIMESTAMP' },
+};
+const READINGS = {
+  ...{ source: 'VARCHAR', package: 'VARCHAR', version: 'VARCHAR', observed_at: 'TIMESTAMP', date_source: 'VARCHAR' },
+};
+const LISTINGS = { entity: 'VARCHAR', source: 'VARCHAR', listed: 'BOOLEAN', at: 'TIMESTAMP' };
+
+const by = (key: (row: Row) => string) => (a: Row, b: Row) => (key(a) < key(b) ? -1 : 1);
+
+/** Files of a release that tell of the past of `records`, which are in the order of their ordinals (data/layout.ts). */
+export function pastFiles(pack: Pack, records: readonly StoredRecord[]): PastFile[] {
+  const source = pack.sources[0]!.id;
+  const values = (records.length > MOST ? [] : records).flatMap((record, ord) =>
+    Object.entries(record.attributes).flatMap(([attribute, value]) => {
+      // Tests about values alone leave out where they come from.
+      const told = record.provenance[attribute];
+      return told === undefined ? [] : [{ record, ord, attribute, json: JSON.stringify(value), told }];
+    }),
+  );
+  const facts = values.map(({ record, attribute, json, told }) => {
+    const { source_url, observed_at, confidence, evidence } = told;
+    const said = { entity: record.id, attribute, value: json, source, source_url, observed_at, confidence, evidence };
+    const verdict = { confirmed_at: observed_at, won: true, reason: 'only_source' };
+    return { ...said, source_kind: told.source.kind, run: '20261120T000000000Z-00000000', ...verdict };
+  });
+  const changes = values.map(({ record, ord, attribute, json, told: { observed_at, source_url } }) => {
+    const { id: entity_id, slug, name } = record;
+    const value = { type: 'added', old_value: null, new_value: json, observed_at, source_url };
+    return { ord, entity_id, slug, name, attribute, ...value };
+  });
+  const times = [...new Set(facts.map(({ observed_at }) => observed_at))].sort();
+  const latest = changes.sort(
+    by(({ observed_at, ord }) => `${9e15 - Date.parse(String(observed_at))} ${String(ord).padStart(9, '0')}`),
+  );
+  const feed = changes.map((change, i) => ({
+    recorded_at: `2026-11-19T23:59:59.${String(i).padStart(6, '0')}Z`,
+    ...change,
+  }));
+  const first = times[0] ?? '2026-11-01T00:00:00Z';
+  return [
+    [RELEASE_FILES.facts, FACTS, facts.sort(by(({ entity, attribute }) => `${entity} ${attribute}`))],
+    [
+      RELEASE_FILES.listings,
+      LISTINGS,
+      records
+        .map(({ id: entity }) => ({ entity, source, listed: true, at: first }))
+        .sort(by(({ entity }) => `${entity}`)),
+    ],
+    [
+      RELEASE_FILES.readings,
+      READINGS,
+      times.map((observed_at) => ({ source, package: source, version: '1.0.0', observed_at, date_source: 'pin' })),
+    ],
+    [RELEASE_FILES.review, REVIEW, []],
+    [RELEASE_FILES.changelog, { ord: 'UINTEGER', ...CHANGES }, latest],
+    [RELEASE_FILES.changes, { recorded_at: 'TIMESTAMP', ...CHANGES }, feed],
+  ];
+}

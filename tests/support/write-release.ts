@@ -1,0 +1,184 @@
+// Writes a release folder of given records as data/layout.ts has it: only the files that questions need.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { buildIndex } from '../../data/index/build.ts';
+import { column, type Manifest, parts, paths, RELEASE_FILES } from '../../data/layout.ts';
+import type { Interval, StoredRecord } from '../../data/model.ts';
+import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/model.ts';
+import { byCodePoint, fold } from '../../packs/text.ts';
+import { HISTORY_COLUMNS, historyRows } from './random-history.ts';
+import { termsOf } from './random-records.ts';
+import { pastFiles } from './write-past.ts';
+
+const TYPES: Record<string, string> = {
+  boolean: 'BOOLEAN',
+  integer: 'DOUBLE',
+  number: 'DOUBLE',
+  date: 'VARCHAR',
+  strings: 'VARCHAR[]',
+  price: 'DOUBLE',
+  geo: 'DOUBLE',
+};
+
+const ends = (value: number | PriceRange) => (typeof value === 'number' ? { min: value, max: value } : value);
+
+function engineValues(attribute: Attribute, value: Value): Record<string, unknown> {
+  switch (attribute.type) {
+    case 'strings':
+      return { value, fold: (value as string[]).map(fold) };
+    case 'price':
+      return { ...ends(value as number | PriceRange) };
+    case 'geo':
+      return { ...(value as Geo) };
+    case 'boolean':
+    case 'integer':
+    case 'number':
+    case 'date':
+      return { value };
+    default:
+      return { value, fold: fold(value as string) };
+  }
+}
+
+function engineRow(pack: Pack, record: StoredRecord, ord: number): Record<string, unknown> {
+  const { id, slug, name } = record;
+  const updated = Date.parse(record.updated_at);
+  const row: Record<string, unknown> = { ord, id, slug, name, updated, quality: record.quality_score };
+  Object.assign(row, { completeness: record.completeness, owner: record.verified_owner });
+  for (const status of ['held', 'contested']) {
+    const having = pack.attributes.filter(({ name: each }) => record.provenance[each]?.status === status);
+    row[status] = having.some((each) => each.public) ? 2 : having.length > 0 ? 1 : 0;
+  }
+  for (const attribute of pack.attributes) {
+    const value = record.attributes[attribute.name];
+    const values = value === undefined ? {} : engineValues(attribute, value);
+    for (const part of parts(attribute)) row[column(attribute.name, part)] = values[part] ?? null;
+  }
+  return row;
+}
+
+export interface Written {
+  folder: string;
+  release: string;
+  manifest: Manifest;
+}
+
+/** The snapshot files, as plain as can be: what they hold is for the tests of the build to see. */
+function snapshots(folder: string, records: readonly StoredRecord[]) {
+  const texts = {
+    [RELEASE_FILES.csv]: ['id', ...records.map(({ id }) => id)],
+    [RELEASE_FILES.jsonl]: records.map((record) => JSON.stringify(record)),
+    [RELEASE_FILES.records]: ['no Parquet, only bytes'],
+  };
+  return Object.entries(texts).map(([file, lines]) => {
+    const text = lines.map((line) => `${line}\n`).join('');
+    writeFileSync(join(folder, file), text);
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    return [file, { bytes: Buffer.byteLength(text), sha256, rows: records.length }] as const;
+  });
+}
+
+/** Writes `records` (best first) below DATA_DIR and, unless told otherwise, makes them the current release. */
+export async function writeRelease(
+  dataDir: string,
+  pack: Pack,
+  records: StoredRecord[],
+  current = true,
+  history: Interval[] = [],
+): Promise<Written> {
+  const seed = createHash('sha256')
+    .update(JSON.stringify([records, history]))
+    .digest('hex')
+    .slice(0, 16);
+  const folder = paths.release(dataDir, pack.id, seed);
+  mkdirSync(folder, { recursive: true });
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  const parquet = async (file: string, columns: Record<string, string>, rows: Record<string, unknown>[]) => {
+    const source = join(folder, `${file}.ndjson`);
+    writeFileSync(source, rows.map((row) => JSON.stringify(row)).join('\n'));
+    const shape = Object.entries(columns).map(([name, type]) => `'${name}': '${type}'`);
+    const read = `SELECT * FROM read_json('${source}', format = 'newline_delimited', columns = {${shape.join(', ')}})`;
+    await connection.run(
+      `COPY (${rows.length === 0 ? `${read} LIMIT 0` : read}) TO '${join(folder, file)}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 2048)`,
+    );
+    const bytes = statSync(join(folder, file)).size;
+    const sha256 = createHash('sha256')
+      .update(readFileSync(join(folder, file)))
+      .digest('hex');
+    return [file, { bytes, sha256, rows: rows.length }] as const;
+  };
+  const engine: Record<string, string> = {
+    ord: 'UINTEGER',
+    id: 'VARCHAR',
+    slug: 'VARCHAR',
+    name: 'VARCHAR',
+    updated: 'BIGINT',
+  };
+  Object.assign(engine, {
+    quality: 'DOUBLE',
+    completeness: 'DOUBLE',
+    owner: 'BOOLEAN',
+    held: 'UTINYINT',
+    contested: 'UTINYINT',
+  });
+  for (const attribute of pack.attributes)
+    for (const part of parts(attribute)) engine[column(attribute.name, part)] = TYPES[attribute.type] ?? 'VARCHAR';
+  const terms = records
+    .flatMap((record, ord) => [...termsOf(pack, record)].map(([term, flags]) => ({ term, ord, ...flags })))
+    .sort((a, b) => byCodePoint(a.term, b.term) || a.ord - b.ord);
+  const bodies = records.map((record, ord) => {
+    const body = JSON.stringify(record);
+    const known = pack.identity.attributes.map((name) => [name, record.attributes[name] ?? record.slug]);
+    const identity = JSON.stringify(Object.fromEntries(known));
+    return {
+      ord,
+      id: record.id,
+      version: createHash('sha256').update(body).digest('hex').slice(0, 16),
+      identity,
+      body,
+    };
+  });
+  const files = Object.fromEntries([
+    await parquet(
+      RELEASE_FILES.engine,
+      engine,
+      records.map((record, ord) => engineRow(pack, record, ord)),
+    ),
+    await parquet(
+      RELEASE_FILES.terms,
+      { term: 'VARCHAR', ord: 'UINTEGER', public: 'BOOLEAN', compared: 'BOOLEAN' },
+      terms,
+    ),
+    await parquet(RELEASE_FILES.history, HISTORY_COLUMNS, historyRows(history, records)),
+    await parquet(
+      RELEASE_FILES.bodies,
+      { ord: 'UINTEGER', id: 'VARCHAR', version: 'VARCHAR', identity: 'VARCHAR', body: 'VARCHAR' },
+      bodies,
+    ),
+    ...(await Promise.all(pastFiles(pack, records).map((each) => parquet(...each)))),
+    ...snapshots(folder, records),
+  ]);
+  instance.closeSync();
+  const manifest: Manifest = {
+    schema_version: 1,
+    dataset: pack.id,
+    release: seed,
+    created_at: '2026-11-20T00:00:00Z',
+    title: pack.title,
+    records: records.length,
+    facts: 0,
+    confirmed: {},
+    last_collection: '2026-11-20T00:00:00Z',
+    files,
+    enums: {},
+    ages: [],
+  };
+  writeFileSync(join(folder, RELEASE_FILES.manifest), JSON.stringify(manifest));
+  // Tests of statements call records r-1 and r-2, which no pack does and no index takes; they ask DuckDB alone.
+  if (!records.some(({ id }) => /^r-\d$/.test(id))) await buildIndex(folder, pack);
+  if (current) writeFileSync(paths.current(dataDir, pack.id), seed);
+  return { folder, release: seed, manifest };
+}
