@@ -1,4 +1,4 @@
-// The test suite: unit tests beside their files and everything in tests/, without network.
+// The test suite in four projects, each a set of paths, without network: see CONTRIBUTING.md.
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
@@ -9,22 +9,45 @@ process.env['TZ'] = 'Asia/Kathmandu';
 /** What both configurations share: packs import 'dataset-register/pack' wherever their folder is. */
 export const alias = { 'dataset-register/pack': fileURLToPath(new URL('packs/pack.ts', import.meta.url)) };
 
+/** Tests that start a process of their own, and those that look at pages in Chromium. */
+const PROCESS = ['tests/process/**/*.test.ts'];
+const BROWSER = ['tests/browser/**/*.test.ts'];
+/** Tests that need the app, a release or a store. The last three folders are the databases themselves. */
+const APP = ['tests/app/**/*.test.ts', 'data/{duckdb,index,state}/**/*.test.ts'];
+const NEVER = ['node_modules/**', 'dist/**', 'data/var/**', 'coverage/**', '**/*.live.test.ts', 'tests/live/**'];
+
+/** Settings that every project has. */
+const test = {
+  setupFiles: ['./tests/support/setup.ts'],
+  // Generous, since machines of a build are slow and busy; a test that hangs still ends.
+  testTimeout: 40_000,
+  hookTimeout: 60_000,
+  restoreMocks: true,
+  unstubEnvs: true,
+  unstubGlobals: true,
+};
+
 export default defineConfig({
   resolve: { alias },
   test: {
-    include: ['**/*.test.ts'],
-    exclude: ['node_modules/**', 'dist/**', 'data/var/**', 'coverage/**', '**/*.live.test.ts', 'tests/live/**'],
-    setupFiles: ['./tests/support/setup.ts'],
     reporters: ['default', './tests/support/reporter.ts'],
-    // Generous, since machines of a build are slow and busy; a test that hangs still ends.
-    testTimeout: 40_000,
-    hookTimeout: 60_000,
     // The runner keeps a core for itself, which on two cores is half of them; it hardly needs it.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     allowOnly: false,
-    restoreMocks: true,
-    unstubEnvs: true,
-    unstubGlobals: true,
+    projects: [
+      {
+        extends: true,
+        test: {
+          ...test,
+          name: 'unit',
+          include: ['**/*.test.ts'],
+          exclude: [...NEVER, ...APP, ...PROCESS, ...BROWSER],
+        },
+      },
+      { extends: true, test: { ...test, name: 'app', include: APP, exclude: NEVER } },
+      { extends: true, test: { ...test, name: 'process', include: PROCESS, exclude: NEVER } },
+      { extends: true, test: { ...test, name: 'browser', include: BROWSER, exclude: NEVER } },
+    ],
     coverage: {
       provider: 'v8',
       include: ['api/**/*.ts', 'build/**/*.ts', 'data/**/*.ts', 'packs/**/*.ts', 'config.ts'],
