@@ -30,9 +30,10 @@ const test = {
 export default defineConfig({
   resolve: { alias },
   test: {
+    globalSetup: ['./tests/support/fixtures.ts'],
     reporters: ['default', './tests/support/reporter.ts'],
-    // The runner keeps a core for itself, which on two cores is half of them; it hardly needs it.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // A third of a worker's time is spent waiting for processes, stores and pages: one more than cores keeps them busy.
+    maxWorkers: availableParallelism() + 1,
     allowOnly: false,
     projects: [
       {

@@ -22,6 +22,7 @@ import { datasetStandings, reviewingOf, standing } from '../../api/standing.ts';
 import { datasetNight } from '../../build/nightly-dataset.ts';
 import { exportLinks } from '../../data/export.ts';
 import { paths, RELEASE_FILES } from '../../data/layout.ts';
+import { currentRelease } from '../../data/manifest.ts';
 import type { StoredRecord } from '../../data/model.ts';
 import { openOverlays } from '../../data/overlays.ts';
 import { openRegister, type Register } from '../../data/register.ts';
@@ -30,6 +31,7 @@ import type { Store } from '../../data/state/store.ts';
 import { countTraffic } from '../../data/state/traffic.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
+import { fixture } from './fixtures.ts';
 import { still } from './night-pack.ts';
 import { randomHistory } from './random-history.ts';
 import { randomRecords } from './random-records.ts';
@@ -122,19 +124,22 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     const pack = await loadPack(join(TESTS, folder));
     const dataset = pack.id;
     packs.push(pack);
-    if (options.nights) {
-      const { release } = await datasetNight(pack, dataDir, still(), { accept: true });
-      const lines = readFileSync(join(paths.release(dataDir, dataset, release!), RELEASE_FILES.jsonl), 'utf8');
-      records[dataset] = lines
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as StoredRecord);
-      releases[dataset] = release!;
-      continue;
-    }
-    records[dataset] = randomRecords(pack, options.records ?? 60, 7);
-    const history = randomHistory(pack, records[dataset], 7, NOW.getTime());
-    releases[dataset] = (await writeRelease(dataDir, pack, records[dataset], true, history)).release;
+    const count = options.nights ? null : (options.records ?? 60);
+    await fixture(`${folder} ${count ?? 'nights'}`, dataDir, async (made) => {
+      if (count === null) return void (await datasetNight(pack, made, still(), { accept: true }));
+      const random = randomRecords(pack, count, 7);
+      await writeRelease(made, pack, random, true, randomHistory(pack, random, 7, NOW.getTime()));
+    });
+    const release = (await currentRelease(dataDir, dataset))!;
+    releases[dataset] = release;
+    const lines = readFileSync(join(paths.release(dataDir, dataset, release), RELEASE_FILES.jsonl), 'utf8');
+    records[dataset] =
+      count === null
+        ? lines
+            .trimEnd()
+            .split('\n')
+            .map((line) => JSON.parse(line) as StoredRecord)
+        : randomRecords(pack, count, 7);
   }
   const { store: on = {}, now = () => NOW, base = BASE, stripe, log = () => {} } = options;
   const access = await openAccess({

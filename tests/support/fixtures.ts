@@ -1,0 +1,43 @@
+// Data folders that many tests begin with: made once in a run, and copied for each test.
+import { randomBytes } from 'node:crypto';
+import { constants, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+
+/** Folder of the run's fixtures; each process of a run has it in its environment. */
+const VARIABLE = 'TEST_FIXTURES';
+
+/** Vitest's global set-up: a folder for the run, emptied where a watched file may have changed what is in it. */
+export default function setup(project: TestProject): () => void {
+  const root = mkdtempSync(join(tmpdir(), 'fixtures-'));
+  process.env[VARIABLE] = root;
+  project.onTestsRerun(() => {
+    rmSync(root, { recursive: true, force: true });
+    mkdirSync(root);
+  });
+  return () => rmSync(root, { recursive: true, force: true });
+}
+
+/**
+ * Copies into `folder` what `make` writes to the folder it is given. `key` names it: two calls with one key must make the same.
+ * Processes that make it at once agree on one. Outside a run of vitest it is made in `folder` itself.
+ */
+export async function fixture(key: string, folder: string, make: (folder: string) => Promise<void>): Promise<void> {
+  const root = process.env[VARIABLE];
+  if (root === undefined) return make(folder);
+  const made = join(root, encodeURIComponent(key));
+  if (!existsSync(made)) {
+    const draft = join(root, `.${randomBytes(6).toString('hex')}`);
+    mkdirSync(draft);
+    await make(draft);
+    try {
+      renameSync(draft, made);
+    } catch (error) {
+      // Another process was first.
+      if (!existsSync(made)) throw error;
+      rmSync(draft, { recursive: true, force: true });
+    }
+  }
+  cpSync(made, folder, { recursive: true, preserveTimestamps: true, mode: constants.COPYFILE_FICLONE });
+}
