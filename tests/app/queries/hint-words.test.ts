@@ -119,7 +119,7 @@ test('a value that was asked for is not recommended, nor one that nobody has', a
 });
 
 test('a country by another name is suggested alone, wherever else that name is found', async () => {
-  const tools = await loadPack(join(import.meta.dirname, '../tests/packs/tools'));
+  const tools = await loadPack(join(import.meta.dirname, '../../packs/tools'));
   const attributes = tools.attributes.map((each) =>
     each.name === 'maker' ? { ...each, vocabulary: 'country' as const } : each,
   );
