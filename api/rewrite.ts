@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { BUSY, type Rewriting } from '../build/rewrite.ts';
 import type { Config } from '../config.ts';
-import type { Register } from '../data/register.ts';
+import type { Register } from '../data/releases/register.ts';
 
 const PROGRAM = join(import.meta.dirname, '../build/rewrite.ts');
 

@@ -17,7 +17,7 @@ function complaint(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-const { createPrivateFiles } = await import('../data/permissions.ts');
+const { createPrivateFiles } = await import('../data/model/permissions.ts');
 
 try {
   createPrivateFiles();

@@ -1,8 +1,8 @@
 // What a process says of itself to its operators, besides its calls.
 
-import type { Register } from '../data/register.ts';
-import type { Reviewing } from '../data/review.ts';
-import { lastCollected, lastRuns } from '../data/runs.ts';
+import type { Register } from '../data/releases/register.ts';
+import { lastCollected, lastRuns } from '../data/releases/runs.ts';
+import type { Reviewing } from '../data/review/review.ts';
 import { nextRun, parseSchedule } from '../packs/schedule.ts';
 import { carryOut } from './access/owners/decide.ts';
 import { freshness } from './operations/dataset_status.ts';

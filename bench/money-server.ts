@@ -8,7 +8,7 @@ import { directly } from '../api/channels/direct.ts';
 import { lendFrom } from '../api/lend.ts';
 import { EVERY_OPERATION } from '../api/operations/accounts.ts';
 import { readConfig } from '../config.ts';
-import { openRegister } from '../data/register.ts';
+import { openRegister } from '../data/releases/register.ts';
 import { loadPacks } from '../packs/index.ts';
 
 const config = readConfig(process.env);

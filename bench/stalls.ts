@@ -3,7 +3,7 @@ import { DOCUMENTS } from '../api/discovery/index.ts';
 import { exampleUrl } from '../api/discovery/openapi-examples.ts';
 import type { Operation } from '../api/operation.ts';
 import { OPERATIONS } from '../api/operations/index.ts';
-import { HISTORY_BOUNDS } from '../data/parse-history.ts';
+import { HISTORY_BOUNDS } from '../data/input/parse-history.ts';
 import type { Pack } from '../packs/model.ts';
 import type { Question } from './questions.ts';
 import type { Subject } from './subject.ts';

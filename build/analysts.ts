@@ -11,9 +11,9 @@ import {
   fileListsJson,
   LIST_FILES,
 } from '../api/formats/file-list.ts';
-import { RELEASE_FILES } from '../data/layout.ts';
-import type { StoredRecord } from '../data/model.ts';
-import type { Release } from '../data/release.ts';
+import { RELEASE_FILES } from '../data/model/layout.ts';
+import type { StoredRecord } from '../data/model/record.ts';
+import type { Release } from '../data/releases/release.ts';
 import { type Differing, writePublicFiles } from '../data/write/analysts-files.ts';
 import type { Output } from './prerender-output.ts';
 

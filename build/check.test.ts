@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Duck, quoted } from '../data/write/duck.ts';
+import { Duck, quoted } from '../data/duckdb/duck.ts';
 import type { Pack, PackTest } from '../packs/model.ts';
 import { scratch, stones } from '../tests/support/night-pack.ts';
 import { verifies } from '../tests/support/verifies.ts';

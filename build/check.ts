@@ -1,8 +1,8 @@
 // Refuses a bad release: the pack's own tests, and what must not happen between one night and the next (docs/releases.md, "Checks").
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { column, RELEASE_FILES } from '../data/layout.ts';
-import { Duck, named, quoted } from '../data/write/duck.ts';
+import { Duck, named, quoted } from '../data/duckdb/duck.ts';
+import { column, RELEASE_FILES } from '../data/model/layout.ts';
 import type { Attribute, Pack, PackTest } from '../packs/model.ts';
 import { fold } from '../packs/text.ts';
 

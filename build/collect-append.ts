@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { listRuns, type ReadingRow, standingReadings } from '../data/facts.ts';
-import { paths } from '../data/layout.ts';
-import { flushAll, putInPlace } from '../data/write/atomic.ts';
-import { type Columns, type Duck, fromLines, named, quoted } from '../data/write/duck.ts';
-import { LineWriter } from '../data/write/lines.ts';
+import { type Columns, type Duck, fromLines, named, quoted } from '../data/duckdb/duck.ts';
+import { LineWriter } from '../data/duckdb/lines.ts';
+import { flushAll, putInPlace } from '../data/model/atomic.ts';
+import { paths } from '../data/model/layout.ts';
+import { listRuns, type ReadingRow, standingReadings } from '../data/write/facts.ts';
 import type { Pack } from '../packs/model.ts';
 import type { Planned, SourcePlan } from './collect-plan.ts';
 import { type Parked, parkedFile } from './collect-told.ts';

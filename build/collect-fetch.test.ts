@@ -1,8 +1,8 @@
 // The newest version after the pins: when it is news, of what time it is, and what happens without a network.
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { allReadings } from '../data/facts.ts';
-import { Duck } from '../data/write/duck.ts';
+import { Duck } from '../data/duckdb/duck.ts';
+import { allReadings } from '../data/write/facts.ts';
 import type { Pack } from '../packs/model.ts';
 import { scratch, still, stones } from '../tests/support/night-pack.ts';
 import { integrity, npmOf, tarball } from '../tests/support/night-tar.ts';

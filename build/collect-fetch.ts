@@ -1,5 +1,5 @@
 // Has the sources of a dataset ready before its readings begin: pins a few at a time, then what is newest.
-import { type ReadingRow, standingReadings } from '../data/facts.ts';
+import { type ReadingRow, standingReadings } from '../data/write/facts.ts';
 import type { Crawl, Pack } from '../packs/model.ts';
 import { isNews, type Planned, planPins, type SourcePlan, without } from './collect-plan.ts';
 import { crawlPackage, crawlSource } from './crawl/source.ts';

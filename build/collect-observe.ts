@@ -1,8 +1,8 @@
 // Turns what collectors say of records into facts: checks values, keeps only news, and names records that are met for the first time.
 import { createHash } from 'node:crypto';
-import { OWN } from '../data/facts.ts';
-import { recordId } from '../data/layout.ts';
-import { type LineWriter, NULL, oneLine } from '../data/write/lines.ts';
+import { type LineWriter, NULL, oneLine } from '../data/duckdb/lines.ts';
+import { recordId } from '../data/model/layout.ts';
+import { OWN } from '../data/write/facts.ts';
 import type { Identity, Observed, Pack, Value } from '../packs/model.ts';
 import { clean, longest } from '../packs/schema.ts';
 import { checker } from './collect-check.ts';

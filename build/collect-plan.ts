@@ -1,5 +1,5 @@
 // Which readings a night makes: pins not read yet, everything again after a change of revision, and then the newest version. Pure.
-import { type ReadingRow, standingReadings } from '../data/facts.ts';
+import { type ReadingRow, standingReadings } from '../data/write/facts.ts';
 import type { Pack, Pin, Source } from '../packs/model.ts';
 import { byCodePoint } from '../packs/text.ts';
 

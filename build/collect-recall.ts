@@ -1,8 +1,8 @@
 // What earlier runs know of a dataset's records: names given, and what each source last said.
 import { join } from 'node:path';
-import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, standingFacts } from '../data/facts.ts';
-import { type Duck, fromParquet, quoted } from '../data/write/duck.ts';
-import { kept, NULL, readLines } from '../data/write/lines.ts';
+import { type Duck, fromParquet, quoted } from '../data/duckdb/duck.ts';
+import { kept, NULL, readLines } from '../data/duckdb/lines.ts';
+import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, standingFacts } from '../data/write/facts.ts';
 import type { Pack } from '../packs/model.ts';
 import type { Known } from './collect-observe.ts';
 import type { SourcePlan } from './collect-plan.ts';

@@ -1,6 +1,6 @@
 // What a run tells of rows and values that did not become facts, in sentences for the console and the run log.
 import { join } from 'node:path';
-import { paths } from '../data/layout.ts';
+import { paths } from '../data/model/layout.ts';
 import type { Planned } from './collect-plan.ts';
 
 /** A value that could not be taken, and why. */

@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { allReadings, FACT_COLUMNS, listRuns, standingReadings } from '../data/facts.ts';
-import { recordId } from '../data/layout.ts';
-import { Duck, fromParquet } from '../data/write/duck.ts';
+import { Duck, fromParquet } from '../data/duckdb/duck.ts';
+import { recordId } from '../data/model/layout.ts';
+import { allReadings, FACT_COLUMNS, listRuns, standingReadings } from '../data/write/facts.ts';
 import type { Pack } from '../packs/model.ts';
 import { type Issues, scratch, still, stones } from '../tests/support/night-pack.ts';
 import { verifies } from '../tests/support/verifies.ts';

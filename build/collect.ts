@@ -1,12 +1,12 @@
 // Collects one dataset: fetches its sources, lets the collector read them in order of time, and appends the news as facts.
 import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { allReadings, clearUnfinished, type ReadingRow } from '../data/facts.ts';
-import { paths } from '../data/layout.ts';
-import { isoTime } from '../data/time.ts';
-import { UNFINISHED } from '../data/write/atomic.ts';
-import { Duck } from '../data/write/duck.ts';
-import { LineWriter } from '../data/write/lines.ts';
+import { Duck } from '../data/duckdb/duck.ts';
+import { LineWriter } from '../data/duckdb/lines.ts';
+import { UNFINISHED } from '../data/model/atomic.ts';
+import { paths } from '../data/model/layout.ts';
+import { isoTime } from '../data/model/time.ts';
+import { allReadings, clearUnfinished, type ReadingRow } from '../data/write/facts.ts';
 import type { Pack } from '../packs/model.ts';
 import { append, runId } from './collect-append.ts';
 import { Fetcher, message, prepare } from './collect-fetch.ts';

@@ -1,9 +1,9 @@
 // Held values that a later reading or another source confirmed since the release before, for the log of the run.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RELEASE_FILES } from '../data/layout.ts';
-import type { Fact } from '../data/model.ts';
-import { Duck, quoted } from '../data/write/duck.ts';
+import { Duck, quoted } from '../data/duckdb/duck.ts';
+import { RELEASE_FILES } from '../data/model/layout.ts';
+import type { Fact } from '../data/model/record.ts';
 
 /** Values that the line names. */
 const NAMED = 5;

@@ -1,7 +1,7 @@
 // `npm run keys`: the pairs that the service signs with; `rotate tokens|crawler` makes new ones, `forget <email>` erases an address.
 import { ConfigError, readConfig } from '../config.ts';
-import { normalEmail } from '../data/email.ts';
-import { createPrivateFiles } from '../data/permissions.ts';
+import { normalEmail } from '../data/model/email.ts';
+import { createPrivateFiles } from '../data/model/permissions.ts';
 import { crawlerKeys, rotateCrawlerKeys } from '../data/state/crawler-keys.ts';
 import { forgetAddress, NotErasable } from '../data/state/forget.ts';
 import { forgetMails } from '../data/state/outbox.ts';

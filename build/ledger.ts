@@ -4,7 +4,7 @@ import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { sql } from 'kysely';
 import { ConfigError, readConfig } from '../config.ts';
-import { createPrivateFiles } from '../data/permissions.ts';
+import { createPrivateFiles } from '../data/model/permissions.ts';
 import { verify } from '../data/state/ledger.ts';
 import { openStore, type Store, StoreError } from '../data/state/store.ts';
 

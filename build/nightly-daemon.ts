@@ -1,7 +1,7 @@
 // `npm run nightly -- --daemon`: runs each dataset's night when its schedule says so, and catches up what was missed.
 import { setTimeout } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import { lastRuns, type Run } from '../data/runs.ts';
+import { lastRuns, type Run } from '../data/releases/runs.ts';
 import { packFolders } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
 import { nextRun, parseSchedule } from '../packs/schedule.ts';

@@ -1,16 +1,16 @@
 // The night of one dataset: collect, consolidate, check, release. Each step can die and be done again.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { allReadings, type ReadingRow } from '../data/facts.ts';
+import { Duck } from '../data/duckdb/duck.ts';
 import { buildIndex, ensureIndex } from '../data/index/build.ts';
-import { paths } from '../data/layout.ts';
-import { currentRelease, makeCurrent, readManifest } from '../data/manifest.ts';
-import { NO_SOURCE, type OverlaySource } from '../data/overlay-source.ts';
-import { isoTime } from '../data/time.ts';
+import { UNFINISHED } from '../data/model/atomic.ts';
+import { paths } from '../data/model/layout.ts';
+import { currentRelease, makeCurrent, readManifest } from '../data/model/manifest.ts';
+import { isoTime } from '../data/model/time.ts';
+import { NO_SOURCE, type OverlaySource } from '../data/releases/overlay-source.ts';
 import { tellRecords } from '../data/write/analysts-files.ts';
-import { UNFINISHED } from '../data/write/atomic.ts';
 import { beforeOf } from '../data/write/before.ts';
-import { Duck } from '../data/write/duck.ts';
+import { allReadings, type ReadingRow } from '../data/write/facts.ts';
 import { seal } from '../data/write/seal.ts';
 import type { Pack } from '../packs/model.ts';
 import { check } from './check.ts';

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { listRuns } from '../data/facts.ts';
-import type { Overlay } from '../data/overlay.ts';
+import type { Overlay } from '../data/plan/overlay.ts';
+import { listRuns } from '../data/write/facts.ts';
 import type { Pack } from '../packs/model.ts';
 import { byCodePoint } from '../packs/text.ts';
 

@@ -1,5 +1,5 @@
 // How long each step of a dataset's night took, told from what it shows of itself.
-import type { Run } from '../data/runs.ts';
+import type { Run } from '../data/releases/runs.ts';
 import type { Progress } from './progress.ts';
 
 export interface Timed {

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createPrivateFiles } from '../data/permissions.ts';
+import { createPrivateFiles } from '../data/model/permissions.ts';
 
 const USAGE = `npm run nightly                      collect, consolidate, check, release, prerender, publish
   --only <dataset>                   this dataset only; may be given more than once

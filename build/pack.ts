@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { parseTemplate } from '../api/formats/record-template.ts';
-import { createPrivateFiles, PUBLIC } from '../data/permissions.ts';
+import { createPrivateFiles, PUBLIC } from '../data/model/permissions.ts';
 import { loadPack, PackError, RESERVED_IDS } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
 

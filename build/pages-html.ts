@@ -5,8 +5,8 @@ import { render } from '../api/formats/render.ts';
 import type { Operation } from '../api/operation.ts';
 import { dataset_examples } from '../api/operations/dataset_examples.ts';
 import { entity_page } from '../api/operations/entity_page.ts';
-import type { PublicRecord } from '../data/model.ts';
-import type { Release } from '../data/release.ts';
+import type { PublicRecord } from '../data/model/record.ts';
+import type { Release } from '../data/releases/release.ts';
 import type { Output } from './prerender-output.ts';
 
 export interface Showing {

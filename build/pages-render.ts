@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { recordPage } from '../api/formats/page.ts';
 import { fullTextRecord } from '../api/operations/dataset_full_text.ts';
-import { RELEASE_FILES } from '../data/layout.ts';
-import type { StoredRecord } from '../data/model.ts';
-import { type Duck, quoted } from '../data/write/duck.ts';
+import { type Duck, quoted } from '../data/duckdb/duck.ts';
+import { RELEASE_FILES } from '../data/model/layout.ts';
+import type { StoredRecord } from '../data/model/record.ts';
 import type { Pack } from '../packs/model.ts';
 
 /** Which records: ordinals from `from` up to, not including, `to`. */

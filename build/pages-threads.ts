@@ -1,7 +1,7 @@
 // Threads that render records, so that a large dataset uses more than one processor.
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { Duck } from '../data/write/duck.ts';
+import { Duck } from '../data/duckdb/duck.ts';
 import { loadPack } from '../packs/index.ts';
 import { type Rendered, renderRecords, type Task } from './pages-render.ts';
 

@@ -2,10 +2,10 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { dataset_full_text, fullTextHead } from '../api/operations/dataset_full_text.ts';
-import { codeFingerprint } from '../data/code.ts';
-import { RELEASE_FILES } from '../data/layout.ts';
-import type { Release } from '../data/release.ts';
-import { Duck, quoted } from '../data/write/duck.ts';
+import { Duck, quoted } from '../data/duckdb/duck.ts';
+import { codeFingerprint } from '../data/model/code.ts';
+import { RELEASE_FILES } from '../data/model/layout.ts';
+import type { Release } from '../data/releases/release.ts';
 import type { Pack } from '../packs/model.ts';
 import { renderRecords, type Task } from './pages-render.ts';
 import { startThreads, usefulThreads } from './pages-threads.ts';

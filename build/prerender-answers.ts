@@ -2,7 +2,7 @@
 import { earlyContext } from '../api/discovery/early.ts';
 import { render } from '../api/formats/render.ts';
 import type { Operation } from '../api/operation.ts';
-import type { Release } from '../data/release.ts';
+import type { Release } from '../data/releases/release.ts';
 import type { Output } from './prerender-output.ts';
 
 export interface Answering {

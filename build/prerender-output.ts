@@ -18,7 +18,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
-import { PUBLIC } from '../data/permissions.ts';
+import { PUBLIC } from '../data/model/permissions.ts';
 import { type FileEntry, formatManifest, parseManifest } from './publish-manifest.ts';
 
 /** Folders in which every file is ours: after a killed run, what no manifest names there is deleted. */

@@ -1,10 +1,10 @@
 // A release whose engine is opened by the first question, so that a night without news opens none.
 import { later } from '../data/duckdb/later.ts';
-import { paths } from '../data/layout.ts';
-import { readManifest } from '../data/manifest.ts';
-import { overlaid } from '../data/overlaid.ts';
-import type { Overlay } from '../data/overlay.ts';
-import { openRelease, type Release } from '../data/release.ts';
+import { paths } from '../data/model/layout.ts';
+import { readManifest } from '../data/model/manifest.ts';
+import type { Overlay } from '../data/plan/overlay.ts';
+import { overlaid } from '../data/releases/overlaid.ts';
+import { openRelease, type Release } from '../data/releases/release.ts';
 import type { Pack } from '../packs/model.ts';
 
 /** A build is in no hurry: its statements may run for long on a busy machine, and nobody else waits. */

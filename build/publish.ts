@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../data/write/atomic.ts';
+import { replaceFile } from '../data/model/atomic.ts';
 import { BUILD_NOTES } from './prerender-output.ts';
 
 /** What `.build/published` says: which list of files is the published one. */

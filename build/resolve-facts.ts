@@ -1,11 +1,11 @@
 // The stored facts of a dataset, record by record in the order of their ids.
 import { join } from 'node:path';
-import type { Listing } from '../data/consolidate-times.ts';
-import type { ToldStatement } from '../data/consolidate-told.ts';
-import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, standingFacts } from '../data/facts.ts';
-import { OWNER, type OwnerFact } from '../data/overlay.ts';
-import { type Columns, type Duck, fromLines, fromParquet } from '../data/write/duck.ts';
-import { cutLines, LineWriter, NULL, readLines } from '../data/write/lines.ts';
+import type { Listing } from '../data/consolidate/times.ts';
+import type { ToldStatement } from '../data/consolidate/told.ts';
+import { type Columns, type Duck, fromLines, fromParquet } from '../data/duckdb/duck.ts';
+import { cutLines, LineWriter, NULL, readLines } from '../data/duckdb/lines.ts';
+import { OWNER, type OwnerFact } from '../data/plan/overlay.ts';
+import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, standingFacts } from '../data/write/facts.ts';
 import { type Names, numberOf } from '../data/write/tables.ts';
 import type { Identity, Pack, Value } from '../packs/model.ts';
 import { type GroupMedians, groupMedians, medianKey } from './group-medians.ts';

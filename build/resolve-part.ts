@@ -1,7 +1,7 @@
 // Settles a stretch of a dataset's records: in this thread, or in one of its own where there are many.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import type { ReadingRow } from '../data/facts.ts';
-import type { OperatorDecision } from '../data/overlay.ts';
+import type { OperatorDecision } from '../data/plan/overlay.ts';
+import type { ReadingRow } from '../data/write/facts.ts';
 import { Part, type PartFiles } from '../data/write/part.ts';
 import type { Names } from '../data/write/tables.ts';
 import { loadPack } from '../packs/index.ts';

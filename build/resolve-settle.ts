@@ -1,15 +1,15 @@
 // Settles one record after the other: what it says, how it came to say so, how good it is, and what a person should look at.
 
-import { confirmedSource } from '../data/confirmed-source.ts';
-import { type Decision, type Ground, type Question, trustOfSources, versionsOf } from '../data/consolidate.ts';
-import { fits } from '../data/consolidate-compare.ts';
-import { course } from '../data/consolidate-history.ts';
-import { confirmedAt } from '../data/consolidate-times.ts';
-import { historyCells, itemStatements, reviewFacts } from '../data/consolidate-told.ts';
-import { type Unpublished, unpublishedEntries } from '../data/engine-values.ts';
-import { type ReadingRow, standingReadings } from '../data/facts.ts';
-import type { OperatorDecision } from '../data/overlay.ts';
-import { type Present, scoreRecord } from '../data/quality.ts';
+import { fits } from '../data/consolidate/compare.ts';
+import { confirmedSource } from '../data/consolidate/confirmed-source.ts';
+import { type Unpublished, unpublishedEntries } from '../data/consolidate/engine-values.ts';
+import { course } from '../data/consolidate/history.ts';
+import { type Present, scoreRecord } from '../data/consolidate/quality.ts';
+import { type Decision, type Ground, type Question, trustOfSources, versionsOf } from '../data/consolidate/settle.ts';
+import { confirmedAt } from '../data/consolidate/times.ts';
+import { historyCells, itemStatements, reviewFacts } from '../data/consolidate/told.ts';
+import type { OperatorDecision } from '../data/plan/overlay.ts';
+import { type ReadingRow, standingReadings } from '../data/write/facts.ts';
 import type { Part } from '../data/write/part.ts';
 import type { SettledValue } from '../data/write/record.ts';
 import type { Identity, Pack, Rule, Value } from '../packs/model.ts';

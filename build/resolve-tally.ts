@@ -1,6 +1,6 @@
 // Counts over the published values of a release, for its manifest.
-import type { Manifest } from '../data/layout.ts';
-import { isoTime } from '../data/time.ts';
+import type { Manifest } from '../data/model/layout.ts';
+import { isoTime } from '../data/model/time.ts';
 import type { SettledValue } from '../data/write/record.ts';
 import type { Attribute, Pack } from '../packs/model.ts';
 import { byCodePoint } from '../packs/text.ts';

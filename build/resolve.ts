@@ -2,13 +2,13 @@
 import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { type ReadingRow, standingReadings } from '../data/facts.ts';
-import type { Manifest } from '../data/layout.ts';
-import type { Overlay } from '../data/overlay.ts';
-import { isoTime } from '../data/time.ts';
+import { Duck } from '../data/duckdb/duck.ts';
+import type { Manifest } from '../data/model/layout.ts';
+import { isoTime } from '../data/model/time.ts';
+import type { Overlay } from '../data/plan/overlay.ts';
 import type { Before } from '../data/write/before.ts';
 import { Draft } from '../data/write/draft.ts';
-import { Duck } from '../data/write/duck.ts';
+import { type ReadingRow, standingReadings } from '../data/write/facts.ts';
 import type { Pack } from '../packs/model.ts';
 import type { Effects } from './effects.ts';
 import { sortFacts, stretches } from './resolve-facts.ts';

@@ -3,7 +3,7 @@
 
 import { text } from 'node:stream/consumers';
 import type { Config } from '../config.ts';
-import { createPrivateFiles } from '../data/permissions.ts';
+import { createPrivateFiles } from '../data/model/permissions.ts';
 import { realEffects } from './effects.ts';
 import { Busy } from './nightly-lock.ts';
 import { runNight } from './nightly-run.ts';

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { paths } from '../data/layout.ts';
-import { putInPlace, replaceFile, UNFINISHED } from '../data/write/atomic.ts';
+import { putInPlace, replaceFile, UNFINISHED } from '../data/model/atomic.ts';
+import { paths } from '../data/model/layout.ts';
 import { fixtureFolder } from '../packs/index.ts';
 import type { Pack } from '../packs/model.ts';
 import { crawlFolder, crawlPackage } from './crawl/source.ts';

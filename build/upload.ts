@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { hostingRules } from '../api/discovery/hosting.ts';
 import { EVERY_OPERATION } from '../api/operations/accounts.ts';
 import { ConfigError, readConfig } from '../config.ts';
-import { createPrivateFiles } from '../data/permissions.ts';
+import { createPrivateFiles } from '../data/model/permissions.ts';
 import { realEffects } from './effects.ts';
 import { caddyConfig, headersFile, nginxConfig } from './hosting/configs.ts';
 import { publishTo } from './hosting/run.ts';

@@ -1,5 +1,6 @@
 // The accounts behind the key operations: the store, the limits on making keys, and mails of recovery.
-import type { Account, Accounts, Asker } from '../../data/accounts.ts';
+import type { Account, Accounts, Asker } from '../../data/model/accounts.ts';
+import { currentPlan } from '../../data/model/subscriptions.ts';
 import { type Deed, recordDeed } from '../../data/state/audit.ts';
 import {
   createKey,
@@ -16,7 +17,6 @@ import { consumeLink, dropLink, linkSubject, newLinkOf } from '../../data/state/
 import type { Mailer } from '../../data/state/mail.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
 import type { Store } from '../../data/state/store.ts';
-import { currentPlan } from '../../data/subscriptions.ts';
 import { ApiError } from '../errors.ts';
 import type { Desk } from './checkout/desk.ts';
 import { isDisposable, normalEmail } from './emails.ts';

@@ -1,7 +1,7 @@
 // E-mail addresses: which ones count as the same, and which are thrown away after use.
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 
-export { normalEmail } from '../../data/email.ts';
+export { normalEmail } from '../../data/model/email.ts';
 
 /** Whether the domain of a normal address, or one above it, gives out addresses to throw away. */
 export function isDisposable(normal: string): boolean {

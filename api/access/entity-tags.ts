@@ -1,5 +1,5 @@
 // Weak entity tags under the shared secret (RFC 9110 section 8.8.3): only the service can compute the tag of a value.
-import { type KeyedDigest, keyedDigest } from '../../data/keyed.ts';
+import { type KeyedDigest, keyedDigest } from '../../data/model/keyed.ts';
 
 export interface EntityTags {
   /**

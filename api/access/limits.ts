@@ -1,6 +1,6 @@
 // How often a caller may call: one bucket a minute for paid calls and one for free ones (specification section 8).
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { subscription } from '../../data/subscriptions.ts';
+import { subscription } from '../../data/model/subscriptions.ts';
 import type { Redis } from './redis.ts';
 
 export type Bucket = 'free' | 'paid' | 'signin' | 'register';

@@ -1,5 +1,5 @@
 // Everything the gate needs to know callers, count their calls and take their money, put together over one store.
-import { sealedCursors } from '../../data/cursor.ts';
+import { sealedCursors } from '../../data/input/cursor.ts';
 import { adminKeys } from '../../data/state/admin-keys.ts';
 import { forgetClaims } from '../../data/state/claims.ts';
 import { forgetOldAddresses } from '../../data/state/forget.ts';

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { ApiError } from '../errors.ts';
 
 /**
- * Texts generated at once. They share the slice of a turn of the event loop (data/slices.ts), so that more of
+ * Texts generated at once. They share the slice of a turn of the event loop (data/plan/slices.ts), so that more of
  * them would only be slower.
  */
 const STREAMS = 4;

@@ -1,5 +1,5 @@
 // Examples in the OpenAPI document: real answers of the current release to small questions about public values.
-import { nextTurn } from '../../data/slices.ts';
+import { nextTurn } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/model.ts';
 import type { Context, Operation } from '../operation.ts';
 import { OPERATIONS } from '../operations/index.ts';

@@ -1,5 +1,5 @@
 // /openapi.json: OpenAPI 3.1 of every address, projected from the table of operations, the packs and the list of documents.
-import { nextTurn } from '../../data/slices.ts';
+import { nextTurn } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/model.ts';
 import type { JsonSchema } from '../../packs/record-schema.ts';
 import { outputSchema } from '../formats/json-schema.ts';

@@ -1,6 +1,6 @@
 // /sitemap.xml: the pages for people and every record's page, in parts of 50,000 as the protocol allows (sitemaps.org).
 import { readdirSync } from 'node:fs';
-import { nextTurn } from '../../data/slices.ts';
+import { nextTurn } from '../../data/plan/slices.ts';
 import { datasetUrl, recordUrl } from '../../packs/links.ts';
 import type { Context } from '../operation.ts';
 import { type Document, remembered, type View } from './document.ts';

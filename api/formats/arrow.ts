@@ -18,9 +18,9 @@ import {
   Utf8,
   vectorFromArray,
 } from 'apache-arrow';
-import { flatCells, flatColumns, recordColumn } from '../../data/csv.ts';
-import type { PublicRecord } from '../../data/model.ts';
-import { mapSlices } from '../../data/slices.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
+import { mapSlices } from '../../data/plan/slices.ts';
+import { flatCells, flatColumns, recordColumn } from '../../data/write/csv.ts';
 import { licenseText } from '../../packs/links.ts';
 import type { Attribute, Value } from '../../packs/model.ts';
 import type { Rows } from './rows.ts';

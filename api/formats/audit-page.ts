@@ -1,6 +1,7 @@
 // The visibility audit of a record as Markdown. No value of the record is in it but its name, which everybody sees.
-import { type Audited, type Standing, tally } from '../../data/audit.ts';
-import type { PublicRecord } from '../../data/model.ts';
+
+import type { PublicRecord } from '../../data/model/record.ts';
+import { type Audited, type Standing, tally } from '../../data/queries/audit.ts';
 import type { Pack } from '../../packs/model.ts';
 import { blocks, escapeText, link, table } from './markdown.ts';
 import { plural, printAge } from './page-print.ts';

@@ -1,7 +1,8 @@
 // Changes of values as one compact Markdown table: the changelog and the change feed.
-import { attributesOf, type Change } from '../../data/changelog.ts';
-import type { Asking } from '../../data/plan.ts';
-import { after, CHANGES_A_SLICE, mapSlices } from '../../data/slices.ts';
+
+import type { Asking } from '../../data/plan/plan.ts';
+import { after, CHANGES_A_SLICE, mapSlices } from '../../data/plan/slices.ts';
+import { attributesOf, type Change } from '../../data/queries/changelog.ts';
 import type { Pack, Value } from '../../packs/model.ts';
 import { cell, columnTitle } from './cells.ts';
 import { tableOf, tableRow } from './markdown.ts';

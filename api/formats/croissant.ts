@@ -1,6 +1,7 @@
 // Croissant metadata of a dataset (MLCommons Croissant 1.0): the public Parquet file and what its columns are, for loaders and crawlers.
-import { type Column, dictionary } from '../../data/dictionary.ts';
-import type { Manifest } from '../../data/layout.ts';
+
+import type { Manifest } from '../../data/model/layout.ts';
+import { type Column, dictionary } from '../../data/write/dictionary.ts';
 import { datasetAttribution, datasetUrl } from '../../packs/links.ts';
 import type { Pack } from '../../packs/model.ts';
 

@@ -1,7 +1,8 @@
 // Records as CSV: the columns of the nightly records.csv, then where each row comes from (contract section 2).
-import { csvHeader, csvRow, flatCells, recordColumn } from '../../data/csv.ts';
-import type { PublicRecord } from '../../data/model.ts';
-import { after, mapSlices } from '../../data/slices.ts';
+
+import type { PublicRecord } from '../../data/model/record.ts';
+import { after, mapSlices } from '../../data/plan/slices.ts';
+import { csvHeader, csvRow, flatCells, recordColumn } from '../../data/write/csv.ts';
 import { ROWS_A_SLICE, type Rows } from './rows.ts';
 
 /** Columns that stand in the answer only, since they depend on the address of the service. */

@@ -1,7 +1,7 @@
 // The data dictionary of a dataset: every column of its files, as JSON and as Markdown.
 
-import { dictionary } from '../../data/dictionary.ts';
-import type { Manifest } from '../../data/layout.ts';
+import type { Manifest } from '../../data/model/layout.ts';
+import { dictionary } from '../../data/write/dictionary.ts';
 import { datasetAttribution, licenseText } from '../../packs/links.ts';
 import type { Pack } from '../../packs/model.ts';
 import { bareUrl, blocks, escapeText, table } from './markdown.ts';

@@ -1,6 +1,6 @@
 // Records as NDJSON: the whole record of the JSON answer, one on each line (contract section 2).
-import type { PublicRecord } from '../../data/model.ts';
-import { after, mapSlices } from '../../data/slices.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
+import { after, mapSlices } from '../../data/plan/slices.ts';
 import { ROWS_A_SLICE, type Rows } from './rows.ts';
 
 /** One record a line, with provenance and freshness; no line where there is no record. */

@@ -1,6 +1,6 @@
 // The form of an owner: a field for each attribute that owners may set, and what they wrote in it as values.
-import type { ValidationIssue } from '../../data/errors.ts';
-import type { StoredRecord } from '../../data/model.ts';
+import type { ValidationIssue } from '../../data/model/errors.ts';
+import type { StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Pack, Value } from '../../packs/model.ts';
 import { escapeHtml } from './shell.ts';
 

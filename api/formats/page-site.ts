@@ -1,10 +1,10 @@
 // What the pages for people show: the build gathers it from releases and answers, the site prints it (api/formats is the room both may import).
 
-import type { Change } from '../../data/changelog.ts';
-import type { Column } from '../../data/dictionary.ts';
-import type { FilterEntry } from '../../data/filters.ts';
-import type { PublicRecord } from '../../data/model.ts';
-import type { AttributeProfile } from '../../data/profile.ts';
+import type { FilterEntry } from '../../data/input/filters.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
+import type { Change } from '../../data/queries/changelog.ts';
+import type { AttributeProfile } from '../../data/queries/profile.ts';
+import type { Column } from '../../data/write/dictionary.ts';
 import type { Value } from '../../packs/model.ts';
 import type { Linked } from './frame.ts';
 import type { SqlExample } from './page-sql.ts';

@@ -1,5 +1,5 @@
 // What the SQL console offers for a dataset: its columns, and queries to begin with, both from the schema.
-import { flatColumns, recordColumn } from '../../data/csv.ts';
+import { flatColumns, recordColumn } from '../../data/write/csv.ts';
 import type { Attribute, Pack } from '../../packs/model.ts';
 
 /** The table of every public database file: one row a record. */

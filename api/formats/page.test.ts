@@ -1,7 +1,7 @@
 // The free page of a record: public values with provenance and links, and nothing that is paid for.
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import type { StoredRecord } from '../../data/model.ts';
+import type { StoredRecord } from '../../data/model/record.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
 import { recordPage } from './page.ts';

@@ -1,5 +1,5 @@
 // A record in the words of schema.org, for search engines: what is shown on its page, and no more.
-import type { PublicRecord } from '../../data/model.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
 import { datasetUrl, recordUrl } from '../../packs/links.ts';
 import type { Pack } from '../../packs/model.ts';
 import { printValue } from './page-print.ts';

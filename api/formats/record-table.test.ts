@@ -1,6 +1,6 @@
 // The table of many records: what stands where a record lacks a value of a column.
 import { expect, test } from 'vitest';
-import type { PublicRecord } from '../../data/model.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Value } from '../../packs/model.ts';
 import { recordTable } from './record-table.ts';

@@ -1,6 +1,6 @@
 // One record as Markdown, by its dataset's own template (record.md), with every value from outside escaped.
 import { Liquid, type Template } from 'liquidjs';
-import type { PublicRecord } from '../../data/model.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/model.ts';
 import { NUMERIC } from '../../packs/schema.ts';
 import { linkTarget, markdown } from './markdown.ts';

@@ -1,5 +1,5 @@
 // An operation's result as bytes to send or to write: pure, shared by the live API and the nightly prerender.
-import { after } from '../../data/slices.ts';
+import { after } from '../../data/plan/slices.ts';
 import type { Context, Operation, Result } from '../operation.ts';
 import { csv } from './csv.ts';
 import { ndjson } from './ndjson.ts';
@@ -16,7 +16,7 @@ export interface Rendered {
  * Renders a result. `text` and `markdown` come from the operation's own `markdown`, or from the body itself where it is a
  * stream of text; `json` is the body, compact (bytes where they existed already), with missing values
  * absent; the tabular formats hold its records. The form is that of the context. Depends on nothing but its arguments.
- * Long answers are rendered in slices (data/slices.ts).
+ * Long answers are rendered in slices (data/plan/slices.ts).
  */
 export function render(operation: Operation, result: Result<unknown>, ctx: Context): Rendered | Promise<Rendered> {
   const { format } = ctx;

@@ -1,6 +1,6 @@
 // What the bulk formats write: records, and the attributes that have columns.
-import type { PublicRecord } from '../../data/model.ts';
-import type { Asking } from '../../data/plan.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
+import type { Asking } from '../../data/plan/plan.ts';
 import type { Attribute, Pack } from '../../packs/model.ts';
 import { type Context, type Format, type Operation, type Result, TABULAR } from '../operation.ts';
 

@@ -1,5 +1,5 @@
 // Marks values that are held or contested: one mark with one legend in Markdown, words in pages.
-import type { Provenance, ProvenanceStatus } from '../../data/model.ts';
+import type { Provenance, ProvenanceStatus } from '../../data/model/record.ts';
 import { Markup, markdown } from './markdown.ts';
 
 /** Follows a value whose provenance has a status. */

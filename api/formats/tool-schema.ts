@@ -1,5 +1,5 @@
 // JSON Schemas of a tool's arguments and answer, as models read them: short, and in the subset that every host understands.
-import { SELECTION } from '../../data/parse-selection.ts';
+import { SELECTION } from '../../data/input/parse-selection.ts';
 import type { Attribute, Pack } from '../../packs/model.ts';
 import type { JsonSchema } from '../../packs/record-schema.ts';
 import type { Operation } from '../operation.ts';

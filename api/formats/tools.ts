@@ -1,7 +1,7 @@
 // The tools of agents: operations under the names, words and schemas that MCP and A2A show (contract section 8).
 
-import { mapSlices } from '../../data/slices.ts';
-import { SUBSCRIPTIONS } from '../../data/subscriptions.ts';
+import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
+import { mapSlices } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/model.ts';
 import { eur } from '../../packs/money.ts';
 import type { JsonSchema } from '../../packs/record-schema.ts';

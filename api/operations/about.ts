@@ -1,7 +1,7 @@
 // What answers say of their origin: citation and licence, and the part of an ETag that a pack decides.
 import { createHash } from 'node:crypto';
-import { DataError } from '../../data/errors.ts';
-import { type Release, releaseTag } from '../../data/release.ts';
+import { DataError } from '../../data/model/errors.ts';
+import { type Release, releaseTag } from '../../data/releases/release.ts';
 import { datasetAttribution, licenseText } from '../../packs/links.ts';
 import type { Pack } from '../../packs/model.ts';
 import type { Context, Validators } from '../operation.ts';

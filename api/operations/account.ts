@@ -1,7 +1,7 @@
 // What the operations on accounts share: the port, the body of a request, and how a key is shown.
 import { z } from 'zod';
-import type { Account, Accounts, Asker } from '../../data/accounts.ts';
-import { DataError, type ValidationIssue } from '../../data/errors.ts';
+import type { Account, Accounts, Asker } from '../../data/model/accounts.ts';
+import { DataError, type ValidationIssue } from '../../data/model/errors.ts';
 import { eur } from '../../packs/money.ts';
 import type { Context } from '../operation.ts';
 import { aboutRegister } from './about.ts';

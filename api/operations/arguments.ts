@@ -1,7 +1,8 @@
 // Named arguments, as tools and skills take them, to the raw input that REST reads from path and query (contract section 8).
-import { DataError, type ValidationIssue } from '../../data/errors.ts';
-import { escapeListValue, shown } from '../../data/parse-values.ts';
-import type { RawInput } from '../../data/plan.ts';
+
+import { escapeListValue, shown } from '../../data/input/parse-values.ts';
+import { DataError, type ValidationIssue } from '../../data/model/errors.ts';
+import type { RawInput } from '../../data/plan/plan.ts';
 import { toApiError } from '../errors.ts';
 import { acceptedBy, type Operation } from '../operation.ts';
 

@@ -1,8 +1,9 @@
 // What a record's page shows beside its values: records like it by name, and how its public numbers went.
-import { changelog } from '../../data/changelog.ts';
-import type { PublicRecord, StoredRecord } from '../../data/model.ts';
-import type { Asking, Visibility } from '../../data/plan.ts';
-import type { Release } from '../../data/release.ts';
+
+import type { PublicRecord, StoredRecord } from '../../data/model/record.ts';
+import type { Asking, Visibility } from '../../data/plan/plan.ts';
+import { changelog } from '../../data/queries/changelog.ts';
+import type { Release } from '../../data/releases/release.ts';
 import { NUMERIC } from '../../packs/schema.ts';
 import { printValue } from '../formats/page-print.ts';
 import type { Beside } from '../formats/record-html.ts';

@@ -1,7 +1,7 @@
 // GET /v1/{ds}/changelog: values that appeared or changed, newest first; free.
 import { z } from 'zod';
-import { type Change, changelog } from '../../data/changelog.ts';
-import { type ChangelogInput, HISTORY_BOUNDS, parseChangelog } from '../../data/parse-history.ts';
+import { type ChangelogInput, HISTORY_BOUNDS, parseChangelog } from '../../data/input/parse-history.ts';
+import { type Change, changelog } from '../../data/queries/changelog.ts';
 import { changeTable } from '../formats/change-table.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import { type Context, operation } from '../operation.ts';

@@ -1,8 +1,8 @@
 // GET /v1/{ds}/changes: the full change feed after a moment, for those who keep a copy; part of the plans.
 import { z } from 'zod';
-import { changes, type FedChange } from '../../data/changes.ts';
-import { type ChangesInput, HISTORY_BOUNDS, parseChanges } from '../../data/parse-history.ts';
-import { CHANGES_A_SLICE } from '../../data/slices.ts';
+import { type ChangesInput, HISTORY_BOUNDS, parseChanges } from '../../data/input/parse-history.ts';
+import { CHANGES_A_SLICE } from '../../data/plan/slices.ts';
+import { changes, type FedChange } from '../../data/queries/changes.ts';
 import { changeTable } from '../formats/change-table.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import { operation } from '../operation.ts';

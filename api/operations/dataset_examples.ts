@@ -1,11 +1,11 @@
 // GET /v1/{ds}/examples: real records, complete and free: the best known of each group, else the best (pack: group_by, serving).
 import { z } from 'zod';
-import { once } from '../../data/filters.ts';
-import type { PublicRecord } from '../../data/model.ts';
-import { onlyParameters } from '../../data/parse.ts';
-import { integer, text } from '../../data/parse-values.ts';
-import { present } from '../../data/present.ts';
-import type { Release } from '../../data/release.ts';
+import { once } from '../../data/input/filters.ts';
+import { onlyParameters } from '../../data/input/parse.ts';
+import { integer, text } from '../../data/input/parse-values.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
+import { present } from '../../data/queries/present.ts';
+import type { Release } from '../../data/releases/release.ts';
 import type { Value } from '../../packs/model.ts';
 import { fold } from '../../packs/text.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';

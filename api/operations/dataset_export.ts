@@ -1,9 +1,9 @@
 // GET /v1/{ds}/export: a signed link to a file with every record and value of the current release.
 import { z } from 'zod';
-import { DataError } from '../../data/errors.ts';
-import { snapshotOf, WITHHELD } from '../../data/export.ts';
-import { EXPORT_FORMATS, type ExportFormat, parseExport } from '../../data/parse-history.ts';
-import { isoTime } from '../../data/time.ts';
+import { EXPORT_FORMATS, type ExportFormat, parseExport } from '../../data/input/parse-history.ts';
+import { DataError } from '../../data/model/errors.ts';
+import { isoTime } from '../../data/model/time.ts';
+import { snapshotOf, WITHHELD } from '../../data/releases/export.ts';
 import { bareUrl, blocks, escapeText } from '../formats/markdown.ts';
 import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';

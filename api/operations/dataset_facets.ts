@@ -1,8 +1,8 @@
 // GET /v1/{ds}/facets: the commonest values of an attribute with counts, over the records that the filters match.
 import { z } from 'zod';
-import { exceedsFreeFacets, type FacetsAnswer, facets, filtered } from '../../data/facets.ts';
-import { type FacetsInput, parseFacets } from '../../data/parse.ts';
-import { counted } from '../../data/parse-selection.ts';
+import { type FacetsInput, parseFacets } from '../../data/input/parse.ts';
+import { counted } from '../../data/input/parse-selection.ts';
+import { exceedsFreeFacets, type FacetsAnswer, facets, filtered } from '../../data/queries/facets.ts';
 import { cell, columnTitle } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
 import { type Context, operation } from '../operation.ts';

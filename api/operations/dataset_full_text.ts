@@ -1,10 +1,10 @@
 // GET /v1/{ds}/llms-full.txt: the public values of every record as one text, made and sent piece by piece.
 import { z } from 'zod';
-import type { StoredRecord } from '../../data/model.ts';
-import { onlyParameters } from '../../data/parse.ts';
-import type { Position, SearchAnswer } from '../../data/plan.ts';
-import type { Release } from '../../data/release.ts';
-import { nextTurn } from '../../data/slices.ts';
+import { onlyParameters } from '../../data/input/parse.ts';
+import type { StoredRecord } from '../../data/model/record.ts';
+import type { Position, SearchAnswer } from '../../data/plan/plan.ts';
+import { nextTurn } from '../../data/plan/slices.ts';
+import type { Release } from '../../data/releases/release.ts';
 import { recordUrl } from '../../packs/links.ts';
 import type { Pack } from '../../packs/model.ts';
 import { bareUrl, blocks, escapeText } from '../formats/markdown.ts';

@@ -1,8 +1,8 @@
 // GET /v1/{ds}/llms.txt: the guide of a dataset for agents, around what its publisher wrote.
 import { z } from 'zod';
-import { filterGrammar } from '../../data/filters.ts';
-import { onlyParameters } from '../../data/parse.ts';
-import type { Release } from '../../data/release.ts';
+import { filterGrammar } from '../../data/input/filters.ts';
+import { onlyParameters } from '../../data/input/parse.ts';
+import type { Release } from '../../data/releases/release.ts';
 import { datasetUrl } from '../../packs/links.ts';
 import type { Attribute, Pack } from '../../packs/model.ts';
 import { callsTable, stepsText } from '../formats/calls.ts';

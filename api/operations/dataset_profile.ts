@@ -1,8 +1,8 @@
 // GET /v1/{ds}/profile: attribute by attribute, how full the dataset is and how its values are spread; free.
 import { z } from 'zod';
-import { parseFormat } from '../../data/parse-history.ts';
-import { type AttributeProfile, profileOf } from '../../data/profile.ts';
-import type { Release } from '../../data/release.ts';
+import { parseFormat } from '../../data/input/parse-history.ts';
+import { type AttributeProfile, profileOf } from '../../data/queries/profile.ts';
+import type { Release } from '../../data/releases/release.ts';
 import { cell } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
 import { printDate, printNumber, printShare } from '../formats/page-print.ts';

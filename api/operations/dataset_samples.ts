@@ -1,10 +1,10 @@
 // GET /v1/{ds}/samples: fictional records in the shape of real ones, with every member and full provenance.
 import { z } from 'zod';
-import { recordId } from '../../data/layout.ts';
-import type { Provenance, PublicRecord, StoredRecord } from '../../data/model.ts';
-import { onlyParameters } from '../../data/parse.ts';
-import { present } from '../../data/present.ts';
-import type { Release } from '../../data/release.ts';
+import { onlyParameters } from '../../data/input/parse.ts';
+import { recordId } from '../../data/model/layout.ts';
+import type { Provenance, PublicRecord, StoredRecord } from '../../data/model/record.ts';
+import { present } from '../../data/queries/present.ts';
+import type { Release } from '../../data/releases/release.ts';
 import type { Sample } from '../../packs/model.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import { recordsMarkdown } from '../formats/record-template.ts';

@@ -1,7 +1,7 @@
 // GET /v1/{ds}/schema: the JSON Schema of a record, its attributes, and every filter by its exact name.
 import { z } from 'zod';
-import { type FilterEntry, filterGrammar } from '../../data/filters.ts';
-import { onlyParameters } from '../../data/parse.ts';
+import { type FilterEntry, filterGrammar } from '../../data/input/filters.ts';
+import { onlyParameters } from '../../data/input/parse.ts';
 import { ATTRIBUTE_TYPES } from '../../packs/model.ts';
 import { type JsonSchema, recordSchema } from '../../packs/record-schema.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';

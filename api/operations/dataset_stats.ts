@@ -1,8 +1,8 @@
 // GET /v1/{ds}/stats: median, quartiles, mean of a numeric attribute, over all matching records or in groups.
 import { z } from 'zod';
-import { parseStats, type StatsInput } from '../../data/parse-analysis.ts';
-import { isPublicQuestion } from '../../data/parse-selection.ts';
-import { type StatsAnswer, type StatsRow, stats } from '../../data/stats.ts';
+import { parseStats, type StatsInput } from '../../data/input/parse-analysis.ts';
+import { isPublicQuestion } from '../../data/input/parse-selection.ts';
+import { type StatsAnswer, type StatsRow, stats } from '../../data/queries/stats.ts';
 import { NUMERIC } from '../../packs/schema.ts';
 import { cell, columnTitle, computed } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';

@@ -1,8 +1,8 @@
 // GET /v1/{ds}/status: how much there is, how fresh it is, when it was and will be collected.
 import { z } from 'zod';
-import type { Manifest } from '../../data/layout.ts';
-import { onlyParameters } from '../../data/parse.ts';
-import { lastCollected } from '../../data/runs.ts';
+import { onlyParameters } from '../../data/input/parse.ts';
+import type { Manifest } from '../../data/model/layout.ts';
+import { lastCollected } from '../../data/releases/runs.ts';
 import type { Pack } from '../../packs/model.ts';
 import { nextRun, parseSchedule } from '../../packs/schedule.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';

@@ -1,8 +1,8 @@
 // GET /v1/{ds}/timeseries: a numeric attribute as it was at the end of each day or week.
 import { z } from 'zod';
-import { ANALYSIS_BOUNDS, parseTimeseries, type TimeseriesInput } from '../../data/parse-analysis.ts';
-import { counted, isPublicQuestion } from '../../data/parse-selection.ts';
-import { type SeriesPoint, type TimeseriesAnswer, timeseries } from '../../data/timeseries.ts';
+import { ANALYSIS_BOUNDS, parseTimeseries, type TimeseriesInput } from '../../data/input/parse-analysis.ts';
+import { counted, isPublicQuestion } from '../../data/input/parse-selection.ts';
+import { type SeriesPoint, type TimeseriesAnswer, timeseries } from '../../data/queries/timeseries.ts';
 import { NUMERIC } from '../../packs/schema.ts';
 import { cell, columnTitle, computed } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';

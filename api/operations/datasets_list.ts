@@ -1,7 +1,7 @@
 // GET /v1/datasets: the catalogue of datasets with links, tools and prices.
 import { z } from 'zod';
-import { onlyParameters } from '../../data/parse.ts';
-import { type Release, releaseTag } from '../../data/release.ts';
+import { onlyParameters } from '../../data/input/parse.ts';
+import { type Release, releaseTag } from '../../data/releases/release.ts';
 import { datasetUrl, licenseText } from '../../packs/links.ts';
 import type { PricedOperation } from '../../packs/model.ts';
 import { eur, usd } from '../../packs/money.ts';

@@ -1,11 +1,11 @@
 // GET /v1/{ds}/entities/{entity_id}/audit.md: what is visible of a record to whom, how old it is, and why the rest is missing; free.
 import { z } from 'zod';
-import { audit } from '../../data/audit.ts';
-import { DataError } from '../../data/errors.ts';
-import { parseFormat } from '../../data/parse-history.ts';
-import { shown } from '../../data/parse-values.ts';
-import type { RawInput } from '../../data/plan.ts';
-import { present } from '../../data/present.ts';
+import { parseFormat } from '../../data/input/parse-history.ts';
+import { shown } from '../../data/input/parse-values.ts';
+import { DataError } from '../../data/model/errors.ts';
+import type { RawInput } from '../../data/plan/plan.ts';
+import { audit } from '../../data/queries/audit.ts';
+import { present } from '../../data/queries/present.ts';
 import { auditPage } from '../formats/audit-page.ts';
 import { operation } from '../operation.ts';
 import { releaseOf, releaseTime } from './about.ts';

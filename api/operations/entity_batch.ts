@@ -1,13 +1,13 @@
 // GET /v1/{ds}/entities/batch: up to 100 records at once, priced as that many gets.
 import { z } from 'zod';
-import { getBatchAsOf } from '../../data/as-of.ts';
-import type { PublicRecord } from '../../data/model.ts';
-import type { BatchInput } from '../../data/parse.ts';
-import { type AsOf, parseBatchAsOf } from '../../data/parse-history.ts';
-import { BOUNDS } from '../../data/parse-values.ts';
-import { getBatch } from '../../data/records.ts';
-import { after, mapSlices } from '../../data/slices.ts';
-import { isoTime } from '../../data/time.ts';
+import type { BatchInput } from '../../data/input/parse.ts';
+import { type AsOf, parseBatchAsOf } from '../../data/input/parse-history.ts';
+import { BOUNDS } from '../../data/input/parse-values.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
+import { isoTime } from '../../data/model/time.ts';
+import { after, mapSlices } from '../../data/plan/slices.ts';
+import { getBatchAsOf } from '../../data/queries/as-of.ts';
+import { getBatch } from '../../data/queries/records.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import { recordSection } from '../formats/record-template.ts';
 import { asOfLine } from '../formats/times.ts';

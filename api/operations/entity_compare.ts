@@ -1,7 +1,7 @@
 // GET /v1/{ds}/compare: up to five records side by side on the columns that the pack compares.
 import { z } from 'zod';
-import { type Comparison, compare } from '../../data/compare.ts';
-import { ANALYSIS_BOUNDS, type CompareInput, parseCompare } from '../../data/parse-analysis.ts';
+import { ANALYSIS_BOUNDS, type CompareInput, parseCompare } from '../../data/input/parse-analysis.ts';
+import { type Comparison, compare } from '../../data/queries/compare.ts';
 import type { Attribute } from '../../packs/model.ts';
 import { cell, columnTitle } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';

@@ -1,11 +1,11 @@
 // GET /v1/{ds}/entities/{entity_id}: one record with provenance and freshness.
 import { z } from 'zod';
-import { getRecordAsOf } from '../../data/as-of.ts';
-import type { PublicRecord } from '../../data/model.ts';
-import type { GetInput } from '../../data/parse.ts';
-import { type AsOf, parseGetAsOf } from '../../data/parse-history.ts';
-import type { RawInput } from '../../data/plan.ts';
-import { isoTime } from '../../data/time.ts';
+import type { GetInput } from '../../data/input/parse.ts';
+import { type AsOf, parseGetAsOf } from '../../data/input/parse-history.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
+import { isoTime } from '../../data/model/time.ts';
+import type { RawInput } from '../../data/plan/plan.ts';
+import { getRecordAsOf } from '../../data/queries/as-of.ts';
 import { type Beside, recordHtml } from '../formats/record-html.ts';
 import { recordMarkdown } from '../formats/record-template.ts';
 import { asOfLine } from '../formats/times.ts';

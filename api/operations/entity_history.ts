@@ -1,9 +1,9 @@
 // GET /v1/{ds}/entities/{entity_id}/facts: every fact ever observed of a record, which of them are published, and why.
 import { z } from 'zod';
-import { recordFacts, type ToldFact } from '../../data/history.ts';
-import type { FactReason } from '../../data/model.ts';
-import { type FactsInput, parseFactsOf } from '../../data/parse-history.ts';
-import type { RawInput } from '../../data/plan.ts';
+import { type FactsInput, parseFactsOf } from '../../data/input/parse-history.ts';
+import type { FactReason } from '../../data/model/record.ts';
+import type { RawInput } from '../../data/plan/plan.ts';
+import { recordFacts, type ToldFact } from '../../data/queries/history.ts';
 import { licenseText } from '../../packs/links.ts';
 import { cell, columnTitle } from '../formats/cells.ts';
 import { blocks, escapeText, link, table } from '../formats/markdown.ts';

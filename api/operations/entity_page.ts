@@ -1,10 +1,10 @@
 // The free public page of a record, for people and as Markdown, for addresses that no file answers; samples have one too.
 import { z } from 'zod';
-import { DataError } from '../../data/errors.ts';
-import type { StoredRecord } from '../../data/model.ts';
-import { onlyParameters } from '../../data/parse.ts';
-import { shown } from '../../data/parse-values.ts';
-import type { RawInput } from '../../data/plan.ts';
+import { onlyParameters } from '../../data/input/parse.ts';
+import { shown } from '../../data/input/parse-values.ts';
+import { DataError } from '../../data/model/errors.ts';
+import type { StoredRecord } from '../../data/model/record.ts';
+import type { RawInput } from '../../data/plan/plan.ts';
 import { publicPageRecord, recordPage } from '../formats/page.ts';
 import { recordHtml } from '../formats/record-html.ts';
 import { recordMarkdown } from '../formats/record-template.ts';

@@ -1,8 +1,8 @@
 // GET /v1/{ds}/entities/{entity_id}/prices: the price attributes of a record with their provenance.
 import { z } from 'zod';
-import { recordPrices, type ToldPrice } from '../../data/history.ts';
-import { parseFormat } from '../../data/parse-history.ts';
-import type { RawInput } from '../../data/plan.ts';
+import { parseFormat } from '../../data/input/parse-history.ts';
+import type { RawInput } from '../../data/plan/plan.ts';
+import { recordPrices, type ToldPrice } from '../../data/queries/history.ts';
 import { licenseText } from '../../packs/links.ts';
 import { cell } from '../formats/cells.ts';
 import { bareUrl, blocks, escapeText, table } from '../formats/markdown.ts';

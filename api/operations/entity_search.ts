@@ -1,8 +1,8 @@
 // GET /v1/{ds}/entities: search with filters; anonymous callers see public values within the daily quota.
 import { z } from 'zod';
-import type { PublicRecord } from '../../data/model.ts';
-import { parseSearch, type SearchInput } from '../../data/parse.ts';
-import { releaseFor, search } from '../../data/search.ts';
+import { parseSearch, type SearchInput } from '../../data/input/parse.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
+import { releaseFor, search } from '../../data/queries/search.ts';
 import { recordUrl } from '../../packs/links.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import { recordTable } from '../formats/record-table.ts';

@@ -1,7 +1,7 @@
 // GET /v1/{ds}/entities/{entity_id}/similar: the records whose words overlap most with those of one record.
 import { z } from 'zod';
-import { ANALYSIS_BOUNDS, parseSimilar, type SimilarInput } from '../../data/parse-analysis.ts';
-import { type SimilarRecord, similar } from '../../data/similar.ts';
+import { ANALYSIS_BOUNDS, parseSimilar, type SimilarInput } from '../../data/input/parse-analysis.ts';
+import { type SimilarRecord, similar } from '../../data/queries/similar.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import { recordTable } from '../formats/record-table.ts';
 import { type Context, operation } from '../operation.ts';

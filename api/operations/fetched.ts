@@ -1,7 +1,7 @@
 // The record that a request is about, read once: for its version, its answer and what is said about it.
 
-import type { RawInput } from '../../data/plan.ts';
-import { type Fetched, getRecord } from '../../data/records.ts';
+import type { RawInput } from '../../data/plan/plan.ts';
+import { type Fetched, getRecord } from '../../data/queries/records.ts';
 import type { Context, Validators } from '../operation.ts';
 import { packVersion, releaseOf, releaseValidators } from './about.ts';
 

@@ -1,8 +1,8 @@
-// Input schemas that several operations share, for OpenAPI, MCP and A2A; the strict reading is in data/parse.ts.
+// Input schemas that several operations share, for OpenAPI, MCP and A2A; the strict reading is in data/input/parse.ts.
 import { z } from 'zod';
-import { PROVENANCE_STATUSES } from '../../data/model.ts';
-import { SINGLE } from '../../data/parse-analysis.ts';
-import { BOUNDS } from '../../data/parse-values.ts';
+import { SINGLE } from '../../data/input/parse-analysis.ts';
+import { BOUNDS } from '../../data/input/parse-values.ts';
+import { PROVENANCE_STATUSES } from '../../data/model/record.ts';
 import type { Attribute, AttributeType, Pack } from '../../packs/model.ts';
 import { NUMERIC } from '../../packs/schema.ts';
 import type { CalledAs } from '../operation.ts';

@@ -1,10 +1,10 @@
 // For operators: GET /v1/keys lists keys, DELETE /v1/keys/{key_id} revokes one, POST /v1/keys/grant gives credit or a plan.
 import { z } from 'zod';
-import { DataError, validationError } from '../../data/errors.ts';
-import { onlyParameters } from '../../data/parse.ts';
-import { single } from '../../data/parse-selection.ts';
-import { integer } from '../../data/parse-values.ts';
-import { SUBSCRIPTIONS } from '../../data/subscriptions.ts';
+import { onlyParameters } from '../../data/input/parse.ts';
+import { single } from '../../data/input/parse-selection.ts';
+import { integer } from '../../data/input/parse-values.ts';
+import { DataError, validationError } from '../../data/model/errors.ts';
+import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
 import { eur } from '../../packs/money.ts';
 import { blocks, table } from '../formats/markdown.ts';
 import { operation } from '../operation.ts';

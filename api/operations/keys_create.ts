@@ -1,7 +1,7 @@
 // POST /v1/keys: makes an API key with its welcome credit; the secret is shown once.
 import { z } from 'zod';
-import { onlyParameters } from '../../data/parse.ts';
-import { SUBSCRIPTIONS } from '../../data/subscriptions.ts';
+import { onlyParameters } from '../../data/input/parse.ts';
+import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
 import { KEY_BODY, WELCOME } from '../errors.ts';
 import { operation } from '../operation.ts';
 import type { About } from './about.ts';

@@ -1,9 +1,9 @@
 // GET /v1/keys/me: the caller's own balance, plan and ledger.
 import { z } from 'zod';
-import { DataError } from '../../data/errors.ts';
-import { onlyParameters } from '../../data/parse.ts';
-import { single } from '../../data/parse-selection.ts';
-import { integer } from '../../data/parse-values.ts';
+import { onlyParameters } from '../../data/input/parse.ts';
+import { single } from '../../data/input/parse-selection.ts';
+import { integer } from '../../data/input/parse-values.ts';
+import { DataError } from '../../data/model/errors.ts';
 import { eur } from '../../packs/money.ts';
 import { blocks, table } from '../formats/markdown.ts';
 import { operation } from '../operation.ts';

@@ -1,6 +1,6 @@
 // POST /v1/keys/recover: mails a link that replaces a lost key; the answer is the same whether there is one.
 import { z } from 'zod';
-import { onlyParameters } from '../../data/parse.ts';
+import { onlyParameters } from '../../data/input/parse.ts';
 import { KEY_BODY } from '../errors.ts';
 import { operation } from '../operation.ts';
 import type { About } from './about.ts';

@@ -1,7 +1,7 @@
 // POST /v1/keys/topup and /subscribe: links to a hosted checkout, for credit or for a plan.
 import { z } from 'zod';
-import { onlyParameters } from '../../data/parse.ts';
-import { SUBSCRIPTIONS } from '../../data/subscriptions.ts';
+import { onlyParameters } from '../../data/input/parse.ts';
+import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
 import { operation } from '../operation.ts';
 import type { About } from './about.ts';
 import { about, accountsOf, euros, listed, microsOf, parseBody } from './account.ts';

@@ -1,7 +1,8 @@
 // Answers that are lists of records: stored bytes where they can be sent as they stand, objects where they cannot.
-import { type Found, foundJson, foundRecords } from '../../data/found.ts';
-import type { PublicRecord } from '../../data/model.ts';
-import { eachSlice } from '../../data/slices.ts';
+
+import type { PublicRecord } from '../../data/model/record.ts';
+import { eachSlice } from '../../data/plan/slices.ts';
+import { type Found, foundJson, foundRecords } from '../../data/queries/found.ts';
 import { type Context, fromJson, type Result } from '../operation.ts';
 
 /** `{items, …beside}` of the records found. Only JSON is written from bytes; other formats look into the records. */

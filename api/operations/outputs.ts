@@ -1,6 +1,6 @@
 // Pieces of the answers' schemas that several operations share, for OpenAPI and the tools of agents (contract section 2).
 import { z } from 'zod';
-import { PROVENANCE_STATUSES } from '../../data/model.ts';
+import { PROVENANCE_STATUSES } from '../../data/model/record.ts';
 
 /** Citation and licence: members of every answer under `/v1`. */
 export const ABOUT_OUTPUT = {

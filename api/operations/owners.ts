@@ -1,12 +1,12 @@
 // The owners' channel: opt-out, claim, verification and edit (contract section 5). By REST alone: they are for people, with their own mail.
 import { z } from 'zod';
-import { DataError } from '../../data/errors.ts';
-import type { PublicRecord } from '../../data/model.ts';
-import type { OptedOut, Owners } from '../../data/owners.ts';
-import { onlyParameters } from '../../data/parse.ts';
-import { shown } from '../../data/parse-values.ts';
-import { present } from '../../data/present.ts';
-import type { Release } from '../../data/release.ts';
+import { onlyParameters } from '../../data/input/parse.ts';
+import { shown } from '../../data/input/parse-values.ts';
+import { DataError } from '../../data/model/errors.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
+import { present } from '../../data/queries/present.ts';
+import type { Release } from '../../data/releases/release.ts';
+import type { OptedOut, Owners } from '../../data/review/owners.ts';
 import { recordMarkdown } from '../formats/record-template.ts';
 import { type Context, type Operation, operation } from '../operation.ts';
 import type { About } from './about.ts';

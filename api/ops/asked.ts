@@ -1,7 +1,8 @@
 // What the operators' pages are asked and what they answer, between the channel that reads requests and the pages themselves.
-import type { Accounts } from '../../data/accounts.ts';
-import type { Reviewing } from '../../data/review.ts';
-import type { Run } from '../../data/runs.ts';
+
+import type { Accounts } from '../../data/model/accounts.ts';
+import type { Run } from '../../data/releases/runs.ts';
+import type { Reviewing } from '../../data/review/review.ts';
 import type { Store } from '../../data/state/store.ts';
 import type { Traffic } from '../../data/state/traffic.ts';
 import type { OpsPage } from './frame.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { present } from '../../data/present.ts';
+import { present } from '../../data/queries/present.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Shape } from '../subject.ts';
 

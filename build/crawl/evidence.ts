@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { paths } from '../../data/layout.ts';
-import { putInPlace, unfinished } from '../../data/write/atomic.ts';
+import { putInPlace, unfinished } from '../../data/model/atomic.ts';
+import { paths } from '../../data/model/layout.ts';
 
 /** Path of a kept page. */
 export function evidencePath(dataDir: string, sha256: string): string {

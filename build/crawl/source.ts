@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { link, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { paths } from '../../data/layout.ts';
-import { isoTime } from '../../data/time.ts';
-import { putInPlace, replaceFile, UNFINISHED } from '../../data/write/atomic.ts';
+import { putInPlace, replaceFile, UNFINISHED } from '../../data/model/atomic.ts';
+import { paths } from '../../data/model/layout.ts';
+import { isoTime } from '../../data/model/time.ts';
 import type { Crawl, CrawledPage } from '../../packs/model.ts';
 import { evidencePath, keepEvidence, readEvidence } from './evidence.ts';
 import { Crawler, type Known } from './polite.ts';

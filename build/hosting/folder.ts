@@ -18,8 +18,8 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { PUBLIC } from '../../data/permissions.ts';
-import { replaceFile } from '../../data/write/atomic.ts';
+import { replaceFile } from '../../data/model/atomic.ts';
+import { PUBLIC } from '../../data/model/permissions.ts';
 import type { FileEntry } from '../publish-manifest.ts';
 import { LIST, PublishError, type Target } from './target.ts';
 

@@ -1,5 +1,5 @@
 // The changelog: a release's changelog.parquet lies newest first, so that a page is read and nothing is sorted.
-import type { ChangelogPlan, ChangeRow } from '../plan-history.ts';
+import type { ChangelogPlan, ChangeRow } from '../plan/history.ts';
 import { join, literal, type Sql, sql, textsOf, whole } from './sql.ts';
 
 /** Columns of a change, in the order that `changeRow` reads. */

@@ -1,5 +1,5 @@
 // The change feed: changes.parquet lies in the order of `recorded_at`, so that reading on is a cut and no sort of everything.
-import type { ChangesPlan, RecordedChange } from '../plan-history.ts';
+import type { ChangesPlan, RecordedChange } from '../plan/history.ts';
 import { CHANGE_COLUMNS, changeRow } from './changelog.ts';
 import { type Sql, sql, textsOf, whole } from './sql.ts';
 

@@ -1,10 +1,10 @@
 // The engine over one release: every plan is one statement on tables in memory. The reference for any other engine.
 import type { Pack } from '../../packs/model.ts';
-import type { Manifest } from '../layout.ts';
-import type { Engine } from '../plan.ts';
-import { createGate, type Gate } from './gate.ts';
+import type { Manifest } from '../model/layout.ts';
+import { createGate, type Gate } from '../plan/gate.ts';
+import { DEFAULT_LIMITS, type EngineLimits } from '../plan/limits.ts';
+import type { Engine } from '../plan/plan.ts';
 import { historyQuestions } from './history.ts';
-import { DEFAULT_LIMITS, type EngineLimits } from './limits.ts';
 import { load } from './load.ts';
 import { createPool } from './pool.ts';
 import { tableQuestions } from './questions.ts';

@@ -1,5 +1,5 @@
 // Facet plans as one statement, and its rows as an answer.
-import type { FacetAnswer, FacetPlan } from '../plan.ts';
+import type { FacetAnswer, FacetPlan } from '../plan/plan.ts';
 import { attributeOf, countedColumn, entriesTable, type Shape, table } from './shape.ts';
 import { name, type Sql, sql, whole } from './sql.ts';
 import { conditions } from './where.ts';

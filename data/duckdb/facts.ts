@@ -1,5 +1,5 @@
 // Facts of records from a release's facts.parquet, and the open questions about a record.
-import type { Doubt, FactRow, FactsPlan } from '../plan-history.ts';
+import type { Doubt, FactRow, FactsPlan } from '../plan/history.ts';
 import { join, type Sql, sql, whole } from './sql.ts';
 
 const COLUMNS = sql`entity, attribute, value, source, source_url, source_kind, epoch_ms(observed_at), epoch_ms(confirmed_at), confidence, evidence, run, won, reason, group_median`;

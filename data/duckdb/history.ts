@@ -1,8 +1,8 @@
 // Questions about the past, each a few statements on the files of the release: they are asked rarely and stay on disk.
 import { join as path } from 'node:path';
-import { RELEASE_FILES } from '../layout.ts';
-import type { Asking, Engine } from '../plan.ts';
-import { CHANGES_A_SLICE, mapSlices } from '../slices.ts';
+import { RELEASE_FILES } from '../model/layout.ts';
+import type { Asking, Engine } from '../plan/plan.ts';
+import { CHANGES_A_SLICE, mapSlices } from '../plan/slices.ts';
 import { type ChangelogLine, changelogUnder, changeRow, countStatement, pageStatement } from './changelog.ts';
 import { changesRow, changesStatement } from './changes.ts';
 import { doubtRows, doubtsStatement, factRows, factsStatement, listed, pastStatement } from './facts.ts';

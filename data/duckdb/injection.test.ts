@@ -7,7 +7,7 @@ import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
 import { writeRelease } from '../../tests/support/write-release.ts';
-import type { Engine, Predicate } from '../plan.ts';
+import type { Engine, Predicate } from '../plan/plan.ts';
 import { openEngine } from './engine.ts';
 import { facetStatement } from './facets.ts';
 import { searchStatement } from './select.ts';

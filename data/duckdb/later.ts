@@ -1,7 +1,8 @@
 // An engine that is still opening: questions wait for it, so that a release can be served while its tables load.
-import type { Engine } from '../plan.ts';
-import type { Applied } from '../plan-overlay.ts';
-import { givenUp } from './gate.ts';
+
+import type { Applied } from '../plan/applied-overlay.ts';
+import { givenUp } from '../plan/gate.ts';
+import type { Engine } from '../plan/plan.ts';
 
 type Question = Exclude<keyof Engine, 'text' | 'under' | 'close'>;
 

@@ -7,8 +7,8 @@ import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
 import { type Written, writeRelease } from '../../tests/support/write-release.ts';
+import { DEFAULT_LIMITS } from '../plan/limits.ts';
 import { openEngine } from './engine.ts';
-import { DEFAULT_LIMITS } from './limits.ts';
 import { load } from './load.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'load-'));

@@ -2,8 +2,8 @@
 import { join as path } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { Pack } from '../../packs/model.ts';
-import { RELEASE_FILES } from '../layout.ts';
-import type { EngineLimits } from './limits.ts';
+import { RELEASE_FILES } from '../model/layout.ts';
+import type { EngineLimits } from '../plan/limits.ts';
 import type { Shape } from './shape.ts';
 import { loadTerms, showTerms } from './similar.ts';
 import { literal, type Sql, sql } from './sql.ts';
@@ -41,7 +41,7 @@ export interface Loaded {
 }
 
 /**
- * Loads a release folder; its files are sorted as data/layout.ts says, and the tables keep that order. Throws when a file
+ * Loads a release folder; its files are sorted as data/model/layout.ts says, and the tables keep that order. Throws when a file
  * is missing, damaged or has another number of rows than the manifest says. `beside` an index, what finds words, records by
  * name and bodies stays in the files: few questions come this far, and those that do get the same answers later.
  */

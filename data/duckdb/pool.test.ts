@@ -1,7 +1,7 @@
 // One instance under limits: time, memory, giving up, closing; and that a connection works on after each of them.
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createGate } from './gate.ts';
+import { createGate } from '../plan/gate.ts';
 import { createPool, type Pool } from './pool.ts';
 import { sql } from './sql.ts';
 

@@ -9,10 +9,10 @@ import {
   type DuckDBType,
   VARCHAR,
 } from '@duckdb/node-api';
-import { DataError } from '../errors.ts';
-import type { Asking } from '../plan.ts';
-import { nextTurn } from '../slices.ts';
-import { type Gate, givenUp } from './gate.ts';
+import { DataError } from '../model/errors.ts';
+import { type Gate, givenUp } from '../plan/gate.ts';
+import type { Asking } from '../plan/plan.ts';
+import { nextTurn } from '../plan/slices.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 export type Rows = unknown[][];

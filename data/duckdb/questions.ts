@@ -1,5 +1,5 @@
 // Questions about what records are now: each plan becomes one statement on the tables of a shape, and its rows an answer.
-import type { Engine } from '../plan.ts';
+import type { Engine } from '../plan/plan.ts';
 import { facetAnswer, facetStatement } from './facets.ts';
 import { bodiesAnswer, bodiesStatement, resolveAnswer, resolveStatement } from './lookup.ts';
 import type { Pool } from './pool.ts';

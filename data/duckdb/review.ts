@@ -1,7 +1,7 @@
 // Open questions with their facts, for the people who decide them.
-import type { Fact, ReviewItem } from '../model.ts';
-import type { ReviewPlan } from '../plan-history.ts';
-import { isoTime } from '../time.ts';
+import type { Fact, ReviewItem } from '../model/record.ts';
+import { isoTime } from '../model/time.ts';
+import type { ReviewPlan } from '../plan/history.ts';
 import { join, type Sql, sql, textsOf, whole } from './sql.ts';
 
 /** Open questions, oldest first, or those that a later reading confirmed; without those about some records. */

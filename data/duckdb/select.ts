@@ -1,5 +1,5 @@
 // Search plans as one statement, and its rows as an answer.
-import type { Position, SearchAnswer, SearchPlan } from '../plan.ts';
+import type { Position, SearchAnswer, SearchPlan } from '../plan/plan.ts';
 import { isText, type Shape, sortColumn, table } from './shape.ts';
 import { name, type Sql, sql, whole } from './sql.ts';
 import { conditions } from './where.ts';

@@ -1,10 +1,10 @@
 // An overlay as tables: the changed records beside the stored ones, and views that show both without what is hidden.
 import type { Attribute, Pack, Value } from '../../packs/model.ts';
 import { NUMERIC } from '../../packs/schema.ts';
-import { engineValues, recordTerms, statusReach } from '../engine-values.ts';
-import { column } from '../layout.ts';
-import { PROVENANCE_STATUSES, type StoredRecord } from '../model.ts';
-import type { Applied, ChangedRecord } from '../plan-overlay.ts';
+import { engineValues, recordTerms, statusReach } from '../consolidate/engine-values.ts';
+import { column } from '../model/layout.ts';
+import { PROVENANCE_STATUSES, type StoredRecord } from '../model/record.ts';
+import type { Applied, ChangedRecord } from '../plan/applied-overlay.ts';
 import { comparedColumn, entriesTable, type Shape } from './shape.ts';
 import { join, literal, name, type Sql, sql, textsOf } from './sql.ts';
 import { dayOf, OPEN, stepsTable } from './steps.ts';

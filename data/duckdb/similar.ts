@@ -1,5 +1,5 @@
 // Similarity plans as one statement: |A ∩ B| / |A ∪ B| over the distinct words of two records (Jaccard), exact.
-import type { SimilarAnswer, SimilarPlan } from '../plan.ts';
+import type { SimilarAnswer, SimilarPlan } from '../plan/plan.ts';
 import { attributeOf, comparedColumn, type Shape, table } from './shape.ts';
 import { name, type Sql, sql, whole } from './sql.ts';
 import type { Run } from './tables.ts';

@@ -1,7 +1,7 @@
 // How the values of one attribute are spread, as one statement: how many, how many different ones, and counts by bin, year or cell.
 
-import { column } from '../layout.ts';
-import type { SpreadAnswer, SpreadPlan } from '../plan-profile.ts';
+import { column } from '../model/layout.ts';
+import type { SpreadAnswer, SpreadPlan } from '../plan/profile.ts';
 import { attributeOf, comparedColumn, entriesTable, type Shape, table } from './shape.ts';
 import { join, name, type Sql, sql } from './sql.ts';
 

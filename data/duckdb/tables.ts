@@ -1,7 +1,7 @@
 // The narrow tables of a release in memory: `records`, and one of entries for each list attribute.
 import type { Attribute, Pack } from '../../packs/model.ts';
-import { column, parts } from '../layout.ts';
-import { PROVENANCE_STATUSES } from '../model.ts';
+import { column, parts } from '../model/layout.ts';
+import { PROVENANCE_STATUSES } from '../model/record.ts';
 import { comparedColumn, entriesTable, isText, type Shape } from './shape.ts';
 import { join, name, type Sql, sql } from './sql.ts';
 
@@ -16,7 +16,7 @@ export const FIXED: readonly Sql[] = [
   ...PROVENANCE_STATUSES.map(name),
 ];
 
-/** SQL type of the engine columns of an attribute (data/layout.ts). */
+/** SQL type of the engine columns of an attribute (data/model/layout.ts). */
 export function typeOf({ type }: Attribute): Sql {
   if (type === 'strings') return sql`VARCHAR[]`;
   if (type === 'boolean') return sql`BOOLEAN`;

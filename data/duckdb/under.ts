@@ -1,9 +1,9 @@
 // The engine of a release under an overlay: the same statements on the overlay's tables, and its records' past from the overlay itself.
 import type { Pack } from '../../packs/model.ts';
 import { byCodePoint } from '../../packs/text.ts';
-import type { Engine } from '../plan.ts';
-import type { FactRow } from '../plan-history.ts';
-import type { Applied, ChangedRecord } from '../plan-overlay.ts';
+import type { Applied, ChangedRecord } from '../plan/applied-overlay.ts';
+import type { FactRow } from '../plan/history.ts';
+import type { Engine } from '../plan/plan.ts';
 import { historyQuestions } from './history.ts';
 import type { Pool } from './pool.ts';
 import { tableQuestions } from './questions.ts';

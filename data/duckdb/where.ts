@@ -1,9 +1,9 @@
 // Conditions of a plan as SQL over the table `records`.
 import type { Attribute } from '../../packs/model.ts';
-import { leastReach } from '../engine-values.ts';
-import { column } from '../layout.ts';
-import type { ProvenanceStatus } from '../model.ts';
-import type { Predicate } from '../plan.ts';
+import { leastReach } from '../consolidate/engine-values.ts';
+import { column } from '../model/layout.ts';
+import type { ProvenanceStatus } from '../model/record.ts';
+import type { Predicate } from '../plan/plan.ts';
 import { attributeOf, comparedColumn, entriesTable, member, type Shape, table } from './shape.ts';
 import { join, name, type Sql, sql } from './sql.ts';
 

@@ -7,9 +7,9 @@ import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
 import { type Written, writeRelease } from '../../tests/support/write-release.ts';
-import type { StoredRecord } from '../model.ts';
-import type { Dress } from '../plan.ts';
-import { openRelease } from '../release.ts';
+import type { StoredRecord } from '../model/record.ts';
+import type { Dress } from '../plan/plan.ts';
+import { openRelease } from '../releases/release.ts';
 import { buildIndex } from './build.ts';
 import { PackedIndex } from './engine.ts';
 

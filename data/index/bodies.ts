@@ -12,8 +12,8 @@
 // so the text of the ages is made once a pattern and minute, not once a record.
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { Lru } from '../lru.ts';
-import type { Ages, Dress, Pieces, RecordText } from '../plan.ts';
+import { Lru } from '../model/lru.ts';
+import type { Ages, Dress, Pieces, RecordText } from '../plan/plan.ts';
 import { type Codes, type Container, IndexDamaged } from './container.ts';
 import { Hex } from './hex.ts';
 

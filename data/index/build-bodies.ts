@@ -2,9 +2,9 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { RELEASE_FILES } from '../layout.ts';
-import type { Ages } from '../plan.ts';
-import { Duck, quoted } from '../write/duck.ts';
+import { Duck, quoted } from '../duckdb/duck.ts';
+import { RELEASE_FILES } from '../model/layout.ts';
+import type { Ages } from '../plan/plan.ts';
 import { narrow, type Packed } from './container.ts';
 import { packHex } from './hex.ts';
 

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import type { Attribute } from '../../packs/model.ts';
 import { fold } from '../../packs/text.ts';
-import { column, RELEASE_FILES } from '../layout.ts';
-import { PROVENANCE_STATUSES } from '../model.ts';
-import { Duck, named, quoted } from '../write/duck.ts';
+import { Duck, named, quoted } from '../duckdb/duck.ts';
+import { column, RELEASE_FILES } from '../model/layout.ts';
+import { PROVENANCE_STATUSES } from '../model/record.ts';
 import { TEXTUAL } from './columns.ts';
 import type { Packed } from './container.ts';
 import { packGrid } from './grid.ts';

@@ -1,8 +1,8 @@
 // All the structures of one index, opened on first use: an attribute nobody asks about costs no memory beyond its bytes.
 import type { Attribute, Pack } from '../../packs/model.ts';
-import { column } from '../layout.ts';
-import { Lru } from '../lru.ts';
-import type { ProvenanceStatus } from '../model.ts';
+import { column } from '../model/layout.ts';
+import { Lru } from '../model/lru.ts';
+import type { ProvenanceStatus } from '../model/record.ts';
 import type { Container } from './container.ts';
 import { Grid } from './grid.ts';
 import { Keys } from './keys.ts';

@@ -1,10 +1,10 @@
 // The packed index behind the Engine interface: gets, searches, radius, words and countable facets.
 import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
-import { recordTerms } from '../engine-values.ts';
-import type { StoredRecord } from '../model.ts';
-import type { Dress, FacetAnswer, FacetPlan, RecordText, SearchAnswer, SearchPlan, SimilarPlan } from '../plan.ts';
-import type { Applied } from '../plan-overlay.ts';
+import { recordTerms } from '../consolidate/engine-values.ts';
+import type { StoredRecord } from '../model/record.ts';
+import type { Applied } from '../plan/applied-overlay.ts';
+import type { Dress, FacetAnswer, FacetPlan, RecordText, SearchAnswer, SearchPlan, SimilarPlan } from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
 import { INDEX_FILES, INDEX_FOLDER } from './build.ts';

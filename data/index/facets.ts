@@ -1,7 +1,7 @@
 // How often each value of an attribute occurs among the matching records.
 import type { Value } from '../../packs/model.ts';
 import { byCodePoint } from '../../packs/text.ts';
-import type { FacetAnswer, FacetPlan } from '../plan.ts';
+import type { FacetAnswer, FacetPlan } from '../plan/plan.ts';
 import type { Bitset } from './bitset.ts';
 import { type Columns, TEXTUAL } from './columns.ts';
 import type { Codes } from './container.ts';

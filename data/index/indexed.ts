@@ -1,6 +1,6 @@
 // The engine of a release that has an index: the index answers what it wins at, DuckDB everything else. What the index
 // cannot be trusted with is asked of DuckDB too, and said once.
-import type { Engine, SearchAnswer } from '../plan.ts';
+import type { Engine, SearchAnswer } from '../plan/plan.ts';
 import { IndexDamaged } from './container.ts';
 import type { PackedIndex } from './engine.ts';
 

@@ -1,7 +1,7 @@
 // Predicates over the index: each becomes a test of one ordinal and, where the index has one, a sorted list to drive from.
-import { leastReach } from '../engine-values.ts';
-import { column } from '../layout.ts';
-import type { Predicate } from '../plan.ts';
+import { leastReach } from '../consolidate/engine-values.ts';
+import { column } from '../model/layout.ts';
+import type { Predicate } from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
 import { type Columns, TEXTUAL } from './columns.ts';
 

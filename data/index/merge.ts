@@ -1,5 +1,5 @@
 // A page of the index and the changed records that match, as one page in one order.
-import type { Position, SearchAnswer, SearchPlan } from '../plan.ts';
+import type { Position, SearchAnswer, SearchPlan } from '../plan/plan.ts';
 import type { Columns } from './columns.ts';
 import { sortValue } from './select.ts';
 import { inOrder, type SideTable } from './side.ts';

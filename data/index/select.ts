@@ -1,5 +1,5 @@
 // Which records match, and which page of them is asked for.
-import type { Predicate, SearchAnswer, SearchPlan } from '../plan.ts';
+import type { Predicate, SearchAnswer, SearchPlan } from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
 import type { Columns } from './columns.ts';
 import { lowerBound } from './grid.ts';

@@ -1,9 +1,9 @@
 // Records that an overlay changed: a handful, kept as objects and tested in plain JavaScript, merged into what the index finds.
 import type { Attribute, Pack, Value } from '../../packs/model.ts';
 import { byCodePoint, fold } from '../../packs/text.ts';
-import { leastReach, statusReach, type TermFlags } from '../engine-values.ts';
-import type { StoredRecord } from '../model.ts';
-import type { Position, Predicate, Sort, Visibility } from '../plan.ts';
+import { leastReach, statusReach, type TermFlags } from '../consolidate/engine-values.ts';
+import type { StoredRecord } from '../model/record.ts';
+import type { Position, Predicate, Sort, Visibility } from '../plan/plan.ts';
 import { distance } from './grid.ts';
 
 /** What a sort compares: null where the record has no value. */

@@ -1,5 +1,5 @@
 // What operators decided about items of the releases: rows of the overlay, as the review lists them.
-import type { ReviewItem } from '../model.ts';
+import type { ReviewItem } from '../model/record.ts';
 import type { DecisionTable } from './overlay-tables.ts';
 import type { Store } from './store.ts';
 

@@ -1,6 +1,6 @@
 // Erases e-mail addresses from the store: one on request, and all of them when their time is over (docs/privacy.md).
 import { sql } from 'kysely';
-import { normalEmail } from '../email.ts';
+import { normalEmail } from '../model/email.ts';
 import { revokeKey } from './keys.ts';
 import { accountOf, balanceOf } from './ledger.ts';
 import type { Store } from './store.ts';

@@ -1,7 +1,7 @@
 // API keys: made once, stored hashed, one for an e-mail address, revoked for good (specification section 2, "API key").
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { WELCOME_CREDIT } from '../subscriptions.ts';
+import { WELCOME_CREDIT } from '../model/subscriptions.ts';
 import { endGrantsOf } from './grants.ts';
 import { hashSecret, newKey, sameHash, wellFormed } from './key-format.ts';
 import { isDuplicate, moveIn } from './ledger.ts';

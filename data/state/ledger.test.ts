@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { describeStores } from '../../tests/support/stores.ts';
 import { verifies } from '../../tests/support/verifies.ts';
-import { WELCOME_CREDIT } from '../subscriptions.ts';
+import { WELCOME_CREDIT } from '../model/subscriptions.ts';
 import { charge } from './charges.ts';
 import { createKey, revokeKey } from './keys.ts';
 import { balanceOf, entriesOf, move, verify } from './ledger.ts';

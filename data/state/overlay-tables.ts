@@ -59,7 +59,7 @@ export interface DecisionTable {
   item: string;
 }
 
-/** A line of the change feed that the overlay caused; data/plan-history.ts has the columns. */
+/** A line of the change feed that the overlay caused; data/plan/history.ts has the columns. */
 export interface FeedTable {
   dataset: string;
   recorded_at: number;

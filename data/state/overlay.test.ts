@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { describeStores } from '../../tests/support/stores.ts';
 import { verifies } from '../../tests/support/verifies.ts';
-import { openOverlays } from '../overlays.ts';
-import type { ChangeRow } from '../plan-history.ts';
+import type { ChangeRow } from '../plan/history.ts';
+import { openOverlays } from '../releases/overlays.ts';
 import { changeOverlay, dropReserved, overlayStates, readOverlay, reserveFeed } from './overlay.ts';
 import type { Store } from './store.ts';
 

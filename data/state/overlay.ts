@@ -1,7 +1,7 @@
 // The overlay in the store: read as of one version, changed in one transaction together with its lines of the change feed.
 import type { Transaction } from 'kysely';
-import { NO_OVERLAY, type Overlay } from '../overlay.ts';
-import type { ChangeRow } from '../plan-history.ts';
+import type { ChangeRow } from '../plan/history.ts';
+import { NO_OVERLAY, type Overlay } from '../plan/overlay.ts';
 import type { Tables } from './schema.ts';
 import type { Store } from './store.ts';
 

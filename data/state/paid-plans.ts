@@ -1,5 +1,5 @@
 // Plans paid by the month: what the paid months make of a key's plan (contract section 3, "Plans").
-import { monthAfter } from '../time.ts';
+import { monthAfter } from '../model/time.ts';
 import type { SubscriptionTable } from './checkout-tables.ts';
 import type { Checkout, Tx } from './checkouts.ts';
 import type { Store } from './store.ts';

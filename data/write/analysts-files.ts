@@ -2,12 +2,12 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
-import { type Column, dictionary } from '../dictionary.ts';
-import { RELEASE_FILES } from '../layout.ts';
-import type { StoredRecord } from '../model.ts';
+import { Duck, named, quoted } from '../duckdb/duck.ts';
+import { UNFINISHED } from '../model/atomic.ts';
+import { RELEASE_FILES } from '../model/layout.ts';
+import type { StoredRecord } from '../model/record.ts';
 import { publicQuery, recordsQuery } from './analysts.ts';
-import { UNFINISHED } from './atomic.ts';
-import { Duck, named, quoted } from './duck.ts';
+import { type Column, dictionary } from './dictionary.ts';
 
 /** Which release a file is of. */
 export interface Telling {

@@ -1,7 +1,7 @@
 // The files for analysts: typed columns by dotted names, with the provenance of every value (docs/releases.md, "records.parquet").
 import type { Attribute, Pack } from '../../packs/model.ts';
-import { flatColumns, recordColumn } from '../csv.ts';
-import { type Columns, named, quoted } from './duck.ts';
+import { type Columns, named, quoted } from '../duckdb/duck.ts';
+import { flatColumns, recordColumn } from './csv.ts';
 
 const JSON_TYPES: Partial<Record<Attribute['type'], string>> = {
   boolean: 'BOOLEAN',

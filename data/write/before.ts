@@ -1,8 +1,8 @@
 // The release before a draft as its readers know it: what it says, and what the overlay has told of it since.
 import { join } from 'node:path';
-import { RELEASE_FILES } from '../layout.ts';
-import type { Overlay, OverlayChange } from '../overlay.ts';
-import { quoted } from './duck.ts';
+import { quoted } from '../duckdb/duck.ts';
+import { RELEASE_FILES } from '../model/layout.ts';
+import type { Overlay, OverlayChange } from '../plan/overlay.ts';
 
 /** The release before. */
 export interface Before {

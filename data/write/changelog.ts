@@ -1,7 +1,7 @@
 // The changelog of a release: which published values appeared or changed in the last year and a day, newest first.
 import { join } from 'node:path';
-import { RELEASE_FILES } from '../layout.ts';
-import { quoted } from './duck.ts';
+import { quoted } from '../duckdb/duck.ts';
+import { RELEASE_FILES } from '../model/layout.ts';
 
 /** Days before the newest reading that the changelog reaches: a day more than anyone may ask for, since readings lie in the past. */
 const DAYS = 366;

@@ -1,10 +1,10 @@
 // The change feed: what a release says otherwise than readers know, dated when it becomes visible (contract section 5).
 import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
-import { RELEASE_FILES } from '../layout.ts';
-import { isSpelled } from '../same-value.ts';
+import { isSpelled } from '../consolidate/same-value.ts';
+import { type Duck, quoted } from '../duckdb/duck.ts';
+import { RELEASE_FILES } from '../model/layout.ts';
 import { type Before, knownIds, lastValues } from './before.ts';
-import { type Duck, quoted } from './duck.ts';
 
 const table = (folder: string, file: string) => `read_parquet(${quoted(join(folder, file))})`;
 

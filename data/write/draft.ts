@@ -2,14 +2,14 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
-import type { ReadingRow } from '../facts.ts';
-import { RELEASE_FILES } from '../layout.ts';
+import { Duck, fromLines, quoted } from '../duckdb/duck.ts';
+import { kept, LineWriter, NULL, readLines } from '../duckdb/lines.ts';
+import { RELEASE_FILES } from '../model/layout.ts';
 import { publicQuery, recordsQuery } from './analysts.ts';
 import type { Before } from './before.ts';
 import { changelogQuery } from './changelog.ts';
 import { differences } from './changes.ts';
-import { Duck, fromLines, quoted } from './duck.ts';
-import { kept, LineWriter, NULL, readLines } from './lines.ts';
+import type { ReadingRow } from './facts.ts';
 import { linesOf, type PartFiles } from './part.ts';
 import { writeRecords } from './ranked.ts';
 import * as tables from './tables.ts';

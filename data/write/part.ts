@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
-import { LineWriter, NULL, Shelf } from './lines.ts';
+import { LineWriter, NULL, Shelf } from '../duckdb/lines.ts';
 import { bodyOf, csvOf, engineOf, type SettledRecord, termsOf } from './record.ts';
 
 /** Tables that come as lines, each with its columns in tables.ts; `ids`: every record ever seen, with its place on the shelf or nothing. */

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/model.ts';
-import { csvHeader, csvRow } from '../csv.ts';
-import { RELEASE_FILES } from '../layout.ts';
-import { isoTime } from '../time.ts';
-import { type ClosedShelf, LineWriter, takeFrom } from './lines.ts';
+import { type ClosedShelf, LineWriter, takeFrom } from '../duckdb/lines.ts';
+import { RELEASE_FILES } from '../model/layout.ts';
+import { isoTime } from '../model/time.ts';
+import { csvHeader, csvRow } from './csv.ts';
 import { UPDATED } from './record.ts';
 
 interface Ranked {

@@ -1,14 +1,14 @@
 // One settled record in the forms that a release keeps: JSON body, engine row, CSV row and search terms.
 import type { Attribute, Geo, Pack, Value } from '../../packs/model.ts';
 import { fold } from '../../packs/text.ts';
-import { bounds } from '../consolidate-compare.ts';
-import { csvRow, flatCells } from '../csv.ts';
-import { searchTerms, statusReach, type Unpublished } from '../engine-values.ts';
-import { column, parts } from '../layout.ts';
-import { PROVENANCE_STATUSES, type ProvenanceStatus, type SourceKind } from '../model.ts';
-import { isoTime } from '../time.ts';
-import type { Columns } from './duck.ts';
-import { NULL } from './lines.ts';
+import { bounds } from '../consolidate/compare.ts';
+import { searchTerms, statusReach, type Unpublished } from '../consolidate/engine-values.ts';
+import type { Columns } from '../duckdb/duck.ts';
+import { NULL } from '../duckdb/lines.ts';
+import { column, parts } from '../model/layout.ts';
+import { PROVENANCE_STATUSES, type ProvenanceStatus, type SourceKind } from '../model/record.ts';
+import { isoTime } from '../model/time.ts';
+import { csvRow, flatCells } from './csv.ts';
 
 /** A published value with its provenance. `json` is the value's text; times are milliseconds since 1970. */
 export interface SettledValue {

@@ -2,11 +2,11 @@
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { byCodePoint } from '../../packs/text.ts';
-import { type Manifest, paths, RELEASE_FILES } from '../layout.ts';
-import { contentName, makeCurrent, measure } from '../manifest.ts';
-import { putInPlace, unfinished } from './atomic.ts';
+import { Duck } from '../duckdb/duck.ts';
+import { putInPlace, unfinished } from '../model/atomic.ts';
+import { type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
+import { contentName, makeCurrent, measure } from '../model/manifest.ts';
 import { type Feeding, writeChanges } from './changes.ts';
-import { Duck } from './duck.ts';
 
 /** What the manifest says beside what `seal` finds out itself. */
 export type Told = Omit<Manifest, 'schema_version' | 'release' | 'files' | 'recorded_to'>;

@@ -1,7 +1,7 @@
 // The airports collector over its real pins: the counts of data.md, one record per airport, what is doubted.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { paths } from '../../data/layout.ts';
+import { paths } from '../../data/model/layout.ts';
 import { type LiveRelease, openLive } from '../../tests/live/release.ts';
 import { loadPack } from '../index.ts';
 import type { Observed, Pack } from '../model.ts';

@@ -1,8 +1,8 @@
 // The model prices collector over its real pins: how many models each version holds, what it fills, where sources differ.
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { agrees } from '../../data/consolidate-compare.ts';
-import { paths } from '../../data/layout.ts';
+import { agrees } from '../../data/consolidate/compare.ts';
+import { paths } from '../../data/model/layout.ts';
 import { loadPack } from '../index.ts';
 import type { Attribute, Pack, Value } from '../model.ts';
 import { checkValue } from '../schema.ts';

@@ -1,7 +1,7 @@
 // The places collector over its real pins: the counts of data.md, one record per place, time and memory.
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { paths } from '../../data/layout.ts';
+import { paths } from '../../data/model/layout.ts';
 import { loadPack } from '../index.ts';
 import type { Pack } from '../model.ts';
 

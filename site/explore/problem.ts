@@ -1,5 +1,5 @@
 // What went wrong, in the place of the records, and what to do about it.
-import { WELCOME_CREDIT } from '../../data/subscriptions.ts';
+import { WELCOME_CREDIT } from '../../data/model/subscriptions.ts';
 import { Refusal } from './ask.ts';
 import type { Model } from './model.ts';
 import { made } from './show.ts';

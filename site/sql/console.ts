@@ -1,5 +1,5 @@
 // The SQL console: the editor, its state in the address, and the sheet of results. The engine is fetched with the first query.
-import { csvRow } from '../../data/csv.ts';
+import { csvRow } from '../../data/write/csv.ts';
 import { complaint } from './cells.ts';
 import type { Answer, Engine } from './engine.ts';
 import { readQuery, writeQuery } from './hash.ts';

@@ -2,7 +2,7 @@
 // by keyboard, light, dark and on a phone, with nothing for axe to complain of.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
-import { recordRun } from '../../data/runs.ts';
+import { recordRun } from '../../data/releases/runs.ts';
 import { openRequest } from '../../data/state/requests.ts';
 import { ADMIN } from '../support/app.ts';
 import { barriers, NONE, openBrowser, overflow, picture } from '../support/browser.ts';

@@ -1,12 +1,12 @@
 // Every record of the real packs: what is sent from stored bytes is to the byte the exported record as it would be presented.
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { foundJson } from '../../data/found.ts';
-import { RELEASE_FILES } from '../../data/layout.ts';
-import { currentRelease } from '../../data/manifest.ts';
-import { type Presenting, present } from '../../data/present.ts';
-import { openRelease } from '../../data/release.ts';
-import { readLines } from '../../data/write/lines.ts';
+import { readLines } from '../../data/duckdb/lines.ts';
+import { RELEASE_FILES } from '../../data/model/layout.ts';
+import { currentRelease } from '../../data/model/manifest.ts';
+import { foundJson } from '../../data/queries/found.ts';
+import { type Presenting, present } from '../../data/queries/present.ts';
+import { openRelease } from '../../data/releases/release.ts';
 import { loadPack } from '../../packs/index.ts';
 import { DATASETS } from './release.ts';
 

@@ -1,13 +1,13 @@
 // The real packs, asked thousands of seeded random questions: both engines agree with the independent evaluator over the exported rows.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { foundRecords } from '../../data/found.ts';
-import { parseFacets, parseSearch } from '../../data/parse.ts';
-import { parseSimilar, parseStats, parseTimeseries } from '../../data/parse-analysis.ts';
-import { questionOf } from '../../data/parse-selection.ts';
-import type { Engine } from '../../data/plan.ts';
-import { similar } from '../../data/similar.ts';
-import { stats } from '../../data/stats.ts';
-import { timeseries } from '../../data/timeseries.ts';
+import { parseFacets, parseSearch } from '../../data/input/parse.ts';
+import { parseSimilar, parseStats, parseTimeseries } from '../../data/input/parse-analysis.ts';
+import { questionOf } from '../../data/input/parse-selection.ts';
+import type { Engine } from '../../data/plan/plan.ts';
+import { foundRecords } from '../../data/queries/found.ts';
+import { similar } from '../../data/queries/similar.ts';
+import { stats } from '../../data/queries/stats.ts';
+import { timeseries } from '../../data/queries/timeseries.ts';
 import { cursors } from '../support/cursors.ts';
 import { evaluateFacets, evaluateSearch, matching, onEdge, type Query } from '../support/evaluate.ts';
 import { evaluateSimilar, evaluateStats, evaluateTimeseries } from '../support/evaluate-analysis.ts';

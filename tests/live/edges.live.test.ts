@@ -1,7 +1,7 @@
 // The real packs where the earth and the scripts have their edges: poles, date line, whole earth, accents, prefixes in many scripts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseSearch } from '../../data/parse.ts';
-import { questionOf } from '../../data/parse-selection.ts';
+import { parseSearch } from '../../data/input/parse.ts';
+import { questionOf } from '../../data/input/parse-selection.ts';
 import type { Geo } from '../../packs/model.ts';
 import { words } from '../../packs/text.ts';
 import { evaluateSearch, onEdge, type Query } from '../support/evaluate.ts';

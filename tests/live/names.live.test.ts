@@ -1,7 +1,7 @@
 // Places are found by their own names: well-known ones, and large cities by every name that GeoNames has in the scripts most people read.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { paths } from '../../data/layout.ts';
+import { paths } from '../../data/model/layout.ts';
 import { type Line, readDump } from '../../packs/places/dump.ts';
 import { otherNames } from '../../packs/places/names.ts';
 import { type Script, scriptOf, scriptsOf } from '../../packs/places/scripts.ts';

@@ -2,13 +2,13 @@
 import { join, resolve } from 'node:path';
 import { DuckDBInstance, LIST, listValue, VARCHAR } from '@duckdb/node-api';
 import { openEngine } from '../../data/duckdb/engine.ts';
+import { readLines } from '../../data/duckdb/lines.ts';
 import { PackedIndex } from '../../data/index/engine.ts';
 import { withIndex } from '../../data/index/indexed.ts';
-import { type Manifest, paths, RELEASE_FILES } from '../../data/layout.ts';
-import { currentRelease, readManifest } from '../../data/manifest.ts';
-import type { Interval, StoredRecord } from '../../data/model.ts';
-import type { Engine } from '../../data/plan.ts';
-import { readLines } from '../../data/write/lines.ts';
+import { type Manifest, paths, RELEASE_FILES } from '../../data/model/layout.ts';
+import { currentRelease, readManifest } from '../../data/model/manifest.ts';
+import type { Interval, StoredRecord } from '../../data/model/record.ts';
+import type { Engine } from '../../data/plan/plan.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack, Value } from '../../packs/model.ts';
 import { unpublishedTexts } from '../support/evaluate.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { FILTER_KINDS, RESERVED } from '../../data/filters.ts';
+import { FILTER_KINDS, RESERVED } from '../../data/input/filters.ts';
 import { TAKEN } from '../../packs/define-attributes.ts';
 import { PackShape } from '../../packs/define-shape.ts';
 import { loadPack, PackError, RESERVED_IDS } from '../../packs/index.ts';

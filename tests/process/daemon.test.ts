@@ -7,8 +7,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { runDaemon } from '../../build/nightly-daemon.ts';
 import { lockNight } from '../../build/nightly-lock.ts';
 import { type Config, readConfig } from '../../config.ts';
-import { paths } from '../../data/layout.ts';
-import { lastRuns, recordRun } from '../../data/runs.ts';
+import { paths } from '../../data/model/layout.ts';
+import { lastRuns, recordRun } from '../../data/releases/runs.ts';
 import { scratch, still } from '../support/night-pack.ts';
 
 const HOUR = 3_600_000;

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runNight } from '../../build/nightly-run.ts';
 import { readConfig } from '../../config.ts';
-import type { StoredRecord } from '../../data/model.ts';
+import type { StoredRecord } from '../../data/model/record.ts';
 import { loadPack } from '../../packs/index.ts';
 import { ADMIN } from '../support/app.ts';
 import { type Api, type Got, startApi } from '../support/money-processes.ts';

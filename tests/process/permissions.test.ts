@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { restrictDataDir } from '../../data/permissions.ts';
+import { restrictDataDir } from '../../data/model/permissions.ts';
 import { openStore } from '../../data/state/store.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { paths } from '../../data/layout.ts';
+import { paths } from '../../data/model/layout.ts';
 import { loadPack } from '../../packs/index.ts';
 import { freePort } from '../support/free-port.ts';
 import { randomRecords } from '../support/random-records.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
 import { SELECTION_INPUT } from '../../api/operations/inputs.ts';
-import { FILTER_KINDS } from '../../data/filters.ts';
+import { FILTER_KINDS } from '../../data/input/filters.ts';
 import { read, tableRows } from './tree.ts';
 
 /** The text under each heading that names an address, by that address. */

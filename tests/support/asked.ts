@@ -3,7 +3,7 @@
 import { inputSchema } from '../../api/formats/json-schema.ts';
 import type { Operation } from '../../api/operation.ts';
 import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
-import { counted } from '../../data/parse-selection.ts';
+import { counted } from '../../data/input/parse-selection.ts';
 import type { Pack } from '../../packs/model.ts';
 import type { TestApp } from './app.ts';
 

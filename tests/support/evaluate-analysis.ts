@@ -1,5 +1,5 @@
 // The independent evaluator of analysis: similar, statistics and time series by plain loops, sharing nothing but `words` and `fold`.
-import type { Interval, StoredRecord } from '../../data/model.ts';
+import type { Interval, StoredRecord } from '../../data/model/record.ts';
 import type { Pack, PriceRange, Value } from '../../packs/model.ts';
 import { byCodePoint, fold, words } from '../../packs/text.ts';
 import { type EvaluateOptions, matching, type Query } from './evaluate.ts';

@@ -1,5 +1,5 @@
 // The independent evaluator: answers a request by plain loops over records, sharing nothing with the service but `fold` and `words`.
-import type { StoredRecord } from '../../data/model.ts';
+import type { StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/model.ts';
 import { byCodePoint, fold, words } from '../../packs/text.ts';
 

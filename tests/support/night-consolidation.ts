@@ -1,8 +1,8 @@
 // Statements of fictional sources, and the question that they settle, for the tests of consolidation.
 import { expect, test } from 'vitest';
-import { type Ground, type Question, type Statement, settle } from '../../data/consolidate.ts';
-import type { Listing } from '../../data/consolidate-times.ts';
-import type { DisputeKind, FactReason } from '../../data/model.ts';
+import { type Ground, type Question, type Statement, settle } from '../../data/consolidate/settle.ts';
+import type { Listing } from '../../data/consolidate/times.ts';
+import type { DisputeKind, FactReason } from '../../data/model/record.ts';
 import type { Attribute, Rule, Value } from '../../packs/model.ts';
 
 /** A day of 2026, counted from 1, as milliseconds. */

@@ -1,12 +1,12 @@
 // A dataset under an overlay that a test changes: the store, the register that serves it, and the changes themselves.
 import { randomUUID } from 'node:crypto';
 import { datasetNight } from '../../build/nightly-dataset.ts';
-import type { StoredRecord } from '../../data/model.ts';
-import { editRecord, withEntry } from '../../data/overlay-edit.ts';
-import { storedOverlays } from '../../data/overlay-source.ts';
-import { openOverlays } from '../../data/overlays.ts';
-import { openRegister, type Register } from '../../data/register.ts';
-import type { Release } from '../../data/release.ts';
+import type { StoredRecord } from '../../data/model/record.ts';
+import { editRecord, withEntry } from '../../data/releases/overlay-edit.ts';
+import { storedOverlays } from '../../data/releases/overlay-source.ts';
+import { openOverlays } from '../../data/releases/overlays.ts';
+import { openRegister, type Register } from '../../data/releases/register.ts';
+import type { Release } from '../../data/releases/release.ts';
 import { openStore, type Store } from '../../data/state/store.ts';
 import type { Pack, Value } from '../../packs/model.ts';
 import { still } from './night-pack.ts';

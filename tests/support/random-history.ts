@@ -1,5 +1,5 @@
 // Seeded fictional histories of numbers, made to hit the edges: midnight, several values on one day, gaps, records that are gone.
-import type { Interval, StoredRecord } from '../../data/model.ts';
+import type { Interval, StoredRecord } from '../../data/model/record.ts';
 import type { Pack, PriceRange, Value } from '../../packs/model.ts';
 import { NUMERIC } from '../../packs/schema.ts';
 import { pick, type Random, random } from './random-records.ts';
@@ -70,7 +70,7 @@ export const HISTORY_COLUMNS = {
   source_url: 'VARCHAR',
 };
 
-/** Rows of history.parquet, sorted as data/layout.ts says. `records` are in the order of their ordinals. */
+/** Rows of history.parquet, sorted as data/model/layout.ts says. `records` are in the order of their ordinals. */
 export function historyRows(
   intervals: readonly Interval[],
   records: readonly StoredRecord[],

@@ -1,7 +1,7 @@
 // Seeded overlays over random records: some are gone, others say something else, are worth more or less, or say nothing at all.
 import { createHash } from 'node:crypto';
-import type { Interval, StoredRecord } from '../../data/model.ts';
-import type { Applied, ChangedRecord, HistoryRow } from '../../data/plan-overlay.ts';
+import type { Interval, StoredRecord } from '../../data/model/record.ts';
+import type { Applied, ChangedRecord, HistoryRow } from '../../data/plan/applied-overlay.ts';
 import type { Pack, PriceRange } from '../../packs/model.ts';
 import { randomHistory } from './random-history.ts';
 import { random, randomRecords } from './random-records.ts';

@@ -1,7 +1,7 @@
 // Seeded random requests that are valid for a pack: every filter kind, sort, place, words and their combinations.
-import { filterGrammar } from '../../data/filters.ts';
-import type { StoredRecord } from '../../data/model.ts';
-import { escapeListValue } from '../../data/parse-values.ts';
+import { filterGrammar } from '../../data/input/filters.ts';
+import { escapeListValue } from '../../data/input/parse-values.ts';
+import type { StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/model.ts';
 import { words } from '../../packs/text.ts';
 import type { Query } from './evaluate.ts';

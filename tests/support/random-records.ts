@@ -1,6 +1,6 @@
 // Seeded fictional records of any pack, made to hit the edges: accents, scripts, ties, ranges, poles and the date line.
 
-import type { ProvenanceStatus, StoredRecord } from '../../data/model.ts';
+import type { ProvenanceStatus, StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Pack, Value } from '../../packs/model.ts';
 import { byCodePoint, words } from '../../packs/text.ts';
 

@@ -1,6 +1,6 @@
 // The past of given records as a release keeps it, in its plainest form: each value was said once, by one source, and is still so.
-import { RELEASE_FILES } from '../../data/layout.ts';
-import type { StoredRecord } from '../../data/model.ts';
+import { RELEASE_FILES } from '../../data/model/layout.ts';
+import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/model.ts';
 
 type Row = Record<string, unknown>;
@@ -29,7 +29,7 @@ const LISTINGS = { entity: 'VARCHAR', source: 'VARCHAR', listed: 'BOOLEAN', at: 
 
 const by = (key: (row: Row) => string) => (a: Row, b: Row) => (key(a) < key(b) ? -1 : 1);
 
-/** Files of a release that tell of the past of `records`, which are in the order of their ordinals (data/layout.ts). */
+/** Files of a release that tell of the past of `records`, which are in the order of their ordinals (data/model/layout.ts). */
 export function pastFiles(pack: Pack, records: readonly StoredRecord[]): PastFile[] {
   const source = pack.sources[0]!.id;
   const values = (records.length > MOST ? [] : records).flatMap((record, ord) =>

@@ -1,11 +1,11 @@
-// Writes a release folder of given records as data/layout.ts has it: only the files that questions need.
+// Writes a release folder of given records as data/model/layout.ts has it: only the files that questions need.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { buildIndex } from '../../data/index/build.ts';
-import { column, type Manifest, parts, paths, RELEASE_FILES } from '../../data/layout.ts';
-import type { Interval, StoredRecord } from '../../data/model.ts';
+import { column, type Manifest, parts, paths, RELEASE_FILES } from '../../data/model/layout.ts';
+import type { Interval, StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/model.ts';
 import { byCodePoint, fold } from '../../packs/text.ts';
 import { HISTORY_COLUMNS, historyRows } from './random-history.ts';

@@ -1,11 +1,12 @@
 // Where a key's owner buys: credit or a plan. Our row first, then the provider, whose page the caller is sent to.
-import type { Asker } from '../../../data/accounts.ts';
+
+import type { Asker } from '../../../data/model/accounts.ts';
+import { currentPlan, type PlanName, SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
+import { isoTime } from '../../../data/model/time.ts';
 import { attachSession, type Checkout, newCheckout, noteProblem, type Order } from '../../../data/state/checkouts.ts';
 import { type Key, keyById } from '../../../data/state/keys.ts';
 import { billed, customerOf, supersede } from '../../../data/state/paid-plans.ts';
 import type { Store } from '../../../data/state/store.ts';
-import { currentPlan, type PlanName, SUBSCRIPTIONS } from '../../../data/subscriptions.ts';
-import { isoTime } from '../../../data/time.ts';
 import { ApiError } from '../../errors.ts';
 import { NO_CHECKOUT } from '../payments.ts';
 import { newSandboxSession } from './sandbox.ts';

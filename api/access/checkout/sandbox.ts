@@ -1,11 +1,11 @@
 // The sandbox checkout: play money for whoever tries the register out on one machine (contract section 1, STRIPE_*).
 import { randomBytes } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
+import { monthAfter } from '../../../data/model/time.ts';
 import { type Checkout, checkoutOf, closeCheckout } from '../../../data/state/checkouts.ts';
 import { takeInvoice } from '../../../data/state/invoices.ts';
 import { takeSession } from '../../../data/state/receipts.ts';
 import type { Store } from '../../../data/state/store.ts';
-import { monthAfter } from '../../../data/time.ts';
 
 /** Whether a URL names a loopback host. */
 export function isLoopback(url: string): boolean {

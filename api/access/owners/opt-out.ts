@@ -1,10 +1,10 @@
 // Opt-outs: a record leaves every channel at once, its contact can bring it back, and an operator sees it (contract section 5).
 import { randomUUID } from 'node:crypto';
-import type { Asker } from '../../../data/accounts.ts';
-import type { StoredRecord } from '../../../data/model.ts';
-import type { Overlay } from '../../../data/overlay.ts';
-import { editRecord } from '../../../data/overlay-edit.ts';
-import type { OptedOut, Owners } from '../../../data/owners.ts';
+import type { Asker } from '../../../data/model/accounts.ts';
+import type { StoredRecord } from '../../../data/model/record.ts';
+import type { Overlay } from '../../../data/plan/overlay.ts';
+import { editRecord } from '../../../data/releases/overlay-edit.ts';
+import type { OptedOut, Owners } from '../../../data/review/owners.ts';
 import { recordDeed } from '../../../data/state/audit.ts';
 import { hashedWho } from '../../../data/state/audit-people.ts';
 import { HOLD, holdsOptOuts, noteHeld } from '../../../data/state/held-opt-outs.ts';

@@ -1,7 +1,8 @@
 // What the pages behind mailed links ask, and what people see there who never heard of an API. Looking changes nothing.
-import type { Asker } from '../../../data/accounts.ts';
-import type { StoredRecord } from '../../../data/model.ts';
-import type { Release } from '../../../data/release.ts';
+
+import type { Asker } from '../../../data/model/accounts.ts';
+import type { StoredRecord } from '../../../data/model/record.ts';
+import type { Release } from '../../../data/releases/release.ts';
 import { type Claim, claimOf, mayEdit } from '../../../data/state/claims.ts';
 import type { LinkState } from '../../../data/state/links.ts';
 import type { Pack } from '../../../packs/model.ts';

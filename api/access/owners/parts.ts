@@ -1,8 +1,9 @@
 // What the owners' channel is made of, and what its parts share: finding the record, limits, reading who may speak for it.
-import type { Asker } from '../../../data/accounts.ts';
-import type { StoredRecord } from '../../../data/model.ts';
-import type { Editing } from '../../../data/overlay-edit.ts';
-import type { Release } from '../../../data/release.ts';
+
+import type { Asker } from '../../../data/model/accounts.ts';
+import type { StoredRecord } from '../../../data/model/record.ts';
+import type { Editing } from '../../../data/releases/overlay-edit.ts';
+import type { Release } from '../../../data/releases/release.ts';
 import type { Mailer } from '../../../data/state/mail.ts';
 import type { Mail } from '../../../data/state/outbox.ts';
 import type { Quotas } from '../../../data/state/quotas.ts';

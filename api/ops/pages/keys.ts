@@ -1,9 +1,9 @@
 // Keys: find one, see what it has and did, grant, revoke.
 import { html } from 'hono/html';
-import type { Asker } from '../../../data/accounts.ts';
+import type { Asker } from '../../../data/model/accounts.ts';
+import { currentPlan, SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { findKeys, type Key, keyById } from '../../../data/state/keys.ts';
 import { type Entry, entriesOf } from '../../../data/state/ledger.ts';
-import { currentPlan, SUBSCRIPTIONS } from '../../../data/subscriptions.ts';
 import { ApiError } from '../../errors.ts';
 import { type Answer, type Asked, type OpsParts, one } from '../asked.ts';
 import { badge, clock, moment, money, type Piece } from '../words.ts';

@@ -1,6 +1,6 @@
 // The first page: what waits for somebody, how much is asked, how fresh the data is, when the next night runs.
 import { html } from 'hono/html';
-import { reviewEntries } from '../../../data/review.ts';
+import { reviewEntries } from '../../../data/review/review.ts';
 import { matters } from '../../../data/state/attention.ts';
 import { keyFigures, moneyByDay } from '../../../data/state/figures.ts';
 import { HOLD, heldSince } from '../../../data/state/held-opt-outs.ts';

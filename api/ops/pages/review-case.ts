@@ -1,7 +1,7 @@
 // One thing to decide, with everything to decide it by: both facts, their sources, the history, and what either verdict makes of it.
 import { html } from 'hono/html';
-import type { ToldFact } from '../../../data/history.ts';
-import type { ReviewCase, Saying } from '../../../data/review-case.ts';
+import type { ToldFact } from '../../../data/queries/history.ts';
+import type { ReviewCase, Saying } from '../../../data/review/review-case.ts';
 import type { Value } from '../../../packs/model.ts';
 import { printNumber } from '../../formats/page-print.ts';
 import type { OpsParts } from '../asked.ts';

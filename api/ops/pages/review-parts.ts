@@ -1,6 +1,6 @@
 // What the list of the review and the page of one item share: names of the kinds, units, and the two buttons.
 import { html } from 'hono/html';
-import type { ReviewEntry } from '../../../data/review.ts';
+import type { ReviewEntry } from '../../../data/review/review.ts';
 import { printNumber, printValue } from '../../formats/page-print.ts';
 import type { OpsParts } from '../asked.ts';
 import type { Piece } from '../words.ts';

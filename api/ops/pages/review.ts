@@ -1,7 +1,13 @@
 // The review: what waits for a person as a list, and the answers to approve and reject.
 import { html } from 'hono/html';
-import { decideEntry, type ReviewEntry, type ReviewStatus, reviewEntries, type Verdict } from '../../../data/review.ts';
-import { recordNames, reviewCase } from '../../../data/review-case.ts';
+import {
+  decideEntry,
+  type ReviewEntry,
+  type ReviewStatus,
+  reviewEntries,
+  type Verdict,
+} from '../../../data/review/review.ts';
+import { recordNames, reviewCase } from '../../../data/review/review-case.ts';
 import { ApiError } from '../../errors.ts';
 import { type Answer, type Asked, type OpsParts, one } from '../asked.ts';
 import { badge, clock, count, moment, type Piece, value } from '../words.ts';

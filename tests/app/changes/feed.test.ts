@@ -1,11 +1,11 @@
 // The change feed over several nights: a reader who reads on gets every change once, in order, also when releases come in between.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { datasetNight } from '../../../build/nightly-dataset.ts';
-import { changes, type FedChange } from '../../../data/changes.ts';
-import { paths } from '../../../data/layout.ts';
-import type { StoredRecord } from '../../../data/model.ts';
-import { parseChanges } from '../../../data/parse-history.ts';
-import { openRelease, type Release } from '../../../data/release.ts';
+import { parseChanges } from '../../../data/input/parse-history.ts';
+import { paths } from '../../../data/model/layout.ts';
+import type { StoredRecord } from '../../../data/model/record.ts';
+import { changes, type FedChange } from '../../../data/queries/changes.ts';
+import { openRelease, type Release } from '../../../data/releases/release.ts';
 import type { Value } from '../../../packs/model.ts';
 import { type Issues, scratchOfAll, still, stones } from '../../support/night-pack.ts';
 import { randomPast } from '../../support/random-past.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../../api/errors.ts';
 import { type Operation, operation } from '../../../api/operation.ts';
 import { OPERATIONS } from '../../../api/operations/index.ts';
-import { DataError } from '../../../data/errors.ts';
+import { DataError } from '../../../data/model/errors.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 

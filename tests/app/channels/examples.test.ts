@@ -1,6 +1,6 @@
 // Examples stay an answer that can be read, however many groups a dataset has.
 import { expect, test } from 'vitest';
-import type { StoredRecord } from '../../../data/model.ts';
+import type { StoredRecord } from '../../../data/model/record.ts';
 import { testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 

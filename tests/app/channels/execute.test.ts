@@ -5,7 +5,7 @@ import type { Caller, Credential } from '../../../api/access/caller.ts';
 import type { Charge, Payments } from '../../../api/access/payments.ts';
 import { operation } from '../../../api/operation.ts';
 import { OPERATIONS } from '../../../api/operations/index.ts';
-import { validationError } from '../../../data/errors.ts';
+import { validationError } from '../../../data/model/errors.ts';
 import { ADMIN, BASE, type TestApp, testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 

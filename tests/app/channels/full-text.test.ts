@@ -14,9 +14,9 @@ import { dataset_full_text } from '../../../api/operations/dataset_full_text.ts'
 import { compressPages } from '../../../build/hosting/compress.ts';
 import { prerender } from '../../../build/prerender.ts';
 import { publish } from '../../../build/publish.ts';
-import { codeFingerprint } from '../../../data/code.ts';
-import { storedOverlays } from '../../../data/overlay-source.ts';
-import type { Release } from '../../../data/release.ts';
+import { codeFingerprint } from '../../../data/model/code.ts';
+import { storedOverlays } from '../../../data/releases/overlay-source.ts';
+import type { Release } from '../../../data/releases/release.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 import { listening } from '../../support/listening.ts';
 import { still } from '../../support/night-pack.ts';

@@ -1,7 +1,7 @@
 // Tabular formats over the real app: CSV, NDJSON and Arrow say what the JSON says, with a key, page by page.
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PublicRecord } from '../../../data/model.ts';
+import type { PublicRecord } from '../../../data/model/record.ts';
 import type { Attribute, Geo, PriceRange, Value } from '../../../packs/model.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
 import { parseCsv } from '../../support/parse-csv.ts';

@@ -10,8 +10,8 @@ import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
 import { dataset_changes } from '../../../api/operations/dataset_changes.ts';
 import { entity_batch } from '../../../api/operations/entity_batch.ts';
 import { entity_search } from '../../../api/operations/entity_search.ts';
-import type { RecordedChange } from '../../../data/plan-history.ts';
-import type { Release } from '../../../data/release.ts';
+import type { RecordedChange } from '../../../data/plan/history.ts';
+import type { Release } from '../../../data/releases/release.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 import { balance, newKey } from '../../support/money-on-stores.ts';
 

@@ -1,9 +1,9 @@
 // The sandbox checkout: on one machine without Stripe alone, paid by a press and by nothing else, once.
 import { afterAll, beforeEach, describe, expect, it, test } from 'vitest';
 import { isLoopback, sandboxMode } from '../../../api/access/checkout/sandbox.ts';
+import { monthAfter } from '../../../data/model/time.ts';
 import { verify } from '../../../data/state/ledger.ts';
 import { takeSession } from '../../../data/state/receipts.ts';
-import { monthAfter } from '../../../data/time.ts';
 import { NOW, type TestApp, testApp } from '../../support/app.ts';
 import { balance, describeApps, newKey } from '../../support/money-on-stores.ts';
 import { deliver, eventOf, startDouble } from '../../support/stripe-double.ts';

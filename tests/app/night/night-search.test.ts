@@ -2,12 +2,12 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { changelog } from '../../../data/changelog.ts';
-import { recordFacts } from '../../../data/history.ts';
 import { INDEX_FOLDER } from '../../../data/index/build.ts';
-import { paths } from '../../../data/layout.ts';
-import type { Visibility } from '../../../data/plan.ts';
-import type { Release } from '../../../data/release.ts';
+import { paths } from '../../../data/model/layout.ts';
+import type { Visibility } from '../../../data/plan/plan.ts';
+import { changelog } from '../../../data/queries/changelog.ts';
+import { recordFacts } from '../../../data/queries/history.ts';
+import type { Release } from '../../../data/releases/release.ts';
 import type { Pack } from '../../../packs/model.ts';
 import { type Issues, scratch, stones } from '../../support/night-pack.ts';
 import { openWorld, type World } from '../../support/overlay-world.ts';

@@ -7,11 +7,11 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { compressors } from 'hyparquet-compressors';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { datasetNight } from '../../../build/nightly-dataset.ts';
-import { csvHeader, flatCells, flatColumns } from '../../../data/csv.ts';
-import { column, type Manifest, paths } from '../../../data/layout.ts';
-import { readManifest, verifyRelease } from '../../../data/manifest.ts';
-import type { StoredRecord } from '../../../data/model.ts';
-import { Duck, quoted } from '../../../data/write/duck.ts';
+import { Duck, quoted } from '../../../data/duckdb/duck.ts';
+import { column, type Manifest, paths } from '../../../data/model/layout.ts';
+import { readManifest, verifyRelease } from '../../../data/model/manifest.ts';
+import type { StoredRecord } from '../../../data/model/record.ts';
+import { csvHeader, flatCells, flatColumns } from '../../../data/write/csv.ts';
 import { loadPack } from '../../../packs/index.ts';
 import type { Pack } from '../../../packs/model.ts';
 import { byCodePoint, fold } from '../../../packs/text.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roundUp, tickStep } from '../../../api/ops/charts.ts';
 import { away, lasting, ms } from '../../../api/ops/words.ts';
-import { recordRun } from '../../../data/runs.ts';
+import { recordRun } from '../../../data/releases/runs.ts';
 import { ADMIN, BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';

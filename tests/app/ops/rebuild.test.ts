@@ -1,7 +1,7 @@
 // Decisions outlive what they were made on: a rebuild, a later night, and a restart ask nothing twice and keep what was decided.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideEntry, type ReviewEntry, type Reviewing, reviewEntries } from '../../../data/review.ts';
-import { reviewCase } from '../../../data/review-case.ts';
+import { decideEntry, type ReviewEntry, type Reviewing, reviewEntries } from '../../../data/review/review.ts';
+import { reviewCase } from '../../../data/review/review-case.ts';
 import { scratchOfAll, stones } from '../../support/night-pack.ts';
 import { openWorld, type World } from '../../support/overlay-world.ts';
 import { randomPast } from '../../support/random-past.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { normalEmail } from '../../../data/email.ts';
+import { normalEmail } from '../../../data/model/email.ts';
 import { deeds } from '../../../data/state/audit.ts';
 import { ADDRESSES_STAY, forgetAddress, forgetOldAddresses, NotErasable } from '../../../data/state/forget.ts';
 import { verify as verifyLedger } from '../../../data/state/ledger.ts';

@@ -1,9 +1,9 @@
 // The profile says what a count over all records says, and of paid attributes nothing that fewer than five records share.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { coarse } from '../../../api/operations/dataset_profile.ts';
-import type { StoredRecord } from '../../../data/model.ts';
-import { type AttributeProfile, profileOf } from '../../../data/profile.ts';
-import { edgesFor, FIXED_EDGES } from '../../../data/profile-edges.ts';
+import type { StoredRecord } from '../../../data/model/record.ts';
+import { type AttributeProfile, profileOf } from '../../../data/queries/profile.ts';
+import { edgesFor, FIXED_EDGES } from '../../../data/queries/profile-edges.ts';
 import type { PriceRange, Value } from '../../../packs/model.ts';
 import { fold } from '../../../packs/text.ts';
 import { type TestApp, testApp } from '../../support/app.ts';

@@ -1,6 +1,6 @@
 // Facts, prices, audits, changelog, change feed and time travel over the real app, on what the nights of the fictional packs published.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StoredRecord } from '../../../data/model.ts';
+import type { StoredRecord } from '../../../data/model/record.ts';
 import { BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 

@@ -2,12 +2,12 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { datasetNight } from '../../../build/nightly-dataset.ts';
-import { recordsAsOf } from '../../../data/as-of.ts';
-import { changelog } from '../../../data/changelog.ts';
-import { recordFacts } from '../../../data/history.ts';
-import type { ChangelogInput } from '../../../data/parse-history.ts';
-import { openRelease, type Release } from '../../../data/release.ts';
-import { isoTime } from '../../../data/time.ts';
+import type { ChangelogInput } from '../../../data/input/parse-history.ts';
+import { isoTime } from '../../../data/model/time.ts';
+import { recordsAsOf } from '../../../data/queries/as-of.ts';
+import { changelog } from '../../../data/queries/changelog.ts';
+import { recordFacts } from '../../../data/queries/history.ts';
+import { openRelease, type Release } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/index.ts';
 import type { Pack } from '../../../packs/model.ts';
 import { PastWorld } from '../../support/evaluate-past.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runNight } from '../../../build/nightly-run.ts';
 import { type Config, readConfig } from '../../../config.ts';
-import { currentRelease } from '../../../data/manifest.ts';
+import { currentRelease } from '../../../data/model/manifest.ts';
 import { scratchOfAll, still } from '../../support/night-pack.ts';
 import { verifies } from '../../support/verifies.ts';
 

@@ -1,15 +1,15 @@
 // A release that holds an overlay answers as the one before did under it; and who reads the change feed knows the register by heart.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { recordsAsOf } from '../../../data/as-of.ts';
-import { changelog } from '../../../data/changelog.ts';
-import { changes, type FedChange } from '../../../data/changes.ts';
-import { recordFacts } from '../../../data/history.ts';
-import type { StoredRecord } from '../../../data/model.ts';
-import { parseStats, parseTimeseries } from '../../../data/parse-analysis.ts';
-import { parseChanges } from '../../../data/parse-history.ts';
-import { type Release, releaseTag } from '../../../data/release.ts';
-import { stats } from '../../../data/stats.ts';
-import { timeseries } from '../../../data/timeseries.ts';
+import { parseStats, parseTimeseries } from '../../../data/input/parse-analysis.ts';
+import { parseChanges } from '../../../data/input/parse-history.ts';
+import type { StoredRecord } from '../../../data/model/record.ts';
+import { recordsAsOf } from '../../../data/queries/as-of.ts';
+import { changelog } from '../../../data/queries/changelog.ts';
+import { changes, type FedChange } from '../../../data/queries/changes.ts';
+import { recordFacts } from '../../../data/queries/history.ts';
+import { stats } from '../../../data/queries/stats.ts';
+import { timeseries } from '../../../data/queries/timeseries.ts';
+import { type Release, releaseTag } from '../../../data/releases/release.ts';
 import type { Pack } from '../../../packs/model.ts';
 import { scratchOfAll, stones } from '../../support/night-pack.ts';
 import { openWorld, type World } from '../../support/overlay-world.ts';

@@ -6,8 +6,8 @@ import { runNight } from '../../../build/nightly-run.ts';
 import { writePages } from '../../../build/pages.ts';
 import { Output } from '../../../build/prerender-output.ts';
 import { readConfig } from '../../../config.ts';
-import { currentRelease } from '../../../data/manifest.ts';
-import { openRelease } from '../../../data/release.ts';
+import { currentRelease } from '../../../data/model/manifest.ts';
+import { openRelease } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/index.ts';
 import { scratch, still } from '../../support/night-pack.ts';
 

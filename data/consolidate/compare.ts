@@ -1,0 +1,116 @@
+// When two values agree, and when a value has jumped: the comparisons that consolidation rests on (contract section 5).
+import type { Attribute, Geo, Value } from '../../packs/model.ts';
+import { fold } from '../../packs/text.ts';
+
+/** Lower and upper end of a numeric value: a plain number is a range of one point. Null for values that are not numeric. */
+export function bounds(value: Value): { min: number; max: number } | null {
+  if (typeof value === 'number') return { min: value, max: value };
+  if (typeof value === 'object' && 'min' in value) return value;
+  return null;
+}
+
+/** Points this close, in degrees of either coordinate, are one place: about a kilometre. */
+const SAME_PLACE = 0.01;
+
+/**
+ * Whether two sources say the same of an attribute. Numbers and prices: both ends differ by at most the attribute's `tolerance`, as a
+ * share of the larger, or one gives a number inside the other's range, whose ends have the same tolerance. Texts: equal but for case and accents. Lists: the same entries in any order. Points: about a kilometre apart.
+ */
+export function agrees(attribute: Attribute, a: Value, b: Value): boolean {
+  switch (attribute.type) {
+    case 'integer':
+    case 'number':
+    case 'price': {
+      const x = bounds(a);
+      const y = bounds(b);
+      if (!x || !y) return false;
+      const close = (m: number, n: number) => isClose(attribute, m, n);
+      // Who gives one number and who gives the range it lies in say the same with different care.
+      const inside = (one: typeof x, range: typeof x) =>
+        one.min === one.max &&
+        ((one.min >= range.min && one.min <= range.max) || close(one.min, range.min) || close(one.min, range.max));
+      return (close(x.min, y.min) && close(x.max, y.max)) || inside(x, y) || inside(y, x);
+    }
+    case 'geo':
+      return near(a as Geo, b as Geo);
+    case 'strings': {
+      const entries = (value: Value) => [...new Set((value as string[]).map(fold))].sort().join('\n');
+      return entries(a) === entries(b);
+    }
+    case 'boolean':
+    case 'date':
+      return a === b;
+    default:
+      return a === b || fold(String(a)) === fold(String(b));
+  }
+}
+
+const isClose = ({ tolerance }: Attribute, m: number, n: number) =>
+  Math.abs(m - n) <= tolerance * Math.max(Math.abs(m), Math.abs(n));
+
+/** Whether `a` is a range that begins at the plain number `b`: the same price, with the higher one that some pay. */
+export function extendsFrom(attribute: Attribute, a: Value, b: Value): boolean {
+  if (typeof b !== 'number' || typeof a !== 'object' || !('min' in a)) return false;
+  return a.min < a.max && isClose(attribute, a.min, b);
+}
+
+/** Longitudes compare across the date line. */
+function near(a: Geo, b: Geo): boolean {
+  const turn = Math.abs(a.lng - b.lng);
+  return Math.abs(a.lat - b.lat) <= SAME_PLACE && Math.min(turn, 360 - turn) <= SAME_PLACE;
+}
+
+/**
+ * Whether a difference about the attribute is a question for a person. Two sources that word a name or a description differently, or
+ * list different extras, do not contradict each other; two numbers, dates or kinds do.
+ */
+export function disputable(attribute: Attribute): boolean {
+  return !['string', 'text', 'url', 'strings'].includes(attribute.type);
+}
+
+/**
+ * Whether the step from one value to the next of the same source passes the attribute's jump bound, at either end of a range.
+ * A step from or to zero, or across it, is a jump: no factor spans it.
+ */
+export function jumps(attribute: Attribute, from: Value, to: Value): boolean {
+  if (attribute.jump === null) return false;
+  const old = bounds(from);
+  const next = bounds(to);
+  return (
+    old !== null &&
+    next !== null &&
+    (leaps(old.min, next.min, attribute.jump) || leaps(old.max, next.max, attribute.jump))
+  );
+}
+
+/** Whether a first value is further from the median of its group than the attribute's jump bound; of a range the lower end counts. */
+export function isOutlier(attribute: Attribute, median: number, value: Value): boolean {
+  const ends = bounds(value);
+  return attribute.jump !== null && attribute.group_jump && ends !== null && leaps(median, ends.min, attribute.jump);
+}
+
+function leaps(from: number, to: number, bound: number): boolean {
+  if (from === to) return false;
+  const factor = to / from;
+  return !(factor <= bound && factor >= 1 / bound);
+}
+
+/** Whether a stored value is of the type that the attribute has today; a publisher may have changed it since. */
+export function fits(attribute: Attribute, value: Value | null): boolean {
+  if (value === null) return true;
+  switch (attribute.type) {
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'integer':
+    case 'number':
+      return typeof value === 'number';
+    case 'price':
+      return typeof value === 'number' || (typeof value === 'object' && 'min' in value);
+    case 'geo':
+      return typeof value === 'object' && 'lat' in value;
+    case 'strings':
+      return Array.isArray(value);
+    default:
+      return typeof value === 'string';
+  }
+}

@@ -1,0 +1,40 @@
+// Which address and evidence a confirmed value is published with.
+import { expect, test } from 'vitest';
+import { confirmedSource } from './confirmed-source.ts';
+import { versionsOf } from './settle.ts';
+
+const versions = versionsOf([
+  { source: 's', at: 1, version: '1.0.1' },
+  { source: 's', at: 2, version: '1.0.12' },
+]);
+const read = () => [];
+const stated = (source_url: string, evidence = '') => ({ source: 's', at: 1, source_url, evidence });
+const confirm = (url: string, evidence?: string, at = 2, source = 's') =>
+  confirmedSource({ collector: { read } }, { ...stated(url, evidence), source }, { versions }, at);
+
+test.each([
+  ['https://a.example/p@1.0.1/x.json', 'https://a.example/p@1.0.12/x.json'],
+  ['https://a.example/blob/v1.0.1/x', 'https://a.example/blob/v1.0.12/x'],
+  ['https://a.example/p@1.0.12/x', 'https://a.example/p@1.0.12/x'],
+  ['https://a.example/11.0.1/1.0.1.2/1.0.1-rc/x', 'https://a.example/11.0.1/1.0.1.2/1.0.1-rc/x'],
+  ['https://a.example/', 'https://a.example/'],
+])('%s becomes %s', (url, expected) => expect(confirm(url).source_url).toBe(expected));
+
+test('evidence too; a reading that nobody knows, or the first itself, changes nothing', () => {
+  expect(confirm('https://a.example/', 'row 1 of 1.0.1.').evidence).toBe('row 1 of 1.0.12.');
+  expect(confirm('https://a.example/1.0.1', '', 1).source_url).toBe('https://a.example/1.0.1');
+  expect(confirm('https://a.example/1.0.1', '', 3).source_url).toBe('https://a.example/1.0.1');
+  expect(confirm('https://a.example/1.0.1', '', 2, 'other').source_url).toBe('https://a.example/1.0.1');
+});
+
+test('the collector knows better where its address does not follow the version', () => {
+  const collector = { read, confirmedUrl: (url: string, { to }: { to: string }) => `${url}#${to}` };
+  const ground = { versions };
+  expect(confirmedSource({ collector }, stated('https://a.example/1.0.1'), ground, 2).source_url).toBe(
+    'https://a.example/1.0.1#1.0.12',
+  );
+  const silent = { read, confirmedUrl: () => undefined };
+  expect(confirmedSource({ collector: silent }, stated('https://a.example/1.0.1'), ground, 2).source_url).toBe(
+    'https://a.example/1.0.12',
+  );
+});

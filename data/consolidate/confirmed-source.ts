@@ -1,0 +1,42 @@
+// The provenance of a published value: address and evidence of the newest reading of its source that confirmed it.
+import type { Pack } from '../../packs/model.ts';
+import type { Ground } from './settle.ts';
+
+/** A version number that is not part of a longer one. */
+const EXACT = (version: string) => new RegExp(`(?<![\\w.])(v?)${RegExp.escape(version)}(?![\\w-]|\\.\\d)`, 'g');
+
+const patterns = new Map<string, RegExp>();
+
+function replaceVersion(text: string, from: string, to: string): string {
+  if (!text.includes(from)) return text;
+  const pattern = patterns.get(from) ?? EXACT(from);
+  patterns.set(from, pattern);
+  return text.replace(pattern, (_, prefix: string) => `${prefix}${to}`);
+}
+
+/** What a statement said of where it is from. `at`: observed_at in milliseconds. */
+interface Stated {
+  source: string;
+  at: number;
+  source_url: string;
+  evidence: string;
+}
+
+/**
+ * `source_url` and `evidence` as of `confirmed_at` (milliseconds). A reading that only confirms a value stores no text of
+ * its own (contract section 5): the version that both texts name is replaced by that of the confirming reading, the
+ * address by the collector's `confirmedUrl` where it has one. Facts keep what was written when they were first observed.
+ */
+export function confirmedSource(
+  { collector }: Pick<Pack, 'collector'>,
+  { source, at, source_url, evidence }: Stated,
+  { versions }: Pick<Ground, 'versions'>,
+  confirmed_at: number,
+): { source_url: string; evidence: string } {
+  const known = versions?.get(source);
+  const from = known?.get(at);
+  const to = known?.get(confirmed_at);
+  if (from === undefined || to === undefined || from === to) return { source_url, evidence };
+  const url = collector.confirmedUrl?.(source_url, { source, from, to }) ?? replaceVersion(source_url, from, to);
+  return { source_url: url, evidence: replaceVersion(evidence, from, to) };
+}

@@ -1,0 +1,109 @@
+// What questions compare of one value: its engine columns (data/model/layout.ts), and the words of a record's searchable attributes.
+import type { Attribute, Geo, Pack, Value } from '../../packs/model.ts';
+import { fold, words } from '../../packs/text.ts';
+import type { ColumnPart } from '../model/layout.ts';
+import type { ProvenanceStatus, StoredRecord } from '../model/record.ts';
+import { bounds } from './compare.ts';
+
+/** The parts of a value; data/write/record.ts writes the same into a release. */
+export function engineValues(attribute: Attribute, value: Value): Partial<Record<ColumnPart, unknown>> {
+  switch (attribute.type) {
+    case 'string':
+    case 'text':
+    case 'url':
+    case 'enum':
+      return { value, fold: fold(value as string) };
+    case 'strings':
+      return { value, fold: (value as string[]).map(fold) };
+    case 'price':
+      return bounds(value) ?? {};
+    case 'geo':
+      return { lat: (value as Geo).lat, lng: (value as Geo).lng };
+    default:
+      return { value };
+  }
+}
+
+/** What is known of a search term of a record. */
+export interface TermFlags {
+  /** A public text of the record contains it, so that a caller without a key finds the record by it. */
+  public: boolean;
+  /** It counts when records are compared for similarity. */
+  compared: boolean;
+}
+
+/** The texts of a record that search looks at. `values` follows the pack's attributes. */
+export interface SearchTexts {
+  name: string;
+  slug: string;
+  values: readonly (Value | undefined)[];
+  /** Entries of lists that are searched and not published, by attribute name. */
+  unpublished: Unpublished;
+}
+
+/** Entries of lists beyond `published_entries`, by attribute name. */
+export type Unpublished = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * Folded words of a record that `q` finds: of its searchable attributes, and, public in any dataset, of the name it is
+ * shown by and of its slug.
+ */
+export function searchTerms(pack: Pack, { name, slug, values, unpublished }: SearchTexts): Map<string, TermFlags> {
+  const terms = new Map<string, TermFlags>();
+  const add = (text: string, isPublic: boolean, compared: boolean) => {
+    for (const word of words(text)) {
+      const before = terms.get(word);
+      if (before === undefined) terms.set(word, { public: isPublic, compared });
+      else {
+        before.public ||= isPublic;
+        before.compared ||= compared;
+      }
+    }
+  };
+  for (const [i, attribute] of pack.attributes.entries()) {
+    const value = values[i];
+    if (!attribute.searchable || value === undefined) continue;
+    const compared = pack.serving.similar_by.includes(attribute.name);
+    for (const text of Array.isArray(value) ? value : [String(value)]) add(text, attribute.public, compared);
+    for (const text of unpublished[attribute.name] ?? []) add(text, attribute.public, compared);
+  }
+  add(name, true, false);
+  add(slug, true, false);
+  return terms;
+}
+
+/** `searchTerms` of a stored record. */
+export function recordTerms(pack: Pack, record: StoredRecord, unpublished: Unpublished): Map<string, TermFlags> {
+  const values = pack.attributes.map((attribute) => record.attributes[attribute.name]);
+  return searchTerms(pack, { name: record.name, slug: record.slug, values, unpublished });
+}
+
+/** A list value cut to the entries that are published, and the rest; null where all of it is published. */
+export function unpublishedEntries(
+  { published_entries: limit }: Attribute,
+  value: Value | null,
+): { published: string[]; rest: string[] } | null {
+  if (limit === null || !Array.isArray(value) || value.length <= limit) return null;
+  return { published: value.slice(0, limit), rest: value.slice(limit) };
+}
+
+/**
+ * Who can see that some value of a record has a status: 2 everybody, since the attribute is public; 1 who sees every attribute; 0: no value
+ * has it. `statusOf` gives the status of an attribute's value.
+ */
+export function statusReach(
+  pack: Pack,
+  status: ProvenanceStatus,
+  statusOf: (attribute: string, position: number) => ProvenanceStatus | null | undefined,
+): 0 | 1 | 2 {
+  let reach: 0 | 1 | 2 = 0;
+  for (const [i, { name, public: open }] of pack.attributes.entries()) {
+    if (statusOf(name, i) !== status) continue;
+    if (open) return 2;
+    reach = 1;
+  }
+  return reach;
+}
+
+/** The least reach that a caller's question counts. */
+export const leastReach = (scope: 'public' | 'full'): 1 | 2 => (scope === 'public' ? 2 : 1);

@@ -1,0 +1,216 @@
+// How a value came to be, until when a source stood by it, and how long a question stays open.
+import { describe, expect, test } from 'vitest';
+import { type Asked, day, ground, question, type Said } from '../../tests/support/night-consolidation.ts';
+import { verifies } from '../../tests/support/verifies.ts';
+import { course } from './history.ts';
+import { settle } from './settle.ts';
+import { confirmedAt } from './times.ts';
+
+verifies('fact.observed-at', 'fact.first-and-confirmed');
+
+const dayOf = (at: number) => Math.round((at - day(1)) / 86_400_000) + 1;
+const told = (asked: Asked) => {
+  const { periods, disputes } = course(question(asked), ground);
+  return {
+    periods: periods.map(({ from, winner }) => [dayOf(from), winner < 0 ? null : asked.said[winner]![2]]),
+    disputes: disputes.map(({ kind, opened_at }) => [kind, dayOf(opened_at)]),
+  };
+};
+
+describe('periods', () => {
+  test('one source that changes its mind, withdraws and says it again', () => {
+    const said: Said[] = [
+      ['gold', 1, 10],
+      ['gold', 11, 12],
+      ['gold', 21, null],
+      ['gold', 101, 12],
+    ];
+    const periods = [
+      [1, 10],
+      [11, 12],
+      [21, null],
+      [101, 12],
+    ];
+    expect(told({ said })).toEqual({ periods, disputes: [] });
+  });
+
+  test('a range and the number that begins it take no turns as one of them grows old', () => {
+    const said: Said[] = [
+      ['gold', 1, { min: 3, max: 6, currency: 'EUR' }],
+      ['tin', 60, 3],
+    ];
+    expect(told({ said }).periods).toEqual([[1, said[0]![2]]]);
+  });
+
+  test('nothing published before the first value, nothing at all below the floor', () => {
+    expect(told({ said: [['gold', 1, null]] }).periods).toEqual([]);
+    expect(told({ said: [['gold', 1, 5, 0.1]] }).periods).toEqual([]);
+  });
+
+  test('a held jump does not show', () => {
+    const said: Said[] = [
+      ['gold', 1, 10],
+      ['gold', 11, 100],
+    ];
+    const until = question({ said });
+    const silent = { ...ground, readings: new Map([['gold', [1, 11].map(day)]]) };
+    const { periods, disputes, status } = course(until, silent);
+    expect(periods).toEqual([{ from: day(1), winner: 0, first: 0 }]);
+    expect(disputes.map(({ kind, opened_at }) => [kind, dayOf(opened_at)])).toEqual([['jump', 11]]);
+    expect(status).toBe('held');
+    // Published with the next reading that says so, and from then on.
+    expect(told({ said })).toEqual({
+      periods: [
+        [1, 10],
+        [21, 100],
+      ],
+      disputes: [],
+    });
+    const { confirmed, ...later } = course(until, ground);
+    expect(confirmed.map((each) => [each.kind, dayOf(each.opened_at), dayOf(each.confirmed_at)])).toEqual([
+      ['jump', 11, 21],
+    ]);
+    expect(later.status).toBeNull();
+  });
+
+  test('a first value far from its group shows from the next reading on', () => {
+    const said: Said[] = [['gold', 1, 0.006, 0.9, 0.5]];
+    expect(told({ said })).toEqual({ periods: [[11, 0.006]], disputes: [] });
+  });
+
+  test('a value that another source contests is contested; once decided, or said by the owner, it is not', () => {
+    const said: Said[] = [
+      ['gold', 1, 100],
+      ['tin', 5, 200],
+    ];
+    const asked = question({ said });
+    const { status, disputes } = course(asked, ground);
+    expect(status).toBe('contested');
+    const decisions = new Map([[disputes[0]!.id, { status: 'rejected' as const, at: day(30) }]]);
+    expect(course({ ...asked, decisions }, ground).status).toBeNull();
+    expect(course(question({ said: [...said, ['owner', 40, 150]] }), ground).status).toBeNull();
+  });
+
+  test('readings alone can change what is published: the trusted source falls behind, and comes back', () => {
+    const said: Said[] = [
+      ['gold', 1, 100],
+      ['tin', 5, 200],
+    ];
+    // tin reads on days 5, 15, 25, 60; gold on 1, 11, 21, 101; 30 days make a reading too old.
+    const periods = [
+      [1, 100],
+      [60, 200],
+      [101, 100],
+    ];
+    expect(told({ said }).periods).toEqual(periods);
+  });
+
+  test('a record dropped by the winner’s source', () => {
+    const said: Said[] = [
+      ['gold', 1, 100],
+      ['tin', 5, 200],
+    ];
+    expect(told({ said, dropped: [['gold', 11]] }).periods).toEqual([
+      [1, 100],
+      [11, 200],
+    ]);
+  });
+
+  test('the last period is what is published now, and each is what was published then', () => {
+    const said: Said[] = [
+      ['gold', 1, 100],
+      ['tin', 5, 200],
+      ['gold', 11, 210],
+      ['tin', 15, 5, 0.1],
+      ['gold', 21, null],
+    ];
+    const asked = question({ said });
+    const { periods, now } = course(asked, ground);
+    expect(periods.at(-1)?.winner).toBe(now.winner);
+    for (let n = 1; n <= 110; n++) {
+      const then = periods.findLast(({ from }) => from <= day(n));
+      const winner = settle(asked, ground, day(n)).winner;
+      expect(then ? said[then.winner]?.[2] : undefined, `day ${n}`).toEqual(said[winner]?.[2]);
+    }
+  });
+});
+
+describe('questions', () => {
+  const said: Said[] = [
+    ['gold', 1, 100],
+    ['tin', 5, 200],
+  ];
+
+  test('stay open when the newer reading is published by now', () => {
+    expect(told({ said }).disputes).toEqual([['conflict', 5]]);
+  });
+
+  test('close when one of the two says something else, drops the record or is decided', () => {
+    expect(told({ said: [...said, ['tin', 15, 100]] }).disputes).toEqual([]);
+    expect(told({ said, dropped: [['tin', 15]] }).disputes).toEqual([]);
+    const asked = question({ said });
+    const [{ id } = { id: '' }] = course(asked, ground).disputes;
+    const decisions = new Map([[id, { status: 'rejected' as const, at: day(30) }]]);
+    const decided = course({ ...asked, decisions }, ground);
+    expect(decided.disputes).toEqual([]);
+    expect(decided.periods.map(({ winner }) => winner)).toEqual([0]);
+  });
+
+  test('an approval shows in the history from its moment on', () => {
+    const asked = question({ said });
+    const [{ id } = { id: '' }] = course(asked, ground).disputes;
+    const decisions = new Map([[id, { status: 'approved' as const, at: day(30) }]]);
+    const { periods } = course({ ...asked, decisions }, ground);
+    expect(periods.map(({ from, winner }) => [dayOf(from), winner])).toEqual([
+      [1, 0],
+      [30, 1],
+    ]);
+  });
+});
+
+describe('confirmations', () => {
+  const until = (
+    said: Said[],
+    position: number,
+    at = 365,
+    dropped: [string, number][] = [],
+    back: [string, number][] = [],
+  ) => {
+    const asked = question({ said, dropped });
+    const listings = [...asked.listings, ...back.map(([source, n]) => ({ source, listed: true, at: day(n) }))];
+    listings.sort((a, b) => a.at - b.at);
+    return dayOf(confirmedAt({ ...asked, listings }, ground.readings, position, day(at)));
+  };
+
+  test('the newest reading before its source’s next word', () => {
+    const said: Said[] = [
+      ['gold', 1, 10],
+      ['tin', 5, 11],
+      ['gold', 21, 12],
+    ];
+    expect(until(said, 0)).toBe(11);
+    expect(until(said, 1)).toBe(60);
+    expect(until(said, 2)).toBe(101);
+  });
+
+  test('not later than the moment asked about', () => {
+    expect(until([['gold', 1, 10]], 0, 15)).toBe(11);
+  });
+
+  test('only while the source lists the record, and again when it comes back', () => {
+    expect(until([['gold', 1, 10]], 0, 365, [['gold', 21]])).toBe(11);
+    expect(until([['gold', 1, 10]], 0, 365, [['gold', 21]], [['gold', 101]])).toBe(101);
+  });
+
+  test('what is said of a dropped record stands while it stays dropped', () => {
+    const said: Said[] = [
+      ['gold', 1, 10],
+      ['gold', 11, 0],
+    ];
+    expect(until(said, 1, 365, [['gold', 11]])).toBe(101);
+  });
+
+  test('an owner’s word is of its own moment', () => {
+    expect(until([['owner', 3, 10]], 0)).toBe(3);
+  });
+});

@@ -1,0 +1,132 @@
+// How a published value came to be: settles one attribute at every moment at which the outcome may change. Pure.
+
+import type { ProvenanceStatus } from '../model/record.ts';
+import { sameValue } from './same-value.ts';
+import { type Confirmation, type Dispute, type Ground, type Outcome, type Question, settle } from './settle.ts';
+import { listedAt } from './times.ts';
+
+/** From `from` on (milliseconds) a value is published; of its spellings the newest counts. */
+export interface Period {
+  from: number;
+  /** Position of the statement with its newest spelling; -1: the value was withdrawn. */
+  winner: number;
+  /** Position of the statement that began it. */
+  first: number;
+}
+
+export interface Course {
+  /** Ascending; neighbours differ in value. Starts with the first publication; empty when nothing was ever published. */
+  periods: Period[];
+  /** As of all that is known. */
+  now: Outcome;
+  /** Undecided differences whose two statements still stand, whenever they were first found. */
+  disputes: (Dispute & { opened_at: number })[];
+  /** Held values that were confirmed since, with the moment from which they waited. */
+  confirmed: (Confirmation & { opened_at: number })[];
+  /** What waits or is in dispute about the published value; null: nothing, or the owner said it. */
+  status: ProvenanceStatus | null;
+}
+
+/**
+ * Settles one attribute as of now and at every earlier moment that matters. A difference between sources stays open until a person
+ * decides it or one of the two says something else, also when by now the newer reading is the one published.
+ */
+export function course(question: Question, ground: Ground): Course {
+  const { statements } = question;
+  const now = settle(question, ground, Number.POSITIVE_INFINITY);
+  const periods: Period[] = [];
+  const disputes = new Map<string, Dispute & { opened_at: number }>();
+  if (statements.length === 1 && now.disputes.length === 0 && now.confirmed.length === 0) {
+    if (now.winner === 0) periods.push({ from: statements[0]!.at, winner: 0, first: 0 });
+    return { periods, now, disputes: [], confirmed: [], status: null };
+  }
+  let winner = -1;
+  for (const { at, reading } of moments(question, ground, now)) {
+    // The winner's own source says it once more: others only grow older beside it.
+    if (reading !== null && winner >= 0 && statements[winner]!.source === reading) continue;
+    const outcome = settle(question, ground, at);
+    for (const each of outcome.disputes) if (!disputes.has(each.id)) disputes.set(each.id, { ...each, opened_at: at });
+    winner = outcome.winner;
+    const last = periods.at(-1);
+    if (
+      winner < 0 ? last === undefined || last.winner < 0 : last !== undefined && same(question, last.winner, winner)
+    ) {
+      if (last !== undefined) last.winner = winner;
+      continue;
+    }
+    periods.push({ from: at, winner, first: winner });
+  }
+  for (const each of now.disputes)
+    if (!disputes.has(each.id)) disputes.set(each.id, { ...each, opened_at: openedAt(question, each) });
+  const open = [...disputes.values()].filter((each) => stillOpen(question, now, each));
+  const confirmed = now.confirmed.map((each) => ({ ...each, opened_at: openedAt(question, each) }));
+  return { periods, now, disputes: open, confirmed, status: statusOf(question, now, open) };
+}
+
+/** A value that waits matters more than one that another source contests. */
+function statusOf({ statements }: Question, { winner }: Outcome, open: readonly Dispute[]): ProvenanceStatus | null {
+  if (winner < 0 || open.length === 0 || statements[winner]!.source_kind === 'owner') return null;
+  return open.some(({ kind }) => kind !== 'conflict') ? 'held' : 'contested';
+}
+
+function same(question: Question, a: number, b: number): boolean {
+  if (a < 0 || b < 0) return a === b;
+  return sameValue(question.attribute, question.statements[a]!.value, question.statements[b]!.value);
+}
+
+function openedAt(question: Question, dispute: Dispute): number {
+  return Math.max(...dispute.statements.map((each) => question.statements[each]!.at));
+}
+
+/** Both statements are still the last word of sources that list the record, and nobody has decided. */
+function stillOpen(question: Question, now: Outcome, dispute: Dispute): boolean {
+  if (question.decisions.has(dispute.id)) return false;
+  if (dispute.kind !== 'conflict') return now.disputes.some((each) => each.id === dispute.id);
+  const stands = (position: number) => {
+    const reason = now.reasons[position];
+    return (
+      reason !== 'superseded' &&
+      reason !== 'withdrawn' &&
+      reason !== 'not_listed' &&
+      reason !== 'owner_overrides' &&
+      reason !== 'rejected'
+    );
+  };
+  return dispute.statements.every(stands);
+}
+
+/**
+ * Moments at which the outcome may change: a statement, a decision, the confirmation of a held value, and where several sources speak also their readings and the
+ * comings and goings of the record. `reading` names the source when a reading without news is all that happened.
+ */
+function moments(question: Question, ground: Ground, { confirmed }: Outcome): { at: number; reading: string | null }[] {
+  const { statements, listings, attribute } = question;
+  const times = new Map<number, string | null>();
+  const first = new Map<string, number>();
+  for (const each of statements) {
+    times.set(each.at, null);
+    if (!first.has(each.source)) first.set(each.source, each.at);
+  }
+  for (const decision of question.decisions.values())
+    if (decision.at >= statements[0]!.at) times.set(decision.at, null);
+  for (const { confirmed_at } of confirmed) times.set(confirmed_at, null);
+  if (first.size > 1 && !attribute.once && !allEqual(question)) {
+    for (const each of listings) if (first.has(each.source)) times.set(each.at, null);
+    for (const [source, since] of first) {
+      for (const at of ground.readings.get(source) ?? []) {
+        if (at <= since || !listedAt(listings, source, at)) continue;
+        times.set(at, times.has(at) ? null : source);
+      }
+    }
+  }
+  return [...times].map(([at, reading]) => ({ at, reading })).sort((a, b) => a.at - b.at);
+}
+
+/** Nobody ever said anything else: readings and listings cannot change what is published. */
+function allEqual(question: Question): boolean {
+  const { statements } = question;
+  const value = statements[0]!.value;
+  return statements.every(
+    (each) => each.value !== null && (each.value === value || JSON.stringify(each.value) === JSON.stringify(value)),
+  );
+}

@@ -1,0 +1,50 @@
+// Completeness and quality of a record, 0..1: the formula is in docs/releases.md, its weights are the publisher's.
+import type { Attribute, Pack } from '../../packs/model.ts';
+
+/** What the formula looks at in a published value. `age`: hours between its confirmation and the dataset's newest reading. */
+export interface Present {
+  attribute: Attribute;
+  confidence: number;
+  age: number;
+}
+
+export interface Score {
+  quality: number;
+  completeness: number;
+}
+
+/**
+ * Completeness: the weight of the attributes that have a value, as a share of all weight. Quality: completeness, the values' mean confidence
+ * and their mean freshness, the latter two weighted as the attributes are, in the proportions of `pack.quality`. Four decimals.
+ */
+export function scoreRecord(pack: Pack, present: readonly Present[]): Score {
+  let all = 0;
+  for (const { weight } of pack.attributes) all += weight;
+  let weight = 0;
+  let confidence = 0;
+  let fresh = 0;
+  for (const value of present) {
+    weight += value.attribute.weight;
+    confidence += value.attribute.weight * value.confidence;
+    fresh += value.attribute.weight * freshness(value);
+  }
+  const completeness = all === 0 ? 0 : weight / all;
+  const mean = (sum: number) => (weight === 0 ? 0 : sum / weight);
+  const { quality } = pack;
+  const total = quality.completeness + quality.confidence + quality.freshness;
+  const score =
+    quality.completeness * completeness + quality.confidence * mean(confidence) + quality.freshness * mean(fresh);
+  return { quality: round(total === 0 ? 0 : score / total), completeness: round(completeness) };
+}
+
+/**
+ * 1 up to the attribute's warning age, 0 from its error age on, falling evenly between. Age is counted from the dataset's newest reading and
+ * not from the clock, so that a night without news changes nothing.
+ */
+function freshness({ attribute, age }: Present): number {
+  const { warn, error } = attribute.sla;
+  if (age <= warn) return 1;
+  return age >= error ? 0 : (error - age) / (error - warn);
+}
+
+const round = (share: number) => Math.round(share * 10_000) / 10_000;

@@ -1,0 +1,104 @@
+// What people decide about a difference or a jump, and from when it counts.
+import { describe, expect, test } from 'vitest';
+import { day, ground, question, type Said } from '../../tests/support/night-consolidation.ts';
+import { verifies } from '../../tests/support/verifies.ts';
+import { disputeId } from './model.ts';
+import { type Decision, settle } from './settle.ts';
+
+verifies('consolidate.decision');
+
+describe('decisions', () => {
+  const conflict: Said[] = [
+    ['gold', 1, 100],
+    ['tin', 5, 200],
+  ];
+  const jump: Said[] = [
+    ['gold', 1, 10],
+    ['gold', 11, 100],
+  ];
+  const decided = (said: Said[], kind: 'conflict' | 'jump', status: Decision['status'], at: number) => {
+    const asked = question({ said });
+    const [a, b] = asked.statements;
+    const id = disputeId(ground, asked, kind, a!, b!);
+    const decisions = new Map([[id, { status, at: day(30) }]]);
+    return settle({ ...asked, decisions }, ground, day(at));
+  };
+
+  test('approve publishes the other', () => {
+    const outcome = decided(conflict, 'conflict', 'approved', 31);
+    expect(outcome).toEqual({
+      winner: 1,
+      confidence: 0.6,
+      reasons: ['rejected', 'approved'],
+      disputes: [],
+      confirmed: [],
+    });
+  });
+
+  test('reject keeps the winner, for good', () => {
+    const outcome = decided(conflict, 'conflict', 'rejected', 60);
+    expect(outcome).toEqual({
+      winner: 0,
+      confidence: 0.9,
+      reasons: ['more_trusted', 'rejected'],
+      disputes: [],
+      confirmed: [],
+    });
+  });
+
+  test('an approved jump is published, a rejected one is not', () => {
+    expect(decided(jump, 'jump', 'approved', 31)).toMatchObject({ winner: 1, reasons: ['superseded', 'approved'] });
+    const rejected = decided(jump, 'jump', 'rejected', 31);
+    expect(rejected).toEqual({
+      winner: 0,
+      confidence: 0.9,
+      reasons: ['only_source', 'rejected'],
+      disputes: [],
+      confirmed: [],
+    });
+  });
+
+  test('a decision counts from the moment it was made', () => {
+    expect(decided(conflict, 'conflict', 'approved', 29)).toMatchObject({ winner: 0 });
+    expect(decided(jump, 'jump', 'approved', 20)).toMatchObject({ winner: 0, reasons: ['only_source', 'held'] });
+  });
+
+  test('a rejected jump is not confirmed by later readings, nor is what was rejected published as a second reading', () => {
+    const said: Said[] = [...jump, ['gold', 21, 110]];
+    const asked = question({ said });
+    const [a, b, c] = asked.statements;
+    const reject = (...others: (typeof b)[]) => {
+      const ids = others.map((each) => disputeId(ground, asked, 'jump', a!, each!));
+      const decisions = new Map(ids.map((id) => [id, { status: 'rejected' as const, at: day(12) }]));
+      return settle({ ...asked, decisions }, ground, day(30));
+    };
+    expect(reject(b)).toMatchObject({ winner: 0, reasons: ['only_source', 'superseded', 'held'] });
+    expect(reject(c)).toMatchObject({ winner: 0, reasons: ['only_source', 'superseded', 'rejected'] });
+  });
+
+  test('an approved outlier is published, a rejected one is not', () => {
+    const asked = question({ said: [['gold', 1, 0.006, 0.9, 0.5]] });
+    const [only] = asked.statements;
+    const id = disputeId(ground, asked, 'outlier', only!, only!);
+    const settled = (status: Decision['status']) =>
+      settle({ ...asked, decisions: new Map([[id, { status, at: day(2) }]]) }, ground, day(3));
+    expect(settled('approved')).toMatchObject({ winner: 0, reasons: ['approved'], disputes: [] });
+    expect(settled('rejected')).toMatchObject({ winner: -1, reasons: ['rejected'], disputes: [] });
+  });
+
+  test('an item has the same id as long as its facts are the same, and another one otherwise', () => {
+    const asked = question({ said: conflict });
+    const [a, b] = asked.statements;
+    const id = disputeId(ground, asked, 'conflict', a!, b!);
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(disputeId(ground, question({ said: conflict }), 'conflict', a!, b!)).toBe(id);
+    const others = [
+      disputeId(ground, asked, 'conflict', b!, a!),
+      disputeId(ground, asked, 'jump', a!, b!),
+      disputeId(ground, asked, 'conflict', { ...a!, value: 101 }, b!),
+      disputeId(ground, { ...asked, entity: 'r-0000000000000000' }, 'conflict', a!, b!),
+      disputeId({ ...ground, dataset: 'others' }, asked, 'conflict', a!, b!),
+    ];
+    expect(new Set([id, ...others]).size).toBe(6);
+  });
+});

@@ -1,0 +1,143 @@
+// Settles what a record says: which of the competing facts of one attribute is published, and why (contract section 5). Pure.
+import { compete } from './compete.ts';
+import { confirmedFrom, doubt, type Held, repeats, type Voice } from './hold.ts';
+import { type Ground, type Outcome, type Question, trustOf, win } from './model.ts';
+import { listedAt } from './times.ts';
+
+export {
+  type Confirmation,
+  type Decision,
+  type Dispute,
+  type Ground,
+  type Outcome,
+  type Question,
+  type Statement,
+  trustOfSources,
+  versionsOf,
+} from './model.ts';
+
+/** Settles one attribute of one record as of a moment (milliseconds since 1970; Infinity: as of all that is known). */
+export function settle(question: Question, ground: Ground, at: number): Outcome {
+  const { statements } = question;
+  const outcome: Outcome = {
+    winner: -1,
+    confidence: 0,
+    reasons: new Array(statements.length),
+    disputes: [],
+    confirmed: [],
+  };
+  const only = statements.length === 1 ? statements[0]! : null;
+  const plain = only?.source_kind === 'collector' && only.value !== null && only.group_median === undefined;
+  if (plain && only.at <= at) {
+    if (only.confidence < ground.consolidation.floor) outcome.reasons[0] = 'below_floor';
+    else win(question, outcome, 0, 'only_source');
+    return outcome;
+  }
+  let candidates = standing(question, ground, at, outcome);
+  candidates = ownerFirst(question, candidates, outcome);
+  if (!question.attribute.once) candidates = listedFirst(question, at, candidates, outcome);
+  if (candidates.length === 1) win(question, outcome, candidates[0]!, outcome.reasons[candidates[0]!] ?? 'only_source');
+  else if (candidates.length > 1 && question.attribute.once) earliest(question, ground, candidates, outcome);
+  else if (candidates.length > 1) compete(question, ground, at, candidates, outcome);
+  return outcome;
+}
+
+/** Within each source: what it says at that moment, after floor, withdrawals and held values. At most one position a source. */
+function standing(question: Question, ground: Ground, at: number, outcome: Outcome): number[] {
+  const { attribute, statements } = question;
+  const { reasons } = outcome;
+  const voices = new Map<string, Voice>();
+  for (let position = 0; position < statements.length; position++) {
+    const { at: said, value, source, source_kind, confidence, group_median } = statements[position]!;
+    if (said > at) break;
+    const owner = source_kind === 'owner';
+    if (value !== null && !owner && confidence < ground.consolidation.floor) {
+      reasons[position] = 'below_floor';
+      continue;
+    }
+    const speaker = owner ? '@owner' : source;
+    const voice = voices.get(speaker) ?? { accepted: -1, last: -1, held: null, median: null };
+    voices.set(speaker, voice);
+    if (attribute.once && voice.accepted >= 0) {
+      reasons[position] = 'later';
+      continue;
+    }
+    voice.median ??= group_median ?? null;
+    const held = owner || value === null ? null : hold(question, ground, voice, position, at, outcome);
+    if (voice.held) reasons[voice.held.statements[1]] = 'superseded';
+    voice.held = held;
+    if (held) {
+      reasons[position] = held.rejected ? 'rejected' : 'held';
+      continue;
+    }
+    if (voice.accepted >= 0) reasons[voice.accepted] = 'superseded';
+    if (value === null) reasons[position] = 'withdrawn';
+    else voice.last = position;
+    voice.accepted = value === null ? -1 : position;
+  }
+  const candidates: number[] = [];
+  for (const { accepted, held } of voices.values()) {
+    if (accepted >= 0) candidates.push(accepted);
+    if (held?.rejected === false) outcome.disputes.push({ id: held.id, kind: held.kind, statements: held.statements });
+  }
+  return candidates;
+}
+
+/** The value at a position as a held one; null: it is accepted, with the item that this closes noted in the outcome. */
+function hold(
+  question: Question,
+  ground: Ground,
+  voice: Voice,
+  position: number,
+  at: number,
+  { reasons, confirmed }: Outcome,
+): Held | null {
+  const doubted = doubt(question, ground, voice, position);
+  if (doubted === null) return null;
+  const said = question.statements[position]!;
+  const decision = question.decisions.get(doubted.id);
+  const status = decision !== undefined && decision.at <= at ? decision.status : null;
+  if (status === 'approved') {
+    reasons[position] = 'approved';
+    return null;
+  }
+  if (status === 'rejected') return { ...doubted, rejected: true };
+  if (repeats(question, voice, position)) {
+    const { id, kind, statements } = voice.held!;
+    confirmed.push({ id, kind, statements, confirmed_at: said.at });
+    return null;
+  }
+  const from = confirmedFrom(question, ground, position, at);
+  if (from === null) return { ...doubted, rejected: false };
+  // A value that is confirmed at the moment of its observation was never held.
+  if (from > said.at) confirmed.push({ ...doubted, confirmed_at: from });
+  return null;
+}
+
+/** A verified owner's word stands above every source. */
+function ownerFirst(question: Question, candidates: number[], outcome: Outcome): number[] {
+  const owner = candidates.find((position) => question.statements[position]!.source_kind === 'owner');
+  if (owner === undefined) return candidates;
+  for (const other of candidates) outcome.reasons[other] = 'owner_overrides';
+  outcome.reasons[owner] = 'owner';
+  return [owner];
+}
+
+/** A source that no longer lists the record speaks only where no source that lists it does. */
+function listedFirst(question: Question, at: number, candidates: number[], outcome: Outcome): number[] {
+  if (candidates.length < 2) return candidates;
+  const listed = candidates.filter((each) => listedAt(question.listings, question.statements[each]!.source, at));
+  if (listed.length === 0) return candidates;
+  for (const each of candidates) if (!listed.includes(each)) outcome.reasons[each] = 'not_listed';
+  return listed;
+}
+
+/** `once`: the first to have said it. */
+function earliest(question: Question, ground: Ground, candidates: number[], outcome: Outcome): void {
+  const trust = (position: number) => trustOf(question, ground, question.statements[position]!.source);
+  const order = [...candidates].sort(
+    (a, b) => question.statements[a]!.at - question.statements[b]!.at || trust(b) - trust(a) || a - b,
+  );
+  for (const each of order) outcome.reasons[each] = 'later';
+  win(question, outcome, order[0]!, 'earliest');
+}

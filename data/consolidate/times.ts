@@ -1,0 +1,79 @@
+// When a source listed a record, and until when it stood by a fact (contract section 5, "confirmed_at").
+import type { SourceKind } from '../model/record.ts';
+
+/** From `at` (milliseconds) on, the source lists the record, or no longer does. */
+export interface Listing {
+  source: string;
+  listed: boolean;
+  at: number;
+}
+
+/** Whether a source lists the record at a moment. A source that keeps no list (none recorded) counts as listing it. */
+export function listedAt(listings: readonly Listing[], source: string, at: number): boolean {
+  return eventBefore(listings, source, at)?.listed ?? true;
+}
+
+function eventBefore(listings: readonly Listing[], source: string, at: number): Listing | undefined {
+  for (let i = listings.length - 1; i >= 0; i--) {
+    const event = listings[i]!;
+    if (event.source === source && event.at <= at) return event;
+  }
+  return undefined;
+}
+
+interface Timed {
+  statements: readonly { source: string; source_kind: SourceKind; at: number }[];
+  listings: readonly Listing[];
+}
+
+/**
+ * The readings after the statement at `position` in which its source still said so, oldest first: before its next statement, and while it
+ * listed the record (a statement made about a dropped record, such as `delisted`, stands while it stays dropped). Milliseconds.
+ */
+export function readingsOf(
+  question: Timed,
+  readings: ReadonlyMap<string, readonly number[]>,
+  position: number,
+): number[] {
+  const { source, source_kind, at } = question.statements[position]!;
+  if (source_kind === 'owner') return [];
+  const next = question.statements.find(
+    (later, i) => i > position && later.source === source && later.source_kind !== 'owner',
+  );
+  const end = next?.at ?? Number.POSITIVE_INFINITY;
+  return (readings.get(source) ?? []).filter((reading) => {
+    if (reading <= at || reading >= end) return false;
+    const event = eventBefore(question.listings, source, reading);
+    return event === undefined || event.listed || event.at <= at;
+  });
+}
+
+/**
+ * Newest reading, up to a moment, in which the source still said what it says at `position`: before its next statement, and while it
+ * listed the record (a statement made about a dropped record, such as `delisted`, stands while it stays dropped). Milliseconds.
+ */
+export function confirmedAt(
+  question: Timed,
+  readings: ReadonlyMap<string, readonly number[]>,
+  position: number,
+  until: number,
+): number {
+  const { source, source_kind, at } = question.statements[position]!;
+  if (source_kind === 'owner') return at;
+  let end = Number.POSITIVE_INFINITY;
+  for (let next = position + 1; next < question.statements.length; next++) {
+    const later = question.statements[next]!;
+    if (later.source !== source || later.source_kind === 'owner') continue;
+    end = later.at;
+    break;
+  }
+  const times = readings.get(source) ?? [];
+  for (let i = times.length - 1; i >= 0; i--) {
+    const reading = times[i]!;
+    if (reading > until || reading >= end) continue;
+    if (reading <= at) break;
+    const event = eventBefore(question.listings, source, reading);
+    if (event === undefined || event.listed || event.at <= at) return reading;
+  }
+  return at;
+}

@@ -1,0 +1,78 @@
+// How the course of an attribute and the facts of a review item are written down.
+import type { Attribute } from '../../packs/model.ts';
+import { NUMERIC } from '../../packs/schema.ts';
+import type { Fact } from '../model/record.ts';
+import { isoTime } from '../model/time.ts';
+import { bounds } from './compare.ts';
+import { unpublishedEntries } from './engine-values.ts';
+import type { Period } from './history.ts';
+import type { Statement } from './settle.ts';
+
+/** A statement with where it was made. `json` is its value's text. */
+export interface ToldStatement extends Statement {
+  source_url: string;
+  evidence: string;
+  run: string;
+  json: string;
+}
+
+/** A line of history from `value` on; values as JSON text, times in milliseconds (HISTORY_LINES in data/write/tables.ts). */
+export type HistoryCells = [
+  value: string | null,
+  old_value: string | null,
+  min: number | null,
+  max: number | null,
+  from: number,
+  to: number | null,
+  source_url: string,
+];
+
+/** The history lines of one attribute, oldest first. */
+export function historyCells(
+  attribute: Attribute,
+  facts: readonly ToldStatement[],
+  periods: readonly Period[],
+): HistoryCells[] {
+  let old: string | null = null;
+  return periods.map(({ from, winner, first }, i) => {
+    const fact = winner < 0 ? null : facts[winner]!;
+    const ends = fact?.value != null && NUMERIC.includes(attribute.type) ? bounds(fact.value) : null;
+    const cut = unpublishedEntries(attribute, fact?.value ?? null);
+    const json = cut === null ? (fact?.json ?? null) : JSON.stringify(cut.published);
+    // A withdrawal is told by whoever spoke last.
+    const url = facts[first]?.source_url ?? facts.findLast((each) => each.at <= from)?.source_url ?? '';
+    const cells: HistoryCells = [
+      json,
+      old,
+      ends?.min ?? null,
+      ends?.max ?? null,
+      from,
+      periods[i + 1]?.from ?? null,
+      url,
+    ];
+    old = json;
+    return cells;
+  });
+}
+
+/** Distinct facts of a review item, the published one first; of an outlier the held one alone. */
+export function itemStatements<T>(facts: readonly T[], [first, second]: readonly [number, number]): T[] {
+  return first === second ? [facts[first]!] : [facts[first]!, facts[second]!];
+}
+
+/** JSON text of the facts of a review item, as contract section 2 answers them. */
+export function reviewFacts(entity: string, attribute: string, facts: readonly ToldStatement[]): string {
+  const told: Fact[] = facts.map(({ value, source, source_url, at, confidence, evidence, source_kind, run }) => ({
+    entity,
+    attribute,
+    value,
+    source,
+    source_url,
+    observed_at: isoTime(at),
+    confidence,
+    evidence,
+    source_kind,
+    run,
+  }));
+  return JSON.stringify(told);
+}

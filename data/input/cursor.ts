@@ -1,0 +1,105 @@
+// The cursor of a page: where it ended, in which release. Encrypted, since it carries a sort value, and bound to its query.
+//
+//   const cursors = sealedCursors(secret);
+//   const text = cursors.write(query, release, { value: 600, id: 'r-107888dabb4c3c7b' });
+//   cursors.read(query, text, 'number'); // { release, after: { value: 600, id: … } }
+import { hash } from 'node:crypto';
+import { gcmsiv } from '@noble/ciphers/aes.js';
+import { DataError } from '../model/errors.ts';
+import { derivedKey } from '../model/keyed.ts';
+import type { Position, Predicate, Sort } from '../plan/plan.ts';
+import { BOUNDS } from './parse-values.ts';
+
+/** What a cursor leads back to. */
+export interface Cursor {
+  /** Release the walk began on: it goes on there while that release is kept, so that nothing repeats or is lost. */
+  release: string;
+  after: Position;
+}
+
+/** What a cursor is bound to: page size, fields and format may change between pages, the query may not. */
+export interface Question {
+  dataset: string;
+  where: readonly Predicate[];
+  sort: Sort;
+}
+
+/** Writes and reads cursors. */
+export interface Cursors {
+  /** The same page of the same query has the same cursor, in every process that shares the secret. */
+  write(question: Question, release: string, after: Position): string;
+  /**
+   * Reads a cursor whose sort values are of type `key`. Throws `invalid_cursor` (400) for one that is forged, edited, cut or
+   * of another query, also one whose sort attribute has changed its type since.
+   */
+  read(question: Question, raw: string, key: 'string' | 'number' | 'boolean'): Cursor;
+}
+
+const INVALID =
+  'cursor: this is not a cursor of this query. Repeat dataset, filters and sort of the request that returned it, and the cursor unchanged.';
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * SHA-256 of a query. Conditions count in any order; the visibility of words and statuses is left out, so that a walk begun
+ * as a preview goes on after paying.
+ */
+export function questionHash({ dataset, where, sort }: Question): Buffer {
+  const conditions = where.map((one) => JSON.stringify('scope' in one ? { ...one, scope: undefined } : one));
+  return hash('sha256', JSON.stringify([dataset, conditions.sort(), sort.key, sort.descending]), 'buffer');
+}
+
+/**
+ * Cursors encrypted with AES-256-GCM-SIV (RFC 8452), whose initialisation vector is made from the plaintext: the same cursor twice
+ * shows only that it is the same. The query is nonce and associated data (docs/decisions/0005-cursors.md).
+ */
+export function sealedCursors(secret: string): Cursors {
+  const key = derivedKey(secret, 'cursors');
+  const cipher = (question: Question) => {
+    const query = questionHash(question);
+    return gcmsiv(key, query.subarray(0, NONCE_BYTES), query);
+  };
+  return {
+    write(question, release, { value, id }) {
+      const body = Buffer.from(JSON.stringify([release, value, id]));
+      return Buffer.from(cipher(question).encrypt(body)).toString('base64url');
+    },
+    read(question, raw, key) {
+      const body = opened(raw, (bytes) => cipher(question).decrypt(bytes));
+      if (body === null) throw new DataError('invalid_cursor', INVALID);
+      const [release, value, id] = body;
+      if (value !== null && typeof value !== key) throw new DataError('invalid_cursor', INVALID);
+      return { release, after: { value, id } };
+    },
+  };
+}
+
+/** For examples in documents, which are written without the secret: a text in the place of each cursor. */
+export const EXAMPLE_CURSORS: Cursors = {
+  write: () => 'example-cursor',
+  read: () => {
+    throw new DataError('invalid_cursor', INVALID);
+  },
+};
+
+type Body = [release: string, value: Position['value'], id: string];
+
+function opened(raw: string, decrypt: (bytes: Uint8Array) => Uint8Array): Body | null {
+  if (raw.length > BOUNDS.cursor || !/^[\w-]+$/u.test(raw)) return null;
+  const bytes = Buffer.from(raw, 'base64url');
+  if (bytes.length <= TAG_BYTES || bytes.toString('base64url') !== raw) return null;
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(decrypt(bytes)).toString());
+    return isBody(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+function isBody(parsed: unknown): parsed is Body {
+  if (!Array.isArray(parsed) || parsed.length !== 3) return false;
+  const [release, value, id] = parsed as unknown[];
+  const scalar = value === null || ['string', 'number', 'boolean'].includes(typeof value);
+  return typeof release === 'string' && /^[0-9a-f]{16}$/u.test(release) && scalar && typeof id === 'string';
+}

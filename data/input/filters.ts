@@ -1,0 +1,235 @@
+// The filters a dataset offers, each kind one row: operator, prefix, attribute types, how a raw value parses, its sentence.
+import type { Attribute, AttributeType, Pack } from '../../packs/model.ts';
+import { fold } from '../../packs/text.ts';
+import { validationError } from '../model/errors.ts';
+import type { Manifest } from '../model/layout.ts';
+import type { Predicate, RawInput } from '../plan/plan.ts';
+import { boolean, date, Issues, integer, list, number, text } from './parse-values.ts';
+import { unknownFilter } from './unknown-parameter.ts';
+
+export type FilterOperator = 'any' | 'not' | 'like' | 'min' | 'max' | 'has';
+
+/** Type of the values that a filter takes, as the schema's `filters` names it. */
+export type FilterType = 'string' | 'integer' | 'number' | 'boolean' | 'date';
+
+/** One entry of the schema's `filters` (contract section 2). */
+export interface FilterEntry {
+  name: string;
+  attribute: string;
+  operator: FilterOperator;
+  type: FilterType;
+  description: string;
+  /** The values to choose from, where they are known. */
+  values?: string[];
+}
+
+interface FilterKind {
+  operator: FilterOperator;
+  prefix: string;
+  /** Words that other APIs write for it, before or after the name of the attribute. */
+  synonyms: readonly string[];
+  types: readonly AttributeType[];
+  /** What the parameter takes for an attribute of this type. */
+  takes: (type: AttributeType) => FilterType;
+  /** Raw occurrences of the parameter to a condition; throws a 422. */
+  parse: (name: string, attribute: Attribute, raw: string[]) => Predicate;
+  describe: (attribute: string) => string;
+}
+
+const words = (text: string) => text.split(' ');
+
+const WORDY = ['string', 'text', 'url', 'enum', 'strings'] as const;
+const LISTED = ['string', 'url', 'enum', 'strings', 'boolean', 'integer', 'number', 'date'] as const;
+const ORDERED = ['integer', 'number', 'price', 'date'] as const;
+const EVERY = [...WORDY, 'boolean', ...ORDERED, 'geo'] as const;
+
+/** The one value of a parameter that is not a list; repeated it is a 422. */
+export function once(name: string, raw: string[]): string {
+  const [only] = raw;
+  if (only === undefined || raw.length > 1)
+    throw validationError(name, 'must be given once', 'multiple_values', `${raw.length} values`);
+  return only;
+}
+
+/** One value as the engine compares it: strings folded. */
+function comparable(name: string, attribute: Attribute, raw: string): string | number | boolean {
+  switch (attribute.type) {
+    case 'boolean':
+      return boolean(name, raw);
+    case 'integer':
+      return integer(name, raw, undefined, undefined, attribute.unit);
+    case 'number':
+      return number(name, raw, attribute.unit);
+    case 'date':
+      return date(name, raw);
+    default:
+      return fold(raw);
+  }
+}
+
+const values = (name: string, attribute: Attribute, raw: string[]) =>
+  [...new Set(list(name, raw).map((value) => comparable(name, attribute, value)))].sort();
+
+const bound = (name: string, attribute: Attribute, raw: string[]) =>
+  attribute.type === 'date' ? date(name, once(name, raw)) : number(name, once(name, raw), attribute.unit);
+
+const valueType = (type: AttributeType): FilterType =>
+  type === 'boolean' || type === 'integer' || type === 'number' || type === 'date' ? type : 'string';
+const boundType = (type: AttributeType): FilterType => (type === 'date' ? 'date' : 'number');
+
+/** Every kind of filter (specification section 4, "Search"; contract section 2, "Filters and sorts"). */
+export const FILTER_KINDS: readonly FilterKind[] = [
+  {
+    operator: 'any',
+    prefix: '',
+    synonyms: words('in eq equals is exact iexact any'),
+    types: LISTED,
+    takes: valueType,
+    parse: (name, attribute, raw) => ({ kind: 'any', attribute: attribute.name, values: values(name, attribute, raw) }),
+    describe: (attribute) =>
+      `${attribute} is any of these values, separated by commas; letter case and accents do not matter. Write a comma inside a value as \\,`,
+  },
+  {
+    operator: 'not',
+    prefix: 'not_',
+    synonyms: words('not ne neq nin exclude excluded excluding without except'),
+    types: LISTED,
+    takes: valueType,
+    parse: (name, attribute, raw) => ({
+      kind: 'none',
+      attribute: attribute.name,
+      values: values(name, attribute, raw),
+    }),
+    describe: (attribute) => `${attribute} is none of these values, separated by commas; records without it are kept.`,
+  },
+  {
+    operator: 'like',
+    prefix: 'like_',
+    synonyms: words('like ilike contains icontains substring match matches regex startswith prefix'),
+    types: WORDY,
+    takes: () => 'string',
+    parse: (name, attribute, raw) => {
+      const needle = fold(text(name, once(name, raw)));
+      if (needle === '') throw validationError(name, 'must not be empty', 'string_too_short');
+      return { kind: 'like', attribute: attribute.name, needle };
+    },
+    describe: (attribute) => `${attribute} contains this text; letter case and accents do not matter.`,
+  },
+  {
+    operator: 'min',
+    prefix: 'min_',
+    synonyms: words('min minimum gte gt ge from above over atleast since after greater more'),
+    types: ORDERED,
+    takes: boundType,
+    parse: (name, attribute, raw) => ({ kind: 'min', attribute: attribute.name, value: bound(name, attribute, raw) }),
+    describe: (attribute) => `${attribute} is at least this; of a range the upper end counts.`,
+  },
+  {
+    operator: 'max',
+    prefix: 'max_',
+    synonyms: words('max maximum lte lt le to below under before until most atmost less'),
+    types: ORDERED,
+    takes: boundType,
+    parse: (name, attribute, raw) => ({ kind: 'max', attribute: attribute.name, value: bound(name, attribute, raw) }),
+    describe: (attribute) => `${attribute} is at most this; of a range the lower end counts.`,
+  },
+  {
+    operator: 'has',
+    prefix: 'has_',
+    synonyms: words('has exists exist present isnull null isset missing'),
+    types: EVERY,
+    takes: () => 'boolean',
+    parse: (name, attribute, raw) => ({
+      kind: 'has',
+      attribute: attribute.name,
+      present: boolean(name, once(name, raw)),
+    }),
+    describe: (attribute) => `true: the record has a value of ${attribute}; false: it has none.`,
+  },
+];
+
+/** Names that a question's own parameters take, so that no attribute's filter can have them. */
+export const RESERVED: ReadonlySet<string> = new Set(
+  'q near sort limit cursor fields total ids updated_since min_quality provenance_status format by attribute group_by days step differ_by as_of'.split(
+    ' ',
+  ),
+);
+
+interface Filter {
+  kind: FilterKind;
+  attribute: Attribute;
+}
+
+const known = new WeakMap<Pack, Map<string, Filter>>();
+
+/** Filters of a pack by parameter name. An attribute that bears another filter's name keeps it (`min_age` beside `age`). */
+function filtersOf(pack: Pack): Map<string, Filter> {
+  let filters = known.get(pack);
+  if (filters === undefined) {
+    filters = new Map();
+    for (const kind of FILTER_KINDS)
+      for (const attribute of pack.attributes) {
+        const name = kind.prefix + attribute.name;
+        const offered = attribute.filterable && kind.types.includes(attribute.type);
+        if (offered && !RESERVED.has(name) && !filters.has(name)) filters.set(name, { kind, attribute });
+      }
+    known.set(pack, filters);
+  }
+  return filters;
+}
+
+/**
+ * The filters of a dataset, for its schema, guide and tools, attribute by attribute. Values come from the pack's closed
+ * list or, for public attributes, from the release.
+ */
+export function filterGrammar(pack: Pack, manifest: Manifest | null): FilterEntry[] {
+  const entries = [...filtersOf(pack)].map(([name, { kind, attribute }]): FilterEntry => {
+    const type = kind.takes(attribute.type);
+    const offered = attribute.values ?? (attribute.public ? manifest?.enums[attribute.name] : undefined);
+    const choose = offered !== undefined && (kind.operator === 'any' || kind.operator === 'not');
+    const description = kind.describe(attribute.name);
+    return {
+      name,
+      attribute: attribute.name,
+      operator: kind.operator,
+      type,
+      description,
+      ...(choose ? { values: offered } : {}),
+    };
+  });
+  const order = new Map(pack.attributes.map((attribute, index) => [attribute.name, index]));
+  return entries.sort((a, b) => (order.get(a.attribute) ?? 0) - (order.get(b.attribute) ?? 0));
+}
+
+/** Parts of the path, which nobody writes as a parameter. */
+const IN_PATH: readonly string[] = ['ds', 'entity_id'];
+
+/** The parameters that messages may suggest: `near` leads nowhere without one place to be near to. */
+function offered({ attributes }: Pack, parameters: readonly string[]): string[] {
+  const placed = attributes.filter(({ type }) => type === 'geo').length === 1;
+  return parameters.filter((parameter) => (parameter === 'near' ? placed : !IN_PATH.includes(parameter)));
+}
+
+/** Conditions of a request, with the attributes they name. */
+export interface ParsedFilters {
+  where: Predicate[];
+  names: string[];
+}
+
+/**
+ * Parses every parameter that is not one of `parameters` as a filter. Conditions come in a canonical order, so that the
+ * same question always is the same plan. Throws `unknown_filter` (400) and `validation_failed` (422, one line each).
+ */
+export function parseFilters(raw: RawInput, pack: Pack, parameters: readonly string[] = []): ParsedFilters {
+  const filters = filtersOf(pack);
+  const names = Object.keys(raw).filter((name) => !parameters.includes(name));
+  for (const name of names) if (!filters.has(name)) throw unknownFilter(name, pack, offered(pack, parameters), filters);
+  const issues = new Issues();
+  const where = names.sort().flatMap((name) => {
+    const { kind, attribute } = filters.get(name)!;
+    const given = [raw[name] ?? []].flat();
+    return issues.attempt(() => kind.parse(name, attribute, given)) ?? [];
+  });
+  issues.settle();
+  return { where, names: [...new Set(names.map((name) => filters.get(name)!.attribute.name))] };
+}

@@ -1,0 +1,147 @@
+// Values of parameters: what parses, what is refused, and that lists survive any text.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { DataError, ValidationIssue } from '../model/errors.ts';
+import {
+  boolean,
+  date,
+  escapeListValue,
+  Issues,
+  integer,
+  list,
+  number,
+  numberBetween,
+  oneOf,
+  shown,
+  splitList,
+  text,
+  time,
+} from './parse-values.ts';
+
+/** Type of the 422 line that a parser throws. */
+function refusal(parse: () => unknown): string {
+  try {
+    parse();
+  } catch (error) {
+    expect((error as DataError).code).toBe('validation_failed');
+    const [issue] = (error as DataError).detail as ValidationIssue[];
+    expect(issue?.loc).toEqual(['query', 'p']);
+    return issue?.type ?? '';
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('lists', () => {
+  test.each([
+    ['a,b', ['a', 'b']],
+    [' a , b ', ['a', 'b']],
+    ['Portland\\, OR,Salem', ['Portland, OR', 'Salem']],
+    ['a\\\\,b', ['a\\', 'b']],
+    ['C:\\temp', ['C:\\temp']],
+    ['tail\\', ['tail\\']],
+    [',,', []],
+    ['', []],
+  ])('%s', (raw, values) => expect(splitList(raw)).toEqual(values));
+
+  test('any value survives escaping and splitting', () => {
+    const value = fc.string({ unit: fc.constantFrom('a', ',', '\\', ' ', 'é', '"', '\n'), minLength: 1 });
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 5 }), (values) => {
+        const kept = values.map((one) => one.trim()).filter((one) => one !== '');
+        expect(splitList(values.map(escapeListValue).join(','))).toEqual(kept);
+      }),
+    );
+  });
+
+  test('a repeated parameter adds values, repeats count once', () =>
+    expect(list('p', ['a,b', 'b', 'c'])).toEqual(['a', 'b', 'c']));
+  test('an empty list is refused', () => expect(refusal(() => list('p', [' , ']))).toBe('too_short'));
+  test('a list beyond the bound is refused', () =>
+    expect(refusal(() => list('p', [Array.from({ length: 101 }, (_, i) => i).join(',')]))).toBe('too_long'));
+});
+
+test.each([
+  ['NUL', 'a\0b', 'string_unicode'],
+  ['half a surrogate pair', 'a\ud800', 'string_unicode'],
+  ['blanks', '  ', 'string_too_short'],
+  ['501 characters', 'x'.repeat(501), 'string_too_long'],
+])('a text of %s is refused', (_, raw, type) => expect(refusal(() => text('p', raw))).toBe(type));
+
+test.each([
+  ['0', 0],
+  ['-1.50', -1.5],
+  ['.5', 0.5],
+  ['5.', 5],
+  ['1e3', 1000],
+  ['+2', 2],
+  [' 7 ', 7],
+])('the number %s', (raw, value) => expect(number('p', raw)).toBe(value));
+
+test.each(['', 'x', '0x10', 'Infinity', '-Infinity', 'NaN', '1e999', '1,5', '1_000', '١', '1'.repeat(101), '1 2'])(
+  'not a number: %s',
+  (raw) => expect(refusal(() => number('p', raw))).toBe('float_parsing'),
+);
+
+test('minus zero is zero', () => expect(Object.is(number('p', '-0'), 0)).toBe(true));
+
+test('bounds are inclusive and told apart', () => {
+  expect([numberBetween('p', '0', 0, 1), numberBetween('p', '1', 0, 1)]).toEqual([0, 1]);
+  expect(refusal(() => numberBetween('p', '-0.1', 0, 1))).toBe('greater_than_equal');
+  expect(refusal(() => numberBetween('p', '1.1', 0, 1))).toBe('less_than_equal');
+  expect(refusal(() => integer('p', '0', 1, 5))).toBe('greater_than_equal');
+  expect(refusal(() => integer('p', '6', 1, 5))).toBe('less_than_equal');
+  expect(refusal(() => integer('p', '99999999999999999999'))).toBe('less_than_equal');
+});
+
+test.each(['1.0', '1e2', 'ten', '', '0x1'])('not a whole number: %s', (raw) =>
+  expect(refusal(() => integer('p', raw))).toBe('int_parsing'),
+);
+
+test('booleans are true and false in any case, nothing else', () => {
+  expect([boolean('p', 'True'), boolean('p', 'false')]).toEqual([true, false]);
+  for (const raw of ['1', 'yes', '']) expect(refusal(() => boolean('p', raw))).toBe('bool_parsing');
+});
+
+test('dates are days of the calendar', () => {
+  expect(date('p', '2024-02-29')).toBe('2024-02-29');
+  for (const raw of ['2025-02-29', '2025-13-01', '2025-1-1', '2025', '2025-01-01T00:00:00Z', '99999-01-01'])
+    expect(refusal(() => date('p', raw))).toBe('date_parsing');
+});
+
+test.each([
+  ['2026-11-20', '2026-11-20T00:00:00.000Z'],
+  ['2026-11-20T10:00', '2026-11-20T10:00:00.000Z'],
+  ['2026-11-20T10:00:00Z', '2026-11-20T10:00:00.000Z'],
+  ['2026-11-20 10:00:00.123456Z', '2026-11-20T10:00:00.123Z'],
+  ['2026-11-20T10:00:00+05:45', '2026-11-20T04:15:00.000Z'],
+  ['2026-11-20T10:00:00 05:45', '2026-11-20T04:15:00.000Z'],
+  ['2026-11-20T10:00:00-0300', '2026-11-20T13:00:00.000Z'],
+])('the time %s', (raw, iso) => expect(new Date(time('p', raw)).toISOString()).toBe(iso));
+
+test.each([
+  'yesterday',
+  '2026-02-30',
+  '2026-02-30T10:00:00Z',
+  '2026-11-20T25:00',
+  '10:00',
+  '1700000000',
+  '2026-11-20T10',
+])('not a time: %s', (raw) => expect(refusal(() => time('p', raw))).toBe('datetime_parsing'));
+
+test('a closed set of words', () => {
+  expect(oneOf('p', 'MD', ['json', 'md'])).toBe('md');
+  expect(refusal(() => oneOf('p', 'xml', ['json', 'md']))).toBe('enum');
+});
+
+test('what is shown of a value is short and without control characters', () => {
+  expect(shown(`a\u001b[31m${'x'.repeat(200)}`)).toMatch(/^a�\[31mx{74}…$/u);
+});
+
+test('one refusal names every wrong parameter', () => {
+  const issues = new Issues();
+  expect(issues.attempt(() => number('a', 'x'))).toBeUndefined();
+  expect(issues.attempt(() => number('b', '1'))).toBe(1);
+  issues.attempt(() => date('c', 'x'));
+  expect(() => issues.settle()).toThrow('a: must be a number (got "x") (and 1 more)');
+  expect(issues.found.map(({ loc }) => loc[1])).toEqual(['a', 'c']);
+});

@@ -1,0 +1,216 @@
+// One raw text to one typed value: numbers, dates, times, booleans, lists. Each refusal is a 422 line (contract section 4).
+import { DataError, type ValidationIssue, validationError } from '../model/errors.ts';
+import { guessBoolean, guessDay, guessNumber, guessWord } from './value-guesses.ts';
+
+/** Documented bounds of what a question may carry; beyond them a request is 422 (`ids`: 400 too_many_ids). */
+export const BOUNDS = {
+  /** Characters of one value. */
+  value: 500,
+  /** Values in one list. */
+  values: 100,
+  /** Characters and distinct words of `q`. */
+  q: 500,
+  words: 16,
+  /** Ids of one batch or one `ids` filter. */
+  ids: 100,
+  /** Characters of a cursor, which carries the last record's sort value. */
+  cursor: 12_000,
+  /** Records on a page: the interface's bound, and the one of JSON and Markdown. */
+  limit: 1000,
+  page: 100,
+  facets: 200,
+} as const;
+
+/** Text as it may be shown in a message: short, without control characters. */
+export function shown(text: string): string {
+  const plain = text.toWellFormed().replace(/\p{Cc}/gu, '�');
+  return plain.length > 80 ? `${plain.slice(0, 80)}…` : plain;
+}
+
+const issue = (name: string, msg: string, type: string, input: string) =>
+  validationError(name, msg, type, shown(input));
+
+/** A text without NUL or broken surrogates, trimmed, not empty, at most `most` characters. */
+export function text(name: string, raw: string, most: number = BOUNDS.value): string {
+  if (raw.length > most) throw issue(name, `must have at most ${most} characters`, 'string_too_long', raw);
+  if (raw.includes('\0') || !raw.isWellFormed())
+    throw issue(name, 'must be well-formed text without NUL characters', 'string_unicode', raw);
+  const trimmed = raw.trim();
+  if (trimmed === '') throw issue(name, 'must not be empty', 'string_too_short', raw);
+  return trimmed;
+}
+
+/**
+ * Splits a list at its commas. `\,` is a comma and `\\` a backslash inside a value; before any other character a
+ * backslash stands for itself. Values are trimmed, empty ones dropped.
+ */
+export function splitList(raw: string): string[] {
+  const values: string[] = [];
+  let value = '';
+  for (const piece of raw.match(/\\[,\\]|,|[^\\,]+|\\/gu) ?? []) {
+    if (piece === ',') values.push(value);
+    value = piece === ',' ? '' : value + (/^\\./u.test(piece) ? piece.slice(1) : piece);
+  }
+  values.push(value);
+  return values.map((each) => each.trim()).filter((each) => each !== '');
+}
+
+/** The inverse of `splitList` for one value: what a channel that has real lists puts into a raw input. */
+export function escapeListValue(value: string): string {
+  return value.replace(/[\\,]/gu, '\\$&');
+}
+
+/** The texts of a list that was sent as JSON, such as `["a","b"]`; null for every other text. */
+function jsonList(raw: string): string[] | null {
+  if (!/^\s*\[\s*".*\]\s*$/su.test(raw)) return null;
+  try {
+    const list: unknown = JSON.parse(raw);
+    return Array.isArray(list) && list.every((each) => typeof each === 'string') ? list : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The values in one occurrence of a list parameter: separated by commas, or a JSON array of texts, as models write lists. */
+export function listValues(raw: string): string[] {
+  return jsonList(raw) ?? splitList(raw);
+}
+
+/** The values of a list parameter, which may repeat: each occurrence adds its values. */
+export function list(name: string, raw: string[], most: number = BOUNDS.values): string[] {
+  const values = raw.flatMap(listValues).map((value) => text(name, value));
+  if (values.length === 0) throw issue(name, 'needs at least one value', 'too_short', raw.join(','));
+  if (values.length > most) throw issue(name, `takes at most ${most} values`, 'too_long', `${values.length} values`);
+  return [...new Set(values)];
+}
+
+const got = (raw: string): string => ` (got "${shown(raw)}")`;
+const didYouMean = (guess: string | number | boolean | null): string =>
+  guess === null ? '' : `; did you mean ${guess}?`;
+
+/** A finite decimal number; exponents are fine, hexadecimal and `Infinity` are not. `unit` may stand behind a number that is refused. */
+export function number(name: string, raw: string, unit: string | null = null): number {
+  const trimmed = raw.trim();
+  const value = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?$/iu.test(trimmed) ? Number(trimmed) : Number.NaN;
+  if (!Number.isFinite(value) || raw.length > 100)
+    throw issue(
+      name,
+      `must be a number${unit === null ? '' : ` of ${unit}`}${got(raw)}${didYouMean(guessNumber(raw, unit))}`,
+      'float_parsing',
+      raw,
+    );
+  return value + 0;
+}
+
+/** A number between two bounds, both included. */
+export function numberBetween(name: string, raw: string, min: number, max: number): number {
+  return within(name, number(name, raw), min, max);
+}
+
+function within(name: string, value: number, min: number, max: number): number {
+  const type = value < min ? 'greater_than_equal' : value > max ? 'less_than_equal' : null;
+  if (type === null) return value;
+  throw issue(name, `must be${bounds(min, max)} (got ${value})`, type, String(value));
+}
+
+/** ` between 1 and 100`, ` of at least 0`, or nothing where a number has no bounds of its own. */
+function bounds(min: number, max: number): string {
+  if (max < Number.MAX_SAFE_INTEGER) return ` between ${min} and ${max}`;
+  return min > Number.MIN_SAFE_INTEGER ? ` at least ${min}` : '';
+}
+
+/** A whole number; bounds are inclusive. */
+export function integer(
+  name: string,
+  raw: string,
+  min: number = Number.MIN_SAFE_INTEGER,
+  max: number = Number.MAX_SAFE_INTEGER,
+  unit: string | null = null,
+): number {
+  const trimmed = raw.trim();
+  const value = /^[+-]?\d{1,30}$/u.test(trimmed) ? Number(trimmed) + 0 : Number.NaN;
+  if (!Number.isNaN(value)) return within(name, value, min, max);
+  const guess = guessNumber(raw, unit);
+  const meant = guess !== null && Number.isInteger(guess) && guess >= min && guess <= max ? guess : null;
+  throw issue(name, `must be a whole number${bounds(min, max)}${got(raw)}${didYouMean(meant)}`, 'int_parsing', raw);
+}
+
+/** `true` or `false`, in any case. */
+export function boolean(name: string, raw: string): boolean {
+  const value = raw.trim().toLowerCase();
+  if (value !== 'true' && value !== 'false')
+    throw issue(name, `must be true or false${got(raw)}${didYouMean(guessBoolean(raw))}`, 'bool_parsing', raw);
+  return value === 'true';
+}
+
+/** A day of the calendar, `YYYY-MM-DD`. */
+export function date(name: string, raw: string): string {
+  const value = raw.trim();
+  if (!isDay(value))
+    throw issue(name, `must be a date, YYYY-MM-DD${got(raw)}${didYouMean(guessDay(raw))}`, 'date_parsing', raw);
+  return value;
+}
+
+function isDay(value: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/u.test(value)) return false;
+  const at = new Date(`${value}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(value);
+}
+
+const TIME =
+  /^(?<day>\d{4}-\d{2}-\d{2})(?:[T ](?<clock>\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?<zone>Z|[+ -]\d{2}:?\d{2})?)?$/iu;
+
+/**
+ * An ISO 8601 date or date-time as milliseconds since 1970; without a zone it is UTC. A blank before the offset counts
+ * as the `+` that a query string turned into it.
+ */
+export function time(name: string, raw: string): number {
+  const { day = '', clock, zone = 'Z' } = TIME.exec(raw.trim())?.groups ?? {};
+  const offset = /^z$/iu.test(zone) ? 'Z' : zone.replace(' ', '+').replace(/^(.\d{2}):?(\d{2})$/u, '$1:$2');
+  const at = isDay(day) ? Date.parse(`${day}T${clock ?? '00:00'}${offset}`) : Number.NaN;
+  if (Number.isNaN(at))
+    throw issue(
+      name,
+      `must be an ISO 8601 date or date-time, such as 2026-11-20T00:00:00Z${got(raw)}${didYouMean(guessDay(raw))}`,
+      'datetime_parsing',
+      raw,
+    );
+  return at;
+}
+
+/** One of a closed set of words. */
+export function oneOf<T extends string>(name: string, raw: string, allowed: readonly T[]): T {
+  const found = allowed.find((word) => word === raw.trim().toLowerCase());
+  if (found === undefined)
+    throw issue(
+      name,
+      `must be one of ${allowed.join(', ')}${got(raw)}${didYouMean(guessWord(raw, allowed))}`,
+      'enum',
+      raw,
+    );
+  return found;
+}
+
+/** Runs parsers and keeps their 422 lines, so that one answer names every wrong parameter. Other errors pass through. */
+export class Issues {
+  readonly found: ValidationIssue[] = [];
+
+  /** The parser's value, or undefined when it refused. */
+  attempt<T>(parse: () => T): T | undefined {
+    try {
+      return parse();
+    } catch (error) {
+      if (!(error instanceof DataError) || error.code !== 'validation_failed') throw error;
+      this.found.push(...(error.detail as ValidationIssue[]));
+      return undefined;
+    }
+  }
+
+  /** Throws what was found, if anything. */
+  settle(): void {
+    const [first] = this.found;
+    if (first === undefined) return;
+    const more = this.found.length > 1 ? ` (and ${this.found.length - 1} more)` : '';
+    throw new DataError('validation_failed', `${first.loc.slice(1).join('.')}: ${first.msg}${more}`, this.found);
+  }
+}

@@ -1,0 +1,275 @@
+// Search, facets, get and batch input: defaults, the split of 400 and 422, names for the gate, fields and groups.
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { loadPack } from '../../packs/index.ts';
+import type { Pack } from '../../packs/model.ts';
+import { cursors } from '../../tests/support/cursors.ts';
+import { verifies } from '../../tests/support/verifies.ts';
+import { DataError } from '../model/errors.ts';
+import type { RawInput } from '../plan/plan.ts';
+import { parseBatch, parseFacets, parseGet, parseSearch } from './parse.ts';
+import { questionOf } from './parse-selection.ts';
+
+verifies(
+  'search.limit-default',
+  'search.limit-json',
+  'search.limit-rows',
+  'limit.search-page',
+  'error.400-limit',
+  'facets.by',
+  'facets.limit',
+  'limit.facets',
+  'batch.limit',
+  'limit.batch',
+  'error.422-values',
+  'error.400-names',
+  'search.format',
+);
+
+let pack: Pack;
+beforeAll(async () => {
+  pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
+});
+
+/** Code and message of the refusal. */
+function refusal(parse: () => unknown): string {
+  try {
+    parse();
+  } catch (error) {
+    if (error instanceof DataError) return `${error.code} ${error.message}`;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+test('the defaults', () => {
+  expect(parseSearch({}, pack)).toEqual({
+    where: [],
+    words: [],
+    statuses: [],
+    names: [],
+    sort: { key: 'quality', descending: true },
+    ordered: false,
+    cursor: null,
+    limit: 20,
+    fields: null,
+    total: false,
+    format: 'json',
+  });
+  expect(parseFacets({ by: 'maker' }, pack)).toEqual({
+    where: [],
+    words: [],
+    statuses: [],
+    names: ['maker'],
+    by: 'maker',
+    limit: 50,
+  });
+  expect(parseGet({}, pack)).toEqual({ fields: null, names: [] });
+});
+
+test('everything at once', () => {
+  const raw = {
+    ds: 'tools',
+    q: 'Säge 2000 säge',
+    near: '47.4, 8.5, 20',
+    sort: '-price.list',
+    limit: '100',
+    fields: 'name,price',
+    total: 'true',
+    ids: 'B-1,a-2',
+    updated_since: '2026-01-01',
+    min_quality: '0.5',
+    cordless: 'true',
+  };
+  expect(parseSearch(raw, pack, { path: ['ds'] })).toMatchInlineSnapshot(`
+    {
+      "cursor": null,
+      "fields": [
+        "name",
+        "price.list",
+        "price.rental",
+      ],
+      "format": "json",
+      "limit": 100,
+      "names": [
+        "cordless",
+        "workshop",
+        "price.list",
+        "name",
+      ],
+      "ordered": true,
+      "sort": {
+        "descending": true,
+        "key": "price.list",
+      },
+      "statuses": [],
+      "total": true,
+      "where": [
+        {
+          "attribute": "cordless",
+          "kind": "any",
+          "values": [
+            true,
+          ],
+        },
+        {
+          "attribute": "workshop",
+          "kind": "near",
+          "km": 20,
+          "lat": 47.4,
+          "lng": 8.5,
+        },
+        {
+          "kind": "ids",
+          "refs": [
+            "a-2",
+            "b-1",
+          ],
+        },
+        {
+          "at": 1767225600000,
+          "kind": "updated_since",
+        },
+        {
+          "kind": "min_quality",
+          "value": 0.5,
+        },
+      ],
+      "words": [
+        "2000",
+        "sage",
+      ],
+    }
+  `);
+});
+
+describe('422: the wrong type, outside the bounds, repeated or missing', () => {
+  test.each<[string, RawInput]>([
+    ['limit: must be between 1 and 1000 (got 0)', { limit: '0' }],
+    ['limit: must be between 1 and 1000 (got 1001)', { limit: '1001' }],
+    ['limit: must be a whole number', { limit: 'ten' }],
+    ['limit: must be given once', { limit: ['1', '2'] }],
+    ['total: must be true or false', { total: 'yes' }],
+    ['format: must be one of json, md, csv, ndjson, arrow', { format: 'xml' }],
+    ['updated_since: must be an ISO 8601 date', { updated_since: 'soon' }],
+    ['min_quality: must be between 0 and 1', { min_quality: '80' }],
+    ['q: must not be empty', { q: '' }],
+    ['q: must hold a word', { q: '!?' }],
+    ['q: must have at most 500 characters', { q: 'x'.repeat(501) }],
+    ['q: takes at most 16 different words', { q: Array.from({ length: 17 }, (_, i) => `w${i}`).join(' ') }],
+    ['q: must be given once', { q: ['a', 'b'] }],
+    ['q: must be well-formed', { q: 'a\0' }],
+    ['sort: must be given once', { sort: ['name', 'mass'] }],
+    ['ids: needs at least one value', { ids: ',' }],
+    ['fields: needs at least one value', { fields: '' }],
+  ])('%s', (message, raw) => expect(refusal(() => parseSearch(raw, pack))).toContain(`validation_failed ${message}`));
+
+  test('facets need by; batch needs ids', () => {
+    expect(refusal(() => parseFacets({}, pack))).toBe('validation_failed by: is required');
+    expect(refusal(() => parseBatch({}, pack))).toBe('validation_failed ids: is required');
+    expect(refusal(() => parseFacets({ by: 'maker', limit: '201' }, pack))).toContain(
+      'limit: must be between 1 and 200',
+    );
+  });
+
+  test('filters and parameters are told together', () =>
+    expect(refusal(() => parseSearch({ limit: 'x', min_mass: 'y' }, pack))).toContain('(and 1 more)'));
+});
+
+describe('400: a name or combination that this dataset does not allow', () => {
+  test.each<[string, RawInput]>([
+    ['unknown_filter "country"', { country: 'x' }],
+    ['unknown_filter "by"', { by: 'maker' }],
+    ['invalid_parameter sort: tools has no attribute "pirce.list". Did you mean "price.list"?', { sort: 'pirce.list' }],
+    ['invalid_parameter sort: materials (strings) has no order', { sort: 'materials' }],
+    ['invalid_parameter sort: workshop (geo) has no order', { sort: '-workshop' }],
+    ['invalid_parameter fields: tools has no attribute "colour"', { fields: 'name,colour' }],
+    ['invalid_parameter near: must be "lat,lng,km"', { near: '1,2' }],
+    ['invalid_parameter near: ', { near: '91,0,1' }],
+    ['invalid_parameter near: ', { near: '0,181,1' }],
+    ['invalid_parameter near: ', { near: '0,0,-1' }],
+    ['invalid_parameter near: ', { near: '0,0,Infinity' }],
+    ['invalid_parameter near: ', { near: 'a,b,c' }],
+    ['invalid_parameter near: ', { near: '' }],
+    ['too_many_ids ids: at most 100', { ids: Array.from({ length: 101 }, (_, i) => `r${i}`).join(',') }],
+    ['invalid_parameter limit: at most 100 for JSON and Markdown', { limit: '101' }],
+    ['invalid_parameter limit: at most 100', { limit: '1000', format: 'md' }],
+    ['invalid_cursor cursor: this is not', { cursor: 'abc' }],
+  ])('%s', (message, raw) => expect(refusal(() => parseSearch(raw, pack))).toContain(message));
+
+  test('near without geography, or with two places to choose from', () => {
+    const without = { ...pack, attributes: pack.attributes.filter(({ type }) => type !== 'geo') };
+    const geo = pack.attributes.find(({ type }) => type === 'geo')!;
+    const two = { ...pack, attributes: [...pack.attributes, { ...geo, name: 'branch' }] };
+    expect(refusal(() => parseSearch({ near: '0,0,1' }, without))).toContain('has no geographic attribute');
+    expect(refusal(() => parseSearch({ near: '0,0,1' }, two))).toContain('has more than one geographic attribute');
+  });
+
+  test('facets by what cannot be counted', () => {
+    for (const by of ['summary', 'workshop', 'price.list', 'manual'])
+      expect(refusal(() => parseFacets({ by }, pack))).toContain(`invalid_parameter by: ${by}`);
+    expect(refusal(() => parseFacets({ by: 'makr' }, pack))).toContain('Did you mean "maker"?');
+    expect(refusal(() => parseFacets({ by: 'maker', sort: 'name' }, pack))).toContain('unknown_filter "sort"');
+  });
+
+  test('get and batch take no filters', () => {
+    expect(refusal(() => parseGet({ maker: 'x' }, pack))).toBe(
+      'unknown_filter "maker" is not a parameter of this operation. It takes fields, format.',
+    );
+    expect(refusal(() => parseBatch({ ids: 'a', q: 'x' }, pack))).toContain('unknown_filter "q"');
+  });
+});
+
+test('a thousand records a page only where the format allows', () => {
+  expect(parseSearch({ limit: '1000', format: 'csv' }, pack).limit).toBe(1000);
+  expect(parseSearch({ limit: '1000' }, pack, { format: 'ndjson' }).limit).toBe(1000);
+  expect(refusal(() => parseSearch({ limit: '101' }, pack, { format: 'markdown' }))).toContain('at most 100');
+});
+
+test('a group selects its attributes and names its public ones', () => {
+  const { fields, names } = parseSearch({ fields: 'price,name' }, pack);
+  expect(fields).toEqual(['name', 'price.list', 'price.rental']);
+  expect(names).toEqual(['price.list', 'name']);
+  expect(parseSearch({ fields: 'price.rental' }, pack).names).toEqual(['price.rental']);
+});
+
+test('sort and filters are named for the gate, words are not', () => {
+  const { names } = parseSearch({ sort: 'tested_on', min_runtime: '1', near: '0,0,1', q: 'x' }, pack);
+  expect(names).toEqual(['runtime', 'workshop', 'tested_on']);
+});
+
+test('a cursor comes back to the question it came from', () => {
+  const input = parseSearch({ sort: 'mass', maker: 'a,b' }, pack);
+  const question = { dataset: 'tools', where: questionOf(input), sort: input.sort };
+  const cursor = cursors.write(question, '0123456789abcdef', { value: 2.5, id: 'r-1' });
+  const next = parseSearch({ maker: 'B,A', sort: 'mass', limit: '5', fields: 'name', total: 'true', cursor }, pack, {
+    cursors,
+  });
+  expect(next.cursor).toEqual({ release: '0123456789abcdef', after: { value: 2.5, id: 'r-1' } });
+  expect(refusal(() => parseSearch({ maker: 'a,b', cursor }, pack, { cursors }))).toContain(
+    'invalid_cursor cursor: this is not',
+  );
+  expect(refusal(() => parseSearch({ sort: 'mass', maker: 'a', cursor }, pack, { cursors }))).toContain(
+    'invalid_cursor',
+  );
+});
+
+test('whatever is asked, the answer is an input or a DataError', () => {
+  const name = fc.oneof(
+    fc.string(),
+    fc.constantFrom('q', 'near', 'sort', 'limit', 'cursor', 'fields', 'ids', 'maker', 'min_mass'),
+  );
+  const value = fc.oneof(fc.string({ unit: 'binary' }), fc.array(fc.string({ unit: 'binary' }), { maxLength: 3 }));
+  fc.assert(
+    fc.property(fc.dictionary(name, value, { maxKeys: 4 }), (raw) => {
+      for (const parse of [parseSearch, parseFacets, parseGet, parseBatch]) {
+        try {
+          parse(raw, pack);
+        } catch (error) {
+          if (!(error instanceof DataError)) throw error;
+        }
+      }
+    }),
+  );
+});

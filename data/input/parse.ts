@@ -1,0 +1,177 @@
+// Raw parameters of search, get, batch and facets to typed input, with the split of 400 and 422 of contract section 4.
+import type { Pack } from '../../packs/model.ts';
+import { RECORD_MEMBERS } from '../../packs/record-schema.ts';
+import { DataError, reworded, validationError } from '../model/errors.ts';
+import type { RawInput, Sort } from '../plan/plan.ts';
+import { attributeSuggestion } from './attribute-names.ts';
+import { type Cursor, type Cursors, EXAMPLE_CURSORS } from './cursor.ts';
+import {
+  countedAttribute,
+  invalid,
+  parseIds,
+  parseSelection,
+  questionOf,
+  SELECTION,
+  type Selection,
+  single,
+} from './parse-selection.ts';
+import { parseSort } from './parse-sort.ts';
+import { BOUNDS, boolean, Issues, integer, list, oneOf, shown, text } from './parse-values.ts';
+import { unknownParameter } from './unknown-parameter.ts';
+
+export const SEARCH_FORMATS = ['json', 'md', 'csv', 'ndjson', 'arrow'] as const;
+export type SearchFormat = (typeof SEARCH_FORMATS)[number];
+
+/** What the parsers need to know of the request. */
+export interface ParseOptions {
+  /** Path parameters inside the raw input, which are not query parameters: `ds`, `entity_id`. */
+  path?: readonly string[];
+  /** The negotiated format, where the channel has found one; else the `format` parameter decides. */
+  format?: 'json' | 'markdown' | 'csv' | 'ndjson' | 'arrow' | 'text';
+  /** Reads the cursor of search; without it every cursor is invalid. */
+  cursors?: Cursors | undefined;
+}
+
+/** Input of search. `names` holds also the attributes of `sort` and `fields`. */
+export interface SearchInput extends Selection {
+  sort: Sort;
+  /** Whether an order was asked for; else `sort` is the usual one. */
+  ordered: boolean;
+  cursor: Cursor | null;
+  limit: number;
+  /** Attributes to keep, in the pack's order; null: all. */
+  fields: string[] | null;
+  total: boolean;
+  format: SearchFormat;
+}
+
+export interface FacetsInput extends Selection {
+  by: string;
+  limit: number;
+}
+
+export interface GetInput {
+  fields: string[] | null;
+  names: string[];
+}
+
+export interface BatchInput extends GetInput {
+  ids: string[];
+}
+
+const SEARCH = [...SELECTION, 'sort', 'cursor', 'limit', 'fields', 'total', 'format'] as const;
+const FACETS = [...SELECTION, 'by', 'limit', 'format'] as const;
+
+/**
+ * The attributes that `fields` selects: names, or a group such as `price` for all of `price.*`. Of a group only the public
+ * members count as named when it has any, so that a preview shows those.
+ */
+export function parseFields(raw: string[], pack: Pack): { fields: string[]; names: string[] } {
+  const fields = new Set<string>();
+  const names = new Set<string>();
+  for (const wanted of list('fields', raw)) {
+    const group = pack.attributes.filter((attribute) => attribute.name.startsWith(`${wanted}.`));
+    const exact = pack.attributes.find((attribute) => attribute.name === wanted);
+    if (!exact && group.length === 0) refuseField(pack, wanted);
+    const open = group.filter((attribute) => attribute.public);
+    for (const { name } of exact ? [exact, ...group] : group) fields.add(name);
+    for (const { name } of exact ? [exact] : open.length > 0 ? open : group) names.add(name);
+  }
+  const ordered = pack.attributes.map((attribute) => attribute.name).filter((name) => fields.has(name));
+  return { fields: ordered, names: [...names] };
+}
+
+/** Throws why `fields` cannot select something. */
+function refuseField(pack: Pack, wanted: string): never {
+  if (/^(?:\*|all)$/iu.test(wanted)) throw invalid(`fields: leave it out for all attributes (got "${wanted}").`);
+  if (RECORD_MEMBERS.includes(wanted))
+    throw invalid(`fields: ${wanted} is always part of a record; name attributes only, or leave fields out for all.`);
+  const suggestion = attributeSuggestion(wanted, pack.attributes);
+  throw invalid(`fields: ${pack.id} has no attribute "${shown(wanted)}".${suggestion}`);
+}
+
+/** Parses the input of search: `GET /v1/{ds}/entities` (specification section 4). */
+export function parseSearch(raw: RawInput, pack: Pack, options: ParseOptions = {}): SearchInput {
+  const issues = new Issues();
+  const selection = parseSelection(raw, pack, [...SEARCH, ...(options.path ?? [])], issues);
+  const read = <T>(name: string, fallback: T, parse: (value: string) => T): T =>
+    issues.attempt(() => {
+      const value = single(raw, name);
+      return value === undefined ? fallback : parse(value);
+    }) ?? fallback;
+  const named = read<SearchFormat>('format', 'json', (value) => oneOf('format', value, SEARCH_FORMATS));
+  const format = options.format === undefined ? named : options.format === 'markdown' ? 'md' : asSearch(options.format);
+  const limit = read('limit', 20, (value) => pageSize(value, format));
+  const total = read('total', false, (value) => boolean('total', value));
+  const { sort, type } = read('sort', parseSort('-quality', pack), (value) => parseSort(value, pack));
+  const given = raw['fields'];
+  const picked = given === undefined ? null : issues.attempt(() => parseFields([given].flat(), pack));
+  const token = issues.attempt(() => single(raw, 'cursor'));
+  issues.settle();
+  if (limit > BOUNDS.page && (format === 'json' || format === 'md'))
+    throw invalid(
+      `limit: at most ${BOUNDS.page} for JSON and Markdown (got ${limit}); up to ${BOUNDS.limit} for csv and ndjson.`,
+    );
+  const where = questionOf(selection);
+  const { cursors = EXAMPLE_CURSORS } = options;
+  const cursor = token === undefined ? null : cursors.read({ dataset: pack.id, where, sort }, token, type);
+  const sorted = sort.key === 'quality' || sort.key === 'updated' ? [] : [sort.key];
+  const names = [...new Set([...selection.names, ...sorted, ...(picked?.names ?? [])])];
+  const ordered = raw['sort'] !== undefined;
+  return { ...selection, names, sort, ordered, cursor, limit, fields: picked?.fields ?? null, total, format };
+}
+
+/** `limit` of a search: a refusal says where further records come from. */
+function pageSize(raw: string, format: SearchFormat): number {
+  try {
+    return integer('limit', raw, 1, BOUNDS.limit);
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+    const most = format === 'json' || format === 'md' ? ` At most ${BOUNDS.page} in JSON and Markdown.` : '';
+    throw reworded(error, (msg) => `${msg}.${most} cursor=<next_cursor> leads to the next page.`);
+  }
+}
+
+const asSearch = (format: 'json' | 'csv' | 'ndjson' | 'arrow' | 'text'): SearchFormat =>
+  format === 'text' ? 'json' : format;
+
+/** Parses the input of facets: `by`, `limit` 1..200 and any search filters. */
+export function parseFacets(raw: RawInput, pack: Pack, options: ParseOptions = {}): FacetsInput {
+  const issues = new Issues();
+  const selection = parseSelection(raw, pack, [...FACETS, ...(options.path ?? [])], issues);
+  const limit = issues.attempt(() => integer('limit', single(raw, 'limit') ?? '50', 1, BOUNDS.facets)) ?? 50;
+  issues.attempt(() => oneOf('format', single(raw, 'format') ?? 'json', ['json', 'md']));
+  const by = issues.attempt(() => {
+    const wanted = single(raw, 'by');
+    if (wanted === undefined) throw validationError('by', 'is required', 'missing');
+    return countedAttribute(pack, 'by', text('by', wanted)).name;
+  });
+  issues.settle();
+  return { ...selection, by: by!, limit, names: [...new Set([...selection.names, by!])] };
+}
+
+/** Refuses every parameter but these (contract section 4: nothing is ignored silently). */
+export function onlyParameters(raw: RawInput, allowed: readonly string[], path: readonly string[] = []): void {
+  for (const name of Object.keys(raw))
+    if (!allowed.includes(name) && !path.includes(name)) throw unknownParameter(name, allowed);
+}
+
+/** Parses the input of one record: `fields`. */
+export function parseGet(raw: RawInput, pack: Pack, options: ParseOptions = {}): GetInput {
+  onlyParameters(raw, ['fields', 'format'], options.path);
+  const issues = new Issues();
+  issues.attempt(() => oneOf('format', single(raw, 'format') ?? 'json', ['json', 'md']));
+  const given = raw['fields'];
+  const picked = given === undefined ? null : issues.attempt(() => parseFields([given].flat(), pack));
+  issues.settle();
+  return { fields: picked?.fields ?? null, names: picked?.names ?? [] };
+}
+
+/** Parses the input of batch: `ids` (required, up to 100) and `fields`. */
+export function parseBatch(raw: RawInput, pack: Pack, options: ParseOptions = {}): BatchInput {
+  const { ids: given, ...rest } = raw;
+  onlyParameters(raw, ['ids', 'fields', 'format'], options.path);
+  if (given === undefined) throw validationError('ids', 'is required', 'missing');
+  const ids = parseIds([given].flat());
+  return { ...parseGet(rest, pack, options), ids };
+}

@@ -1,0 +1,119 @@
+// The refusal of a parameter that an operation does not have, with the parameter or filter that was probably meant.
+import type { Attribute, Pack } from '../../packs/model.ts';
+import { type DataError, UnknownParameter } from '../model/errors.ts';
+import { matchAttributes, nameParts, SAME_NAME } from './attribute-names.ts';
+import { hint, misspelt } from './names.ts';
+import { isParameter, parameterMeant, usageOf } from './parameter-names.ts';
+import { shown } from './parse-values.ts';
+
+/** A kind of filter: its prefix, and the words that other APIs write for it. */
+interface Comparison {
+  prefix: string;
+  synonyms: readonly string[];
+}
+
+type Filters = ReadonlyMap<string, { kind: Comparison; attribute: Attribute }>;
+
+/** Words around the name of an attribute that mean nothing by themselves: `filter[country]`, `attributes.country`. */
+const WRAPPERS: ReadonlySet<string> = new Set(['filter', 'where', 'attribute', 'param']);
+/** Words beside a comparison: `greater_than_or_equal`. */
+const JOINTS: ReadonlySet<string> = new Set(['than', 'or', 'equal', 'then']);
+/** Signs of comparison and the synonyms that stand for them. */
+const SIGNS: readonly [RegExp, string][] = [
+  [/>=?/g, ' gte '],
+  [/<=?/g, ' lte '],
+  [/^-|!=?/g, ' ne '],
+  [/[~*%]/g, ' like '],
+];
+/** Names that one suggestion lists. */
+const SUGGESTED = 3;
+
+/** `elevation>`, `price.input[gte]`, `filter[country]`, `countryCode`: the filters that such a name may mean, best first. */
+function filtersMeant(name: string, filters: Filters): string[] {
+  const signed = SIGNS.reduce((text, [sign, word]) => text.replace(sign, word), name.slice(0, 80));
+  const all = nameParts(signed).filter((part) => !JOINTS.has(part));
+  const bare = all.filter((part) => !WRAPPERS.has(part));
+  const parts = bare.length > 0 ? bare : all;
+  const entries = [...filters];
+  const attributes = [...new Set(entries.map(([, { attribute }]) => attribute))];
+  const kinds = [...new Set(entries.map(([, { kind }]) => kind))];
+  const readings = kinds.flatMap((kind) => {
+    const words = new Set(kind.synonyms.flatMap(nameParts));
+    const rest = parts.filter((part) => !words.has(part));
+    const match = rest.length < parts.length ? matchAttributes(rest, attributes) : null;
+    return match ? [{ ...match, kind }] : [];
+  });
+  const whole = matchAttributes(parts, attributes);
+  const plain = kinds.find(({ prefix }) => prefix === '');
+  const [best] = [...(whole ? [{ ...whole, kind: plain }] : []), ...readings].sort((a, b) => a.fit - b.fit);
+  if (best === undefined) return [];
+  return best.attributes.flatMap((attribute) => {
+    const own = entries.filter(([, filter]) => filter.attribute === attribute);
+    const exact = own.filter(([, { kind }]) => kind === best.kind);
+    // A price has no filter by value: its bounds stand for it.
+    return (exact.length > 0 ? exact : own.slice(0, 2)).map(([filter]) => filter);
+  });
+}
+
+const didYouMean = (names: readonly string[]): string =>
+  `Did you mean ${names
+    .slice(0, SUGGESTED)
+    .map((name) => `"${name}"`)
+    .join(' or ')}?`;
+
+const named = (names: readonly string[], parameters: readonly string[]): string =>
+  names.length === 1 && parameters.includes(names[0]!) ? usageOf(names[0]!) : didYouMean(names);
+
+/** What was meant by `name` among parameters and filters; null where nothing is near enough. */
+function suggestionFor(name: string, parameters: readonly string[], filters: Filters): string | null {
+  const attributes = [...new Set([...filters.values()].map(({ attribute }) => attribute))];
+  const [example] = filters.keys();
+  if (example !== undefined && /^(?:filters?|where)$/iu.test(name))
+    return `Each filter is a parameter of its own, such as "${example}".`;
+  const same = matchAttributes(nameParts(name), attributes);
+  const parameter = parameterMeant(name, parameters);
+  if (same !== null && same.fit <= SAME_NAME) return didYouMean(filtersMeant(name, filters));
+  if (parameter !== null) return usageOf(parameter);
+  const known = [...parameters, ...filters.keys()];
+  // A parameter of another operation is no misspelling of one of this.
+  const slips = isParameter(name) ? [] : misspelt(name, known, name.length < 8 ? 1 : 2);
+  if (slips.length > 0) return named(slips, parameters);
+  const meant = filtersMeant(name, filters);
+  if (meant.length > 0) return didYouMean(meant);
+  const near = isParameter(name) ? [] : misspelt(name, known);
+  return near.length === 0 ? null : named(near, parameters);
+}
+
+/** Why a name is not a filter of this dataset, with what to write instead. */
+export function unknownFilter(name: string, pack: Pack, parameters: readonly string[], filters: Filters): DataError {
+  const prefixes = new Set([...filters.values()].map(({ kind }) => kind.prefix));
+  const stems = [...prefixes].map((prefix) => name.slice(name.startsWith(prefix) ? prefix.length : 0));
+  const attribute = pack.attributes.find((candidate) => stems.includes(candidate.name));
+  const own = [...filters].filter(([, filter]) => filter.attribute === attribute).map(([filter]) => filter);
+  const sent = shown(name);
+  if (attribute && own[0] !== undefined) {
+    const near = attribute.type === 'geo' && parameters.includes('near');
+    const problem = `"${sent}" is not a filter: ${attribute.name} (${attribute.type}) takes ${own.join(', ')}.`;
+    return new UnknownParameter(name, problem, near ? usageOf('near') : didYouMean([own[0]]), '');
+  }
+  if (attribute)
+    return new UnknownParameter(name, `"${sent}" is not a filter: ${attribute.name} cannot be filtered.`, '', '');
+  const problem = `"${sent}" is not a filter or parameter of this operation.`;
+  const attributes = new Set([...filters.values()].map((filter) => filter.attribute.name));
+  const known = hint(name, [...filters.keys(), ...parameters], [...parameters, ...attributes]).trim();
+  return new UnknownParameter(name, problem, suggestionFor(name, parameters, filters), known);
+}
+
+/** Why a name is not a parameter of an operation without filters, with what to write instead. */
+export function unknownParameter(name: string, parameters: readonly string[]): DataError {
+  const sent = shown(name);
+  if (parameters.length === 0)
+    return new UnknownParameter(name, `"${sent}" is not a parameter: this operation takes no parameters.`, '', '');
+  const list = `It takes ${parameters.join(', ')}.`;
+  return new UnknownParameter(
+    name,
+    `"${sent}" is not a parameter of this operation.`,
+    suggestionFor(name, parameters, new Map()),
+    list,
+  );
+}

@@ -1,0 +1,136 @@
+// Where everything lies under DATA_DIR, and what the columns of a release are called.
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Attribute } from '../../packs/model.ts';
+
+/** Id of a record: `r-` and 16 hex digits of SHA-256 of dataset, a line feed and the identity key (contract section 2). */
+export function recordId(dataset: string, key: string): string {
+  return `r-${createHash('sha256').update(`${dataset}\n${key}`).digest('hex').slice(0, 16)}`;
+}
+
+/** Paths below DATA_DIR (contract section 1). */
+export const paths = {
+  sources: (dataDir: string) => join(dataDir, 'sources'),
+  facts: (dataDir: string, dataset: string) => join(dataDir, 'facts', dataset),
+  releases: (dataDir: string, dataset: string) => join(dataDir, 'releases', dataset),
+  release: (dataDir: string, dataset: string, release: string) => join(dataDir, 'releases', dataset, release),
+  /** A file that holds the id of the current release; replaced by rename, so that it moves atomically. */
+  current: (dataDir: string, dataset: string) => join(dataDir, 'releases', dataset, 'current'),
+  state: (dataDir: string) => join(dataDir, 'state'),
+  /** Pages that collectors saw, by the hash of their bytes. */
+  evidence: (dataDir: string) => join(dataDir, 'evidence'),
+  /** What became of each run of a dataset (data/releases/runs.ts). */
+  runs: (dataDir: string, dataset: string) => join(dataDir, 'runs', `${dataset}.jsonl`),
+} as const;
+
+/**
+ * Files of a release. All but the manifest are named in it with size, SHA-256 and row count. In every Parquet file a time
+ * is a TIMESTAMP in UTC and a value is its JSON text (VARCHAR); docs/releases.md tells every column.
+ */
+export const RELEASE_FILES = {
+  manifest: 'manifest.json',
+  /** For analysts: typed attribute columns by their dotted names, and per attribute its provenance (docs/releases.md). */
+  records: 'records.parquet',
+  /** As `records`, of the public attributes alone. */
+  public: 'public.parquet',
+  csv: 'records.csv',
+  jsonl: 'records.jsonl',
+  /** For the engine: one narrow row per record, sorted by ordinal (see `column`). */
+  engine: 'engine.parquet',
+  /**
+   * term VARCHAR, ord UINTEGER, public BOOLEAN (a public text has the term), compared BOOLEAN (it counts for similar records);
+   * sorted by term, ord.
+   */
+  terms: 'terms.parquet',
+  /** ord UINTEGER, id VARCHAR, version VARCHAR, identity VARCHAR (JSON), body VARCHAR (JSON of a StoredRecord); sorted by ord. */
+  bodies: 'bodies.parquet',
+  /**
+   * Every fact ever observed: entity, attribute, value (null: withdrawn), source, source_url, observed_at, confidence, evidence,
+   * source_kind, run, confirmed_at, won BOOLEAN, reason; sorted by entity, attribute, observed_at, run.
+   */
+  facts: 'facts.parquet',
+  /** When a source listed a record, for `as_of`: entity, source, listed BOOLEAN, at; sorted by entity, at. */
+  listings: 'listings.parquet',
+  /** Every reading of a source, for `as_of`: source, package, version, observed_at, date_source; sorted by observed_at. */
+  readings: 'readings.parquet',
+  /**
+   * Published values over time as validity intervals [from, to): ord UINTEGER, entity, attribute, value (null: it had been
+   * published and was withdrawn), old_value (of the interval before; null: it appeared), min DOUBLE, max DOUBLE (of numbers and
+   * prices), from, to (null: still so), source_url; sorted by attribute, entity, from.
+   */
+  history: 'history.parquet',
+  /**
+   * The last 366 days of `history` as the changelog tells them: ord, entity_id, slug, name, attribute, type (added, changed), old_value,
+   * new_value (null: absent), observed_at, source_url; newest first, then by ord, entity_id, attribute.
+   */
+  changelog: 'changelog.parquet',
+  /**
+   * Change feed: recorded_at (microseconds, unique), entity_id, slug, name, attribute, type (added, changed, removed), old_value,
+   * new_value (null: absent), observed_at, source_url; sorted by recorded_at. A removed record has neither attribute nor values nor
+   * source. Not part of the content name.
+   */
+  changes: 'changes.parquet',
+  /** Open questions: id, kind, entity_id, attribute, facts (JSON array of Fact, the published one first), opened_at; sorted by opened_at, id. */
+  review: 'review.parquet',
+} as const;
+
+/** Column of the engine table. `fold` compares strings, `max` is a price range's upper end, `min` its lower or the plain number. */
+export type ColumnPart = 'value' | 'fold' | 'min' | 'max' | 'lat' | 'lng';
+
+/**
+ * Engine columns of an attribute, by type:
+ * string, text, url, enum: value VARCHAR, fold VARCHAR · strings: value VARCHAR[], fold VARCHAR[] · date: value VARCHAR (YYYY-MM-DD)
+ * boolean: value BOOLEAN · integer, number: value DOUBLE · price: min DOUBLE, max DOUBLE · geo: lat DOUBLE, lng DOUBLE
+ */
+export function parts(attribute: Attribute): ColumnPart[] {
+  switch (attribute.type) {
+    case 'string':
+    case 'text':
+    case 'url':
+    case 'enum':
+    case 'strings':
+      return ['value', 'fold'];
+    case 'price':
+      return ['min', 'max'];
+    case 'geo':
+      return ['lat', 'lng'];
+    default:
+      return ['value'];
+  }
+}
+
+/** Name of an engine column: `<attribute>:<part>`. Fixed columns (ord, id, slug, name, updated, quality, completeness, owner, held, contested) have no colon. */
+export function column(name: string, part: ColumnPart): string {
+  return `${name}:${part}`;
+}
+
+// Fixed engine columns: ord UINTEGER, id, slug, name VARCHAR, updated BIGINT (ms since 1970), quality, completeness DOUBLE, owner BOOLEAN,
+// held, contested UTINYINT (statusReach in engine-values.ts: 2 of a public attribute, 1 of another, 0 of none).
+
+/** Release manifest: what is in the folder and whether it is whole. */
+export interface Manifest {
+  schema_version: 1;
+  dataset: string;
+  /** Content name, 16 hex digits of SHA-256 over the sorted (file, sha256) pairs of `files` without `changes` and `records`. */
+  release: string;
+  created_at: string;
+  title: string;
+  records: number;
+  facts: number;
+  /** Newest confirmation by source id. */
+  confirmed: Record<string, string>;
+  last_collection: string;
+  /** Fingerprint of what the release was made from: facts, pack and code. The same again means nothing to do. */
+  inputs?: string;
+  /** Revision of the pack that the release was made with. */
+  revision?: number;
+  /** Version of the overlay that the release holds; absent: none. */
+  overlay?: number;
+  /** Last microsecond (since 1970) of the change feed that the release was given. */
+  recorded_to?: number;
+  files: Record<string, { bytes: number; sha256: string; rows: number | null }>;
+  /** Values that the search filters offer for open enums, most common first, at most 500. */
+  enums: Record<string, string[]>;
+  /** How many published values of an attribute were last confirmed when; few distinct times, since sources are read whole. */
+  ages: { attribute: string; observed_at: string; count: number }[];
+}

@@ -1,0 +1,157 @@
+// The manifest of a release: what it names, whether the files are as it says, and which release is the current one.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { byCodePoint } from '../../packs/text.ts';
+import { replaceFile } from './atomic.ts';
+import { type Manifest, paths, RELEASE_FILES } from './layout.ts';
+
+const Shape = z.looseObject({
+  schema_version: z.literal(1),
+  dataset: z.string(),
+  release: z.string().regex(/^[0-9a-f]{16}$/),
+  created_at: z.string(),
+  title: z.string(),
+  records: z.int().min(0),
+  facts: z.int().min(0),
+  confirmed: z.record(z.string(), z.string()),
+  last_collection: z.string(),
+  inputs: z.string().optional(),
+  revision: z.int().optional(),
+  overlay: z.int().optional(),
+  recorded_to: z.int().optional(),
+  files: z.record(z.string(), z.object({ bytes: z.int(), sha256: z.string(), rows: z.int().nullable() })),
+  enums: z.record(z.string(), z.array(z.string())),
+  ages: z.array(z.object({ attribute: z.string(), observed_at: z.string(), count: z.int() })),
+});
+
+/** Releases kept beside the current one, so that cursors and requests in flight finish. */
+const KEPT = 3;
+
+/** Size and SHA-256 of a file, read in pieces. */
+export async function measure(path: string): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) {
+    hash.update(piece as Buffer);
+    bytes += (piece as Buffer).length;
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+/** Not part of the name: the change feed, which is dated anew, and the file for analysts, which tells the name and says what records.jsonl says. */
+const UNNAMED: ReadonlySet<string> = new Set([RELEASE_FILES.changes, RELEASE_FILES.records]);
+
+/** Content name of a release: 16 hex digits of SHA-256 over the sorted (file, sha256) pairs, without those that tell it. */
+export function contentName(files: Manifest['files']): string {
+  const named = Object.entries(files).filter(([file]) => !UNNAMED.has(file));
+  const lines = named.sort(([a], [b]) => byCodePoint(a, b)).map(([file, { sha256 }]) => `${file} ${sha256}\n`);
+  return createHash('sha256').update(lines.join('')).digest('hex').slice(0, 16);
+}
+
+/** Reads the manifest in a release folder. Throws when it is missing or not a manifest. */
+export async function readManifest(folder: string): Promise<Manifest> {
+  const text = await readFile(join(folder, RELEASE_FILES.manifest), 'utf8');
+  const parsed = Shape.safeParse(JSON.parse(text));
+  if (!parsed.success) throw new Error(`${folder} has no valid manifest: ${parsed.error.issues[0]?.message}`);
+  return parsed.data as Manifest;
+}
+
+/** What is wrong with a release folder: files missing, of another size or content, or another name. Empty when it is whole. */
+export async function verifyRelease(folder: string): Promise<string[]> {
+  const manifest = await readManifest(folder);
+  const wrong: string[] = [];
+  for (const [file, expected] of Object.entries(manifest.files)) {
+    const found = await measure(join(folder, file)).catch(() => null);
+    if (found === null) wrong.push(`${file} is missing`);
+    else if (found.bytes !== expected.bytes) wrong.push(`${file} has ${found.bytes} bytes, not ${expected.bytes}`);
+    else if (found.sha256 !== expected.sha256) wrong.push(`${file} has other content than the manifest says`);
+  }
+  if (contentName(manifest.files) !== manifest.release) wrong.push(`the content is not that of ${manifest.release}`);
+  return wrong;
+}
+
+const ID = /^[0-9a-f]{16}$/;
+
+/** By path of the pointer, the release that was complete when it was last read: releases never change. */
+const complete = new Map<string, string>();
+
+/**
+ * Id of the current release of a dataset; null where none was ever made current. A pointer that is damaged, or that names a release whose files are
+ * missing or of another size, leads to the newest complete release, which `warn` hears of. Where none is complete it is what the pointer says.
+ */
+export async function currentRelease(
+  dataDir: string,
+  dataset: string,
+  warn: (message: string) => void = () => {},
+): Promise<string | null> {
+  const pointer = paths.current(dataDir, dataset);
+  let pointed: string;
+  try {
+    pointed = (await readFile(pointer, 'utf8')).trim();
+    if (complete.get(pointer) === pointed) return pointed;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    pointed = message;
+  }
+  const problem = ID.test(pointed)
+    ? await missingIn(paths.release(dataDir, dataset, pointed))
+    : `${pointer} does not name a release (${JSON.stringify(pointed.slice(0, 100))})`;
+  if (problem === null) {
+    complete.set(pointer, pointed);
+    return pointed;
+  }
+  complete.delete(pointer);
+  const [newest = null] = await completeReleases(dataDir, dataset);
+  if (newest === null && ID.test(pointed)) return pointed;
+  warn(`${dataset}: ${problem}; ${newest === null ? 'no release is complete' : `using release ${newest}`}`);
+  return newest;
+}
+
+/** Ids of the releases whose files are all there with their sizes, newest first. */
+export async function completeReleases(dataDir: string, dataset: string): Promise<string[]> {
+  const names = await readdir(paths.releases(dataDir, dataset)).catch(() => []);
+  const found: { id: string; at: string; written: number }[] = [];
+  for (const id of names.filter((name) => ID.test(name))) {
+    const folder = paths.release(dataDir, dataset, id);
+    if ((await missingIn(folder)) !== null) continue;
+    const { mtimeMs } = await stat(join(folder, RELEASE_FILES.manifest));
+    found.push({ id, at: (await readManifest(folder)).created_at, written: mtimeMs });
+  }
+  return found.sort((a, b) => byCodePoint(b.at, a.at) || b.written - a.written).map(({ id }) => id);
+}
+
+/** What a release lacks, by the sizes that its manifest names, in one sentence; null: nothing. */
+async function missingIn(folder: string): Promise<string | null> {
+  try {
+    for (const [file, { bytes }] of Object.entries((await readManifest(folder)).files)) {
+      const path = join(folder, file);
+      const found = await stat(path).catch(() => null);
+      if (found?.size !== bytes) return `${path} has ${found?.size ?? 'no'} bytes instead of ${bytes}`;
+    }
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Makes a release the current one, in one step, and removes all but the newest few. */
+export async function makeCurrent(dataDir: string, dataset: string, release: string): Promise<void> {
+  await replaceFile(paths.current(dataDir, dataset), `${release}\n`);
+  await prune(dataDir, dataset, release);
+}
+
+async function prune(dataDir: string, dataset: string, current: string): Promise<void> {
+  const folder = paths.releases(dataDir, dataset);
+  const found: { id: string; at: number }[] = [];
+  for (const id of await readdir(folder)) {
+    if (!ID.test(id) || id === current) continue;
+    const written = await stat(join(folder, id, RELEASE_FILES.manifest)).catch(() => null);
+    found.push({ id, at: written?.mtimeMs ?? 0 });
+  }
+  const old = found.sort((a, b) => b.at - a.at).slice(KEPT - 1);
+  for (const { id } of old) await rm(join(folder, id), { recursive: true, force: true });
+}

@@ -1,0 +1,76 @@
+// Long work in slices, with a turn of the event loop between them in which other requests are answered.
+import { givenUp } from './gate.ts';
+import type { Asking } from './plan.ts';
+
+/** Changes read, or written in any format, between two turns of the event loop: some 2 ms. */
+export const CHANGES_A_SLICE = 250;
+
+/** Work that waits for a turn, oldest first. */
+const waiting: (() => void)[] = [];
+
+function resumeOne(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(resumeOne);
+}
+
+/**
+ * Resolves in a later turn of the event loop; throws then if the request was aborted. One turn resumes one
+ * caller: with `setImmediate` alone a turn would run a slice of every concurrent request.
+ */
+export async function nextTurn({ signal }: Asking = {}): Promise<void> {
+  await new Promise<void>((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(resumeOne);
+  });
+  if (signal?.aborted) throw givenUp();
+}
+
+/**
+ * Calls `work` with slices of `size` items, with a turn of the event loop between two; throws there once the
+ * request is aborted. A list of one slice is done at once, and there is no promise.
+ */
+export function eachSlice<T>(
+  items: readonly T[],
+  size: number,
+  work: (slice: readonly T[]) => void,
+  asking: Asking = {},
+): undefined | Promise<void> {
+  if (items.length > size) return eachTurn(items, size, work, asking);
+  if (items.length > 0) work(items);
+  return undefined;
+}
+
+async function eachTurn<T>(
+  items: readonly T[],
+  size: number,
+  work: (slice: readonly T[]) => void,
+  asking: Asking,
+): Promise<void> {
+  for (let at = 0; at < items.length; at += size) {
+    if (at > 0) await nextTurn(asking);
+    work(items.slice(at, at + size));
+  }
+}
+
+/** `items.map(make)` in slices (`eachSlice`): a promise where there are several. */
+export function mapSlices<T, R>(
+  items: readonly T[],
+  size: number,
+  make: (item: T) => R,
+  asking?: Asking,
+): R[] | Promise<R[]> {
+  if (items.length <= size) return items.map(make);
+  const made: R[] = [];
+  return eachTurn(
+    items,
+    size,
+    (slice) => {
+      for (const item of slice) made.push(make(item));
+    },
+    asking ?? {},
+  ).then(() => made);
+}
+
+/** A value now, or once its promise is there. */
+export function after<T, R>(value: T | Promise<T>, make: (value: T) => R): R | Promise<R> {
+  return value instanceof Promise ? value.then(make) : make(value);
+}

@@ -1,0 +1,139 @@
+// The visibility audit: attribute by attribute, who sees it, how old it is, and why it is missing. It is free: no value is in
+// it, and of a non-public attribute nothing that comparing its values gives (docs/decisions/0038-free-answers.md).
+import type { Attribute } from '../../packs/model.ts';
+import { listedAt } from '../consolidate/times.ts';
+import type { FactReason, PublicRecord, SourceKind } from '../model/record.ts';
+import { isoTime } from '../model/time.ts';
+import type { Doubt, FactRow } from '../plan/history.ts';
+import type { Asking } from '../plan/plan.ts';
+import type { Release } from '../releases/release.ts';
+
+/** Against the attribute's limits in hours: younger than `warn`, between, or older than `error`. */
+export type Freshness = 'fresh' | 'ageing' | 'stale';
+
+/** What one source last said about an attribute and what came of it. */
+export interface Standing {
+  /** Id of the source. */
+  source: string;
+  kind: SourceKind;
+  /** Whether it said a value; false: it withdrew the value. */
+  said: boolean;
+  /** Whether it still lists the record. */
+  lists: boolean;
+  observed_at: string;
+  /** null: it compares values of a non-public attribute. */
+  reason: FactReason | null;
+}
+
+/** A value that is published. */
+export interface Published {
+  /** Hours, one decimal. */
+  age: number;
+  freshness: Freshness;
+  /** Id of the source whose fact won. */
+  source: string;
+  owner: boolean;
+  confidence: number;
+  reason: FactReason;
+}
+
+/** One attribute of the record. */
+export interface Audited {
+  attribute: Attribute;
+  /** null: nothing is published, and `standings` say why; none of them: no source ever said anything. */
+  published: Published | null;
+  /** The last word of each source, newest first. */
+  standings: Standing[];
+  /** What waits for a person to look at it; of a non-public attribute always empty. */
+  doubts: { kind: Doubt['kind']; opened_at: string }[];
+}
+
+/** Audits every attribute of the pack, in its order. `record` is the full one, as of now, and `ordinal` its own. */
+export async function audit(
+  { engine, pack }: Pick<Release, 'engine' | 'pack'>,
+  record: PublicRecord,
+  ordinal: number,
+  asking: Asking,
+): Promise<Audited[]> {
+  const [past] = (await engine.past([ordinal], asking)).records;
+  const listings = past?.listings ?? [];
+  const lists = (source: string) => listedAt(listings, source, Number.POSITIVE_INFINITY);
+  const facts = Map.groupBy((past?.facts ?? []).toReversed(), ({ attribute }) => attribute);
+  const doubts = Map.groupBy(await engine.doubts(record.id, asking), ({ attribute }) => attribute);
+  return pack.attributes.map((attribute) => {
+    const said = facts.get(attribute.name) ?? [];
+    const open = attribute.public ? (doubts.get(attribute.name) ?? []) : [];
+    return {
+      attribute,
+      published: published(attribute, record, said),
+      standings: lastWords(said, lists, attribute),
+      doubts: open.map(({ kind, opened_at }) => ({ kind, opened_at: isoTime(opened_at) })),
+    };
+  });
+}
+
+function published(attribute: Attribute, record: PublicRecord, facts: readonly FactRow[]): Published | null {
+  const told = record.provenance[attribute.name];
+  const age = record.freshness[attribute.name];
+  if (told === undefined || age === undefined) return null;
+  const winner = facts.find(({ won }) => won);
+  return {
+    age,
+    freshness: freshness(attribute, age),
+    source: winner?.source ?? '',
+    owner: told.source.kind === 'owner',
+    confidence: told.confidence,
+    reason: winner?.reason ?? 'only_source',
+  };
+}
+
+/** As /v1/{ds}/status counts it: at the limit a value is still within it. */
+function freshness({ sla }: Attribute, age: number): Freshness {
+  if (age > sla.error) return 'stale';
+  return age >= sla.warn ? 'ageing' : 'fresh';
+}
+
+/** Reasons that no value decides, but the source, its confidence or its list of records. */
+const VALUELESS: readonly FactReason[] = ['below_floor', 'not_listed'];
+
+/** Of facts newest first, the newest of each source. */
+function lastWords(
+  facts: readonly FactRow[],
+  lists: (source: string) => boolean,
+  { public: open }: Attribute,
+): Standing[] {
+  const last = new Map<string, Standing>();
+  for (const { source, source_kind: kind, value, observed_at, reason: why } of facts) {
+    if (last.has(`${kind} ${source}`)) continue;
+    const reason = open || VALUELESS.includes(why) ? why : null;
+    const told = { said: value !== null, lists: lists(source), observed_at: isoTime(observed_at), reason };
+    last.set(`${kind} ${source}`, { source, kind, ...told });
+  }
+  return [...last.values()];
+}
+
+/** What an audit adds up to: attributes with a published value by who sees it, and the rest. */
+export interface Tally {
+  public: number;
+  paid: number;
+  /** Published values that the owner set. */
+  owner: number;
+  missing: number;
+  /** Attributes with an open question. */
+  doubted: number;
+  /** Published values older than their limit. */
+  stale: number;
+}
+
+/** Counts the attributes of an audit. */
+export function tally(audited: readonly Audited[]): Tally {
+  const count = (test: (one: Audited) => boolean) => audited.filter(test).length;
+  return {
+    public: count(({ published: told, attribute }) => told !== null && attribute.public),
+    paid: count(({ published: told, attribute }) => told !== null && !attribute.public),
+    owner: count(({ published: told }) => told?.owner === true),
+    missing: count(({ published: told }) => told === null),
+    doubted: count(({ doubts }) => doubts.length > 0),
+    stale: count(({ published: told }) => told?.freshness === 'stale'),
+  };
+}

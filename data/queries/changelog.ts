@@ -1,0 +1,69 @@
+// The changelog: which values appeared or changed, newest first, with the values of public attributes (specification section 4).
+import type { Attribute, Pack, Value } from '../../packs/model.ts';
+import type { ChangelogInput } from '../input/parse-history.ts';
+import { shown } from '../input/parse-values.ts';
+import { DataError } from '../model/errors.ts';
+import { isoTime } from '../model/time.ts';
+import type { ChangeRow } from '../plan/history.ts';
+import type { Asking } from '../plan/plan.ts';
+import type { Release } from '../releases/release.ts';
+
+/** A change as it is answered (contract section 2, "changelog"). A record that was removed has neither attribute nor values nor source. */
+export interface Change {
+  entity_id: string;
+  slug: string;
+  name: string;
+  attribute?: string;
+  type: ChangeRow['type'];
+  /** Absent: there was no value, or it is not for everybody to see. */
+  old_value?: Value;
+  /** Absent: the value was withdrawn, or it is not for everybody to see. */
+  new_value?: Value;
+  observed_at: string;
+  source_url?: string;
+}
+
+const DAY = 86_400_000;
+
+/**
+ * A page of the changelog, counted from `now`. Values show for public attributes, whoever asks: the answer is the same for everyone.
+ * Throws `unknown_entity` (404) for a record that is not there.
+ */
+export async function changelog(
+  { engine, pack }: Pick<Release, 'engine' | 'pack'>,
+  { days, limit, offset, attribute, entity, type }: ChangelogInput,
+  now: Date,
+  asking: Asking,
+): Promise<{ items: Change[]; total: number }> {
+  const [ordinal] = entity === null ? [null] : await engine.resolve([entity.toLowerCase()], asking);
+  if (entity !== null && (ordinal === null || ordinal === undefined))
+    throw new DataError('unknown_entity', `entity: ${pack.id} has no record "${shown(entity)}".`);
+  const since = now.getTime() - days * DAY;
+  const plan = { since, attribute, ordinal: ordinal ?? null, type, limit, offset };
+  const { rows, total } = await engine.changelog(plan, asking);
+  const open = new Set(pack.attributes.filter((each: Attribute) => each.public).map(({ name }) => name));
+  return { items: rows.map((row) => toldChange(row, (name) => open.has(name))), total };
+}
+
+/** A change in words of the answer; `shows` says of which attributes the values may be seen. */
+export function toldChange(row: ChangeRow, shows: (attribute: string) => boolean): Change {
+  const seen = row.attribute !== null && shows(row.attribute);
+  const value = (json: string) => JSON.parse(json) as Value;
+  return {
+    entity_id: row.entity_id,
+    // Of a record that left before its names were kept, the id is all there is.
+    slug: row.slug ?? row.entity_id,
+    name: row.name ?? row.entity_id,
+    ...(row.attribute === null ? {} : { attribute: row.attribute }),
+    type: row.type,
+    ...(seen && row.old_value !== null ? { old_value: value(row.old_value) } : {}),
+    ...(seen && row.new_value !== null ? { new_value: value(row.new_value) } : {}),
+    observed_at: isoTime(row.observed_at),
+    ...(row.source_url === null ? {} : { source_url: row.source_url }),
+  };
+}
+
+/** Attributes of a pack by name, for printing changes with their units. */
+export function attributesOf(pack: Pack): ReadonlyMap<string, Attribute> {
+  return new Map(pack.attributes.map((attribute) => [attribute.name, attribute]));
+}

@@ -1,0 +1,52 @@
+// The change feed: every change in the order in which it became visible, to be read on from where one stopped (contract section 5).
+
+import type { ChangesInput } from '../input/parse-history.ts';
+import type { RecordedChange } from '../plan/history.ts';
+import type { Asking } from '../plan/plan.ts';
+import { CHANGES_A_SLICE, mapSlices } from '../plan/slices.ts';
+import type { Release } from '../releases/release.ts';
+import { type Change, toldChange } from './changelog.ts';
+
+/** A change with its values and the microsecond at which it became visible. */
+export type FedChange = Change & { recorded_at: string };
+
+/**
+ * What the overlay adds to the feed of a release, after a moment. What was recorded once a later release had its range of the feed waits for
+ * that release: a reader who went past the range would never see it. Of a record that is opted out only that it is gone is told.
+ */
+function fed({ manifest, overlay }: Pick<Release, 'manifest' | 'overlay'>, since: number): readonly RecordedChange[] {
+  if (!overlay) return [];
+  const end = overlay.reserved.find((from) => from > (manifest.recorded_to ?? 0)) ?? Number.POSITIVE_INFINITY;
+  const { feed, removed } = overlay;
+  return feed.filter(
+    ({ recorded_at: at, entity_id, type }) => at > since && at < end && (type === 'removed' || !removed.has(entity_id)),
+  );
+}
+
+/** Microseconds since 1970 as ISO 8601 in UTC, six decimals. */
+export function isoMicroseconds(at: number): string {
+  const milliseconds = Math.floor(at / 1000);
+  const finer = String(at - milliseconds * 1000).padStart(3, '0');
+  return new Date(milliseconds).toISOString().replace('Z', `${finer}Z`);
+}
+
+/**
+ * Changes recorded after `since`, oldest first. `next_since` is where to read on: the last change's moment, or `since` itself when there
+ * is nothing new, so that a reader who repeats it misses nothing and gets nothing twice, whichever release answers.
+ */
+export async function changes(
+  release: Pick<Release, 'engine' | 'manifest' | 'overlay'>,
+  { since, limit }: ChangesInput,
+  asking: Asking,
+): Promise<{ items: FedChange[]; next_since: string }> {
+  const stored = await release.engine.changes({ since, limit }, asking);
+  const rows = [...stored, ...fed(release, since)].sort((a, b) => a.recorded_at - b.recorded_at).slice(0, limit);
+  const change = (row: RecordedChange): FedChange => ({
+    ...toldChange(row, () => true),
+    recorded_at: isoMicroseconds(row.recorded_at),
+  });
+  return {
+    items: await mapSlices(rows, CHANGES_A_SLICE, change, asking),
+    next_since: isoMicroseconds(rows.at(-1)?.recorded_at ?? since),
+  };
+}

@@ -1,0 +1,69 @@
+// Records side by side on some columns (specification section 4, "Dataset-level endpoints").
+import type { Value } from '../../packs/model.ts';
+import type { CompareInput } from '../input/parse-analysis.ts';
+import { questionOf } from '../input/parse-selection.ts';
+import type { Provenance } from '../model/record.ts';
+import type { Asking } from '../plan/plan.ts';
+import type { Release } from '../releases/release.ts';
+import { type Presenting, present } from './present.ts';
+
+/** One record of a comparison; `values` and `provenance` have the same keys. */
+export interface Compared {
+  id: string;
+  slug: string;
+  name: string;
+  values: Record<string, Value>;
+  provenance: Record<string, Provenance>;
+}
+
+export interface Comparison {
+  columns: string[];
+  /** In the order asked. */
+  items: Compared[];
+  /** Ids and slugs that are unknown or that the filters drop, as they were written. */
+  missing: string[];
+  /** Whether no id exists. */
+  unknown: boolean;
+}
+
+/** Sets the records that match beside each other. */
+export async function compare(
+  { pack, engine }: Release,
+  input: CompareInput,
+  presenting: Presenting,
+): Promise<Comparison> {
+  const { ids, columns } = input;
+  const asking: Asking = presenting.signal ? { signal: presenting.signal } : {};
+  const refs = ids.map((id) => id.toLowerCase());
+  const ordinals = await engine.resolve(refs, asking);
+  const kept = await matching(engine, refs, ordinals, input, asking);
+  const bodies = await engine.bodies(kept, asking);
+  const items = ordinals.flatMap((ordinal) => {
+    const place = ordinal === null ? -1 : kept.indexOf(ordinal);
+    if (place < 0) return [];
+    const { id, slug, name, attributes, provenance } = present(bodies[place]!.body, pack, presenting, columns);
+    return [{ id, slug, name, values: attributes, provenance }];
+  });
+  const missing = ids.filter((_, index) => !kept.includes(ordinals[index] ?? -1));
+  return { columns, items, missing, unknown: ordinals.every((ordinal) => ordinal === null) };
+}
+
+/** Ordinals of the records asked for that the filters let through. */
+async function matching(
+  engine: Release['engine'],
+  refs: string[],
+  ordinals: readonly (number | null)[],
+  input: CompareInput,
+  asking: Asking,
+): Promise<number[]> {
+  const known = [...new Set(ordinals.filter((ordinal) => ordinal !== null))];
+  const where = questionOf(input);
+  if (where.length === 0 || known.length === 0) return known;
+  const sort = { key: 'quality', descending: true };
+  const ids = { kind: 'ids' as const, refs: [...refs].sort() };
+  const found = await engine.search(
+    { where: [...where, ids], sort, after: null, limit: refs.length, total: false },
+    asking,
+  );
+  return found.ordinals;
+}

@@ -1,0 +1,53 @@
+// Facets: the commonest values of an attribute over the matching records, without giving away what is paid for.
+
+import type { Pack, Value } from '../../packs/model.ts';
+import type { FacetsInput } from '../input/parse.ts';
+import { questionOf, type Selection } from '../input/parse-selection.ts';
+import type { Asking } from '../plan/plan.ts';
+import { once } from '../releases/answers.ts';
+import type { Release } from '../releases/release.ts';
+
+/** Values of a non-public attribute with fewer records than this are withheld in free answers (contract section 3). */
+export const FACET_FLOOR = 5;
+
+export interface FacetsAnswer {
+  by: string;
+  values: { value: Value; count: number }[];
+  /** Matching records. */
+  matched: number;
+  /** Matching records without `by`. */
+  missing: number;
+  /** How many values were withheld, when any was. */
+  withheld?: number;
+}
+
+/**
+ * Whether a question goes beyond the free facets: it names a non-public attribute and any filter. An exact count under such
+ * a filter tells the value of a single record, with whatever floor.
+ */
+export function exceedsFreeFacets(input: FacetsInput, { attributes }: Pack): boolean {
+  return filtered(input) && attributes.some((each) => !each.public && input.names.includes(each.name));
+}
+
+/** Whether anything selects records: a condition, a word, or a status of values. */
+export function filtered({ where, words, statuses }: Selection): boolean {
+  return where.length > 0 || words.length > 0 || statuses.length > 0;
+}
+
+/**
+ * Counts by value as it is written (a filter on it also finds other spellings that fold alike). The words of `q` match
+ * public text, but for admins. The floor applies to a non-public `by` without filters; with filters the call is paid.
+ */
+export async function facets(
+  { pack, engine }: Release,
+  input: FacetsInput,
+  asking: Asking & { admin: boolean },
+): Promise<FacetsAnswer> {
+  const { by, limit } = input;
+  const hidden = pack.attributes.some((each) => each.name === by && !each.public);
+  const floor = hidden && !asking.admin && !exceedsFreeFacets(input, pack) ? FACET_FLOOR : 0;
+  const plan = { where: questionOf(input, asking.admin ? 'full' : 'public'), by, limit, floor };
+  const answer = await engine.facets(plan, asking);
+  const { values, matched, missing, withheld } = answer;
+  return once(answer, 'told', () => ({ by, values, matched, missing, ...(withheld > 0 ? { withheld } : {}) }));
+}

@@ -1,0 +1,71 @@
+// Records that answer a question, in its order: as objects, or as the bytes of one JSON text.
+import type { PublicRecord } from '../model/record.ts';
+import { nextTurn } from '../plan/slices.ts';
+import type { Release } from '../releases/release.ts';
+import { type Presenting, present } from './present.ts';
+import { dressOf } from './raw.ts';
+
+/** Records read between two turns of the event loop: some 4 ms. */
+const SLICE = 50;
+
+/** Records of one release by ordinal. */
+export interface Found {
+  release: Release;
+  ordinals: readonly number[];
+  /** Attributes to keep; null: all. */
+  fields: readonly string[] | null;
+  /** What similar says of each, in the same order. */
+  scores?: readonly number[];
+}
+
+/** Whether a caller's answer is the stored record as it stands. */
+export const whole = ({ visibility }: Presenting, fields: Found['fields']) => visibility === 'full' && fields === null;
+
+/** The records as objects, with a turn of the event loop after each slice. */
+export async function foundRecords(found: Found, presenting: Presenting): Promise<PublicRecord[]> {
+  const { release, ordinals, fields, scores } = found;
+  const records: PublicRecord[] = [];
+  for (let at = 0; at < ordinals.length; at += SLICE) {
+    if (at > 0) await nextTurn(presenting);
+    const slice = ordinals.slice(at, at + SLICE);
+    const distinct = [...new Set(slice)];
+    const bodies = await release.engine.bodies(distinct, presenting);
+    const byOrdinal = new Map(distinct.map((ordinal, index) => [ordinal, bodies[index]!.body]));
+    for (const [index, ordinal] of slice.entries())
+      records.push({
+        ...present(byOrdinal.get(ordinal)!, release.pack, presenting, fields),
+        ...(scores ? { score: scores[at + index]! } : {}),
+      });
+  }
+  return records;
+}
+
+const OPEN = Buffer.from('{"items":[');
+const NEXT = Buffer.from(',');
+
+/**
+ * `{"items":[…],…beside}` from the stored texts, as JSON.stringify would write it of the objects, in parts: those of records are the same
+ * objects as long as their texts are kept. Null where a record has
+ * to be looked into: for a preview, for `fields`, or where the release keeps no text that can be sent as it stands.
+ */
+export function foundJson(
+  found: Found,
+  beside: object,
+  presenting: Presenting,
+): readonly Uint8Array<ArrayBuffer>[] | null {
+  const { release, ordinals, fields, scores } = found;
+  const { engine, pack } = release;
+  if (!engine.text || !whole(presenting, fields)) return null;
+  const dress = dressOf(pack, presenting.base_url);
+  const out: Uint8Array<ArrayBuffer>[] = [OPEN];
+  for (let i = 0; i < ordinals.length; i += 1) {
+    const text = engine.text(ordinals[i]!, presenting.now, dress);
+    if (text === null) return null;
+    if (i > 0) out.push(NEXT);
+    if (scores) out.push(text.json.subarray(0, -1), Buffer.from(`,"score":${JSON.stringify(scores[i]!)}}`));
+    else out.push(text.json);
+  }
+  const rest = JSON.stringify(beside).slice(1);
+  out.push(rest === '}' ? Buffer.from(']}') : Buffer.from(`],${rest}`));
+  return out;
+}

@@ -1,0 +1,267 @@
+// One line beside a page of search: why it is empty, or that its order is not that of fit.
+import type { Attribute, Pack } from '../../packs/model.ts';
+import { fold, words } from '../../packs/text.ts';
+import type { SearchInput } from '../input/parse.ts';
+import { counted, questionOf } from '../input/parse-selection.ts';
+import { shown } from '../input/parse-values.ts';
+import type { Asking, Predicate, Visibility } from '../plan/plan.ts';
+import { Sparing } from '../plan/sparing.ts';
+import type { Release } from '../releases/release.ts';
+import { FACET_FLOOR } from './facets.ts';
+import { valuesMeant } from './value-hints.ts';
+import { wordsMeant } from './word-hints.ts';
+
+/** Who is told: the hint names nothing that facets would withhold from them. */
+type Hearer = Asking & { visibility: Visibility; admin: boolean };
+type Any = Extract<Predicate, { kind: 'any' }>;
+
+/** Conditions that are looked at one by one, and how many of those are told. */
+const [LOOKED_AT, TOLD] = [6, 3];
+/** Values among which the nearest is looked for; values that are told where none is near. */
+const [KNOWN, COMMON] = [300, 6];
+
+const QUALITY = { key: 'quality', descending: true };
+
+/**
+ * Why no record answers a question: the conditions that no record meets, else those without which there would be some. An empty page is free, so that
+ * little is asked for it, words first: of many conditions the first few are looked at.
+ */
+export async function whyEmpty(release: Release, input: SearchInput, hearer: Hearer): Promise<string | undefined> {
+  const typed = input.words.map((word): Predicate => ({ kind: 'words', words: [word], scope: hearer.visibility }));
+  const where = questionOf({ ...input, words: [] }, hearer.visibility);
+  const all = [...typed, ...where];
+  const asked = new Sparing(release.engine, hearer);
+  const looked: Predicate[] = [];
+  const lone: Predicate[] = [];
+  for (const each of all.slice(0, LOOKED_AT)) {
+    if (asked.spent) break;
+    looked.push(each);
+    if (!(await finds(asked, [each]))) lone.push(each);
+  }
+  if (lone.length > 0) {
+    const told: string[] = [];
+    for (const each of lone.slice(0, TOLD)) {
+      const context = looked.filter((other) => !lone.includes(other) && isPublic(release.pack, other));
+      told.push(await blame(release.pack, asked, each, hearer, context));
+    }
+    return `${capital(told.join('; '))}.`;
+  }
+  if (all.length < 2) return undefined;
+  const misplaced = await blameNames(release.pack, asked, typed, where);
+  if (misplaced !== null) return misplaced;
+  const known =
+    looked.length === all.length
+      ? 'Each condition finds records, all together none'
+      : 'All conditions together find none';
+  const spare = await spared(asked, all, looked);
+  return spare.length > 0
+    ? `${known}; leave one of these out: ${spare.join(', ')}.`
+    : `${known}; ask with fewer, such as ${await rarest(asked, looked)} alone.`;
+}
+
+/** A condition on the values of a public attribute: what it leaves may be counted for everybody. */
+const isPublic = ({ attributes }: Pack, predicate: Predicate): boolean =>
+  'attribute' in predicate && attributes.some((each) => each.public && each.name === predicate.attribute);
+
+/**
+ * Words and conditions that find records apart and none together. Words are a guess and a condition hardly ever: the words are to be
+ * written otherwise, and where they are found is told of public attributes.
+ */
+async function blameNames(pack: Pack, asked: Sparing, typed: Predicate[], where: Predicate[]): Promise<string | null> {
+  if (typed.length === 0 || where.length === 0 || asked.spent || !(await finds(asked, where))) return null;
+  if (!(await finds(asked, typed))) return null;
+  const spelled = typed.flatMap((each) => (each.kind === 'words' ? each.words : [])).join(' ');
+  const places: string[] = [];
+  for (const each of where) {
+    if (each.kind !== 'any' || !isPublic(pack, each) || asked.spent) continue;
+    const open = typed.map((words) => ({ ...words, scope: 'public' }) as Predicate);
+    const { values } = await asked.facets({ where: open, by: each.attribute, limit: TOLD, floor: 0 });
+    if (values.length > 0)
+      places.push(`${each.attribute}=${values.map(({ value }) => shown(String(value))).join(',')}`);
+  }
+  const found = places.length === 0 ? '' : `; it is found with ${places.join(' and ')}`;
+  return `No record with ${where.map(spelt).join(' and ')} has a word that begins with "${shown(spelled)}"${found}. Try another spelling.`;
+}
+
+/** Some of the conditions without which the others find records. */
+async function spared(asked: Sparing, all: Predicate[], looked: Predicate[]): Promise<string[]> {
+  const spare: string[] = [];
+  for (const each of looked) {
+    if (asked.spent || spare.length === TOLD) break;
+    const others = all.filter((other) => other !== each);
+    if (await finds(asked, others)) spare.push(spelt(each));
+  }
+  return spare;
+}
+
+/** The condition that fewest records meet, of those that can still be counted: it tells most. */
+async function rarest(asked: Sparing, looked: Predicate[]): Promise<string> {
+  let best = { count: Number.POSITIVE_INFINITY, said: spelt(looked[0]!) };
+  for (const each of looked) {
+    if (asked.spent) break;
+    const plan = { where: [each], sort: QUALITY, after: null, limit: 1, total: true };
+    const count = (await asked.search(plan)).total ?? 0;
+    if (count < best.count) best = { count, said: spelt(each) };
+  }
+  return best.said;
+}
+
+async function finds(asked: Sparing, where: Predicate[]): Promise<boolean> {
+  const plan = { where, sort: QUALITY, after: null, limit: 1, total: false };
+  return (await asked.search(plan)).ordinals.length > 0;
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** A condition as it is written in a request. */
+function spelt(predicate: Predicate): string {
+  const list = (values: readonly unknown[]) => shown(values.join(','));
+  switch (predicate.kind) {
+    case 'any':
+      return `${predicate.attribute}=${list(predicate.values)}`;
+    case 'none':
+      return `not_${predicate.attribute}=${list(predicate.values)}`;
+    case 'like':
+      return `like_${predicate.attribute}=${shown(predicate.needle)}`;
+    case 'min':
+    case 'max':
+      return `${predicate.kind}_${predicate.attribute}=${predicate.value}`;
+    case 'has':
+      return `has_${predicate.attribute}=${predicate.present}`;
+    case 'words':
+      return `the word "${list(predicate.words)}" in q`;
+    case 'near':
+      return `near=${predicate.lat},${predicate.lng},${predicate.km}`;
+    case 'ids':
+      return `ids=${list(predicate.refs)}`;
+    case 'updated_since':
+      return `updated_since=${new Date(predicate.at).toISOString()}`;
+    case 'status':
+      return `provenance_status=${predicate.statuses.join()}`;
+    case 'min_quality':
+      return `min_quality=${predicate.value}`;
+  }
+}
+
+/** What to say of a condition that no record meets; `context`: public conditions under which other values are suggested. */
+async function blame(pack: Pack, asked: Sparing, predicate: Predicate, hearer: Hearer, context: Predicate[]) {
+  if (predicate.kind === 'words') return blameWords(pack, asked, predicate.words);
+  if (predicate.kind === 'near') return `no record lies within ${predicate.km} km of ${predicate.lat},${predicate.lng}`;
+  if (predicate.kind === 'ids') return `no record has the id or slug ${shown(predicate.refs.join(' or '))}`;
+  const attribute = pack.attributes.find(({ name }) => 'attribute' in predicate && name === predicate.attribute);
+  if (predicate.kind !== 'any' || !attribute) return `no record has ${spelt(predicate)}`;
+  return blameValues(pack, asked, attribute, predicate, hearer, attribute.public ? context : []);
+}
+
+async function blameWords(pack: Pack, asked: Sparing, typed: string[]): Promise<string> {
+  const problem = `no record has a word that begins with "${shown(typed.join(' '))}"`;
+  const near = await wordsMeant(pack, asked, typed.join(' '));
+  return near.length > 0 ? `${problem}; nearest: ${near.map(shown).join(', ')}` : problem;
+}
+
+/** Values that no record has: which were meant, where else they are, or what values there are. */
+async function blameValues(
+  pack: Pack,
+  asked: Sparing,
+  attribute: Attribute,
+  predicate: Any,
+  hearer: Hearer,
+  where: Predicate[],
+): Promise<string> {
+  const problem = `no record has ${spelt(predicate)}`;
+  const { values, whole } = await knownValues(asked, attribute, predicate, hearer, where);
+  const facets = values.length > 0 ? [`${facetsOf(attribute, where)} lists them`] : [];
+  const choices = values.length > 0 ? values : listed(predicate, attribute);
+  const near: string[] = [];
+  for (const value of predicate.values) near.push(...(await valuesMeant(attribute, String(value), choices)));
+  const elsewhere = await otherAttribute(pack, asked, predicate);
+  if (near.length > 0) {
+    // A country by another name is what was meant; `iata=usa` is a coincidence.
+    const other = elsewhere === null || attribute.vocabulary !== null ? [] : [`${elsewhere} finds some`];
+    return [problem, `nearest: ${[...new Set(near)].map(shown).join(', ')}`, ...other, ...facets].join('; ');
+  }
+  const found = elsewhere ?? (whole ? null : await asWords(asked, predicate, hearer));
+  if (found !== null) return `${problem}, but ${found} finds some`;
+  // The commonest of very many values are no help.
+  if (choices.length === 0 || !whole) return problem;
+  const which = values.length > COMMON ? 'commonest' : 'known';
+  const condition = where.length === 0 ? '' : ` with ${where.map(spelt).join(' and ')}`;
+  return [problem, `${which}${condition}: ${choices.slice(0, COMMON).map(shown).join(', ')}`, ...facets].join('; ');
+}
+
+const facetsOf = ({ name }: Attribute, where: Predicate[]): string =>
+  ['facets?by=' + name, ...where.map(spelt)].join('&');
+
+/** Values that the pack's closed list has; those that were asked for are known to find nothing. */
+function listed({ values }: Any, attribute: Attribute): string[] {
+  const wanted = new Set(values.map((value) => fold(String(value))));
+  return (attribute.values ?? []).map(String).filter((value) => !wanted.has(fold(value)));
+}
+
+/**
+ * Values that records have, the commonest first, and whether these are all of them; of what is not public only those that facets tell
+ * everybody with a key. Of an attribute with very many values, also those with a word that begins as a wanted value does.
+ */
+async function knownValues(
+  asked: Sparing,
+  attribute: Attribute,
+  wanted: Any,
+  { admin }: Hearer,
+  where: Predicate[],
+): Promise<{ values: string[]; whole: boolean }> {
+  if (!counted(attribute) || asked.spent) return { values: [], whole: true };
+  const floor = attribute.public || admin ? 0 : FACET_FLOOR;
+  const counts = async (conditions: Predicate[]) => {
+    const { values } = await asked.facets({ where: conditions, by: attribute.name, limit: KNOWN, floor });
+    return values.map(({ value }) => String(value));
+  };
+  const values = await counts(where);
+  const whole = values.length < KNOWN;
+  const [first = ''] = words(String(wanted.values[0]));
+  if (whole || first.length < 3 || !attribute.public || !attribute.searchable || asked.spent) return { values, whole };
+  const alike = await counts([...where, { kind: 'words', words: [first.slice(0, 3)], scope: 'public' }]);
+  return { values: [...new Set([...values, ...alike])], whole };
+}
+
+/** `country_name=germany`, where another public attribute has the value that was looked for in this one. */
+async function otherAttribute(pack: Pack, asked: Sparing, { attribute, values }: Any): Promise<string | null> {
+  if (!values.every((value) => typeof value === 'string')) return null;
+  const others = worded(pack).filter((name) => name !== attribute);
+  // An attribute of a kindred name is what was meant before any other.
+  const kin = (name: string) => Number(name.includes(attribute) || attribute.includes(name));
+  for (const name of others.sort((a, b) => kin(b) - kin(a))) {
+    if (asked.spent) return null;
+    const same: Predicate = { kind: 'any', attribute: name, values };
+    if (await finds(asked, [same])) return spelt(same);
+  }
+  return null;
+}
+
+/** `q=geneva`, where records have the words of a value that no record has as a whole. */
+async function asWords(asked: Sparing, { values }: Any, { visibility }: Hearer): Promise<string | null> {
+  const typed = words(String(values[0]));
+  if (asked.spent || values.length !== 1 || typed.length === 0) return null;
+  const found = await finds(asked, [{ kind: 'words', words: typed, scope: visibility }]);
+  return found ? `q=${shown(String(values[0]))}` : null;
+}
+
+const worded = ({ attributes }: Pack): string[] =>
+  attributes
+    .filter((each) => each.public && each.filterable && ['string', 'enum', 'strings'].includes(each.type))
+    .map(({ name }) => name);
+
+/** That words were asked for and the order is another than that of fit, where it matters: more records match than are shown. */
+export function orderHint(pack: Pack, input: SearchInput): string | undefined {
+  if (input.words.length === 0 || input.ordered) return undefined;
+  const { prominence } = pack.serving;
+  const named = pack.attributes.some(
+    ({ name, type, filterable }) => name === 'name' && type === 'string' && filterable,
+  );
+  const ways = [
+    prominence === null ? 'sort orders them otherwise' : `sort=-${prominence} puts the best known first`,
+    ...(named && !input.where.some((each) => 'attribute' in each && each.attribute === 'name')
+      ? ['name=<name> keeps those of just that name']
+      : []),
+  ];
+  return `In the order of quality, not of fit: ${ways.join(', ')}.`;
+}

@@ -1,0 +1,86 @@
+// What was ever said of one record, and its prices today (specification section 4, "Record endpoints").
+import type { Pack, Value } from '../../packs/model.ts';
+import { type FactsInput, HISTORY_BOUNDS } from '../input/parse-history.ts';
+import { DataError } from '../model/errors.ts';
+import type { FactReason, ProvenanceStatus, PublicRecord, SourceKind } from '../model/record.ts';
+import { isoTime } from '../model/time.ts';
+import type { Asking } from '../plan/plan.ts';
+import type { Release } from '../releases/release.ts';
+
+/** A fact as it is answered (contract section 2, "facts"). */
+export interface ToldFact {
+  attribute: string;
+  /** Absent: the source withdrew the value. */
+  value?: Value;
+  /** When it was first observed, and the newest reading of its source that still said so. */
+  observed_at: string;
+  confirmed_at: string;
+  source_url: string;
+  confidence: number;
+  evidence: string;
+  source: { id: string; kind: SourceKind };
+  /** Whether this is the published value, and why, or why not. */
+  won: boolean;
+  reason: FactReason;
+}
+
+/**
+ * Every fact of the record of this id, newest first, of one attribute or since a time where the input says so. More than one answer holds
+ * is `too_many_records` (400). Facts of attributes that the pack no longer has are left out, as everywhere.
+ */
+export async function recordFacts(
+  { engine, pack }: Pick<Release, 'engine' | 'pack'>,
+  entity: string,
+  { attribute, since }: FactsInput,
+  asking: Asking,
+): Promise<ToldFact[]> {
+  const most = HISTORY_BOUNDS.facts;
+  const rows = await engine.facts({ entity, attribute, since, limit: most + 1 }, asking);
+  if (rows.length > most)
+    throw new DataError(
+      'too_many_records',
+      `The record has more than ${most} facts; narrow the question with attribute or since.`,
+    );
+  const known = new Set(pack.attributes.map(({ name }) => name));
+  return rows
+    .filter((row) => known.has(row.attribute))
+    .map((row) => ({
+      attribute: row.attribute,
+      ...(row.value === null ? {} : { value: JSON.parse(row.value) as Value }),
+      observed_at: isoTime(row.observed_at),
+      confirmed_at: isoTime(row.confirmed_at),
+      source_url: row.source_url,
+      confidence: row.confidence,
+      evidence: row.evidence,
+      source: { id: row.source, kind: row.source_kind },
+      won: row.won,
+      reason: row.reason,
+    }));
+}
+
+/** A price as it is answered (contract section 2, "prices"). */
+export interface ToldPrice {
+  attribute: string;
+  /** A number, or a range. */
+  value: Value;
+  currency: string | null;
+  unit: string | null;
+  source_url: string;
+  observed_at: string;
+  confidence: number;
+  evidence: string;
+  /** As in the provenance of a record. */
+  status?: ProvenanceStatus;
+}
+
+/** The price attributes that a record has, in the pack's order. */
+export function recordPrices(record: PublicRecord, pack: Pack): ToldPrice[] {
+  return pack.attributes.flatMap(({ name, type, currency, unit }) => {
+    const value = record.attributes[name];
+    const told = record.provenance[name];
+    if (type !== 'price' || value === undefined || told === undefined) return [];
+    const { source_url, observed_at, confidence, evidence, status } = told;
+    const price = { attribute: name, value, currency, unit, source_url, observed_at, confidence, evidence };
+    return [status === undefined ? price : { ...price, status }];
+  });
+}

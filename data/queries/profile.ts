@@ -1,0 +1,138 @@
+// The profile of a dataset: attribute by attribute how full it is and how its values are spread, without giving away what is paid for.
+import type { Attribute, Value } from '../../packs/model.ts';
+import { NUMERIC } from '../../packs/schema.ts';
+import { counted } from '../input/parse-selection.ts';
+import type { Asking, Figures } from '../plan/plan.ts';
+import type { Origin } from '../plan/profile.ts';
+import type { Release } from '../releases/release.ts';
+import { edgesFor, FIXED_EDGES } from './profile-edges.ts';
+
+/** Of what is not public, groups with fewer records than this are withheld (contract section 3, "No free way around the price"). */
+const PROFILE_FLOOR = 5;
+/** Values told of an attribute, the commonest first. */
+const TOP = 10;
+/** Side of the cells in which points are counted, in degrees. */
+const CELL = 2;
+
+/** Types of which the commonest values tell something; numbers and points are told by other means. */
+const COMMON: readonly Attribute['type'][] = ['string', 'enum', 'boolean', 'strings'];
+
+/** What is told of one attribute. Absent members say nothing: there is no such thing, or it is not for everybody. */
+export interface AttributeProfile {
+  name: string;
+  type: Attribute['type'];
+  unit: string | null;
+  public: boolean;
+  /** Records that have it; null where that are fewer than may be told. */
+  count: number | null;
+  /** 0..1: their share of all records, four decimals; null with `count`. */
+  fill_rate: number | null;
+  /** Different values; texts apart from case and accents. */
+  distinct: number | null;
+  /** Of numbers and prices, where the attribute is public. */
+  quantiles?: Pick<Figures, 'min' | 'q1' | 'median' | 'q3' | 'max' | 'mean'>;
+  /** Of numbers, prices and dates (by year): `from` belongs to the bin, `to` to the next one. */
+  histogram?: { from: number; to: number; count: number }[];
+  /** The commonest values with their counts. */
+  top?: { value: Value; count: number }[];
+  /** Of points: records in cells of `degrees`, by south-west corner. */
+  cells?: { degrees: number; counts: { lat: number; lng: number; count: number }[] };
+  /** Values, bins or cells that are too rare to be told. */
+  withheld?: number;
+  /** Sources that the published values come from, most first. */
+  sources: { source: string; values: number }[];
+  /** Times at which the values were last confirmed; null where there are none. */
+  freshness: { oldest: string; median: string; newest: string } | null;
+}
+
+/** Asks the release about every attribute, a few at a time. */
+export async function profileOf(release: Release, asking: Asking): Promise<AttributeProfile[]> {
+  const { pack, engine } = release;
+  const origins = await engine.origins(asking);
+  const profiles: AttributeProfile[] = [];
+  for (let i = 0; i < pack.attributes.length; i += 3)
+    profiles.push(
+      ...(await Promise.all(
+        pack.attributes.slice(i, i + 3).map((attribute) => ofAttribute(release, attribute, origins, asking)),
+      )),
+    );
+  return profiles;
+}
+
+async function ofAttribute(
+  { manifest, engine }: Release,
+  attribute: Attribute,
+  origins: readonly Origin[],
+  asking: Asking,
+): Promise<AttributeProfile> {
+  const { name, type, unit, public: open } = attribute;
+  const numeric = NUMERIC.includes(type);
+  const floor = open ? 0 : PROFILE_FLOOR;
+  // Edges between the least and the greatest value would show those: a paid attribute has the same edges whatever its values.
+  const stats =
+    numeric && open
+      ? (await engine.stats({ where: [], attribute: name, by: [], groups: 1 }, asking)).groups[0]?.figures
+      : undefined;
+  const edges = stats ? edgesFor(stats) : numeric && !open ? [...FIXED_EDGES] : [];
+  const spread = await engine.spread({ attribute: name, edges, cell: CELL }, asking);
+  const few = spread.count < floor;
+  const told: AttributeProfile = {
+    name,
+    type,
+    unit,
+    public: open,
+    count: few ? null : spread.count,
+    fill_rate: few ? null : manifest.records === 0 ? 0 : Math.floor((spread.count / manifest.records) * 1e4) / 1e4,
+    distinct: few ? null : spread.distinct,
+    sources: few
+      ? []
+      : origins.filter((origin) => origin.attribute === name).map(({ source, values }) => ({ source, values })),
+    freshness: few ? null : freshnessOf(manifest.ages, name),
+  };
+  if (few || spread.count === 0) return told;
+  if (stats) {
+    const { min, q1, median, q3, max, mean } = stats;
+    told.quantiles = { min, q1, median, q3, max, mean };
+  }
+  if (numeric || type === 'date') {
+    const bins = numeric
+      ? spread.bins.map((count, i) => ({ from: edges[i]!, to: edges[i + 1]!, count }))
+      : spread.groups.map(({ key: [year = 0], count }) => ({ from: year, to: year + 1, count }));
+    const kept = bins.filter(({ count }) => count > 0 && count >= floor);
+    told.histogram = kept;
+    withhold(told, bins.filter(({ count }) => count > 0).length - kept.length);
+  }
+  if (type === 'geo') {
+    const kept = spread.groups.filter(({ count }) => count >= floor);
+    told.cells = { degrees: CELL, counts: kept.map(({ key: [lat = 0, lng = 0], count }) => ({ lat, lng, count })) };
+    withhold(told, spread.groups.length - kept.length);
+  }
+  if (counted(attribute) && COMMON.includes(type)) {
+    // Names and the like, of which each stands once, have no commonest values: at least two records must share one.
+    const least = Math.max(floor, type === 'boolean' || type === 'enum' ? 1 : 2);
+    const { values, withheld } = await engine.facets({ where: [], by: name, limit: TOP, floor: least }, asking);
+    if (values.length > 0) told.top = values;
+    if (floor > 0) withhold(told, withheld);
+  }
+  return told;
+}
+
+function withhold(told: AttributeProfile, groups: number): void {
+  if (groups > 0) told.withheld = (told.withheld ?? 0) + groups;
+}
+
+/** Oldest, median and newest confirmation of an attribute's values, from the few distinct times of the manifest. */
+function freshnessOf(ages: Release['manifest']['ages'], name: string): AttributeProfile['freshness'] {
+  const own = ages
+    .filter(({ attribute }) => attribute === name)
+    .toSorted((a, b) => Date.parse(a.observed_at) - Date.parse(b.observed_at));
+  const [oldest, newest] = [own[0], own.at(-1)];
+  if (!oldest || !newest) return null;
+  const all = own.reduce((sum, { count }) => sum + count, 0);
+  let seen = 0;
+  const median = own.find(({ count }) => {
+    seen += count;
+    return seen * 2 >= all;
+  });
+  return { oldest: oldest.observed_at, median: (median ?? newest).observed_at, newest: newest.observed_at };
+}

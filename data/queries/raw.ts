@@ -1,0 +1,63 @@
+// Full records as bytes: the stored text with its address, ages and citation put in, never parsed and serialised again.
+import { attributionFor, licenseText, recordUrl } from '../../packs/links.ts';
+import type { Pack } from '../../packs/model.ts';
+import type { Ages, Dress, Pieces, RecordText } from '../plan/plan.ts';
+import { hoursSince } from './present.ts';
+
+const SLUG = '@@slug@@';
+const NAME = '@@name@@';
+const dresses = new WeakMap<Pack, Map<string, Dress>>();
+
+/** What is put around the records of a pack that are served at an address; always the same object for the two. */
+export function dressOf(pack: Pack, base_url: string): Dress {
+  const known = dresses.get(pack) ?? new Map<string, Dress>();
+  dresses.set(pack, known);
+  let dress = known.get(base_url);
+  if (!dress) {
+    dress = new Suit(pack, base_url);
+    known.set(base_url, dress);
+  }
+  return dress;
+}
+
+/** Bytes of `{"id":"r-0123456789abcdef","slug":"`, of `","name":"` and of `"updated_at":"2026-11-20T00:00:00.000Z"` up to the time. */
+const BEFORE_SLUG = 35;
+const BEFORE_NAME = 10;
+const BEFORE_TIME = 14;
+const QUOTE = 0x22;
+
+/** What a dataset's records all say, cut where slug and name go. */
+class Suit implements Dress {
+  readonly #url: readonly [Buffer, Buffer];
+  readonly #citation: readonly [Buffer, Buffer, Buffer];
+  readonly #afterName: number;
+
+  /** The texts come from the functions that write them elsewhere, so that they cannot differ. */
+  constructor(pack: Pack, base_url: string) {
+    const citation = { license: licenseText(pack), attribution: attributionFor(pack, base_url, SLUG, NAME) };
+    const cut = <T>(text: string) =>
+      text.split(new RegExp(`${SLUG}|${NAME}`)).map((part) => Buffer.from(part)) as unknown as T;
+    this.#url = cut(`"url":${JSON.stringify(recordUrl(base_url, pack.id, SLUG))},`);
+    // A record's own text ends with a brace; what follows it stands before that.
+    this.#citation = cut(`,${JSON.stringify(citation).slice(1)}`);
+    this.#afterName = `","dataset":"${pack.id}",`.length;
+  }
+
+  put({ head, middle, tail, ages }: Pieces, now: Date): Pick<RecordText, 'json' | 'updated_at'> {
+    // The text is our own: keys in this order, and a quote inside a value is escaped.
+    const slugEnd = head.indexOf(QUOTE, BEFORE_SLUG);
+    const slug = head.subarray(BEFORE_SLUG, slugEnd);
+    const name = head.subarray(slugEnd + BEFORE_NAME, head.length - this.#afterName);
+    const [url1, url2] = this.#url;
+    const [cite1, cite2, cite3] = this.#citation;
+    const aged = ages((list) => freshness(list, now));
+    const parts = [head, url1, slug, url2, middle, aged, tail.subarray(0, -1), cite1, name, cite2, slug, cite3];
+    const updated_at = middle.toString('latin1', BEFORE_TIME, middle.indexOf(QUOTE, BEFORE_TIME));
+    return { json: Buffer.concat(parts), updated_at };
+  }
+}
+
+function freshness({ names, times }: Ages, now: Date): string {
+  const ages = names.map((name, i) => `${JSON.stringify(name)}:${hoursSince(times[i]!, now)}`);
+  return `"freshness":{${ages.join(',')}},`;
+}

@@ -1,0 +1,74 @@
+// Search: the input becomes one plan, the engine finds a page, the page is presented (specification section 4, "Search").
+import { type Cursors, EXAMPLE_CURSORS } from '../input/cursor.ts';
+import type { SearchInput } from '../input/parse.ts';
+import { questionOf } from '../input/parse-selection.ts';
+import { shown } from '../input/parse-values.ts';
+import type { SearchAnswer } from '../plan/plan.ts';
+import type { Release } from '../releases/release.ts';
+import type { Found } from './found.ts';
+import { orderHint, whyEmpty } from './hints.ts';
+import type { Presenting } from './present.ts';
+
+/** A page of records. `next_cursor` is null on the last one. */
+export interface SearchPage {
+  found: Found;
+  next_cursor: string | null;
+  total?: number;
+  /** One line on a first page: why it is empty, or that more records match, in the order of quality and not of fit. */
+  hint?: string;
+}
+
+/**
+ * The release a search runs on: the one its cursor began on while that is kept, else the current one. On the current one
+ * the walk goes on after the last record's sort value and id.
+ */
+export async function releaseFor(
+  { cursor }: SearchInput,
+  current: Release,
+  earlier: (release: string) => Promise<Release | null>,
+): Promise<Release> {
+  if (cursor === null || cursor.release === current.manifest.release) return current;
+  return (await earlier(cursor.release)) ?? current;
+}
+
+/** Who asks: of what is withheld in facets nothing is said in hints, but to admins. */
+type Asker = Presenting & { admin?: boolean; cursors?: Cursors };
+
+/** One page. A preview matches words of public attributes only and is shortened to the previews that are left. */
+export async function search(release: Release, input: SearchInput, presenting: Asker): Promise<SearchPage> {
+  const { pack, engine, manifest } = release;
+  const limit = Math.min(input.limit, presenting.previews ?? input.limit);
+  const { sort, total } = input;
+  const { cursors = EXAMPLE_CURSORS } = presenting;
+  const where = questionOf(input, presenting.visibility);
+  const plan = { where, sort, after: input.cursor?.after ?? null, limit, total };
+  const found = await engine.search(plan, presenting);
+  const hint = await hintOf(release, input, found, presenting);
+  const question = { dataset: pack.id, where: questionOf(input), sort };
+  return {
+    found: { release, ordinals: found.ordinals, fields: input.fields },
+    next_cursor: found.next && cursors.write(question, manifest.release, found.next),
+    ...(found.total === null ? {} : { total: found.total }),
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+/** The ids and slugs of `ids` that no record has, where others were found. Whether a record exists is public. */
+async function missingHint({ engine }: Release, { where }: SearchInput, asker: Asker): Promise<string | undefined> {
+  const ids = where.find((condition) => condition.kind === 'ids');
+  if (ids === undefined) return undefined;
+  const ordinals = await engine.resolve(ids.refs, asker);
+  const missing = ids.refs.filter((_, i) => ordinals[i] === null);
+  return missing.length === 0 ? undefined : `No record has the id or slug ${missing.map(shown).join(', ')}.`;
+}
+
+/** Tables have no place for a hint, and a walk has begun after its first page. */
+async function hintOf(release: Release, input: SearchInput, found: SearchAnswer, asker: Asker) {
+  if (input.cursor !== null || (input.format !== 'json' && input.format !== 'md')) return undefined;
+  if (found.ordinals.length > 0)
+    return (
+      (await missingHint(release, input, asker)) ?? (found.next === null ? undefined : orderHint(release.pack, input))
+    );
+  // The page is answered: a hint that cannot be had takes nothing from it.
+  return whyEmpty(release, input, { ...asker, admin: asker.admin ?? false }).catch(() => undefined);
+}

@@ -1,0 +1,66 @@
+// Statistics of a numeric attribute, in groups if asked (specification section 4, "Dataset-level endpoints").
+import type { Value } from '../../packs/model.ts';
+import { ANALYSIS_BOUNDS, type StatsInput } from '../input/parse-analysis.ts';
+import { questionOf } from '../input/parse-selection.ts';
+import { DataError } from '../model/errors.ts';
+import type { Asking, Figures, StatsGroup } from '../plan/plan.ts';
+import { once } from '../releases/answers.ts';
+import type { Release } from '../releases/release.ts';
+
+/** One group; `group` is null for all records. Without a value there is a count of 0 and nothing else. */
+export type StatsRow = { group: Value | null; count: number } & Partial<Figures> & { groups?: StatsRow[] };
+
+export interface StatsAnswer {
+  attribute: string;
+  unit: string | null;
+  /** As asked: `a` or `a,b`. */
+  group_by: string | null;
+  rows: StatsRow[];
+}
+
+/**
+ * A computed number to twelve significant digits, two more than stored values have: what binary arithmetic adds beyond
+ * them is not data.
+ */
+export function rounded(value: number): number {
+  return Number(value.toPrecision(12));
+}
+
+/**
+ * Figures over the values of the records that match; of a price range the minimum counts. Rows come by count descending,
+ * then by group. A record without a key is in no row of it; an outer row counts all records of its group, also those
+ * without the inner key. Throws `invalid_parameter` (400) for too many groups; the refusal is free, so it contains no count.
+ */
+export async function stats({ pack, engine }: Release, input: StatsInput, asking: Asking = {}): Promise<StatsAnswer> {
+  const { attribute, group_by: by } = input;
+  const answer = await engine.stats(
+    { where: questionOf(input), attribute, by, groups: ANALYSIS_BOUNDS.groups },
+    asking,
+  );
+  const { groups, total } = answer;
+  if (total > ANALYSIS_BOUNDS.groups)
+    throw new DataError(
+      'invalid_parameter',
+      `group_by: ${by.join(',')} makes more than ${ANALYSIS_BOUNDS.groups} groups here, which is the most; narrow the question with filters.`,
+    );
+  const { unit } = pack.attributes.find(({ name }) => name === attribute)!;
+  const group_by = by.length === 0 ? null : by.join(',');
+  return once(answer, 'told', () => ({ attribute, unit, group_by, rows: rowsOf(groups, by.length) }));
+}
+
+function rowsOf(groups: readonly StatsGroup[], depth: number): StatsRow[] {
+  if (depth === 0) return groups.length === 0 ? [{ group: null, count: 0 }] : groups.map(rowOf);
+  const rows = groups.filter(({ keys }) => keys.length === 1).map(rowOf);
+  if (depth === 1) return rows;
+  const inner = Map.groupBy(
+    groups.filter(({ keys }) => keys.length === 2),
+    ({ keys }) => keys[0],
+  );
+  return rows.map((row) => ({ ...row, groups: (inner.get(row.group!) ?? []).map(rowOf) }));
+}
+
+function rowOf({ keys, figures }: StatsGroup): StatsRow {
+  const { count, min, q1, median, q3, max, mean } = figures;
+  const computed = { q1: rounded(q1), median: rounded(median), q3: rounded(q3), max, mean: rounded(mean) };
+  return { group: keys.at(-1) ?? null, count, min, ...computed };
+}

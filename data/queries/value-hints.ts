@@ -1,0 +1,59 @@
+// Which values of an attribute a value that no record has probably means.
+import type { Attribute } from '../../packs/model.ts';
+import { fold } from '../../packs/text.ts';
+import { slipsBetween } from '../input/names.ts';
+import { countryReader } from './countries.ts';
+
+/** Values that one hint suggests for one that was asked for. */
+const SUGGESTED = 3;
+
+/** Longest part of a typed value that is compared. */
+const LONGEST = 80;
+
+const plain = (text: string): string => fold(text).replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '');
+
+/**
+ * The known values nearest to `typed`: another name of the same thing, the same with other punctuation, a few slips away, or with it as
+ * a part. Empty where none is nearer than chance.
+ */
+export async function valuesMeant(attribute: Attribute, typed: string, known: readonly string[]): Promise<string[]> {
+  const same = attribute.vocabulary === 'country' ? await sameCountry(typed, known) : [];
+  if (same.length > 0) return same;
+  const letters = plain(typed.slice(0, LONGEST));
+  if (letters === '') return [];
+  const punctuated = known.filter((value) => plain(value) === letters);
+  if (punctuated.length > 0) return punctuated.slice(0, SUGGESTED);
+  const slips = misspeltValues(letters, known);
+  return slips.length > 0 ? slips.slice(0, SUGGESTED) : partly(letters, fold(typed.slice(0, LONGEST)), known);
+}
+
+async function sameCountry(typed: string, known: readonly string[]): Promise<string[]> {
+  const codeOf = await countryReader();
+  const code = codeOf(typed);
+  return code === null ? [] : known.filter((value) => codeOf(value) === code).slice(0, SUGGESTED);
+}
+
+/** One slip for three letters. In words of up to four letters the first one must agree: few slips are made there. */
+function misspeltValues(letters: string, known: readonly string[]): string[] {
+  const most = Math.floor(letters.length / 3);
+  const short = letters.length <= 4;
+  const near = known
+    .map((value) => ({ value, slips: slipsBetween(letters, plain(value.slice(0, LONGEST))) }))
+    .filter(({ value, slips }) => slips <= most && (!short || plain(value).startsWith(letters.charAt(0))));
+  const least = Math.min(...near.map(({ slips }) => slips));
+  return near.filter(({ slips }) => slips === least).map(({ value }) => value);
+}
+
+/** `large` is a word of `large_airport`, `mistral` the beginning of `mistralai`, and the other way round. */
+function partly(letters: string, typed: string, known: readonly string[]): string[] {
+  if (letters.length < 4) return [];
+  const parts = (text: string) => text.split(/[^\p{L}\p{M}\p{N}]+/u);
+  const words = new Set(parts(typed));
+  return known
+    .filter((value) => {
+      const other = plain(value);
+      const begins = other.startsWith(letters) || (other.length >= 4 && letters.startsWith(other));
+      return begins || parts(fold(value)).some((word) => word === letters || (word.length > 3 && words.has(word)));
+    })
+    .slice(0, SUGGESTED);
+}

@@ -1,0 +1,117 @@
+// Signed links to the snapshot files of releases: good for an hour, for anyone who has one, while the release is kept.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EXPORT_FORMATS, type ExportFormat } from '../input/parse-history.ts';
+import { DataError } from '../model/errors.ts';
+import { type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
+import { readManifest } from '../model/manifest.ts';
+import type { Release } from './release.ts';
+
+/** The files that are offered (specification section 4, "export"). */
+const FILES: Record<ExportFormat, { file: string; content_type: string }> = {
+  csv: { file: RELEASE_FILES.csv, content_type: 'text/csv; charset=utf-8; header=present' },
+  jsonl: { file: RELEASE_FILES.jsonl, content_type: 'application/x-ndjson' },
+  parquet: { file: RELEASE_FILES.records, content_type: 'application/vnd.apache.parquet' },
+};
+
+/** How long a link is good, in milliseconds. */
+const LASTS = 3_600_000;
+
+/** A snapshot file on disk. */
+export interface Snapshot {
+  path: string;
+  /** What to save it as. */
+  name: string;
+  bytes: number;
+  sha256: string;
+  content_type: string;
+  made_at: Date;
+}
+
+/** What a link answers with instead of a file. */
+export type NoSnapshot = 'forged' | 'expired' | 'gone';
+
+/** Why no file is given out for a while. */
+export const WITHHELD =
+  'The file holds a record that was just opted out; one without it is being written. Ask again in a minute.';
+
+export interface Exports {
+  /** Path and query of a new link to a file, and when it stops working. Paths of links begin with `/v1/<dataset>/export/`. */
+  link(dataset: string, release: string, format: ExportFormat, now: Date): { path: string; expires_at: Date };
+  /** The file that a link leads to: the last segment of its path, and its query. Throws `unavailable` while it is withheld. */
+  open(
+    dataset: string,
+    name: string,
+    query: { expires: string; signature: string },
+    now: Date,
+  ): Promise<Snapshot | NoSnapshot>;
+}
+
+/** Size and hash of a snapshot file, as the manifest of its release has them. */
+export function snapshotOf({ files }: Manifest, format: ExportFormat): { bytes: number; sha256: string } {
+  const named = files[FILES[format].file];
+  if (!named) throw new Error(`the release has no ${FILES[format].file}`);
+  return { bytes: named.bytes, sha256: named.sha256 };
+}
+
+const NAME = new RegExp(`^(?<dataset>.+)-(?<release>[0-9a-f]{16})\\.(?<format>${EXPORT_FORMATS.join('|')})$`, 'u');
+
+/**
+ * Whether links to a release are over: it may hold a record that is opted out now. Throws `unavailable` where it is the current one, since
+ * another takes its place soon.
+ */
+function over(served: Served, dataset: string, manifest: Manifest): boolean {
+  const current = served.current(dataset);
+  if (current?.manifest.release === manifest.release) {
+    if (current.withheld) throw new DataError('unavailable', WITHHELD);
+    return false;
+  }
+  const held = manifest.overlay ?? 0;
+  return [...(current?.overlay?.removed.values() ?? [])].some(({ version }) => version > held);
+}
+
+/** What is served now, so that links to files that must no longer be handed out stop. */
+export interface Served {
+  current(dataset: string): Pick<Release, 'manifest' | 'overlay' | 'withheld'> | null;
+}
+
+/** Makes and checks links under a secret that all processes of the service share. */
+export function exportLinks(dataDir: string, secret: string, served: Served): Exports {
+  const sign = (dataset: string, name: string, expires: string) =>
+    createHmac('sha256', secret).update(`export\n${dataset}\n${name}\n${expires}`).digest();
+  return {
+    link(dataset, release, format, now) {
+      const seconds = Math.floor((now.getTime() + LASTS) / 1000);
+      const name = `${dataset}-${release}.${format}`;
+      const signature = sign(dataset, name, String(seconds)).toString('base64url');
+      return {
+        path: `/v1/${dataset}/export/${name}?expires=${seconds}&signature=${signature}`,
+        expires_at: new Date(seconds * 1000),
+      };
+    },
+    async open(dataset, name, { expires, signature }, now) {
+      const given = Buffer.from(signature, 'base64url');
+      const right = sign(dataset, name, expires);
+      if (given.length !== right.length || !timingSafeEqual(given, right)) return 'forged';
+      if (Number(expires) * 1000 <= now.getTime()) return 'expired';
+      const { release = '', format } = NAME.exec(name)?.groups ?? {};
+      const { file, content_type } = FILES[format as ExportFormat];
+      const folder = paths.release(dataDir, dataset, release);
+      const manifest = await readManifest(folder).catch(() => null);
+      const path = join(folder, file);
+      const found = await stat(path).catch(() => null);
+      const named = manifest?.files[file];
+      if (!manifest || !named || found?.size !== named.bytes) return 'gone';
+      if (over(served, dataset, manifest)) return 'gone';
+      return {
+        path,
+        name,
+        bytes: named.bytes,
+        sha256: named.sha256,
+        content_type,
+        made_at: new Date(manifest.created_at),
+      };
+    },
+  };
+}

@@ -1,0 +1,258 @@
+// A release under its overlay: what records say now, settled from the release's own facts and what was said and decided since.
+import { createHash } from 'node:crypto';
+import { byCodePoint } from '../../packs/text.ts';
+import type { Dispute, Ground } from '../consolidate/settle.ts';
+import { confirmedAt } from '../consolidate/times.ts';
+import { historyCells, itemStatements, reviewFacts } from '../consolidate/told.ts';
+import type { Manifest } from '../model/layout.ts';
+import type { Fact, ReviewItem, StoredRecord } from '../model/record.ts';
+import { isoTime } from '../model/time.ts';
+import type { Applied, ChangedRecord } from '../plan/applied-overlay.ts';
+import type { FactRow, Past, PastRecord } from '../plan/history.ts';
+import { type Overlay, OWNER, type OwnerFact, touchedSince } from '../plan/overlay.ts';
+import type { Release } from './release.ts';
+import { groundAt, type Settled, settlePast } from './settled.ts';
+
+/** A release as it is under an overlay; `problem` says why edits and decisions could not be put in, where they could not. */
+export interface Overlaid {
+  release: Release;
+  problem: string | null;
+}
+
+/**
+ * Puts an overlay over a release, which itself stays as it is. What is opted out is gone in any case: where the rest cannot be worked out
+ * (DuckDB is not there), the problem is told and the caller tries again.
+ */
+export async function overlaid(base: Release, overlay: Overlay): Promise<Overlaid> {
+  const held = base.manifest.overlay ?? 0;
+  // What was removed up to the version that a release holds is not in it, unless the store was put back to an earlier state since.
+  const older = overlay.version < held;
+  const removed = [...overlay.removed.values()]
+    .filter(({ version }) => older || version > held)
+    .map(({ entity }) => entity);
+  const outs = await resolved(base, removed);
+  const decided = new Map(
+    [...overlay.decided].map(([entity, list]) => [
+      entity,
+      list.map(({ id, attribute, status, at }) => ({ id, attribute, status, at })),
+    ]),
+  );
+  const plain = { version: overlay.version, removed: new Set(removed), changed: [], decided };
+  const back = [...overlay.restored].filter(([entity, at]) => (older || at > held) && !overlay.removed.has(entity));
+  const home = await resolved(
+    base,
+    back.map(([entity]) => entity),
+  );
+  const withheld = outs.size > 0;
+  const over = { base, overlay, withheld, outdated: withheld || home.size < back.length };
+  try {
+    return { release: { ...base, ...(await changeOf(base, overlay, plain, outs, held)), ...over }, problem: null };
+  } catch (error) {
+    const engine = base.engine.under(plain);
+    const touched = { gone: [...outs.values()], changed: [] };
+    return { release: { ...base, engine, touched, ...over }, problem: (error as Error).message };
+  }
+}
+
+/** What a record says under an overlay; null: it is gone, or the release never held it. `base` lies under no overlay itself. */
+export async function recordUnder(base: Release, overlay: Overlay, id: string): Promise<StoredRecord | null> {
+  const touched = await resolved(base, overlay.removed.has(id) ? [] : [id]);
+  const ordinals = [...touched.values()];
+  if (ordinals.length === 0) return null;
+  const [stored] = await base.engine.bodies(ordinals);
+  const before = JSON.parse(stored!.body) as StoredRecord;
+  const held = base.manifest.overlay ?? 0;
+  if (!touchedSince(overlay, held).includes(id)) return before;
+  const past = await base.engine.past(ordinals);
+  const [settled] = settleTouched(base, overlay, past, touched, held, new Map([[id, before]]));
+  return settled?.changed?.record ?? null;
+}
+
+/** Ordinals of the ids that a release holds. */
+async function resolved({ engine }: Release, ids: string[]): Promise<Map<string, number>> {
+  const ordinals = ids.length === 0 ? [] : await engine.resolve(ids);
+  return new Map(ids.flatMap((id, i) => (ordinals[i] === null ? [] : [[id, ordinals[i]!] as const])));
+}
+
+async function changeOf(
+  base: Release,
+  overlay: Overlay,
+  plain: Applied,
+  outs: ReadonlyMap<string, number>,
+  held: number,
+): Promise<Pick<Release, 'engine' | 'manifest' | 'touched'>> {
+  const { engine, manifest } = base;
+  const touched = await resolved(
+    base,
+    touchedSince(overlay, held).filter((id) => !overlay.removed.has(id)),
+  );
+  if (outs.size === 0 && touched.size === 0)
+    return { manifest, engine: plain.removed.size + plain.decided.size > 0 ? engine.under(plain) : engine };
+  const ordinals = [...outs.values(), ...touched.values()];
+  const before = (await engine.bodies(ordinals)).map(({ body }) => JSON.parse(body) as StoredRecord);
+  const past = await engine.past(ordinals);
+  const settled = settleTouched(
+    base,
+    overlay,
+    past,
+    touched,
+    held,
+    new Map(before.map((record) => [record.id, record])),
+  );
+  const changed = settled.flatMap(({ changed: one }) => one ?? []);
+  const empty = settled.flatMap(({ id, changed: one }) => (one === null ? [id] : []));
+  const applied: Applied = { ...plain, removed: new Set([...plain.removed, ...empty]), changed };
+  const facts = (records: { facts: readonly unknown[] }[]) => records.reduce((sum, each) => sum + each.facts.length, 0);
+  const view = engine.under(applied);
+  const counts = {
+    records: manifest.records - outs.size - empty.length,
+    facts: manifest.facts - facts(past.records) + facts(changed),
+    ages: agesOf(
+      manifest,
+      before,
+      changed.map(({ record }) => record),
+    ),
+  };
+  try {
+    const enums = await enumsOf({ ...base, engine: view }, [...before, ...changed.map(({ record }) => record)]);
+    const gone = [...outs.values(), ...empty.map((id) => touched.get(id)!)];
+    const others = changed.map(({ record }) => touched.get(record.id)!);
+    return { manifest: { ...manifest, ...counts, enums }, engine: view, touched: { gone, changed: others } };
+  } catch (error) {
+    await view.close();
+    throw error;
+  }
+}
+
+/** The touched records as they are now; `changed` null: nothing of it is published any more. */
+function settleTouched(
+  { pack }: Release,
+  overlay: Overlay,
+  past: Past,
+  touched: ReadonlyMap<string, number>,
+  held: number,
+  before: ReadonlyMap<string, StoredRecord>,
+): { id: string; changed: ChangedRecord | null }[] {
+  const ground = groundAt(pack, past.readings, Number.POSITIVE_INFINITY);
+  return past.records
+    .filter(({ id }) => touched.has(id))
+    .map((record) => {
+      const { id } = record;
+      const said = (overlay.said.get(id) ?? []).filter(({ version }) => version > held);
+      const facts = [...record.facts, ...said.map(factOf)].sort(inOrder);
+      const decided = overlay.decided.get(id) ?? [];
+      const settled = settlePast(pack, { ...record, facts, decided }, ground, Number.POSITIVE_INFINITY);
+      const shown = overlay.feed.findLast((row) => row.entity_id === id && row.version > held);
+      const updated_at = shown ? isoTime(Math.floor(shown.recorded_at / 1000)) : before.get(id)!.updated_at;
+      return { id, changed: settled.record && changedOf({ ...settled.record, updated_at }, record, settled, ground) };
+    });
+}
+
+/** What an owner said as a fact of the release. */
+function factOf({ entity, attribute, value, source_url, evidence, at }: OwnerFact): FactRow {
+  const told = {
+    entity,
+    attribute,
+    value,
+    source: OWNER,
+    source_url,
+    source_kind: 'owner' as const,
+    evidence,
+    run: OWNER,
+  };
+  return {
+    ...told,
+    observed_at: at,
+    confirmed_at: at,
+    confidence: 1,
+    won: false,
+    reason: 'superseded',
+    group_median: null,
+  };
+}
+
+/** As `pastStatement` orders facts. */
+function inOrder(a: FactRow, b: FactRow): number {
+  return (
+    byCodePoint(a.attribute, b.attribute) ||
+    a.observed_at - b.observed_at ||
+    byCodePoint(a.run, b.run) ||
+    byCodePoint(a.source, b.source) ||
+    byCodePoint(a.value ?? '', b.value ?? '')
+  );
+}
+
+function changedOf(record: StoredRecord, { id }: PastRecord, settled: Settled, ground: Ground): ChangedRecord {
+  const facts: FactRow[] = [];
+  const history: ChangedRecord['history'][number][] = [];
+  const review: ReviewItem[] = [];
+  for (const { attribute: own, question, course } of settled.attributes) {
+    const { statements } = question;
+    const attribute = own.name;
+    for (const [i, { at, json, value, group_median = null, ...told }] of statements.entries()) {
+      const confirmed_at = confirmedAt(question, ground.readings, i, Number.POSITIVE_INFINITY);
+      const verdict = { won: i === course.now.winner, reason: course.now.reasons[i]! };
+      facts.push({
+        entity: id,
+        attribute,
+        value: value === null ? null : json,
+        ...told,
+        observed_at: at,
+        confirmed_at,
+        ...verdict,
+        group_median,
+      });
+    }
+    for (const cells of historyCells(own, statements, course.periods)) history.push({ attribute, cells });
+    const items: (Dispute & { opened_at: number; confirmed_at?: number })[] = [...course.disputes, ...course.confirmed];
+    for (const each of items) {
+      const about = itemStatements(statements, each.statements);
+      const told = JSON.parse(reviewFacts(id, attribute, about)) as Fact[];
+      const group_median = each.kind === 'outlier' ? about[0]!.group_median : undefined;
+      const { id: item, kind } = each;
+      review.push({
+        ...{ id: item, kind, dataset: record.dataset, entity_id: id, attribute, facts: told },
+        opened_at: isoTime(each.opened_at),
+        ...(each.confirmed_at !== undefined ? { confirmed_at: isoTime(each.confirmed_at) } : {}),
+        ...(group_median === undefined ? {} : { group_median }),
+      });
+    }
+  }
+  const version = createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 16);
+  return { record, unpublished: settled.unpublished, version, facts: facts.sort(inOrder), history, review };
+}
+
+/** Counts by attribute and time, without what some records said and with what others say. */
+function agesOf({ ages }: Manifest, before: readonly StoredRecord[], after: readonly StoredRecord[]): Manifest['ages'] {
+  const counts = new Map(ages.map(({ attribute, observed_at, count }) => [`${attribute}\n${observed_at}`, count]));
+  const add = (records: readonly StoredRecord[], n: number) => {
+    for (const { provenance } of records)
+      for (const [attribute, { observed_at }] of Object.entries(provenance)) {
+        const key = `${attribute}\n${observed_at}`;
+        counts.set(key, (counts.get(key) ?? 0) + n);
+      }
+  };
+  add(before, -1);
+  add(after, 1);
+  return [...counts]
+    .filter(([, count]) => count > 0)
+    .map(([key, count]) => {
+      const [attribute = '', observed_at = ''] = key.split('\n');
+      return { attribute, observed_at, count };
+    });
+}
+
+/** Values of the open enums that any of the records has or had, counted anew; at most as many as a manifest lists. */
+async function enumsOf(
+  { pack, manifest, engine }: Release,
+  records: readonly StoredRecord[],
+): Promise<Manifest['enums']> {
+  const enums = { ...manifest.enums };
+  for (const { name, type, values } of pack.attributes) {
+    if (type !== 'enum' || values !== null || !records.some(({ attributes }) => attributes[name] !== undefined))
+      continue;
+    const found = await engine.facets({ where: [], by: name, limit: 500, floor: 0 });
+    enums[name] = found.values.map(({ value }) => String(value));
+  }
+  return enums;
+}

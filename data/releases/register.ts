@@ -1,0 +1,284 @@
+// All datasets a process serves: the current release of each, leased to requests, with earlier ones while walks need them.
+import { stat } from 'node:fs/promises';
+import type { Pack } from '../../packs/model.ts';
+import { paths } from '../model/layout.ts';
+import { completeReleases, currentRelease } from '../model/manifest.ts';
+import { inTurn } from '../model/turns.ts';
+import { createGate, type Gate } from '../plan/gate.ts';
+import { DEFAULT_LIMITS, type EngineLimits } from '../plan/limits.ts';
+import type { Overlay } from '../plan/overlay.ts';
+import { Answers, keepAnswers } from './answers.ts';
+import { overlaid } from './overlaid.ts';
+import { NO_OVERLAYS, type Overlays } from './overlays.ts';
+import { openRelease, RELEASE_ID, type Release } from './release.ts';
+
+/** A release that stays open until `done` is called, which may be called more than once. */
+export interface Lease {
+  release: Release;
+  done: () => void;
+}
+
+/** `open`: served. `missing`: no release was built yet. `damaged`: there is one that cannot be opened. */
+export type DatasetState = 'open' | 'missing' | 'damaged' | 'unknown';
+
+export interface Register {
+  /** Packs by dataset, in the order given. */
+  packs: ReadonlyMap<string, Pack>;
+  /** The current release of a dataset, not leased: for a look, not across an await. Null unless its state is `open`. */
+  current(dataset: string): Release | null;
+  state(dataset: string): DatasetState;
+  /**
+   * Leases the current release, or an earlier one by id, which is opened if its folder still exists. Null when there is
+   * none: unknown dataset, nothing built yet, damaged, or gone.
+   */
+  lease(dataset: string, release?: string): Promise<Lease | null>;
+  /**
+   * Looks at the overlays and at every `current` file and takes what is new, also what was committed right before the call. A release is
+   * opened before it is switched to; one that cannot be opened leaves the old one in place. Answers the datasets with a new release.
+   */
+  refresh(): Promise<string[]>;
+  /** Questions that run and wait now. */
+  load(): ReturnType<Gate['load']>;
+  /** Interrupts what runs and closes every release. */
+  close(): Promise<void>;
+}
+
+export interface RegisterOptions {
+  dataDir: string;
+  packs: readonly Pack[];
+  log: (message: string) => void;
+  limits?: Partial<EngineLimits>;
+  /** What lies over the releases; absent: nothing. */
+  overlays?: Overlays;
+}
+
+/** A release as it is under one overlay, with those who use it. */
+interface View {
+  release: Release;
+  /** The overlay as it was read; null: not all of it could be put in, which is worth another try. */
+  overlay: Overlay | null;
+  leases: number;
+}
+
+/** An open release with those who use it. */
+interface Holding {
+  /** The release itself, without any overlay. */
+  base: Release;
+  view: View;
+  /** Views that others have taken the place of, until the last of their leases is over. */
+  old: Set<View>;
+  leases: number;
+  idle: NodeJS.Timeout | null;
+}
+
+interface Dataset {
+  pack: Pack;
+  current: Holding | null;
+  /** The release last found damaged, and when it is worth another try (ms of this process). */
+  damaged: { id: string; again: number } | null;
+  /** What is wrong with the pointer to the current release, as last logged. */
+  problem: string | null;
+  /** Open or opening releases by id. */
+  held: Map<string, Promise<Holding>>;
+}
+
+/** Opens the register. Datasets that cannot be served are reported by `log` and do not keep the others from opening. */
+export async function openRegister(options: RegisterOptions): Promise<Register> {
+  const { dataDir, packs, log, limits = {}, overlays = NO_OVERLAYS } = options;
+  const all = { ...DEFAULT_LIMITS, ...limits };
+  const gate = createGate(all);
+  const answers = new Answers(all.answers);
+  const datasets = new Map<string, Dataset>(
+    packs.map((pack) => [pack.id, { pack, current: null, damaged: null, problem: null, held: new Map() }]),
+  );
+  let closed = false;
+  const problems = new Map<string, string | null>();
+
+  const viewOf = async (base: Release): Promise<View> => {
+    const overlay = overlays.of(base.pack.id);
+    const { release, problem } = await overlaid(base, overlay);
+    const { id } = base.pack;
+    // It is tried again at every look, and told once.
+    if (problem !== null && problem !== problems.get(id))
+      log(`${id}: opt-outs are in place, but not every edit and decision: ${problem}`);
+    problems.set(id, problem);
+    return { release, overlay: problem === null ? overlay : null, leases: 0 };
+  };
+
+  /** Closes a view that nobody uses and that is no longer the one to use. */
+  const leave = (holding: Holding, view: View) => {
+    if (view === holding.view || view.leases > 0) return;
+    holding.old.delete(view);
+    if (view.release.engine !== holding.base.engine) void view.release.engine.close();
+  };
+
+  /** Puts the newest overlay over an open release; requests that run finish on the one they have. */
+  const cover = async (dataset: Dataset, holding: Holding): Promise<void> => {
+    if (closed || holding.view.overlay === overlays.of(dataset.pack.id)) return;
+    const view = await viewOf(holding.base);
+    const before = holding.view;
+    holding.old.add(before);
+    holding.view = view;
+    leave(holding, before);
+  };
+
+  const hold = (dataset: Dataset, id: string): Promise<Holding> => {
+    const found = dataset.held.get(id);
+    if (found) return found;
+    const opening = openRelease(dataDir, dataset.pack, id, all, gate, log).then(async (opened): Promise<Holding> => {
+      const base = { ...opened, engine: keepAnswers(opened.engine, answers, id) };
+      try {
+        return { base, view: await viewOf(base), old: new Set(), leases: 0, idle: null };
+      } catch (error) {
+        await base.engine.close();
+        throw error;
+      }
+    });
+    dataset.held.set(id, opening);
+    opening.catch(() => dataset.held.delete(id));
+    return opening;
+  };
+
+  const drop = async (dataset: Dataset, holding: Holding) => {
+    dataset.held.delete(holding.base.manifest.release);
+    if (holding.idle) clearTimeout(holding.idle);
+    const views = [...holding.old, holding.view].filter(({ release }) => release.engine !== holding.base.engine);
+    await Promise.all(views.map(({ release }) => release.engine.close()));
+    await holding.base.engine.close();
+  };
+
+  /** Closes a release that is neither current nor leased, after a while in which the next page of a walk may come. */
+  const settle = (dataset: Dataset, holding: Holding) => {
+    if (holding.idle) clearTimeout(holding.idle);
+    holding.idle = null;
+    if (closed || holding.leases > 0 || dataset.current === holding) return;
+    holding.idle = setTimeout(() => void drop(dataset, holding), all.idle);
+    holding.idle.unref();
+  };
+
+  const leased = (dataset: Dataset, holding: Holding): Lease => {
+    let active = true;
+    const { view } = holding;
+    holding.leases += 1;
+    view.leases += 1;
+    settle(dataset, holding);
+    const done = () => {
+      if (!active) return;
+      active = false;
+      holding.leases -= 1;
+      view.leases -= 1;
+      leave(holding, view);
+      settle(dataset, holding);
+    };
+    return { release: view.release, done };
+  };
+
+  const look = async (dataset: Dataset): Promise<boolean> => {
+    const { pack } = dataset;
+    const id = await currentRelease(dataDir, pack.id, (problem) => once(dataset, problem));
+    if (id === null || id === dataset.current?.base.manifest.release) return false;
+    if (id === dataset.damaged?.id && performance.now() < dataset.damaged.again) return false;
+    try {
+      const holding = await hold(dataset, id);
+      const before = dataset.current;
+      dataset.current = holding;
+      dataset.damaged = null;
+      settle(dataset, holding);
+      if (before) settle(dataset, before);
+      log(`${pack.id}: serving release ${id}, ${holding.view.release.manifest.records} records`);
+      return true;
+    } catch (error) {
+      dataset.damaged = { id, again: performance.now() + all.retry };
+      const older = dataset.current ? null : await openOlder(dataset, id);
+      const kept = dataset.current ? 'the one before stays' : 'the dataset is not served';
+      log(
+        `${pack.id}: release ${id} cannot be opened, ${older ? `${older} is served` : kept}: ${(error as Error).message}`,
+      );
+      return older !== null;
+    }
+  };
+
+  /** At the start there may be no release to stay with: the newest that opens is served until the current one does. */
+  const openOlder = async (dataset: Dataset, but: string): Promise<string | null> => {
+    for (const id of await completeReleases(dataDir, dataset.pack.id)) {
+      const holding = id === but ? null : await hold(dataset, id).catch(() => null);
+      if (!holding) continue;
+      dataset.current = holding;
+      settle(dataset, holding);
+      return id;
+    }
+    return null;
+  };
+
+  /** Logs a problem of a dataset when it is another than before. */
+  const once = (dataset: Dataset, problem: string): void => {
+    if (dataset.problem !== problem) log(problem);
+    dataset.problem = problem;
+  };
+
+  /** Every open release under the newest overlay of its dataset. */
+  const coverAll = async (dataset: Dataset): Promise<void> => {
+    for (const opening of [...dataset.held.values()]) {
+      const holding = await opening.catch(() => null);
+      if (!holding) continue;
+      await cover(dataset, holding).catch((error: Error) =>
+        log(
+          `${dataset.pack.id}: the overlay cannot be put over release ${holding.base.manifest.release}: ${error.message}`,
+        ),
+      );
+    }
+  };
+
+  const refresh = inTurn(async () => {
+    if (closed) return [];
+    await overlays.refresh().catch((error: Error) => log(`cannot look for changes of the overlays: ${error.message}`));
+    const changed = [...datasets].map(async ([id, dataset]) => {
+      await coverAll(dataset);
+      return (await look(dataset)) ? [id] : [];
+    });
+    return (await Promise.all(changed)).flat();
+  });
+
+  const register: Register = {
+    packs: new Map(packs.map((pack) => [pack.id, pack])),
+    current: (id) => datasets.get(id)?.current?.view.release ?? null,
+    state(id) {
+      const dataset = datasets.get(id);
+      if (!dataset) return 'unknown';
+      return dataset.current ? 'open' : dataset.damaged === null ? 'missing' : 'damaged';
+    },
+    async lease(id, release) {
+      const dataset = datasets.get(id);
+      if (closed || !dataset) return null;
+      const current = dataset.current?.base.manifest.release;
+      if (release === undefined || release === current) return dataset.current && leased(dataset, dataset.current);
+      const kept = RELEASE_ID.test(release) && (await stat(paths.release(dataDir, id, release)).catch(() => null));
+      if (!kept) return null;
+      const holding = await hold(dataset, release).catch((error: Error) => {
+        log(`${id}: earlier release ${release} cannot be opened: ${error.message}`);
+        return null;
+      });
+      return holding && leased(dataset, holding);
+    },
+    refresh,
+    load: () => gate.load(),
+    async close() {
+      closed = true;
+      // The last look may still be under way; the next one does nothing.
+      await refresh();
+      const open = [...datasets.values()].flatMap((dataset) =>
+        [...dataset.held.values()].map((one) => ({ dataset, one })),
+      );
+      await Promise.all(
+        open.map(({ dataset, one }) =>
+          one.then(
+            (holding) => drop(dataset, holding),
+            () => {},
+          ),
+        ),
+      );
+    },
+  };
+  await register.refresh();
+  return register;
+}

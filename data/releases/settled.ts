@@ -1,0 +1,138 @@
+// One record settled from everything ever said of it, as of a moment or of now: what as_of answers and what an overlay changes.
+import type { Attribute, Identity, Pack, Value } from '../../packs/model.ts';
+import { clean } from '../../packs/schema.ts';
+import { fits } from '../consolidate/compare.ts';
+import { confirmedSource } from '../consolidate/confirmed-source.ts';
+import { type Unpublished, unpublishedEntries } from '../consolidate/engine-values.ts';
+import { type Course, course } from '../consolidate/history.ts';
+import { type Present, scoreRecord } from '../consolidate/quality.ts';
+import { type Decision, type Ground, type Question, trustOfSources, versionsOf } from '../consolidate/settle.ts';
+import { confirmedAt } from '../consolidate/times.ts';
+import type { ToldStatement } from '../consolidate/told.ts';
+import type { Provenance, StoredRecord } from '../model/record.ts';
+import { isoTime } from '../model/time.ts';
+import type { FactRow, Past, PastRecord } from '../plan/history.ts';
+
+const HOUR = 3_600_000;
+const UNDECIDED: ReadonlyMap<string, Decision> = new Map();
+
+/** One attribute of a settled record. */
+export interface SettledAttribute {
+  attribute: Attribute;
+  question: Omit<Question, 'statements'> & { statements: readonly ToldStatement[] };
+  course: Course;
+}
+
+export interface Settled {
+  /** null: nothing is published of it. `updated_at` is when its newest change of a value was observed. */
+  record: StoredRecord | null;
+  /** Attributes that anything was ever said of, in the order of the pack. */
+  attributes: SettledAttribute[];
+  /** Entries of its lists that are searched and not published. */
+  unpublished: Unpublished;
+}
+
+/** The readings up to a moment (milliseconds; Infinity: all), which is all that was known then. */
+export function groundAt(pack: Pack, readings: Past['readings'], at: number): Ground {
+  const known = Map.groupBy(
+    readings.filter((each) => each.at <= at),
+    ({ source }) => source,
+  );
+  return {
+    dataset: pack.id,
+    consolidation: pack.consolidation,
+    trust: trustOfSources(pack),
+    readings: new Map([...known].map(([source, each]) => [source, each.map((reading) => reading.at)])),
+    versions: versionsOf(readings),
+  };
+}
+
+/** Settles a record as of a moment. What was said, read, listed or decided later counts for nothing. */
+export function settlePast(pack: Pack, past: PastRecord, ground: Ground, at: number): Settled {
+  const identity = JSON.parse(past.identity) as Identity;
+  const listings = past.listings.filter((each) => each.at <= at);
+  const rule = pack.consolidation.rule(identity);
+  const facts = Map.groupBy(
+    past.facts.filter((fact) => fact.observed_at <= at),
+    ({ attribute }) => attribute,
+  );
+  const newest = Math.max(0, ...[...ground.readings.values()].map((times) => times.at(-1) ?? 0));
+  const settled: SettledAttribute[] = [];
+  const values: Record<string, Value> = {};
+  const provenance: Record<string, Provenance> = {};
+  const present: Present[] = [];
+  const unpublished: Record<string, string[]> = {};
+  let updated = 0;
+  for (const attribute of pack.attributes) {
+    const statements = said(facts.get(attribute.name) ?? [], attribute);
+    if (statements.length === 0) continue;
+    const decided = past.decided.filter((each) => each.attribute === attribute.name && each.at <= at);
+    const question = {
+      entity: past.id,
+      attribute,
+      identity: pack.identity.attributes.includes(attribute.name),
+      statements,
+      listings,
+      rule,
+      decisions: decided.length === 0 ? UNDECIDED : new Map(decided.map((each) => [each.id, each])),
+    };
+    const told = course(question, ground);
+    settled.push({ attribute, question, course: told });
+    const { periods, now, status } = told;
+    updated = Math.max(updated, periods.at(-1)?.from ?? 0);
+    if (now.winner < 0) continue;
+    const winner = statements[now.winner]!;
+    const cut = unpublishedEntries(attribute, winner.value);
+    if (cut !== null) unpublished[attribute.name] = cut.rest;
+    const confirmed = confirmedAt(question, ground.readings, now.winner, at);
+    const { confidence } = now;
+    values[attribute.name] = cut?.published ?? winner.value!;
+    const { source_url, evidence } = confirmedSource(pack, winner, ground, confirmed);
+    provenance[attribute.name] = {
+      source_url,
+      observed_at: isoTime(confirmed),
+      confidence,
+      evidence,
+      source: { kind: winner.source_kind },
+      ...(status === null ? {} : { status }),
+    };
+    present.push({ attribute, confidence, age: Math.max(0, (newest - confirmed) / HOUR) });
+  }
+  if (present.length === 0) return { record: null, attributes: settled, unpublished };
+  const { quality, completeness } = scoreRecord(pack, present);
+  const record = {
+    id: past.id,
+    slug: past.slug,
+    name: clean(pack.identity.name(identity, values)) || past.slug,
+    dataset: pack.id,
+    updated_at: isoTime(updated),
+    attributes: values,
+    provenance,
+    quality_score: quality,
+    completeness,
+    verified_owner: [...facts.values()].flat().some(({ source_kind }) => source_kind === 'owner'),
+  };
+  return { record, attributes: settled, unpublished };
+}
+
+/** Facts as statements; those whose value is no longer of the attribute's type count for nothing, as in a build. */
+function said(facts: readonly FactRow[], attribute: Attribute): ToldStatement[] {
+  return facts
+    .map((fact) => {
+      const {
+        value: json,
+        observed_at: at,
+        source,
+        source_kind,
+        source_url,
+        evidence,
+        confidence,
+        run,
+        group_median,
+      } = fact;
+      const value = json === null ? null : (JSON.parse(json) as Value);
+      const told = { at, value, json: json ?? 'null', source, source_kind, source_url, evidence, confidence, run };
+      return group_median === null ? told : { ...told, group_median };
+    })
+    .filter(({ value }) => fits(attribute, value));
+}

@@ -1,0 +1,82 @@
+// Everything that a person decides a review entry by: the record, the history of its attribute, and what either verdict would make of it.
+
+import type { StoredRecord } from '../model/record.ts';
+import { recordFacts, type ToldFact } from '../queries/history.ts';
+import { recordUnder } from '../releases/overlaid.ts';
+import { type ReviewEntry, type Reviewing, reviewEntry, underDecision, type Verdict } from './review.ts';
+
+/** What a record says, or would say, of one attribute. */
+export interface Saying {
+  /** Absent: nothing is published. */
+  value?: StoredRecord['attributes'][string];
+  confidence: number | null;
+  source_url: string | null;
+  quality: number;
+}
+
+/** An entry with everything that a person decides by. */
+export interface ReviewCase {
+  entry: ReviewEntry;
+  /** Null: no longer published, or not by a dataset that is served. */
+  record: StoredRecord | null;
+  /** Every fact of the attribute, newest first. */
+  history: ToldFact[];
+  /** What the record says of the attribute now, and after either verdict; null for what is decided or no question of facts. */
+  effect: { now: Saying; approved: Saying; rejected: Saying } | null;
+}
+
+/** Everything about an entry; null when there is none. */
+export async function reviewCase(reviewing: Reviewing, id: string, now: number): Promise<ReviewCase | null> {
+  const entry = await reviewEntry(reviewing, id);
+  if (entry === null) return null;
+  const { dataset, entity_id: entity, attribute } = entry;
+  const release = reviewing.editing.current(dataset);
+  const nothing = { entry, record: null, history: [], effect: null };
+  if (!release) return nothing;
+  const [ordinal] = await release.engine.resolve([entity]);
+  if (ordinal === null || ordinal === undefined) return nothing;
+  const [stored] = await release.engine.bodies([ordinal]);
+  const record = JSON.parse(stored!.body) as StoredRecord;
+  if (attribute === null) return { ...nothing, record };
+  const history = await recordFacts(release, entity, { attribute, since: null }, {});
+  if (entry.status !== 'open') return { entry, record, history, effect: null };
+  const { overlay, base = release } = release;
+  const after = async (status: Verdict): Promise<Saying> => {
+    if (!overlay) return saying(record, attribute);
+    const version = Math.max(overlay.version, base.manifest.overlay ?? 0) + 1;
+    const decision = { id, entity, attribute, status, at: now, version };
+    return saying(await recordUnder(base, underDecision(overlay, decision), entity), attribute);
+  };
+  const effect = {
+    now: saying(record, attribute),
+    approved: await after('approved'),
+    rejected: await after('rejected'),
+  };
+  return { entry, record, history, effect };
+}
+
+function saying(record: StoredRecord | null, attribute: string): Saying {
+  const value = record?.attributes[attribute];
+  const told = record?.provenance[attribute];
+  const { confidence = null, source_url = null } = told ?? {};
+  return { ...(value === undefined ? {} : { value }), confidence, source_url, quality: record?.quality_score ?? 0 };
+}
+
+/** Names of records by `dataset id`, for lists; what is no longer there has none. */
+export async function recordNames(
+  { editing }: Reviewing,
+  entries: readonly Pick<ReviewEntry, 'dataset' | 'entity_id'>[],
+): Promise<Map<string, Pick<StoredRecord, 'name' | 'slug'>>> {
+  const names = new Map<string, Pick<StoredRecord, 'name' | 'slug'>>();
+  for (const [dataset, list] of Map.groupBy(entries, (each) => each.dataset)) {
+    const engine = editing.current(dataset)?.engine;
+    if (!engine) continue;
+    const ids = [...new Set(list.map(({ entity_id }) => entity_id))];
+    const ordinals = (await engine.resolve(ids)).filter((each) => each !== null);
+    for (const { body } of await engine.bodies(ordinals)) {
+      const { id, name, slug } = JSON.parse(body) as StoredRecord;
+      names.set(`${dataset} ${id}`, { name, slug });
+    }
+  }
+  return names;
+}

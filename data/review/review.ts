@@ -1,0 +1,222 @@
+// What waits for a person: disagreements, jumps and outliers of the releases, and what the owners' channel put aside; listed, decided once.
+import type { Fact, ReviewItem } from '../model/record.ts';
+import { isoTime } from '../model/time.ts';
+import type { OperatorDecision, Overlay } from '../plan/overlay.ts';
+import { type Editing, editRecord, withEntry } from '../releases/overlay-edit.ts';
+import type { Release } from '../releases/release.ts';
+import { recordDeed } from '../state/audit.ts';
+import { type DecidedRow, decidedItem, decidedItems } from '../state/decisions.ts';
+import { type OwnerRequest, requestOf, requestsBy } from '../state/requests.ts';
+
+/** Who decides, and when (milliseconds since 1970). */
+export interface Reviewer {
+  /** `operator <first digits of the hash of their key>`. */
+  who: string;
+  now: number;
+  request_id: string;
+}
+
+export type Verdict = 'approved' | 'rejected';
+/** `confirmed`: a later reading or another source confirmed the held value, so that nobody has to decide. */
+export type ReviewStatus = 'open' | 'confirmed' | Verdict;
+
+/** What the review works with. */
+export interface Reviewing {
+  editing: Editing;
+  /** Datasets that are served. */
+  datasets: readonly string[];
+  /** Carries out what is decided about a request of the owners' channel, with its line in the audit log; false when somebody was first. */
+  decideRequest(request: OwnerRequest, verdict: Verdict, reviewer: Reviewer): Promise<boolean>;
+}
+
+/** One thing to decide, or that was decided. */
+export interface ReviewEntry {
+  id: string;
+  status: ReviewStatus;
+  /** `conflict`, `jump`, `outlier`: about facts. The others are requests of people; `notice` is an opt-out that is in force. */
+  kind: ReviewItem['kind'] | OwnerRequest['kind'];
+  dataset: string;
+  entity_id: string;
+  /** Null for a request about a whole record. */
+  attribute: string | null;
+  /** The published fact and the other one; of an outlier the held one alone; none for a request. */
+  facts: Fact[];
+  /** Of an outlier: the median of its group that it was compared with. */
+  group_median?: number;
+  opened_at: string;
+  decided_at: string | null;
+  decided_by: string | null;
+  /** Who asks for what, and why a person has to decide it. */
+  request: Pick<OwnerRequest, 'name' | 'slug' | 'contact' | 'reason' | 'because'> | null;
+}
+
+/** Most open items of a dataset that are looked at. */
+const MOST = 20_000;
+
+type Items = WeakMap<Release, Promise<ReviewItem[]>>;
+
+/** The items of a release under its overlay, open and confirmed ones: read once, since a release never changes. */
+const itemsBy: Record<'open' | 'confirmed', Items> = { open: new WeakMap(), confirmed: new WeakMap() };
+
+function itemsOf(release: Release, status: 'open' | 'confirmed'): Promise<ReviewItem[]> {
+  const items = itemsBy[status];
+  const known = items.get(release);
+  if (known) return known;
+  const reading = release.engine.review({ entity: null, id: null, confirmed: status === 'confirmed', limit: MOST });
+  items.set(release, reading);
+  reading.catch(() => items.delete(release));
+  return reading;
+}
+
+const ofItem = ({ confirmed_at, ...item }: ReviewItem): ReviewEntry => ({
+  ...item,
+  status: confirmed_at === undefined ? 'open' : 'confirmed',
+  decided_at: confirmed_at ?? null,
+  decided_by: null,
+  request: null,
+});
+
+const ofDecision = ({ item, status, at, decided_by }: DecidedRow): ReviewEntry => ({
+  ...ofItem(item),
+  status,
+  decided_at: isoTime(at),
+  decided_by,
+});
+
+function ofRequest(row: OwnerRequest): ReviewEntry {
+  const { id, status, kind, dataset, entity_id, opened_at, decided_at, decided_by } = row;
+  const { name, slug, contact, reason, because } = row;
+  return {
+    ...{ id, status, kind, dataset, entity_id, attribute: null, facts: [] },
+    opened_at: isoTime(opened_at),
+    decided_at: decided_at === null ? null : isoTime(decided_at),
+    decided_by,
+    request: { name, slug, contact, reason, because },
+  };
+}
+
+/** Which entries to list. `status` null: all of them; `dataset` null: of every dataset. */
+export interface ReviewQuery {
+  status: ReviewStatus | null;
+  dataset: string | null;
+  limit: number;
+  offset: number;
+}
+
+/**
+ * Entries, and how many there are in all. Open ones: requests of people first, then the newest disagreement; decided ones: the last decision
+ * first, after what is open.
+ */
+export async function reviewEntries(
+  { editing, datasets }: Reviewing,
+  { status, dataset, limit, offset }: ReviewQuery,
+): Promise<{ items: ReviewEntry[]; total: number }> {
+  const { store } = editing;
+  const wanted = datasets.filter((id) => dataset === null || id === dataset);
+  const releases = wanted.flatMap((id) => editing.current(id) ?? []);
+  const listed: ReviewEntry[] = [];
+  for (const each of ['open', 'confirmed'] as const) {
+    if (status !== null && status !== each) continue;
+    listed.push(...(await Promise.all(releases.map((release) => itemsOf(release, each)))).flat().map(ofItem));
+  }
+  const decided =
+    status === 'open' || status === 'confirmed' ? [] : (await decidedItems(store, status, MOST)).map(ofDecision);
+  const asked = status === 'confirmed' ? [] : (await requestsBy(store, status, MOST)).map(ofRequest);
+  const here = ({ dataset: id }: ReviewEntry) => dataset === null || id === dataset;
+  const all = [...listed, ...decided.filter(here), ...asked.filter(here)].sort(inTurn);
+  return { items: all.slice(offset, offset + limit), total: all.length };
+}
+
+function inTurn(a: ReviewEntry, b: ReviewEntry): number {
+  const rank = ({ status, request, kind }: ReviewEntry) =>
+    status !== 'open' ? 3 : request === null ? 2 : kind === 'notice' ? 1 : 0;
+  const newest = (x: string, y: string) => (x < y ? 1 : x > y ? -1 : 0);
+  return (
+    rank(a) - rank(b) || newest(a.decided_at ?? a.opened_at, b.decided_at ?? b.opened_at) || (a.id < b.id ? -1 : 1)
+  );
+}
+
+/** One entry by its id, open or decided; null when there is none, such as for a disagreement that is over. */
+export async function reviewEntry({ editing, datasets }: Reviewing, id: string): Promise<ReviewEntry | null> {
+  const { store } = editing;
+  const decided = await decidedItem(store, id);
+  if (decided) return ofDecision(decided);
+  const asked = await requestOf(store, id);
+  if (asked) return ofRequest(asked);
+  for (const dataset of datasets) {
+    const release = editing.current(dataset);
+    if (!release) continue;
+    for (const confirmed of [false, true]) {
+      const [item] = await release.engine.review({ entity: null, id, confirmed, limit: 1 });
+      if (item) return ofItem(item);
+    }
+  }
+  return null;
+}
+
+/** What became of an attempt to decide; `already`: as somebody else decided it before. */
+export type Decided = { state: 'decided' | 'already'; entry: ReviewEntry } | { state: 'unknown' };
+
+class Already extends Error {}
+
+/** Decides an entry, at once and once: the overlay, so that every channel of every process follows, and its line in the audit log. */
+export async function decideEntry(
+  reviewing: Reviewing,
+  id: string,
+  verdict: Verdict,
+  reviewer: Reviewer,
+): Promise<Decided> {
+  const entry = await reviewEntry(reviewing, id);
+  if (entry === null) return { state: 'unknown' };
+  if (entry.status !== 'open') return { state: 'already', entry };
+  try {
+    const request = entry.request === null ? null : await requestOf(reviewing.editing.store, id);
+    if (request === null) await decideItem(reviewing.editing, entry, verdict, reviewer);
+    else if (!(await reviewing.decideRequest(request, verdict, reviewer))) throw new Already();
+  } catch (error) {
+    if (!(error instanceof Already)) throw error;
+    return { state: 'already', entry: (await reviewEntry(reviewing, id)) ?? entry };
+  }
+  return { state: 'decided', entry: (await reviewEntry(reviewing, id)) ?? { ...entry, status: verdict } };
+}
+
+async function decideItem(editing: Editing, entry: ReviewEntry, verdict: Verdict, reviewer: Reviewer): Promise<void> {
+  const { id, kind, dataset, entity_id: entity, facts, opened_at, group_median } = entry;
+  const attribute = entry.attribute ?? '';
+  const { who, now: at, request_id } = reviewer;
+  await editRecord(editing, {
+    dataset,
+    entity,
+    now: at,
+    alter: (overlay, version) => {
+      if (overlay.decided.get(entity)?.some((each) => each.id === id)) throw new Already();
+      return underDecision(overlay, { id, entity, attribute, status: verdict, at, version });
+    },
+    write: async (db, version) => {
+      const item: ReviewItem = {
+        id,
+        kind: kind as ReviewItem['kind'],
+        dataset,
+        entity_id: entity,
+        attribute,
+        facts,
+        opened_at,
+        ...(group_median === undefined ? {} : { group_median }),
+      };
+      const row = { id, dataset, entity_id: entity, attribute, status: verdict, at, decided_by: who, version };
+      await db
+        .insertInto('decisions')
+        .values({ ...row, item: JSON.stringify(item) })
+        .execute();
+      const action = verdict === 'approved' ? 'approve' : 'reject';
+      const told = { kind, attribute, values: facts.map(({ value }) => value) };
+      await recordDeed({ db }, { at, who, action, dataset, entity_id: entity, subject: id, request_id, told });
+    },
+  });
+}
+
+/** An overlay with one more decision. */
+export const underDecision = (overlay: Overlay, decision: OperatorDecision): Overlay => ({
+  ...overlay,
+  decided: withEntry(overlay.decided, decision.entity, decision),
+});

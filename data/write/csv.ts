@@ -1,0 +1,52 @@
+// CSV as RFC 4180 has it, with dotted column names and cells that no spreadsheet runs (contract section 2).
+import type { Attribute, Geo, Pack, Value } from '../../packs/model.ts';
+import { bounds } from '../consolidate/compare.ts';
+
+/** Columns of an attribute in flat files: a price has both ends, a point both coordinates, every other value one column. */
+export function flatColumns(attribute: Attribute): string[] {
+  if (attribute.type === 'price') return [`${attribute.name}.min`, `${attribute.name}.max`];
+  if (attribute.type === 'geo') return [`${attribute.name}.lat`, `${attribute.name}.lng`];
+  return [attribute.name];
+}
+
+/** Name of a record's own column (`name`, `slug`…) in flat files: where an attribute has that name too, `record.name`. */
+export function recordColumn(pack: Pick<Pack, 'attributes'>, name: string): string {
+  return pack.attributes.some((attribute) => attribute.name === name) ? `record.${name}` : name;
+}
+
+/** A value in the columns of `flatColumns`; lists as JSON; all null when there is no value. */
+export function flatCells(attribute: Attribute, value: Value | undefined): (string | number | boolean | null)[] {
+  if (value === undefined) return flatColumns(attribute).map(() => null);
+  if (attribute.type === 'price') {
+    const ends = bounds(value);
+    return [ends?.min ?? null, ends?.max ?? null];
+  }
+  if (attribute.type === 'geo') return [(value as Geo).lat, (value as Geo).lng];
+  return [Array.isArray(value) ? JSON.stringify(value) : (value as string | number | boolean)];
+}
+
+/** What makes a spreadsheet take a text for a formula, in its full width too, and white space that it would skip before. */
+const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u;
+
+/**
+ * One cell: quoted where RFC 4180 asks for it; a text that a spreadsheet would run as a formula gets an apostrophe before it. Numbers and
+ * booleans are left as they are; null is empty.
+ */
+export function csvCell(value: string | number | boolean | null): string {
+  if (value === null) return '';
+  if (typeof value !== 'string') return String(value);
+  const safe = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** One row, without its line end (which is CR LF). */
+export function csvRow(cells: readonly (string | number | boolean | null)[]): string {
+  return cells.map(csvCell).join(',');
+}
+
+/** Names of the columns of a record: its own first and last, its attributes between. */
+export function csvHeader(pack: Pack, attributes: readonly Attribute[] = pack.attributes): string[] {
+  const own = (names: string[]) => names.map((name) => recordColumn(pack, name));
+  const last = own(['quality_score', 'completeness', 'verified_owner', 'updated_at']);
+  return [...own(['id', 'slug', 'name']), ...attributes.flatMap(flatColumns), ...last];
+}

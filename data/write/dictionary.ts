@@ -1,0 +1,73 @@
+// What each column of the files for analysts is: name, SQL type, unit, meaning. The files, their dictionary and the console all say this.
+import type { Attribute, AttributeType, Pack } from '../../packs/model.ts';
+import { flatColumns, recordColumn } from './csv.ts';
+
+export interface Column {
+  name: string;
+  /** As DuckDB calls it. */
+  type: string;
+  /** The attribute that it holds, or a part of it; null: the record's own. */
+  attribute: string | null;
+  unit: string | null;
+  description: string;
+  /** Part of the public file. */
+  public: boolean;
+}
+
+const TYPES: Partial<Record<AttributeType, string>> = {
+  boolean: 'BOOLEAN',
+  integer: 'BIGINT',
+  number: 'DOUBLE',
+  date: 'DATE',
+  strings: 'VARCHAR[]',
+  price: 'DOUBLE',
+  geo: 'DOUBLE',
+};
+
+/** A record's own columns, which every dataset has. */
+const OWN: readonly (readonly [name: string, type: string, description: string])[] = [
+  ['id', 'VARCHAR', 'Identifier of the record'],
+  ['slug', 'VARCHAR', 'Last part of the address of its page'],
+  ['name', 'VARCHAR', 'What people call it'],
+  ['updated_at', 'TIMESTAMP', 'When its newest change became visible, UTC'],
+  ['quality_score', 'DOUBLE', 'From completeness, confidence and freshness, 0 to 1'],
+  ['completeness', 'DOUBLE', 'Weighted share of its attributes that have a value, 0 to 1'],
+  ['verified_owner', 'BOOLEAN', 'Whether its owner has confirmed it'],
+];
+
+const PROVENANCE =
+  'By attribute: source_url, observed_at (UTC), confidence, evidence, source_kind, status (held, contested or NULL)';
+
+/** Which end of a price or which coordinate a column is. */
+const PARTS: Record<string, string> = {
+  min: 'lowest, or the only one',
+  max: 'highest, or the only one',
+  lat: 'latitude',
+  lng: 'longitude',
+};
+
+/** The columns of `records.parquet` in their order, or of `public.parquet`; without provenance they are those of `public.duckdb`. */
+export function dictionary(pack: Pick<Pack, 'attributes'>, only: 'all' | 'public', provenance = true): Column[] {
+  const own = OWN.map(([name, type, description]): Column => {
+    return { name: recordColumn(pack, name), type, attribute: null, unit: null, description, public: true };
+  });
+  const kept = pack.attributes.filter((attribute) => only === 'all' || attribute.public);
+  const told: Column = {
+    name: recordColumn(pack, 'provenance'),
+    type: 'STRUCT',
+    attribute: null,
+    unit: null,
+    description: PROVENANCE,
+    public: true,
+  };
+  return [...own, ...kept.flatMap(columnsOf), ...(provenance && kept.length > 0 ? [told] : [])];
+}
+
+function columnsOf(attribute: Attribute): Column[] {
+  const { name: of, type, unit, description, public: open } = attribute;
+  return flatColumns(attribute).map((name) => {
+    const part = name === of ? undefined : PARTS[name.slice(of.length + 1)];
+    const meaning = part === undefined ? description : `${description} (${part})`;
+    return { name, type: TYPES[type] ?? 'VARCHAR', attribute: of, unit, description: meaning, public: open };
+  });
+}
