@@ -13,6 +13,34 @@ export interface Room {
 const ENGINE = '@duckdb/node-api';
 const WEB = ['hono', '@hono/node-server'];
 
+/** The folders of data, lowest first: each may import those before it, and packs. */
+export const LAYERS: readonly string[] = [
+  'model',
+  'consolidate',
+  'plan',
+  'input',
+  'duckdb',
+  'index',
+  'state',
+  'write',
+  'releases',
+  'queries',
+  'review',
+];
+/** Those that other rooms name one by one: the engines and the store. `data` in a row stands for the others. */
+const STORES = ['data/duckdb', 'data/index', 'data/state'];
+
+const layer = (name: string, at: number): Room => ({
+  name: `data/${name}`,
+  files: new RegExp(`^data/${name}/`),
+  may: ['packs', ...LAYERS.slice(0, at).map((each) => `data/${each}`)],
+  packages: { never: ['duckdb', 'write'].includes(name) ? WEB : [...WEB, ENGINE] },
+});
+
+/** Whether the rows of a room name another one. */
+export const allows = ({ may }: Room, { name }: Room): boolean =>
+  may.includes(name) || (may.includes('data') && name.startsWith('data/') && !STORES.includes(name));
+
 export const ROOMS: readonly Room[] = [
   { name: 'tests', files: /^tests\/|\.test\.ts$/, may: ['*', 'bench'], packages: { never: [] } },
   { name: 'bench', files: /^bench\//, may: ['*', 'tests'], packages: { never: [] } },
@@ -30,15 +58,7 @@ export const ROOMS: readonly Room[] = [
     may: [],
     packages: { only: ['zod', 'leven', '@sindresorhus/slugify', 'liquidjs'] },
   },
-  { name: 'data/duckdb', files: /^data\/duckdb\//, may: ['packs', 'data'], packages: { never: WEB } },
-  { name: 'data/write', files: /^data\/write\//, may: ['packs', 'data'], packages: { never: WEB } },
-  { name: 'data/state', files: /^data\/state\//, may: ['packs', 'data'], packages: { never: [...WEB, ENGINE] } },
-  {
-    name: 'data',
-    files: /^data\//,
-    may: ['packs', 'data/duckdb', 'data/state', 'data/write'],
-    packages: { never: [...WEB, ENGINE] },
-  },
+  ...LAYERS.map(layer),
   { name: 'api/errors.ts', files: /^api\/errors\.ts$/, may: ['data'], packages: { never: [...WEB, ENGINE] } },
   {
     name: 'api/operation.ts',
@@ -112,8 +132,8 @@ export const ROOMS: readonly Room[] = [
       'packs',
       'data',
       'data/duckdb',
+      'data/index',
       'data/state',
-      'data/write',
       'api/operations',
       'api/operation.ts',
       'api/errors.ts',
