@@ -1,4 +1,4 @@
-// How Astro builds the pages for people: static, from the data that build/prerender.ts hands over, with no network.
+// How Astro builds the pages for people: static, from the data that build/static/prerender.ts hands over, with no network.
 import { defineConfig, passthroughImageService } from 'astro/config';
 
 const { SITE_OUT, SITE_CACHE, SITE_BASE_URL } = process.env;

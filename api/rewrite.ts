@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { BUSY, type Rewriting } from '../build/rewrite.ts';
+import { BUSY, type Rewriting } from '../build/night/rewrite.ts';
 import type { Config } from '../config.ts';
 import type { Register } from '../data/releases/register.ts';
 
-const PROGRAM = join(import.meta.dirname, '../build/rewrite.ts');
+const PROGRAM = join(import.meta.dirname, '../build/night/rewrite.ts');
 
 /** Milliseconds until another try: when a night is under way, and after a failure, doubled each time up to the last. */
 const WAIT = { busy: 3_000, failed: 5_000, most: 600_000 };

@@ -1,9 +1,9 @@
 // Makes a release of the atlas of nowhere with as many records as wanted, by the project's own night; one that was made before is used again.
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { datasetNight } from '../build/nightly-dataset.ts';
-import { silent } from '../build/progress.ts';
-import { npmClient } from '../build/sources-npm.ts';
+import { npmClient } from '../build/effects/npm.ts';
+import { silent } from '../build/effects/progress.ts';
+import { datasetNight } from '../build/night/dataset.ts';
 import { ensureIndex } from '../data/index/build.ts';
 import { fixtureFolder, loadPack } from '../packs/index.ts';
 import { ISSUE, type Issue, READINGS } from './atlas/readings.ts';

@@ -41,9 +41,9 @@ async function main(args: string[]): Promise<number> {
   if (values['if-missing'] && nothingMissing(process.env)) return 0;
   const [{ readConfig, ConfigError }, { realEffects }, { Busy }, { anyReleased, runNight }] = await Promise.all([
     import('../config.ts'),
-    import('./effects.ts'),
-    import('./nightly-lock.ts'),
-    import('./nightly-run.ts'),
+    import('./effects/effects.ts'),
+    import('./effects/lock.ts'),
+    import('./night/run.ts'),
   ]);
   try {
     const config = readConfig(process.env);
@@ -52,7 +52,7 @@ async function main(args: string[]): Promise<number> {
       database_url: config.DATABASE_URL,
     });
     if (values.daemon) {
-      const { daemonUntilStopped } = await import('./nightly-daemon.ts');
+      const { daemonUntilStopped } = await import('./night/daemon.ts');
       await daemonUntilStopped(config, effects);
       return 0;
     }

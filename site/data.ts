@@ -1,4 +1,4 @@
-// The data of the pages, read once: what build/pages-site.ts gathered from the releases and the operations' answers.
+// The data of the pages, read once: what build/static/pages-site.ts gathered from the releases and the operations' answers.
 import { readFileSync } from 'node:fs';
 import type { SiteData } from '../api/formats/page-site.ts';
 

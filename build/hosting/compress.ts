@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import { COPIES, COPY_ENDINGS } from '../../api/discovery/hosting.ts';
-import { BUILD_NOTES } from '../prerender-output.ts';
-import { type FileEntry, formatManifest, parseManifest } from '../publish-manifest.ts';
+import { BUILD_NOTES } from '../static/output.ts';
+import { type FileEntry, formatManifest, parseManifest } from '../static/publish-manifest.ts';
 import type { Listing } from './plan.ts';
 
 const KINDS = Object.values(COPY_ENDINGS);

@@ -20,7 +20,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { replaceFile } from '../../data/model/atomic.ts';
 import { PUBLIC } from '../../data/model/permissions.ts';
-import type { FileEntry } from '../publish-manifest.ts';
+import type { FileEntry } from '../static/publish-manifest.ts';
 import { LIST, PublishError, type Target } from './target.ts';
 
 /** Longer files are copied piece by piece. */

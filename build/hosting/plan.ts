@@ -1,5 +1,5 @@
 // What a host needs to say what the published list says, and in which order: what is gone first, what leads to the rest last.
-import type { FileEntry } from '../publish-manifest.ts';
+import type { FileEntry } from '../static/publish-manifest.ts';
 
 /** Files by path below the folder, with `/`. */
 export type Listing = ReadonlyMap<string, FileEntry>;

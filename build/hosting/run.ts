@@ -2,11 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { COPIES } from '../../api/discovery/hosting.ts';
-import { lockFolder } from '../nightly-lock.ts';
-import { BUILD_NOTES } from '../prerender-output.ts';
-import type { Progress } from '../progress.ts';
-import { readPublished } from '../publish.ts';
-import { type FileEntry, formatManifest, parseManifest } from '../publish-manifest.ts';
+import { lockFolder } from '../effects/lock.ts';
+import type { Progress } from '../effects/progress.ts';
+import { BUILD_NOTES } from '../static/output.ts';
+import { readPublished } from '../static/publish.ts';
+import { type FileEntry, formatManifest, parseManifest } from '../static/publish-manifest.ts';
 import { compressAll } from './compress.ts';
 import { folderTarget } from './folder.ts';
 import { bytesOf, stepsBetween, underWay } from './plan.ts';

@@ -11,7 +11,7 @@ export interface Statement {
   source_kind: SourceKind;
   at: number;
   confidence: number;
-  /** Set on a record's first value where it is far from this median of its group (build/group-medians.ts). */
+  /** Set on a record's first value where it is far from this median of its group (build/release/group-medians.ts). */
   group_median?: number;
 }
 

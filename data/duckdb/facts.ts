@@ -14,7 +14,7 @@ export function factsStatement({ entity, attribute, since, limit }: FactsPlan, f
   return sql`SELECT ${COLUMNS} FROM ${facts} WHERE ${join(where, ' AND ')} ORDER BY observed_at DESC, attribute, run DESC, source, value LIMIT ${whole(limit)}`;
 }
 
-/** All facts of some records, in the order in which the build settles them (build/resolve-facts.ts). */
+/** All facts of some records, in the order in which the build settles them (build/release/facts.ts). */
 export function pastStatement(entities: readonly string[], facts: Sql): Sql {
   return sql`SELECT ${COLUMNS} FROM ${facts} WHERE entity IN (${listed(entities)}) ORDER BY entity, attribute, observed_at, run, source, value`;
 }

@@ -13,7 +13,7 @@ import { compressors } from 'hyparquet-compressors';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FileList } from '../../api/formats/file-list.ts';
 import { sqlExamples } from '../../api/formats/page-sql.ts';
-import { runNight } from '../../build/nightly-run.ts';
+import { runNight } from '../../build/night/run.ts';
 import { readConfig } from '../../config.ts';
 import { paths, RELEASE_FILES } from '../../data/model/layout.ts';
 import { currentRelease } from '../../data/model/manifest.ts';

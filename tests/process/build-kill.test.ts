@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { prerender } from '../../build/prerender.ts';
-import { silent } from '../../build/progress.ts';
+import { silent } from '../../build/effects/progress.ts';
+import { prerender } from '../../build/static/prerender.ts';
 import { BASE, type TestApp, testApp } from '../support/app.ts';
 import { random } from '../support/random-records.ts';
 

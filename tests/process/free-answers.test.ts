@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DOCUMENTS } from '../../api/discovery/index.ts';
 import { filterSchemas } from '../../api/formats/json-schema.ts';
 import { callable } from '../../api/formats/tools.ts';
-import { runNight } from '../../build/nightly-run.ts';
+import { runNight } from '../../build/night/run.ts';
 import { readConfig } from '../../config.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { Busy, lockNight } from '../../build/nightly-lock.ts';
+import { Busy, lockNight } from '../../build/effects/lock.ts';
 import { scratch } from '../support/night-pack.ts';
 
 const MODULE = JSON.stringify(join(import.meta.dirname, '../../build/nightly-lock.ts'));

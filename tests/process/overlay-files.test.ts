@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runNight } from '../../build/nightly-run.ts';
+import { runNight } from '../../build/night/run.ts';
 import { readConfig } from '../../config.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import { loadPack } from '../../packs/index.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
-import { runNight } from '../../build/nightly-run.ts';
+import { runNight } from '../../build/night/run.ts';
 import { readConfig } from '../../config.ts';
 import { loadPack } from '../../packs/index.ts';
 import { type Got, startApi } from '../support/money-processes.ts';

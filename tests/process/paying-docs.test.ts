@@ -81,7 +81,7 @@ test('the walk prints what the page says', async () => {
     if (loop) for (let i = 0; i < Number(loop[1]); i++) output += await curl(loop[2] ?? '', known);
     else if (command.startsWith('npm'))
       output = (
-        await promisify(execFile)(process.execPath, [join(ROOT, 'build/ledger.ts'), 'verify'], {
+        await promisify(execFile)(process.execPath, [join(ROOT, 'build/cli/ledger.ts'), 'verify'], {
           env: { PATH: process.env['PATH'] ?? '', DATA_DIR: app.dataDir },
         })
       ).stdout.replaceAll(app.dataDir, '/srv/register/data');

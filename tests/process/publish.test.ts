@@ -14,14 +14,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { lockFolder } from '../../build/effects/lock.ts';
+import { silent } from '../../build/effects/progress.ts';
 import { stepsBetween, underWay } from '../../build/hosting/plan.ts';
 import { type Publishing, publishTo } from '../../build/hosting/run.ts';
 import { isRemote, LIST, PublishError } from '../../build/hosting/target.ts';
-import { lockFolder } from '../../build/nightly-lock.ts';
-import { Output } from '../../build/prerender-output.ts';
-import { silent } from '../../build/progress.ts';
-import { publish } from '../../build/publish.ts';
-import { parseManifest } from '../../build/publish-manifest.ts';
+import { Output } from '../../build/static/output.ts';
+import { publish } from '../../build/static/publish.ts';
+import { parseManifest } from '../../build/static/publish-manifest.ts';
 import { freePort } from '../support/free-port.ts';
 
 let root: string;
@@ -186,7 +186,7 @@ describe('a folder', () => {
     const host = join(root, 'host');
     const many = Array.from({ length: 3000 }, (_, i) => `record-${i}`);
     await night(site(many));
-    const child = spawn(process.execPath, ['build/upload.ts', '--to', host], {
+    const child = spawn(process.execPath, ['build/cli/upload.ts', '--to', host], {
       env: { ...process.env, BASE_URL: '', DIST_DIR: dist, DATA_DIR: join(root, 'data') },
       stdio: 'ignore',
     });
@@ -274,7 +274,7 @@ describe('rsync', () => {
 
 test('the command tells what it knows of a host, and what it does not understand', () => {
   const run = (...args: string[]) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['build/upload.ts', ...args], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['build/cli/upload.ts', ...args], {
       env: { ...process.env, BASE_URL: '', DIST_DIR: dist },
       encoding: 'utf8',
     });

@@ -19,7 +19,7 @@ import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
 import { openMetrics } from '../../api/ops/metrics.ts';
 import { openOps } from '../../api/ops/server.ts';
 import { datasetStandings, reviewingOf, standing } from '../../api/standing.ts';
-import { datasetNight } from '../../build/nightly-dataset.ts';
+import { datasetNight } from '../../build/night/dataset.ts';
 import { paths, RELEASE_FILES } from '../../data/model/layout.ts';
 import { currentRelease } from '../../data/model/manifest.ts';
 import type { StoredRecord } from '../../data/model/record.ts';

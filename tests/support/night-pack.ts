@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, onTestFinished } from 'vitest';
-import type { Effects } from '../../build/effects.ts';
-import type { Npm } from '../../build/sources-npm.ts';
+import type { Effects } from '../../build/effects/effects.ts';
+import type { Npm } from '../../build/effects/npm.ts';
 import { definePack } from '../../packs/define.ts';
 import type { PackInput } from '../../packs/define-shape.ts';
 import { fixtureFolder } from '../../packs/index.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Npm } from '../../build/sources-npm.ts';
+import type { Npm } from '../../build/effects/npm.ts';
 
 export interface TarEntry {
   name: string;

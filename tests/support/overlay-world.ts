@@ -1,6 +1,6 @@
 // A dataset under an overlay that a test changes: the store, the register that serves it, and the changes themselves.
 import { randomUUID } from 'node:crypto';
-import { datasetNight } from '../../build/nightly-dataset.ts';
+import { datasetNight } from '../../build/night/dataset.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import { editRecord, withEntry } from '../../data/releases/overlay-edit.ts';
 import { storedOverlays } from '../../data/releases/overlay-source.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HtmlValidate } from 'html-validate';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { runNight } from '../../build/nightly-run.ts';
+import { runNight } from '../../build/night/run.ts';
 import { readConfig } from '../../config.ts';
 import { type TestApp, testApp } from './app.ts';
 import { openBrowser } from './browser.ts';

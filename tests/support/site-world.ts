@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { prerender } from '../../build/prerender.ts';
+import { prerender } from '../../build/static/prerender.ts';
 import { loadPack } from '../../packs/index.ts';
 import { type TestApp, testApp } from './app.ts';
 import { still } from './night-pack.ts';

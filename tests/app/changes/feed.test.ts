@@ -1,6 +1,6 @@
 // The change feed over several nights: a reader who reads on gets every change once, in order, also when releases come in between.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { datasetNight } from '../../../build/nightly-dataset.ts';
+import { datasetNight } from '../../../build/night/dataset.ts';
 import { parseChanges } from '../../../data/input/parse-history.ts';
 import { paths } from '../../../data/model/layout.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { signer } from '../../../build/crawl/sign.ts';
 import { Web } from '../../../build/crawl/web.ts';
-import { datasetNight } from '../../../build/nightly-dataset.ts';
+import { datasetNight } from '../../../build/night/dataset.ts';
 import { Duck, quoted } from '../../../data/duckdb/duck.ts';
 import { paths } from '../../../data/model/layout.ts';
 import { currentRelease } from '../../../data/model/manifest.ts';

@@ -6,7 +6,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { datasetNight } from '../../../build/nightly-dataset.ts';
+import { datasetNight } from '../../../build/night/dataset.ts';
 import { Duck, quoted } from '../../../data/duckdb/duck.ts';
 import { column, type Manifest, paths } from '../../../data/model/layout.ts';
 import { readManifest, verifyRelease } from '../../../data/model/manifest.ts';

@@ -8,7 +8,7 @@ import { recordHtml } from '../../../api/formats/record-html.ts';
 import { recordTable } from '../../../api/formats/record-table.ts';
 import { recordMarkdown } from '../../../api/formats/record-template.ts';
 import { STATUS_LEGEND, STATUS_MARK } from '../../../api/formats/status-mark.ts';
-import { datasetNight } from '../../../build/nightly-dataset.ts';
+import { datasetNight } from '../../../build/night/dataset.ts';
 import { Duck, quoted } from '../../../data/duckdb/duck.ts';
 import { parseFacets, parseSearch } from '../../../data/input/parse.ts';
 import { questionOf } from '../../../data/input/parse-selection.ts';

@@ -1,7 +1,7 @@
 // The past against an independent evaluator, over seeded random years of fictional sources: as_of, facts and changelog.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { datasetNight } from '../../../build/nightly-dataset.ts';
+import { datasetNight } from '../../../build/night/dataset.ts';
 import type { ChangelogInput } from '../../../data/input/parse-history.ts';
 import { isoTime } from '../../../data/model/time.ts';
 import { recordsAsOf } from '../../../data/queries/as-of.ts';

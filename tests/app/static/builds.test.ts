@@ -2,7 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { runNight } from '../../../build/nightly-run.ts';
+import { runNight } from '../../../build/night/run.ts';
 import { type Config, readConfig } from '../../../config.ts';
 import { currentRelease } from '../../../data/model/manifest.ts';
 import { scratchOfAll, still } from '../../support/night-pack.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hostingRules } from '../../../api/discovery/hosting.ts';
 import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
-import { caddyConfig, headersFile, nginxConfig } from '../../../build/hosting/configs.ts';
+import { caddyConfig, headersFile, nginxConfig } from '../../../build/static/host-configs.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 
 const rules = hostingRules({ base_url: BASE, operations: EVERY_OPERATION });

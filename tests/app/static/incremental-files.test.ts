@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runNight } from '../../../build/nightly-run.ts';
+import { runNight } from '../../../build/night/run.ts';
 import { readConfig } from '../../../config.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { storedOverlays } from '../../../data/releases/overlay-source.ts';

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PrerenderOptions, prerender } from '../../../build/prerender.ts';
-import { silent } from '../../../build/progress.ts';
+import { silent } from '../../../build/effects/progress.ts';
+import { type PrerenderOptions, prerender } from '../../../build/static/prerender.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 
 let app: TestApp;

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runNight } from '../../../build/nightly-run.ts';
-import { writePages } from '../../../build/pages.ts';
-import { Output } from '../../../build/prerender-output.ts';
+import { runNight } from '../../../build/night/run.ts';
+import { Output } from '../../../build/static/output.ts';
+import { writePages } from '../../../build/static/pages.ts';
 import { readConfig } from '../../../config.ts';
 import { currentRelease } from '../../../data/model/manifest.ts';
 import { openRelease } from '../../../data/releases/release.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runNight } from '../../../build/nightly-run.ts';
+import { runNight } from '../../../build/night/run.ts';
 import { readConfig } from '../../../config.ts';
 import { paths, RELEASE_FILES } from '../../../data/model/layout.ts';
 import { currentRelease, readManifest } from '../../../data/model/manifest.ts';

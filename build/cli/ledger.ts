@@ -1,0 +1,85 @@
+// `npm run ledger -- verify` adds the ledger up again from its rows alone; `npm run ledger -- backup <file>` copies the database while it is in use.
+
+import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { sql } from 'kysely';
+import { ConfigError, readConfig } from '../../config.ts';
+import { createPrivateFiles } from '../../data/model/permissions.ts';
+import { verify } from '../../data/state/ledger.ts';
+import { openStore, type Store, StoreError } from '../../data/state/store.ts';
+
+const print = (line: string) => void process.stdout.write(`${line}\n`);
+
+const USAGE = `usage: npm run ledger -- verify          say whether every balance is the sum of its rows
+       npm run ledger -- backup <file>   copy the SQLite database, while it may be in use`;
+
+/** Prints what is wrong; answers the exit code. */
+async function check(store: Store): Promise<number> {
+  const { entries, accounts, sum, unbalanced, wrong } = await verify(store);
+  for (const each of unbalanced)
+    print(`transaction ${each.transaction_id} does not balance: ${each.sum} micro-EUR over`);
+  for (const each of wrong)
+    print(`${each.account} holds ${each.stored ?? 'nothing'}, its rows sum to ${each.sum} micro-EUR`);
+  const right = sum === 0 && unbalanced.length === 0 && wrong.length === 0;
+  const verdict =
+    entries === 0 ? 'there is nothing to add up' : 'every balance is the sum of its rows, and all rows sum to zero';
+  print(`${entries} rows, ${accounts} keys in ${store.place}: ${right ? verdict : 'WRONG'}`);
+  return right ? 0 : 1;
+}
+
+/** Writes one consistent copy in one file, which only this user may read: secrets are in it. */
+async function copy(store: Store, to: string): Promise<number> {
+  if (store.file === null) throw new StoreError(`DATABASE_URL: ${store.place} is copied with pg_dump`);
+  const made = create(to);
+  try {
+    await sql`vacuum into ${to}`.execute(store.db);
+    fsyncSync(made);
+  } catch (error) {
+    rmSync(to);
+    throw error;
+  } finally {
+    closeSync(made);
+  }
+  const folder = openSync(dirname(to), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+  print(`${store.place} copied to ${to}, ${statSync(to).size.toLocaleString('en-US')} bytes`);
+  return 0;
+}
+
+/** An empty file that was not there before. SQLite fills it as it is, so that nobody else may ever read it. */
+function create(file: string): number {
+  try {
+    return openSync(file, 'wx', 0o600);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new StoreError(code === 'EEXIST' ? `${file} is there already and stays as it is` : message);
+  }
+}
+
+/** Answers the exit code. */
+async function main([command, file, ...rest]: string[]): Promise<number> {
+  const checking = command === 'verify' && file === undefined;
+  const copying = command === 'backup' && file !== undefined && rest.length === 0;
+  if (!checking && !copying) {
+    process.stderr.write(`${USAGE}\n`);
+    return 2;
+  }
+  const { DATA_DIR, DATABASE_URL } = readConfig(process.env);
+  const store = await openStore({ dataDir: DATA_DIR, databaseUrl: DATABASE_URL, existing: true });
+  try {
+    // npm runs scripts in the repository and says in INIT_CWD where the operator stands.
+    return checking ? await check(store) : await copy(store, resolve(process.env['INIT_CWD'] ?? '.', file as string));
+  } finally {
+    await store.close();
+  }
+}
+
+try {
+  createPrivateFiles();
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof ConfigError) && !(error instanceof StoreError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,81 @@
+// The pack author's command: summaries, mistakes, skeletons, exit codes.
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadPack } from '../../packs/index.ts';
+import { run } from './pack.ts';
+
+let temp: string;
+beforeAll(async () => {
+  temp = await mkdtemp(join(tmpdir(), 'pack-'));
+});
+afterAll(() => rm(temp, { recursive: true }));
+
+/** Exit code and what was printed, as from a shell in `cwd`. */
+async function shell(args: string[], cwd = temp): Promise<[number, string]> {
+  const lines: string[] = [];
+  const code = await run(args, { cwd, log: (line) => lines.push(line) });
+  return [code, lines.join('\n').replaceAll(temp, '<temp>')];
+}
+
+test('check sums up a right pack', async () => {
+  expect(await shell(['check', 'tests/packs/tools'], resolve('.'))).toEqual([
+    0,
+    'tools: no mistakes. 17 attributes (12 public), 2 sources (5 pins), 2 samples, 4 tests, collected at 0 3 * * * UTC.',
+  ]);
+});
+
+test('new writes a pack that passes check and reads its own source; a second new refuses', async () => {
+  const [code, printed] = await shell(['new', 'bell-towers']);
+  expect([code, printed]).toEqual([0, expect.stringContaining('Wrote <temp>/packs/bell-towers')]);
+  const folder = join(temp, 'packs', 'bell-towers');
+  expect((await readdir(folder)).sort()).toEqual(
+    ['collect.ts', 'fixtures', 'guide.md', 'pack.ts', 'record.md', 'samples.json'].sort(),
+  );
+  expect(await shell(['check', 'packs/bell-towers'])).toEqual([
+    0,
+    expect.stringMatching(
+      /^bell-towers: no mistakes\..+\nStill the skeleton's, .+: description in pack\.ts, .+, guide\.md\.$/,
+    ),
+  ]);
+  expect(printed).toContain('docs/packs.md, "collect.ts"');
+
+  const pack = await loadPack(folder);
+  expect(pack.title).toBe('Bell towers');
+  const pin = pack.sources[0]!.pins[1]!;
+  const reading = { ...pin, source: 'example', folder: join(folder, 'fixtures', pin.package, pin.version) };
+  const context = { folder: async () => '', log: () => {} };
+  const names: unknown[] = [];
+  for await (const observed of pack.collector.read(reading, context)) names.push(observed.identity['name']);
+  expect(names).toEqual(['First thing', 'Second thing', 'Third thing']);
+
+  await writeFile(join(folder, 'guide.md'), 'mine');
+  expect((await shell(['check', 'packs/bell-towers']))[1]).not.toContain('guide.md');
+  expect(await shell(['new', 'bell-towers'])).toEqual([
+    1,
+    '<temp>/packs/bell-towers is already there and stays as it is',
+  ]);
+  expect(await readFile(join(folder, 'guide.md'), 'utf8')).toBe('mine');
+});
+
+test('new takes a path, and refuses names that cannot be a dataset', async () => {
+  expect((await shell(['new', './elsewhere/gates']))[0]).toBe(0);
+  expect((await shell(['check', 'elsewhere/gates']))[0]).toBe(0);
+  for (const name of ['keys', 'My Pack', '9lives', '..']) expect((await shell(['new', name]))[0]).toBe(1);
+});
+
+test('check tells mistakes, those of the template language too, and fails', async () => {
+  await shell(['new', './wrong/gates']);
+  await writeFile(join(temp, 'wrong/gates/record.md'), '{% if %}{% for %}');
+  const [code, printed] = await shell(['check', 'wrong/gates']);
+  expect(code).toBe(1);
+  expect(printed).toContain('<temp>/wrong/gates/record.md\n  found');
+  expect(await shell(['check', 'nowhere'])).toEqual([1, expect.stringContaining('no such folder')]);
+});
+
+test('anything else is answered with the usage', async () => {
+  for (const args of [[], ['check'], ['new'], ['chekc', 'x'], ['check', 'a', 'b']]) {
+    expect(await shell(args)).toEqual([2, expect.stringContaining('npm run pack -- check <folder>')]);
+  }
+});

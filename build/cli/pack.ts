@@ -1,0 +1,132 @@
+// The pack author's command: `npm run pack -- check <folder>` and `npm run pack -- new <name>`.
+
+import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
+import { parseTemplate } from '../../api/formats/record-template.ts';
+import { createPrivateFiles, PUBLIC } from '../../data/model/permissions.ts';
+import { loadPack, PackError, RESERVED_IDS } from '../../packs/index.ts';
+import type { Pack } from '../../packs/model.ts';
+
+const USAGE = `npm run pack -- check <folder>   say what is wrong with a pack, without building it
+npm run pack -- new <name>       write a working pack to packs/<name> (or to a path), to start from`;
+
+/** What the command needs of its surroundings; tests pass their own. */
+export interface Surroundings {
+  /** Folder that relative paths are meant from. */
+  cwd: string;
+  log: (line: string) => void;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** One line that shows the publisher what was understood. */
+function summary(pack: Pack): string {
+  const open = pack.attributes.filter((attribute) => attribute.public).length;
+  const pins = pack.sources.reduce((sum, source) => sum + source.pins.length, 0);
+  const counts = [
+    `${count(pack.attributes.length, 'attribute')} (${open} public)`,
+    `${count(pack.sources.length, 'source')} (${count(pins, 'pin')})`,
+    count(pack.samples.length, 'sample'),
+    count(pack.tests.length, 'test'),
+  ];
+  return `${pack.id}: no mistakes. ${counts.join(', ')}, collected at ${pack.schedule} UTC.`;
+}
+
+/** Mistakes of the template language, which the packs room does not know. */
+function checkLiquid(pack: Pack): void {
+  try {
+    parseTemplate(pack.template);
+  } catch (error) {
+    const found = error instanceof Error ? error.message : String(error);
+    throw new PackError(pack.folder, [{ file: 'record.md', path: '', found, expected: 'a LiquidJS template' }]);
+  }
+}
+
+const SKELETON = fileURLToPath(new URL('../skeleton', import.meta.url));
+
+/** What a publisher has to write and has not: texts that are the skeleton's, word for word. */
+async function unwritten(pack: Pack): Promise<string[]> {
+  const skeleton = await loadPack(SKELETON);
+  const left: string[] = [];
+  for (const member of ['description', 'attribution'] as const)
+    if (pack[member] === skeleton[member]) left.push(`${member} in pack.ts`);
+  for (const { id, url } of pack.sources)
+    if (skeleton.sources.some((source) => source.url === url)) left.push(`sources.${id}.url in pack.ts`);
+  if (isDeepStrictEqual(pack.samples, skeleton.samples)) left.push('samples.json');
+  if (pack.guide.trim() === skeleton.guide.trim()) left.push('guide.md');
+  return left;
+}
+
+async function check(folder: string, { cwd, log }: Surroundings): Promise<number> {
+  try {
+    const pack = await loadPack(resolve(cwd, folder));
+    checkLiquid(pack);
+    log(summary(pack));
+    const left = await unwritten(pack);
+    if (left.length > 0) log(`Still the skeleton's, as every reader would see: ${left.join(', ')}.`);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof PackError)) throw error;
+    log(error.message);
+    return 1;
+  }
+}
+
+/** `my-pack` as a title: `My pack`. */
+function titled(id: string): string {
+  const text = id.replaceAll('-', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+async function create(name: string, { cwd, log }: Surroundings): Promise<number> {
+  const folder = /[/\\]/.test(name) ? resolve(cwd, name) : resolve(cwd, 'packs', name);
+  const id = basename(folder);
+  if (!/^[a-z][a-z0-9-]*$/.test(id) || RESERVED_IDS.includes(id)) {
+    log(`'${id}' cannot be a dataset id: lower-case letters, digits and -, and none of ${RESERVED_IDS.join(', ')}`);
+    return 1;
+  }
+  await mkdir(dirname(folder), { recursive: true });
+  try {
+    // Made without `recursive`, so that a folder that is already there is refused, whatever it holds.
+    await mkdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    log(`${folder} is already there and stays as it is`);
+    return 1;
+  }
+  await cp(SKELETON, folder, { recursive: true });
+  // The service that loads the pack may run as another user.
+  await chmod(folder, PUBLIC.folder);
+  await chmod(join(folder, 'fixtures'), PUBLIC.folder);
+  const pack = join(folder, 'pack.ts');
+  const text = await readFile(pack, 'utf8');
+  await writeFile(pack, text.replace("title: 'Skeleton'", `title: '${titled(id)}'`));
+  log(`Wrote ${folder}: pack.ts, collect.ts, samples.json, record.md, guide.md and fixtures/.`);
+  log(
+    'Put your data into fixtures/ or name its source in pack.ts, and read it in collect.ts: docs/packs.md, "collect.ts", shows how, a CSV too.',
+  );
+  log(`Next: npm run pack -- check ${folder}, then npm run nightly (PACK_DIRS must name ${dirname(folder)}).`);
+  return 0;
+}
+
+/** Runs the command; answers its exit code: 0 well, 1 a wrong pack, 2 a wrong call. */
+export async function run(args: string[], surroundings: Surroundings): Promise<number> {
+  const [command, name, ...rest] = args;
+  if (name !== undefined && rest.length === 0) {
+    if (command === 'check') return check(name, surroundings);
+    if (command === 'new') return create(name, surroundings);
+  }
+  surroundings.log(USAGE);
+  return 2;
+}
+
+if (import.meta.main) {
+  createPrivateFiles();
+  // npm runs scripts in the repository and says in INIT_CWD where the author stands.
+  const cwd = process.env['INIT_CWD'] ?? process.cwd();
+  process.exitCode = await run(process.argv.slice(2), { cwd, log: (line) => console.log(line) });
+}

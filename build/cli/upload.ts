@@ -1,0 +1,80 @@
+// `npm run publish`: sends what the night left in DIST_DIR to a folder or a host, or prints how a host has to be configured.
+
+import { parseArgs } from 'node:util';
+import { hostingRules } from '../../api/discovery/hosting.ts';
+import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
+import { ConfigError, readConfig } from '../../config.ts';
+import { createPrivateFiles } from '../../data/model/permissions.ts';
+import { realEffects } from '../effects/effects.ts';
+import { Busy } from '../effects/lock.ts';
+import { publishTo } from '../hosting/run.ts';
+import { PublishError } from '../hosting/target.ts';
+import { caddyConfig, headersFile, nginxConfig } from '../static/host-configs.ts';
+
+const USAGE = `usage: npm run publish -- --to <folder | rsync target> [--dry-run] [--compress] [--adopt]
+       npm run publish -- --rules <nginx | caddy | _headers> [--root <folder>]
+
+  --to        where to: a folder, or what rsync takes (user@host:path, rsync://host/module/path)
+  --dry-run   say what would be sent and deleted, and do neither
+  --compress  send brotli and gzip copies beside the files, for hosts that serve them
+  --adopt     publish among files that were not published from here, replacing those of the same name
+  --rules     print the configuration of a host instead
+  --root      the published folder, for that configuration (default: /srv/register)
+`;
+
+const WRITERS: Record<string, (rules: ReturnType<typeof hostingRules>, root: string) => string> = {
+  nginx: nginxConfig,
+  caddy: caddyConfig,
+  _headers: headersFile,
+};
+
+/** Answers the exit code: 0 done, 1 it could not be done, 2 it was not understood. */
+async function main(args: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      to: { type: 'string' },
+      'dry-run': { type: 'boolean', default: false },
+      compress: { type: 'boolean', default: false },
+      adopt: { type: 'boolean', default: false },
+      rules: { type: 'string' },
+      root: { type: 'string', default: '/srv/register' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const { DIST_DIR, BASE_URL, SOURCE_DATE_EPOCH, DATABASE_URL } = readConfig(process.env);
+  if (values.rules !== undefined) {
+    const write = WRITERS[values.rules];
+    if (write === undefined) throw new PublishError(`--rules knows ${Object.keys(WRITERS).join(', ')}`);
+    process.stdout.write(write(hostingRules({ base_url: BASE_URL, operations: EVERY_OPERATION }), values.root));
+    return 0;
+  }
+  if (values.to === undefined) {
+    process.stderr.write(USAGE);
+    return 2;
+  }
+  const { progress } = realEffects(SOURCE_DATE_EPOCH, { base_url: BASE_URL, database_url: DATABASE_URL });
+  const { 'dry-run': dry_run, compress, adopt } = values;
+  const sent = await publishTo({ dist: DIST_DIR, to: values.to, dry_run, compress, adopt, progress });
+  const count = (n: number) => n.toLocaleString('en-US');
+  const did = dry_run ? ['would send', 'would delete'] : ['sent', 'deleted'];
+  progress.note(`${did[0]} ${count(sent.files)} files, ${count(sent.bytes)} bytes; ${did[1]} ${count(sent.deleted)}`);
+  return 0;
+}
+
+try {
+  createPrivateFiles();
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  const known = error instanceof PublishError || error instanceof Busy || error instanceof ConfigError;
+  const { code } = error as NodeJS.ErrnoException;
+  const unread = code?.startsWith('ERR_PARSE_ARGS');
+  if (!known && !unread && code === undefined) throw error;
+  // What the system refuses, such as a full disk or a folder that may not be written, says so itself.
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${unread ? USAGE : ''}`);
+  process.exitCode = unread ? 2 : 1;
+}

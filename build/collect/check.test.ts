@@ -1,0 +1,61 @@
+// The short way of checking values gives exactly what the full check gives.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Attribute, AttributeType } from '../../packs/model.ts';
+import { ATTRIBUTE_TYPES } from '../../packs/model.ts';
+import { checkValue } from '../../packs/schema.ts';
+import { price } from '../../tests/support/night-consolidation.ts';
+import { checker } from './check.ts';
+
+const number = fc.oneof(
+  fc.integer({ min: -1000, max: 1000 }),
+  fc.double(),
+  fc.constantFrom(0, -0, 0.1 + 0.2, 1e9, 1e21, 47.3769, -179.99999, 12.345678901, Number.NaN, Number.POSITIVE_INFINITY),
+);
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom(
+    '',
+    ' ',
+    'a',
+    ' a',
+    'a  b',
+    'a\u00a0b',
+    'é',
+    'e\u0301',
+    '\ud800',
+    '2026-01-01',
+    'listed',
+    'Listed',
+    'https://a.example',
+    'javascript:1',
+  ),
+);
+const anything = fc.oneof(
+  number,
+  text,
+  fc.boolean(),
+  fc.constant(null),
+  fc.array(text, { maxLength: 4 }),
+  fc.record({ lat: number, lng: number }),
+  fc.record({ lat: number, lng: number, more: number }),
+  fc.record({ min: number, max: number }),
+  fc.record({ min: number, max: number, currency: fc.constantFrom('EUR', 'USD') }),
+);
+
+describe.each(ATTRIBUTE_TYPES.map((type) => [type]))('%s', (type: AttributeType) => {
+  const shapes: Partial<Attribute>[] = [{}, { range: { min: -5, max: 500 } }, { range: { min: 1, max: null } }];
+  if (type === 'enum') shapes.push({ values: ['listed', 'gone'] });
+  test.each(shapes)('%j', (shape) => {
+    const attribute: Attribute = { ...price, range: { min: null, max: null }, ...shape, type };
+    const check = checker(attribute);
+    fc.assert(
+      fc.property(anything, (raw) => {
+        expect(check(raw)).toEqual(checkValue(attribute, raw));
+        expect(check(raw)).toEqual(checkValue(attribute, raw));
+      }),
+      { numRuns: 300, seed: 5 },
+    );
+  });
+});

@@ -1,0 +1,62 @@
+// Normalises what collectors say, by the rules of packs/schema.ts but without their cost for values that are plainly right already.
+import type { Attribute, Value } from '../../packs/model.ts';
+import { type CheckedValue, checkValue, clean, longest } from '../../packs/schema.ts';
+
+/** Printable ASCII with single spaces inside: nothing that `clean` would change. */
+const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
+
+/** Distinct values remembered of one attribute: kinds, dates, countries and addresses repeat themselves. */
+const REMEMBERED = 5000;
+
+/** A checker for one attribute: gives what `checkValue` gives, for any input. */
+export function checker(attribute: Attribute): (raw: unknown) => CheckedValue {
+  const { min, max } = attribute.range;
+  const inRange = (n: number) => (min === null || n >= min) && (max === null || n <= max);
+  const known = new Map<unknown, CheckedValue>();
+  const remembering = (raw: unknown): CheckedValue => {
+    const found = known.get(raw);
+    if (found !== undefined) return found;
+    const checked = checkValue(attribute, raw);
+    if (known.size < REMEMBERED && typeof raw === 'string') known.set(raw, checked);
+    return checked;
+  };
+  switch (attribute.type) {
+    case 'string':
+    case 'text': {
+      const most = longest(attribute.type);
+      return (raw) => {
+        if (typeof raw !== 'string' || raw.length > most) return checkValue(attribute, raw);
+        if (PLAIN.test(raw)) return { ok: true, value: raw };
+        const value = clean(raw);
+        return value === '' || value.length > most ? checkValue(attribute, raw) : { ok: true, value };
+      };
+    }
+    case 'integer':
+    case 'number':
+    case 'price':
+      return (raw) => {
+        const plain = typeof raw === 'number' && Number.isInteger(raw) && raw > 0 && raw < 1e9 && inRange(raw);
+        return plain ? { ok: true, value: raw as Value } : checkValue(attribute, raw);
+      };
+    case 'boolean':
+      return (raw) => (typeof raw === 'boolean' ? { ok: true, value: raw } : checkValue(attribute, raw));
+    case 'geo':
+      return (raw) => {
+        const point = raw as { lat?: unknown; lng?: unknown } | null;
+        if (typeof point !== 'object' || point === null || Object.keys(point).length !== 2)
+          return checkValue(attribute, raw);
+        const { lat, lng } = point;
+        const plain = fewDecimals(lat) && fewDecimals(lng) && Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
+        return plain ? { ok: true, value: { lat, lng } } : checkValue(attribute, raw);
+      };
+    case 'strings':
+      return (raw) => checkValue(attribute, raw);
+    default:
+      return remembering;
+  }
+}
+
+/** A number that ten significant digits hold as it is: below 1000 and with at most five decimals; zero is left to `checkValue`. */
+function fewDecimals(value: unknown): value is number {
+  return typeof value === 'number' && value !== 0 && Math.abs(value) < 1000 && Math.round(value * 1e5) / 1e5 === value;
+}

@@ -1,0 +1,396 @@
+// What a run appends to the facts of a dataset, reading by reading, and what it leaves alone.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Duck, fromParquet } from '../../data/duckdb/duck.ts';
+import { recordId } from '../../data/model/layout.ts';
+import { allReadings, FACT_COLUMNS, listRuns, standingReadings } from '../../data/write/facts.ts';
+import type { Pack } from '../../packs/model.ts';
+import { type Issues, scratch, still, stones } from '../../tests/support/night-pack.ts';
+import { verifies } from '../../tests/support/verifies.ts';
+import { collect } from './collect.ts';
+
+verifies('fact.shape', 'fact.append-only', 'fact.no-half-file', 'fact.confirmation', 'record.id', 'record.slug-fixed');
+verifies('record.slug-not-id');
+
+const codes = new Map(['a', 'b', 'c', 'd', 'half'].map((code) => [recordId('stones', code), code]));
+
+/** Facts as short lines, in the order of their time. */
+async function factsOf(data: string, which = "attribute NOT LIKE '@%'"): Promise<string[]> {
+  const duck = await Duck.open(join(data, 'spill'));
+  try {
+    const files = (await listRuns(data, 'stones')).map(({ facts }) => facts);
+    const rows = await duck.rows(
+      `SELECT source, strftime(observed_at, '%m-%d'), entity, attribute, value FROM ${fromParquet(files, FACT_COLUMNS)}` +
+        ` WHERE ${which} AND attribute <> 'code' ORDER BY observed_at, source, run, entity, attribute`,
+    );
+    return rows.map(([source, date, id, name, value]) =>
+      [source, date, codes.get(String(id)), name, value].join(' ').trim(),
+    );
+  } finally {
+    duck.close();
+  }
+}
+
+async function readingsOf(data: string) {
+  const duck = await Duck.open(join(data, 'spill'));
+  const made = await allReadings(duck, data, 'stones');
+  duck.close();
+  return made;
+}
+
+const run = (pack: Pack, data: string, now?: string) => collect(pack, data, still(now));
+
+/** One source, read once for each issue, all in one run. */
+async function told(issues: Issues, which?: string): Promise<string[]> {
+  const data = scratch();
+  await run(stones(scratch(), { quarry: issues }), data);
+  return factsOf(data, which);
+}
+
+describe('news', () => {
+  test('the same again is a confirmation and no fact, whatever the white space', async () => {
+    const data = scratch();
+    const issues = { '01-01': [{ code: 'a', name: 'Big  one ' }], '02-01': [{ code: 'a', name: 'Big one' }] };
+    const collected = await run(stones(scratch(), { quarry: issues }), data);
+    expect(await factsOf(data)).toEqual(['quarry 01-01 a name "Big one"']);
+    expect(collected).toMatchObject({ readings: 2, parked: 0, failures: [] });
+    expect((await readingsOf(data)).map((row) => [row.package, row.version, row.revision])).toEqual([
+      ['quarry', '1.1.1', 1],
+      ['quarry', '1.2.1', 1],
+    ]);
+  });
+
+  test('a change, a withdrawal, and a value that comes back', async () => {
+    const issue = (mass?: number) => [{ code: 'a', ...(mass === undefined ? {} : { mass }) }];
+    const issues = { '01-01': issue(1), '02-01': issue(0.1 + 0.2), '03-01': issue(), '04-01': issue(0.3) };
+    expect(await told(issues)).toEqual([
+      'quarry 01-01 a mass 1',
+      'quarry 02-01 a mass 0.3',
+      'quarry 03-01 a mass',
+      'quarry 04-01 a mass 0.3',
+    ]);
+  });
+
+  test('a record that a complete source drops, and lists again', async () => {
+    const both = [
+      { code: 'a', status: 'here', mass: 1 },
+      { code: 'b', status: 'here' },
+    ];
+    const issues = { '01-01': both, '02-01': [both[1]!], '03-01': [both[1]!], '04-01': both };
+    expect(await told(issues)).toEqual([
+      'quarry 01-01 a mass 1',
+      'quarry 01-01 a status "here"',
+      'quarry 01-01 b status "here"',
+      'quarry 02-01 a status "gone"',
+      'quarry 04-01 a status "here"',
+    ]);
+    expect(await told(issues, "attribute = '@listed'")).toEqual([
+      'quarry 01-01 a @listed true',
+      'quarry 01-01 b @listed true',
+      'quarry 02-01 a @listed false',
+      'quarry 04-01 a @listed true',
+    ]);
+  });
+
+  test('a source that is not complete drops nothing', async () => {
+    const data = scratch();
+    const issues = { '01-01': [{ code: 'a', mass: 1 }], '02-01': [] };
+    await run(stones(scratch(), { rumour: issues }), data);
+    expect(await factsOf(data, 'true')).not.toContain('rumour 02-01 a @listed false');
+    expect(await factsOf(data)).toEqual(['rumour 01-01 a mass 1']);
+  });
+
+  test('once: the first value of each source, never withdrawn', async () => {
+    const issues = {
+      '01-01': [{ code: 'a', seen: '2026-01-01' }],
+      '02-01': [{ code: 'a', seen: '2026-02-01' }],
+      '03-01': [{ code: 'a' }],
+    };
+    expect(await told(issues)).toEqual(['quarry 01-01 a seen "2026-01-01"']);
+  });
+
+  test('a record named twice in a reading says what it said first, and what only the second says', async () => {
+    const twice = [
+      { code: 'a', mass: 1 },
+      { code: 'A', mass: 2, name: 'Twin' },
+    ];
+    expect(await told({ '01-01': twice, '02-01': twice })).toEqual([
+      'quarry 01-01 a mass 1',
+      'quarry 01-01 a name "Twin"',
+    ]);
+  });
+});
+
+describe('doubtful observations', () => {
+  test('wrong values are parked and told, the rest is kept', async () => {
+    const data = scratch();
+    const issue = [
+      { code: 'a', mass: -1, name: 7, place: { lat: 91, lng: 0 }, 'price.sale': { min: 5, max: 1 }, status: 'here' },
+      { code: 'b', mass: 1, as: { source_url: 'javascript:alert(1)', confidence: 7 } },
+      { code: 'c', as: { identity: {} } },
+    ];
+    const collected = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
+    expect(await factsOf(data)).toEqual(['quarry 01-01 a status "here"', 'quarry 01-01 b mass 1']);
+    expect(collected.failures).toEqual([]);
+    const folder = join(data, 'facts/stones');
+    const parked = readdirSync(folder).find((name) => name.endsWith('.parked.jsonl'))!;
+    const lines = readFileSync(join(folder, parked), 'utf8').trim().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { attribute: string }).attribute)).toEqual([
+      ...['name', 'mass', 'place', 'price.sale'],
+      ...['code source_url', 'mass source_url'],
+    ]);
+    expect(collected.parked).toBe(6);
+    expect(collected.told).toEqual([
+      'quarry: 1 row without `code`, such as row 3 of quarry@1.1.1: left out',
+      '6 values parked, such as name of a is 7, expected a text; mass of a is -1, expected a number of at least 0; ' +
+        `place of a is {"lat":91,"lng":0}, expected a latitude in degrees, -90 to 90. See ${join(folder, parked)}`,
+    ]);
+  });
+
+  test('rows that lack what identifies a record are left out and counted, and never become one record', async () => {
+    const data = scratch();
+    const nameless = [undefined, null, '', ' \u200b'].map((code) => ({
+      code: 'b',
+      mass: 2,
+      as: { identity: { code } as never },
+    }));
+    const collected = await run(
+      stones(scratch(), { quarry: { '01-01': [{ code: 'a', mass: 1 }, ...nameless] } }),
+      data,
+    );
+    expect(await factsOf(data)).toEqual(['quarry 01-01 a mass 1']);
+    expect(collected.told).toEqual(['quarry: 4 rows without `code`, such as row 2 of quarry@1.1.1: left out']);
+  });
+
+  test('a row that names its record by a text without end is left out, and the others are kept', async () => {
+    const data = scratch();
+    const code = 'x'.repeat(300_000);
+    const issue = [
+      { code: 'a', mass: 1 },
+      { code, mass: -1 },
+    ];
+    const collected = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
+    expect(await factsOf(data)).toEqual(['quarry 01-01 a mass 1']);
+    expect(await factsOf(data, "length(value) > 1000 OR attribute = '@identity'")).toHaveLength(1);
+    expect(collected.told).toEqual([
+      'quarry: 1 row with a `code` of more than 2,000 characters, such as row 2 of quarry@1.1.1: left out',
+    ]);
+    const endless = stones(scratch(), { quarry: { '01-01': [{ code, mass: 1 }] } });
+    await expect(run(endless, scratch())).rejects.toThrow(
+      'its one row lacks code of at most 2,000 characters, which identifies a record',
+    );
+  });
+
+  test('a private-use character names a record as any letter does; joiners alone name none', async () => {
+    const data = scratch();
+    const issue = [
+      { code: '\ue000', mass: 1 },
+      { code: '\u200d', mass: 2 },
+    ];
+    const collected = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
+    expect(await factsOf(data, "attribute IN ('@identity', 'mass')")).toEqual([
+      'quarry 01-01  @identity {"code":"\ue000"}',
+      'quarry 01-01  mass 1',
+    ]);
+    expect(collected.told).toEqual(['quarry: 1 row without `code`, such as row 2 of quarry@1.1.1: left out']);
+  });
+
+  test('long names of records and long values are told and kept by how they begin', async () => {
+    const data = scratch();
+    const code = 'k'.repeat(1_900);
+    const issue = [
+      { code, mass: 1, place: { lat: 'y'.repeat(300_000), lng: 0 } },
+      { code, mass: 2 },
+    ];
+    const { told } = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
+    expect(told[0]).toMatch(/listed twice, with other values; the first counts: k{60}…$/);
+    expect(told[1]).toMatch(/such as place of k{60}… is "\{\\"lat\\":\\"y+…, expected/);
+    const folder = join(data, 'facts/stones');
+    const parked = readdirSync(folder).find((name) => name.endsWith('.parked.jsonl'))!;
+    expect(readFileSync(join(folder, parked), 'utf8').length).toBeLessThan(3000);
+  });
+
+  test('where no new row names a record the run fails, and a reading that does is kept', async () => {
+    const data = scratch();
+    const nameless = [
+      { code: 'a', as: { identity: {} } },
+      { code: 'b', as: { identity: {} } },
+    ];
+    const why = 'quarry: quarry@1.1.1 could not be read: all of its 2 rows lack code, which identifies a record';
+    await expect(run(stones(scratch(), { quarry: { '01-01': nameless } }), data)).rejects.toThrow(why);
+    const both = stones(scratch(), { quarry: { '01-01': nameless, '02-01': [{ code: 'a', mass: 1 }] } });
+    expect((await run(both, data)).failures).toEqual([why]);
+    expect(await factsOf(data)).toEqual(['quarry 02-01 a mass 1']);
+  });
+
+  test('a record listed twice with other values is told of; the same twice, or more of it, is not', async () => {
+    const data = scratch();
+    const issue = [
+      { code: 'a', mass: 1 },
+      { code: 'b', mass: 1, seen: '2026-01-01' },
+      { code: 'a', mass: 2 },
+      { code: 'b', mass: 1, name: 'More', seen: '2026-01-02' },
+      { code: 'a', mass: 3 },
+    ];
+    const collected = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
+    expect(collected.told).toEqual(['quarry: 1 record is listed twice, with other values; the first counts: a']);
+  });
+
+  test('a collector that breaks off is told with its line, and one that fetches with what to do instead', async () => {
+    const folder = join(scratch(), 'stones');
+    const stack = `TypeError: fetch failed\n    at node:internal/deps\n    at async Object.read (file://${folder}/collect.ts:4:11)`;
+    const read = () => {
+      throw Object.assign(new TypeError('fetch failed'), { stack });
+    };
+    const pack = { ...stones(folder, { quarry: { '01-01': [{ code: 'a' }] } }), collector: { read } };
+    const { failures } = await run(pack, scratch());
+    expect(failures).toEqual([
+      'quarry: quarry@1.1.1 could not be read: fetch failed (collect.ts:4); a collector reads the files of reading.folder, ' +
+        'and pages on the web are named as `crawl` of the source in pack.ts',
+    ]);
+  });
+
+  test('a text without end is parked, and its beginning kept to look at', async () => {
+    const data = scratch();
+    const collected = await run(
+      stones(scratch(), { quarry: { '01-01': [{ code: 'a', name: 'x'.repeat(2_000_000) }] } }),
+      data,
+    );
+    expect(await factsOf(data)).toEqual([]);
+    expect(collected.told.join()).toContain('expected a text of at most 2,000 characters');
+    const folder = join(data, 'facts/stones');
+    const parked = readdirSync(folder).find((name) => name.endsWith('.parked.jsonl'))!;
+    expect(readFileSync(join(folder, parked), 'utf8').length).toBeLessThan(3000);
+  });
+
+  test('text that would break lines stays one line', async () => {
+    const evil = { code: 'a', name: 'one\ttwo\nthree\u0001four', as: { evidence: 'x\ty\n\u0001z' } };
+    expect(await told({ '01-01': [evil] })).toEqual(['quarry 01-01 a name "one two three four"']);
+  });
+});
+
+describe('names', () => {
+  const slugs = async (data: string) =>
+    (await factsOf(data, "attribute = '@slug'")).map((line) => line.split(' ').slice(2).join(' '));
+
+  test('a clash gets six digits of the key, an id is no slug, and a slug stays when the name changes', async () => {
+    const data = scratch();
+    const first = [
+      { code: 'a', name: 'Rock' },
+      { code: 'b', name: 'rock!' },
+      { code: 'c', name: 'r-0123456789abcdef' },
+      { code: 'd', name: '石' },
+    ];
+    const folder = scratch();
+    await run(stones(folder, { quarry: { '01-01': first } }), data);
+    const given = await slugs(data);
+    expect(given).toHaveLength(4);
+    expect(given.filter((line) => /@slug "rock"$/.test(line))).toHaveLength(1);
+    expect(given.filter((line) => /@slug "rock-[0-9a-f]{6}"$/.test(line))).toHaveLength(1);
+    expect(given.filter((line) => /@slug "r-0123456789abcdef-[0-9a-f]{6}"$/.test(line))).toHaveLength(1);
+    expect(given.filter((line) => /@slug "[0-9a-f]{6}"$/.test(line))).toHaveLength(1);
+    const renamed = first.map(({ code }) => ({ code, name: 'Renamed' }));
+    await run(stones(folder, { quarry: { '01-01': first, '02-01': renamed } }), data);
+    expect(await slugs(data)).toEqual(given);
+  });
+});
+
+describe('runs', () => {
+  const a = (mass: number) => [{ code: 'a', mass }];
+
+  test('a second run reads only what is new, and knows what was said', async () => {
+    const [data, folder] = [scratch(), scratch()];
+    await run(stones(folder, { quarry: { '01-01': a(1) } }), data);
+    const [before] = await listRuns(data, 'stones');
+    const bytes = readFileSync(before!.facts);
+    expect(await run(stones(folder, { quarry: { '01-01': a(1) } }), data)).toMatchObject({ readings: 0 });
+    const more = stones(folder, { quarry: { '01-01': a(1), '02-01': a(1), '03-01': a(2) } });
+    expect(await run(more, data)).toMatchObject({ readings: 2 });
+    expect(await factsOf(data)).toEqual(['quarry 01-01 a mass 1', 'quarry 03-01 a mass 2']);
+    expect(readFileSync(before!.facts).equals(bytes)).toBe(true);
+    const ids = (await listRuns(data, 'stones')).map(({ run: id }) => id);
+    expect(ids).toEqual([...ids].sort());
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  test('the same inputs give the same bytes', async () => {
+    const issues = { quarry: { '01-01': a(1), '02-01': a(2) }, rumour: { '01-15': a(3) } };
+    const [one, two] = [scratch(), scratch()];
+    await run(stones(scratch(), issues), one);
+    await run(stones(scratch(), issues), two);
+    const files = async (data: string) =>
+      (await listRuns(data, 'stones')).flatMap(({ facts, readings }) => [facts, readings]);
+    const [left, right] = [await files(one), await files(two)];
+    expect(left.map((path) => path.slice(one.length))).toEqual(right.map((path) => path.slice(two.length)));
+    left.forEach((path, i) => {
+      expect(readFileSync(path).equals(readFileSync(right[i]!)), path).toBe(true);
+    });
+  });
+
+  test('a pin that comes late is read in its place: the source’s account begins anew', async () => {
+    const [data, folder] = [scratch(), scratch()];
+    await run(stones(folder, { quarry: { '01-01': a(1), '03-01': a(1) }, rumour: { '02-10': a(5) } }), data);
+    const all = { quarry: { '01-01': a(1), '02-01': a(2), '03-01': a(1) }, rumour: { '02-10': a(5) } };
+    await run(stones(folder, all), data);
+    const made = await readingsOf(data);
+    const standing = standingReadings(made);
+    expect(made).toHaveLength(6);
+    expect(standing.map(({ source, version }) => [source, version]).sort()).toEqual([
+      ['quarry', '1.1.1'],
+      ['quarry', '1.2.1'],
+      ['quarry', '1.3.1'],
+      ['rumour', '1.2.10'],
+    ]);
+    const latest = (await listRuns(data, 'stones')).at(-1)!.run;
+    expect(await factsOf(data, `run = '${latest}' AND attribute = 'mass'`)).toEqual([
+      'quarry 01-01 a mass 1',
+      'quarry 02-01 a mass 2',
+      'quarry 03-01 a mass 1',
+    ]);
+    expect(await factsOf(data, "attribute = '@slug'")).toHaveLength(1);
+  });
+
+  test('a new revision reads everything again', async () => {
+    const [data, folder] = [scratch(), scratch()];
+    const issues = { quarry: { '01-01': a(1), '02-01': a(2) } };
+    await run(stones(folder, issues), data);
+    expect(await run(stones(folder, issues, 2), data)).toMatchObject({ readings: 2 });
+    expect(standingReadings(await readingsOf(data)).map(({ revision }) => revision)).toEqual([2, 2]);
+    expect(await run(stones(folder, issues, 2), data)).toMatchObject({ readings: 0 });
+  });
+
+  test('a reading that breaks off says nothing, and the others are made', async () => {
+    const data = scratch();
+    const collected = await run(
+      stones(scratch(), { quarry: { '01-01': a(1), '02-01': 'broken', '03-01': a(3) } }),
+      data,
+    );
+    expect(collected.readings).toBe(2);
+    expect(collected.failures).toEqual(['quarry: quarry@1.2.1 could not be read: the page is torn']);
+    expect(await factsOf(data)).toEqual(['quarry 01-01 a mass 1', 'quarry 03-01 a mass 3']);
+  });
+
+  test('a broken pin is tried again each night without growing the facts, and read once it is mended', async () => {
+    const [data, folder] = [scratch(), scratch()];
+    const broken = { quarry: { '01-01': a(1), '02-01': 'broken' as const, '03-01': a(3) } };
+    await run(stones(folder, broken), data);
+    expect(await run(stones(folder, broken), data)).toMatchObject({ readings: 0 });
+    expect(await listRuns(data, 'stones')).toHaveLength(1);
+    await run(stones(folder, { quarry: { ...broken.quarry, '02-01': a(2) } }), data);
+    expect(standingReadings(await readingsOf(data))).toHaveLength(3);
+  });
+
+  test('what a killed run left behind is removed: unfinished files, and facts without readings', async () => {
+    const data = scratch();
+    const pack = stones(scratch(), { quarry: { '01-01': a(1) } });
+    await run(pack, data);
+    const folder = join(data, 'facts/stones');
+    writeFileSync(join(folder, '20991231T000000000Z-00000000.facts.parquet'), 'half');
+    writeFileSync(join(folder, '.unfinished-x'), 'half');
+    expect(await run(pack, data)).toMatchObject({ readings: 0 });
+    expect(existsSync(join(folder, '20991231T000000000Z-00000000.facts.parquet'))).toBe(false);
+    expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
+    expect(await factsOf(data)).toEqual(['quarry 01-01 a mass 1']);
+  });
+});

@@ -1,0 +1,139 @@
+// Has the sources of a dataset ready before its readings begin: pins a few at a time, then what is newest.
+import { type ReadingRow, standingReadings } from '../../data/write/facts.ts';
+import type { Crawl, Pack } from '../../packs/model.ts';
+import { crawlPackage, crawlSource } from '../crawl/source.ts';
+import type { Effects } from '../effects/effects.ts';
+import { isNews, type Planned, planPins, type SourcePlan, without } from './plan.ts';
+import { obtain, type Wanted } from './sources.ts';
+
+/** Tarballs fetched at once. */
+const AT_ONCE = 3;
+
+/** Fetches each version once, however often it is asked for. */
+export class Fetcher {
+  readonly #pack: Pack;
+  readonly #dataDir: string;
+  readonly #effects: Effects;
+  readonly #folders = new Map<string, Promise<string>>();
+
+  constructor(pack: Pack, dataDir: string, effects: Effects) {
+    this.#pack = pack;
+    this.#dataDir = dataDir;
+    this.#effects = effects;
+  }
+
+  folder(wanted: Wanted): Promise<string> {
+    const key = `${wanted.package}@${wanted.version} ${wanted.integrity}`;
+    const known = this.#folders.get(key);
+    if (known !== undefined) return known;
+    const folder = obtain(this.#effects.npm, this.#dataDir, this.#pack, wanted);
+    this.#folders.set(key, folder);
+    // Whoever asked hears of a failure; a folder that nobody waits for must not end the process.
+    folder.catch(() => undefined);
+    return folder;
+  }
+}
+
+/** What can be read tonight, and what could not be had. */
+export interface Readiness {
+  plans: SourcePlan[];
+  failures: string[];
+}
+
+/** Plans a dataset's readings and fetches what they need. A source that cannot be had is told of, and the rest goes on. */
+export async function prepare(
+  pack: Pack,
+  made: readonly ReadingRow[],
+  fetcher: Fetcher,
+  dataDir: string,
+  effects: Effects,
+): Promise<Readiness> {
+  const failures: string[] = [];
+  const pins = planPins(pack, made);
+  const wanted = pins.flatMap(({ readings }) => readings);
+  const failed = new Set<Planned>();
+  let done = 0;
+  await each(wanted, AT_ONCE, async (reading) => {
+    try {
+      await fetcher.folder(reading);
+    } catch (error) {
+      failed.add(reading);
+      failures.push(`${reading.source}: ${reading.package}@${reading.version}: ${message(error)}`);
+    }
+    effects.progress.at(++done, wanted.length, `sources, ${reading.package}@${reading.version}`);
+  });
+  const plans = without(pins, failed);
+  for (const source of pack.sources) {
+    if (source.newest === null) continue;
+    try {
+      const newest = await findNewest(pack, source.id, source.newest, made, fetcher, effects);
+      if (newest === null) continue;
+      const plan = plans.find((each) => each.source === source.id)!;
+      plan.readings = [...plan.readings, newest];
+      if (plan.otherwise !== null) plan.otherwise = [...plan.otherwise, newest];
+    } catch (error) {
+      failures.push(`${source.id}: newest of ${source.newest}: ${message(error)}`);
+    }
+  }
+  for (const { id, crawl } of pack.sources) {
+    if (crawl === null) continue;
+    try {
+      const found = await look(pack, id, crawl, dataDir, effects);
+      const plan = plans.find(({ source }) => source === id)!;
+      plan.readings = [...plan.readings, found];
+      if (plan.otherwise !== null) plan.otherwise = [...plan.otherwise, found];
+    } catch (error) {
+      failures.push(`${id}: ${message(error)}`);
+    }
+  }
+  return { plans, failures };
+}
+
+/** Tonight's look at the pages of a source, as a reading; also when nothing changed, since that confirms what was known. */
+async function look(pack: Pack, source: string, crawl: Crawl, dataDir: string, effects: Effects): Promise<Planned> {
+  const web = await effects.web(dataDir);
+  try {
+    const follow = (url: string, body: Buffer) => pack.collector.follow?.({ source, url, body }) ?? [];
+    const progress = (done: number, known: number) => effects.progress.at(done, known, `pages of ${source}`);
+    const work = { dataDir, dataset: pack.id, source, crawl, follow, progress };
+    const { version, observed_at } = await crawlSource(web, work);
+    const named = { source, package: crawlPackage(source), version, integrity: version };
+    return { ...named, observed_at: Date.parse(observed_at), date_source: 'crawl' };
+  } finally {
+    await web.close();
+  }
+}
+
+/** The newest version of a package as a reading, when it is news. Its time is the data's own, else the registry's, and never later than now. */
+async function findNewest(
+  pack: Pack,
+  source: string,
+  pkg: string,
+  made: readonly ReadingRow[],
+  fetcher: Fetcher,
+  effects: Effects,
+): Promise<Planned | null> {
+  const { version, integrity, published } = await effects.npm.newest(pkg);
+  const found = { source, package: pkg, version, integrity };
+  if (!isNews(pack, standingReadings(made), found)) return null;
+  const folder = await fetcher.folder(found);
+  const inside = (await pack.collector.observedAt?.(folder)) ?? null;
+  const now = effects.now().getTime();
+  const time = Math.min(Date.parse(inside ?? published ?? effects.now().toISOString()), now);
+  if (Number.isNaN(time)) throw new Error(`${pkg}@${version} has a date that is none: ${inside ?? published}`);
+  const reading: Planned = { ...found, observed_at: time, date_source: inside === null ? 'registry' : 'data' };
+  return isNews(pack, made, reading) ? reading : null;
+}
+
+/** The first line of what went wrong. */
+export function message(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n')[0]!;
+}
+
+async function each<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+  const queue = [...items];
+  const worker = async () => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}

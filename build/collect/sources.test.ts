@@ -1,0 +1,109 @@
+// Sources on disk: fetched once, checked, unpacked whole, and nothing that could reach outside of its folder.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Pack } from '../../packs/model.ts';
+import { scratch } from '../../tests/support/night-pack.ts';
+import { integrity, npmOf, pax, type TarEntry, tarball } from '../../tests/support/night-tar.ts';
+import { verifies } from '../../tests/support/verifies.ts';
+import { hasIntegrity, obtain } from './sources.ts';
+import { unpack } from './tar.ts';
+
+verifies('collect.npm');
+
+const file = (name: string, content = 'x'): TarEntry => ({ name: `package/${name}`, content });
+const good = tarball([file('package.json', '{}'), file('data/a.json', '[1]')]);
+const pack = { folder: '/nowhere' } as Pack;
+const wanted = { package: '@some/data', version: '1.0.0', integrity: integrity(good) };
+
+describe('obtain', () => {
+  test('fetches, checks and unpacks; the next time it is there', async () => {
+    const data = scratch();
+    const { npm, asked } = npmOf({ '@some/data@1.0.0': good });
+    const folder = await obtain(npm, data, pack, wanted);
+    expect(folder).toBe(join(data, 'sources/@some/data/1.0.0'));
+    expect(readFileSync(join(folder, 'data/a.json'), 'utf8')).toBe('[1]');
+    expect(await obtain(npm, data, pack, wanted)).toBe(folder);
+    expect(asked).toEqual(['@some/data@1.0.0']);
+  });
+
+  test('refuses what its integrity does not name, and leaves nothing behind', async () => {
+    const data = scratch();
+    const { npm } = npmOf({ '@some/data@1.0.0': tarball([file('package.json', '{"evil":1}')]) });
+    await expect(obtain(npm, data, pack, wanted)).rejects.toThrow('the tarball is not what its integrity says');
+    expect(readdirSync(join(data, 'sources')).filter((name) => name.startsWith('.'))).toEqual([]);
+    expect(existsSync(join(data, 'sources/@some/data/1.0.0'))).toBe(false);
+  });
+
+  test('a pin with another integrity is fetched again; a folder without a note too', async () => {
+    const data = scratch();
+    const other = tarball([file('package.json', '{"v":2}')]);
+    const { npm, asked } = npmOf({ '@some/data@1.0.0': other });
+    const folder = join(data, 'sources/@some/data/1.0.0');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'half'), 'half');
+    await obtain(npm, data, pack, { ...wanted, integrity: integrity(other) });
+    expect(readdirSync(folder)).toEqual(['package.json']);
+    await expect(obtain(npm, data, pack, wanted)).rejects.toThrow('integrity');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('a source that the pack ships is used as it lies; without it and without integrity there is none', async () => {
+    const folder = scratch();
+    mkdirSync(join(folder, 'fixtures/@some/data/1.0.0'), { recursive: true });
+    const { npm, asked } = npmOf({});
+    const shipped = { ...wanted, integrity: '' };
+    const found = await obtain(npm, scratch(), { folder } as Pack, shipped);
+    expect(found).toBe(join(folder, 'fixtures/@some/data/1.0.0'));
+    await expect(obtain(npm, scratch(), pack, shipped)).rejects.toThrow('no integrity');
+    expect(asked).toEqual([]);
+  });
+});
+
+test('only SHA-512 counts as integrity', () => {
+  expect(hasIntegrity(good, `sha1-abc ${integrity(good)}?x`)).toBe(true);
+  expect(hasIntegrity(good, 'sha1-abc')).toBe(false);
+  expect(hasIntegrity(good, '')).toBe(false);
+});
+
+describe('unpack', () => {
+  const open = async (entries: TarEntry[]) => {
+    const folder = scratch();
+    await unpack(tarball(entries), folder);
+    return readdirSync(folder, { recursive: true }).map(String).sort();
+  };
+
+  test('long names of pax and GNU tar, folders, and any name of the top folder', async () => {
+    const long = `top/${'a'.repeat(60)}/${'b'.repeat(60)}.json`;
+    const entries = [
+      { name: 'top/', type: '5' },
+      pax(long),
+      { name: 'short', content: '1' },
+      { name: '././@LongLink', type: 'L', content: `${long}.gnu\0` },
+      { name: 'short', content: '2' },
+      { name: 'pax_global_header', type: 'g', content: '20 comment=x\n' },
+    ];
+    expect(await open(entries)).toEqual(['a'.repeat(60), long.slice(4), `${long.slice(4)}.gnu`]);
+  });
+
+  const HOSTILE: [about: string, entries: TarEntry[], said: string][] = [
+    ['a path upwards', [file('../../evil')], 'leads elsewhere'],
+    ['an absolute path', [{ name: '/etc/evil' }], 'leads elsewhere'],
+    ['a path upwards in a pax header', [pax('package/../../evil'), file('a')], 'leads elsewhere'],
+    ['a Windows path', [file('..\\evil')], 'leads elsewhere'],
+    ['a drive', [file('C:evil')], 'leads elsewhere'],
+    ['a symbolic link', [{ name: 'package/link', type: '2' }], 'not a plain file'],
+    ['a hard link', [{ name: 'package/link', type: '1' }], 'not a plain file'],
+    ['a device', [{ name: 'package/null', type: '3' }], 'not a plain file'],
+    ['a damaged header', [{ ...file('a'), damaged: true }], 'damaged header'],
+    ['a file cut short', [{ ...file('a'), size: 1e6 }], 'ends in the middle'],
+    ['no files at all', [{ name: 'package/', type: '5' }], 'holds no files'],
+  ];
+  test.each(HOSTILE)('refuses %s', async (_, entries, said) => {
+    await expect(open(entries)).rejects.toThrow(said);
+  });
+
+  test('refuses what is no gzip', async () => {
+    await expect(unpack(Buffer.from('<html>'), scratch())).rejects.toThrow();
+  });
+});

@@ -1,0 +1,82 @@
+// What a source last said, as hashes.
+import { describe, expect, test } from 'vitest';
+import { Account, hash53, Records } from './state.ts';
+
+describe('hash53', () => {
+  test('is never zero, a safe whole number, and the same for the same text', () => {
+    for (const text of ['', 'a', '"Zürich"', '石', 'x'.repeat(10_000)]) {
+      expect(Number.isSafeInteger(hash53(text))).toBe(true);
+      expect(hash53(text)).toBeGreaterThan(0);
+      expect(hash53(text)).toBe(hash53(text));
+    }
+  });
+
+  test('tells two hundred thousand short texts apart', () => {
+    const seen = new Set<number>();
+    for (let i = 0; i < 100_000; i++) {
+      seen.add(hash53(String(i)));
+      seen.add(hash53(`"value ${i}"`));
+    }
+    expect(seen.size).toBe(200_000);
+  });
+
+  test('spreads texts that differ in one letter over all of its bits', () => {
+    const bits = new Array<number>(53).fill(0);
+    for (let i = 0; i < 2000; i++) {
+      const hash = BigInt(hash53(`"${i}a"`)) ^ BigInt(hash53(`"${i}b"`));
+      for (let bit = 0; bit < 53; bit++) if ((hash >> BigInt(bit)) & 1n) bits[bit]!++;
+    }
+    for (const count of bits) expect(Math.abs(count - 1000)).toBeLessThan(350);
+  });
+});
+
+test('records are numbered as they are met', () => {
+  const records = new Records();
+  expect([records.number('b'), records.number('a'), records.number('b')]).toEqual([0, 1, 0]);
+  expect(records.ids).toEqual(['b', 'a']);
+});
+
+describe('an account', () => {
+  test('tells news from repetition, also of what was said before this run', () => {
+    const account = new Account(2);
+    account.restore(0, 1, 7);
+    expect(account.say(0, 1, 7, 1)).toBe(false);
+    expect(account.say(0, 1, 8, 1)).toBe(true);
+    expect(account.saidIn(0, 1, 1)).toBe(true);
+    expect(account.saidIn(0, 1, 2)).toBe(false);
+    expect([account.has(0, 0), account.has(0, 1)]).toEqual([false, true]);
+  });
+
+  test('grows without forgetting', () => {
+    const account = new Account(3);
+    for (let record = 0; record < 5000; record++) {
+      account.see(record, 1);
+      account.say(record, record % 3, record + 1, 1);
+    }
+    for (let record = 0; record < 5000; record++) expect(account.say(record, record % 3, record + 1, 2)).toBe(false);
+  });
+
+  test('withdraws what a seen record no longer says, but nothing that lasts', () => {
+    const account = new Account(3);
+    for (const record of [0, 1]) {
+      account.see(record, 1);
+      for (const attribute of [0, 1, 2]) account.say(record, attribute, 5, 1);
+    }
+    account.see(0, 2);
+    account.say(0, 0, 5, 2);
+    expect([...account.withdraw(2, [false, false, true])]).toEqual([[0, 1]]);
+    expect([...account.withdraw(2, [false, false, true])]).toEqual([]);
+    expect(account.has(0, 1)).toBe(false);
+  });
+
+  test('drops listed records that a reading does not name, and notes when they come back', () => {
+    const account = new Account(1);
+    account.restoreListed(0, true);
+    account.restoreListed(1, true);
+    account.restoreListed(2, false);
+    expect(account.see(0, 1)).toBe(false);
+    expect([...account.drop(1)]).toEqual([1]);
+    expect([...account.drop(1)]).toEqual([]);
+    expect([account.see(1, 2), account.see(2, 2)]).toEqual([true, true]);
+  });
+});

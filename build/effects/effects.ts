@@ -1,0 +1,62 @@
+// The outer world as the nightly run meets it: the clock, the npm client and the screen. Tests pass their own.
+
+import { setTimeout } from 'node:timers/promises';
+import { crawlerKeys } from '../../data/state/crawler-keys.ts';
+import { openStore } from '../../data/state/store.ts';
+import { publicOnly, WEB_PORTS } from '../crawl/guard.ts';
+import { signer } from '../crawl/sign.ts';
+import { Web } from '../crawl/web.ts';
+import { type Npm, npmClient } from './npm.ts';
+import { type Progress, showProgress } from './progress.ts';
+
+export interface Effects {
+  now: () => Date;
+  /** Milliseconds of a clock that only measures. */
+  ticks: () => number;
+  npm: Npm;
+  /** The web as the crawler sees it; closed by whoever asked for it. */
+  web: (dataDir: string) => Promise<Web>;
+  progress: Progress;
+}
+
+/** Where the crawler's key is kept, and by what address its directory is found. */
+export interface Identity {
+  base_url: string;
+  database_url: string | undefined;
+}
+
+/** The real ones. `epoch` (seconds since 1970, SOURCE_DATE_EPOCH) stops the clock, so that the same inputs give the same bytes. */
+export function realEffects(epoch: number | undefined, { base_url, database_url }: Identity): Effects {
+  const { stdout } = process;
+  const now = () => (epoch === undefined ? new Date() : new Date(epoch * 1000));
+  return {
+    now,
+    ticks: () => performance.now(),
+    npm: npmClient(),
+    async web(dataDir) {
+      const store = await openStore({ dataDir, databaseUrl: database_url });
+      try {
+        const [key] = await crawlerKeys(store, Date.now());
+        const sign = signer(key, base_url);
+        const wait = (ms: number) => setTimeout(ms);
+        // Signatures and pauses go by the real clock, also where the build's stands still.
+        return new Web({
+          allowed: publicOnly,
+          ports: WEB_PORTS,
+          sign,
+          base_url,
+          now: () => new Date(),
+          wait,
+          random: Math.random,
+        });
+      } finally {
+        await store.close();
+      }
+    },
+    progress: showProgress({
+      write: (text) => void stdout.write(text),
+      columns: stdout.isTTY ? stdout.columns : undefined,
+      ticks: () => performance.now(),
+    }),
+  };
+}

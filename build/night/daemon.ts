@@ -1,0 +1,92 @@
+// `npm run nightly -- --daemon`: runs each dataset's night when its schedule says so, and catches up what was missed.
+import { setTimeout } from 'node:timers/promises';
+import type { Config } from '../../config.ts';
+import { lastRuns, type Run } from '../../data/releases/runs.ts';
+import { packFolders } from '../../packs/index.ts';
+import type { Pack } from '../../packs/model.ts';
+import { nextRun, parseSchedule } from '../../packs/schedule.ts';
+import { message } from '../collect/fetch.ts';
+import type { Effects } from '../effects/effects.ts';
+import { Busy } from '../effects/lock.ts';
+import { goodPacks, runNight } from './run.ts';
+
+/** A dataset whose run failed is tried again after an hour, or when it is due anyway. Milliseconds. */
+const AGAIN = 3_600_000;
+/** Longest sleep: clocks are set, packs come and go, another process may have done the work. */
+const LOOK = 60_000;
+
+export interface DaemonOptions {
+  /** Ends the daemon; a night under way is finished first. */
+  signal: AbortSignal;
+  /** Waits so many milliseconds, or until the signal. */
+  wait: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/**
+ * Runs until the signal comes. Of two daemons on one DATA_DIR one works and the other finds the work done. Throws PackDirsError where PACK_DIRS
+ * leads to no pack at the start; later that is waited out.
+ */
+export async function runDaemon(config: Config, effects: Effects, { signal, wait }: DaemonOptions): Promise<void> {
+  const { progress, now } = effects;
+  await packFolders(config.PACK_DIRS);
+  let told = '';
+  while (!signal.aborted) {
+    let pause = LOOK;
+    try {
+      const due = await dueNow(config.DATA_DIR, await goodPacks(config.PACK_DIRS), now());
+      if (due.ids.length > 0) {
+        const { failures } = await runNight(config, effects, { only: due.ids, accept: false });
+        for (const failure of failures) progress.warn(failure);
+        told = '';
+        continue;
+      }
+      if (due.next !== null) {
+        const next = due.next.toISOString();
+        if (told !== next) progress.note(`next collection ${next}`);
+        told = next;
+        pause = due.next.getTime() - now().getTime();
+      }
+    } catch (error) {
+      // Whatever it is, such as a full disk or packs that are just being replaced, the next look may find it gone.
+      const reason = message(error);
+      if (told !== reason) (error instanceof Busy ? progress.note : progress.warn)(reason);
+      told = reason;
+    }
+    await wait(Math.min(LOOK, Math.max(1, pause)), signal);
+  }
+}
+
+/** Runs as a process: until SIGTERM or SIGINT. */
+export async function daemonUntilStopped(config: Config, effects: Effects): Promise<void> {
+  const stop = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort());
+  const wait = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => undefined);
+  await runDaemon(config, effects, { signal: stop.signal, wait });
+}
+
+/** The datasets that are due, and when the next of the others is. A dataset that never ran is due at once. */
+async function dueNow(
+  dataDir: string,
+  packs: readonly Pack[],
+  now: Date,
+): Promise<{ ids: string[]; next: Date | null }> {
+  const ids: string[] = [];
+  let next: Date | null = null;
+  for (const pack of packs) {
+    const [last] = await lastRuns(dataDir, pack.id, 1);
+    const at = last ? dueAfter(pack, last) : now;
+    if (at === null) continue;
+    if (at <= now) ids.push(pack.id);
+    else if (next === null || at < next) next = at;
+  }
+  return { ids, next };
+}
+
+/** When a dataset is due after its last run. */
+function dueAfter({ schedule }: Pack, { at, outcome }: Run): Date | null {
+  const began = new Date(at);
+  const regular = nextRun(parseSchedule(schedule), began);
+  if (outcome !== 'failed') return regular;
+  const again = new Date(began.getTime() + AGAIN);
+  return regular !== null && regular < again ? regular : again;
+}

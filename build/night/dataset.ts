@@ -1,0 +1,163 @@
+// The night of one dataset: collect, consolidate, check, release. Each step can die and be done again.
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Duck } from '../../data/duckdb/duck.ts';
+import { buildIndex, ensureIndex } from '../../data/index/build.ts';
+import { UNFINISHED } from '../../data/model/atomic.ts';
+import { paths } from '../../data/model/layout.ts';
+import { currentRelease, makeCurrent, readManifest } from '../../data/model/manifest.ts';
+import { isoTime } from '../../data/model/time.ts';
+import { NO_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
+import { tellRecords } from '../../data/write/analysts-files.ts';
+import { beforeOf } from '../../data/write/before.ts';
+import { allReadings, type ReadingRow } from '../../data/write/facts.ts';
+import { seal } from '../../data/write/seal.ts';
+import type { Pack } from '../../packs/model.ts';
+import { collect } from '../collect/collect.ts';
+import type { Effects } from '../effects/effects.ts';
+import { check } from '../release/check.ts';
+import { confirmedValues } from '../release/confirmed-values.ts';
+import { resolve } from '../release/resolve.ts';
+import { fingerprint } from './inputs.ts';
+
+export interface DatasetNight {
+  dataset: string;
+  /** `released`: a new release is the current one. `unchanged`: the one before still says everything. `refused`: it was kept for a reason. */
+  outcome: 'released' | 'unchanged' | 'refused';
+  release: string | null;
+  records: number;
+  facts: number;
+  /** Why a release was refused, which sources could not be had, and what of the others did not become facts. */
+  told: string[];
+}
+
+/** `accept`: the comparison with the release before may not refuse this one; the pack's own tests still may. */
+export interface NightOptions {
+  accept: boolean;
+  /** What lies over the facts; absent: nothing. */
+  overlays?: OverlaySource;
+  /** False: the sources are left alone, and the release is made again from the facts that are there. */
+  collects?: boolean;
+}
+
+const NOTHING = { readings: 0, facts: 0, parked: 0, failures: [], told: [] };
+
+/** From this many records on, threads are worth their start. */
+const LARGE = 20_000;
+
+const number = (n: number) => n.toLocaleString('en-US');
+
+/** Runs the night of a dataset. A source that fails is told of; a release that fails its checks leaves the one before in place. */
+export async function datasetNight(
+  pack: Pack,
+  dataDir: string,
+  effects: Effects,
+  { accept, overlays = NO_SOURCE, collects = true }: NightOptions,
+): Promise<DatasetNight> {
+  const { progress } = effects;
+  const releases = paths.releases(dataDir, pack.id);
+  await mkdir(releases, { recursive: true });
+  await clear(releases);
+  const collected = collects ? await collect(pack, dataDir, effects) : NOTHING;
+  const news = [...collected.failures, ...collected.told];
+  for (const line of news) progress.warn(`${pack.id}: ${line}`);
+  if (collected.readings > 0) {
+    const parked = collected.parked > 0 ? `, ${number(collected.parked)} values parked` : '';
+    progress.note(`${pack.id}: ${collected.readings} readings, ${number(collected.facts)} new facts${parked}`);
+  }
+  const damage: string[] = [];
+  const current = await currentRelease(dataDir, pack.id, (problem) => damage.push(problem));
+  for (const problem of damage) progress.warn(problem);
+  // Readers need no longer look for the newest complete release.
+  if (current !== null && damage.length > 0) await makeCurrent(dataDir, pack.id, current);
+  const before =
+    current === null ? null : await readManifest(paths.release(dataDir, pack.id, current)).catch(() => null);
+  // Nobody else builds: a range of the feed beyond this release is that of a build that died.
+  await overlays.forget(pack.id, before?.recorded_to ?? 0);
+  const overlay = await overlays.read(pack.id);
+  const inputs = await fingerprint(pack, dataDir, overlay);
+  if (before !== null && before.inputs === inputs) {
+    progress.note(`${pack.id}: nothing new, release ${current} stays`);
+    // The index is derived: one that was lost is made again, whatever made it go.
+    await ensureIndex(paths.release(dataDir, pack.id, before.release), pack);
+    const { records, facts } = before;
+    return { dataset: pack.id, outcome: 'unchanged', release: current, records, facts, told: news };
+  }
+  const workspace = join(releases, `${UNFINISHED}build`);
+  try {
+    const made = await readings(dataDir, pack.id, workspace);
+    if (made.length === 0) throw new Error(['no source could be read', ...collected.failures].join('; '));
+    const folder = before === null || current === null ? null : paths.release(dataDir, pack.id, current);
+    const earlier = folder === null ? null : beforeOf(folder, overlay, before?.overlay ?? 0);
+    const resolved = await resolve({ pack, dataDir, made, before: earlier, overlay, effects }, workspace);
+    progress.step(pack.id, 'check');
+    const compared = folder === null || accept ? null : { folder, revision: before?.revision };
+    const removed = [...overlay.removed.keys()];
+    const wrong = await check(pack, resolved.folder, compared, removed);
+    if (wrong.length > 0) {
+      for (const reason of wrong) progress.warn(`${pack.id}: ${reason}`);
+      progress.warn(
+        `${pack.id}: refused; ${current === null ? 'there is no release yet' : `release ${current} stays`}`,
+      );
+      const { records = 0, facts = 0 } = before ?? {};
+      const told = [...wrong, ...news];
+      return { dataset: pack.id, outcome: 'refused', release: before === null ? null : current, records, facts, told };
+    }
+    const confirmed = await confirmedValues(folder, resolved.folder, workspace);
+    for (const line of confirmed) progress.note(`${pack.id}: ${line}`);
+    progress.step(pack.id, 'index and release');
+    const { rows, facts, enums, ages, records } = resolved;
+    const now = isoTime(effects.now().getTime());
+    const base = {
+      dataset: pack.id,
+      title: pack.title,
+      created_at: now,
+      last_collection: now,
+      inputs,
+      revision: pack.revision,
+      overlay: overlay.version,
+    };
+    const told = { ...base, records, facts, confirmed: resolved.confirmed, enums, ages };
+    // Made in threads while the files are measured and compared with those before.
+    const index = buildIndex(resolved.folder, pack, records >= LARGE);
+    const { release, fresh } = await seal(dataDir, resolved.folder, rows, told, {
+      pack,
+      current: before === null ? null : current,
+      before: earlier,
+      removed,
+      now: effects.now,
+      reserve: (count, after) => overlays.reserve(pack.id, { count, now: effects.now().getTime(), after }),
+      derived: index,
+      tell: (folder, release) => tellRecords(pack, folder, { release, created_at: now }),
+    }).finally(() => index.catch(() => undefined));
+    const asked = resolved.review > 0 ? `, ${number(resolved.review)} to review` : '';
+    progress.note(
+      `${pack.id}: ${number(records)} records from ${number(facts)} facts${asked}; release ${release}${fresh ? '' : ' as before'}`,
+    );
+    const outcome = fresh ? 'released' : 'unchanged';
+    return { dataset: pack.id, outcome, release, records, facts, told: [...news, ...confirmed] };
+  } catch (error) {
+    // What comes after a range that nobody will ever serve must not wait for it.
+    await overlays.forget(pack.id, before?.recorded_to ?? 0).catch(() => {});
+    throw error;
+  } finally {
+    await rm(workspace, { recursive: true, force: true });
+  }
+}
+
+async function readings(dataDir: string, dataset: string, workspace: string): Promise<ReadingRow[]> {
+  await mkdir(workspace, { recursive: true });
+  const duck = await Duck.open(join(workspace, 'spill'));
+  try {
+    return await allReadings(duck, dataDir, dataset);
+  } finally {
+    duck.close();
+  }
+}
+
+/** Removes what a killed run left between the releases. */
+async function clear(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(UNFINISHED)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,171 @@
+// A nightly run: every dataset in turn, then the static files. One that fails leaves its last good release and lets the others go on.
+import { readdir, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Config } from '../../config.ts';
+import { UNFINISHED } from '../../data/model/atomic.ts';
+import { paths } from '../../data/model/layout.ts';
+import { currentRelease } from '../../data/model/manifest.ts';
+import { restrictDataDir } from '../../data/model/permissions.ts';
+import { isoTime } from '../../data/model/time.ts';
+import { type OverlaySource, storedOverlays } from '../../data/releases/overlay-source.ts';
+import { type Run, recordRun } from '../../data/releases/runs.ts';
+import { openStore, type Store } from '../../data/state/store.ts';
+import { loadPack, PackError, packFolders } from '../../packs/index.ts';
+import type { Pack } from '../../packs/model.ts';
+import { message } from '../collect/fetch.ts';
+import type { Effects } from '../effects/effects.ts';
+import { lockNight } from '../effects/lock.ts';
+import { compressPages } from '../hosting/compress.ts';
+import { prerender } from '../static/prerender.ts';
+import { publish } from '../static/publish.ts';
+import { type DatasetNight, datasetNight } from './dataset.ts';
+import { timed } from './timed.ts';
+
+/** Most releases of a dataset that one rewrite builds before the pages: as many as there are immediate opt-outs an hour. */
+const ROUNDS = 20;
+
+export interface RunOptions {
+  /** Datasets to run; null: all. */
+  only: readonly string[] | null;
+  /** See NightOptions. */
+  accept: boolean;
+  /** The sources are left alone: releases and files are made again from what is there, with what was decided since. */
+  rewrite?: boolean;
+}
+
+export interface NightReport {
+  nights: DatasetNight[];
+  /** Everything that went wrong, in words; empty: the night was good. */
+  failures: string[];
+}
+
+/** Runs the night. Throws Busy when another is under way. */
+export async function runNight(config: Config, effects: Effects, options: RunOptions): Promise<NightReport> {
+  const unlock = lockNight(config.DATA_DIR);
+  let store: Store | null = null;
+  try {
+    restrictDataDir(config.DATA_DIR, effects.progress.warn);
+    store = await openStore({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL });
+    const overlays = storedOverlays(store);
+    await clearSources(config.DATA_DIR);
+    const { packs, broken, failures } = await load(config.PACK_DIRS);
+    const { only } = options;
+    const unknown = only?.filter((name) => !packs.some(({ id }) => id === name)) ?? [];
+    for (const name of unknown) failures.push(`${name}: no such pack`);
+    const nights: DatasetNight[] = [];
+    const { progress, taken } = timed(effects.progress, effects.ticks);
+    for (const pack of packs.filter(({ id }) => only === null || only.includes(id))) {
+      const at = isoTime(effects.now().getTime());
+      const record = (run: Pick<Run, 'outcome' | 'release' | 'records' | 'told'>) => {
+        const { outcome, release, records, told } = run;
+        // The schedule goes by the runs that collect.
+        if (options.rewrite) return Promise.resolve();
+        return recordRun(config.DATA_DIR, pack.id, { at, ...taken(), outcome, release, records, told });
+      };
+      try {
+        taken();
+        const build = () =>
+          datasetNight(
+            pack,
+            config.DATA_DIR,
+            { ...effects, progress },
+            { accept: options.accept, overlays, collects: !options.rewrite },
+          );
+        let night = await build();
+        // Records may be opted out while a release is built. Exports wait for the release alone, so it comes before the pages.
+        for (let round = 1; options.rewrite && night.outcome === 'released' && round < ROUNDS; round += 1) {
+          const next = await build();
+          if (next.outcome === 'unchanged') break;
+          night = next;
+        }
+        nights.push(night);
+        if (night.outcome === 'refused') failures.push(`${pack.id}: refused: ${night.told[0]}`);
+        await record(night);
+      } catch (error) {
+        const reason = `${pack.id}: ${message(error)}`;
+        effects.progress.warn(reason);
+        failures.push(reason);
+        const release = await currentRelease(config.DATA_DIR, pack.id).catch(() => null);
+        await record({ outcome: 'failed', release, records: 0, told: [message(error)] });
+      }
+    }
+    try {
+      failures.push(...(await render(config, packs, broken, overlays, effects)));
+    } catch (error) {
+      const reason = `static files: ${message(error)}`;
+      effects.progress.warn(reason);
+      failures.push(reason);
+    }
+    return { nights, failures };
+  } finally {
+    effects.progress.end();
+    await store?.close();
+    unlock();
+  }
+}
+
+/** Loads every pack that has no mistake; the others are told of, and their ids are `broken`. */
+async function load(dirs: readonly string[]): Promise<{ packs: Pack[]; broken: string[]; failures: string[] }> {
+  const packs: Pack[] = [];
+  const broken: string[] = [];
+  const failures: string[] = [];
+  for (const folder of await folders(dirs)) {
+    try {
+      packs.push(await loadPack(folder));
+    } catch (error) {
+      if (!(error instanceof PackError)) throw error;
+      broken.push(basename(folder));
+      failures.push(error.message);
+    }
+  }
+  return { packs, broken, failures };
+}
+
+/** Packs that load, for who only asks when they are due. */
+export async function goodPacks(dirs: readonly string[]): Promise<Pack[]> {
+  return (await load(dirs)).packs;
+}
+
+/** Folders of packs below PACK_DIRS, by dataset id; of two with one id the first counts. */
+async function folders(dirs: readonly string[]): Promise<string[]> {
+  const found = await packFolders(dirs);
+  return found.filter((folder, i) => i === 0 || basename(found[i - 1] as string) !== basename(folder));
+}
+
+/** Whether any pack has a release, so that there is something to serve. */
+export async function anyReleased(dataDir: string, dirs: readonly string[]): Promise<boolean> {
+  const ids = (await folders(dirs)).map((folder) => basename(folder));
+  const have = await Promise.all(ids.map((id) => currentRelease(dataDir, id)));
+  return have.some((id) => id !== null);
+}
+
+/** Renders the static files of the datasets that have a release, and publishes them. Answers what could not be made. */
+async function render(
+  config: Config,
+  packs: Pack[],
+  broken: string[],
+  overlays: OverlaySource,
+  effects: Effects,
+): Promise<string[]> {
+  const ids = await Promise.all(packs.map(({ id }) => currentRelease(config.DATA_DIR, id)));
+  if (ids.every((id) => id === null)) return [];
+  const made = await prerender({ config, packs, untouched: broken, overlays, effects });
+  for (const failure of made.failures) effects.progress.warn(failure);
+  effects.progress.step('register', 'publish');
+  await publish(config.DIST_DIR, made);
+  await compressPages(config.DIST_DIR);
+  const { files, written, unchanged, deleted } = made;
+  const count = (n: number) => n.toLocaleString('en-US');
+  effects.progress.note(
+    `static files: ${count(files)}; ${count(written)} written, ${count(unchanged)} unchanged, ${count(deleted)} deleted`,
+  );
+  return made.failures;
+}
+
+/** Removes downloads that a killed run left behind. */
+async function clearSources(dataDir: string): Promise<void> {
+  const folder = paths.sources(dataDir);
+  for (const name of await readdir(folder).catch(() => [] as string[])) {
+    if (name.startsWith(UNFINISHED)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,157 @@
+// The stored facts of a dataset, record by record in the order of their ids.
+import { join } from 'node:path';
+import type { Listing } from '../../data/consolidate/times.ts';
+import type { ToldStatement } from '../../data/consolidate/told.ts';
+import { type Columns, type Duck, fromLines, fromParquet } from '../../data/duckdb/duck.ts';
+import { cutLines, LineWriter, NULL, readLines } from '../../data/duckdb/lines.ts';
+import { OWNER, type OwnerFact } from '../../data/plan/overlay.ts';
+import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, standingFacts } from '../../data/write/facts.ts';
+import { type Names, numberOf } from '../../data/write/tables.ts';
+import type { Identity, Pack, Value } from '../../packs/model.ts';
+import { type GroupMedians, groupMedians, medianKey } from './group-medians.ts';
+
+/** A stored fact. */
+export type StoredFact = ToldStatement;
+
+/** Facts of one attribute, ascending by time and run. `attribute`: its number in the pack, -1 for what is not the pack's. */
+export interface FactGroup {
+  attribute: number;
+  facts: StoredFact[];
+}
+
+/** Everything ever said of one record, in the order in which it is stored. */
+export interface RecordFacts {
+  id: string;
+  identity: Identity | null;
+  slug: string | null;
+  listings: Listing[];
+  groups: FactGroup[];
+}
+
+/** The register's own attributes come after the pack's in `Names`. */
+const OWN_ATTRIBUTES = [OWN.identity, OWN.listed, OWN.slug];
+
+/** What is sorted, and where to. */
+interface Sorting {
+  made: readonly ReadingRow[];
+  /** What owners said, which is kept with the accounts and not among the collected facts. */
+  said: readonly OwnerFact[];
+  /** Folder for what passes through files. */
+  workspace: string;
+  /** File of the sorted lines. */
+  path: string;
+}
+
+const SAID: Columns = {
+  ...{ entity: 'VARCHAR', attribute: 'VARCHAR', value: 'VARCHAR', source_url: 'VARCHAR' },
+  ...{ observed_at: 'BIGINT', evidence: 'VARCHAR' },
+};
+
+/** Owners' facts as a query with the columns of collected ones; those about records that nobody ever collected are left out. */
+function ownersFacts(said: readonly OwnerFact[], collected: string, workspace: string): string {
+  const writer = new LineWriter(join(workspace, 'said'));
+  for (const { entity, attribute, value, source_url, at, evidence } of said)
+    writer.line([entity, attribute, value ?? NULL, source_url, at, evidence].join('\t'));
+  writer.close();
+  return (
+    `SELECT entity, attribute, value, '${OWNER}' AS source, source_url, make_timestamp_ms(observed_at) AS observed_at, 1.0 AS confidence, ` +
+    `evidence, 'owner' AS source_kind, '${OWNER}' AS run FROM ${fromLines(writer.path, SAID)} ` +
+    `WHERE entity IN (SELECT entity FROM ${collected} WHERE attribute = '${OWN.identity}')`
+  );
+}
+
+/** Sorts the facts that count into a file of lines (STORED_LINES); returns how many, what their numbers stand for, and the groups' medians. */
+export async function sortFacts(
+  duck: Duck,
+  dataDir: string,
+  pack: Pack,
+  { made, said, workspace, path }: Sorting,
+): Promise<{ total: number; names: Names; medians: GroupMedians }> {
+  const runs = await listRuns(dataDir, pack.id);
+  const collected = fromParquet(
+    runs.map(({ facts }) => facts),
+    FACT_COLUMNS,
+  );
+  const standing = `SELECT * FROM ${collected} WHERE ${standingFacts(made)}`;
+  const from =
+    said.length === 0 ? `(${standing})` : `(${standing} UNION ALL BY NAME ${ownersFacts(said, collected, workspace)})`;
+  const sources = await duck.rows(`SELECT DISTINCT source FROM ${from} ORDER BY source`);
+  const names: Names = {
+    attributes: [...pack.attributes.map(({ name }) => name), ...OWN_ATTRIBUTES],
+    sources: sources.map(([source]) => String(source)),
+    runs: [...runs.map(({ run }) => run), ...(said.length === 0 ? [] : [OWNER])],
+  };
+  const columns =
+    `entity, ${numberOf(names.attributes, 'attribute')}, ${numberOf(names.sources, 'source')}, ${numberOf(names.runs, 'run')}, ` +
+    'source_kind, epoch_ms(observed_at), confidence, value, source_url, evidence';
+  // The facts of a run lie in this order already (collect-append.ts).
+  const sorted = runs.length === 1 && said.length === 0;
+  const order = sorted ? '' : ' ORDER BY entity, attribute, observed_at, run, source, value';
+  const total = await duck.lines(`SELECT ${columns} FROM ${from}${order}`, path);
+  return { total, names, medians: await groupMedians(duck, pack, from) };
+}
+
+/** A stretch of the lines of `sortFacts`, in bytes, that holds whole records. */
+export interface Stretch {
+  path: string;
+  from: number;
+  to: number;
+}
+
+/** Cuts the lines of `sortFacts` into stretches of about the same size. */
+export function stretches(path: string, count: number): Stretch[] {
+  const cuts = cutLines(path, count, (line) => line.slice(0, line.indexOf('\t')));
+  return cuts.slice(1).map((to, i) => ({ path, from: cuts[i]!, to }));
+}
+
+/** Reads the lines of `sortFacts`, a record at a time. */
+export function* readRecords(
+  { path, from, to }: Stretch,
+  pack: Pack,
+  names: Names,
+  medians: GroupMedians,
+): Generator<RecordFacts> {
+  const ours = pack.attributes.length;
+  const [identity, listed, slug] = OWN_ATTRIBUTES.map((_, i) => ours + i);
+  let record: RecordFacts | null = null;
+  let group: FactGroup | null = null;
+  let numbered = '';
+  for (const line of readLines(path, from, to)) {
+    const cells = line.split('\t');
+    const entity = cells[0]!;
+    if (record === null || record.id !== entity) {
+      if (record !== null && entity < record.id) throw new Error(`the facts of ${entity} are not where they belong`);
+      if (record !== null) yield record;
+      record = { id: entity, identity: null, slug: null, listings: [], groups: [] };
+      group = null;
+    }
+    const text = cells[7]!;
+    const attribute = Number(cells[1]!) - 1;
+    if (group === null || numbered !== cells[1]) {
+      group = { attribute: attribute < ours ? attribute : -1, facts: [] };
+      numbered = cells[1]!;
+      record.groups.push(group);
+    }
+    const value = text === NULL ? null : (JSON.parse(text) as Value);
+    const fact: StoredFact = {
+      value,
+      json: text,
+      source: names.sources[Number(cells[2]!) - 1]!,
+      source_url: cells[8]!,
+      at: Number(cells[5]!),
+      confidence: Number(cells[6]!),
+      evidence: cells[9]!,
+      source_kind: cells[4] === 'owner' ? 'owner' : 'collector',
+      run: names.runs[Number(cells[3]!) - 1]!,
+    };
+    if (medians.size > 0 && value !== null && fact.source_kind === 'collector') {
+      const median = medians.get(medianKey(entity, names.attributes[attribute]!, fact.at));
+      if (median !== undefined) fact.group_median = median;
+    }
+    group.facts.push(fact);
+    if (attribute === identity) record.identity ??= value as unknown as Identity;
+    else if (attribute === slug) record.slug ??= value as string;
+    else if (attribute === listed) record.listings.push({ source: fact.source, listed: text === 'true', at: fact.at });
+  }
+  if (record !== null) yield record;
+}

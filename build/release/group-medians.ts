@@ -1,0 +1,62 @@
+// The median of its group for each first value that is far from it: what the group's records were last said to have at that moment.
+import { type Duck, quoted } from '../../data/duckdb/duck.ts';
+import type { Attribute, Pack } from '../../packs/model.ts';
+
+/** Records besides the one that is compared, from which on a group has a median. */
+const GROUP_LEAST = 5;
+
+/** `entity attribute at` (milliseconds) to the median; only of values that may be further than `jump` from it. */
+export type GroupMedians = ReadonlyMap<string, number>;
+
+export const medianKey = (entity: string, attribute: string, at: number): string => `${entity} ${attribute} ${at}`;
+
+/** Attributes whose first values are compared with their group. */
+const compared = ({ attributes }: Pack): Attribute[] =>
+  attributes.filter(({ jump, group_jump, once }) => jump !== null && group_jump && !once);
+
+/**
+ * Compares every first value with its group, as of the moment it was observed, so that what comes later changes nothing. `facts` is a query
+ * with FACT_COLUMNS. A record belongs to the group that was first said of it; of a range the lower end counts; a median of 0 bounds nothing.
+ */
+export async function groupMedians(duck: Duck, pack: Pack, facts: string): Promise<GroupMedians> {
+  const attributes = compared(pack);
+  if (attributes.length === 0) return new Map();
+  const jumps = attributes.map(({ name, jump }) => `(${quoted(name)}, ${jump}::DOUBLE)`).join(', ');
+  const rows = await duck.rows(`
+    WITH facts AS (
+      SELECT entity, attribute, value, observed_at AS said, run, source FROM ${facts}
+      WHERE source_kind = 'collector' AND value IS NOT NULL AND confidence >= ${pack.consolidation.floor}
+    ), bounds AS (
+      SELECT * FROM (VALUES ${jumps}) AS bounds(attribute, jump)
+    ), members AS (
+      SELECT entity, arg_min(value, ROW(said, run, source)) AS grp FROM facts
+      WHERE attribute = ${quoted(pack.group_by)} GROUP BY entity
+    ), numbers AS (
+      SELECT entity, attribute, said, run, source, coalesce(TRY_CAST(value AS DOUBLE), TRY_CAST(value->>'$.min' AS DOUBLE)) AS n
+      FROM facts WHERE attribute IN (SELECT attribute FROM bounds)
+    ), firsts AS (
+      SELECT entity, attribute, min(said) AS said FROM numbers WHERE n IS NOT NULL GROUP BY ALL
+    ), moments AS (
+      SELECT DISTINCT grp, attribute, said FROM firsts JOIN members USING (entity)
+    ), known AS (
+      SELECT grp, m.attribute, m.said, x.entity, arg_max(n, ROW(x.said, x.run, x.source)) AS n
+      FROM moments m JOIN members USING (grp) JOIN numbers x ON x.entity = members.entity AND x.attribute = m.attribute AND x.said <= m.said
+      WHERE n IS NOT NULL GROUP BY ALL
+    ), sorted AS (
+      SELECT grp, attribute, said, list_sort(list(n)) AS all_n FROM known GROUP BY ALL HAVING count(*) > ${GROUP_LEAST}
+    ), others AS (
+      -- Places of the two middle ones among the others, of which there is one less than in the list.
+      SELECT entity, attribute, said, all_n, list_position(all_n, known.n) AS own, len(all_n) // 2 AS low, (len(all_n) + 1) // 2 AS high
+      FROM firsts JOIN known USING (entity, attribute, said) JOIN sorted USING (grp, attribute, said)
+    ), medians AS (
+      SELECT entity, attribute, said, (all_n[low + (low >= own)::INT] + all_n[high + (high >= own)::INT]) / 2 AS median FROM others
+    )
+    SELECT DISTINCT entity, attribute, epoch_ms(said), median FROM medians JOIN bounds USING (attribute) JOIN numbers USING (entity, attribute, said)
+    WHERE median <> 0 AND NOT coalesce(n / median BETWEEN 1.000001 / jump AND jump / 1.000001, false)`);
+  return new Map(
+    rows.map(([entity, attribute, at, median]) => [
+      medianKey(String(entity), String(attribute), Number(at)),
+      Number(median),
+    ]),
+  );
+}

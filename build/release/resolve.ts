@@ -1,0 +1,103 @@
+// From facts to records: has every record settled, now and over time, and the files of a release written.
+import { mkdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { Duck } from '../../data/duckdb/duck.ts';
+import type { Manifest } from '../../data/model/layout.ts';
+import { isoTime } from '../../data/model/time.ts';
+import type { Overlay } from '../../data/plan/overlay.ts';
+import type { Before } from '../../data/write/before.ts';
+import { Draft } from '../../data/write/draft.ts';
+import { type ReadingRow, standingReadings } from '../../data/write/facts.ts';
+import type { Pack } from '../../packs/model.ts';
+import type { Effects } from '../effects/effects.ts';
+import { sortFacts, stretches } from './facts.ts';
+import { settleApart, settlePart } from './part.ts';
+import { Tally } from './tally.ts';
+
+/** What a release is made from. */
+export interface Making {
+  pack: Pack;
+  dataDir: string;
+  /** Every reading ever made. */
+  made: readonly ReadingRow[];
+  /** The release before, or null. */
+  before: Before | null;
+  /** What the release must hold beside its facts. */
+  overlay: Overlay;
+  effects: Effects;
+  /** Stretches to settle, each in a thread of its own or one after the other here; the files do not depend on it. */
+  split?: { stretches: number; threads: boolean };
+}
+
+/** A release that lies in a workspace, complete but for its change feed and manifest. */
+export interface Resolved extends Pick<Manifest, 'records' | 'facts' | 'enums' | 'ages' | 'confirmed'> {
+  /** Folder of the release's files. */
+  folder: string;
+  /** Rows by file name. */
+  rows: Record<string, number>;
+  /** Open questions. */
+  review: number;
+}
+
+/** Facts for which a thread of its own is worth starting. */
+const WORTH = 200_000;
+
+/** Settles all facts of a dataset and writes the release's files into a workspace folder, which it clears first. */
+export async function resolve(making: Making, workspace: string): Promise<Resolved> {
+  const { pack, dataDir, made, overlay, before, effects } = making;
+  const { progress } = effects;
+  const draft = new Draft(workspace);
+  progress.step(pack.id, 'sort facts');
+  const spill = join(workspace, 'spill-facts');
+  await mkdir(spill, { recursive: true });
+  const duck = await Duck.open(spill);
+  const said = [...overlay.said.values()].flat();
+  const { total, names, medians } = await sortFacts(duck, dataDir, pack, {
+    made,
+    said,
+    workspace,
+    path: draft.stored,
+  }).finally(() => duck.close());
+
+  progress.step(pack.id, 'consolidate');
+  const worth = Math.max(1, Math.min(4, availableParallelism(), Math.floor(total / WORTH)));
+  const split = making.split ?? { stretches: worth, threads: worth > 1 };
+  const decided = [...overlay.decided.values()].flat();
+  const removed = new Set(overlay.removed.keys());
+  let done = 0;
+  const told = (facts: number) => {
+    done += facts;
+    progress.at(done, total, 'facts');
+  };
+  const settle = split.threads ? settleApart : settlePart;
+  const settled = await Promise.all(
+    stretches(draft.stored, split.stretches).map((stretch, number) =>
+      settle(pack, { stretch, names, medians, made, decided, removed, folder: draft.part(number), number }, told),
+    ),
+  );
+  const tally = new Tally();
+  for (const { counts } of settled) tally.addCounts(counts);
+  const parts = settled.map(({ files }) => files);
+
+  const readings = standingReadings(made);
+  const now = effects.now().getTime();
+  const log = (step: string) => progress.step(pack.id, step);
+  const rows = await draft.finish(parts, { pack, names, readings, before, now, log });
+  return {
+    ...tally.told(pack),
+    records: parts.reduce((sum, { quality }) => sum + quality.length, 0),
+    facts: parts.reduce((sum, { facts }) => sum + facts, 0),
+    review: parts.reduce((sum, { review }) => sum + review, 0),
+    confirmed: newestBySource(readings),
+    folder: draft.out,
+    rows,
+  };
+}
+
+function newestBySource(readings: readonly ReadingRow[]): Record<string, string> {
+  const newest = new Map<string, number>();
+  for (const { source, confirmed_at } of readings)
+    newest.set(source, Math.max(confirmed_at, newest.get(source) ?? confirmed_at));
+  return Object.fromEntries([...newest].map(([source, at]) => [source, isoTime(at)]));
+}

@@ -1,0 +1,189 @@
+// Settles one record after the other: what it says, how it came to say so, how good it is, and what a person should look at.
+
+import { fits } from '../../data/consolidate/compare.ts';
+import { confirmedSource } from '../../data/consolidate/confirmed-source.ts';
+import { type Unpublished, unpublishedEntries } from '../../data/consolidate/engine-values.ts';
+import { course } from '../../data/consolidate/history.ts';
+import { type Present, scoreRecord } from '../../data/consolidate/quality.ts';
+import {
+  type Decision,
+  type Ground,
+  type Question,
+  trustOfSources,
+  versionsOf,
+} from '../../data/consolidate/settle.ts';
+import { confirmedAt } from '../../data/consolidate/times.ts';
+import { historyCells, itemStatements, reviewFacts } from '../../data/consolidate/told.ts';
+import type { OperatorDecision } from '../../data/plan/overlay.ts';
+import { type ReadingRow, standingReadings } from '../../data/write/facts.ts';
+import type { Part } from '../../data/write/part.ts';
+import type { SettledValue } from '../../data/write/record.ts';
+import type { Identity, Pack, Rule, Value } from '../../packs/model.ts';
+import { clean } from '../../packs/schema.ts';
+import type { RecordFacts, StoredFact } from './facts.ts';
+import { Tally } from './tally.ts';
+
+/** What records are settled with. */
+export interface Settling {
+  made: readonly ReadingRow[];
+  decided: readonly OperatorDecision[];
+  /** Records that are opted out: nothing of them is published or told. */
+  removed: ReadonlySet<string>;
+}
+
+const HOUR = 3_600_000;
+const NONE: ReadonlyMap<string, Decision> = new Map();
+
+type Values = (SettledValue | undefined)[];
+type History = [attribute: number, ...cells: (string | number | null)[]][];
+
+export class Settler {
+  readonly tally = new Tally();
+  readonly #pack: Pack;
+  readonly #part: Part;
+  readonly #ground: Ground;
+  readonly #newest: number;
+  readonly #identity: Set<string>;
+  readonly #decided = new Map<string, Map<string, Decision>>();
+  readonly #removed: ReadonlySet<string>;
+
+  constructor(pack: Pack, { made, decided, removed }: Settling, part: Part) {
+    this.#removed = removed;
+    this.#pack = pack;
+    this.#part = part;
+    const standing = standingReadings(made);
+    const readings = new Map<string, number[]>();
+    for (const { source, confirmed_at } of standing) {
+      readings.set(
+        source,
+        [...(readings.get(source) ?? []), confirmed_at].sort((a, b) => a - b),
+      );
+    }
+    this.#newest = Math.max(0, ...standing.map((row) => row.confirmed_at));
+    this.#identity = new Set(pack.identity.attributes);
+    this.#ground = {
+      dataset: pack.id,
+      consolidation: pack.consolidation,
+      trust: trustOfSources(pack),
+      readings,
+      versions: versionsOf(standing.map(({ source, confirmed_at: at, version }) => ({ source, at, version }))),
+    };
+    for (const each of decided) {
+      const key = `${each.entity} ${each.attribute}`;
+      this.#decided.set(key, (this.#decided.get(key) ?? new Map<string, Decision>()).set(each.id, each));
+    }
+  }
+
+  /** Settles a record and adds it, the verdicts on its facts, its history and what is asked about it to the part. */
+  settle(record: RecordFacts): void {
+    const { id, identity, slug } = record;
+    if (this.#removed.has(id)) {
+      this.#leaveOut(record);
+      return;
+    }
+    if (identity === null || slug === null) throw new Error(`the facts of ${id} hold no identity`);
+    const rule = this.#pack.consolidation.rule(identity);
+    const values: Values = new Array(this.#pack.attributes.length);
+    const history: History = [];
+    const unpublished: Record<string, string[]> = {};
+    let owner = false;
+    for (const { attribute, facts } of record.groups) {
+      if (attribute < 0) for (const _ of facts) this.#part.verdict(null);
+      else values[attribute] = this.#settle(record, attribute, facts, rule, history, unpublished);
+      owner ||= attribute >= 0 && facts.some((fact) => fact.source_kind === 'owner');
+    }
+    for (const { source, listed, at } of record.listings) this.#part.line('listings', [id, source, listed, at]);
+    const number = this.#publish({ id, identity, slug }, values, unpublished, owner);
+    for (const [attribute, ...cells] of history) this.#part.line('history', [number, attribute + 1, ...cells]);
+  }
+
+  #leaveOut({ id, groups }: RecordFacts): void {
+    for (const { facts } of groups) for (const _ of facts) this.#part.verdict(null);
+    this.#part.record(id, null);
+  }
+
+  #settle(
+    record: RecordFacts,
+    number: number,
+    stored: StoredFact[],
+    rule: Rule,
+    history: History,
+    unpublished: Record<string, string[]>,
+  ): SettledValue | undefined {
+    const attribute = this.#pack.attributes[number]!;
+    const facts = stored.every((fact) => fits(attribute, fact.value))
+      ? stored
+      : stored.filter((fact) => fits(attribute, fact.value));
+    const question: Question = {
+      entity: record.id,
+      attribute,
+      identity: this.#identity.has(attribute.name),
+      statements: facts,
+      listings: record.listings,
+      rule,
+      decisions: this.#decided.get(`${record.id} ${attribute.name}`) ?? NONE,
+    };
+    const { periods, now, disputes, confirmed, status } = course(question, this.#ground);
+    let settled: SettledValue | undefined;
+    let position = 0;
+    for (const fact of stored) {
+      if (fact !== facts[position]) {
+        this.#part.verdict(null);
+        continue;
+      }
+      const confirmed_at = confirmedAt(question, this.#ground.readings, position, Number.POSITIVE_INFINITY);
+      const won = position === now.winner;
+      const { group_median = null } = fact;
+      this.#part.verdict({ confirmed_at, won, reason: now.reasons[position]!, group_median });
+      position++;
+      if (!won) continue;
+      const cut = unpublishedEntries(attribute, fact.value);
+      settled = {
+        value: cut?.published ?? (fact.value as Value),
+        json: cut === null ? fact.json : JSON.stringify(cut.published),
+        ...confirmedSource(this.#pack, fact, this.#ground, confirmed_at),
+        kind: fact.source_kind,
+        observed_at: confirmed_at,
+        confidence: now.confidence,
+        status,
+      };
+      if (cut !== null) unpublished[attribute.name] = cut.rest;
+    }
+    for (const cells of historyCells(attribute, facts, periods)) history.push([number, ...cells]);
+    const items = [...disputes.map((each) => ({ ...each, confirmed_at: null })), ...confirmed];
+    for (const { id, kind, statements, opened_at, confirmed_at } of items) {
+      const about = itemStatements(facts, statements);
+      const told = reviewFacts(record.id, attribute.name, about);
+      const median = kind === 'outlier' ? (facts[statements[0]]!.group_median ?? null) : null;
+      const cells = [id, kind, record.id, attribute.name, told, opened_at, confirmed_at, median];
+      this.#part.review(cells, confirmed_at === null);
+    }
+    return settled;
+  }
+
+  /** Adds the record, unless nothing of it is published; gives its number. */
+  #publish(
+    { id, identity, slug }: { id: string; identity: Identity; slug: string },
+    values: Values,
+    unpublished: Unpublished,
+    owner: boolean,
+  ): number {
+    const present: Present[] = [];
+    const named: Record<string, Value> = {};
+    for (let i = 0; i < values.length; i++) {
+      const settled = values[i];
+      if (settled === undefined) continue;
+      const attribute = this.#pack.attributes[i]!;
+      const age = Math.max(0, (this.#newest - settled.observed_at) / HOUR);
+      present.push({ attribute, confidence: settled.confidence, age });
+      named[attribute.name] = settled.value;
+      this.tally.add(attribute, settled);
+    }
+    if (present.length === 0) return this.#part.record(id, null);
+    const name = clean(this.#pack.identity.name(identity, named)) || slug;
+    const { quality, completeness } = scoreRecord(this.#pack, present);
+    const told = JSON.stringify(identity);
+    const record = { id, slug, name, identity: told, values, quality, completeness, owner, unpublished };
+    return this.#part.record(id, record);
+  }
+}

@@ -1,0 +1,53 @@
+// Counts over the published values of a release, for its manifest.
+import type { Manifest } from '../../data/model/layout.ts';
+import { isoTime } from '../../data/model/time.ts';
+import type { SettledValue } from '../../data/write/record.ts';
+import type { Attribute, Pack } from '../../packs/model.ts';
+import { byCodePoint } from '../../packs/text.ts';
+
+/** Values of an open enum that the manifest lists. */
+const MOST = 500;
+
+type Counts<K> = Map<string, Map<K, number>>;
+
+export class Tally {
+  /** By attribute: values by the time of their confirmation, and by themselves for open enums. May pass between threads. */
+  readonly counts: { ages: Counts<number>; enums: Counts<string> } = { ages: new Map(), enums: new Map() };
+
+  add(attribute: Attribute, { value, observed_at }: SettledValue): void {
+    count(this.counts.ages, attribute.name, observed_at, 1);
+    if (attribute.type === 'enum' && attribute.values === null)
+      count(this.counts.enums, attribute.name, value as string, 1);
+  }
+
+  /** Adds what another tally counted. */
+  addCounts({ ages, enums }: Tally['counts']): void {
+    for (const [name, counts] of ages) for (const [at, n] of counts) count(this.counts.ages, name, at, n);
+    for (const [name, counts] of enums) for (const [value, n] of counts) count(this.counts.enums, name, value, n);
+  }
+
+  /** Ages in the order of the pack's attributes, oldest first; values of open enums, most common first. */
+  told(pack: Pack): Pick<Manifest, 'ages' | 'enums'> {
+    const ages = pack.attributes.flatMap(({ name }) =>
+      [...(this.counts.ages.get(name) ?? [])]
+        .sort(([a], [b]) => a - b)
+        .map(([at, n]) => ({ attribute: name, observed_at: isoTime(at), count: n })),
+    );
+    const enums: Manifest['enums'] = {};
+    for (const { name, type, values } of pack.attributes) {
+      if (type !== 'enum' || values !== null) continue;
+      const found = [...(this.counts.enums.get(name) ?? [])].sort(([a, m], [b, n]) => n - m || byCodePoint(a, b));
+      enums[name] = found.slice(0, MOST).map(([value]) => value);
+    }
+    return { ages, enums };
+  }
+}
+
+function count<K>(counts: Counts<K>, name: string, key: K, n: number): void {
+  let known = counts.get(name);
+  if (known === undefined) {
+    known = new Map();
+    counts.set(name, known);
+  }
+  known.set(key, (known.get(key) ?? 0) + n);
+}

@@ -1,0 +1,164 @@
+// The output folder: what is written, kept and deleted, and how a killed run is mended.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Output } from './output.ts';
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'output-'));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const there = (path: string) => existsSync(join(root, path));
+/** A number that changes with every write, also of the same bytes. */
+const stamp = (path: string) => statSync(join(root, path), { bigint: true }).ctimeNs;
+
+/** One whole run that makes the folder hold exactly these files. */
+function run(files: Record<string, string>) {
+  const output = new Output(root);
+  for (const [path, content] of Object.entries(files)) output.write(path, content);
+  return output.finish();
+}
+
+/** What a killed run leaves: changes on the disk, no new manifest, the mark. */
+function killed(files: Record<string, string>) {
+  const output = new Output(root);
+  for (const [path, content] of Object.entries(files)) output.write(path, content);
+}
+
+describe('a whole run', () => {
+  test('writes what is new, leaves what is the same, deletes what is gone', () => {
+    expect(run({ 'v1/a': '1', 'v1/b': '2', 'datasets/x/r.md': '3' })).toEqual({ written: 3, unchanged: 0, deleted: 0 });
+    const before = [stamp('v1/a'), stamp('v1/b')];
+    expect(run({ 'v1/a': '1', 'v1/b': 'two' })).toEqual({ written: 1, unchanged: 1, deleted: 1 });
+    expect(stamp('v1/a')).toBe(before[0]);
+    expect(stamp('v1/b')).not.toBe(before[1]);
+    expect(read('v1/b')).toBe('two');
+    expect(readdirSync(root).sort()).toEqual(['.build', 'v1']);
+  });
+
+  test('the same again touches nothing, its own notes included', () => {
+    run({ 'index.html': 'a', 'v1/b': 'b' });
+    const before = ['index.html', 'v1/b', '.build', '.build/manifest.tsv'].map(stamp);
+    expect(run({ 'index.html': 'a', 'v1/b': 'b' })).toEqual({ written: 0, unchanged: 2, deleted: 0 });
+    expect(['index.html', 'v1/b', '.build', '.build/manifest.tsv'].map(stamp)).toEqual(before);
+  });
+
+  test('a file deleted by hand is made again', () => {
+    run({ 'v1/a': '1', 'v1/b': '2' });
+    rmSync(join(root, 'v1/a'));
+    expect(run({ 'v1/a': '1', 'v1/b': '2' })).toEqual({ written: 1, unchanged: 1, deleted: 0 });
+    expect(read('v1/a')).toBe('1');
+  });
+
+  test('files of others are never deleted', () => {
+    mkdirSync(join(root, 'v1'), { recursive: true });
+    writeFileSync(join(root, 'CNAME'), 'example.org');
+    run({ 'v1/a': '1' });
+    writeFileSync(join(root, 'v1/theirs'), 'x');
+    run({ 'v1/a': '2' });
+    expect([there('CNAME'), there('v1/theirs')]).toEqual([true, true]);
+  });
+});
+
+describe('keys', () => {
+  test('a file whose key is known is kept without its content', () => {
+    const first = new Output(root);
+    first.write('datasets/x/r.md', 'text', 'v1.t1');
+    first.finish();
+    const second = new Output(root);
+    expect(second.keep('datasets/x/r.md', 'v2.t1')).toBe(false);
+    expect(second.keep('datasets/x/r.md', 'v1.t1')).toBe(true);
+    expect(second.finish()).toEqual({ written: 0, unchanged: 1, deleted: 0 });
+    expect(read('datasets/x/r.md')).toBe('text');
+  });
+
+  test('all files of a key are kept together, or none', () => {
+    const first = new Output(root);
+    first.write('v1/x/a', 'a', 'answers');
+    first.write('v1/x/b', 'b', 'answers');
+    first.finish();
+    expect(new Output(root).keepAll('answers')).toBe(true);
+    expect(new Output(root).keepAll('other')).toBe(false);
+    rmSync(join(root, 'v1/x/b'));
+    expect(new Output(root).keepAll('answers')).toBe(false);
+  });
+
+  test('old files stay where asked, without being made', () => {
+    const first = new Output(root);
+    for (const path of ['v1/x/a', 'v1/y/a']) first.write(path, 'a');
+    first.finish();
+    const second = new Output(root);
+    second.keepOld((_entry, path) => path.startsWith('v1/x/'));
+    expect(second.finish().deleted).toBe(1);
+    expect([there('v1/x/a'), there('v1/y/a')]).toEqual([true, false]);
+  });
+});
+
+describe('a file in pieces', () => {
+  const stream = (pieces: string[]) => {
+    const output = new Output(root);
+    const file = output.stream('v1/x/llms-full.txt', 'k');
+    for (const piece of pieces) file.write(piece);
+    file.end();
+    return output.finish();
+  };
+
+  test('is put in place when it ends, and only if it differs', () => {
+    expect(stream(['ä', 'b'])).toEqual({ written: 1, unchanged: 0, deleted: 0 });
+    expect(read('v1/x/llms-full.txt')).toBe('äb');
+    const before = stamp('v1/x/llms-full.txt');
+    expect(stream(['äb'])).toEqual({ written: 0, unchanged: 1, deleted: 0 });
+    expect(stamp('v1/x/llms-full.txt')).toBe(before);
+  });
+});
+
+describe('after a killed run', () => {
+  test('what it wrote is compared and put right, what nobody names is deleted', () => {
+    run({ 'v1/a': 'old', 'v1/b': 'b', 'datasets/x/r.md': 'r' });
+    killed({ 'v1/a': 'new', 'datasets/x/orphan.md': 'o' });
+    writeFileSync(join(root, 'v1/b'), 'half of');
+    expect(there('.build/unfinished')).toBe(true);
+    const keeps = new Output(root);
+    expect(keeps.keep('v1/a', '')).toBe(false);
+    expect(run({ 'v1/a': 'old', 'v1/b': 'b', 'datasets/x/r.md': 'r' })).toEqual({
+      written: 2,
+      unchanged: 1,
+      deleted: 1,
+    });
+    expect([read('v1/a'), read('v1/b'), there('datasets/x/orphan.md')]).toEqual(['old', 'b', false]);
+    expect(there('.build/unfinished')).toBe(false);
+  });
+
+  test('without any notes the disk is compared, and equal files stay', () => {
+    run({ 'v1/a': 'a', 'v1/b': 'b' });
+    rmSync(join(root, '.build'), { recursive: true });
+    expect(run({ 'v1/a': 'a' })).toEqual({ written: 0, unchanged: 1, deleted: 1 });
+  });
+});
+
+test('a folder made with the first file below it is as new: what follows needs no renames', () => {
+  const output = new Output(root);
+  output.write('datasets/one/first/index.html', 'first');
+  const renames = stamp('.build/tmp');
+  output.write('datasets/one/second.md', 'second');
+  output.write('datasets/third.md', 'third');
+  expect(stamp('.build/tmp')).toBe(renames);
+  // A folder that was there before may have readers.
+  output.write('top.md', 'top');
+  expect(stamp('.build/tmp')).not.toBe(renames);
+  output.finish();
+  expect(['datasets/one/second.md', 'datasets/third.md', 'top.md'].map(read)).toEqual(['second', 'third', 'top']);
+});

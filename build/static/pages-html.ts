@@ -1,0 +1,44 @@
+// Pages for people of the showcase records, as files; the API makes those of all other records from the same function when they are asked for.
+import { earlyContext } from '../../api/discovery/early.ts';
+import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/formats/assets.ts';
+import { render } from '../../api/formats/render.ts';
+import type { Operation } from '../../api/operation.ts';
+import { dataset_examples } from '../../api/operations/dataset_examples.ts';
+import { entity_page } from '../../api/operations/entity_page.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
+import type { Release } from '../../data/releases/release.ts';
+import type { Output } from './output.ts';
+
+export interface Showing {
+  release: Release;
+  base: string;
+  eur_usd: number;
+  operations: readonly Operation[];
+  /** Names what the pages are made from. */
+  made: string;
+}
+
+/** Path of a record's page for people below DIST_DIR: any host answers the record's address with it. */
+function htmlPath(dataset: string, slug: string): string {
+  return `datasets/${dataset}/${slug}/index.html`;
+}
+
+/** Writes the pages of all showcase records, unless they are there already. */
+export async function writeShowcase(
+  { release, base, eur_usd, operations, made }: Showing,
+  output: Output,
+): Promise<void> {
+  const key = `html.${made}.${[STYLE_ASSET, SCRIPT_ASSET].map(({ path }) => path.split('.')[1]).join('.')}`;
+  if (output.keepAll(key)) return;
+  const { pack } = release;
+  const view = { releases: [release], base_url: base, eur_usd, operations };
+  const asking = (path: string, format: 'json' | 'html') => earlyContext(view, { release, path, format });
+  const ctx = asking(`/v1/${pack.id}/examples`, 'json');
+  const { body } = await dataset_examples.run(dataset_examples.parse({ ds: pack.id }, ctx), ctx);
+  for (const { slug } of (body as { items: PublicRecord[] }).items) {
+    const one = asking(`/datasets/${pack.id}/${slug}`, 'html');
+    const result = await entity_page.run(entity_page.parse({ ds: pack.id, entity_id: slug }, one), one);
+    const { body: page } = await render(entity_page, result, one);
+    output.write(htmlPath(pack.id, slug), String(page), key);
+  }
+}

@@ -1,0 +1,57 @@
+// Renders some records of a release: their pages and their part of the full text. Runs here or in a thread of its own.
+import { join } from 'node:path';
+import { recordPage } from '../../api/formats/page.ts';
+import { fullTextRecord } from '../../api/operations/dataset_full_text.ts';
+import { type Duck, quoted } from '../../data/duckdb/duck.ts';
+import { RELEASE_FILES } from '../../data/model/layout.ts';
+import type { StoredRecord } from '../../data/model/record.ts';
+import type { Pack } from '../../packs/model.ts';
+
+/** Which records: ordinals from `from` up to, not including, `to`. */
+export interface Task {
+  from: number;
+  to: number;
+  /** Ordinals of those whose page is wanted. */
+  pages: number[];
+  /** Whether the text of all of them is wanted. */
+  text: boolean;
+  /** Bodies that take the place of the release's, by ordinal; null: the record is gone. */
+  instead: [number, string | null][];
+}
+
+export interface Rendered {
+  pages: { ord: number; slug: string; page: string }[];
+  /** One piece a record, '' joined; empty when it was not wanted. */
+  text: string[];
+}
+
+/** Up to this many pages of a task are picked out by number; for more, its whole range is read. */
+const FEW = 500;
+
+export async function renderRecords(
+  pack: Pack,
+  folder: string,
+  base: string,
+  duck: Duck,
+  task: Task,
+): Promise<Rendered> {
+  const { from, to, pages, text } = task;
+  const rendered: Rendered = { pages: [], text: [] };
+  const wanted = new Set(pages);
+  const instead = new Map(task.instead);
+  const some = !text && pages.length <= FEW;
+  const where = some ? `ord IN (${[-1, ...pages].join(', ')})` : `ord >= ${from} AND ord < ${to}`;
+  const bodies = `read_parquet(${quoted(join(folder, RELEASE_FILES.bodies))})`;
+  // The file lies in order of rank.
+  for await (const rows of duck.batches(`SELECT ord, body FROM ${bodies} WHERE ${where}`)) {
+    for (const [ord, body] of rows as [number, string][]) {
+      const due = wanted.has(ord);
+      const other = instead.get(ord);
+      if ((!due && !text) || other === null) continue;
+      const record = JSON.parse(other ?? body) as StoredRecord;
+      if (text) rendered.text.push(fullTextRecord(record, pack, base));
+      if (due) rendered.pages.push({ ord, slug: record.slug, page: recordPage(record, pack, base) });
+    }
+  }
+  return rendered;
+}

@@ -1,0 +1,178 @@
+// The pages for people: gathers what they show, and has Astro print it when that has changed.
+import { spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { earlyContext } from '../../api/discovery/early.ts';
+import { datasetJsonld } from '../../api/discovery/jsonld.ts';
+import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/formats/assets.ts';
+import type { SiteData, SiteDataset } from '../../api/formats/page-site.ts';
+import { sqlExamples } from '../../api/formats/page-sql.ts';
+import type { Operation } from '../../api/operation.ts';
+import { dataset_changelog } from '../../api/operations/dataset_changelog.ts';
+import { freshness } from '../../api/operations/dataset_status.ts';
+import { filterGrammar } from '../../data/input/filters.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
+import type { Release } from '../../data/releases/release.ts';
+import { dictionary } from '../../data/write/dictionary.ts';
+import { datasetAttribution } from '../../packs/links.ts';
+import { PRICED } from '../../packs/model.ts';
+import type { Output } from './output.ts';
+import { pagePath } from './pages.ts';
+import { siteOperations } from './pages-operations.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** What the pages are made of besides their data. */
+const SOURCES = ['astro.config.mjs', 'package-lock.json', 'api/formats/page-print.ts', 'api/formats/frame.ts'];
+/** Showcase records on a dataset's page. */
+const EXAMPLES = 10;
+/** Files that its page offers. */
+const FILES = { 'public.parquet': 'Parquet', 'public.duckdb': 'DuckDB' };
+/** Changes on the page of changes. */
+const CHANGES = 100;
+
+/** What the pages show, from the releases and from the answers just written to `dist`. */
+export async function siteData(
+  releases: readonly Release[],
+  base: string,
+  dist: string,
+  operations: readonly Operation[],
+  eur_usd: number,
+): Promise<SiteData> {
+  const assets = { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path };
+  const datasets: SiteDataset[] = [];
+  for (const release of releases)
+    datasets.push({
+      ...datasetOf(release, base, dist),
+      changes: await changesOf(release, { releases: [...releases], base_url: base, eur_usd, operations }),
+      jsonld: datasetJsonld(release, base),
+    });
+  return { base_url: base, assets, datasets, operations: siteOperations(operations) };
+}
+
+/** The newest changes, as the changelog answers them at the moment the release was made. */
+async function changesOf(release: Release, view: Parameters<typeof earlyContext>[0]): Promise<SiteDataset['changes']> {
+  const { id } = release.pack;
+  const ctx = earlyContext(view, { release, path: `/v1/${id}/changelog`, format: 'json' });
+  const raw = { ds: id, days: '365', limit: String(CHANGES) };
+  const { body } = await dataset_changelog.run(dataset_changelog.parse(raw, ctx), ctx);
+  const { items, total } = body as SiteDataset['changes'];
+  return { items, total };
+}
+
+function datasetOf({ pack, manifest }: Release, base: string, dist: string): Omit<SiteDataset, 'changes' | 'jsonld'> {
+  const { id, title, description, license, sources, compare, group_by } = pack;
+  const written = JSON.parse(readFileSync(join(dist, 'v1', id, 'examples'), 'utf8')) as { items: PublicRecord[] };
+  const profile = JSON.parse(readFileSync(join(dist, 'v1', id, 'profile'), 'utf8')) as {
+    attributes: SiteDataset['profile'];
+  };
+  const [first] = oneOfEach(written.items, group_by);
+  const [value] = manifest.enums[group_by] ?? [];
+  return {
+    id,
+    title,
+    description,
+    license,
+    attribution: datasetAttribution(pack, base),
+    release: manifest.release,
+    as_of: manifest.created_at,
+    last_collection: manifest.last_collection,
+    records: manifest.records,
+    facts: manifest.facts,
+    ...freshness(manifest, pack, new Date(manifest.created_at)),
+    sources: sources.map(({ id: source, title, url, license, trust }) => {
+      return { id: source, title, url, license, trust, confirmed: manifest.confirmed[source] ?? null };
+    }),
+    attributes: pack.attributes.map((attribute) => {
+      const { name, type, unit, description, example, public: open, filterable, searchable, sla } = attribute;
+      return { name, type, unit, description, example, public: open, filterable, searchable, sla_hours: sla.error };
+    }),
+    prices: PRICED.filter((operation) => operation !== 'prices' || pack.price_attributes.length > 0)
+      .map((operation) => ({ operation, eur: pack.prices[operation] / 1e6 }))
+      .sort((a, b) => a.eur - b.eur),
+    files: Object.entries(FILES).flatMap(([name, file]) => {
+      const found = statSync(join(dist, 'files', id, name), { throwIfNoEntry: false });
+      return found ? [{ name, title: file, bytes: found.size }] : [];
+    }),
+    examples: oneOfEach(written.items, group_by).slice(0, EXAMPLES),
+    showcase: written.items.length,
+    compare,
+    group_by,
+    prominence: pack.serving.prominence,
+    page: first ? readFileSync(join(dist, pagePath(id, first.slug)), 'utf8') : '',
+    profile: profile.attributes,
+    tool: id.replaceAll('-', '_'),
+    filter: value === undefined ? '' : `${encodeURIComponent(group_by)}=${encodeURIComponent(value)}`,
+    filters: filterGrammar(pack, null),
+    columns: dictionary(pack, 'public', false),
+    sql: sqlExamples(pack),
+  };
+}
+
+/** The first record of each group, so that a few of them show how records differ. */
+function oneOfEach(records: readonly PublicRecord[], group_by: string): PublicRecord[] {
+  const groups = new Map<string, PublicRecord>();
+  for (const record of records) {
+    const group = JSON.stringify(record.attributes[group_by]) ?? '';
+    if (!groups.has(group)) groups.set(group, record);
+  }
+  return [...groups.values()];
+}
+
+/** Keys of these files begin with this. */
+export const SITE_KEY = 'site.';
+
+/** Writes the pages, unless the data and the pages' own sources are as they were. `scratch` holds Astro's leavings. */
+export async function writeSite({ data, scratch }: { data: SiteData; scratch: string }, output: Output): Promise<void> {
+  const text = JSON.stringify(data);
+  const sources = [
+    ...SOURCES,
+    ...['site', 'docs'].flatMap((room) => filesOf(join(ROOT, room)).map((path) => `${room}/${path}`)),
+  ];
+  const code = sources.map((path) => readFileSync(join(ROOT, path), 'utf8'));
+  const key = `${SITE_KEY}${hash('sha256', JSON.stringify([text, code]), 'hex').slice(0, 16)}`;
+  if (output.keepAll(key)) return;
+  const [file, made] = [join(scratch, 'site.json'), join(scratch, 'site')];
+  await rm(made, { recursive: true, force: true });
+  await mkdir(scratch, { recursive: true });
+  await writeFile(file, text);
+  // What is built imports packages from where it lies.
+  await symlink(join(ROOT, 'node_modules'), join(scratch, 'node_modules'), 'junction');
+  await astro(scratch, {
+    SITE_DATA: file,
+    SITE_OUT: made,
+    SITE_CACHE: join(scratch, 'cache'),
+    SITE_BASE_URL: data.base_url,
+  });
+  for (const path of filesOf(made)) output.write(path, readFileSync(join(made, path)), key);
+}
+
+/** Paths of the files below a folder, sorted, with `/`. */
+function filesOf(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
+  return entries.map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/')).sort();
+}
+
+/**
+ * Runs `astro build` as a process of its own: its memory goes with it. It works in `scratch`, since Astro puts what renders the pages into the working
+ * directory, where another night would take it away. Throws with the end of what it said.
+ */
+async function astro(scratch: string, settings: Record<string, string>): Promise<void> {
+  const { PATH = '', HOME = '' } = process.env;
+  const program = join(ROOT, 'node_modules/astro/bin/astro.mjs');
+  const child = spawn(process.execPath, [program, 'build', '--silent', '--root', ROOT], {
+    cwd: scratch,
+    env: { PATH, HOME, NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  const hear = (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-4000);
+  };
+  child.stdout.on('data', hear);
+  child.stderr.on('data', hear);
+  const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
+  if (code !== 0)
+    throw new Error(`the pages for people could not be built (astro ended with ${code}):\n${said.trim()}`);
+}

@@ -1,0 +1,151 @@
+// Goes over every record of a release once: its Markdown page where its version is new, and the text of all public values.
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
+import { dataset_full_text, fullTextHead } from '../../api/operations/dataset_full_text.ts';
+import { Duck, quoted } from '../../data/duckdb/duck.ts';
+import { codeFingerprint } from '../../data/model/code.ts';
+import { RELEASE_FILES } from '../../data/model/layout.ts';
+import type { Release } from '../../data/releases/release.ts';
+import type { Pack } from '../../packs/model.ts';
+import type { Output } from './output.ts';
+import { renderRecords, type Task } from './pages-render.ts';
+import { startThreads, usefulThreads } from './pages-threads.ts';
+import { type Parts, writeParts } from './parts.ts';
+
+/** Records rendered together, unless told: a few megabytes. */
+const PIECE = 2_048;
+/** From this many records on, threads are worth their start. */
+const LARGE = 20_000;
+
+/** Path of a record's page below DIST_DIR. */
+export function pagePath(dataset: string, slug: string): string {
+  return `datasets/${dataset}/${slug}.md`;
+}
+
+/** What a page is made from besides its record: the public side of the pack, the base address and the code. 16 hex digits. */
+function pageFingerprint(pack: Pack, base: string): string {
+  const { id, title, license, attribution, template, prices } = pack;
+  const attributes = pack.attributes.map((attribute) => [attribute.name, attribute.unit, attribute.public]);
+  const made = JSON.stringify([id, title, license, attribution, template, prices, attributes, base, codeFingerprint()]);
+  return hash('sha256', made, 'hex').slice(0, 16);
+}
+
+export interface PagesOptions {
+  release: Release;
+  base: string;
+  /** A folder that DuckDB may spill into. */
+  scratch: string;
+  /** Names what the full text is made from. */
+  key: string;
+  /** Told how many records are done. */
+  progress: (done: number) => void;
+  /** Threads that render; for small datasets it is not worth starting any. */
+  threads?: number;
+  /** Records rendered together. */
+  piece?: number;
+}
+
+/**
+ * Writes the pages of a release and its full text. A record whose version is unchanged is not even read, unless the full text is due.
+ */
+export async function writePages(options: PagesOptions, output: Output): Promise<void> {
+  const { release, base, scratch, key, progress, piece = PIECE } = options;
+  const { pack, manifest, folder } = release;
+  const full = output.keepAll(key) ? null : fullText(release, base, output, key);
+  const duck = await Duck.open(scratch);
+  const instead = await otherBodies(release);
+  const changed = await changedPages(release, instead, pageFingerprint(pack, base), duck, output);
+  const records = release.base?.manifest.records ?? manifest.records;
+  const tasks = tasksOf(records, changed, full !== null, piece).map((task): Task => {
+    return {
+      ...task,
+      instead: [...instead]
+        .filter(([ord]) => ord >= task.from && ord < task.to)
+        .map(([ord, other]) => [ord, other?.body ?? null]),
+    };
+  });
+  const { threads = tasks.length * piece < LARGE ? 0 : usefulThreads() } = options;
+  const pool = threads === 0 ? null : startThreads({ pack: pack.folder, release: folder, base, scratch }, threads);
+  const render = pool?.render ?? ((task: Task) => renderRecords(pack, folder, base, duck, task));
+  try {
+    // A few tasks are under way while the results before them are written, in order.
+    const ahead = pool === null ? 1 : pool.count + 1;
+    const begun = tasks.slice(0, ahead).map(render);
+    for (const [i, task] of tasks.entries()) {
+      const { pages, text } = await begun[i]!;
+      const following = tasks[i + ahead];
+      if (following) begun.push(render(following));
+      delete begun[i];
+      for (const piece of text) full?.write(piece);
+      for (const { ord, slug, page } of pages) output.write(pagePath(pack.id, slug), page, changed.get(ord));
+      progress(task.to);
+    }
+    full?.end();
+  } finally {
+    await pool?.close();
+    duck.close();
+  }
+}
+
+type Bodies = ReadonlyMap<number, { body: string; version: string } | null>;
+
+/** What records say that the overlay touched; null: nothing, since they are gone. */
+async function otherBodies({ engine, touched }: Release): Promise<Bodies> {
+  if (!touched) return new Map();
+  const bodies = await engine.bodies([...touched.changed]);
+  return new Map([
+    ...touched.gone.map((ord) => [ord, null] as const),
+    ...touched.changed.map((ord, i) => [ord, bodies[i]!] as const),
+  ]);
+}
+
+/** Ordinals of the records whose page is not there yet, with the page's key; the other pages are kept. */
+async function changedPages(
+  { pack, folder }: Release,
+  instead: Bodies,
+  fingerprint: string,
+  duck: Duck,
+  output: Output,
+): Promise<Map<number, string>> {
+  const file = (name: string) => `read_parquet(${quoted(join(folder, name))})`;
+  const changed = new Map<number, string>();
+  const versions = `SELECT ord, slug, version FROM ${file(RELEASE_FILES.engine)}
+    JOIN (SELECT ord, version FROM ${file(RELEASE_FILES.bodies)}) USING (ord)`;
+  for await (const rows of duck.batches(versions)) {
+    for (const [ord, slug, version] of rows as [number, string, string][]) {
+      const other = instead.get(ord);
+      if (other === null) continue;
+      const key = `${other?.version ?? version}.${fingerprint}`;
+      if (!output.keep(pagePath(pack.id, slug), key)) changed.set(ord, key);
+    }
+  }
+  return changed;
+}
+
+/** The work in pieces, in order of rank; pieces without any are left out. */
+function tasksOf(
+  records: number,
+  changed: ReadonlyMap<number, string>,
+  text: boolean,
+  piece: number,
+): Omit<Task, 'instead'>[] {
+  const due = [...changed.keys()].sort((a, b) => a - b);
+  const tasks: Omit<Task, 'instead'>[] = [];
+  let at = 0;
+  for (let from = 0; from < records; from += piece) {
+    const to = Math.min(from + piece, records);
+    const pages: number[] = [];
+    while (at < due.length && due[at]! < to) pages.push(due[at++]!);
+    if (text || pages.length > 0) tasks.push({ from, to, pages, text });
+  }
+  return tasks;
+}
+
+/** The text that the operation of this name would stream, begun. */
+function fullText(release: Release, base: string, output: Output, key: string): Parts | null {
+  const [declared] = dataset_full_text.prerender?.(release.pack) ?? [];
+  if (!declared) return null;
+  const parts = writeParts(declared.file, output, key);
+  parts.write(fullTextHead(release, base));
+  return parts;
+}
