@@ -27,6 +27,27 @@ export const LAYERS: readonly string[] = [
   'queries',
   'review',
 ];
+/** The folders of build in the same order; build/nightly.ts, which is in none, imports from all. */
+export const BUILD_LAYERS: readonly string[] = [
+  'crawl',
+  'effects',
+  'collect',
+  'release',
+  'static',
+  'hosting',
+  'night',
+  'cli',
+];
+
+/** Whether a file of build may import another one: its folder is the same or comes later. */
+export function inOrder(file: string, path: string): boolean {
+  const at = (each: string) => {
+    const [, folder = '', name] = each.split('/');
+    return name === undefined ? BUILD_LAYERS.length : BUILD_LAYERS.indexOf(folder);
+  };
+  return at(path) <= at(file);
+}
+
 /** Those that other rooms name one by one: the engines and the store. `data` in a row stands for the others. */
 const STORES = ['data/duckdb', 'data/index', 'data/state'];
 
@@ -152,8 +173,7 @@ export const ROOMS: readonly Room[] = [
 ];
 
 /** The files that start a process: only they read the settings. */
-export const ENTRIES =
-  /^(api\/server\.ts|build\/(nightly|pack|ledger|keys|upload)\.ts|bench\/|tests\/|astro\.config\.mjs|site\/)/;
+export const ENTRIES = /^(api\/server\.ts|build\/(nightly|cli\/\w+)\.ts|bench\/|tests\/|astro\.config\.mjs|site\/)/;
 
 /** The room of a file; every file of ours has one. */
 export function roomOf(path: string): Room {
