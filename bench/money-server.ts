@@ -5,7 +5,7 @@ import { memoryLimits } from '../api/access/limits.ts';
 import { openAccess } from '../api/access/open.ts';
 import { createApp, failing } from '../api/app.ts';
 import { directly } from '../api/channels/direct.ts';
-import { lendFrom } from '../api/lend.ts';
+import { lendFrom } from '../api/gate/lend.ts';
 import { EVERY_OPERATION } from '../api/operations/accounts.ts';
 import { readConfig } from '../config.ts';
 import { openRegister } from '../data/releases/register.ts';

@@ -1,7 +1,8 @@
 // The requests whose effect on the event loop is measured: every operation of the table, heavy inputs, protocols, documents and files.
+
+import type { Operation } from '../api/contract/operation.ts';
 import { DOCUMENTS } from '../api/discovery/index.ts';
 import { exampleUrl } from '../api/discovery/openapi-examples.ts';
-import type { Operation } from '../api/operation.ts';
 import { OPERATIONS } from '../api/operations/index.ts';
 import { HISTORY_BOUNDS } from '../data/input/parse-history.ts';
 import type { Pack } from '../packs/model.ts';

@@ -17,7 +17,7 @@ import { consumeLink, dropLink, linkSubject, newLinkOf } from '../../data/state/
 import type { Mailer } from '../../data/state/mail.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
 import type { Store } from '../../data/state/store.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { Desk } from './checkout/desk.ts';
 import { isDisposable, normalEmail } from './emails.ts';
 import { type NetworkQuota, takeUnit } from './network-quotas.ts';

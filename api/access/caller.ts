@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { currentPlan, subscription } from '../../data/model/subscriptions.ts';
 import type { Lookup } from '../../data/state/lookup.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 
 /** A secret as it was sent, and where. It never leaves the gate: not to handlers, logs, links or cursors. */
 export interface Credential {

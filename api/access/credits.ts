@@ -3,7 +3,7 @@ import { charge as chargeKey } from '../../data/state/charges.ts';
 import type { Lookup } from '../../data/state/lookup.ts';
 import type { Store } from '../../data/state/store.ts';
 import { eur } from '../../packs/money.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import { type Caller, isCharged } from './caller.ts';
 import { type Charge, type Payments, paymentError, type Reservation, told } from './payments.ts';
 import { isKept, type Kept, type Repeats } from './repeats.ts';

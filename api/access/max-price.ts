@@ -1,6 +1,6 @@
 // X-Max-Price-EUR: what a caller is willing to pay for a call at most (contract section 3, "Charge").
 import { eur } from '../../packs/money.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import { type Caller, isCharged } from './caller.ts';
 import { type Charge, type Payments, paymentError, told } from './payments.ts';
 

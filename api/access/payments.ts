@@ -1,6 +1,6 @@
 // How a call is paid: quote, reserve, commit or release. One port, so that x402 takes its place beside credits unnoticed.
 import { eur, usd } from '../../packs/money.ts';
-import { ApiError, type ErrorCode, KEY_BODY, makesKey } from '../errors.ts';
+import { ApiError, type ErrorCode, KEY_BODY, makesKey } from '../contract/errors.ts';
 import type { Caller } from './caller.ts';
 import type { Head, Written } from './repeats.ts';
 

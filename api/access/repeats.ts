@@ -6,7 +6,7 @@ import type { Quotas } from '../../data/state/quotas.ts';
 import type { Store } from '../../data/state/store.ts';
 import type { KeptAnswer } from '../../data/state/writer-jobs.ts';
 import { eur } from '../../packs/money.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import { secondsToMidnight } from './previews.ts';
 
 /** An answer to be kept under an Idempotency-Key, on its way into the store. */

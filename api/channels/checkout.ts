@@ -1,9 +1,9 @@
 // /checkout: where a checkout leads back to, and the sandbox checkout of one machine. None of these pages credits what Stripe takes.
 import { isIPv4 } from 'node:net';
-import { toApiError } from '../errors.ts';
-import { admit } from '../execute.ts';
+import { toApiError } from '../contract/errors.ts';
 import { checkoutPage, returnPage } from '../formats/checkout-page.ts';
 import { SHELL_HEADERS, shellPage } from '../formats/shell.ts';
+import { admit } from '../gate/execute.ts';
 import { type Http, readRequest, readText } from './request.ts';
 import { errorResponse } from './respond.ts';
 import type { App, RestDeps } from './rest.ts';

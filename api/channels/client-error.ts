@@ -1,7 +1,7 @@
 // Requests that Node's parser refuses: answered with the error body of every other refusal, and the connection closed.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ApiError, errorBody } from '../errors.ts';
+import { ApiError, errorBody } from '../contract/errors.ts';
 import { commonHeaders, requestId } from './respond.ts';
 
 /** Time for a client to read the answer before its connection is cut, in milliseconds. */

@@ -1,5 +1,5 @@
 // The address of the crawler's key directory; what is there is signed by whoever holds the keys (api/directory.ts).
-import { toApiError } from '../errors.ts';
+import { toApiError } from '../contract/errors.ts';
 import { readRequest } from './request.ts';
 import { errorResponse } from './respond.ts';
 import type { App, RestDeps } from './rest.ts';

@@ -1,5 +1,6 @@
 // The root, the health of the process, and the discovery documents: free, and never limited.
 
+import { ApiError, toApiError } from '../contract/errors.ts';
 import { authorizationServer } from '../discovery/authorization-server.ts';
 import { health } from '../discovery/health.ts';
 import { fileHeaders } from '../discovery/hosting.ts';
@@ -7,10 +8,9 @@ import { type Content, DOCUMENTS, type View } from '../discovery/index.ts';
 import { llmsText } from '../discovery/llms.ts';
 import { rootLinks, rootMap } from '../discovery/map.ts';
 import { protectedResource } from '../discovery/protected-resource.ts';
-import { ApiError, toApiError } from '../errors.ts';
-import type { Gate } from '../execute.ts';
 import { etagOf } from '../formats/etag.ts';
 import { preferred } from '../formats/negotiate.ts';
+import type { Gate } from '../gate/execute.ts';
 import { encoded, takesGzip, varied } from './coding.ts';
 import { matches } from './conditions.ts';
 import { findFile } from './files.ts';

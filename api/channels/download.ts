@@ -1,6 +1,6 @@
 // Snapshot files behind signed links: ranges, conditions and HEAD as RFC 9110 has them, no credential needed.
-import { ApiError, toApiError } from '../errors.ts';
-import { admit, type Gate } from '../execute.ts';
+import { ApiError, toApiError } from '../contract/errors.ts';
+import { admit, type Gate } from '../gate/execute.ts';
 import { isRefused, isUnchanged } from './conditions.ts';
 import { OpenFile } from './opened.ts';
 import { wanted } from './ranges.ts';

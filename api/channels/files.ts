@@ -2,8 +2,8 @@
 import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
+import { ApiError } from '../contract/errors.ts';
 import { COPIES } from '../discovery/hosting.ts';
-import { ApiError } from '../errors.ts';
 import { OpenFile } from './opened.ts';
 
 /** Content types by extension; anything else is bytes. */

@@ -3,7 +3,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import { FileList, fileListHtml, fileListJson, LIST_FILES } from '../formats/file-list.ts';
-import type { Gate, Release } from '../gate.ts';
+import type { Gate, Release } from '../gate/gate.ts';
 import { fullTextRecord } from '../operations/dataset_full_text.ts';
 
 /**

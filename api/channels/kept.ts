@@ -1,8 +1,9 @@
 // An answer of REST written down, so that a request repeated with its Idempotency-Key gets the same bytes.
-import type { Repeatable } from '../execute.ts';
+
+import type { Result } from '../contract/operation.ts';
 import { MEDIA_TYPES } from '../formats/negotiate.ts';
 import type { Rendered } from '../formats/render.ts';
-import type { Result } from '../operation.ts';
+import type { Repeatable } from '../gate/execute.ts';
 import { isPieces } from './respond.ts';
 
 /** What REST sends. */

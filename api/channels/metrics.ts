@@ -1,6 +1,6 @@
 // /ops/metrics: what Prometheus reads, with an operator's key.
-import { ApiError, FOR_OPERATORS, toApiError } from '../errors.ts';
-import { admit } from '../execute.ts';
+import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
+import { admit } from '../gate/execute.ts';
 import { readRequest } from './request.ts';
 import { errorResponse } from './respond.ts';
 import type { App, RestDeps } from './rest.ts';

@@ -1,8 +1,8 @@
 // A call that names its operation and arguments, as MCP and A2A have it: the same call for the gate that REST would make.
 
-import { ApiError } from '../errors.ts';
-import type { Call, Gate } from '../execute.ts';
-import type { Operation } from '../operation.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { Operation } from '../contract/operation.ts';
+import type { Call, Gate } from '../gate/execute.ts';
 import { readArguments } from '../operations/arguments.ts';
 import type { Http, HttpRequest } from './request.ts';
 

@@ -1,6 +1,6 @@
 // 404 of a path that no route has: the error says where the way goes on.
-import { ApiError } from '../errors.ts';
-import type { Gate } from '../execute.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { Gate } from '../gate/execute.ts';
 
 /** Longest path that a message repeats. */
 const SHOWN = 200;

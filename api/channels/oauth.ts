@@ -1,6 +1,6 @@
 // The addresses of the authorization server: counted like any call, refused like any call, answered by api/oauth.
-import { ApiError, toApiError } from '../errors.ts';
-import { admit } from '../execute.ts';
+import { ApiError, toApiError } from '../contract/errors.ts';
+import { admit } from '../gate/execute.ts';
 import { PATHS } from '../oauth/paths.ts';
 import type { Asked, OAuthServer } from '../oauth/server.ts';
 import { type Http, readRequest, readText } from './request.ts';

@@ -1,7 +1,7 @@
 // /ops: the operators' pages and their JSON, with an operator's key or a session (contract section 3, "Credentials").
-import { ApiError, toApiError } from '../errors.ts';
-import { admit, operatorKeyInUrl } from '../execute.ts';
+import { ApiError, toApiError } from '../contract/errors.ts';
 import { preferred } from '../formats/negotiate.ts';
+import { admit, operatorKeyInUrl } from '../gate/execute.ts';
 import type { Asked } from '../ops/asked.ts';
 import type { OpsServer } from '../ops/server.ts';
 import { type Http, type HttpRequest, readRequest, readText } from './request.ts';

@@ -1,6 +1,5 @@
 // The pages of the owners' channel: behind mailed links, and where people begin. Opening one changes nothing; its button does.
-import { ApiError, ERRORS, toApiError } from '../errors.ts';
-import { admit } from '../execute.ts';
+import { ApiError, ERRORS, toApiError } from '../contract/errors.ts';
 import { preferred } from '../formats/negotiate.ts';
 import { valuesIn } from '../formats/owner-form.ts';
 import {
@@ -22,6 +21,7 @@ import {
   startPage,
   type Told,
 } from '../formats/owner-pages.ts';
+import { admit } from '../gate/execute.ts';
 import { EMAIL } from '../operations/account.ts';
 import { type Http, type HttpRequest, readRequest, readText } from './request.ts';
 import { type App, answer, type RestDeps } from './rest.ts';

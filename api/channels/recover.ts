@@ -1,7 +1,7 @@
 // /keys/recover: the page that a mailed link opens; its button replaces the key (contract section 3, "Abuse").
-import { toApiError } from '../errors.ts';
-import { admit } from '../execute.ts';
+import { toApiError } from '../contract/errors.ts';
 import { SHELL_HEADERS, type ShellPage, shellPage } from '../formats/shell.ts';
+import { admit } from '../gate/execute.ts';
 import { type Http, readRequest, readText } from './request.ts';
 import { errorResponse } from './respond.ts';
 import type { App, RestDeps } from './rest.ts';

@@ -1,6 +1,7 @@
 // An answer sent from the file that the nightly build made of it, or from that file's compressed copy.
-import type { Gate } from '../gate.ts';
-import type { RenderedFile } from '../operation.ts';
+
+import type { RenderedFile } from '../contract/operation.ts';
+import type { Gate } from '../gate/gate.ts';
 import { copiesOf, taken } from './copies.ts';
 import { findFile, openFile } from './files.ts';
 import { isPublished } from './fresh.ts';

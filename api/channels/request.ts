@@ -1,7 +1,7 @@
 // An HTTP request as the channels read it: path, query, credentials taken out, suffix, address.
 import { IncomingMessage } from 'node:http';
-import { ApiError } from '../errors.ts';
-import { type Call, type Gate, type Visitor, visitorOf } from '../execute.ts';
+import { ApiError } from '../contract/errors.ts';
+import { type Call, type Gate, type Visitor, visitorOf } from '../gate/execute.ts';
 import { commonHeaders, type Headers, requestId } from './respond.ts';
 
 /** What Node's server lends to a request; absent in tests without a socket. */

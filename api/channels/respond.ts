@@ -1,5 +1,5 @@
 // What every HTTP answer shares: request id, CORS, and errors in the form the client prefers.
-import { type ApiError, ERRORS, type ErrorPlace, errorBody } from '../errors.ts';
+import { type ApiError, ERRORS, type ErrorPlace, errorBody } from '../contract/errors.ts';
 import { prefersProblem } from '../formats/negotiate.ts';
 
 /** Response headers that a browser agent may read (contract section 2). */

@@ -1,7 +1,7 @@
 // A call as REST understood it: what the gate is asked, and what only some calls need, made when it is asked for.
-import { ApiError } from '../errors.ts';
-import type { Call, Gate } from '../execute.ts';
-import type { Context, Format, Operation, Validators } from '../operation.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { Context, Format, Operation, Validators } from '../contract/operation.ts';
+import type { Call, Gate } from '../gate/execute.ts';
 import { isUnchanged } from './conditions.ts';
 import { type Http, type HttpRequest, paymentIn, readBody } from './request.ts';
 

@@ -1,12 +1,12 @@
 // REST: every operation of the table at its path, with its Markdown twin, HEAD, conditional requests and 405.
 import type { Hono } from 'hono';
+import { ApiError, toApiError } from '../contract/errors.ts';
+import type { Context, Format, Operation, Result } from '../contract/operation.ts';
 import { fileHeaders } from '../discovery/hosting.ts';
-import { ApiError, toApiError } from '../errors.ts';
-import { admit, type Call, execute, type Gate } from '../execute.ts';
 import { type Choice, MEDIA_TYPES, negotiate } from '../formats/negotiate.ts';
 import { nextUrl, render } from '../formats/render.ts';
 import { isTabular } from '../formats/rows.ts';
-import type { Context, Format, Operation, Result } from '../operation.ts';
+import { admit, type Call, execute, type Gate } from '../gate/execute.ts';
 import { encoded, varied } from './coding.ts';
 import { answeredBy } from './direct.ts';
 import { type Answer, KEPT } from './kept.ts';

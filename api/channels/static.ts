@@ -1,10 +1,11 @@
 // DIST_DIR served as static hosting would, and a record's page made live where no file of it is there yet.
+
+import { ApiError, toApiError } from '../contract/errors.ts';
+import type { Operation } from '../contract/operation.ts';
 import { CACHING, fileHeaders } from '../discovery/hosting.ts';
-import { ApiError, toApiError } from '../errors.ts';
 import { etagOf } from '../formats/etag.ts';
 import { LIST_FILES } from '../formats/file-list.ts';
 import { preferred } from '../formats/negotiate.ts';
-import type { Operation } from '../operation.ts';
 import { encoded, varied } from './coding.ts';
 import { isRefused, isUnchanged } from './conditions.ts';
 import { copiesOf, taken } from './copies.ts';

@@ -1,6 +1,6 @@
 // How many long texts one process generates at once, and when a client that stopped reading is disconnected.
 import type { ServerResponse } from 'node:http';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 
 /**
  * Texts generated at once. They share the slice of a turn of the event loop (data/plan/slices.ts), so that more of

@@ -1,6 +1,6 @@
 // POST /webhooks/stripe: what Stripe tells us about payments. Only its signature speaks for it.
-import { ApiError, toApiError } from '../errors.ts';
-import { admit } from '../execute.ts';
+import { ApiError, toApiError } from '../contract/errors.ts';
+import { admit } from '../gate/execute.ts';
 import { readBytes, readRequest } from './request.ts';
 import { errorResponse } from './respond.ts';
 import type { App, RestDeps } from './rest.ts';

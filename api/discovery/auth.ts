@@ -1,5 +1,5 @@
 // /auth.md: how an agent comes to a credential, uses it, and gets rid of it.
-import { KEY_BODY_TEXT, WELCOME } from '../errors.ts';
+import { KEY_BODY_TEXT, WELCOME } from '../contract/errors.ts';
 import { blocks } from '../formats/markdown.ts';
 import type { Document, View } from './document.ts';
 

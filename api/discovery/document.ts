@@ -1,6 +1,7 @@
 // What a discovery document is: an address, a content type and a text made from the register and the table of operations.
-import type { Gate } from '../execute.ts';
-import type { Context } from '../operation.ts';
+
+import type { Context } from '../contract/operation.ts';
+import type { Gate } from '../gate/execute.ts';
 
 /** What documents are made from; the same for the live API and the nightly build. */
 export type View = Pick<Context, 'releases' | 'operations' | 'base_url' | 'eur_usd' | 'now'> & {

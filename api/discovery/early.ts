@@ -1,5 +1,5 @@
 // Operations asked by ourselves, for files and documents: as they answer everybody at the moment their release was made.
-import type { Context } from '../operation.ts';
+import type { Context } from '../contract/operation.ts';
 import { releaseVersion } from '../operations/about.ts';
 import type { View } from './document.ts';
 

@@ -1,6 +1,6 @@
 // /.well-known/datasets.jsonld: the datasets in the words of schema.org, for search engines of data.
 import { cited, datasetUrl } from '../../packs/links.ts';
-import type { Context } from '../operation.ts';
+import type { Context } from '../contract/operation.ts';
 import type { Document, View } from './document.ts';
 import { IDENTITY } from './identity.ts';
 

@@ -1,5 +1,5 @@
 // /llms.txt: where an agent begins that has never seen the service: datasets, the cheapest call for each question, rules (llmstxt.org).
-import { WELCOME } from '../errors.ts';
+import { WELCOME } from '../contract/errors.ts';
 import { callsTable, stepsText } from '../formats/calls.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import type { Document, View } from './document.ts';

@@ -1,7 +1,7 @@
 // Examples in the OpenAPI document: real answers of the current release to small questions about public values.
 import { nextTurn } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/model.ts';
-import type { Context, Operation } from '../operation.ts';
+import type { Context, Operation } from '../contract/operation.ts';
 import { OPERATIONS } from '../operations/index.ts';
 import type { View } from './document.ts';
 import { earlyContext } from './early.ts';

@@ -1,8 +1,8 @@
 // Parameters and bodies of operations in the OpenAPI document: what the table's input schemas say, and each dataset's filters.
 import type { Pack } from '../../packs/model.ts';
 import type { JsonSchema } from '../../packs/record-schema.ts';
+import type { Operation } from '../contract/operation.ts';
 import { filterSchemas, inputSchema } from '../formats/json-schema.ts';
-import type { Operation } from '../operation.ts';
 import { prefixOf, ref } from './openapi-names.ts';
 import { tagged } from './openapi-responses.ts';
 

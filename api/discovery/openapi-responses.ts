@@ -1,6 +1,6 @@
 // Answers in the OpenAPI document: errors by status with their codes, headers, and the ways to pay.
-import { ApiError, ERRORS, type ErrorCode, errorBody, retryOf } from '../errors.ts';
-import type { Operation } from '../operation.ts';
+import { ApiError, ERRORS, type ErrorCode, errorBody, retryOf } from '../contract/errors.ts';
+import type { Operation } from '../contract/operation.ts';
 import type { View } from './document.ts';
 import { ref } from './openapi-names.ts';
 

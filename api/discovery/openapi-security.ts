@@ -1,6 +1,6 @@
 // Who may call what, in the OpenAPI document: the schemes, which operation takes which, and what a paid one costs.
 import { usd } from '../../packs/money.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../contract/operation.ts';
 import type { View } from './document.ts';
 
 type Json = Record<string, unknown>;

@@ -2,9 +2,9 @@
 import { nextTurn } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/model.ts';
 import type { JsonSchema } from '../../packs/record-schema.ts';
+import type { Operation } from '../contract/operation.ts';
 import { outputSchema } from '../formats/json-schema.ts';
 import { MEDIA_TYPES } from '../formats/negotiate.ts';
-import type { Operation } from '../operation.ts';
 import { type Document, remembered, type View } from './document.ts';
 import { registerVersion } from './early.ts';
 import { type Answered, examplesOf } from './openapi-examples.ts';

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { nextTurn } from '../../data/plan/slices.ts';
 import { datasetUrl, recordUrl } from '../../packs/links.ts';
-import type { Context } from '../operation.ts';
+import type { Context } from '../contract/operation.ts';
 import { type Document, remembered, type View } from './document.ts';
 import { registerVersion } from './early.ts';
 

@@ -2,9 +2,10 @@
 //
 // The first follows the draft well-known-discovery of the x402 project, with the addresses also as indexers of the second want
 // them. Whatever they say, the 402 of a call decides.
-import type { Gate } from '../execute.ts';
+
+import type { Context, Operation } from '../contract/operation.ts';
 import { inputSchema } from '../formats/json-schema.ts';
-import type { Context, Operation } from '../operation.ts';
+import type { Gate } from '../gate/execute.ts';
 import { pricesOf } from '../operations/datasets_list.ts';
 import { type Document, remembered, type View } from './document.ts';
 import { momentOf, registerVersion } from './early.ts';

@@ -2,7 +2,7 @@
 
 import type { Pack } from '../../packs/model.ts';
 import { eur } from '../../packs/money.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../contract/operation.ts';
 import { Markup, table } from './markdown.ts';
 
 /** Dearest last; free calls first. Plans come at the end. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type FilterEntry, filterGrammar } from '../../data/input/filters.ts';
 import type { Pack } from '../../packs/model.ts';
 import { type JsonSchema, recordSchema } from '../../packs/record-schema.ts';
-import type { CalledAs, Operation } from '../operation.ts';
+import type { CalledAs, Operation } from '../contract/operation.ts';
 
 /**
  * What an operation takes, beside `{ds}`; filters of the dataset come on top where the schema is open. Numbers and truths

@@ -1,6 +1,6 @@
 // Which representation a request gets: the `.md` suffix, then the `format` parameter, then Accept with its quality values.
 import Negotiator from 'negotiator';
-import type { Format } from '../operation.ts';
+import type { Format } from '../contract/operation.ts';
 
 /** Media type of each format (contract sections 2 and 6). */
 export const MEDIA_TYPES: Record<Format, string> = {

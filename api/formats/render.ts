@@ -1,6 +1,6 @@
 // An operation's result as bytes to send or to write: pure, shared by the live API and the nightly prerender.
 import { after } from '../../data/plan/slices.ts';
-import type { Context, Operation, Result } from '../operation.ts';
+import type { Context, Operation, Result } from '../contract/operation.ts';
 import { csv } from './csv.ts';
 import { ndjson } from './ndjson.ts';
 import { MEDIA_TYPES } from './negotiate.ts';

@@ -2,7 +2,7 @@
 import type { PublicRecord } from '../../data/model/record.ts';
 import type { Asking } from '../../data/plan/plan.ts';
 import type { Attribute, Pack } from '../../packs/model.ts';
-import { type Context, type Format, type Operation, type Result, TABULAR } from '../operation.ts';
+import { type Context, type Format, type Operation, type Result, TABULAR } from '../contract/operation.ts';
 
 /** Rows written between two turns of the event loop: some 2 ms. */
 export const ROWS_A_SLICE = 50;

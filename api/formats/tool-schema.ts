@@ -2,7 +2,7 @@
 import { SELECTION } from '../../data/input/parse-selection.ts';
 import type { Attribute, Pack } from '../../packs/model.ts';
 import type { JsonSchema } from '../../packs/record-schema.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../contract/operation.ts';
 import { type FilterSchema, filterSchemas, inputSchema, outputSchema } from './json-schema.ts';
 
 type Properties = Record<string, JsonSchema>;

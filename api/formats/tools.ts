@@ -5,7 +5,7 @@ import { mapSlices } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/model.ts';
 import { eur } from '../../packs/money.ts';
 import type { JsonSchema } from '../../packs/record-schema.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../contract/operation.ts';
 import { clause, filterable, toolInput, toolOutput } from './tool-schema.ts';
 
 /** One tool: an operation for all datasets, or for one of them. */

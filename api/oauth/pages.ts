@@ -1,7 +1,7 @@
 // The pages of OAuth, in plain words: sign in, decide, see what was allowed, and what to do when something is wrong.
 import { html } from 'hono/html';
 import type { Grant } from '../../data/state/grants.ts';
-import { KEY_BODY_TEXT, WELCOME } from '../errors.ts';
+import { KEY_BODY_TEXT, WELCOME } from '../contract/errors.ts';
 import { printEuro } from '../formats/page-print.ts';
 import { destination } from './clients.ts';
 import { PATHS } from './paths.ts';

@@ -4,7 +4,7 @@ import type Provider from 'oidc-provider';
 import type { Quotas } from '../../data/state/quotas.ts';
 import { signingKeys } from '../../data/state/signing-keys.ts';
 import { type Credential, type Identify, refusal } from '../access/caller.ts';
-import { ApiError, ERRORS } from '../errors.ts';
+import { ApiError, ERRORS } from '../contract/errors.ts';
 import { approve } from './approve.ts';
 import { carry } from './bridge.ts';
 import { connections, SIGNED_IN } from './connections.ts';

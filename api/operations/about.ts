@@ -4,7 +4,7 @@ import { DataError } from '../../data/model/errors.ts';
 import { type Release, releaseTag } from '../../data/releases/release.ts';
 import { datasetAttribution, licenseText } from '../../packs/links.ts';
 import type { Pack } from '../../packs/model.ts';
-import type { Context, Validators } from '../operation.ts';
+import type { Context, Validators } from '../contract/operation.ts';
 
 /** Top-level members of every JSON object under `/v1` (contract section 2). */
 export interface About {

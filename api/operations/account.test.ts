@@ -1,6 +1,6 @@
 // Bodies of requests: what is wrong with one is told in plain words, what is missing with what to send.
 import { expect, test } from 'vitest';
-import type { Context, Operation } from '../operation.ts';
+import type { Context, Operation } from '../contract/operation.ts';
 import { keys_grant } from './keys_admin.ts';
 import { keys_create } from './keys_create.ts';
 import { keys_subscribe } from './keys_topup.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Account, Accounts, Asker } from '../../data/model/accounts.ts';
 import { DataError, type ValidationIssue } from '../../data/model/errors.ts';
 import { eur } from '../../packs/money.ts';
-import type { Context } from '../operation.ts';
+import type { Context } from '../contract/operation.ts';
 import { aboutRegister } from './about.ts';
 
 /** The accounts and who asks; only the nightly build has neither, and it runs no such operation. */

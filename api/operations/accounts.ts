@@ -1,5 +1,5 @@
 // The table with the operations on accounts: keys, balances, plans.
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../contract/operation.ts';
 import { OPERATIONS } from './index.ts';
 import { keys_grant, keys_list, keys_revoke } from './keys_admin.ts';
 import { keys_create } from './keys_create.ts';

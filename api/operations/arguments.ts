@@ -3,8 +3,8 @@
 import { escapeListValue, shown } from '../../data/input/parse-values.ts';
 import { DataError, type ValidationIssue } from '../../data/model/errors.ts';
 import type { RawInput } from '../../data/plan/plan.ts';
-import { toApiError } from '../errors.ts';
-import { acceptedBy, type Operation } from '../operation.ts';
+import { toApiError } from '../contract/errors.ts';
+import { acceptedBy, type Operation } from '../contract/operation.ts';
 
 /** A call by name, read: what the gate asks of a channel. */
 export interface NamedCall {

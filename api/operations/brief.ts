@@ -1,5 +1,5 @@
 // Shorter forms of free answers, for channels that limit the length of an answer (operation.ts, `Long.brief`).
-import type { Brief } from '../operation.ts';
+import type { Brief } from '../contract/operation.ts';
 
 /** Leaves members out of every item of a list: `omit('cells', 'attributes', ['cells'])`. */
 export function omit<R extends object>(without: string, list: keyof R & string, members: readonly string[]): Brief<R> {

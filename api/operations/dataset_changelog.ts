@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { type ChangelogInput, HISTORY_BOUNDS, parseChangelog } from '../../data/input/parse-history.ts';
 import { type Change, changelog } from '../../data/queries/changelog.ts';
+import { type Context, operation } from '../contract/operation.ts';
 import { changeTable } from '../formats/change-table.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
-import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
 import { attributeName, openNames } from './inputs.ts';
 import { ABOUT_OUTPUT, CHANGE_OUTPUT, count } from './outputs.ts';

@@ -4,8 +4,8 @@ import { EXPORT_FORMATS, type ExportFormat, parseExport } from '../../data/input
 import { DataError } from '../../data/model/errors.ts';
 import { isoTime } from '../../data/model/time.ts';
 import { snapshotOf, WITHHELD } from '../../data/releases/export.ts';
+import { operation } from '../contract/operation.ts';
 import { bareUrl, blocks, escapeText } from '../formats/markdown.ts';
-import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
 import { ABOUT_OUTPUT, address, count, time } from './outputs.ts';
 

@@ -7,9 +7,9 @@ import { nextTurn } from '../../data/plan/slices.ts';
 import type { Release } from '../../data/releases/release.ts';
 import { recordUrl } from '../../packs/links.ts';
 import type { Pack } from '../../packs/model.ts';
+import { type Context, operation } from '../contract/operation.ts';
 import { bareUrl, blocks, escapeText } from '../formats/markdown.ts';
 import { printWithUnit } from '../formats/page-print.ts';
-import { type Context, operation } from '../operation.ts';
 import { aboutDataset, releaseOf, releaseValidators } from './about.ts';
 
 /**

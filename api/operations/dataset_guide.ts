@@ -5,10 +5,10 @@ import { onlyParameters } from '../../data/input/parse.ts';
 import type { Release } from '../../data/releases/release.ts';
 import { datasetUrl } from '../../packs/links.ts';
 import type { Attribute, Pack } from '../../packs/model.ts';
+import { type Context, operation } from '../contract/operation.ts';
 import { callsTable, stepsText } from '../formats/calls.ts';
 import { cell } from '../formats/cells.ts';
 import { blocks, escapeText, Markup, table } from '../formats/markdown.ts';
-import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from './about.ts';
 
 type Guide = { text: string } & About;

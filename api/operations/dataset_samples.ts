@@ -6,9 +6,9 @@ import type { Provenance, PublicRecord, StoredRecord } from '../../data/model/re
 import { present } from '../../data/queries/present.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Sample } from '../../packs/model.ts';
+import { type Context, operation } from '../contract/operation.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import { recordsMarkdown } from '../formats/record-template.ts';
-import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from './about.ts';
 import { WITHOUT_SOURCES } from './brief.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT } from './outputs.ts';

@@ -4,9 +4,9 @@ import { parseStats, type StatsInput } from '../../data/input/parse-analysis.ts'
 import { isPublicQuestion } from '../../data/input/parse-selection.ts';
 import { type StatsAnswer, type StatsRow, stats } from '../../data/queries/stats.ts';
 import { NUMERIC } from '../../packs/schema.ts';
+import { type Context, operation } from '../contract/operation.ts';
 import { cell, columnTitle, computed } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
-import { type Context, operation } from '../operation.ts';
 import { type About, releaseOf } from './about.ts';
 import { attributeName, list, numeric, openNames, SELECTION_INPUT } from './inputs.ts';
 import { ABOUT_OUTPUT, FIGURES_OUTPUT, VALUE } from './outputs.ts';

@@ -5,8 +5,8 @@ import type { Manifest } from '../../data/model/layout.ts';
 import { lastCollected } from '../../data/releases/runs.ts';
 import type { Pack } from '../../packs/model.ts';
 import { nextRun, parseSchedule } from '../../packs/schedule.ts';
+import { operation } from '../contract/operation.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
-import { operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
 import { ABOUT_OUTPUT, count, share, time } from './outputs.ts';
 

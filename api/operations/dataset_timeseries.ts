@@ -4,9 +4,9 @@ import { ANALYSIS_BOUNDS, parseTimeseries, type TimeseriesInput } from '../../da
 import { counted, isPublicQuestion } from '../../data/input/parse-selection.ts';
 import { type SeriesPoint, type TimeseriesAnswer, timeseries } from '../../data/queries/timeseries.ts';
 import { NUMERIC } from '../../packs/schema.ts';
+import { type Context, operation } from '../contract/operation.ts';
 import { cell, columnTitle, computed } from '../formats/cells.ts';
 import { blocks, escapeText, table } from '../formats/markdown.ts';
-import { type Context, operation } from '../operation.ts';
 import { type About, releaseOf } from './about.ts';
 import { attributeName, numeric, openNames, SELECTION_INPUT } from './inputs.ts';
 import { ABOUT_OUTPUT, count, FIGURES_OUTPUT, VALUE } from './outputs.ts';

@@ -6,8 +6,8 @@ import { DataError } from '../../data/model/errors.ts';
 import type { RawInput } from '../../data/plan/plan.ts';
 import { audit } from '../../data/queries/audit.ts';
 import { present } from '../../data/queries/present.ts';
+import { operation } from '../contract/operation.ts';
 import { auditPage } from '../formats/audit-page.ts';
-import { operation } from '../operation.ts';
 import { releaseOf, releaseTime } from './about.ts';
 import { ENTITY_INPUT } from './inputs.ts';
 

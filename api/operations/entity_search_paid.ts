@@ -1,5 +1,5 @@
 // GET /v1/{ds}/paid/entities: search without previews, so that whoever reads prices by asking sees its price (contract section 3).
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../contract/operation.ts';
 import { entity_search } from './entity_search.ts';
 
 // No question is answered best by it: the guides name the search that may be free.

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { ANALYSIS_BOUNDS, parseSimilar, type SimilarInput } from '../../data/input/parse-analysis.ts';
 import { type SimilarRecord, similar } from '../../data/queries/similar.ts';
+import { type Context, operation } from '../contract/operation.ts';
 import { blocks, escapeText } from '../formats/markdown.ts';
 import { recordTable } from '../formats/record-table.ts';
-import { type Context, operation } from '../operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
 import { attributeName, ENTITY_INPUT, FIELDS_INPUT, SELECTION_INPUT, single, someFields } from './inputs.ts';
 import { listed } from './listed.ts';

@@ -2,7 +2,7 @@
 
 import type { RawInput } from '../../data/plan/plan.ts';
 import { type Fetched, getRecord } from '../../data/queries/records.ts';
-import type { Context, Validators } from '../operation.ts';
+import type { Context, Validators } from '../contract/operation.ts';
 import { packVersion, releaseOf, releaseValidators } from './about.ts';
 
 /** The record, found but not looked into. Throws `unknown_entity`. */

@@ -1,5 +1,5 @@
 // The table of operations: every channel, the guides and the tests loop over it (contract section 8).
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../contract/operation.ts';
 import { dataset_changelog } from './dataset_changelog.ts';
 import { dataset_changes } from './dataset_changes.ts';
 import { dataset_examples } from './dataset_examples.ts';

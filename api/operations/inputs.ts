@@ -5,7 +5,7 @@ import { BOUNDS } from '../../data/input/parse-values.ts';
 import { PROVENANCE_STATUSES } from '../../data/model/record.ts';
 import type { Attribute, AttributeType, Pack } from '../../packs/model.ts';
 import { NUMERIC } from '../../packs/schema.ts';
-import type { CalledAs } from '../operation.ts';
+import type { CalledAs } from '../contract/operation.ts';
 
 /** A list of texts, or one text with commas. */
 export const list = (description: string, most: number = BOUNDS.values) =>

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { onlyParameters } from '../../data/input/parse.ts';
 import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
-import { KEY_BODY, WELCOME } from '../errors.ts';
-import { operation } from '../operation.ts';
+import { KEY_BODY, WELCOME } from '../contract/errors.ts';
+import { operation } from '../contract/operation.ts';
 import type { About } from './about.ts';
 import { about, accountsOf, EMAIL, listed, parseBody, shownAccount } from './account.ts';
 import { ABOUT_OUTPUT, address, euro } from './outputs.ts';

@@ -1,8 +1,8 @@
 // POST /v1/keys/recover: mails a link that replaces a lost key; the answer is the same whether there is one.
 import { z } from 'zod';
 import { onlyParameters } from '../../data/input/parse.ts';
-import { KEY_BODY } from '../errors.ts';
-import { operation } from '../operation.ts';
+import { KEY_BODY } from '../contract/errors.ts';
+import { operation } from '../contract/operation.ts';
 import type { About } from './about.ts';
 import { about, accountsOf, EMAIL, listed, parseBody } from './account.ts';
 import { ABOUT_OUTPUT } from './outputs.ts';

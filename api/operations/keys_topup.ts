@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { onlyParameters } from '../../data/input/parse.ts';
 import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
-import { operation } from '../operation.ts';
+import { operation } from '../contract/operation.ts';
 import type { About } from './about.ts';
 import { about, accountsOf, euros, listed, microsOf, parseBody } from './account.ts';
 import { ABOUT_OUTPUT, address, euro } from './outputs.ts';

@@ -3,7 +3,7 @@
 import type { PublicRecord } from '../../data/model/record.ts';
 import { eachSlice } from '../../data/plan/slices.ts';
 import { type Found, foundJson, foundRecords } from '../../data/queries/found.ts';
-import { type Context, fromJson, type Result } from '../operation.ts';
+import { type Context, fromJson, type Result } from '../contract/operation.ts';
 
 /** `{items, …beside}` of the records found. Only JSON is written from bytes; other formats look into the records. */
 export async function listed<R extends { items: PublicRecord[] }>(

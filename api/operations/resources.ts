@@ -1,5 +1,5 @@
 // The operations that agents read as resources, by their address: `service://{dataset}/entity/{entity_id}`.
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../contract/operation.ts';
 import { dataset_guide } from './dataset_guide.ts';
 import { entity_page } from './entity_page.ts';
 

@@ -1,6 +1,6 @@
 // Answers that are computed of many records: a kept answer is written as JSON once.
 import { once } from '../../data/releases/answers.ts';
-import { type Context, fromJson, type Result } from '../operation.ts';
+import { type Context, fromJson, type Result } from '../contract/operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
 
 /** `answer` with what is said of its origin. */

@@ -1,6 +1,6 @@
 // How long calls took, as a histogram of Prometheus. Counted for every call, so a series is found by one look-up and nothing is made for it.
 import type { MetricValueWithName } from 'prom-client';
-import type { Seen } from '../gate.ts';
+import type { Seen } from '../gate/gate.ts';
 
 /** Upper bounds in seconds: a get takes less than the first, a query is stopped after the last. */
 const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

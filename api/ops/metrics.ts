@@ -1,6 +1,6 @@
 // What operators measure, in the text format of Prometheus: how long calls take, what waits, what was charged, what is served.
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
-import type { Seen } from '../gate.ts';
+import type { Seen } from '../gate/gate.ts';
 import { CallTimes } from './call-times.ts';
 
 /** What is looked at when the metrics are asked for. */

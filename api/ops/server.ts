@@ -1,5 +1,5 @@
 // The operators' pages as functions from requests to responses; the channel counts requests and knows their addresses.
-import { ApiError, ERRORS, FOR_OPERATORS } from '../errors.ts';
+import { ApiError, ERRORS, FOR_OPERATORS } from '../contract/errors.ts';
 import type { Answer, Asked, OpsParts } from './asked.ts';
 import { HTMX_PATH, htmxFile } from './assets.ts';
 import { FRAME_HEADERS, type OpsPage, printPage, withPrefix } from './frame.ts';

@@ -1,8 +1,9 @@
 // Pages for people of the showcase records, as files; the API makes those of all other records from the same function when they are asked for.
+
+import type { Operation } from '../../api/contract/operation.ts';
 import { earlyContext } from '../../api/discovery/early.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/formats/assets.ts';
 import { render } from '../../api/formats/render.ts';
-import type { Operation } from '../../api/operation.ts';
 import { dataset_examples } from '../../api/operations/dataset_examples.ts';
 import { entity_page } from '../../api/operations/entity_page.ts';
 import type { PublicRecord } from '../../data/model/record.ts';

@@ -1,7 +1,8 @@
 // The files that operations declare in `prerender`: answers given early, by the very operation and rendering of the live API.
+
+import type { Operation } from '../../api/contract/operation.ts';
 import { earlyContext } from '../../api/discovery/early.ts';
 import { render } from '../../api/formats/render.ts';
-import type { Operation } from '../../api/operation.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Output } from './output.ts';
 

@@ -1,4 +1,4 @@
-// Errors of the data room. The API maps each code to a status in api/errors.ts; nothing here knows HTTP.
+// Errors of the data room. The API maps each code to a status in api/contract/errors.ts; nothing here knows HTTP.
 
 /** Codes of contract section 4 that a question or its engine can raise. */
 export type DataErrorCode =

@@ -4,7 +4,7 @@ import type { Pack } from '../../packs/model.ts';
 import type { Provenance, PublicRecord, StoredRecord } from '../model/record.ts';
 import type { Visibility } from '../plan/plan.ts';
 
-/** Who asks, when and where; `Context` of api/operation.ts is one. */
+/** Who asks, when and where; `Context` of api/contract/operation.ts is one. */
 export interface Presenting {
   now: Date;
   base_url: string;

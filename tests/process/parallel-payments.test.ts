@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { serve } from '@hono/node-server';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Operation } from '../../api/operation.ts';
+import type { Operation } from '../../api/contract/operation.ts';
 import { ACCOUNT_OPERATIONS } from '../../api/operations/accounts.ts';
 import { OPERATIONS } from '../../api/operations/index.ts';
 import { move, verify } from '../../data/state/ledger.ts';

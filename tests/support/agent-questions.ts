@@ -1,6 +1,7 @@
 // Questions for every operation that agents may call, on the fictional packs: those that are answered and those that are refused.
+
+import type { Operation } from '../../api/contract/operation.ts';
 import { callable } from '../../api/formats/tools.ts';
-import type { Operation } from '../../api/operation.ts';
 import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
 
 /** Arguments as MCP and A2A take them. */

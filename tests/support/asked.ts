@@ -1,7 +1,7 @@
 // Questions to every operation of the table, for the tests that compare whatever is answered with a description of it.
 
+import type { Operation } from '../../api/contract/operation.ts';
 import { inputSchema } from '../../api/formats/json-schema.ts';
-import type { Operation } from '../../api/operation.ts';
 import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
 import { counted } from '../../data/input/parse-selection.ts';
 import type { Pack } from '../../packs/model.ts';

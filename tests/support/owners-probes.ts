@@ -1,10 +1,10 @@
 // Every way to ask a running service about one dataset, made from the table of operations, the documents and the files on disk.
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { ERRORS, type ErrorCode } from '../../api/contract/errors.ts';
+import type { Format } from '../../api/contract/operation.ts';
 import { DOCUMENTS } from '../../api/discovery/index.ts';
-import { ERRORS, type ErrorCode } from '../../api/errors.ts';
 import { callable } from '../../api/formats/tools.ts';
-import type { Format } from '../../api/operation.ts';
 import type { Pack } from '../../packs/model.ts';
 import { ADMIN } from './app.ts';
 import { type Asked, everyQuestion } from './asked.ts';

@@ -1,7 +1,7 @@
 // The stage of the x402 tests: a chain, a facilitator that can fail, the app on every store, and what an operation did.
 import type { PaymentPayload, PaymentRequired } from '@x402/core/types';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import type { Operation } from '../../api/operation.ts';
+import type { Operation } from '../../api/contract/operation.ts';
 import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
 import { entity_get } from '../../api/operations/entity_get.ts';
 import { decoded, encoded, pay, type Twist } from '../chain/buyer.ts';

@@ -7,7 +7,7 @@ import { attachSession, type Checkout, newCheckout, noteProblem, type Order } fr
 import { type Key, keyById } from '../../../data/state/keys.ts';
 import { billed, customerOf, supersede } from '../../../data/state/paid-plans.ts';
 import type { Store } from '../../../data/state/store.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { NO_CHECKOUT } from '../payments.ts';
 import { newSandboxSession } from './sandbox.ts';
 import { stopSuperseded } from './stop.ts';

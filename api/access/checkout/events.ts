@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { InvoiceTold } from '../../../data/state/invoices.ts';
 import type { SessionTold } from '../../../data/state/receipts.ts';
 import type { DisputeTold, RefundTold } from '../../../data/state/returns.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 
 export type News =
   | { kind: 'session'; told: SessionTold }

@@ -9,7 +9,7 @@ import { claimOf, dropClaim, mayEdit, newClaim, verifyClaim } from '../../../dat
 import { recordUrl } from '../../../packs/links.ts';
 import type { Attribute } from '../../../packs/model.ts';
 import { checkValue } from '../../../packs/schema.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { claimMail } from './mails.ts';
 import {
   askReview,

@@ -9,7 +9,7 @@ import type { Mail } from '../../../data/state/outbox.ts';
 import type { Quotas } from '../../../data/state/quotas.ts';
 import { openRequest } from '../../../data/state/requests.ts';
 import type { Store } from '../../../data/state/store.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { normalEmail } from '../emails.ts';
 import { type NetworkQuota, takeUnit } from '../network-quotas.ts';
 import { secondsToMidnight } from '../previews.ts';

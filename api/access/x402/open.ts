@@ -1,6 +1,6 @@
 // x402 put together from its settings, in front of the credits: a key's credit pays first, and a payment where it does not.
 import type { Store } from '../../../data/state/store.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import type { Asks, Payments } from '../payments.ts';
 import type { Repeats } from '../repeats.ts';
 import { rpcChain } from './chain.ts';

@@ -9,7 +9,7 @@ import {
   type Payment,
 } from '../../../data/state/payments.ts';
 import { eur } from '../../../packs/money.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import type { Caller } from '../caller.ts';
 import type { Attached, Charge, Payments, Reservation, Stored } from '../payments.ts';
 import { isKept, isSecret, type Repeats, readWritten, secretKey } from '../repeats.ts';

@@ -1,5 +1,5 @@
 // The answers of x402 that are no answer: what is wrong with a payment, what is not known yet, what was delivered already.
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { type Charge, paymentError, type Quote } from '../payments.ts';
 import { NETWORK } from './terms.ts';
 

@@ -1,8 +1,8 @@
 // Plain words: what this agent can do, and the dataset that fits what was said.
 import type { Pack } from '../../../packs/model.ts';
 import { words } from '../../../packs/text.ts';
+import type { Long } from '../../contract/operation.ts';
 import type { Tool } from '../../formats/tools.ts';
-import type { Long } from '../../operation.ts';
 
 /** What of a reply is left out first where it is too long. */
 export const ADVICE: Long<unknown, Record<string, unknown>> = {

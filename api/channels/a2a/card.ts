@@ -1,7 +1,7 @@
 // `/.well-known/agent-card.json`: the agent card, signed (A2A 1.0 section 8.4).
 import { generateAgentCardSignature } from '@a2a-js/sdk';
+import { toApiError } from '../../contract/errors.ts';
 import { agentCard } from '../../discovery/agent-card.ts';
-import { toApiError } from '../../errors.ts';
 import { etagOf } from '../../formats/etag.ts';
 import { samePacks, type ToolList } from '../../formats/tools.ts';
 import { matches } from '../conditions.ts';

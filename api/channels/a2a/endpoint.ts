@@ -5,10 +5,10 @@ import {
   RestTaskNotFoundError,
   RestUnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
+import { ApiError, toApiError } from '../../contract/errors.ts';
 import { A2A_PATH } from '../../discovery/agent-card.ts';
-import { ApiError, toApiError } from '../../errors.ts';
-import { admit, type Call, execute } from '../../execute.ts';
 import { rememberedTools, type Tool, type ToolList } from '../../formats/tools.ts';
+import { admit, type Call, execute } from '../../gate/execute.ts';
 import { dataset_guide } from '../../operations/dataset_guide.ts';
 import { encoded } from '../coding.ts';
 import { cutBody, cutText } from '../mcp/cut.ts';

@@ -4,7 +4,7 @@ import {
   RestTaskNotFoundError,
   RestVersionNotSupportedError,
 } from '@a2a-js/sdk/errors';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 
 /** A message that was understood: a skill with its arguments, or words. */
 export interface Asked {

@@ -1,6 +1,7 @@
 // A reply: one message of the agent, with a text part and a data part, as far as the client takes them.
-import type { Call, Repeatable } from '../../execute.ts';
-import type { Context, Operation, Result } from '../../operation.ts';
+
+import type { Context, Operation, Result } from '../../contract/operation.ts';
+import type { Call, Repeatable } from '../../gate/execute.ts';
 import { Budget } from '../mcp/budget.ts';
 import type { Headers } from '../respond.ts';
 import type { Asked } from './message.ts';

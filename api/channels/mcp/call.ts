@@ -1,6 +1,6 @@
 // tools/call: a tool's operation through the gate, its answer or its refusal as MCP writes them (protocols.md section 1.4).
-import { ApiError, ERRORS } from '../../errors.ts';
-import { admit, type Call } from '../../execute.ts';
+import { ApiError, ERRORS } from '../../contract/errors.ts';
+import { admit, type Call } from '../../gate/execute.ts';
 import { namedCall } from '../named.ts';
 import { challenge } from '../respond.ts';
 import type { ToolAnswer } from './budget.ts';

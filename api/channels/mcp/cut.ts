@@ -1,5 +1,5 @@
 // Shorter forms of free answers: brief bodies, lists without their ends, texts without their last lines.
-import type { Long } from '../../operation.ts';
+import type { Long } from '../../contract/operation.ts';
 import { estimate, fitsIn } from './tokens.ts';
 
 type Body = Record<string, unknown>;

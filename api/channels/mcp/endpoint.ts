@@ -1,6 +1,6 @@
 // `/mcp` and `/mcp/account`: streamable HTTP for both eras of the protocol, stateless (specification section 4, "Agent protocols").
-import { ApiError, ERRORS, errorBody, toApiError } from '../../errors.ts';
-import { admit } from '../../execute.ts';
+import { ApiError, ERRORS, errorBody, toApiError } from '../../contract/errors.ts';
+import { admit } from '../../gate/execute.ts';
 import { encoded, takesGzip } from '../coding.ts';
 import { answeredBy } from '../direct.ts';
 import { type Http, type HttpRequest, readRequest, readText } from '../request.ts';

@@ -1,7 +1,7 @@
 // Resources: the guide of each dataset and the public page of each record, as texts, free.
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
-import { ERRORS } from '../../errors.ts';
-import type { Call } from '../../execute.ts';
+import { ERRORS } from '../../contract/errors.ts';
+import type { Call } from '../../gate/execute.ts';
 import { RESOURCES, resourceAt } from '../../operations/resources.ts';
 import { namedCall } from '../named.ts';
 import { refusalOf, run, type Session } from './session.ts';

@@ -1,7 +1,7 @@
 // What one MCP address offers: all tools, or those that `?tools=` and `?datasets=` name, within `?max_tokens=`.
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { Context, Operation } from '../../contract/operation.ts';
 import { rememberedTools, samePacks, type Tool, type ToolList, toolsOf } from '../../formats/tools.ts';
-import type { Context, Operation } from '../../operation.ts';
 import type { Query } from '../request.ts';
 import { TOKENS } from './budget.ts';
 

@@ -1,7 +1,7 @@
 // The MCP server of one request: the SDK speaks the protocol, the handlers answer from the table of operations.
 import { ProtocolError, ProtocolErrorCode, Server, type ServerOptions } from '@modelcontextprotocol/server';
+import { KEY_BODY_TEXT, WELCOME } from '../../contract/errors.ts';
 import { IDENTITY } from '../../discovery/identity.ts';
-import { KEY_BODY_TEXT, WELCOME } from '../../errors.ts';
 import type { Tool } from '../../formats/tools.ts';
 import { callTool, type ToolResult, UnknownTool } from './call.ts';
 import { listResources, listTemplates, readResource } from './resources.ts';

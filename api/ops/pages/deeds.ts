@@ -1,7 +1,7 @@
 // The log of who did what: decisions, grants, revocations, opt-outs, edits of owners, sign-ins.
 import { html } from 'hono/html';
 import { deeds, type RecordedDeed } from '../../../data/state/audit.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { type Answer, type Asked, type OpsParts, one } from '../asked.ts';
 import { clock, type Piece } from '../words.ts';
 

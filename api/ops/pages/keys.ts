@@ -4,7 +4,7 @@ import type { Asker } from '../../../data/model/accounts.ts';
 import { currentPlan, SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { findKeys, type Key, keyById } from '../../../data/state/keys.ts';
 import { type Entry, entriesOf } from '../../../data/state/ledger.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { type Answer, type Asked, type OpsParts, one } from '../asked.ts';
 import { badge, clock, moment, money, type Piece } from '../words.ts';
 

@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from '../../../data/review/review.ts';
 import { recordNames, reviewCase } from '../../../data/review/review-case.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { type Answer, type Asked, type OpsParts, one } from '../asked.ts';
 import { badge, clock, count, moment, type Piece, value } from '../words.ts';
 import { caseBody } from './review-case.ts';

@@ -1,8 +1,8 @@
 // Every error that can happen today, provoked over the real app: one shape, the right status, the right headers.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ERRORS, type ErrorCode } from '../../../api/errors.ts';
-import { type Operation, operation } from '../../../api/operation.ts';
+import { ERRORS, type ErrorCode } from '../../../api/contract/errors.ts';
+import { type Operation, operation } from '../../../api/contract/operation.ts';
 import { OPERATIONS } from '../../../api/operations/index.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Caller, Credential } from '../../../api/access/caller.ts';
 import type { Charge, Payments } from '../../../api/access/payments.ts';
-import { operation } from '../../../api/operation.ts';
+import { operation } from '../../../api/contract/operation.ts';
 import { OPERATIONS } from '../../../api/operations/index.ts';
 import { validationError } from '../../../data/model/errors.ts';
 import { ADMIN, BASE, type TestApp, testApp } from '../../support/app.ts';

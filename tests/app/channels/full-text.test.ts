@@ -8,7 +8,7 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Context, operation } from '../../../api/operation.ts';
+import { type Context, operation } from '../../../api/contract/operation.ts';
 import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
 import { dataset_full_text } from '../../../api/operations/dataset_full_text.ts';
 import { compressPages } from '../../../build/hosting/compress.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ERRORS } from '../../../api/errors.ts';
+import { ERRORS } from '../../../api/contract/errors.ts';
 import { OPERATIONS } from '../../../api/operations/index.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
 import { pick, type Random, random } from '../../support/random-records.ts';

@@ -1,11 +1,11 @@
 // Long answers are made in slices: the event loop turns while each is made, so that other requests are answered.
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Context, Format, Result } from '../../../api/contract/operation.ts';
 import { earlyContext } from '../../../api/discovery/early.ts';
 import { DOCUMENTS, type View } from '../../../api/discovery/index.ts';
 import { render } from '../../../api/formats/render.ts';
 import { rememberedTools, toolsOf } from '../../../api/formats/tools.ts';
-import type { Context, Format, Result } from '../../../api/operation.ts';
 import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
 import { dataset_changes } from '../../../api/operations/dataset_changes.ts';
 import { entity_batch } from '../../../api/operations/entity_batch.ts';

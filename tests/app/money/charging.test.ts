@@ -1,7 +1,7 @@
 // What is charged and what is not, on both stores: answers alone, once, never more than there is (contract section 3).
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Operation, operation } from '../../../api/operation.ts';
+import { type Operation, operation } from '../../../api/contract/operation.ts';
 import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
 import { dropAnswersWith } from '../../../data/state/idempotency.ts';
 import { setPlan } from '../../../data/state/keys.ts';

@@ -1,8 +1,8 @@
 // Every error the service answers: stable code, status, whether a retry may help (contract section 4). One table.
-import { DataError, type DataErrorCode } from '../data/model/errors.ts';
-import { SUBSCRIPTIONS, WELCOME_CREDIT } from '../data/model/subscriptions.ts';
+import { DataError, type DataErrorCode } from '../../data/model/errors.ts';
+import { SUBSCRIPTIONS, WELCOME_CREDIT } from '../../data/model/subscriptions.ts';
 
-export { UnknownParameter } from '../data/model/errors.ts';
+export { UnknownParameter } from '../../data/model/errors.ts';
 
 interface Row {
   status: number;

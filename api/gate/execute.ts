@@ -1,8 +1,8 @@
 // The one gate: every call of every channel passes these steps, in the order of contract section 3.
 
-import { type Caller, mayBulk, operatorKeyInUrl, refusal } from './access/caller.ts';
-import { type Bucket, limitHeaders } from './access/limits.ts';
-import { paymentError, told } from './access/payments.ts';
+import { type Caller, mayBulk, operatorKeyInUrl, refusal } from '../access/caller.ts';
+import { type Bucket, limitHeaders } from '../access/limits.ts';
+import { paymentError, told } from '../access/payments.ts';
 import {
   checkedKey,
   recordsIn,
@@ -11,15 +11,15 @@ import {
   type Turn,
   type Written,
   written,
-} from './access/repeats.ts';
+} from '../access/repeats.ts';
+import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
+import { type Context, type Operation, type Result, TABULAR } from '../contract/operation.ts';
 import { CallContext } from './context.ts';
-import { ApiError, FOR_OPERATORS, toApiError } from './errors.ts';
 import type { Call, Gate, Release, Repeatable, Visitor } from './gate.ts';
-import { type Context, type Operation, type Result, TABULAR } from './operation.ts';
 import { parseInput } from './parse-input.ts';
 import { affordable, chargeOf, isPriced, ownerOf, type Purse, paysByX402, reserve, sold, unpaid } from './purse.ts';
 
-export { operatorKeyInUrl } from './access/caller.ts';
+export { operatorKeyInUrl } from '../access/caller.ts';
 export {
   type Call,
   type Gate,

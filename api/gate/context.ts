@@ -1,7 +1,7 @@
 // What the gate has found out about one call, for the operation that answers it.
-import type { Caller } from './access/caller.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Context } from '../contract/operation.ts';
 import type { Call, Gate, Leases } from './gate.ts';
-import type { Context } from './operation.ts';
 
 /** The context of a call. A class, since what few answers ask for is made when it is asked, and the rest is copied for every call. */
 export class CallContext implements Context {

@@ -1,12 +1,12 @@
 // What one call costs and who pays it: previews, credit or x402. Puts aside before the call runs, takes when its answer is ready.
-import type { Caller } from './access/caller.ts';
-import { checkMaxPrice } from './access/max-price.ts';
-import { type Attached, type Charge, paymentError, type Reservation, type Stored, told } from './access/payments.ts';
-import { secondsToMidnight } from './access/previews.ts';
-import { isKept, isKey, isSecret, secretKey, type Written } from './access/repeats.ts';
-import type { ApiError } from './errors.ts';
+import type { Caller } from '../access/caller.ts';
+import { checkMaxPrice } from '../access/max-price.ts';
+import { type Attached, type Charge, paymentError, type Reservation, type Stored, told } from '../access/payments.ts';
+import { secondsToMidnight } from '../access/previews.ts';
+import { isKept, isKey, isSecret, secretKey, type Written } from '../access/repeats.ts';
+import type { ApiError } from '../contract/errors.ts';
+import type { Context, Operation } from '../contract/operation.ts';
 import type { Call, Gate, Release } from './gate.ts';
-import type { Context, Operation } from './operation.ts';
 import { parseInput } from './parse-input.ts';
 
 /** Whether this dataset takes money for the operation. */

@@ -1,13 +1,13 @@
 // The one definition of an operation; every channel is a projection of a table of these (contract section 8).
 import type { z } from 'zod';
-import type { Cursors } from '../data/input/cursor.ts';
-import type { Accounts, Asker } from '../data/model/accounts.ts';
-import type { RawInput, Visibility } from '../data/plan/plan.ts';
-import type { Fetched } from '../data/queries/records.ts';
-import type { Exports } from '../data/releases/export.ts';
-import type { Release } from '../data/releases/release.ts';
-import type { Owners } from '../data/review/owners.ts';
-import type { Pack, PricedOperation } from '../packs/model.ts';
+import type { Cursors } from '../../data/input/cursor.ts';
+import type { Accounts, Asker } from '../../data/model/accounts.ts';
+import type { RawInput, Visibility } from '../../data/plan/plan.ts';
+import type { Fetched } from '../../data/queries/records.ts';
+import type { Exports } from '../../data/releases/export.ts';
+import type { Release } from '../../data/releases/release.ts';
+import type { Owners } from '../../data/review/owners.ts';
+import type { Pack, PricedOperation } from '../../packs/model.ts';
 
 export type Access = 'free' | 'paid' | 'plan' | 'key' | 'admin';
 export type Format = 'json' | 'markdown' | 'csv' | 'ndjson' | 'arrow' | 'text' | 'html';

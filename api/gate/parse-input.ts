@@ -1,6 +1,6 @@
 // Parses the input of an operation. A parameter that belongs to another operation is refused with the name of that operation.
-import { ApiError, UnknownParameter } from './errors.ts';
-import { acceptedBy, type Context, type Operation } from './operation.ts';
+import { ApiError, UnknownParameter } from '../contract/errors.ts';
+import { acceptedBy, type Context, type Operation } from '../contract/operation.ts';
 
 /** Operations that a message lists. */
 const LISTED = 3;

@@ -1,9 +1,9 @@
 // What the gate lends to a request: the current release of a dataset, or of all, until the answer has been sent.
 
-import { hint } from '../data/input/names.ts';
-import { shown } from '../data/input/parse-values.ts';
-import { DataError } from '../data/model/errors.ts';
-import type { Lease, Register } from '../data/releases/register.ts';
+import { hint } from '../../data/input/names.ts';
+import { shown } from '../../data/input/parse-values.ts';
+import { DataError } from '../../data/model/errors.ts';
+import type { Lease, Register } from '../../data/releases/register.ts';
 import type { Gate, Leases } from './execute.ts';
 
 /** Why a dataset cannot be asked: there is none of this name (404), or it has no release that opens (503). */
