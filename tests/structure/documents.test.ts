@@ -2,7 +2,7 @@
 import { dirname, normalize } from 'node:path/posix';
 import { describe, expect, test } from 'vitest';
 import { STRIPE_EVENTS } from '../../api/access/checkout/events.ts';
-import { ERRORS } from '../../api/errors.ts';
+import { ERRORS } from '../../api/contract/errors.ts';
 import { readConfig } from '../../config.ts';
 import { FILES, present, read, tableRows } from './tree.ts';
 

@@ -43,5 +43,5 @@ test('the welcome credit and the body that makes a key are written in one place'
   const ours = lines(/\d\.50 EUR of|credit of \d|you@example\.org/g).filter((line) =>
     /^(api|build|data)\/(?!.*\.test\.ts:)/.test(line),
   );
-  expect(ours).toEqual([expect.stringMatching(/^api\/errors\.ts:\d+: you@example\.org$/)]);
+  expect(ours).toEqual([expect.stringMatching(/^api\/contract\/errors\.ts:\d+: you@example\.org$/)]);
 });

@@ -75,7 +75,7 @@ describe('rooms', () => {
   test.each([
     ['api/operations/search.ts', 'hono', 'never imports hono'],
     ['api/operations/search.ts', '../../tests/support/setup.ts', 'imports tests'],
-    ['data/plan/plan.ts', '../../api/errors.ts', 'data/plan may import'],
+    ['data/plan/plan.ts', '../../api/contract/errors.ts', 'data/plan may import'],
     ['data/plan/plan.ts', '../queries/search.ts', 'data/plan may import'],
     ['data/plan/plan.ts', '@duckdb/node-api', 'never imports @duckdb/node-api'],
     ['packs/model.ts', '../data/plan/plan.ts', 'packs may import no other room'],
