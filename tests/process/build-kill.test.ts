@@ -18,8 +18,8 @@ const ROOT = join(import.meta.dirname, '../..');
 const PROGRAM = `
 const [, root, data, dist, base] = process.argv;
 const { loadPacks } = await import(root + '/packs/index.ts');
-const { prerender } = await import(root + '/build/prerender.ts');
-const { silent } = await import(root + '/build/progress.ts');
+const { prerender } = await import(root + '/build/static/prerender.ts');
+const { silent } = await import(root + '/build/effects/progress.ts');
 const packs = await loadPacks([root + '/tests/packs']);
 const config = { DATA_DIR: data, DIST_DIR: dist, BASE_URL: base, EUR_USD: 1.1 };
 console.log('begun');

@@ -13,7 +13,7 @@ function run(...words: string[]): Promise<{ code: number; out: string; err: stri
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [join(import.meta.dirname, '../../build/keys.ts'), ...words],
+      [join(import.meta.dirname, '../../build/cli/keys.ts'), ...words],
       { env },
       (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
     );

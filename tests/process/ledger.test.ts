@@ -32,7 +32,7 @@ function runIn(given: Record<string, string>, ...words: string[]): Promise<{ cod
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [join(import.meta.dirname, '../../build/ledger.ts'), ...words],
+      [join(import.meta.dirname, '../../build/cli/ledger.ts'), ...words],
       { env },
       (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
     );

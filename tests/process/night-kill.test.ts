@@ -14,10 +14,10 @@ verifies('fact.no-half-file', 'command.nightly');
 
 const PROGRAM = `
 const { loadPack } = await import(process.argv[1] + '/packs/index.ts');
-const { datasetNight } = await import(process.argv[1] + '/build/nightly-dataset.ts');
-const { lockNight } = await import(process.argv[1] + '/build/nightly-lock.ts');
-const { npmClient } = await import(process.argv[1] + '/build/sources-npm.ts');
-const { silent } = await import(process.argv[1] + '/build/progress.ts');
+const { datasetNight } = await import(process.argv[1] + '/build/night/dataset.ts');
+const { lockNight } = await import(process.argv[1] + '/build/effects/lock.ts');
+const { npmClient } = await import(process.argv[1] + '/build/effects/npm.ts');
+const { silent } = await import(process.argv[1] + '/build/effects/progress.ts');
 lockNight(process.argv[2]);
 console.log('begun');
 const effects = { now: () => new Date('2026-11-20T00:00:00Z'), ticks: () => 0, web: () => Promise.reject(new Error('no web')), npm: npmClient(), progress: silent };

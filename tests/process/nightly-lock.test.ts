@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Busy, lockNight } from '../../build/effects/lock.ts';
 import { scratch } from '../support/night-pack.ts';
 
-const MODULE = JSON.stringify(join(import.meta.dirname, '../../build/nightly-lock.ts'));
+const MODULE = JSON.stringify(join(import.meta.dirname, '../../build/effects/lock.ts'));
 
 /** A process that takes the lock, says so and waits, while everything that can be collected is. */
 async function holder(data: string) {
