@@ -1,28 +1,28 @@
 // The whole HTTP surface as one function of its parts: no socket, no clock and no settings of its own.
 import { Hono } from 'hono';
+import { mountRecover } from './accounts/recover-route.ts';
 import type { CardKey } from './channels/a2a/card.ts';
 import { mountA2a } from './channels/a2a/endpoint.ts';
-import { type CheckoutPages, mountCheckout } from './channels/checkout.ts';
-import { type Directory, mountDirectory } from './channels/directory.ts';
-import { mountDocuments } from './channels/documents.ts';
-import { mountDownload } from './channels/download.ts';
+import { type Directory, mountDirectory } from './channels/key-directory-route.ts';
 import { mountMcp } from './channels/mcp/endpoint.ts';
-import { mountMetrics } from './channels/metrics.ts';
-import { mountOAuth } from './channels/oauth.ts';
-import { mountOps } from './channels/ops.ts';
-import { mountOwners } from './channels/owners.ts';
-import { mountRecover } from './channels/recover.ts';
-import { type Http, type NodeBindings, pathOf, readRequest, routedPath } from './channels/request.ts';
-import { errorReply, preflight, type Reply, responseOf } from './channels/respond.ts';
-import { mountRest } from './channels/rest.ts';
-import { FirstMatch } from './channels/router.ts';
-import { mountParts, mountStatic } from './channels/static.ts';
-import { mountWebhook, type TakesWebhooks } from './channels/webhook.ts';
+import { mountRest } from './channels/rest/rest.ts';
+import { mountDocuments } from './channels/static/documents.ts';
+import { mountDownload } from './channels/static/download.ts';
+import { mountParts, mountStatic } from './channels/static/static.ts';
+import { type CheckoutPages, mountCheckout } from './checkout/routes.ts';
+import { mountWebhook, type TakesWebhooks } from './checkout/webhook-route.ts';
 import { toApiError } from './contract/errors.ts';
 import type { Gate } from './gate/execute.ts';
+import { type Http, type NodeBindings, pathOf, readRequest, routedPath } from './http/request.ts';
+import { errorReply, preflight, type Reply, responseOf } from './http/respond.ts';
+import { FirstMatch } from './http/router.ts';
+import { mountOAuth } from './oauth/routes.ts';
 import type { OAuthServer } from './oauth/server.ts';
-import { entity_page } from './operations/entity_page.ts';
+import { entity_page } from './operations/record/entity_page.ts';
+import { mountMetrics } from './ops/metrics-route.ts';
+import { mountOps } from './ops/routes.ts';
 import type { OpsServer } from './ops/server.ts';
+import { mountOwners } from './owners/routes.ts';
 
 /** What the app is made of. Entries fill it from the settings, tests with doubles of the edges. */
 export interface AppDeps {

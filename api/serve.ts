@@ -14,24 +14,24 @@ import { sharedSecret } from '../data/state/secrets.ts';
 import { signingKeys } from '../data/state/signing-keys.ts';
 import { countTraffic, type Traffic } from '../data/state/traffic.ts';
 import { loadPacks } from '../packs/index.ts';
-import { openAccess } from './access/open.ts';
-import { openOwners } from './access/owners/open.ts';
-import type { X402Settings } from './access/x402/open.ts';
 import { createApp, failing } from './app.ts';
-import { answerClientErrors } from './channels/client-error.ts';
-import { directly } from './channels/direct.ts';
-import { filesMadeFor } from './channels/fresh.ts';
-import { directory } from './directory.ts';
+import { directory } from './channels/key-directory.ts';
+import { openAccess } from './compose-access.ts';
 import type { Gate } from './gate/execute.ts';
 import type { Seen } from './gate/gate.ts';
-import { lendFrom } from './gate/lend.ts';
-import { type Log, logRequests, openLog } from './log.ts';
+import { lendFrom } from './gate/leases.ts';
+import { answerClientErrors } from './http/client-error.ts';
+import { directly } from './http/fast-path.ts';
+import { filesMadeFor } from './http/fresh.ts';
+import { type Log, logRequests, openLog } from './http/log.ts';
 import { openOAuth } from './oauth/server.ts';
-import { EVERY_OPERATION } from './operations/accounts.ts';
+import { EVERY_OPERATION } from './operations/every.ts';
 import { type Metrics, openMetrics } from './ops/metrics.ts';
 import { openOps } from './ops/server.ts';
+import { datasetStandings, reviewingOf, standing } from './ops/standing.ts';
+import { openOwners } from './owners/open.ts';
+import type { X402Settings } from './payments/x402/open.ts';
 import { openRewriter } from './rewrite.ts';
-import { datasetStandings, reviewingOf, standing } from './standing.ts';
 
 /**
  * How often a running API looks for new releases and changes of the overlays, in milliseconds: what is decided in one process shows in all within

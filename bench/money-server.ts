@@ -2,11 +2,11 @@
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { memoryLimits } from '../api/access/limits.ts';
-import { openAccess } from '../api/access/open.ts';
 import { createApp, failing } from '../api/app.ts';
-import { directly } from '../api/channels/direct.ts';
-import { lendFrom } from '../api/gate/lend.ts';
-import { EVERY_OPERATION } from '../api/operations/accounts.ts';
+import { openAccess } from '../api/compose-access.ts';
+import { lendFrom } from '../api/gate/leases.ts';
+import { directly } from '../api/http/fast-path.ts';
+import { EVERY_OPERATION } from '../api/operations/every.ts';
 import { readConfig } from '../config.ts';
 import { openRegister } from '../data/releases/register.ts';
 import { loadPacks } from '../packs/index.ts';

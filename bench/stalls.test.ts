@@ -1,7 +1,7 @@
 // Every operation of the table is measured, about every dataset that has it.
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { OPERATIONS } from '../api/operations/index.ts';
+import { OPERATIONS } from '../api/operations/table.ts';
 import { loadPack } from '../packs/index.ts';
 import { operationCases } from './stalls.ts';
 

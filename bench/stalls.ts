@@ -3,7 +3,7 @@
 import type { Operation } from '../api/contract/operation.ts';
 import { DOCUMENTS } from '../api/discovery/index.ts';
 import { exampleUrl } from '../api/discovery/openapi-examples.ts';
-import { OPERATIONS } from '../api/operations/index.ts';
+import { OPERATIONS } from '../api/operations/table.ts';
 import { HISTORY_BOUNDS } from '../data/input/parse-history.ts';
 import type { Pack } from '../packs/model.ts';
 import type { Question } from './questions.ts';

@@ -129,7 +129,7 @@ function repeated(samples: Sample[], settings: PackSettings): Told[] {
   });
 }
 
-/** What a template may ask of `record` (api/formats/record-template.ts gives it). */
+/** What a template may ask of `record` (api/render/record-template.ts gives it). */
 const RECORD = [
   ...['id', 'slug', 'name', 'dataset', 'url', 'updated_at', 'quality_score', 'completeness', 'verified_owner'],
   ...['license', 'attribution', 'preview', 'sample'],

@@ -1,6 +1,6 @@
 // The data of the pages, read once: what build/static/pages-site.ts gathered from the releases and the operations' answers.
 import { readFileSync } from 'node:fs';
-import type { SiteData } from '../api/formats/page-site.ts';
+import type { SiteData } from '../api/pages/site.ts';
 
 export const data = JSON.parse(readFileSync(process.env['SITE_DATA'] ?? '', 'utf8')) as SiteData;
 

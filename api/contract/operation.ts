@@ -47,7 +47,7 @@ export interface Context {
   body?: unknown;
   /** Whether this call has a price; set by the gate once the input is parsed. */
   priced?: boolean;
-  /** The record that the request is about, once somebody looked for it (operations/fetched.ts). */
+  /** The record that the request is about, once somebody looked for it (operations/common/fetched.ts). */
   fetched?: Promise<Fetched>;
   /** Keys and their ledgers, and who asks for them; absent in the nightly build. */
   accounts?: Accounts;
@@ -211,7 +211,7 @@ export interface Operation<I = unknown, R = unknown> {
   input: (pack: Pack | null, as?: CalledAs) => z.ZodType;
   /**
    * Zod schema of a JSON answer, for a dataset or (null) for any; absent where no JSON is answered. Documents and tools
-   * take it through `outputSchema` (formats/json-schema.ts); a test holds every answer against it.
+   * take it through `outputSchema` (render/json-schema.ts); a test holds every answer against it.
    */
   output?: (pack: Pack | null) => z.ZodType;
   /** Statuses of success, the usual one first; 200 alone where nothing is said. */

@@ -1,5 +1,5 @@
 // The style and the script of the pages, at addresses that hold their content.
-import { type Asset, SCRIPT_ASSET, STYLE_ASSET } from '../formats/assets.ts';
+import { type Asset, SCRIPT_ASSET, STYLE_ASSET } from '../pages/assets.ts';
 import type { Document } from './document.ts';
 
 const shared = ({ path, content_type, text }: Asset, title: string): Document => ({

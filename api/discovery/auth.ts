@@ -1,6 +1,6 @@
 // /auth.md: how an agent comes to a credential, uses it, and gets rid of it.
 import { KEY_BODY_TEXT, WELCOME } from '../contract/errors.ts';
-import { blocks } from '../formats/markdown.ts';
+import { blocks } from '../render/markdown.ts';
 import type { Document, View } from './document.ts';
 
 function authText({ base_url, x402 }: View): string {

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { SCRIPT_ASSET, STYLE as SITE_STYLE } from '../formats/assets.ts';
-import { footerHtml, headerHtml, headHtml, prefixOf } from '../formats/frame.ts';
+import { SCRIPT_ASSET, STYLE as SITE_STYLE } from '../pages/assets.ts';
+import { footerHtml, headerHtml, headHtml, prefixOf } from '../pages/frame.ts';
 import type { Document, View } from './document.ts';
 
 /** Everything the page may load comes from this host; it cannot be framed and sends no forms. */

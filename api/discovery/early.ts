@@ -1,6 +1,6 @@
 // Operations asked by ourselves, for files and documents: as they answer everybody at the moment their release was made.
 import type { Context } from '../contract/operation.ts';
-import { releaseVersion } from '../operations/about.ts';
+import { releaseVersion } from '../operations/common/about.ts';
 import type { View } from './document.ts';
 
 type Release = NonNullable<Context['release']>;

@@ -1,7 +1,7 @@
 // What headers static files go out with: one table, which our own server obeys and which host configurations are written from.
 
 import type { Operation } from '../contract/operation.ts';
-import { pagePolicy } from '../formats/frame.ts';
+import { pagePolicy } from '../pages/frame.ts';
 import { DOCUMENTS } from './index.ts';
 import { rootLinks } from './map.ts';
 import { CONTENT_SIGNAL } from './robots.ts';

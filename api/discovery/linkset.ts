@@ -1,6 +1,6 @@
 // /v1/catalog (RFC 9264) and /.well-known/api-catalog (RFC 9727): the same register as links that machines follow.
 import { datasetUrl } from '../../packs/links.ts';
-import { blocks, escapeText, link } from '../formats/markdown.ts';
+import { blocks, escapeText, link } from '../render/markdown.ts';
 import type { Document, View } from './document.ts';
 
 interface Target {

@@ -1,7 +1,7 @@
 // /llms.txt: where an agent begins that has never seen the service: datasets, the cheapest call for each question, rules (llmstxt.org).
 import { WELCOME } from '../contract/errors.ts';
-import { callsTable, stepsText } from '../formats/calls.ts';
-import { blocks, escapeText } from '../formats/markdown.ts';
+import { callsTable, stepsText } from '../render/call-table.ts';
+import { blocks, escapeText } from '../render/markdown.ts';
 import type { Document, View } from './document.ts';
 
 const ORDER = [

@@ -2,7 +2,7 @@
 import { nextTurn } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/model.ts';
 import type { Context, Operation } from '../contract/operation.ts';
-import { OPERATIONS } from '../operations/index.ts';
+import { OPERATIONS } from '../operations/table.ts';
 import type { View } from './document.ts';
 import { earlyContext } from './early.ts';
 import { openPath } from './openapi-names.ts';

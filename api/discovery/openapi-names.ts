@@ -1,7 +1,7 @@
 // Names of things in the OpenAPI document: operations, schemas and parameters, in general and of one dataset.
 import type { Pack } from '../../packs/model.ts';
 import type { Operation } from '../contract/operation.ts';
-import { shortName } from '../operations/datasets_list.ts';
+import { shortName } from '../operations/dataset/datasets_list.ts';
 
 /** `entity_search`, or `llm_models_search` where it is about one dataset: as the tools of agents are called. */
 export function operationId({ name }: Operation, pack: Pack | null): string {

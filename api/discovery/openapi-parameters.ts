@@ -2,7 +2,7 @@
 import type { Pack } from '../../packs/model.ts';
 import type { JsonSchema } from '../../packs/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
-import { filterSchemas, inputSchema } from '../formats/json-schema.ts';
+import { filterSchemas, inputSchema } from '../render/json-schema.ts';
 import { prefixOf, ref } from './openapi-names.ts';
 import { tagged } from './openapi-responses.ts';
 

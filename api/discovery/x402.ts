@@ -4,9 +4,9 @@
 // them. Whatever they say, the 402 of a call decides.
 
 import type { Context, Operation } from '../contract/operation.ts';
-import { inputSchema } from '../formats/json-schema.ts';
 import type { Gate } from '../gate/execute.ts';
-import { pricesOf } from '../operations/datasets_list.ts';
+import { pricesOf } from '../operations/dataset/datasets_list.ts';
+import { inputSchema } from '../render/json-schema.ts';
 import { type Document, remembered, type View } from './document.ts';
 import { momentOf, registerVersion } from './early.ts';
 import { exampleUrl, slugsOf } from './openapi-examples.ts';

@@ -2,7 +2,9 @@
 
 import { type Caller, mayBulk, operatorKeyInUrl, refusal } from '../access/caller.ts';
 import { type Bucket, limitHeaders } from '../access/limits.ts';
-import { paymentError, told } from '../access/payments.ts';
+import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
+import { type Context, type Operation, type Result, TABULAR } from '../contract/operation.ts';
+import { paymentError, told } from '../payments/payments.ts';
 import {
   checkedKey,
   recordsIn,
@@ -11,9 +13,7 @@ import {
   type Turn,
   type Written,
   written,
-} from '../access/repeats.ts';
-import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
-import { type Context, type Operation, type Result, TABULAR } from '../contract/operation.ts';
+} from '../payments/repeats.ts';
 import { CallContext } from './context.ts';
 import type { Call, Gate, Release, Repeatable, Visitor } from './gate.ts';
 import { parseInput } from './parse-input.ts';

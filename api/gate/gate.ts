@@ -1,16 +1,16 @@
 // What the gate works with and what it is asked: the shapes that channels, operations' callers and money share.
 
-import type { Recovery } from '../access/accounts.ts';
 import { clientAddress, countedAddress } from '../access/address.ts';
 import { type Credential, type CredentialSources, credentialOf, type Identify } from '../access/caller.ts';
 import type { EntityTags } from '../access/entity-tags.ts';
 import type { Limits } from '../access/limits.ts';
-import type { OwnerPages } from '../access/owners/pages.ts';
-import type { Payments } from '../access/payments.ts';
 import type { Previews } from '../access/previews.ts';
-import type { Repeats } from '../access/repeats.ts';
+import type { Recovery } from '../accounts/accounts.ts';
 import type { ApiError } from '../contract/errors.ts';
 import type { Context, Format, Operation, Result, Validators } from '../contract/operation.ts';
+import type { OwnerPages } from '../owners/mailed-links.ts';
+import type { Payments } from '../payments/payments.ts';
+import type { Repeats } from '../payments/repeats.ts';
 
 export type Release = NonNullable<Context['release']>;
 /** Releases lent to one request; `done` gives them back, once. */

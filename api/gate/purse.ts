@@ -1,11 +1,11 @@
 // What one call costs and who pays it: previews, credit or x402. Puts aside before the call runs, takes when its answer is ready.
 import type { Caller } from '../access/caller.ts';
-import { checkMaxPrice } from '../access/max-price.ts';
-import { type Attached, type Charge, paymentError, type Reservation, type Stored, told } from '../access/payments.ts';
 import { secondsToMidnight } from '../access/previews.ts';
-import { isKept, isKey, isSecret, secretKey, type Written } from '../access/repeats.ts';
 import type { ApiError } from '../contract/errors.ts';
 import type { Context, Operation } from '../contract/operation.ts';
+import { checkMaxPrice } from '../payments/max-price.ts';
+import { type Attached, type Charge, paymentError, type Reservation, type Stored, told } from '../payments/payments.ts';
+import { isKept, isKey, isSecret, secretKey, type Written } from '../payments/repeats.ts';
 import type { Call, Gate, Release } from './gate.ts';
 import { parseInput } from './parse-input.ts';
 

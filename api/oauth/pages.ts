@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import type { Grant } from '../../data/state/grants.ts';
 import { KEY_BODY_TEXT, WELCOME } from '../contract/errors.ts';
-import { printEuro } from '../formats/page-print.ts';
+import { printEuro } from '../render/print.ts';
 import { destination } from './clients.ts';
 import { PATHS } from './paths.ts';
 import { type Piece, page } from './shell.ts';

@@ -1,6 +1,6 @@
 // The frame of the pages where people sign in and decide: that of all pages of the API, with fields to fill in.
 import type { html } from 'hono/html';
-import { shellOf } from '../formats/shell.ts';
+import { shellOf } from '../pages/shell.ts';
 
 /** A piece of a page; values put into it are escaped. */
 export type Piece = ReturnType<typeof html>;

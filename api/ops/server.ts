@@ -1,8 +1,5 @@
 // The operators' pages as functions from requests to responses; the channel counts requests and knows their addresses.
 import { ApiError, ERRORS, FOR_OPERATORS } from '../contract/errors.ts';
-import type { Answer, Asked, OpsParts } from './asked.ts';
-import { HTMX_PATH, htmxFile } from './assets.ts';
-import { FRAME_HEADERS, type OpsPage, printPage, withPrefix } from './frame.ts';
 import { auditLog } from './pages/deeds.ts';
 import { keyPage, keysPage, postGrant, postRevoke } from './pages/keys.ts';
 import { errorPage, errorPiece, foreignPage, signInPage } from './pages/login.ts';
@@ -11,6 +8,9 @@ import { nightsPage } from './pages/nights.ts';
 import { optOutsPage } from './pages/opt-outs.ts';
 import { nowPiece, overviewPage, statsJson } from './pages/overview.ts';
 import { decidePost, reviewCasePage, reviewJson, reviewPage, reviewPiece } from './pages/review.ts';
+import type { Answer, Asked, OpsParts } from './parts/asked.ts';
+import { HTMX_PATH, htmxFile } from './parts/assets.ts';
+import { FRAME_HEADERS, type OpsPage, printPage, withPrefix } from './parts/frame.ts';
 import { isOwn, nextOf, prefixOf, signedIn, signIn, signOut } from './signin.ts';
 
 type Handler = (parts: OpsParts, asked: Asked, who: string) => Promise<Answer>;

@@ -3,7 +3,7 @@ import { parse, serialize } from 'hono/utils/cookie';
 import { recordDeed } from '../../data/state/audit.ts';
 import { endSession, findSession, openSession, SESSION } from '../../data/state/ops-sessions.ts';
 import { hashSecret, operatorId } from '../access/caller.ts';
-import type { Asked, OpsParts } from './asked.ts';
+import type { Asked, OpsParts } from './parts/asked.ts';
 
 /** What stands before our paths, where the base URL has a path of its own. */
 export const prefixOf = (base_url: string): string => new URL(base_url).pathname.replace(/\/+$/, '');

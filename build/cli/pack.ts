@@ -4,7 +4,7 @@ import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
-import { parseTemplate } from '../../api/formats/record-template.ts';
+import { parseTemplate } from '../../api/render/record-template.ts';
 import { createPrivateFiles, PUBLIC } from '../../data/model/permissions.ts';
 import { loadPack, PackError, RESERVED_IDS } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';

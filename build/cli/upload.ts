@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util';
 import { hostingRules } from '../../api/discovery/hosting.ts';
-import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
+import { EVERY_OPERATION } from '../../api/operations/every.ts';
 import { ConfigError, readConfig } from '../../config.ts';
 import { createPrivateFiles } from '../../data/model/permissions.ts';
 import { realEffects } from '../effects/effects.ts';

@@ -1,4 +1,4 @@
-// Compressed copies of published texts, for our own server (api/channels/copies.ts) and for hosts that send them as they are (`gzip_static`, `precompressed`).
+// Compressed copies of published texts, for our own server (api/http/compressed-copies.ts) and for hosts that send them as they are (`gzip_static`, `precompressed`).
 import { hash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';

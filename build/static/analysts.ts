@@ -1,8 +1,6 @@
 // Files for analysts below `files/{ds}/`: public values as Parquet and as a database, a data dictionary, Croissant (docs/analysts.md).
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { croissant } from '../../api/formats/croissant.ts';
-import { dictionaryJson, dictionaryMarkdown } from '../../api/formats/dictionary.ts';
 import {
   fileList,
   fileListHtml,
@@ -10,11 +8,13 @@ import {
   fileListsHtml,
   fileListsJson,
   LIST_FILES,
-} from '../../api/formats/file-list.ts';
+} from '../../api/pages/file-list.ts';
+import { dictionaryJson, dictionaryMarkdown } from '../../api/render/dictionary.ts';
 import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
 import { type Differing, writePublicFiles } from '../../data/write/analysts-files.ts';
+import { croissant } from './croissant.ts';
 import type { Output } from './output.ts';
 
 export interface AnalystOptions {

@@ -2,10 +2,10 @@
 
 import type { Operation } from '../../api/contract/operation.ts';
 import { earlyContext } from '../../api/discovery/early.ts';
-import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/formats/assets.ts';
-import { render } from '../../api/formats/render.ts';
-import { dataset_examples } from '../../api/operations/dataset_examples.ts';
-import { entity_page } from '../../api/operations/entity_page.ts';
+import { dataset_examples } from '../../api/operations/dataset/dataset_examples.ts';
+import { entity_page } from '../../api/operations/record/entity_page.ts';
+import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
+import { render } from '../../api/render/render.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Output } from './output.ts';

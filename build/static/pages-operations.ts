@@ -1,8 +1,8 @@
 // The table of operations in the words of the reference: what each takes, costs and answers.
 
 import type { Operation } from '../../api/contract/operation.ts';
-import { inputSchema } from '../../api/formats/json-schema.ts';
-import type { SiteOperation } from '../../api/formats/page-site.ts';
+import type { SiteOperation } from '../../api/pages/site.ts';
+import { inputSchema } from '../../api/render/json-schema.ts';
 
 interface Schema {
   type?: string | string[];

@@ -1,7 +1,7 @@
 // Renders some records of a release: their pages and their part of the full text. Runs here or in a thread of its own.
 import { join } from 'node:path';
-import { recordPage } from '../../api/formats/page.ts';
-import { fullTextRecord } from '../../api/operations/dataset_full_text.ts';
+import { fullTextRecord } from '../../api/operations/dataset/dataset_full_text.ts';
+import { recordPage } from '../../api/pages/record-markdown.ts';
 import { type Duck, quoted } from '../../data/duckdb/duck.ts';
 import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';

@@ -7,11 +7,11 @@ import { join, relative, sep } from 'node:path';
 import type { Operation } from '../../api/contract/operation.ts';
 import { earlyContext } from '../../api/discovery/early.ts';
 import { datasetJsonld } from '../../api/discovery/jsonld.ts';
-import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/formats/assets.ts';
-import type { SiteData, SiteDataset } from '../../api/formats/page-site.ts';
-import { sqlExamples } from '../../api/formats/page-sql.ts';
-import { dataset_changelog } from '../../api/operations/dataset_changelog.ts';
-import { freshness } from '../../api/operations/dataset_status.ts';
+import { dataset_changelog } from '../../api/operations/dataset/dataset_changelog.ts';
+import { freshness } from '../../api/operations/dataset/dataset_status.ts';
+import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
+import type { SiteData, SiteDataset } from '../../api/pages/site.ts';
+import { sqlExamples } from '../../api/pages/sql.ts';
 import { filterGrammar } from '../../data/input/filters.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
@@ -24,7 +24,7 @@ import { siteOperations } from './pages-operations.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** What the pages are made of besides their data. */
-const SOURCES = ['astro.config.mjs', 'package-lock.json', 'api/formats/page-print.ts', 'api/formats/frame.ts'];
+const SOURCES = ['astro.config.mjs', 'package-lock.json', 'api/render/print.ts', 'api/pages/frame.ts'];
 /** Showcase records on a dataset's page. */
 const EXAMPLES = 10;
 /** Files that its page offers. */

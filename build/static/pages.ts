@@ -1,7 +1,7 @@
 // Goes over every record of a release once: its Markdown page where its version is new, and the text of all public values.
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import { dataset_full_text, fullTextHead } from '../../api/operations/dataset_full_text.ts';
+import { dataset_full_text, fullTextHead } from '../../api/operations/dataset/dataset_full_text.ts';
 import { Duck, quoted } from '../../data/duckdb/duck.ts';
 import { codeFingerprint } from '../../data/model/code.ts';
 import { RELEASE_FILES } from '../../data/model/layout.ts';

@@ -2,7 +2,7 @@
 
 import type { Operation } from '../../api/contract/operation.ts';
 import { earlyContext } from '../../api/discovery/early.ts';
-import { render } from '../../api/formats/render.ts';
+import { render } from '../../api/render/render.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Output } from './output.ts';
 

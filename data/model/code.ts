@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** Everything whose text decides how a page or an answer reads. */
 const FOLDERS = [
-  ...['discovery', 'formats', 'operations'].map((name) => `../../api/${name}/`),
+  ...['discovery', 'render', 'pages', 'operations'].map((name) => `../../api/${name}/`),
   ...['model', 'consolidate', 'plan', 'input', 'write', 'releases', 'queries', 'review'].map((name) => `../${name}/`),
   '../../packs/',
 ];
@@ -16,7 +16,9 @@ export function codeFingerprint(): string {
   if (known !== undefined) return known;
   const digest = createHash('sha256');
   for (const folder of FOLDERS.map((path) => new URL(path, import.meta.url))) {
-    const names = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+    const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+    );
     for (const name of names.sort()) digest.update(name).update(readFileSync(new URL(name, folder)));
   }
   known = digest.digest('hex').slice(0, 16);

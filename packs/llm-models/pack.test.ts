@@ -1,6 +1,6 @@
 // The choices of the pack: who is trusted where, what is public, and pages that read well.
 import { beforeAll, expect, test } from 'vitest';
-import { recordMarkdown } from '../../api/formats/record-template.ts';
+import { recordMarkdown } from '../../api/render/record-template.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
 import { loadPack } from '../index.ts';
 import type { Pack } from '../model.ts';

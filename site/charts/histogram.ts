@@ -1,6 +1,7 @@
 // How often values fall where: bars over round edges, on a scale of powers of ten where the edges rise like them.
-import { plural } from '../../api/formats/page-print.ts';
-import type { SiteProfile } from '../../api/formats/page-site.ts';
+
+import type { SiteProfile } from '../../api/pages/site.ts';
+import { plural } from '../../api/render/print.ts';
 import { compact, draw, Plot } from './svg.ts';
 
 type Bin = NonNullable<SiteProfile['histogram']>[number];

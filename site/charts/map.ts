@@ -1,8 +1,8 @@
 // Where records are: marks for cells of a few degrees on the outlines of the land, without tiles from anywhere.
 import { createRequire } from 'node:module';
 import { feature } from 'topojson-client';
-import { plural, printNumber } from '../../api/formats/page-print.ts';
-import type { SiteProfile } from '../../api/formats/page-site.ts';
+import type { SiteProfile } from '../../api/pages/site.ts';
+import { plural, printNumber } from '../../api/render/print.ts';
 import { draw, Plot } from './svg.ts';
 
 const require = createRequire(import.meta.url);

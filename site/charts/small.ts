@@ -1,6 +1,7 @@
 // How the values of a column are spread, small enough for its head; the profile says the same in full.
-import { printNumber, printShare } from '../../api/formats/page-print.ts';
-import type { SiteProfile } from '../../api/formats/page-site.ts';
+
+import type { SiteProfile } from '../../api/pages/site.ts';
+import { printNumber, printShare } from '../../api/render/print.ts';
 import { compact } from './svg.ts';
 
 const WIDTH = 120;

@@ -1,7 +1,7 @@
 // Observable Plot without a browser: drawn into a document of linkedom, in the colours of the page, without inline style.
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
-import { escapeHtml } from '../../api/formats/frame.ts';
+import { escapeHtml } from '../../api/pages/frame.ts';
 
 type Options = NonNullable<Parameters<typeof Plot.plot>[0]>;
 

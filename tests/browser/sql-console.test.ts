@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sqlExamples } from '../../api/formats/page-sql.ts';
+import { sqlExamples } from '../../api/pages/sql.ts';
 import { barriers, NONE, overflow, picture } from '../support/browser.ts';
 import { scratchOfAll } from '../support/night-pack.ts';
 import { LOOKS, mistakes, type Opened, openStage, type Stage } from '../support/pages-stage.ts';

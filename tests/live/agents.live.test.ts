@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { toolsOf } from '../../api/formats/tools.ts';
-import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
+import { EVERY_OPERATION } from '../../api/operations/every.ts';
+import { toolsOf } from '../../api/render/tools.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
 import { expectWithin, LIMITS, someSlugs } from '../support/long-answers.ts';

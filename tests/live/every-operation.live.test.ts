@@ -1,7 +1,7 @@
 // One test body for every operation of the table, on every real pack, in JSON and in Markdown: it answers, and the answer has its shape.
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OPERATIONS } from '../../api/operations/index.ts';
+import { OPERATIONS } from '../../api/operations/table.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
 import { DATASETS } from './release.ts';

@@ -1,6 +1,6 @@
 // The log: what stands in a line, and what never does.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loggedPath, openLog, scrubbed } from '../../api/log.ts';
+import { loggedPath, openLog, scrubbed } from '../../api/http/log.ts';
 import { ADMIN } from '../support/app.ts';
 import { type Api, richKey, smallData, startApi } from '../support/money-processes.ts';
 

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } fr
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
+import { EVERY_OPERATION } from '../../api/operations/every.ts';
 import { runNight } from '../../build/night/run.ts';
 import { readConfig } from '../../config.ts';
 import { loadPack } from '../../packs/index.ts';

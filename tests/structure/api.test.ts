@@ -1,8 +1,8 @@
 // docs/api.md against the table of operations and the kinds of filter.
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
-import { SELECTION_INPUT } from '../../api/operations/inputs.ts';
+import { SELECTION_INPUT } from '../../api/operations/common/inputs.ts';
+import { EVERY_OPERATION } from '../../api/operations/every.ts';
 import { FILTER_KINDS } from '../../data/input/filters.ts';
 import { read, tableRows } from './tree.ts';
 

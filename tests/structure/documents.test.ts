@@ -1,7 +1,7 @@
 // Documents against the code: settings, error codes, links.
 import { dirname, normalize } from 'node:path/posix';
 import { describe, expect, test } from 'vitest';
-import { STRIPE_EVENTS } from '../../api/access/checkout/events.ts';
+import { STRIPE_EVENTS } from '../../api/checkout/events.ts';
 import { ERRORS } from '../../api/contract/errors.ts';
 import { readConfig } from '../../config.ts';
 import { FILES, present, read, tableRows } from './tree.ts';

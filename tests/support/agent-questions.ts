@@ -1,8 +1,8 @@
 // Questions for every operation that agents may call, on the fictional packs: those that are answered and those that are refused.
 
 import type { Operation } from '../../api/contract/operation.ts';
-import { callable } from '../../api/formats/tools.ts';
-import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
+import { EVERY_OPERATION } from '../../api/operations/every.ts';
+import { callable } from '../../api/render/tools.ts';
 
 /** Arguments as MCP and A2A take them. */
 export type Given = Record<string, unknown>;

@@ -1,8 +1,8 @@
 // Questions to every operation of the table, for the tests that compare whatever is answered with a description of it.
 
 import type { Operation } from '../../api/contract/operation.ts';
-import { inputSchema } from '../../api/formats/json-schema.ts';
-import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
+import { EVERY_OPERATION } from '../../api/operations/every.ts';
+import { inputSchema } from '../../api/render/json-schema.ts';
 import { counted } from '../../data/input/parse-selection.ts';
 import type { Pack } from '../../packs/model.ts';
 import type { TestApp } from './app.ts';

@@ -1,7 +1,7 @@
 // Every tool with arguments that make its answer long, within several limits: the same test for fictional and real packs.
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect } from 'vitest';
-import type { Tool } from '../../api/formats/tools.ts';
+import type { Tool } from '../../api/render/tools.ts';
 import type { Pack } from '../../packs/model.ts';
 import { NUMERIC } from '../../packs/schema.ts';
 import { connect, type Result } from './mcp-clients.ts';

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { ERRORS, type ErrorCode } from '../../api/contract/errors.ts';
 import type { Format } from '../../api/contract/operation.ts';
 import { DOCUMENTS } from '../../api/discovery/index.ts';
-import { callable } from '../../api/formats/tools.ts';
+import { callable } from '../../api/render/tools.ts';
 import type { Pack } from '../../packs/model.ts';
 import { ADMIN } from './app.ts';
 import { type Asked, everyQuestion } from './asked.ts';

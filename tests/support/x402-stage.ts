@@ -2,8 +2,8 @@
 import type { PaymentPayload, PaymentRequired } from '@x402/core/types';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { Operation } from '../../api/contract/operation.ts';
-import { EVERY_OPERATION } from '../../api/operations/accounts.ts';
-import { entity_get } from '../../api/operations/entity_get.ts';
+import { EVERY_OPERATION } from '../../api/operations/every.ts';
+import { entity_get } from '../../api/operations/record/entity_get.ts';
 import { decoded, encoded, pay, type Twist } from '../chain/buyer.ts';
 import { noChain, ROLES, type Role, startChain, type TestChain } from '../chain/chain.ts';
 import { startFacilitator, type TestFacilitator } from '../chain/facilitator.ts';

@@ -2,7 +2,7 @@
 import type { Pack } from '../../../packs/model.ts';
 import { words } from '../../../packs/text.ts';
 import type { Long } from '../../contract/operation.ts';
-import type { Tool } from '../../formats/tools.ts';
+import type { Tool } from '../../render/tools.ts';
 
 /** What of a reply is left out first where it is too long. */
 export const ADVICE: Long<unknown, Record<string, unknown>> = {

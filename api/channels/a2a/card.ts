@@ -2,12 +2,12 @@
 import { generateAgentCardSignature } from '@a2a-js/sdk';
 import { toApiError } from '../../contract/errors.ts';
 import { agentCard } from '../../discovery/agent-card.ts';
-import { etagOf } from '../../formats/etag.ts';
-import { samePacks, type ToolList } from '../../formats/tools.ts';
-import { matches } from '../conditions.ts';
-import { type Http, readRequest } from '../request.ts';
-import { errorResponse } from '../respond.ts';
-import type { App, RestDeps } from '../rest.ts';
+import { matches } from '../../http/conditions.ts';
+import { etagOf } from '../../http/etag.ts';
+import { type Http, readRequest } from '../../http/request.ts';
+import { errorResponse } from '../../http/respond.ts';
+import { samePacks, type ToolList } from '../../render/tools.ts';
+import type { App, RestDeps } from '../rest/rest.ts';
 
 /** A private key as RFC 7517 writes it. */
 export interface CardKey {

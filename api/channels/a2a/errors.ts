@@ -1,7 +1,7 @@
 // Errors as A2A has them: google.rpc.Status in JSON, with our own error body among the details (A2A 1.0 section 11.6).
 import { A2AError, isRestError, toRestErrorBody } from '@a2a-js/sdk/errors';
 import { type ApiError, ERRORS, errorBody, toApiError } from '../../contract/errors.ts';
-import { challenge, type Headers } from '../respond.ts';
+import { challenge, type Headers } from '../../http/respond.ts';
 
 /** What an error is told with. */
 interface Place {

@@ -2,8 +2,8 @@
 
 import type { Context, Operation, Result } from '../../contract/operation.ts';
 import type { Call, Repeatable } from '../../gate/execute.ts';
+import type { Headers } from '../../http/respond.ts';
 import { Budget } from '../mcp/budget.ts';
-import type { Headers } from '../respond.ts';
 import type { Asked } from './message.ts';
 
 /** What a skill answers: Markdown, and JSON as text; null where there is none of it. */

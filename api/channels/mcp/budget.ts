@@ -1,7 +1,7 @@
 // Answers within a budget of tokens: a model that asked for a page should not get a book (docs/mcp.md, "How long an answer is").
 import { ApiError } from '../../contract/errors.ts';
 import type { Context, Operation, Result } from '../../contract/operation.ts';
-import { render } from '../../formats/render.ts';
+import { render } from '../../render/render.ts';
 import { cutBody, cutText, fitting, type LeftOut, NOTE } from './cut.ts';
 import { estimate, fewIn, fitsIn } from './tokens.ts';
 

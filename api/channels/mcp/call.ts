@@ -1,8 +1,8 @@
 // tools/call: a tool's operation through the gate, its answer or its refusal as MCP writes them (protocols.md section 1.4).
 import { ApiError, ERRORS } from '../../contract/errors.ts';
 import { admit, type Call } from '../../gate/execute.ts';
-import { namedCall } from '../named.ts';
-import { challenge } from '../respond.ts';
+import { challenge } from '../../http/respond.ts';
+import { namedCall } from '../named-call.ts';
 import type { ToolAnswer } from './budget.ts';
 import { refusalOf, run, type Session } from './session.ts';
 

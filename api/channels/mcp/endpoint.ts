@@ -1,11 +1,11 @@
 // `/mcp` and `/mcp/account`: streamable HTTP for both eras of the protocol, stateless (specification section 4, "Agent protocols").
 import { ApiError, ERRORS, errorBody, toApiError } from '../../contract/errors.ts';
 import { admit } from '../../gate/execute.ts';
-import { encoded, takesGzip } from '../coding.ts';
-import { answeredBy } from '../direct.ts';
-import { type Http, type HttpRequest, readRequest, readText } from '../request.ts';
-import { errorReply, type Reply } from '../respond.ts';
-import type { App, RestDeps } from '../rest.ts';
+import { encoded, takesGzip } from '../../http/coding.ts';
+import { answeredBy } from '../../http/fast-path.ts';
+import { type Http, type HttpRequest, readRequest, readText } from '../../http/request.ts';
+import { errorReply, type Reply } from '../../http/respond.ts';
+import type { App, RestDeps } from '../rest/rest.ts';
 import { allowedOrigin, corsHeaders, foreign, type Origins, preflight } from './origin.ts';
 import { answerPlain } from './plain.ts';
 import { type Protocol, protocol } from './protocol.ts';

@@ -1,7 +1,7 @@
 // Which Host and which web page may ask: a page elsewhere must not reach a server on this machine (MCP, streamable HTTP, "Security").
 import { localhostAllowedHostnames, validateHostHeader } from '@modelcontextprotocol/server';
-import type { Http } from '../request.ts';
-import { commonHeaders, EXPOSED, requestId } from '../respond.ts';
+import type { Http } from '../../http/request.ts';
+import { commonHeaders, EXPOSED, requestId } from '../../http/respond.ts';
 
 export interface Origins {
   /** The base address. */

@@ -5,7 +5,7 @@ import {
   PROTOCOL_VERSION_META_KEY,
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server';
-import type { Http } from '../request.ts';
+import type { Http } from '../../http/request.ts';
 import { callTool, type ToolResult } from './call.ts';
 import { identity } from './server.ts';
 import type { Session } from './session.ts';

@@ -2,8 +2,8 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import { ERRORS } from '../../contract/errors.ts';
 import type { Call } from '../../gate/execute.ts';
-import { RESOURCES, resourceAt } from '../../operations/resources.ts';
-import { namedCall } from '../named.ts';
+import { namedCall } from '../named-call.ts';
+import { RESOURCES, resourceAt } from './record-resources.ts';
 import { refusalOf, run, type Session } from './session.ts';
 
 const MARKDOWN = 'text/markdown';

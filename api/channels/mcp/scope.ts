@@ -1,8 +1,8 @@
 // What one MCP address offers: all tools, or those that `?tools=` and `?datasets=` name, within `?max_tokens=`.
 import { ApiError } from '../../contract/errors.ts';
 import type { Context, Operation } from '../../contract/operation.ts';
-import { rememberedTools, samePacks, type Tool, type ToolList, toolsOf } from '../../formats/tools.ts';
-import type { Query } from '../request.ts';
+import type { Query } from '../../http/request.ts';
+import { rememberedTools, samePacks, type Tool, type ToolList, toolsOf } from '../../render/tools.ts';
 import { TOKENS } from './budget.ts';
 
 type Releases = Context['releases'];

@@ -2,7 +2,7 @@
 import { ProtocolError, ProtocolErrorCode, Server, type ServerOptions } from '@modelcontextprotocol/server';
 import { KEY_BODY_TEXT, WELCOME } from '../../contract/errors.ts';
 import { IDENTITY } from '../../discovery/identity.ts';
-import type { Tool } from '../../formats/tools.ts';
+import type { Tool } from '../../render/tools.ts';
 import { callTool, type ToolResult, UnknownTool } from './call.ts';
 import { listResources, listTemplates, readResource } from './resources.ts';
 import type { Session } from './session.ts';

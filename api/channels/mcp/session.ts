@@ -1,7 +1,7 @@
 // One request to the MCP endpoint: whose it is, what it may see, and what its calls leave behind for the HTTP answer.
 import { type ApiError, ERRORS, errorBody, toApiError } from '../../contract/errors.ts';
 import { type Call, execute, type Gate, type Outcome } from '../../gate/execute.ts';
-import type { Http, HttpRequest } from '../request.ts';
+import type { Http, HttpRequest } from '../../http/request.ts';
 import { Budget, type ToolAnswer } from './budget.ts';
 import type { Scope } from './scope.ts';
 

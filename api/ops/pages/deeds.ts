@@ -2,8 +2,8 @@
 import { html } from 'hono/html';
 import { deeds, type RecordedDeed } from '../../../data/state/audit.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { type Answer, type Asked, type OpsParts, one } from '../asked.ts';
-import { clock, type Piece } from '../words.ts';
+import { type Answer, type Asked, type OpsParts, one } from '../parts/asked.ts';
+import { clock, type Piece } from '../parts/words.ts';
 
 const PAGE = 50;
 

@@ -5,8 +5,8 @@ import { currentPlan, SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts
 import { findKeys, type Key, keyById } from '../../../data/state/keys.ts';
 import { type Entry, entriesOf } from '../../../data/state/ledger.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { type Answer, type Asked, type OpsParts, one } from '../asked.ts';
-import { badge, clock, moment, money, type Piece } from '../words.ts';
+import { type Answer, type Asked, type OpsParts, one } from '../parts/asked.ts';
+import { badge, clock, moment, money, type Piece } from '../parts/words.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const PAGE = 30;

@@ -1,7 +1,7 @@
 // Signing in, and what is said where something does not work.
 import { html } from 'hono/html';
 import type { ApiError } from '../../contract/errors.ts';
-import type { OpsPage } from '../frame.ts';
+import type { OpsPage } from '../parts/frame.ts';
 
 /** The login; `wrong` says what was wrong with the key, `next` is where it leads. */
 export function signInPage(next: string, wrong?: string): OpsPage {

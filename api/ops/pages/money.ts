@@ -2,9 +2,9 @@
 import { html } from 'hono/html';
 import { type Matter, matters } from '../../../data/state/attention.ts';
 import { keyFigures, moneyByDay } from '../../../data/state/figures.ts';
-import type { Answer, Asked, OpsParts } from '../asked.ts';
-import { bars, everyStep } from '../charts.ts';
-import { badge, cents, count, moment, money, type Piece } from '../words.ts';
+import type { Answer, Asked, OpsParts } from '../parts/asked.ts';
+import { bars, everyStep } from '../parts/charts.ts';
+import { badge, cents, count, moment, money, type Piece } from '../parts/words.ts';
 
 const DAY = 86_400_000;
 const SPAN = 30;

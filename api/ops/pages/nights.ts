@@ -1,9 +1,9 @@
 // The nights: when each dataset was and will be collected, what became of it, and how long each step took.
 import { html } from 'hono/html';
 import type { Run } from '../../../data/releases/runs.ts';
-import type { Answer, Asked, DatasetStanding, OpsParts } from '../asked.ts';
-import { length } from '../charts.ts';
-import { badge, clock, count, lasting, moment, type Piece } from '../words.ts';
+import type { Answer, Asked, DatasetStanding, OpsParts } from '../parts/asked.ts';
+import { length } from '../parts/charts.ts';
+import { badge, clock, count, lasting, moment, type Piece } from '../parts/words.ts';
 import { outcomeBadge } from './overview.ts';
 
 /** GET /ops/nights. */

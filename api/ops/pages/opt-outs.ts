@@ -1,7 +1,7 @@
 // Opt-outs: which records their businesses had removed, and which are back.
 import { html } from 'hono/html';
-import type { Answer, Asked, OpsParts } from '../asked.ts';
-import { badge, moment } from '../words.ts';
+import type { Answer, Asked, OpsParts } from '../parts/asked.ts';
+import { badge, moment } from '../parts/words.ts';
 
 /** Most that the page lists. */
 const MOST = 200;

@@ -5,10 +5,10 @@ import { matters } from '../../../data/state/attention.ts';
 import { keyFigures, moneyByDay } from '../../../data/state/figures.ts';
 import { HOLD, heldSince } from '../../../data/state/held-opt-outs.ts';
 import { type Bar, FAULTS, GOOD, trafficBars, trafficBy } from '../../../data/state/traffic.ts';
-import { plural, printShare } from '../../formats/page-print.ts';
-import { type Answer, type Asked, type DatasetStanding, type OpsParts, one } from '../asked.ts';
-import { bars, everyStep, length } from '../charts.ts';
-import { badge, cents, count, lasting, moment, ms, type Piece, type Pieces } from '../words.ts';
+import { plural, printShare } from '../../render/print.ts';
+import { type Answer, type Asked, type DatasetStanding, type OpsParts, one } from '../parts/asked.ts';
+import { bars, everyStep, length } from '../parts/charts.ts';
+import { badge, cents, count, lasting, moment, ms, type Piece, type Pieces } from '../parts/words.ts';
 import { reviewFragment } from './review.ts';
 
 const HOUR = 3_600_000;

@@ -3,10 +3,10 @@ import { html } from 'hono/html';
 import type { ToldFact } from '../../../data/queries/history.ts';
 import type { ReviewCase, Saying } from '../../../data/review/review-case.ts';
 import type { Value } from '../../../packs/model.ts';
-import { printNumber } from '../../formats/page-print.ts';
-import type { OpsParts } from '../asked.ts';
-import { steps } from '../charts.ts';
-import { badge, clock, link, moment, type Piece, value } from '../words.ts';
+import { printNumber } from '../../render/print.ts';
+import type { OpsParts } from '../parts/asked.ts';
+import { steps } from '../parts/charts.ts';
+import { badge, clock, link, moment, type Piece, value } from '../parts/words.ts';
 import { factTitles, groupMedian, KINDS, unitOf, verdictForm } from './review-parts.ts';
 
 /** Why a fact is published, or why not, in words. */

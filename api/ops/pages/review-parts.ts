@@ -1,9 +1,9 @@
 // What the list of the review and the page of one item share: names of the kinds, units, and the two buttons.
 import { html } from 'hono/html';
 import type { ReviewEntry } from '../../../data/review/review.ts';
-import { printNumber, printValue } from '../../formats/page-print.ts';
-import type { OpsParts } from '../asked.ts';
-import type { Piece } from '../words.ts';
+import { printNumber, printValue } from '../../render/print.ts';
+import type { OpsParts } from '../parts/asked.ts';
+import type { Piece } from '../parts/words.ts';
 
 /** What is asked, in a few words. */
 export const KINDS: Record<ReviewEntry['kind'], string> = {

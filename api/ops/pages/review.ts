@@ -9,8 +9,8 @@ import {
 } from '../../../data/review/review.ts';
 import { recordNames, reviewCase } from '../../../data/review/review-case.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { type Answer, type Asked, type OpsParts, one } from '../asked.ts';
-import { badge, clock, count, moment, type Piece, value } from '../words.ts';
+import { type Answer, type Asked, type OpsParts, one } from '../parts/asked.ts';
+import { badge, clock, count, moment, type Piece, value } from '../parts/words.ts';
 import { caseBody } from './review-case.ts';
 import { factTitles, groupMedian, KINDS, unitOf, verdictForm } from './review-parts.ts';
 

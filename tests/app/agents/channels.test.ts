@@ -1,7 +1,7 @@
 // The same questions over REST, MCP and A2A: equal answers, equal charges, equal refusals.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callable, ownToolNames } from '../../../api/formats/tools.ts';
-import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
+import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { callable, ownToolNames } from '../../../api/render/tools.ts';
 import { addressOf, type Question, questions } from '../../support/agent-questions.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
 import { type Listening, listening } from '../../support/listening.ts';

@@ -1,11 +1,11 @@
 // docs/mcp.md against what the endpoint offers.
 import { expect, it } from 'vitest';
 import { TOKENS } from '../../../api/channels/mcp/budget.ts';
+import { RESOURCES } from '../../../api/channels/mcp/record-resources.ts';
 import { OWN_TOOLS } from '../../../api/channels/mcp/scope.ts';
-import { SHOWN } from '../../../api/formats/tool-schema.ts';
-import { callable } from '../../../api/formats/tools.ts';
-import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
-import { RESOURCES } from '../../../api/operations/resources.ts';
+import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { SHOWN } from '../../../api/render/tool-schema.ts';
+import { callable } from '../../../api/render/tools.ts';
 import { read, tableRows } from '../../structure/tree.ts';
 
 const rows = tableRows('docs/mcp.md');

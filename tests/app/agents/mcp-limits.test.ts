@@ -1,7 +1,7 @@
 // Every tool within every limit, on the fictional packs (the real ones: tests/live/agents.live.test.ts).
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { toolsOf } from '../../../api/formats/tools.ts';
-import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
+import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { toolsOf } from '../../../api/render/tools.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
 import { type Listening, listening } from '../../support/listening.ts';
 import { expectWithin, LIMITS, someSlugs } from '../../support/long-answers.ts';

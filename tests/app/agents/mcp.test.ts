@@ -1,7 +1,7 @@
 // MCP as the real clients of both SDK generations see it, over a socket.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callable } from '../../../api/formats/tools.ts';
-import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
+import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { callable } from '../../../api/render/tools.ts';
 import { ADMIN, BASE, type TestApp, testApp } from '../../support/app.ts';
 import { type Listening, listening } from '../../support/listening.ts';
 import { connect, GENERATIONS, type McpClient } from '../../support/mcp-clients.ts';

@@ -1,7 +1,7 @@
 // Every answer of every operation against the schema that its row of the table declares.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { outputSchema } from '../../../api/formats/json-schema.ts';
-import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
+import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { outputSchema } from '../../../api/render/json-schema.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
 import { type Asked, everyQuestion } from '../../support/asked.ts';
 import { claimToken } from '../../support/owners-stage.ts';

@@ -1,6 +1,6 @@
 // What every client counts on: where things are, what a dataset is called, when a record counts as changed, and what is not there.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
+import { EVERY_OPERATION } from '../../../api/operations/every.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 

@@ -1,14 +1,14 @@
-// The short way in (api/channels/direct.ts) beside the way through Hono: the same answers to the same requests, good, bad and odd.
+// The short way in (api/http/fast-path.ts) beside the way through Hono: the same answers to the same requests, good, bad and odd.
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answeredBy, directly } from '../../../api/channels/direct.ts';
-import type { NodeBindings } from '../../../api/channels/request.ts';
-import type { Reply } from '../../../api/channels/respond.ts';
-import { FirstMatch } from '../../../api/channels/router.ts';
+import { answeredBy, directly } from '../../../api/http/fast-path.ts';
+import type { NodeBindings } from '../../../api/http/request.ts';
+import type { Reply } from '../../../api/http/respond.ts';
+import { FirstMatch } from '../../../api/http/router.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
 import { everyQuestion } from '../../support/asked.ts';
 import { type Listening, listening } from '../../support/listening.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../../api/contract/errors.ts';
 import { type Operation, operation } from '../../../api/contract/operation.ts';
-import { OPERATIONS } from '../../../api/operations/index.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Caller, Credential } from '../../../api/access/caller.ts';
-import type { Charge, Payments } from '../../../api/access/payments.ts';
 import { operation } from '../../../api/contract/operation.ts';
-import { OPERATIONS } from '../../../api/operations/index.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
+import type { Charge, Payments } from '../../../api/payments/payments.ts';
 import { validationError } from '../../../data/model/errors.ts';
 import { ADMIN, BASE, type TestApp, testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
@@ -53,7 +53,7 @@ function purse(): Payments & { log: string[] } {
     log,
     quote,
     async reserve(caller, charge) {
-      const { paymentError } = await import('../../../api/access/payments.ts');
+      const { paymentError } = await import('../../../api/payments/payments.ts');
       if (caller.kind === 'key' && caller.id === '1')
         throw paymentError('insufficient_credits', 'Too little.', quote(caller, charge));
       log.push(`reserve ${charge.micros}`);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ERRORS } from '../../../api/contract/errors.ts';
-import { OPERATIONS } from '../../../api/operations/index.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
 import { pick, type Random, random } from '../../support/random-records.ts';
 import { requiredQuery } from '../../support/required.ts';

@@ -1,7 +1,7 @@
 // The operations' answers over the real engine: shapes of contract section 2, prices, and what each promises.
 import { countTokens } from 'gpt-tokenizer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freshness } from '../../../api/operations/dataset_status.ts';
+import { freshness } from '../../../api/operations/dataset/dataset_status.ts';
 import { BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
 import { requiredQuery } from '../../support/required.ts';
 import { verifies } from '../../support/verifies.ts';

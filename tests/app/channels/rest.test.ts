@@ -1,6 +1,6 @@
 // REST over the real app: negotiation, conditional requests, HEAD, headers, cursors, methods and addresses.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OPERATIONS } from '../../../api/operations/index.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { ADMIN, BASE, type TestApp, testApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { requiredQuery } from '../../support/required.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findFile, openFile, safeSegments } from '../../../api/channels/files.ts';
+import { findFile, openFile, safeSegments } from '../../../api/http/files.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 

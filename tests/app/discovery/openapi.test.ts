@@ -2,7 +2,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shortened } from '../../../api/discovery/openapi-examples.ts';
-import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
+import { EVERY_OPERATION } from '../../../api/operations/every.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 import { type Asked, everyQuestion } from '../../support/asked.ts';
 import { claimToken } from '../../support/owners-stage.ts';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Operation, operation } from '../../../api/contract/operation.ts';
-import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
+import { EVERY_OPERATION } from '../../../api/operations/every.ts';
 import { dropAnswersWith } from '../../../data/state/idempotency.ts';
 import { setPlan } from '../../../data/state/keys.ts';
 import { move, verify } from '../../../data/state/ledger.ts';

@@ -1,6 +1,6 @@
 // HEAD never runs a paid operation, cursors show nothing, and a tag is the same for every caller and in every process.
 import { expect, it } from 'vitest';
-import { OPERATIONS } from '../../../api/operations/index.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { balance, describeApps, newKey, told } from '../../support/money-on-stores.ts';
 import { requiredQuery } from '../../support/required.ts';
 import { verifies } from '../../support/verifies.ts';

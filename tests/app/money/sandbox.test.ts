@@ -1,6 +1,6 @@
 // The sandbox checkout: on one machine without Stripe alone, paid by a press and by nothing else, once.
 import { afterAll, beforeEach, describe, expect, it, test } from 'vitest';
-import { isLoopback, sandboxMode } from '../../../api/access/checkout/sandbox.ts';
+import { isLoopback, sandboxMode } from '../../../api/checkout/sandbox.ts';
 import { monthAfter } from '../../../data/model/time.ts';
 import { verify } from '../../../data/state/ledger.ts';
 import { takeSession } from '../../../data/state/receipts.ts';

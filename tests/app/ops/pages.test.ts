@@ -1,7 +1,7 @@
 // What the operators' pages and /ops/stats.json say: traffic, money, nights, keys, the log; and what they let an operator do.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { roundUp, tickStep } from '../../../api/ops/charts.ts';
-import { away, lasting, ms } from '../../../api/ops/words.ts';
+import { roundUp, tickStep } from '../../../api/ops/parts/charts.ts';
+import { away, lasting, ms } from '../../../api/ops/parts/words.ts';
 import { recordRun } from '../../../data/releases/runs.ts';
 import { ADMIN, BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';

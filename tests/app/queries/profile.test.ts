@@ -1,6 +1,6 @@
 // The profile says what a count over all records says, and of paid attributes nothing that fewer than five records share.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { coarse } from '../../../api/operations/dataset_profile.ts';
+import { coarse } from '../../../api/operations/dataset/dataset_profile.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { type AttributeProfile, profileOf } from '../../../data/queries/profile.ts';
 import { edgesFor, FIXED_EDGES } from '../../../data/queries/profile-edges.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hostingRules } from '../../../api/discovery/hosting.ts';
-import { EVERY_OPERATION } from '../../../api/operations/accounts.ts';
+import { EVERY_OPERATION } from '../../../api/operations/every.ts';
 import { caddyConfig, headersFile, nginxConfig } from '../../../build/static/host-configs.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 

@@ -1,7 +1,7 @@
 // The terms: the documents and the 402 say the same, and say so where x402 is not offered.
 import { parsePaymentRequired } from '@x402/core/schemas';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { requirementsFor } from '../../../api/access/x402/terms.ts';
+import { requirementsFor } from '../../../api/payments/x402/terms.ts';
 import { readConfig } from '../../../config.ts';
 import { microUsd } from '../../../packs/money.ts';
 import { decoded } from '../../chain/buyer.ts';

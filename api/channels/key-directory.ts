@@ -1,0 +1,56 @@
+// /.well-known/http-message-signatures-directory: the public keys of our crawler, signed by each of them (Web Bot Auth).
+import { createHash, createPrivateKey, type JsonWebKeyInput, sign } from 'node:crypto';
+import { component, createSignature } from 'http-message-sig';
+import { type CrawlerKey, crawlerKeys, listed } from '../../data/state/crawler-keys.ts';
+import type { Store } from '../../data/state/store.ts';
+import { DIRECTORY, type Directory } from './key-directory-route.ts';
+
+/** Seconds for which a signature counts; answers are kept for half of that, so that no kept one is over. */
+const LASTS = 600;
+
+/**
+ * The key set as draft-meunier-webbotauth-httpsig-protocol wants it: one signature for each key, over the authority that was
+ * asked and the digest of the body, so that nobody else can offer our keys as theirs. Signed for `base_url`, which is who we
+ * are to others, whatever name a proxy asks by.
+ */
+export async function directory(store: Store, base_url: string, now: Date): Promise<Directory> {
+  const keys = await crawlerKeys(store, now.getTime());
+  const body = JSON.stringify({ keys: keys.map(listed) });
+  const digest = `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
+  const signatures = await Promise.all(keys.map((key, i) => signature(key, `sig${i + 1}`, digest, base_url, now)));
+  return {
+    body,
+    headers: {
+      'Content-Type': 'application/http-message-signatures-directory+json',
+      'Cache-Control': `public, max-age=${LASTS / 2}`,
+      'Content-Digest': digest,
+      'Signature-Input': signatures.map(({ signatureInput }) => signatureInput).join(', '),
+      Signature: signatures.map(({ signature }) => signature).join(', '),
+    },
+  };
+}
+
+function signature(key: CrawlerKey, label: string, digest: string, base_url: string, now: Date) {
+  const created = Math.floor(now.getTime() / 1000);
+  const secret = createPrivateKey({ key: key as JsonWebKeyInput['key'], format: 'jwk' });
+  return createSignature(
+    {
+      kind: 'response',
+      status: 200,
+      fields: [{ name: 'content-digest', value: digest }],
+      request: { kind: 'request', method: 'GET', targetUri: base_url + DIRECTORY, fields: [] },
+    },
+    {
+      label,
+      components: [component('@authority', { req: true }), 'content-digest'],
+      parameters: {
+        created,
+        expires: created + LASTS,
+        keyid: key.kid,
+        alg: 'ed25519',
+        tag: 'http-message-signatures-directory',
+      },
+      signer: { algorithm: 'ed25519', sign: (data) => sign(null, data, secret) },
+    },
+  );
+}

@@ -1,0 +1,137 @@
+// A call that names its operation and arguments, as MCP and A2A have it: the same call for the gate that REST would make.
+
+import { ApiError } from '../contract/errors.ts';
+import type { Operation } from '../contract/operation.ts';
+import type { Call, Gate } from '../gate/execute.ts';
+import type { Http, HttpRequest } from '../http/request.ts';
+import { readArguments } from './named-arguments.ts';
+
+/** What is called, with what, by whom. */
+export interface Named {
+  channel: NonNullable<Call['channel']>;
+  operation: Operation;
+  /** As it came. */
+  given: unknown;
+  /** The dataset of a tool that has one. */
+  dataset: string | null;
+  /** x402 payment and Idempotency-Key, where the channel has places of its own for them. */
+  payment?: unknown;
+  idempotency_key?: string | undefined;
+}
+
+const paidOnly = new WeakMap<Operation, Operation>();
+
+/** The operation without previews: who does not pay is told the price. */
+function withoutPreviews(operation: Operation): Operation {
+  if (!operation.previews) return operation;
+  let paid = paidOnly.get(operation);
+  if (paid === undefined) {
+    const { previews: _, ...rest } = operation;
+    paid = rest;
+    paidOnly.set(operation, paid);
+  }
+  return paid;
+}
+
+/** Arguments that are the channel's own: the form of the answer and the highest price. */
+function ownArguments({ operation, given }: Named): { format?: unknown; max_price?: unknown; rest: unknown } {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return { rest: given };
+  const { format, max_price_eur, ...rest } = given as Record<string, unknown>;
+  if (operation.own_format)
+    return { max_price: max_price_eur, rest: { ...rest, ...(format === undefined ? {} : { format }) } };
+  return { format, max_price: max_price_eur, rest };
+}
+
+/** An amount as a header writes it: no exponent, six decimals at most. */
+const decimal = (amount: number): string => String(Number(amount.toFixed(6)));
+
+/** The form that is asked for: JSON, or Markdown by `format: "md"`. Operations that are texts have no other. */
+function formatOf({ formats }: Operation, asked: unknown): Call['format'] {
+  if (asked === undefined || asked === null || asked === 'json' || asked === '') return formats[0] ?? 'json';
+  if (asked === 'md' || asked === 'markdown') return 'markdown';
+  const issue = { loc: ['query', 'format'], msg: 'must be json or md', type: 'enum' };
+  throw new ApiError('validation_failed', `format: ${issue.msg}`, { detail: [issue] });
+}
+
+/** The same question as an address of REST, in the same form: links to what follows lead there. */
+function addressOf(address: string, markdown: boolean): URL {
+  const url = new URL(address);
+  if (markdown) url.pathname += '.md';
+  return url;
+}
+
+/**
+ * Reads a call by name. Its headers are a copy of the request's, since one request may hold several calls, unless it is `alone`. Throws where
+ * the arguments do not even say what the call is about.
+ */
+export function namedCall(gate: Gate, c: Http, request: HttpRequest, named: Named, alone = false): Call {
+  return new ReadNamed(gate, c, request, named, alone);
+}
+
+/** A class with methods, as the call of REST is: functions made for each call outlive it. */
+class ReadNamed implements Call {
+  readonly credential: Call['credential'];
+  readonly address: string;
+  readonly headers: Call['headers'];
+  readonly operation: Operation;
+  readonly channel: Named['channel'];
+  readonly raw: Call['raw'];
+  readonly dataset: string | null;
+  readonly entity: string | null;
+  readonly format: Call['format'];
+  readonly head = false;
+  readonly request_id: string;
+  readonly idempotency_key: string | undefined;
+  readonly max_price: string | undefined;
+  readonly payment: unknown;
+  readonly misread: Call['misread'];
+  shorter?: NonNullable<Call['shorter']>;
+  readonly #http: Http;
+  readonly #base: string;
+  readonly #read: ReturnType<typeof readArguments>;
+  #url: URL | undefined;
+
+  constructor(gate: Gate, c: Http, request: HttpRequest, named: Named, alone: boolean) {
+    const { operation } = named;
+    const { format, max_price, rest } = ownArguments(named);
+    const read = readArguments(operation, rest, named.dataset);
+    this.#http = c;
+    this.#base = gate.base_url;
+    this.#read = read;
+    this.credential = request.visitor.credential;
+    this.address = request.visitor.address;
+    this.headers = alone ? request.headers : { ...request.headers };
+    this.operation = withoutPreviews(operation);
+    this.channel = named.channel;
+    this.raw = read.raw;
+    this.dataset = read.dataset;
+    this.entity = read.entity;
+    this.format = formatOf(operation, format);
+    this.request_id = request.request_id;
+    this.idempotency_key = named.idempotency_key ?? c.req.header('idempotency-key');
+    this.max_price = priceOf(max_price ?? c.req.header('x-max-price-eur'));
+    this.payment = named.payment;
+    this.misread = read.misread;
+  }
+
+  /** Few calls need it, and a signal costs more to make than most of them. */
+  get url(): URL {
+    const markdown = this.format === 'markdown' && this.operation.formats.includes('json');
+    this.#url ??= addressOf(this.#base + this.#read.address, markdown);
+    return this.#url;
+  }
+
+  get signal(): AbortSignal {
+    return this.#http.req.raw.signal;
+  }
+
+  gone(): boolean {
+    return this.#http.env?.outgoing?.destroyed ?? this.signal.aborted;
+  }
+}
+
+/** The highest price as a header writes it. */
+function priceOf(limit: unknown): string | undefined {
+  if (typeof limit === 'number') return decimal(limit);
+  return limit === undefined || limit === null ? undefined : String(limit);
+}

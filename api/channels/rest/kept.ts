@@ -1,0 +1,59 @@
+// An answer of REST written down, so that a request repeated with its Idempotency-Key gets the same bytes.
+
+import type { Result } from '../../contract/operation.ts';
+import type { Repeatable } from '../../gate/execute.ts';
+import { isPieces } from '../../http/respond.ts';
+import { MEDIA_TYPES } from '../../render/negotiate.ts';
+import type { Rendered } from '../../render/render.ts';
+
+/** What REST sends. */
+export interface Answer {
+  result: Result<unknown>;
+  /** A body may also be JSON in parts, which is put together when it is sent. */
+  rendered: Omit<Rendered, 'body'> & { body: Rendered['body'] | readonly Uint8Array[] };
+}
+
+interface Written {
+  content_type: string;
+  body: string;
+  /** The body is bytes, in base64. */
+  bytes?: true;
+  result: Pick<Result<unknown>, 'status' | 'last_modified' | 'next_cursor'>;
+}
+
+/** Keeps the body and what its headers are made from. A body in pieces is read whole, and sent from what was read. */
+export const KEPT: Repeatable<Answer> = {
+  async keep({ result: { status, last_modified, next_cursor }, rendered }) {
+    const { content_type } = rendered;
+    const body = isPieces(rendered.body) ? Buffer.concat(rendered.body) : rendered.body;
+    const text =
+      body instanceof Uint8Array ? textOf(rendered, body) : typeof body === 'string' ? body : await whole(body);
+    if (text !== null) rendered.body = text;
+    const written: Written = {
+      content_type,
+      ...(text === null ? { body: Buffer.from(body as Uint8Array).toString('base64'), bytes: true } : { body: text }),
+      result: {
+        ...(status === undefined ? {} : { status }),
+        ...(last_modified === undefined ? {} : { last_modified }),
+        ...(next_cursor === undefined ? {} : { next_cursor }),
+      },
+    };
+    return JSON.stringify(written);
+  },
+  revive(text) {
+    const { content_type, body, bytes, result } = JSON.parse(text) as Written;
+    const sent = bytes ? Uint8Array.from(Buffer.from(body, 'base64')) : body;
+    return { result: { ...result, body: null }, rendered: { content_type, body: sent } };
+  },
+};
+
+/** JSON that came as bytes is text all the same; other bytes are not (null). */
+function textOf({ content_type }: Pick<Rendered, 'content_type'>, body: Uint8Array): string | null {
+  return content_type === MEDIA_TYPES.json ? Buffer.from(body).toString() : null;
+}
+
+async function whole(pieces: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const piece of pieces) text += piece;
+  return text;
+}

@@ -1,0 +1,260 @@
+// REST: every operation of the table at its path, with its Markdown twin, HEAD, conditional requests and 405.
+import type { Hono } from 'hono';
+import { ApiError, toApiError } from '../../contract/errors.ts';
+import type { Context, Format, Operation, Result } from '../../contract/operation.ts';
+import { fileHeaders } from '../../discovery/hosting.ts';
+import { admit, type Call, execute, type Gate } from '../../gate/execute.ts';
+import { encoded, varied } from '../../http/coding.ts';
+import { answeredBy } from '../../http/fast-path.ts';
+import { notFound } from '../../http/not-found.ts';
+import { type Http, type HttpRequest, type NodeBindings, readRequest, routedPath } from '../../http/request.ts';
+import { errorReply, type Headers, isPieces, type Reply, responseOf } from '../../http/respond.ts';
+import { openStream } from '../../http/streams.ts';
+import { type Choice, MEDIA_TYPES, negotiate } from '../../render/negotiate.ts';
+import { nextUrl, render } from '../../render/render.ts';
+import { isTabular } from '../../render/rows.ts';
+import { type Answer, KEPT } from './kept.ts';
+import { openRendered } from './rendered.ts';
+import { RestCall } from './rest-call.ts';
+
+export type App = Hono<{ Bindings: NodeBindings }>;
+
+/** What the channel needs beside the gate. */
+export interface RestDeps {
+  gate: Gate;
+  /** DIST_DIR, whose files are sent where they hold the same answer; absent: answers are always generated. */
+  root?: string;
+  /** Told of every error that is our own fault. */
+  report(error: unknown, request_id: string): void;
+}
+
+/** Mounts the table. The app must route by `routedPath`, so that `.md` twins reach the same handlers. */
+export function mountRest(app: App, deps: RestDeps): void {
+  const byPath = Map.groupBy(deps.gate.operations, ({ route }) => routedPath(route.path));
+  for (const [path, operations] of byPath) {
+    for (const operation of operations)
+      app.on(
+        operation.route.method,
+        path,
+        answeredBy((c) => reply(deps, c, operation)),
+      );
+    const methods = operations.map(({ route }) => (route.method === 'GET' ? 'GET, HEAD' : route.method));
+    const allow = [...methods, 'OPTIONS'].join(', ');
+    const error = () =>
+      new ApiError('method_not_allowed', `This address answers ${allow}.`, { headers: { Allow: allow } });
+    app.all(path, (c) => refuse(deps, c, () => ({ error: error(), dataset: undefined })));
+  }
+  app.all('/v1/*', (c) => refuse(deps, c, (request) => notFound(deps.gate, request.path)));
+}
+
+/** A path or method that leads nowhere: identified and limited like any other call, then refused. */
+async function refuse(
+  { gate, report }: RestDeps,
+  c: Http,
+  make: (request: HttpRequest) => Refusal | Promise<Refusal>,
+): Promise<Response> {
+  const request = readRequest(gate, c);
+  try {
+    await admit(gate, request.visitor, 'free');
+    const { error, dataset } = await make(request);
+    return responseOf(refused(gate, request, error, dataset));
+  } catch (error) {
+    return responseOf(failed(gate, request, error, report));
+  }
+}
+
+type Refusal = { error: ApiError; dataset: string | undefined };
+
+/** Answers one operation at an address (`reply`), for handlers of Hono. */
+export async function answer(
+  deps: RestDeps,
+  c: Http,
+  operation: Operation,
+  path?: Record<string, string>,
+): Promise<Response> {
+  return responseOf(await reply(deps, c, operation, path));
+}
+
+/** Answers one operation at an address, from the request to what is sent. `path` holds its path parameters. */
+async function reply(
+  { gate, report, root }: RestDeps,
+  c: Http,
+  operation: Operation,
+  path: Record<string, string> = c.req.param(),
+): Promise<Reply> {
+  const request = readRequest(gate, c);
+  const choice = negotiate(formsOf(operation), {
+    accept: request.accept,
+    suffix: request.suffix,
+    parameter: operation.own_format ? undefined : single(request.query['format']),
+  });
+  const call = new RestCall(c, request, operation, path, choice.format, gate);
+  try {
+    if (request.refused) {
+      await admit(gate, call, 'free');
+      throw request.refused;
+    }
+    const outcome = await execute<Answer>(gate, call, present, KEPT);
+    const priced = outcome.kind === 'not_run' || (outcome.kind === 'answer' && outcome.priced);
+    const free = operation.access === 'free' && !priced;
+    const headers = cacheHeaders(operation, free && outcome.caller.kind === 'anonymous', choice);
+    Object.assign(headers, request.headers, choice.format === 'html' ? fileHeaders(gate.base_url) : {});
+    if (outcome.kind !== 'answer') {
+      outcome.done();
+      addValidators(headers, call);
+      if (outcome.kind === 'unchanged') return { status: 304, headers, body: null };
+      headers['Content-Type'] = MEDIA_TYPES[choice.format];
+      return { status: 200, headers, body: null };
+    }
+    const { result, rendered } = outcome.answer;
+    const { body } = rendered;
+    const whole = typeof body === 'string' || body instanceof Uint8Array;
+    const complete = whole || isPieces(body);
+    if (whole && free && operation.route.method === 'GET') call.tag ??= gate.tags.ofBody(body);
+    call.last_modified ??= result.last_modified;
+    addValidators(headers, call);
+    describe(headers, result, rendered, call);
+    if (free && operation.route.method === 'GET' && call.had()) {
+      outcome.done();
+      return { status: 304, headers, body: null };
+    }
+    if (complete) {
+      outcome.done();
+      return encoded({ status: result.status ?? 200, headers, body }, c.req.header('accept-encoding'));
+    }
+    if (call.head) return { status: 200, headers, body: closed(body, outcome.done) };
+    const accepts = c.req.header('accept-encoding');
+    try {
+      const file = root && result.file ? await openRendered(root, result.file, gate, accepts) : null;
+      if (file !== null) {
+        outcome.done();
+        return { status: 200, headers: { ...headers, ...file.headers }, body: file.body };
+      }
+      const release = openStream(outcome.done);
+      const fault = (error: unknown) => call.signal.aborted || report(error, request.request_id);
+      return encoded({ status: 200, headers, body: streamed(body, release, fault) }, accepts);
+    } catch (error) {
+      outcome.done();
+      throw error;
+    }
+  } catch (error) {
+    return failed(gate, request, error, report, call);
+  }
+}
+
+/** The forms of each operation's answers, made once. */
+const forms = new WeakMap<Operation, readonly Format[]>();
+
+/** The forms of an answer, best first; the page for people is one of them where the operation has one. */
+function formsOf(operation: Operation): readonly Format[] {
+  const { formats, html } = operation;
+  if (!html) return formats;
+  let all = forms.get(operation);
+  if (all === undefined) {
+    all = html.first ? ['html', ...formats] : [...formats, 'html'];
+    forms.set(operation, all);
+  }
+  return all;
+}
+
+/** A result in the form that is asked for. What takes no time is not waited for. */
+function present(result: Result<unknown>, ctx: Context, operation: Operation): Answer | Promise<Answer> {
+  const { parts } = result;
+  // Of a free answer the bytes are needed, for its tag.
+  if (ctx.format === 'json' && parts && parts.length > 1 && (operation.access !== 'free' || ctx.priced))
+    return { result, rendered: { content_type: MEDIA_TYPES.json, body: parts } };
+  const rendered = render(operation, result, ctx);
+  return rendered instanceof Promise ? rendered.then((made) => ({ result, rendered: made })) : { result, rendered };
+}
+
+const single = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
+
+/** Cache rules of contract section 2: answers about records are private, free ones may be kept and asked again about. */
+function cacheHeaders(operation: Operation, open: boolean, { format, varies }: Choice): Headers {
+  // A page of what was paid for would stay in the browser's history for whoever sits there next (specification section 8).
+  if (format === 'html' && operation.access !== 'free') return { 'Cache-Control': 'private, no-store', Vary: 'Accept' };
+  if (operation.group === 'account' || operation.group === 'owners')
+    return { 'Cache-Control': 'no-store', ...(varies ? { Vary: 'Accept' } : {}) };
+  const vary = varies ? 'Accept' : undefined;
+  const told = format === 'arrow' ? vary : varied(vary);
+  return { 'Cache-Control': `${open ? 'public' : 'private'}, no-cache`, ...(told === undefined ? {} : { Vary: told }) };
+}
+
+function addValidators(headers: Headers, { tag, last_modified }: RestCall): void {
+  if (tag !== undefined) headers['ETag'] = tag;
+  if (last_modified !== undefined) headers['Last-Modified'] = httpDate(last_modified);
+}
+
+function describe(headers: Headers, result: Result<unknown>, rendered: Answer['rendered'], call: Call): void {
+  headers['Content-Type'] = rendered.content_type;
+  if (typeof result.next_cursor !== 'string') return;
+  headers['Link'] = `<${nextUrl(call.url, result.next_cursor)}>; rel="next"`;
+  if (isTabular(call.format)) headers['X-Next-Cursor'] = result.next_cursor;
+}
+
+/** Times as HTTP writes them. Many records were changed at the same moment, so the last few are kept. */
+const dates = new Map<string, string>();
+
+function httpDate(time: string): string {
+  let date = dates.get(time);
+  if (date === undefined) {
+    if (dates.size > 1000) dates.clear();
+    date = new Date(time).toUTCString();
+    dates.set(time, date);
+  }
+  return date;
+}
+
+/** A long body, piece by piece; the release it reads stays lent until the last piece is gone, or the client is. */
+function streamed(
+  body: AsyncIterable<string>,
+  done: () => void,
+  fault: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
+  const pieces = body[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const piece = await pieces.next();
+          if (!piece.done) return controller.enqueue(Buffer.from(piece.value));
+          done();
+          controller.close();
+        } catch (error) {
+          done();
+          fault(error);
+          controller.error(error);
+        }
+      },
+      async cancel() {
+        done();
+        await pieces.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** No body at all, for HEAD: what was opened for it is closed. */
+function closed(body: AsyncIterable<string>, done: () => void): null {
+  void body[Symbol.asyncIterator]().return?.();
+  done();
+  return null;
+}
+
+function failed(gate: Gate, request: HttpRequest, error: unknown, report: RestDeps['report'], call?: Call): Reply {
+  const told = toApiError(error);
+  if (told.code === 'internal' && !call?.signal.aborted) report(error, request.request_id);
+  // Only a dataset that was found has a guide to point to.
+  const known = call?.headers['X-Dataset-Version'] === undefined ? undefined : (call.dataset ?? undefined);
+  return refused(gate, request, told, known);
+}
+
+function refused(
+  { base_url }: Gate,
+  { request_id, accept, headers }: HttpRequest,
+  error: ApiError,
+  dataset: string | undefined,
+): Reply {
+  return errorReply(error, { base_url, request_id, dataset, accept, headers, resource: '/v1' });
+}

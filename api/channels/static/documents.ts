@@ -1,0 +1,166 @@
+// The root, the health of the process, and the discovery documents: free, and never limited.
+
+import { ApiError, toApiError } from '../../contract/errors.ts';
+import { authorizationServer } from '../../discovery/authorization-server.ts';
+import { health } from '../../discovery/health.ts';
+import { fileHeaders } from '../../discovery/hosting.ts';
+import { type Content, DOCUMENTS, type View } from '../../discovery/index.ts';
+import { llmsText } from '../../discovery/llms.ts';
+import { rootLinks, rootMap } from '../../discovery/map.ts';
+import { protectedResource } from '../../discovery/protected-resource.ts';
+import type { Gate } from '../../gate/execute.ts';
+import { encoded, takesGzip, varied } from '../../http/coding.ts';
+import { matches } from '../../http/conditions.ts';
+import { etagOf } from '../../http/etag.ts';
+import { findFile } from '../../http/files.ts';
+import { freshness } from '../../http/fresh.ts';
+import { type Http, readRequest } from '../../http/request.ts';
+import { errorResponse, type Headers, type Reply, responseOf } from '../../http/respond.ts';
+import { preferred } from '../../render/negotiate.ts';
+import type { App } from '../rest/rest.ts';
+import { type StaticDeps, sendFile } from './static.ts';
+
+export interface DocumentDeps extends StaticDeps {
+  started_at: Date;
+}
+
+/** Mounts `/`, `/healthz`, the plain documents and the protected-resource metadata. */
+export function mountDocuments(app: App, deps: DocumentDeps): void {
+  const { gate } = deps;
+  app.get('/', (c) => guarded(deps, c, (view, headers) => root(deps, c, view, headers)));
+  app.get('/healthz', (c) =>
+    guarded(deps, c, (view, headers) => {
+      const state = health(view, deps.started_at);
+      const empty = state.status === 'empty';
+      return new Response(JSON.stringify(state), {
+        status: empty ? 503 : 200,
+        headers: { ...headers, ...JSON_TYPE, 'Cache-Control': 'no-store', ...(empty ? { 'Retry-After': '5' } : {}) },
+      });
+    }),
+  );
+  for (const document of DOCUMENTS)
+    app.get(document.path, (c) =>
+      guarded(deps, c, async (view, headers) => {
+        if (document.markdown && wantsMarkdown(c)) {
+          const told = { ...headers, Vary: 'Accept' };
+          return send(c, document.markdown(view), 'text/markdown; charset=utf-8', told);
+        }
+        // What is named by its content is the same where the night wrote it, and may have a compressed copy there.
+        const written = document.path.startsWith('/assets/') ? await findFile(deps.root, document.path) : null;
+        if (written !== null) return sendFile(c, written, headers);
+        const text = await document.text(view, c.req.param());
+        if (text === null) return missing(gate, c, 'There is no such document.');
+        return send(c, text, document.content_type, { ...headers, ...document.headers?.(view) });
+      }),
+    );
+  for (const path of ['', '/v1'])
+    app.get(`/.well-known/oauth-authorization-server${path}`, (c) => {
+      const { headers } = readRequest(gate, c);
+      return send(c, JSON.stringify(authorizationServer(gate.base_url)), JSON_TYPE['Content-Type'], headers);
+    });
+  // RFC 9728 puts the resource's path behind the well-known one, as further segments.
+  const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+  const metadata = (c: Http) => {
+    const request = readRequest(gate, c);
+    const behind = request.path.slice(WELL_KNOWN.length);
+    const asked = request.query['resource_path'];
+    const found = protectedResource(gate.base_url, behind === '' && typeof asked === 'string' ? asked : behind);
+    if (found === null) return missing(gate, c, 'There is no protected resource at this path.');
+    return send(c, JSON.stringify(found), JSON_TYPE['Content-Type'], request.headers);
+  };
+  app.get(WELL_KNOWN, metadata);
+  app.get(`${WELL_KNOWN}/*`, metadata);
+}
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+/** Lends the current releases to a document while it is made. */
+async function guarded(
+  { gate, report }: DocumentDeps,
+  c: Http,
+  make: (view: View, headers: Headers) => Response | Promise<Response>,
+): Promise<Response> {
+  const { headers, request_id, accept } = readRequest(gate, c);
+  try {
+    const leases = await gate.lease(null);
+    try {
+      const { base_url, operations, eur_usd, cursors, payments } = gate;
+      const x402 = { x402: payments.waiting !== undefined, quote: payments.quote };
+      const view = { base_url, operations, eur_usd, cursors, releases: leases.releases, now: gate.now(), ...x402 };
+      return await make(view, headers);
+    } finally {
+      leases.done();
+    }
+  } catch (error) {
+    const told = toApiError(error);
+    if (told.code === 'internal') report(error, request_id);
+    return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+  }
+}
+
+/** The root: the home page for people, the guide as Markdown, the map for everyone else. */
+async function root(deps: DocumentDeps, c: Http, view: View, common: Headers): Promise<Response> {
+  const kind = preferred(c.req.header('accept'), ['application/json', 'text/html', 'text/markdown', 'text/plain']);
+  const links = rootLinks(view.base_url).map(({ rel, href, type }) => `<${href}>; rel="${rel}"; type="${type}"`);
+  const headers = { ...common, Vary: 'Accept', Link: links.join(', ') };
+  if (kind === 'text/html') {
+    const home = await findFile(deps.root, '/');
+    const fresh = home === null ? 'as_is' : await freshness(deps.gate, deps.root, home);
+    const told = { ...headers, ...fileHeaders(view.base_url) };
+    if (home !== null && fresh === 'as_is') return sendFile(c, home, told);
+    if (home !== null && typeof fresh === 'object') return sendFile(c, { ...home, ...fresh }, told);
+    return send(c, llmsText(view), 'text/plain; charset=utf-8', headers);
+  }
+  if (kind === 'text/markdown' || kind === 'text/plain')
+    return send(c, llmsText(view), `${kind}; charset=utf-8`, headers);
+  return send(c, JSON.stringify(rootMap(view)), 'application/json', headers);
+}
+
+/** The `.md` twin was asked for, or Markdown is preferred (contract section 6). */
+function wantsMarkdown(c: Http): boolean {
+  if (new URL(c.req.url).pathname.endsWith('.md')) return true;
+  return preferred(c.req.header('accept'), ['application/linkset+json', 'text/markdown']) === 'text/markdown';
+}
+
+/** A document as it was sent last: one that is remembered need not be hashed and compressed again. */
+interface Sent {
+  content: Content;
+  tag: string;
+  /** In gzip, or as it is where it is short; there once somebody has asked for it. */
+  small?: Reply | Promise<Reply>;
+}
+
+const last = new Map<string, Sent>();
+
+function sentAs(path: string, content: Content): Sent {
+  const before = last.get(path);
+  if (before?.content === content) return before;
+  const sent = { content, tag: etagOf(content) };
+  last.set(path, sent);
+  return sent;
+}
+
+/** A document with its tag, or 304. */
+async function send(c: Http, content: Content, content_type: string, common: Headers): Promise<Response> {
+  const sent = sentAs(c.req.path, content);
+  const vary = { Vary: varied(common['Vary']) };
+  const headers: Headers = {
+    'Cache-Control': 'public, no-cache',
+    ...common,
+    ...vary,
+    ETag: sent.tag,
+    'Content-Type': content_type,
+  };
+  if (matches(c.req.header('if-none-match'), sent.tag)) return new Response(null, { status: 304, headers });
+  const accepts = c.req.header('accept-encoding');
+  if (!takesGzip(accepts)) return responseOf({ status: 200, headers, body: content });
+  sent.small ??= encoded({ status: 200, headers: { 'Content-Type': content_type }, body: content }, accepts);
+  const { headers: coded, body } = await sent.small;
+  return responseOf({ status: 200, headers: { ...coded, ...headers }, body });
+}
+
+function missing(gate: Gate, c: Http, message: string): Response {
+  const { accept, headers, request_id } = readRequest(gate, c);
+  const error = new ApiError('not_found', message);
+  return errorResponse(error, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+}

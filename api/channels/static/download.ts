@@ -1,0 +1,95 @@
+// Snapshot files behind signed links: ranges, conditions and HEAD as RFC 9110 has them, no credential needed.
+import { ApiError, toApiError } from '../../contract/errors.ts';
+import { admit, type Gate } from '../../gate/execute.ts';
+import { isRefused, isUnchanged } from '../../http/conditions.ts';
+import { OpenFile } from '../../http/open-files.ts';
+import { wanted } from '../../http/ranges.ts';
+import { type Http, type HttpRequest, readRequest } from '../../http/request.ts';
+import { errorResponse, type Headers } from '../../http/respond.ts';
+import type { App, RestDeps } from '../rest/rest.ts';
+
+type Snapshot = Exclude<Awaited<ReturnType<NonNullable<Gate['exports']>['open']>>, string>;
+
+const PATH = '/v1/:ds/export/:name';
+const ALLOW = 'GET, HEAD, OPTIONS';
+
+/** Mounts the links; it must come before the table, whose last route answers everything under /v1. */
+export function mountDownload(app: App, deps: RestDeps): void {
+  app.get(PATH, (c) => guarded(deps, c, (request) => download(deps, c, request)));
+  app.all(PATH, (c) =>
+    guarded(deps, c, () => {
+      throw new ApiError('method_not_allowed', `This address answers ${ALLOW}.`, { headers: { Allow: ALLOW } });
+    }),
+  );
+}
+
+async function guarded(
+  { gate, report }: RestDeps,
+  c: Http,
+  answer: (request: HttpRequest) => Promise<Response>,
+): Promise<Response> {
+  const request = readRequest(gate, c);
+  const { accept, headers, request_id } = request;
+  try {
+    await admit(gate, request.visitor, 'free');
+    if (request.refused) throw request.refused;
+    return await answer(request);
+  } catch (error) {
+    const told = toApiError(error);
+    if (told.code === 'internal') report(error, request_id);
+    return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '/v1' });
+  }
+}
+
+/** Why a link leads nowhere; the way to a new one is always the same. */
+const REASONS = {
+  forged: 'This link is not one that the service gave out.',
+  expired: 'This link has expired.',
+  gone: 'The snapshot that this link led to is no longer kept.',
+};
+
+async function download({ gate }: RestDeps, c: Http, request: HttpRequest): Promise<Response> {
+  const { ds, name } = c.req.param() as { ds: string; name: string };
+  const { expires = '', signature = '' } = request.query;
+  const found = await gate.exports?.open(
+    ds,
+    name,
+    { expires: String(expires), signature: String(signature) },
+    gate.now(),
+  );
+  if (found === undefined || typeof found === 'string') {
+    const alternative_action = `GET ${gate.base_url}/v1/<dataset>/export answers a new link.`;
+    throw new ApiError('not_found', REASONS[found ?? 'forged'], { alternative_action });
+  }
+  const tag = `"${found.sha256}"`;
+  const headers = { ...request.headers, ...headersOf(found, tag) };
+  const selected = { tag, last_modified: found.made_at };
+  if (isRefused(c, selected)) return new Response(null, { status: 412, headers });
+  if (isUnchanged(c, selected)) return new Response(null, { status: 304, headers });
+  const range = c.req.method === 'HEAD' ? null : wanted(c, { bytes: found.bytes, at: found.made_at }, tag);
+  if (range === 'none') {
+    headers['Content-Range'] = `bytes */${found.bytes}`;
+    delete headers['Content-Disposition'];
+    return new Response(null, { status: 416, headers });
+  }
+  const { start, end } = range ?? { start: 0, end: found.bytes - 1 };
+  headers['Content-Length'] = String(end - start + 1);
+  if (range !== null) headers['Content-Range'] = `bytes ${start}-${end}/${found.bytes}`;
+  const status = range === null ? 200 : 206;
+  if (c.req.method === 'HEAD' || end < start) return new Response(null, { status, headers });
+  return new Response(await (await OpenFile.at(found.path)).body(start, end), { status, headers });
+}
+
+function headersOf({ sha256, content_type, name, made_at }: Snapshot, tag: string): Headers {
+  return {
+    'Accept-Ranges': 'bytes',
+    'Cache-Control': 'private, no-cache',
+    'Content-Disposition': `attachment; filename="${name}"`,
+    'Content-Type': content_type,
+    ETag: tag,
+    'Last-Modified': made_at.toUTCString(),
+    // The link lets anyone in who has it, so that it should not be told on.
+    'Referrer-Policy': 'no-referrer',
+    'Repr-Digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`,
+  };
+}

@@ -1,0 +1,157 @@
+// DIST_DIR served as static hosting would, and a record's page made live where no file of it is there yet.
+
+import { ApiError, toApiError } from '../../contract/errors.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { CACHING, fileHeaders } from '../../discovery/hosting.ts';
+import { encoded, varied } from '../../http/coding.ts';
+import { copiesOf, taken } from '../../http/compressed-copies.ts';
+import { isRefused, isUnchanged } from '../../http/conditions.ts';
+import { etagOf } from '../../http/etag.ts';
+import { findFile, openFile, type StaticFile } from '../../http/files.ts';
+import { freshness } from '../../http/fresh.ts';
+import { notFound } from '../../http/not-found.ts';
+import { OpenFile } from '../../http/open-files.ts';
+import { wanted } from '../../http/ranges.ts';
+import { type Http, readRequest } from '../../http/request.ts';
+import { errorResponse, type Headers, responseOf } from '../../http/respond.ts';
+import { LIST_FILES } from '../../pages/file-list.ts';
+import { preferred } from '../../render/negotiate.ts';
+import { type App, answer, type RestDeps } from '../rest/rest.ts';
+
+export interface StaticDeps extends RestDeps {
+  /** DIST_DIR. */
+  root: string;
+  /** The operation that makes a record's public page. */
+  page: Operation | undefined;
+}
+
+/** `/files/` and `/files/{ds}/`. */
+const LIST = /^\/files(\/[^/.]+)?$/;
+const PAGE = /^\/datasets\/([^/]+)\/([^/]+?)(\.md|\.html|\/index\.html)?\/?$/;
+const ALLOW = 'GET, HEAD, OPTIONS';
+
+/** Mounts everything that is no other route; it must come last. */
+export function mountStatic(app: App, deps: StaticDeps): void {
+  app.get('/*', (c) => serve(deps, c));
+  app.all('/*', (c) =>
+    refuse(
+      deps,
+      c,
+      new ApiError('method_not_allowed', `This address answers ${ALLOW}.`, { headers: { Allow: ALLOW } }),
+    ),
+  );
+}
+
+/** The parts of a long text, which only exist as files (docs/static-hosting.md). Mount it before the table's own routes. */
+export function mountParts(app: App, deps: StaticDeps): void {
+  app.get('/v1/:ds/llms-full/:part', (c) => serve(deps, c));
+}
+
+async function serve(deps: StaticDeps, c: Http): Promise<Response> {
+  const request = readRequest(deps.gate, c);
+  if (request.refused) return refuse(deps, c, request.refused);
+  const path = request.path.replace(/\/{2,}/g, '/');
+  const page = PAGE.exec(path);
+  const program = programPath(path, request.accept);
+  const varies = program !== undefined;
+  const file = await findFile(deps.root, program ?? request.path);
+  const fresh = file === null ? 'live' : await freshness(deps.gate, deps.root, file);
+  const headers = { ...request.headers, ...fileHeaders(deps.gate.base_url), ...(varies ? { Vary: 'Accept' } : {}) };
+  if (fresh === 'withheld') return refuse(deps, c, withheld());
+  if (file !== null && fresh === 'as_is') return sendFile(c, file, headers);
+  if (file !== null && typeof fresh === 'object') return sendFile(c, { ...file, ...fresh }, headers);
+  // Of a record that is gone there is no page, whatever file is left of it: the operation says so.
+  const [, dataset, slug] = page ?? [];
+  if (deps.page && dataset !== undefined && slug !== undefined)
+    return answer(deps, c, deps.page, { ds: decoded(dataset), entity_id: decoded(slug) });
+  const html = preferred(request.accept, ['application/json', 'text/html']) === 'text/html';
+  const lost = html ? await findFile(deps.root, '/404.html') : null;
+  return lost === null
+    ? refuse(deps, c, (await notFound(deps.gate, request.path)).error)
+    : sendFile(c, lost, headers, 404);
+}
+
+/**
+ * A record's page has a Markdown file for programs, a list of files a JSON file. Path of that file where `accept` prefers
+ * it, else `path`; undefined for any other path, which has one file for every client.
+ */
+function programPath(path: string, accept: string | undefined): string | undefined {
+  const plain = path.replace(/\/$/, '');
+  const page = PAGE.exec(path);
+  if (page !== null && page[3] === undefined)
+    return preferred(accept, ['text/html', 'text/markdown', 'text/plain']) === 'text/html' ? path : `${plain}.md`;
+  if (LIST.test(plain))
+    return preferred(accept, ['application/json', 'text/html']) === 'text/html' ? path : `${plain}/${LIST_FILES.json}`;
+  return undefined;
+}
+
+const withheld = () =>
+  new ApiError('unavailable', 'This file names a record that was just opted out; it is being written again.', {
+    retry_after_seconds: 30,
+  });
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** A file, or a text in its place, with its validators, compressed where there is a copy that the client takes; 304 where the client has it. */
+export async function sendFile(
+  c: Http,
+  file: StaticFile & { text?: string },
+  common: Headers,
+  status = 200,
+): Promise<Response> {
+  const { text } = file;
+  const copies = text === undefined && status === 200 ? await copiesOf(file) : [];
+  const copy = taken(copies, c.req.header('accept-encoding'));
+  // Each coding is a representation with a tag of its own (RFC 9110 section 8.8.3).
+  const own = copy === null ? file.etag : file.etag.replace(/"$/, `-${copy.coding}"`);
+  const tag = text === undefined ? own : etagOf(text);
+  const headers: Headers = {
+    'Cache-Control': file.immutable ? CACHING.for_ever : CACHING.asked_again,
+    ...common,
+    ETag: tag,
+    'Content-Type': file.content_type,
+  };
+  // A text in its place was made later than the file.
+  const last_modified = text === undefined ? file.last_modified : undefined;
+  if (last_modified) headers['Last-Modified'] = last_modified.toUTCString();
+  if (copies.length > 0 || text !== undefined) headers['Vary'] = varied(headers['Vary']);
+  const selected = { tag, last_modified };
+  if (status === 200 && file.ranges && isRefused(c, selected)) return new Response(null, { status: 412, headers });
+  if (status === 200 && isUnchanged(c, selected)) return new Response(null, { status: 304, headers });
+  const send = async (start: number, end: number, as: number) => {
+    const found = await openFile(file, copy);
+    if (!(found instanceof OpenFile)) return sendFile(c, found, common, status);
+    return new Response(await found.body(start, end), { status: as, headers });
+  };
+  if (copy !== null) headers['Content-Encoding'] = copy.coding;
+  if (text === undefined) headers['Content-Length'] = String((copy ?? file).bytes);
+  if (file.ranges && status === 200) {
+    headers['Accept-Ranges'] = 'bytes';
+    const range = c.req.method === 'HEAD' ? null : wanted(c, { bytes: file.bytes, at: file.last_modified }, tag);
+    if (range === 'none') {
+      headers['Content-Range'] = `bytes */${file.bytes}`;
+      delete headers['Content-Length'];
+      return new Response(null, { status: 416, headers });
+    }
+    if (range !== null) {
+      headers['Content-Range'] = `bytes ${range.start}-${range.end}/${file.bytes}`;
+      headers['Content-Length'] = String(range.end - range.start + 1);
+      return send(range.start, range.end, 206);
+    }
+  }
+  if (text !== undefined)
+    return responseOf(await encoded({ status, headers, body: text }, c.req.header('accept-encoding')));
+  if (c.req.method === 'HEAD') return new Response(null, { status, headers });
+  return send(0, (copy ?? file).bytes - 1, status);
+}
+
+function refuse({ gate }: StaticDeps, c: Http, error: unknown): Response {
+  const { accept, headers, request_id } = readRequest(gate, c);
+  return errorResponse(toApiError(error), { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+}

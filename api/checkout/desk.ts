@@ -1,0 +1,101 @@
+// Where a key's owner buys: credit or a plan. Our row first, then the provider, whose page the caller is sent to.
+
+import type { Asker } from '../../data/model/accounts.ts';
+import { currentPlan, type PlanName, SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
+import { isoTime } from '../../data/model/time.ts';
+import { attachSession, type Checkout, newCheckout, noteProblem, type Order } from '../../data/state/checkouts.ts';
+import { type Key, keyById } from '../../data/state/keys.ts';
+import { billed, customerOf, supersede } from '../../data/state/paid-plans.ts';
+import type { Store } from '../../data/state/store.ts';
+import { ApiError } from '../contract/errors.ts';
+import { NO_CHECKOUT } from '../payments/payments.ts';
+import { newSandboxSession } from './sandbox.ts';
+import { stopSuperseded } from './stop.ts';
+import type { StripeApi } from './stripe.ts';
+
+interface Parts {
+  store: Store;
+  base_url: string;
+  /** Stripe, the sandbox, or nothing to buy with. */
+  provider: StripeApi | 'sandbox' | null;
+  log(line: string): void;
+}
+
+export interface Desk {
+  /** Opens a checkout for credit (micro-euros, whole cents) and answers its address. `unavailable`. */
+  topup(amount: number, asker: Asker): Promise<string>;
+  /** The same for a plan. `invalid_parameter` where there is nothing to buy. */
+  subscribe(plan: string, asker: Asker): Promise<string>;
+  /** Ends what is billed for a key that is revoked. Never throws: what cannot be ended now is tried again before the next month. */
+  close(key_id: string, now: number): Promise<void>;
+}
+
+/** Seconds after which asking again may help. */
+const SOON = 30;
+const NEVER_BY_ITSELF = 3600;
+
+/** The desk over the store. */
+export function checkoutDesk({ store, base_url, provider, log }: Parts): Desk {
+  async function buyer(asker: Asker): Promise<Key> {
+    const key = asker.key === null ? null : await keyById(store, asker.key);
+    if (key === null) throw new ApiError('not_found', 'An operator has no account to buy for.');
+    return key;
+  }
+
+  async function open(asker: Asker, key: Key, what: Pick<Order, 'kind' | 'plan' | 'amount'>): Promise<string> {
+    if (provider === null)
+      throw new ApiError('unavailable', NO_CHECKOUT, {
+        retry_after_seconds: NEVER_BY_ITSELF,
+      });
+    const { now, request_id } = asker;
+    const order = { ...what, key_id: key.id, request_id, now };
+    if (provider === 'sandbox') {
+      const { id } = await newCheckout(store, { ...order, provider });
+      const session = newSandboxSession();
+      await attachSession(store, id, session);
+      return `${base_url}/checkout/sandbox/${session}`;
+    }
+    const row = await newCheckout(store, { ...order, provider: 'stripe' });
+    const { session, url } = await atStripe(provider, row, key);
+    if (!(await attachSession(store, row.id, session))) throw new Error(`checkout ${row.id} has two sessions`);
+    return url;
+  }
+
+  /** Asks Stripe for a session. When it does not answer our row stays, and nothing was taken: the caller may just ask again. */
+  async function atStripe(stripe: StripeApi, row: Checkout, key: Key): Promise<{ session: string; url: string }> {
+    try {
+      const customer = await customerOf(store, key.id);
+      return await stripe.open(row, { email: key.email, customer, base_url });
+    } catch (error) {
+      const { type, message } = error as Error & { type?: string };
+      log(`Stripe opened no checkout for ${row.id}: ${type ?? 'Error'}: ${message}`);
+      await noteProblem(store.db, row.id, type ?? message);
+      throw new ApiError('unavailable', 'The checkout does not answer; nothing was charged. Ask again in a moment.', {
+        retry_after_seconds: SOON,
+      });
+    }
+  }
+
+  return {
+    topup: async (amount, asker) => open(asker, await buyer(asker), { kind: 'topup', plan: null, amount }),
+    async subscribe(plan, asker) {
+      const key = await buyer(asker);
+      const price = SUBSCRIPTIONS[plan as PlanName].eur_per_month ?? 0;
+      const current = currentPlan(key, asker.now);
+      if (current !== 'payg' && key.plan_until === null)
+        throw new ApiError('invalid_parameter', `plan: an operator gave this key ${current} without an end.`);
+      const [running] = await billed(store, key.id, false);
+      if (current === plan && running?.plan === plan)
+        throw new ApiError(
+          'invalid_parameter',
+          `plan: this key is on ${plan} already, paid until ${isoTime(key.plan_until ?? 0)} and renewed then.`,
+        );
+      return open(asker, key, { kind: 'plan', plan, amount: price * 1_000_000 });
+    },
+    async close(key_id, now) {
+      await supersede(store, key_id, now);
+      if (provider === null || provider === 'sandbox') return;
+      await stopSuperseded({ store, stripe: provider, log }, key_id, now).catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,87 @@
+// The sandbox checkout: play money for whoever tries the register out on one machine (contract section 1, STRIPE_*).
+import { randomBytes } from 'node:crypto';
+import { isIPv4, isIPv6 } from 'node:net';
+import { monthAfter } from '../../data/model/time.ts';
+import { type Checkout, checkoutOf, closeCheckout } from '../../data/state/checkouts.ts';
+import { takeInvoice } from '../../data/state/invoices.ts';
+import { takeSession } from '../../data/state/receipts.ts';
+import type { Store } from '../../data/state/store.ts';
+
+/** Whether a URL names a loopback host. */
+export function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  if (hostname === '[::1]' || hostname === 'localhost' || hostname.endsWith('.localhost')) return true;
+  return isIPv4(hostname) && hostname.startsWith('127.');
+}
+
+/** The settings that decide whether there is a sandbox. */
+export interface SandboxSettings {
+  base_url: string;
+  /** HOST: the address that the server listens on. */
+  host: string;
+  /** TRUST_PROXY. */
+  trust_proxy: number;
+  /** CHECKOUT. */
+  checkout?: 'sandbox' | undefined;
+}
+
+/**
+ * `anyone`: CHECKOUT=sandbox, every client may pay. `local`: the server can only be reached from this machine, and only loopback clients may pay.
+ * `off`: `reason` names the setting that opens the server to others.
+ */
+export type SandboxMode = { mode: 'anyone' | 'local' } | { mode: 'off'; reason: string };
+
+/** Whether the sandbox is offered without Stripe (contract section 1, STRIPE_*). */
+export function sandboxMode({ base_url, host, trust_proxy, checkout }: SandboxSettings): SandboxMode {
+  if (checkout === 'sandbox') return { mode: 'anyone' };
+  if (!isLoopback(base_url)) return { mode: 'off', reason: 'BASE_URL is not a loopback address' };
+  if (!URL.canParse(hostUrl(host)) || !isLoopback(hostUrl(host)))
+    return { mode: 'off', reason: 'HOST is not a loopback address' };
+  if (trust_proxy > 0) return { mode: 'off', reason: 'TRUST_PROXY is not 0' };
+  return { mode: 'local' };
+}
+
+const hostUrl = (host: string) => `http://${isIPv6(host) ? `[${host}]` : host}`;
+
+/** A session id that nobody can guess: whoever has the link may pay, and nobody else can make a browser do it. */
+export const newSandboxSession = (): string => `sandbox_${randomBytes(32).toString('base64url')}`;
+
+export interface Sandbox {
+  /** Whether only loopback clients may pay. */
+  local: boolean;
+  /** Pays it, once: however often it is pressed, one credit. False when there is no such session, or it is over. */
+  pay(session: string, now: Date): Promise<boolean>;
+  cancel(session: string): Promise<void>;
+}
+
+/** How long a link is good, in milliseconds, as with Stripe. */
+const SANDBOX_LASTS = 86_400_000;
+
+/** Whether a sandbox checkout can still be paid. */
+export const payable = ({ provider, state, created_at }: Checkout, now: number): boolean =>
+  provider === 'sandbox' && state === 'open' && now < created_at + SANDBOX_LASTS;
+
+/** The sandbox over the store: it tells the same news that Stripe's webhook would. */
+export function sandbox(store: Store, local: boolean): Sandbox {
+  return {
+    local,
+    cancel: (session) => closeCheckout(store, 'sandbox', session),
+    async pay(session, now) {
+      const row = await checkoutOf(store, session);
+      const at = now.getTime();
+      if (row === null || row.provider !== 'sandbox') return false;
+      if (row.state !== 'paid' && !payable(row, at)) return false;
+      const { id, key_id, kind, amount } = row;
+      const subscription = kind === 'plan' ? `${session}_plan` : null;
+      const names = { provider: 'sandbox', event: session, checkout: id, customer: null } as const;
+      const money = { cents: amount / 10_000, currency: 'eur', at };
+      const told = { ...names, ...money, session, reference: key_id, kind, paid: true, payment: null, subscription };
+      await takeSession(store, told, at);
+      if (subscription !== null) {
+        const invoice = { ...names, ...money, invoice: `${session}_month`, subscription, ends_at: monthAfter(at) };
+        await takeInvoice(store, invoice, at);
+      }
+      return true;
+    },
+  };
+}

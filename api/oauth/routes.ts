@@ -1,0 +1,68 @@
+// The addresses of the authorization server: counted like any call, refused like any call, answered by api/oauth.
+
+import type { App, RestDeps } from '../channels/rest/rest.ts';
+import { ApiError, toApiError } from '../contract/errors.ts';
+import { admit } from '../gate/execute.ts';
+import { type Http, readRequest, readText } from '../http/request.ts';
+import { errorResponse } from '../http/respond.ts';
+import { PATHS } from './paths.ts';
+import type { Asked, OAuthServer } from './server.ts';
+
+export interface OAuthDeps extends RestDeps {
+  oauth: OAuthServer;
+}
+
+interface Address {
+  path: string;
+  methods: readonly ('GET' | 'POST')[];
+  answer: (asked: Asked) => Promise<Response>;
+  /** Clients are counted apart: each writes a row. */
+  bucket?: 'free' | 'register';
+  /** For people: an error is a page, and programs of other sites may not read it. */
+  page?: true;
+}
+
+/** Mounts the addresses. Each request is counted for its address, since no credential of ours stands in it. */
+export function mountOAuth(app: App, { gate, report, oauth }: OAuthDeps): void {
+  const addresses: Address[] = [
+    { path: PATHS.authorize, methods: ['GET'], answer: oauth.provide, page: true },
+    { path: `${PATHS.authorize}/:uid`, methods: ['GET'], answer: oauth.provide, page: true },
+    { path: PATHS.token, methods: ['POST'], answer: oauth.provide },
+    { path: PATHS.revoke, methods: ['POST'], answer: oauth.provide },
+    { path: PATHS.register, methods: ['POST'], answer: oauth.register, bucket: 'register' },
+    { path: PATHS.keys, methods: ['GET'], answer: oauth.keys },
+    { path: `${PATHS.approve}/:uid`, methods: ['GET', 'POST'], answer: oauth.approve, page: true },
+    { path: PATHS.connections, methods: ['GET', 'POST'], answer: oauth.connections, page: true },
+  ];
+
+  const answered = async (c: Http, { answer, bucket = 'free', page }: Address): Promise<Response> => {
+    const { visitor, headers, request_id, accept, refused } = readRequest(gate, c);
+    const count = async (what: 'free' | 'register' | 'signin') => {
+      await admit(gate, { ...visitor, credential: null }, what);
+    };
+    try {
+      await count(bucket);
+      if (refused) throw refused;
+      const body = c.req.method === 'POST' ? await readText(c) : '';
+      const { address, credential } = visitor;
+      const made = await answer({ request: c.req.raw, body, address, credential, attempt: () => count('signin') });
+      for (const [name, value] of Object.entries(headers))
+        if (!page || !name.startsWith('Access-Control-')) made.headers.set(name, value);
+      return made;
+    } catch (error) {
+      const told = toApiError(error);
+      if (told.code === 'internal') report(error, request_id);
+      if (page) return oauth.tell(told, headers);
+      return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+    }
+  };
+
+  for (const address of addresses) {
+    for (const method of address.methods) app.on(method, address.path, (c) => answered(c, address));
+    const allow = [...address.methods.map((each) => (each === 'GET' ? 'GET, HEAD' : each)), 'OPTIONS'].join(', ');
+    const refuse = async () => {
+      throw new ApiError('method_not_allowed', `This address answers ${allow}.`, { headers: { Allow: allow } });
+    };
+    app.all(address.path, (c) => answered(c, { path: address.path, methods: [], answer: refuse }));
+  }
+}

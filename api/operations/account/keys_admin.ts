@@ -1,0 +1,155 @@
+// For operators: GET /v1/keys lists keys, DELETE /v1/keys/{key_id} revokes one, POST /v1/keys/grant gives credit or a plan.
+import { z } from 'zod';
+import { onlyParameters } from '../../../data/input/parse.ts';
+import { single } from '../../../data/input/parse-selection.ts';
+import { integer } from '../../../data/input/parse-values.ts';
+import { DataError, validationError } from '../../../data/model/errors.ts';
+import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
+import { eur } from '../../../packs/money.ts';
+import { operation } from '../../contract/operation.ts';
+import { blocks, table } from '../../render/markdown.ts';
+import type { About } from '../common/about.ts';
+import { about, accountsOf, euros, isoTime, listed, microsOf, parseBody, shownAccount } from '../common/account.ts';
+import { ABOUT_OUTPUT, CURSOR_OUTPUT, euro, time } from '../common/outputs.ts';
+
+type Position = { created_at: number; id: string };
+type Row = ReturnType<typeof shownAccount> & { created_at: string; revoked_at: string | null };
+type Rows = { keys: Row[]; next_cursor: string | null } & About;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+const writeCursor = ({ created_at, id }: Position) => Buffer.from(`keys ${created_at} ${id}`).toString('base64url');
+
+function readCursor(raw: string): Position {
+  const [, created_at, id = ''] = /^keys (\d{1,15}) (.+)$/.exec(Buffer.from(raw, 'base64url').toString()) ?? [];
+  if (created_at === undefined || !UUID.test(id))
+    throw new DataError('invalid_cursor', 'cursor: this is not a cursor of the list of keys.');
+  return { created_at: Number(created_at), id };
+}
+
+export const keys_list = operation<{ limit: number; after: Position | null }, Rows>({
+  name: 'keys_list',
+  title: 'List keys',
+  description: 'All keys by creation, with plan and balance; for operators.',
+  route: { method: 'GET', path: '/v1/keys' },
+  group: 'account',
+  access: 'admin',
+  tool: false,
+  formats: ['json', 'markdown'],
+  input: () =>
+    z.object({
+      limit: z.number().int().min(1).max(500).default(100).describe('Keys of a page'),
+      cursor: z.string().optional().describe('next_cursor of the page before'),
+    }),
+  output: () =>
+    z.object({
+      keys: z.array(
+        z.object({
+          id: z.uuid(),
+          email: z.string(),
+          plan: z.string(),
+          balance_eur: euro('Credit'),
+          created_at: time('When it was made'),
+          revoked_at: time('When it was revoked').nullable(),
+        }),
+      ),
+      next_cursor: CURSOR_OUTPUT,
+      ...ABOUT_OUTPUT,
+    }),
+  parse: (raw) => {
+    onlyParameters(raw, ['limit', 'cursor']);
+    const cursor = single(raw, 'cursor');
+    const limit = integer('limit', single(raw, 'limit') ?? '100', 1, 500);
+    return { limit, after: cursor === undefined ? null : readCursor(cursor) };
+  },
+  async run({ limit, after }, ctx) {
+    const { accounts, asker } = accountsOf(ctx);
+    const found = await accounts.list(limit + 1, after, asker.now);
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    const next_cursor = last === undefined ? null : writeCursor(last);
+    const keys = page.map((key) => ({
+      ...shownAccount(key),
+      created_at: isoTime(key.created_at),
+      revoked_at: key.revoked_at === null ? null : isoTime(key.revoked_at),
+    }));
+    return { body: { keys, next_cursor, ...about(ctx) }, next_cursor };
+  },
+  markdown: ({ keys, attribution, license }) =>
+    blocks(
+      '# Keys',
+      table(
+        ['id', 'email', 'plan', 'balance EUR', 'created', 'revoked'],
+        keys.map((key) => [key.id, key.email, key.plan, key.balance_eur, key.created_at, key.revoked_at ?? '']),
+      ),
+      `${attribution} ${license}`,
+    ),
+});
+
+export const keys_revoke = operation<string, { id: string; revoked: true } & About>({
+  name: 'keys_revoke',
+  title: 'Revoke a key',
+  description: 'Revokes a key at once and for good; for operators.',
+  route: { method: 'DELETE', path: '/v1/keys/:key_id' },
+  group: 'account',
+  access: 'admin',
+  tool: false,
+  formats: ['json', 'markdown'],
+  input: () => z.object({ key_id: z.uuid().describe('Id of the key') }),
+  output: () => z.object({ id: z.uuid(), revoked: z.literal(true), ...ABOUT_OUTPUT }),
+  parse: (raw) => {
+    onlyParameters(raw, [], ['key_id']);
+    const id = single(raw, 'key_id') ?? '';
+    if (!UUID.test(id)) throw validationError('key_id', 'must be a UUID', 'uuid_parsing');
+    return id.toLowerCase();
+  },
+  async run(id, ctx) {
+    const { accounts, asker } = accountsOf(ctx);
+    await accounts.revoke(id, asker);
+    return { body: { id, revoked: true, ...about(ctx) } };
+  },
+  markdown: (body) => listed('Revoked', body),
+});
+
+const Grant = z
+  .object({
+    key_id: z.string().regex(UUID, 'must be a UUID').describe('Id of the key'),
+    amount_eur: euros(0, 100_000).describe('EUR to add; 0 to grant a plan alone'),
+    plan: z
+      .string()
+      .refine((plan) => Object.hasOwn(SUBSCRIPTIONS, plan), `must be one of ${Object.keys(SUBSCRIPTIONS).join(', ')}`)
+      .optional()
+      .describe('Plan to set, without an end'),
+    reason: z.string().max(500).default('grant').describe('Kept with the ledger row'),
+  })
+  .refine(({ amount_eur, plan }) => amount_eur > 0 || plan !== undefined, {
+    path: ['amount_eur'],
+    message: 'must be above 0 where no plan is granted',
+  });
+
+/** A plan alone: the amount is needed all the same. */
+const GRANT = { key_id: '<id of the key>', amount_eur: 0, plan: 'pro' };
+
+export const keys_grant = operation<z.infer<typeof Grant>, { id: string; balance_eur: number; plan: string } & About>({
+  name: 'keys_grant',
+  title: 'Grant credit or a plan',
+  description: 'Adds credit to a key, or sets its plan; for operators.',
+  route: { method: 'POST', path: '/v1/keys/grant' },
+  group: 'account',
+  access: 'admin',
+  tool: false,
+  formats: ['json', 'markdown'],
+  input: () => Grant,
+  output: () => z.object({ id: z.uuid(), balance_eur: euro('Credit now'), plan: z.string(), ...ABOUT_OUTPUT }),
+  parse: (raw, ctx) => {
+    onlyParameters(raw, []);
+    return parseBody(Grant, ctx.body, GRANT);
+  },
+  async run({ key_id, amount_eur, plan, reason }, ctx) {
+    const { accounts, asker } = accountsOf(ctx);
+    const given = { amount: microsOf(amount_eur), plan: plan ?? null, reason };
+    const account = await accounts.grant(key_id.toLowerCase(), given, asker);
+    return { body: { id: account.id, balance_eur: eur(account.balance), plan: account.plan, ...about(ctx) } };
+  },
+  markdown: (body) => listed('Granted', body),
+});

@@ -1,0 +1,71 @@
+// POST /v1/keys: makes an API key with its welcome credit; the secret is shown once.
+import { z } from 'zod';
+import { onlyParameters } from '../../../data/input/parse.ts';
+import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
+import { KEY_BODY, WELCOME } from '../../contract/errors.ts';
+import { operation } from '../../contract/operation.ts';
+import type { About } from '../common/about.ts';
+import { about, accountsOf, EMAIL, listed, parseBody, shownAccount } from '../common/account.ts';
+import { ABOUT_OUTPUT, address, euro } from '../common/outputs.ts';
+
+const Input = z.object({
+  email: EMAIL,
+  plan: z
+    .string()
+    .refine((plan) => Object.hasOwn(SUBSCRIPTIONS, plan) && plan !== 'internal', 'must be payg, pro or scale')
+    .default('payg')
+    .describe('payg, pro or scale; a paid plan begins when its checkout is paid'),
+});
+
+type Created = {
+  id: string;
+  key: string;
+  email: string;
+  plan: string;
+  balance_eur: number;
+  notice?: string;
+  checkout_url?: string;
+};
+
+const NO_WELCOME =
+  'The welcome credit of today is used up, so this key begins with 0 EUR. It works for everything free; paid calls need a top-up or a plan.';
+
+export const keys_create = operation<z.infer<typeof Input>, Created & About>({
+  name: 'keys_create',
+  title: 'Make an API key',
+  description: `Makes a key for an e-mail address with a welcome credit of ${WELCOME}. The secret is shown this once.`,
+  route: { method: 'POST', path: '/v1/keys' },
+  group: 'account',
+  access: 'free',
+  tool: false,
+  formats: ['json', 'markdown'],
+  statuses: [201],
+  input: () => Input,
+  output: () =>
+    z.object({
+      id: z.uuid(),
+      key: z.string().describe('The secret, shown this once'),
+      email: z.string(),
+      plan: z.string(),
+      balance_eur: euro('Credit'),
+      notice: z.string().describe('Why the key begins without credit').optional(),
+      checkout_url: address('Where a paid plan is paid').optional(),
+      ...ABOUT_OUTPUT,
+    }),
+  parse: (raw, ctx) => {
+    onlyParameters(raw, []);
+    return parseBody(Input, ctx.body, KEY_BODY);
+  },
+  async run({ email, plan }, ctx) {
+    const { accounts, asker } = accountsOf(ctx);
+    const { secret, account } = await accounts.create(email, asker);
+    const { id, email: own, plan: current, balance_eur } = shownAccount(account);
+    const body: Created = { id, key: secret, email: own, plan: current, balance_eur };
+    if (account.balance === 0) body.notice = NO_WELCOME;
+    // The key is made whatever becomes of the checkout: its secret is in this answer alone.
+    const url = plan === 'payg' ? null : await accounts.subscribe(plan, { ...asker, key: id }).catch(() => null);
+    if (url !== null) body.checkout_url = url;
+    return { status: 201, body: { ...body, ...about(ctx) } };
+  },
+  markdown: (body) => listed('Your API key, shown this once', body),
+});

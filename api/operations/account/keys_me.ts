@@ -1,0 +1,117 @@
+// GET /v1/keys/me: the caller's own balance, plan and ledger.
+import { z } from 'zod';
+import { onlyParameters } from '../../../data/input/parse.ts';
+import { single } from '../../../data/input/parse-selection.ts';
+import { integer } from '../../../data/input/parse-values.ts';
+import { DataError } from '../../../data/model/errors.ts';
+import { eur } from '../../../packs/money.ts';
+import { operation } from '../../contract/operation.ts';
+import { blocks, table } from '../../render/markdown.ts';
+import type { About } from '../common/about.ts';
+import { about, accountsOf, isoTime, shownAccount } from '../common/account.ts';
+import { ABOUT_OUTPUT, CURSOR_OUTPUT, euro, time } from '../common/outputs.ts';
+
+interface Line {
+  id: number;
+  at: string;
+  kind: string;
+  amount_eur: number;
+  balance_eur: number;
+  operation?: string;
+  dataset?: string;
+  request_id?: string;
+}
+
+type Own = ReturnType<typeof shownAccount> & { ledger: Line[]; next_cursor: string | null } & About;
+
+/** A ledger cursor is the id of the last row seen; rows are never renumbered. */
+const writeCursor = (id: number) => Buffer.from(`ledger ${id}`).toString('base64url');
+
+function readCursor(raw: string): number {
+  const id = /^ledger (\d{1,15})$/.exec(Buffer.from(raw, 'base64url').toString())?.[1];
+  if (id === undefined) throw new DataError('invalid_cursor', 'cursor: this is not a cursor of your ledger.');
+  return Number(id);
+}
+
+export const keys_me = operation<{ limit: number; before: number | null }, Own>({
+  name: 'keys_me',
+  title: 'My key',
+  description: 'Balance, plan and ledger of the key that asks, newest movement first.',
+  route: { method: 'GET', path: '/v1/keys/me' },
+  group: 'account',
+  access: 'key',
+  tokens: true,
+  tool: false,
+  formats: ['json', 'markdown'],
+  input: () =>
+    z.object({
+      limit: z.number().int().min(1).max(500).default(100).describe('Movements of a page'),
+      cursor: z.string().optional().describe('next_cursor of the page before'),
+    }),
+  output: () =>
+    z.object({
+      id: z.uuid(),
+      email: z.string(),
+      plan: z.string(),
+      balance_eur: euro('Credit'),
+      ledger: z
+        .array(
+          z.object({
+            id: z.int(),
+            at: time('When'),
+            kind: z.string(),
+            amount_eur: euro('Below 0: taken'),
+            balance_eur: euro('Afterwards'),
+            operation: z.string().optional(),
+            dataset: z.string().optional(),
+            request_id: z.string().optional(),
+          }),
+        )
+        .describe('Newest first'),
+      next_cursor: CURSOR_OUTPUT,
+      ...ABOUT_OUTPUT,
+    }),
+  parse: (raw) => {
+    onlyParameters(raw, ['limit', 'cursor']);
+    const limit = integer('limit', single(raw, 'limit') ?? '100', 1, 500);
+    const cursor = single(raw, 'cursor');
+    return { limit, before: cursor === undefined ? null : readCursor(cursor) };
+  },
+  async run({ limit, before }, ctx) {
+    const { accounts, asker } = accountsOf(ctx);
+    const account = await accounts.own(asker);
+    const rows = await accounts.movements(asker, limit + 1, before);
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    const next_cursor = last === undefined ? null : writeCursor(last.id);
+    const ledger = page.map(({ id, at, kind, amount, balance, operation, dataset, request_id }) => ({
+      id,
+      at: isoTime(at),
+      kind,
+      amount_eur: eur(amount),
+      balance_eur: eur(balance),
+      ...(operation === null ? {} : { operation }),
+      ...(dataset === null ? {} : { dataset }),
+      ...(request_id === null ? {} : { request_id }),
+    }));
+    return { body: { ...shownAccount(account), ledger, next_cursor, ...about(ctx) }, next_cursor };
+  },
+  markdown: ({ email, plan, balance_eur, ledger, attribution, license }) =>
+    blocks(
+      `# ${email}`,
+      `Balance ${balance_eur} EUR, plan ${plan}.`,
+      table(
+        ['at', 'kind', 'EUR', 'balance', 'operation', 'dataset', 'request'],
+        ledger.map((line) => [
+          line.at,
+          line.kind,
+          line.amount_eur,
+          line.balance_eur,
+          line.operation ?? '',
+          line.dataset ?? '',
+          line.request_id ?? '',
+        ]),
+      ),
+      `${attribution} ${license}`,
+    ),
+});

@@ -1,0 +1,34 @@
+// POST /v1/keys/recover: mails a link that replaces a lost key; the answer is the same whether there is one.
+import { z } from 'zod';
+import { onlyParameters } from '../../../data/input/parse.ts';
+import { KEY_BODY } from '../../contract/errors.ts';
+import { operation } from '../../contract/operation.ts';
+import type { About } from '../common/about.ts';
+import { about, accountsOf, EMAIL, listed, parseBody } from '../common/account.ts';
+import { ABOUT_OUTPUT } from '../common/outputs.ts';
+
+const Input = z.object({ email: EMAIL });
+
+export const keys_recover = operation<z.infer<typeof Input>, { status: 'sent' } & About>({
+  name: 'keys_recover',
+  title: 'Replace a lost key',
+  description:
+    'Mails a link to a page that replaces the key of an e-mail address with a new one. Credit and plan stay.',
+  route: { method: 'POST', path: '/v1/keys/recover' },
+  group: 'account',
+  access: 'free',
+  tool: false,
+  formats: ['json', 'markdown'],
+  input: () => Input,
+  output: () => z.object({ status: z.literal('sent'), ...ABOUT_OUTPUT }),
+  parse: (raw, ctx) => {
+    onlyParameters(raw, []);
+    return parseBody(Input, ctx.body, KEY_BODY);
+  },
+  async run({ email }, ctx) {
+    const { accounts, asker } = accountsOf(ctx);
+    await accounts.recover(email, asker);
+    return { body: { status: 'sent', ...about(ctx) } };
+  },
+  markdown: (body) => listed('Recovery', body),
+});

@@ -1,0 +1,74 @@
+// POST /v1/keys/topup and /subscribe: links to a hosted checkout, for credit or for a plan.
+import { z } from 'zod';
+import { onlyParameters } from '../../../data/input/parse.ts';
+import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
+import { operation } from '../../contract/operation.ts';
+import type { About } from '../common/about.ts';
+import { about, accountsOf, euros, listed, microsOf, parseBody } from '../common/account.ts';
+import { ABOUT_OUTPUT, address, euro } from '../common/outputs.ts';
+
+const wholeCents = (value: number) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6;
+
+/** Bounds of one top-up in EUR (contract section 2). Nobody can be charged less than a cent. */
+const Topup = z.object({
+  amount_eur: euros(5, 1000)
+    .refine(wholeCents, 'must be whole cents')
+    .describe('EUR to add, 5 to 1000, in whole cents'),
+});
+
+export const keys_topup = operation<z.infer<typeof Topup>, { checkout_url: string; amount_eur: number } & About>({
+  name: 'keys_topup',
+  title: 'Top up a key',
+  description: 'Answers a link to a hosted checkout that adds credit to the key.',
+  route: { method: 'POST', path: '/v1/keys/topup' },
+  group: 'account',
+  access: 'key',
+  tool: false,
+  formats: ['json', 'markdown'],
+  input: () => Topup,
+  output: () => z.object({ checkout_url: address('Where to pay'), amount_eur: euro('As asked'), ...ABOUT_OUTPUT }),
+  parse: (raw, ctx) => {
+    onlyParameters(raw, []);
+    return parseBody(Topup, ctx.body, { amount_eur: 20 });
+  },
+  async run({ amount_eur }, ctx) {
+    const { accounts, asker } = accountsOf(ctx);
+    const checkout_url = await accounts.topup(microsOf(amount_eur), asker);
+    return { body: { checkout_url, amount_eur, ...about(ctx) } };
+  },
+  markdown: (body) => listed('Top up', body),
+});
+
+const Subscribe = z.object({ plan: z.enum(['pro', 'scale']).describe('The plan to buy') });
+
+type Subscribed = { checkout_url: string; plan: string; eur_per_month: number } & About;
+
+export const keys_subscribe = operation<z.infer<typeof Subscribe>, Subscribed>({
+  name: 'keys_subscribe',
+  title: 'Subscribe to a plan',
+  description:
+    'Answers a link to a hosted checkout for a monthly plan: more calls a minute, exports and the change feed.',
+  route: { method: 'POST', path: '/v1/keys/subscribe' },
+  group: 'account',
+  access: 'key',
+  tool: false,
+  formats: ['json', 'markdown'],
+  input: () => Subscribe,
+  output: () =>
+    z.object({
+      checkout_url: address('Where to pay'),
+      plan: z.string(),
+      eur_per_month: euro('Its price'),
+      ...ABOUT_OUTPUT,
+    }),
+  parse: (raw, ctx) => {
+    onlyParameters(raw, []);
+    return parseBody(Subscribe, ctx.body, { plan: 'pro' });
+  },
+  async run({ plan }, ctx) {
+    const { accounts, asker } = accountsOf(ctx);
+    const checkout_url = await accounts.subscribe(plan, asker);
+    return { body: { checkout_url, plan, eur_per_month: SUBSCRIPTIONS[plan].eur_per_month, ...about(ctx) } };
+  },
+  markdown: (body) => listed('Subscribe', body),
+});

@@ -1,0 +1,81 @@
+// GET /v1/{ds}/facets: the commonest values of an attribute with counts, over the records that the filters match.
+import { z } from 'zod';
+import { type FacetsInput, parseFacets } from '../../../data/input/parse.ts';
+import { counted } from '../../../data/input/parse-selection.ts';
+import { exceedsFreeFacets, type FacetsAnswer, facets, filtered } from '../../../data/queries/facets.ts';
+import { type Context, operation } from '../../contract/operation.ts';
+import { cell, columnTitle } from '../../render/cells.ts';
+import { blocks, escapeText, table } from '../../render/markdown.ts';
+import { type About, releaseOf } from '../common/about.ts';
+import { attributeName, openNames, PLAIN, SELECTION_INPUT } from '../common/inputs.ts';
+import { ABOUT_OUTPUT, count, VALUE } from '../common/outputs.ts';
+import { writtenOnce } from '../common/written.ts';
+
+type Facets = FacetsAnswer & About;
+
+function markdown({ by, values, matched, missing, withheld, attribution, license }: Facets, ctx: Context): string {
+  const attribute = releaseOf(ctx).pack.attributes.find(({ name }) => name === by);
+  const counts = [
+    `${matched} records match`,
+    missing > 0 && `${missing} of them lack ${escapeText(by)}`,
+    withheld !== undefined && `${withheld} values with fewer than 5 records are withheld`,
+  ];
+  return blocks(
+    table(
+      [attribute ? columnTitle(attribute) : by, 'records'],
+      values.map(({ value, count }) => [cell(value, true), count]),
+    ),
+    `${counts.filter((part) => part !== false).join('; ')}.`,
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const dataset_facets = operation<FacetsInput, Facets>({
+  name: 'dataset_facets',
+  title: 'Values of an attribute with counts',
+  description: 'The commonest values of an attribute, with counts, over the records that the filters match.',
+  route: { method: 'GET', path: '/v1/:ds/facets' },
+  group: 'dataset',
+  access: 'free',
+  price: {
+    of: 'search',
+    condition: {
+      label: 'free; one search when a non-public attribute is named',
+      applies: (input, ctx) => exceedsFreeFacets(input, releaseOf(ctx).pack),
+    },
+  },
+  formats: ['json', 'markdown'],
+  long: {
+    part: 'values',
+    shorter: (input, limit) => ({ ...input, limit }),
+    more: 'filters narrow the records that are counted.',
+  },
+  answers: [
+    { want: 'how many records match', query: 'by={field}&limit=1&{filters}' },
+    { want: 'the commonest values of a field, each with its count', query: 'by={field}&limit={n}&{filters}' },
+  ],
+  input: (pack) =>
+    z.looseObject({
+      by: attributeName(pack, 'Attribute to count by', counted),
+      limit: z.number().int().min(1).max(200).default(50).describe('Values to answer, the commonest first'),
+      ...SELECTION_INPUT,
+    }),
+  output: () =>
+    z.object({
+      by: z.string(),
+      values: z.array(z.object({ value: VALUE, count: count('Records with it') })),
+      matched: count('Records that match'),
+      missing: count('Of these, records without the attribute'),
+      withheld: count('Values with too few records to be told').optional(),
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack) => ({
+    by: [pack.group_by, ...openNames(pack, PLAIN)].find((name) => openNames(pack).includes(name)) ?? '',
+    limit: '3',
+  }),
+  parse: (raw, ctx) => parseFacets(raw, releaseOf(ctx).pack, { path: ['ds'] }),
+  // Alone, `by` a non-public attribute is free, with rare values withheld.
+  names: (input) => (filtered(input) ? input.names : []),
+  run: async (input, ctx) => writtenOnce(await facets(releaseOf(ctx), input, ctx), ctx),
+  markdown,
+});

@@ -1,0 +1,103 @@
+// GET /v1/{ds}/timeseries: a numeric attribute as it was at the end of each day or week.
+import { z } from 'zod';
+import { ANALYSIS_BOUNDS, parseTimeseries, type TimeseriesInput } from '../../../data/input/parse-analysis.ts';
+import { counted, isPublicQuestion } from '../../../data/input/parse-selection.ts';
+import { type SeriesPoint, type TimeseriesAnswer, timeseries } from '../../../data/queries/timeseries.ts';
+import { NUMERIC } from '../../../packs/schema.ts';
+import { type Context, operation } from '../../contract/operation.ts';
+import { cell, columnTitle, computed } from '../../render/cells.ts';
+import { blocks, escapeText, table } from '../../render/markdown.ts';
+import { type About, releaseOf } from '../common/about.ts';
+import { attributeName, numeric, openNames, SELECTION_INPUT } from '../common/inputs.ts';
+import { ABOUT_OUTPUT, count, FIGURES_OUTPUT, VALUE } from '../common/outputs.ts';
+import { writtenOnce } from '../common/written.ts';
+
+type Timeseries = TimeseriesAnswer & About;
+
+const FIGURES = ['count', 'median', 'min', 'max', 'mean'] as const;
+
+const POINT = z.object({ date: z.iso.date(), ...FIGURES_OUTPUT });
+
+/** Neighbouring points with the same figures as one line: first date, last date, figures. */
+function lines(series: readonly SeriesPoint[]): unknown[][] {
+  const found: unknown[][] = [];
+  let before = '';
+  for (const point of series) {
+    const figures = FIGURES.map((name) => (name === 'mean' ? computed(point.mean) : (point[name] ?? '')));
+    const told = figures.join(' ');
+    if (told === before) found.at(-1)![1] = point.date;
+    else found.push([point.date, point.date, ...figures]);
+    before = told;
+  }
+  return found;
+}
+
+function markdown(answer: Timeseries, ctx: Context): string {
+  const { attribute, step, attribution, license } = answer;
+  const found = releaseOf(ctx).pack.attributes.find(({ name }) => name === attribute);
+  const columns = ['from', 'to', ...FIGURES];
+  const lower = found?.type === 'price' ? ' Of a price range the lower end counts.' : '';
+  return blocks(
+    `${escapeText(found ? columnTitle(found) : attribute)} at the end of each ${step === 'day' ? 'day' : 'seventh day'}, UTC`,
+    'series' in answer
+      ? table(columns, lines(answer.series))
+      : answer.groups.length === 0
+        ? 'No record that matches has a group and had a value in this time.'
+        : table(
+            ['group', ...columns],
+            answer.groups.flatMap(({ group, series }) => lines(series).map((line) => [cell(group, true), ...line])),
+          ),
+    `Points with the same figures share a line. count: values, one a record that matches now.${lower}`,
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
+  name: 'dataset_timeseries',
+  title: 'An attribute over time',
+  description:
+    'Median, minimum, maximum and mean of a numeric attribute at the end of each day or week, of all records that match or by an attribute.',
+  route: { method: 'GET', path: '/v1/:ds/timeseries' },
+  group: 'analysis',
+  access: 'paid',
+  price: { of: 'stats' },
+  formats: ['json', 'markdown'],
+  long: { more: 'Ask for fewer days, for step=week, or without group_by.' },
+  answers: [{ want: 'how a number moved over the last days', query: 'attribute={field}&days={days}&{filters}' }],
+  input: (pack) =>
+    z.looseObject({
+      attribute: attributeName(pack, 'Numeric attribute: integer, number or price', numeric),
+      days: z.number().int().min(1).max(ANALYSIS_BOUNDS.days).default(90).describe('How far to look back from today'),
+      step: z.enum(['day', 'week']).default('day').describe('Days from point to point: 1 or 7'),
+      group_by: attributeName(pack, 'Attribute to group by', counted).optional(),
+      ...SELECTION_INPUT,
+    }),
+  output: () =>
+    z.object({
+      attribute: z.string(),
+      unit: z.string().nullable(),
+      step: z.enum(['day', 'week']),
+      days: count('As asked'),
+      series: z.array(POINT).optional().describe('Without group_by'),
+      groups: z
+        .array(z.object({ group: VALUE, series: z.array(POINT) }))
+        .optional()
+        .describe('With group_by'),
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack, slugs) => {
+    const [attribute] = openNames(pack, NUMERIC);
+    return attribute === undefined || slugs.length === 0 ? null : { attribute, days: '2', ids: slugs.join() };
+  },
+  parse: (raw, ctx) => parseTimeseries(raw, releaseOf(ctx).pack, { path: ['ds'] }),
+  names: ({ names }) => names,
+  run: async (input, ctx) => {
+    const answer = await timeseries(releaseOf(ctx), input, ctx.now, ctx);
+    const result = writtenOnce(answer, ctx);
+    const points = 'series' in answer ? answer.series : answer.groups.flatMap(({ series }) => series);
+    // Where a paid value decides, charged or not would tell it.
+    result.uncharged = points.every(({ count }) => count === 0) && isPublicQuestion(input, releaseOf(ctx).pack);
+    return result;
+  },
+  markdown,
+});

@@ -1,0 +1,82 @@
+// What the operations on accounts share: the port, the body of a request, and how a key is shown.
+import { z } from 'zod';
+import type { Account, Accounts, Asker } from '../../../data/model/accounts.ts';
+import { DataError, type ValidationIssue } from '../../../data/model/errors.ts';
+import { eur } from '../../../packs/money.ts';
+import type { Context } from '../../contract/operation.ts';
+import { aboutRegister } from './about.ts';
+
+/** The accounts and who asks; only the nightly build has neither, and it runs no such operation. */
+export function accountsOf(ctx: Context): { accounts: Accounts; asker: Asker } {
+  if (!ctx.accounts || !ctx.asker) throw new DataError('unavailable', 'There are no accounts here.');
+  return { accounts: ctx.accounts, asker: ctx.asker };
+}
+
+/** Reads the body of a request, or refuses it with a 422 line for each thing that is wrong; what is missing is told with an example. */
+export function parseBody<T>(schema: z.ZodType<T>, body: unknown, example?: Record<string, unknown>): T {
+  const parsed = schema.safeParse(body ?? {}, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  const issues: ValidationIssue[] = parsed.error.issues.map((issue) => ({
+    loc: ['body', ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))],
+    msg: plainly(issue, example),
+    type: issue.code,
+  }));
+  const [first] = issues;
+  const message = `${first?.loc.slice(1).join('.') || 'body'}: ${first?.msg ?? 'is wrong'}`;
+  throw new DataError('validation_failed', message, issues);
+}
+
+const KINDS: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** What is wrong, in words for whoever sent it and never saw the schema. */
+function plainly(issue: z.core.$ZodIssue, example?: Record<string, unknown>): string {
+  const { code, message } = issue;
+  if (issue.input === undefined && issue.path.length > 0 && code !== 'custom')
+    return `is required${example ? `; send ${JSON.stringify(example)}` : ''}`;
+  if (code === 'invalid_type') return `must be ${KINDS[issue.expected] ?? `of type ${issue.expected}`}`;
+  if (code === 'invalid_format' && issue.format === 'email') return 'must be an e-mail address';
+  if (code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
+  const unit = 'origin' in issue && issue.origin === 'string' ? ' characters' : '';
+  // Of texts and lists the bound is a length.
+  if (code === 'too_small' && issue.minimum === 1 && ['string', 'array'].includes(issue.origin))
+    return 'must not be empty';
+  if (code === 'too_small') return `must be at least ${issue.minimum}${unit}`;
+  if (code === 'too_big') return `must be at most ${issue.maximum}${unit}`;
+  return message;
+}
+
+/** A whole number of micro-euros out of EUR with at most six decimals. */
+export function microsOf(amount_eur: number): number {
+  return Math.round(amount_eur * 1_000_000);
+}
+
+/** EUR with at most six decimals, between bounds. Infinity and NaN are no JSON, and no number here either. */
+export function euros(min: number, max: number) {
+  const exact = (value: number) => Math.abs(value * 1_000_000 - Math.round(value * 1_000_000)) < 1e-3;
+  return z.number().min(min).max(max).refine(exact, 'must have at most six decimals');
+}
+
+/** An e-mail address in a body. */
+export const EMAIL = z.email().max(254).describe('E-mail address; one key each');
+
+/** Members of a key that its owner and operators see. */
+export function shownAccount({ id, email, plan, balance }: Account) {
+  return { id, email, plan, balance_eur: eur(balance) };
+}
+
+/** Citation and licence, as every answer has them. */
+export const about = (ctx: Context) => aboutRegister(ctx.base_url);
+
+/** Milliseconds as ISO 8601. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+/** An answer with single values, as Markdown: a list of its members. */
+export function listed(title: string, body: object): string {
+  const lines = Object.entries(body).map(([name, value]) => `- ${name}: \`${String(value)}\``);
+  return `# ${title}\n\n${lines.join('\n')}\n`;
+}

@@ -1,0 +1,84 @@
+// What a record's page shows beside its values: records like it by name, and how its public numbers went.
+
+import type { PublicRecord, StoredRecord } from '../../../data/model/record.ts';
+import type { Asking, Visibility } from '../../../data/plan/plan.ts';
+import { changelog } from '../../../data/queries/changelog.ts';
+import type { Release } from '../../../data/releases/release.ts';
+import { NUMERIC } from '../../../packs/schema.ts';
+import type { Beside } from '../../pages/record-html.ts';
+import type { Course } from '../../pages/sparkline.ts';
+import { printValue } from '../../render/print.ts';
+
+/** Similar records and courses on a page. */
+const SIMILAR = 6;
+const COURSES = 4;
+/** Changes of a record that are looked at, of the last year. */
+const CHANGES = 200;
+
+/** Nothing but the record itself. */
+export const NOTHING: Beside = { similar: [], courses: [] };
+
+/**
+ * Asks the release; public attributes only, and names alone of other records, whoever asks: more of either is what other operations sell. A course
+ * is drawn of what `record` has.
+ */
+export async function besideRecord(
+  release: Release,
+  record: Pick<PublicRecord, 'id' | 'provenance'>,
+  ordinal: number,
+  now: Date,
+  asking: Asking,
+): Promise<Beside> {
+  const { engine, pack } = release;
+  // Everybody sees the page, so no word of a paid text decides what is similar.
+  const { similar_by } = pack.serving;
+  const scope: Visibility = pack.attributes.some((each) => !each.public && similar_by.includes(each.name))
+    ? 'public'
+    : 'full';
+  const plan = {
+    subject: ordinal,
+    where: [],
+    differBy: null,
+    scope,
+    minScore: pack.serving.similar_min_score,
+    limit: SIMILAR,
+  };
+  const [like, changes] = await Promise.all([
+    engine.similar(plan, asking),
+    changelog(
+      release,
+      { days: 365, limit: CHANGES, offset: 0, attribute: null, entity: record.id, type: 'all' },
+      now,
+      asking,
+    ),
+  ]);
+  const bodies = await engine.bodies(
+    like.map((each) => each.ordinal),
+    asking,
+  );
+  const open = pack.attributes.some((attribute) => attribute.public && attribute.name === pack.group_by);
+  const similar = bodies.map(({ body }) => {
+    const { id, slug, name, attributes } = JSON.parse(body) as StoredRecord;
+    const group = open ? attributes[pack.group_by] : undefined;
+    return { id, slug, name, group: group === undefined ? '' : printValue(group) };
+  });
+  const numbers = pack.attributes.filter((attribute) => attribute.public && NUMERIC.includes(attribute.type));
+  const courses = numbers.flatMap(({ name }): Course[] => {
+    const told = changes.items.filter(({ attribute }) => attribute === name).reverse();
+    const points = told.flatMap(({ new_value, observed_at }) =>
+      typeof new_value === 'number' ? [{ at: observed_at, value: new_value }] : [],
+    );
+    const [first] = told;
+    // Of a number that was there before the first change, its older value is the beginning.
+    if (first && typeof first.old_value === 'number')
+      points.unshift({
+        at: new Date(Math.max(0, now.getTime() - 365 * 86_400_000)).toISOString(),
+        value: first.old_value,
+      });
+    const until = record.provenance[name]?.observed_at;
+    // What only its source changed is no course.
+    const moved = points.some(({ value }) => value !== points[0]?.value);
+    return !moved || until === undefined ? [] : [{ attribute: name, points, until }];
+  });
+  return { similar, courses: courses.slice(0, COURSES) };
+}

@@ -1,0 +1,20 @@
+// Shorter forms of free answers, for channels that limit the length of an answer (operation.ts, `Long.brief`).
+import type { Brief } from '../../contract/operation.ts';
+
+/** Leaves members out of every item of a list: `omit('cells', 'attributes', ['cells'])`. */
+export function omit<R extends object>(without: string, list: keyof R & string, members: readonly string[]): Brief<R> {
+  const keep = ([name]: [string, unknown]) => !members.includes(name);
+  return {
+    without,
+    of: (body) => {
+      const items = body[list] as readonly object[];
+      return { ...body, [list]: items.map((item) => Object.fromEntries(Object.entries(item).filter(keep))) };
+    },
+  };
+}
+
+/** Records without where each value comes from and how old it is. */
+export const WITHOUT_SOURCES: Brief<{ items: unknown[] }> = omit('provenance and freshness', 'items', [
+  'provenance',
+  'freshness',
+]);

@@ -1,0 +1,37 @@
+// Answers that are lists of records: stored bytes where they can be sent as they stand, objects where they cannot.
+
+import type { PublicRecord } from '../../../data/model/record.ts';
+import { eachSlice } from '../../../data/plan/slices.ts';
+import { type Found, foundJson, foundRecords } from '../../../data/queries/found.ts';
+import { type Context, fromJson, type Result } from '../../contract/operation.ts';
+
+/** `{items, …beside}` of the records found. Only JSON is written from bytes; other formats look into the records. */
+export async function listed<R extends { items: PublicRecord[] }>(
+  found: Found,
+  beside: Omit<R, 'items'>,
+  ctx: Context,
+): Promise<Result<R>> {
+  const about = { records: found.ordinals.length };
+  const parts = ctx.format === 'json' ? foundJson(found, beside, ctx) : null;
+  if (parts) return fromJson<R>(parts, about);
+  return { body: { items: await foundRecords(found, ctx), ...beside } as unknown as R, ...about };
+}
+
+/**
+ * A body that begins with a list. More than `size` items are written as JSON in slices, with a turn of the
+ * event loop between them.
+ */
+export async function longList<R extends { items: readonly unknown[] }>(
+  body: R,
+  size: number,
+  ctx: Context,
+): Promise<Result<R>> {
+  const { items, ...beside } = body;
+  if (ctx.format !== 'json' || items.length <= size) return { body };
+  const parts: Buffer<ArrayBuffer>[] = [];
+  const write = (slice: readonly unknown[]) =>
+    void parts.push(Buffer.from(`${parts.length === 0 ? '{"items":[' : ','}${JSON.stringify(slice).slice(1, -1)}`));
+  await eachSlice(items, size, write, ctx);
+  parts.push(Buffer.from(`],${JSON.stringify(beside).slice(1)}`));
+  return fromJson<R>(parts, {}, body);
+}

@@ -1,0 +1,81 @@
+// Pieces of the answers' schemas that several operations share, for OpenAPI and the tools of agents (contract section 2).
+import { z } from 'zod';
+import { PROVENANCE_STATUSES } from '../../../data/model/record.ts';
+
+/** Citation and licence: members of every answer under `/v1`. */
+export const ABOUT_OUTPUT = {
+  attribution: z.string().describe('Ready-to-paste citation with its link'),
+  license: z.string().describe('Licence of the data, with a link'),
+};
+
+/** ISO 8601 in UTC. */
+export const time = (description: string) => z.string().meta({ description, format: 'date-time' });
+
+/** An address on the web. */
+export const address = (description: string) => z.string().meta({ description, format: 'uri' });
+
+/** 0 to 1. */
+export const share = (description: string) => z.number().min(0).max(1).describe(description);
+
+/** How many there are. */
+export const count = (description: string) => z.int().min(0).describe(description);
+
+/** EUR, at most six decimals. */
+export const euro = (description: string) => z.number().describe(description);
+
+/** Any value of an attribute. */
+export const VALUE = z
+  .union([
+    z.string(),
+    z.number(),
+    z.boolean(),
+    z.array(z.string()),
+    z.object({ lat: z.number(), lng: z.number() }),
+    z.object({ min: z.number(), max: z.number(), currency: z.string() }),
+  ])
+  .describe('A value: text, number, truth, list of texts, point, or price range');
+
+/** What is unsettled about a value. */
+export const STATUS_OUTPUT = z
+  .enum(PROVENANCE_STATUSES)
+  .describe('held: a newer value waits for confirmation; contested: another source says otherwise; absent: neither');
+
+/** Where a value comes from. */
+export const PROVENANCE_OUTPUT = z.unknown().meta({ $ref: '#/$defs/provenance' });
+
+/** A record; its schema is the dataset's own (`recordSchema`), put beside by `outputSchema`. */
+export const RECORD_OUTPUT = z.unknown().meta({ $ref: '#/$defs/record' });
+
+export const CURSOR_OUTPUT = z.string().nullable().describe('Ask on with cursor=this; null on the last page');
+
+/** Moment that records are of, where as_of was asked for. */
+export const AS_OF_OUTPUT = { as_of: time('The moment that the answer is of').optional() };
+
+/** What computed figures have; all but the count are absent where nothing has a value. */
+export const FIGURES_OUTPUT = {
+  count: count('Values, one a record'),
+  min: z.number().optional(),
+  median: z.number().optional(),
+  max: z.number().optional(),
+  mean: z.number().optional(),
+};
+
+const CHANGE = {
+  entity_id: z.string(),
+  slug: z.string(),
+  name: z.string(),
+  attribute: z.string().optional().describe('Absent where the whole record was removed'),
+  type: z.enum(['added', 'changed', 'removed']),
+  old_value: VALUE.optional(),
+  new_value: VALUE.optional(),
+  observed_at: time('When the source said so'),
+  source_url: address('Where').optional(),
+};
+
+/** A value that appeared, changed or went. */
+export const CHANGE_OUTPUT = z.object(CHANGE);
+/** The same in the feed. */
+export const FED_CHANGE_OUTPUT = z.object({
+  ...CHANGE,
+  recorded_at: time('When it became visible; to the microsecond'),
+});

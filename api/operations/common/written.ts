@@ -1,0 +1,11 @@
+// Answers that are computed of many records: a kept answer is written as JSON once.
+import { once } from '../../../data/releases/answers.ts';
+import { type Context, fromJson, type Result } from '../../contract/operation.ts';
+import { type About, aboutDataset, releaseOf } from './about.ts';
+
+/** `answer` with what is said of its origin. */
+export function writtenOnce<T extends object>(answer: T, ctx: Context): Result<T & About> {
+  const body = () => ({ ...answer, ...aboutDataset(releaseOf(ctx).pack, ctx.base_url) });
+  if (ctx.format !== 'json') return { body: body() };
+  return fromJson([once(answer, ctx.base_url, () => Buffer.from(JSON.stringify(body())))], {});
+}

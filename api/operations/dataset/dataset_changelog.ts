@@ -1,0 +1,75 @@
+// GET /v1/{ds}/changelog: values that appeared or changed, newest first; free.
+import { z } from 'zod';
+import { type ChangelogInput, HISTORY_BOUNDS, parseChangelog } from '../../../data/input/parse-history.ts';
+import { type Change, changelog } from '../../../data/queries/changelog.ts';
+import { type Context, operation } from '../../contract/operation.ts';
+import { changeTable } from '../../render/change-table.ts';
+import { blocks, escapeText } from '../../render/markdown.ts';
+import { type About, aboutDataset, releaseOf } from '../common/about.ts';
+import { attributeName, openNames } from '../common/inputs.ts';
+import { ABOUT_OUTPUT, CHANGE_OUTPUT, count } from '../common/outputs.ts';
+
+export type { Change };
+
+type Changelog = { items: Change[]; limit: number; offset: number; total: number } & About;
+
+async function markdown({ items, offset, total, attribution, license }: Changelog, ctx: Context): Promise<string> {
+  const { pack } = releaseOf(ctx);
+  const open = new Set(pack.attributes.filter((each) => each.public).map(({ name }) => name));
+  const end = offset + items.length;
+  const shown = items.length === 0 ? `None of ${total} changes` : `Changes ${offset + 1} to ${end} of ${total}`;
+  const next = end < total && items.length > 0 ? `; offset=${end} goes on` : '';
+  const rows = items.length > 0 && (await changeTable(items, pack, (name) => !open.has(name), ctx));
+  return blocks(
+    rows,
+    `${shown}, newest first${next}. All values with their facts: ${ctx.base_url}/v1/${pack.id}/entities/<slug>/facts.md`,
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const dataset_changelog = operation<ChangelogInput, Changelog>({
+  name: 'dataset_changelog',
+  title: 'What changed lately',
+  description:
+    'Values that appeared or changed in the last days, newest first, of the whole dataset, one record or one attribute. Free; values of public attributes only.',
+  route: { method: 'GET', path: '/v1/:ds/changelog' },
+  group: 'dataset',
+  access: 'free',
+  formats: ['json', 'markdown'],
+  long: { part: 'items', shorter: (input, limit) => ({ ...input, limit }), more: 'Go on with offset.' },
+  answers: [
+    {
+      want: 'what changed lately: old and new values of a public field',
+      query: 'attribute={field}&days={days}&limit={n}',
+    },
+  ],
+  input: (pack) =>
+    z.object({
+      days: z.number().int().min(1).max(HISTORY_BOUNDS.days).default(30).describe('Days to look back'),
+      limit: z.number().int().min(1).max(HISTORY_BOUNDS.changelog).default(100).describe('Changes of a page'),
+      offset: z.number().int().min(0).default(0).describe('Changes to leave out, for the next page'),
+      attribute: attributeName(pack, 'Only changes of this attribute').optional(),
+      entity: z.string().optional().describe('Only changes of this record: id or slug'),
+      type: z
+        .enum(['all', 'changed', 'added'])
+        .default('all')
+        .describe('added: a first value; changed: another value, or none any more'),
+    }),
+  output: () =>
+    z.object({
+      items: z.array(CHANGE_OUTPUT),
+      limit: count('As asked'),
+      offset: count('As asked'),
+      total: count('Changes that match'),
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack) => ({ attribute: openNames(pack)[0] ?? '', days: '365', limit: '2' }),
+  parse: (raw, ctx) => parseChangelog(raw, releaseOf(ctx).pack, { path: ['ds'] }),
+  run: async (input, ctx) => {
+    const release = releaseOf(ctx);
+    const { items, total } = await changelog(release, input, ctx.now, { signal: ctx.signal });
+    const { limit, offset } = input;
+    return { body: { items, limit, offset, total, ...aboutDataset(release.pack, ctx.base_url) } };
+  },
+  markdown,
+});

@@ -1,0 +1,53 @@
+// GET /v1/{ds}/changes: the full change feed after a moment, for those who keep a copy; part of the plans.
+import { z } from 'zod';
+import { type ChangesInput, HISTORY_BOUNDS, parseChanges } from '../../../data/input/parse-history.ts';
+import { CHANGES_A_SLICE } from '../../../data/plan/slices.ts';
+import { changes, type FedChange } from '../../../data/queries/changes.ts';
+import { operation } from '../../contract/operation.ts';
+import { changeTable } from '../../render/change-table.ts';
+import { blocks, escapeText } from '../../render/markdown.ts';
+import { type About, aboutDataset, releaseOf } from '../common/about.ts';
+import { longList } from '../common/listed.ts';
+import { ABOUT_OUTPUT, FED_CHANGE_OUTPUT, time } from '../common/outputs.ts';
+
+type Changes = { items: FedChange[]; next_since: string } & About;
+
+export const dataset_changes = operation<ChangesInput, Changes>({
+  name: 'dataset_changes',
+  title: 'Follow every change',
+  description:
+    'Every change of every value after a moment, oldest first, values included. Read on with since=next_since: nothing is missed and nothing comes twice.',
+  route: { method: 'GET', path: '/v1/:ds/changes' },
+  group: 'dataset',
+  access: 'plan',
+  formats: ['json', 'markdown'],
+  long: { part: 'items', shorter: (input, limit) => ({ ...input, limit }), more: 'Go on with since=next_since.' },
+  answers: [{ want: 'every change since a moment, to keep a copy up to date', query: 'since={time}' }],
+  input: () =>
+    z.object({
+      since: z.iso
+        .datetime({ offset: true })
+        .describe(
+          'Changes recorded after this moment, which counts to the microsecond; next_since of the answer before',
+        ),
+      limit: z.number().int().min(1).max(HISTORY_BOUNDS.changes).default(1000).describe('Changes of an answer'),
+    }),
+  output: () =>
+    z.object({
+      items: z.array(FED_CHANGE_OUTPUT),
+      next_since: time('Read on with since=this'),
+      ...ABOUT_OUTPUT,
+    }),
+  parse: (raw) => parseChanges(raw, { path: ['ds'] }),
+  run: async (input, ctx) => {
+    const release = releaseOf(ctx);
+    const found = await changes(release, input, { signal: ctx.signal });
+    return longList<Changes>({ ...found, ...aboutDataset(release.pack, ctx.base_url) }, CHANGES_A_SLICE, ctx);
+  },
+  markdown: async ({ items, next_since, attribution, license }, ctx) =>
+    blocks(
+      items.length > 0 && (await changeTable(items, releaseOf(ctx).pack, () => false, ctx)),
+      `${items.length} changes, oldest first. Read on with since=${next_since}`,
+      `${escapeText(attribution)} License: ${escapeText(license)}`,
+    ),
+});

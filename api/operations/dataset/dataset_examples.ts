@@ -1,0 +1,163 @@
+// GET /v1/{ds}/examples: real records, complete and free: the best known of each group, else the best (pack: group_by, serving).
+import { z } from 'zod';
+import { once } from '../../../data/input/filters.ts';
+import { onlyParameters } from '../../../data/input/parse.ts';
+import { integer, text } from '../../../data/input/parse-values.ts';
+import type { PublicRecord } from '../../../data/model/record.ts';
+import { present } from '../../../data/queries/present.ts';
+import type { Release } from '../../../data/releases/release.ts';
+import type { Value } from '../../../packs/model.ts';
+import { fold } from '../../../packs/text.ts';
+import { operation } from '../../contract/operation.ts';
+import { blocks, escapeText } from '../../render/markdown.ts';
+import { recordsMarkdown } from '../../render/record-template.ts';
+import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
+import { WITHOUT_SOURCES } from '../common/brief.ts';
+import { ABOUT_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
+
+type Examples = { group_by: string; items: PublicRecord[]; further_groups?: Value[] } & About;
+
+/** Groups that are known at most, the largest first: enough for every country of the world. */
+const GROUPS = 500;
+/** Records shown at about most where no group is named: with a group for each country, all of them were more than a megabyte. */
+const SHOWN = 60;
+
+/** Records shown to a tool that names no limit: complete ones take some 2,000 tokens each. */
+const SHOWN_BY_NAME = 3;
+
+/** Ordinals of the records that stand for a group: the best known, where something tells that, else the best. */
+async function best({ engine, pack }: Release, value: Value): Promise<number[]> {
+  const wanted = typeof value === 'string' ? fold(value) : (value as number | boolean);
+  const { ordinals } = await engine.search({
+    where: [{ kind: 'any', attribute: pack.group_by, values: [wanted] }],
+    sort: { key: pack.serving.prominence ?? 'quality', descending: true },
+    after: null,
+    limit: pack.serving.showcase.per_group,
+    total: false,
+  });
+  return ordinals;
+}
+
+/** The showcase of a release: found once, since it is the same for everybody until the next release. */
+const showcases = new WeakMap<Release, Promise<Showcase>>();
+
+interface Showcase {
+  /** Groups that are shown, by their folded value. */
+  groups: Map<string, { value: Value; ordinals: number[] }>;
+  /** Groups whose records are shown only when they are named. */
+  further: Value[];
+}
+
+async function showcase(release: Release): Promise<Showcase> {
+  const { engine, pack } = release;
+  const { values } = await engine.facets({ where: [], by: pack.group_by, limit: GROUPS, floor: 0 });
+  const groups: Showcase['groups'] = new Map();
+  const shown = Math.ceil(SHOWN / pack.serving.showcase.per_group);
+  // One after the other: a showcase is in no hurry, and the engine's queue belongs to callers.
+  for (const { value } of values.slice(0, shown))
+    groups.set(fold(String(value)), { value, ordinals: await best(release, value) });
+  return { groups, further: values.slice(shown).map(({ value }) => value) };
+}
+
+function showcaseOf(release: Release): Promise<Showcase> {
+  let found = showcases.get(release);
+  if (found === undefined) {
+    found = showcase(release);
+    showcases.set(release, found);
+    found.catch(() => showcases.delete(release));
+  }
+  return found;
+}
+
+/** Ordinals to show, best first within the order of the groups; of one group where it is named. */
+async function chosen(
+  release: Release,
+  group: string | null,
+  limit: number | undefined,
+): Promise<{ ordinals: number[]; further: Value[] }> {
+  if (group !== null) {
+    const known = showcases.has(release) ? (await showcaseOf(release)).groups.get(fold(group)) : undefined;
+    return { ordinals: (known?.ordinals ?? (await best(release, group))).slice(0, limit), further: [] };
+  }
+  const { groups, further } = await showcaseOf(release);
+  const ordinals = [...new Set([...groups.values()].flatMap((each) => each.ordinals))].slice(0, limit);
+  const shown = new Set(ordinals);
+  const left = [...groups.values()].filter((each) => !each.ordinals.some((ordinal) => shown.has(ordinal)));
+  return { ordinals, further: [...left.map(({ value }) => value), ...further] };
+}
+
+export const dataset_examples = operation<{ group: string | null; limit: number | null }, Examples>({
+  name: 'dataset_examples',
+  title: 'Real example records',
+  description:
+    'Real records with every value and its provenance, free: the best known of each of the largest groups, or the best. group keeps one group.',
+  route: { method: 'GET', path: '/v1/:ds/examples' },
+  group: 'dataset',
+  access: 'free',
+  formats: ['json', 'markdown'],
+  long: {
+    part: 'items',
+    brief: [WITHOUT_SOURCES],
+    further: ['further_groups'],
+    more: 'group keeps one group; entity_search with fields shows more records.',
+  },
+  answers: [{ want: 'a few complete records, to see what there is', query: 'group={value}' }],
+  input: (_pack, as) =>
+    z.object({
+      group: z.string().optional().describe('Keeps one group, such as one provider or country'),
+      limit: z
+        .number()
+        .int()
+        .min(1)
+        .max(SHOWN)
+        .describe('Records to answer')
+        .meta(as === 'tool' ? { default: SHOWN_BY_NAME } : {})
+        .optional(),
+    }),
+  output: () =>
+    z.object({
+      group_by: z.string(),
+      items: z.array(RECORD_OUTPUT),
+      further_groups: z
+        .array(z.union([z.string(), z.number(), z.boolean()]))
+        .optional()
+        .describe('Groups left out here; name one with group'),
+      ...ABOUT_OUTPUT,
+    }),
+  parse: (raw) => {
+    onlyParameters(raw, ['group', 'limit'], ['ds']);
+    const { group, limit } = raw;
+    return {
+      group: group === undefined ? null : text('group', once('group', [group].flat())),
+      limit: limit === undefined ? null : integer('limit', once('limit', [limit].flat()), 1, SHOWN),
+    };
+  },
+  validators: releaseValidators,
+  run: async ({ group, limit }, ctx) => {
+    const release = releaseOf(ctx);
+    const { pack, engine } = release;
+    const most = limit ?? (ctx.by_name ? SHOWN_BY_NAME : undefined);
+    const { ordinals, further } = await chosen(release, group, most);
+    const bodies = await engine.bodies(ordinals, { signal: ctx.signal });
+    const all = { now: ctx.now, base_url: ctx.base_url, visibility: 'full' } as const;
+    const items = bodies.map(({ body }) => present(body, pack, all));
+    const left = further.length === 0 ? {} : { further_groups: further };
+    return { body: { group_by: pack.group_by, items, ...left, ...aboutDataset(pack, ctx.base_url) } };
+  },
+  markdown: ({ items, group_by, further_groups: further, attribution, license }, ctx) => {
+    const { pack } = releaseOf(ctx);
+    return blocks(
+      `# Examples of ${escapeText(pack.title)}: ${pack.serving.prominence ? 'the best known' : 'the best'} records by ${escapeText(group_by)}`,
+      ...recordsMarkdown(items, pack),
+      further && `Left out, and shown with \`group=\`: ${further.map((each) => escapeText(String(each))).join(', ')}.`,
+      `${escapeText(attribution)} License: ${escapeText(license)}`,
+    );
+  },
+  prerender: (pack) =>
+    pack === null
+      ? []
+      : [
+          { file: `v1/${pack.id}/examples`, input: { ds: pack.id }, format: 'json' },
+          { file: `v1/${pack.id}/examples.md`, input: { ds: pack.id }, format: 'markdown' },
+        ],
+});

@@ -1,0 +1,69 @@
+// GET /v1/{ds}/export: a signed link to a file with every record and value of the current release.
+import { z } from 'zod';
+import { EXPORT_FORMATS, type ExportFormat, parseExport } from '../../../data/input/parse-history.ts';
+import { DataError } from '../../../data/model/errors.ts';
+import { isoTime } from '../../../data/model/time.ts';
+import { snapshotOf, WITHHELD } from '../../../data/releases/export.ts';
+import { operation } from '../../contract/operation.ts';
+import { bareUrl, blocks, escapeText } from '../../render/markdown.ts';
+import { type About, aboutDataset, releaseOf } from '../common/about.ts';
+import { ABOUT_OUTPUT, address, count, time } from '../common/outputs.ts';
+
+type Export = {
+  format: ExportFormat;
+  /** Release that the file is of. */
+  snapshot: string;
+  url: string;
+  expires_at: string;
+  bytes: number;
+  sha256: string;
+} & About;
+
+export const dataset_export = operation<{ format: ExportFormat }, Export>({
+  name: 'dataset_export',
+  title: 'Download a whole dataset',
+  description:
+    'A link to a file with every record and value, as of the last night: csv, jsonl or parquet. It works for an hour, needs no header and serves ranges.',
+  route: { method: 'GET', path: '/v1/:ds/export' },
+  group: 'dataset',
+  access: 'plan',
+  formats: ['json', 'markdown'],
+  own_format: true,
+  answers: [{ want: 'a file with every record and value', query: 'format={format}' }],
+  input: () =>
+    z.object({
+      format: z.enum(EXPORT_FORMATS).default('csv').describe('What the file holds: csv and jsonl have a record a line'),
+    }),
+  output: () =>
+    z.object({
+      format: z.enum(EXPORT_FORMATS),
+      snapshot: z.string().describe('Release that the file is of'),
+      url: address('The file; works without a header'),
+      expires_at: time('Until then'),
+      bytes: count('Size of the file'),
+      sha256: z.string(),
+      ...ABOUT_OUTPUT,
+    }),
+  parse: (raw) => parseExport(raw, { path: ['ds'] }),
+  run: async ({ format }, ctx) => {
+    const { pack, manifest, withheld } = releaseOf(ctx);
+    if (withheld) throw new DataError('unavailable', WITHHELD);
+    if (!ctx.exports) throw new DataError('unavailable', 'Exports are not offered here.');
+    const { path, expires_at } = ctx.exports.link(pack.id, manifest.release, format, ctx.now);
+    const body: Export = {
+      format,
+      snapshot: manifest.release,
+      url: `${ctx.base_url}${path}`,
+      expires_at: isoTime(expires_at.getTime()),
+      ...snapshotOf(manifest, format),
+      ...aboutDataset(pack, ctx.base_url),
+    };
+    return { body };
+  },
+  markdown: ({ format, snapshot, url, expires_at, bytes, sha256, attribution, license }) =>
+    blocks(
+      `Snapshot ${snapshot} as ${format}, ${bytes} bytes: ${bareUrl(url).text}`,
+      `Works until ${expires_at}, without a header, also in ranges. SHA-256: ${sha256}`,
+      `${escapeText(attribution)} License: ${escapeText(license)}`,
+    ),
+});

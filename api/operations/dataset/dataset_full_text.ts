@@ -1,0 +1,106 @@
+// GET /v1/{ds}/llms-full.txt: the public values of every record as one text, made and sent piece by piece.
+import { z } from 'zod';
+import { onlyParameters } from '../../../data/input/parse.ts';
+import type { StoredRecord } from '../../../data/model/record.ts';
+import type { Position, SearchAnswer } from '../../../data/plan/plan.ts';
+import { nextTurn } from '../../../data/plan/slices.ts';
+import type { Release } from '../../../data/releases/release.ts';
+import { recordUrl } from '../../../packs/links.ts';
+import type { Pack } from '../../../packs/model.ts';
+import { type Context, operation } from '../../contract/operation.ts';
+import { bareUrl, blocks, escapeText } from '../../render/markdown.ts';
+import { printWithUnit } from '../../render/print.ts';
+import { aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
+
+/**
+ * Records read and rendered between two turns of the event loop: about 2 ms. 200 take as long in all, and
+ * delay others twice as long.
+ */
+const SLICE = 100;
+
+const fileOf = (pack: Pack) => `v1/${pack.id}/llms-full.txt`;
+
+/** The opening of the text: what it is, and how to read on. */
+export function fullTextHead({ pack, manifest }: Pick<Release, 'pack' | 'manifest'>, base_url: string): string {
+  const { attribution, license } = aboutDataset(pack, base_url);
+  return `${blocks(
+    `# ${escapeText(pack.title)}: public values of all ${manifest.records} records`,
+    `> ${escapeText(pack.description)}`,
+    `Best records first. Guide: ${base_url}/v1/${pack.id}/llms.txt. License: ${escapeText(license)}. Cite: ${attribution}`,
+  )}\n`;
+}
+
+/** What the text takes of a stored record. */
+type Shown = Pick<StoredRecord, 'id' | 'slug' | 'name' | 'attributes'>;
+
+/** One record of the text: its name, its page, its public values. `stored` may hold every value. */
+export function fullTextRecord(stored: Shown, pack: Pack, base_url: string): string {
+  const lines = pack.attributes.flatMap(({ name, unit, public: open }) => {
+    const value = stored.attributes[name];
+    const heading = name === 'name' && value === stored.name;
+    return open && value !== undefined && !heading ? [`- ${name}: ${escapeText(printWithUnit(value, unit))}`] : [];
+  });
+  const page = bareUrl(recordUrl(base_url, pack.id, stored.slug)).text;
+  return `## ${escapeText(stored.name)}\n${[`- ${page}`, ...lines].join('\n')}\n\n`;
+}
+
+/**
+ * Where provenance begins in a stored text. Quotes inside values are escaped, so that no text of a value
+ * contains it.
+ */
+const PROVENANCE = ',"provenance":{';
+
+/**
+ * Parses a stored record up to its provenance, which is most of the text: two thirds of the time of the
+ * whole.
+ */
+export function parseShown(body: string): Shown {
+  const end = body.indexOf(PROVENANCE);
+  try {
+    const shown = JSON.parse(`${body.slice(0, end)}}`) as Partial<Shown>;
+    if (shown.attributes !== undefined) return shown as Shown;
+  } catch {
+    // An attribute of this name: the text was cut within the attributes.
+  }
+  return JSON.parse(body) as StoredRecord;
+}
+
+async function* fullText(release: Release, ctx: Context): AsyncGenerator<string> {
+  const { pack, engine } = release;
+  yield fullTextHead(release, ctx.base_url);
+  const best = { where: [], sort: { key: 'quality', descending: true }, limit: SLICE, total: false };
+  let after: Position | null = null;
+  do {
+    const page: SearchAnswer = await engine.search({ ...best, after }, { signal: ctx.signal });
+    const bodies = await engine.bodies(page.ordinals, { signal: ctx.signal });
+    yield bodies.map(({ body }) => fullTextRecord(parseShown(body), pack, ctx.base_url)).join('');
+    // The awaits above may all be microtasks, which let no other request run.
+    await nextTurn(ctx);
+    after = page.next;
+  } while (after !== null);
+}
+
+export const dataset_full_text = operation<null, AsyncIterable<string>>({
+  name: 'dataset_full_text',
+  title: 'Public values of every record',
+  description: 'One text with the public values of every record of the dataset; long. Prefer search for a question.',
+  route: { method: 'GET', path: '/v1/:ds/llms-full.txt' },
+  group: 'dataset',
+  access: 'free',
+  tool: false,
+  formats: ['text', 'markdown'],
+  input: () => z.object({}),
+  parse: (raw) => {
+    onlyParameters(raw, [], ['ds']);
+    return null;
+  },
+  validators: releaseValidators,
+  run: async (_input, ctx) => {
+    const release = releaseOf(ctx);
+    const file = { path: fileOf(release.pack), release };
+    return { body: fullText(release, ctx), file };
+  },
+  // A stream needs no rendering: the text is Markdown already.
+  markdown: () => '',
+  prerender: (pack) => (pack === null ? [] : [{ file: fileOf(pack), input: { ds: pack.id }, format: 'text' }]),
+});

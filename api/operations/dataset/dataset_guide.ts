@@ -1,0 +1,134 @@
+// GET /v1/{ds}/llms.txt: the guide of a dataset for agents, around what its publisher wrote.
+import { z } from 'zod';
+import { filterGrammar } from '../../../data/input/filters.ts';
+import { onlyParameters } from '../../../data/input/parse.ts';
+import type { Release } from '../../../data/releases/release.ts';
+import { datasetUrl } from '../../../packs/links.ts';
+import type { Attribute, Pack } from '../../../packs/model.ts';
+import { type Context, operation } from '../../contract/operation.ts';
+import { callsTable, stepsText } from '../../render/call-table.ts';
+import { cell } from '../../render/cells.ts';
+import { blocks, escapeText, Markup, table } from '../../render/markdown.ts';
+import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
+
+type Guide = { text: string } & About;
+
+/** Each kind of filter in words; `a` stands for a field. */
+function grammar(pack: Pack): string {
+  const near = pack.attributes.some(({ type }) => type === 'geo');
+  const written: [string, string][] = [
+    ['`a=x,y`', 'a is x or y; a comma inside a value is written `\\,`'],
+    ['`not_a=x,y`', 'a is neither; records without a are kept'],
+    ['`like_a=x`', 'a contains x'],
+    ['`min_a=1`', 'a is at least 1; of a price range the upper end counts'],
+    ['`max_a=9`', 'a is at most 9; of a price range the lower end counts'],
+    ['`has_a=true`', 'a is known; `false`: unknown'],
+    ['`q=words`', 'each word begins a word of the record; the order is that of `sort`, not relevance'],
+    ...(near ? [['`near=lat,lng,km`', 'it lies within so many kilometres of a point'] as [string, string]] : []),
+    ['`ids=a,b` `updated_since=time` `min_quality=0.8`', 'as they say'],
+    [
+      '`provenance_status=held,contested`',
+      'a newer value of some field waits for confirmation, or another source says otherwise († in Markdown)',
+    ],
+  ];
+  const rows = written.map((cells) => cells.map((text) => new Markup(text)));
+  const { prominence } = pack.serving;
+  const known = prominence === null ? '' : `\`-${prominence}\` puts the best known first, `;
+  return blocks(
+    table(['filter', 'keeps records where'], rows),
+    `All must hold. Letter case and accents never matter; an unknown name is an error that suggests the nearest. \`sort=-a\` is descending, \`sort=a\` ascending, \`-quality\` the default; ${known}records without the field come last. \`limit\` 1 to 100 (20); \`cursor\` from the page before; \`total=true\` counts.`,
+  ).trim();
+}
+
+/** Every field with what it means, who sees it, and its filters by their exact names. */
+function fields({ pack, manifest }: Release): string {
+  const filters = Map.groupBy(filterGrammar(pack, manifest), ({ attribute }) => attribute);
+  return table(
+    ['field', 'type', 'access', 'filters', 'for example', 'meaning'],
+    pack.attributes.map((each) => {
+      const own = filters.get(each.name) ?? [];
+      return [
+        each.name,
+        each.unit === null ? each.type : `${each.type}, ${each.unit}`,
+        each.public ? 'public' : 'paid',
+        new Markup(own.map(({ name }) => `\`${name}\``).join(' ')),
+        values(each, own.find(({ values }) => values)?.values),
+        each.description,
+      ];
+    }),
+  );
+}
+
+function values(attribute: Attribute, known: readonly string[] | undefined): string {
+  if (known && known.length > 0) return known.slice(0, 8).join(', ') + (known.length > 8 ? ', …' : '');
+  const { example } = attribute;
+  return String(cell(typeof example === 'object' && 'min' in example ? example.min : example));
+}
+
+/** The guide as Markdown; also what the nightly build writes. */
+function guideText(release: Release, ctx: Context): string {
+  const { pack, manifest } = release;
+  const { base_url } = ctx;
+  const tools = ctx.operations
+    .filter(({ tool, answerable }) => tool !== false && answerable?.(pack) !== false)
+    .map(({ name }) => `\`${name}\``);
+  const about = aboutDataset(pack, base_url);
+  return blocks(
+    `# ${escapeText(pack.title)}: guide for agents`,
+    `> ${escapeText(pack.description)}`,
+    `Dataset \`${pack.id}\` at ${base_url}: ${manifest.records} records, release ${manifest.release} of ${manifest.created_at.slice(0, 10)}, last collected ${manifest.last_collection.slice(0, 10)}. Rules, keys and errors: ${base_url}/llms.txt`,
+    pack.guide.trim(),
+    '## The cheapest call for each question',
+    stepsText(),
+    callsTable(ctx.operations, pack),
+    '## Filters and order',
+    grammar(pack),
+    '## Fields',
+    `A value that is missing is not known. A price is a number or a range \`{min, max, currency}\`. Values with their counts, free: \`/v1/${pack.id}/facets.md?by=${pack.group_by}\``,
+    fields(release),
+    '## Tools',
+    `MCP tools and A2A skills take the same parameters, \`dataset\` and \`entity_id\` (the slug) beside them, and \`format: "md"\` for Markdown: ${tools.join(', ')}.`,
+    '## Links',
+    [
+      `- [Schema with every filter](${base_url}/v1/${pack.id}/schema)`,
+      `- [Fictional samples](${base_url}/v1/${pack.id}/samples)`,
+      `- [Public values of all records](${base_url}/v1/${pack.id}/llms-full.txt)`,
+      `- [The same as a table, with sources](${base_url}/files/${pack.id}/public.parquet), [as a database](${base_url}/files/${pack.id}/public.duckdb), free; [all files with sizes and SHA-256](${base_url}/files/${pack.id}/)`,
+      `- [The register](${base_url}/llms.txt)`,
+      `- [Page for people](${datasetUrl(base_url, pack.id)})`,
+    ].join('\n'),
+    `License: ${escapeText(about.license)}. Cite: ${about.attribution}`,
+  );
+}
+
+export const dataset_guide = operation<null, Guide>({
+  name: 'dataset_guide',
+  title: 'Guide of a dataset',
+  description: 'What the data means, every filter and field with type, unit and example, prices, and how best to ask.',
+  route: { method: 'GET', path: '/v1/:ds/llms.txt' },
+  group: 'dataset',
+  access: 'free',
+  formats: ['text', 'markdown'],
+  resource: 'service://{dataset}/llms.txt',
+  long: {
+    part: 'text',
+    more: 'dataset_schema lists the fields and filters; a larger max_tokens shows the whole guide.',
+  },
+  input: () => z.object({}),
+  parse: (raw) => {
+    onlyParameters(raw, [], ['ds']);
+    return null;
+  },
+  validators: async (raw, ctx) => {
+    const { version, last_modified } = await releaseValidators(raw, ctx);
+    return { version: `${version} ${ctx.eur_usd}`, last_modified };
+  },
+  run: async (_input, ctx) => {
+    const release = releaseOf(ctx);
+    const body = { text: guideText(release, ctx), ...aboutDataset(release.pack, ctx.base_url) };
+    return { body };
+  },
+  markdown: ({ text }) => text,
+  prerender: (pack) =>
+    pack === null ? [] : [{ file: `v1/${pack.id}/llms.txt`, input: { ds: pack.id }, format: 'text' }],
+});

@@ -1,0 +1,201 @@
+// GET /v1/{ds}/profile: attribute by attribute, how full the dataset is and how its values are spread; free.
+import { z } from 'zod';
+import { parseFormat } from '../../../data/input/parse-history.ts';
+import { type AttributeProfile, profileOf } from '../../../data/queries/profile.ts';
+import type { Release } from '../../../data/releases/release.ts';
+import { operation } from '../../contract/operation.ts';
+import { cell } from '../../render/cells.ts';
+import { blocks, escapeText, table } from '../../render/markdown.ts';
+import { printDate, printNumber, printShare } from '../../render/print.ts';
+import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
+import { omit } from '../common/brief.ts';
+import { ABOUT_OUTPUT, count, share, time, VALUE } from '../common/outputs.ts';
+
+export type Profile = {
+  dataset: string;
+  records: number;
+  snapshot: string;
+  attributes: AttributeProfile[];
+} & About;
+
+/** Profiles of releases, each worked out once: some hundred milliseconds for a large one. Engines stand for a release under its overlay. */
+const known = new WeakMap<Release['engine'], Promise<AttributeProfile[]>>();
+
+function remembered(release: Release): Promise<AttributeProfile[]> {
+  const before = known.get(release.engine);
+  if (before) return before;
+  // Whoever asks first may leave: the answer is for the next one, too.
+  const made = profileOf(release, {});
+  known.set(release.engine, made);
+  made.catch(() => known.delete(release.engine));
+  return made;
+}
+
+/** Most map cells in an answer to a tool: all of them took nine tenths of its tokens. */
+const CELLS = 50;
+
+/** A profile whose cells are merged into larger ones until few are left; each doubling keeps the south-west corners on a grid. */
+export function coarse(profile: AttributeProfile): AttributeProfile {
+  const { cells } = profile;
+  if (!cells || cells.counts.length <= CELLS) return profile;
+  let { degrees, counts } = cells;
+  while (counts.length > CELLS && degrees < 180) {
+    degrees *= 2;
+    counts = merged(counts, degrees);
+  }
+  return { ...profile, cells: { degrees, counts } };
+}
+
+type Cells = NonNullable<AttributeProfile['cells']>['counts'];
+
+function merged(counts: Cells, degrees: number): Cells {
+  const corner = (value: number, least: number) => Math.floor((value - least) / degrees) * degrees + least;
+  const sums = new Map<string, Cells[number]>();
+  for (const { lat, lng, count: records } of counts) {
+    const cell = { lat: corner(lat, -90), lng: corner(lng, -180), count: 0 };
+    const key = `${cell.lat} ${cell.lng}`;
+    const sum = sums.get(key) ?? cell;
+    sum.count += records;
+    sums.set(key, sum);
+  }
+  return [...sums.values()].sort((a, b) => b.count - a.count);
+}
+
+/** The spread of an attribute in a few words. */
+function spreadOf({ type, quantiles, top, histogram, cells, withheld }: AttributeProfile): string {
+  const told: string[] = [];
+  if (quantiles) {
+    const { min, median, max } = quantiles;
+    told.push(`${printNumber(min)} to ${printNumber(max)}, median ${printNumber(median)}`);
+  } else if (type === 'date' && histogram?.length) told.push(`${histogram[0]!.from} to ${histogram.at(-1)!.from}`);
+  else if (histogram?.length && !top)
+    // Round numbers around the values: the least and the greatest are nobody's to know.
+    told.push(`between ${printNumber(histogram[0]!.from)} and ${printNumber(histogram.at(-1)!.to)}`);
+  if (top)
+    told.push(
+      top
+        .slice(0, 5)
+        .map(({ value, count: n }) => `${cell(value, true)} (${n})`)
+        .join(', '),
+    );
+  if (cells) told.push(`${cells.counts.length} cells of ${cells.degrees} degrees`);
+  if (withheld !== undefined) told.push(`${withheld} too rare to tell`);
+  return told.join('; ');
+}
+
+function markdown({ dataset, records, attributes, attribution, license }: Profile): string {
+  const rows = attributes.map((one) => [
+    one.unit === null ? one.name : `${one.name} (${one.unit})`,
+    one.public ? 'public' : 'paid',
+    one.fill_rate === null ? 'few' : printShare(one.fill_rate),
+    one.distinct ?? '',
+    spreadOf(one),
+    one.freshness === null ? '' : printDate(one.freshness.median),
+  ]);
+  return blocks(
+    `# Profile of ${escapeText(dataset)}`,
+    `${records} records.`,
+    table(['attribute', 'access', 'filled', 'distinct', 'spread', 'median confirmation'], rows),
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+const group = { count: count('Records') };
+
+export const dataset_profile = operation<null, Profile>({
+  name: 'dataset_profile',
+  title: 'Profile of a dataset',
+  description:
+    'Attribute by attribute: how many records have it, distinct values, quantiles, histogram, commonest values, sources and freshness. Free; of paid attributes only what at least 5 records share.',
+  route: { method: 'GET', path: '/v1/:ds/profile' },
+  group: 'dataset',
+  access: 'free',
+  formats: ['json', 'markdown'],
+  long: {
+    part: 'attributes',
+    brief: [
+      omit('cells', 'attributes', ['cells']),
+      omit('histogram, sources and freshness', 'attributes', ['histogram', 'sources', 'freshness']),
+      omit('top and quantiles', 'attributes', ['top', 'quantiles']),
+    ],
+    more: 'dataset_facets counts all values of one attribute.',
+  },
+  answers: [{ want: 'how full each field is, its range, its commonest values and its sources' }],
+  input: () => z.object({}),
+  output: () =>
+    z.object({
+      dataset: z.string(),
+      records: count('Records'),
+      snapshot: z.string().describe('Id of the release'),
+      attributes: z.array(
+        z.object({
+          name: z.string(),
+          type: z.string(),
+          unit: z.string().nullable(),
+          public: z.boolean(),
+          count: count('Records that have it').nullable().describe('null: fewer than may be told'),
+          fill_rate: share('Their share of all records').nullable(),
+          distinct: count('Different values').nullable(),
+          quantiles: z
+            .object({
+              min: z.number(),
+              q1: z.number(),
+              median: z.number(),
+              q3: z.number(),
+              max: z.number(),
+              mean: z.number(),
+            })
+            .optional()
+            .describe('Of public numbers and prices (their lower end)'),
+          histogram: z
+            .array(z.object({ from: z.number(), to: z.number(), ...group }))
+            .optional()
+            .describe('Of numbers and prices, and of dates by year; `from` belongs to the bin'),
+          top: z
+            .array(z.object({ value: VALUE, ...group }))
+            .optional()
+            .describe('The commonest values'),
+          cells: z
+            .object({
+              degrees: z.number(),
+              counts: z.array(z.object({ lat: z.number(), lng: z.number(), ...group })),
+            })
+            .optional()
+            .describe('Of points: records by cell, named by its south-west corner'),
+          withheld: count('Values, bins or cells with too few records to be told').optional(),
+          sources: z.array(z.object({ source: z.string(), values: count('Published values from it') })),
+          freshness: z
+            .object({ oldest: time('Oldest confirmation'), median: time('Median'), newest: time('Newest') })
+            .nullable(),
+        }),
+      ),
+      ...ABOUT_OUTPUT,
+    }),
+  example: () => ({}),
+  parse: (raw) => {
+    parseFormat(raw, ['json', 'md'], { path: ['ds'] });
+    return null;
+  },
+  validators: releaseValidators,
+  run: async (_input, ctx) => {
+    const release = releaseOf(ctx);
+    const { pack, manifest } = release;
+    const profiles = await remembered(release);
+    const body: Profile = {
+      dataset: pack.id,
+      records: manifest.records,
+      snapshot: manifest.release,
+      attributes: ctx.by_name ? profiles.map(coarse) : profiles,
+      ...aboutDataset(pack, ctx.base_url),
+    };
+    return { body };
+  },
+  markdown,
+  prerender: (pack) =>
+    pack === null
+      ? []
+      : [
+          { file: `v1/${pack.id}/profile`, input: { ds: pack.id }, format: 'json' },
+          { file: `v1/${pack.id}/profile.md`, input: { ds: pack.id }, format: 'markdown' },
+        ],
+});

@@ -1,0 +1,88 @@
+// GET /v1/{ds}/samples: fictional records in the shape of real ones, with every member and full provenance.
+import { z } from 'zod';
+import { onlyParameters } from '../../../data/input/parse.ts';
+import { recordId } from '../../../data/model/layout.ts';
+import type { Provenance, PublicRecord, StoredRecord } from '../../../data/model/record.ts';
+import { present } from '../../../data/queries/present.ts';
+import type { Release } from '../../../data/releases/release.ts';
+import type { Sample } from '../../../packs/model.ts';
+import { type Context, operation } from '../../contract/operation.ts';
+import { blocks, escapeText } from '../../render/markdown.ts';
+import { recordsMarkdown } from '../../render/record-template.ts';
+import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
+import { WITHOUT_SOURCES } from '../common/brief.ts';
+import { ABOUT_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
+
+type Samples = { items: PublicRecord[] } & About;
+
+/** A sample as if it had been collected with the release: same ids, slugs and citation as a real record, marked as fictional. */
+function stored({ identity, values, evidence }: Sample, { pack, manifest }: Release, base_url: string): StoredRecord {
+  const attributes = { ...values };
+  for (const name of pack.identity.attributes) attributes[name] ??= identity[name] ?? '';
+  const known = pack.attributes.filter(({ name }) => attributes[name] !== undefined);
+  const weight = (all: typeof known) => all.reduce((sum, each) => sum + each.weight, 0);
+  const completeness = Math.round((weight(known) / (weight(pack.attributes) || 1)) * 1000) / 1000;
+  const provenance: Provenance = {
+    source_url: `${base_url}/v1/${pack.id}/samples`,
+    observed_at: manifest.last_collection,
+    confidence: 1,
+    evidence: evidence ?? 'Fictional sample',
+    source: { kind: 'collector' },
+  };
+  return {
+    id: recordId(pack.id, pack.identity.key(identity)),
+    slug: pack.identity.slug(identity, attributes),
+    name: pack.identity.name(identity, attributes),
+    dataset: pack.id,
+    updated_at: manifest.last_collection,
+    attributes: Object.fromEntries(known.map(({ name }) => [name, attributes[name]!])),
+    provenance: Object.fromEntries(known.map(({ name }) => [name, provenance])),
+    quality_score: completeness,
+    completeness,
+    verified_owner: false,
+  };
+}
+
+/** The pack's samples as records. */
+export function sampleRecords(release: Release, ctx: Context): PublicRecord[] {
+  const { pack } = release;
+  const all = { now: ctx.now, base_url: ctx.base_url, visibility: 'full' } as const;
+  return pack.samples.map((sample) => ({ ...present(stored(sample, release, ctx.base_url), pack, all), sample: true }));
+}
+
+export const dataset_samples = operation<null, Samples>({
+  name: 'dataset_samples',
+  title: 'Fictional sample records',
+  description: 'Invented records, marked sample: true, that show every member a paid record has. Free.',
+  route: { method: 'GET', path: '/v1/:ds/samples' },
+  group: 'dataset',
+  access: 'free',
+  formats: ['json', 'markdown'],
+  long: { part: 'items', brief: [WITHOUT_SOURCES], more: 'All samples have the same shape.' },
+  input: () => z.object({}),
+  output: () => z.object({ items: z.array(RECORD_OUTPUT), ...ABOUT_OUTPUT }),
+  parse: (raw) => {
+    onlyParameters(raw, [], ['ds']);
+    return null;
+  },
+  validators: releaseValidators,
+  run: async (_input, ctx) => {
+    const release = releaseOf(ctx);
+    return { body: { items: sampleRecords(release, ctx), ...aboutDataset(release.pack, ctx.base_url) } };
+  },
+  markdown: ({ items, attribution, license }, ctx) => {
+    const { pack } = releaseOf(ctx);
+    return blocks(
+      `# Samples of ${escapeText(pack.title)}`,
+      ...recordsMarkdown(items, pack),
+      `${escapeText(attribution)} License: ${escapeText(license)}`,
+    );
+  },
+  prerender: (pack) =>
+    pack === null
+      ? []
+      : [
+          { file: `v1/${pack.id}/samples`, input: { ds: pack.id }, format: 'json' },
+          { file: `v1/${pack.id}/samples.md`, input: { ds: pack.id }, format: 'markdown' },
+        ],
+});

@@ -1,0 +1,138 @@
+// GET /v1/{ds}/schema: the JSON Schema of a record, its attributes, and every filter by its exact name.
+import { z } from 'zod';
+import { type FilterEntry, filterGrammar } from '../../../data/input/filters.ts';
+import { onlyParameters } from '../../../data/input/parse.ts';
+import { ATTRIBUTE_TYPES } from '../../../packs/model.ts';
+import { type JsonSchema, recordSchema } from '../../../packs/record-schema.ts';
+import { operation } from '../../contract/operation.ts';
+import { blocks, escapeText, table } from '../../render/markdown.ts';
+import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
+import { omit } from '../common/brief.ts';
+import { ABOUT_OUTPUT } from '../common/outputs.ts';
+
+interface AttributeEntry {
+  name: string;
+  type: string;
+  unit: string | null;
+  description: string;
+  public: boolean;
+  filterable: boolean;
+  /** The part before the first dot of a nested attribute. */
+  group: string | null;
+}
+
+type Schema = { dataset: string; schema: JsonSchema; attributes: AttributeEntry[]; filters: FilterEntry[] } & About;
+
+function markdown({ dataset, attributes, filters, attribution, license }: Schema): string {
+  const fields = attributes.map((each) => [
+    each.name,
+    each.type,
+    each.unit,
+    each.public ? 'public' : 'paid',
+    each.description,
+  ]);
+  const offered = filters.map((each) => [each.name, each.type, each.description, each.values?.slice(0, 12).join(', ')]);
+  return blocks(
+    `# Schema of ${escapeText(dataset)}`,
+    table(['attribute', 'type', 'unit', 'access', 'meaning'], fields),
+    '## Filters',
+    table(['parameter', 'type', 'keeps records where', 'values'], offered),
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+/** Values of a filter in a shorter answer. */
+const VALUES = 8;
+
+export const dataset_schema = operation<null, Schema>({
+  name: 'dataset_schema',
+  title: 'Schema and filters of a dataset',
+  description:
+    'JSON Schema of a record, every attribute with type, unit and access, and every search filter by its exact name.',
+  route: { method: 'GET', path: '/v1/:ds/schema' },
+  group: 'dataset',
+  access: 'free',
+  formats: ['json', 'markdown'],
+  long: {
+    part: 'filters',
+    further: ['attributes'],
+    brief: [
+      { without: 'schema', of: (body) => ({ ...body, schema: {} }) },
+      {
+        without: `values of filters past the first ${VALUES}`,
+        of: (body) => ({
+          ...body,
+          filters: body.filters.map(({ values, ...each }) => ({
+            ...each,
+            ...(values ? { values: values.slice(0, VALUES) } : {}),
+          })),
+        }),
+      },
+      omit('details of filters', 'filters', ['attribute', 'operator', 'description', 'values']),
+      omit('details of attributes', 'attributes', ['description', 'filterable', 'group']),
+    ],
+    more: 'dataset_guide describes all fields and filters; dataset_facets lists the values of one attribute.',
+  },
+  input: () => z.object({}),
+  output: () =>
+    z.object({
+      dataset: z.string(),
+      schema: z.record(z.string(), z.unknown()).describe('JSON Schema 2020-12 of a record'),
+      attributes: z.array(
+        z.object({
+          name: z.string(),
+          type: z.enum(ATTRIBUTE_TYPES),
+          unit: z.string().nullable(),
+          description: z.string(),
+          public: z.boolean().describe('Free to see; the rest is part of paid answers'),
+          filterable: z.boolean(),
+          group: z.string().nullable().describe('price of price.input'),
+        }),
+      ),
+      filters: z.array(
+        z.object({
+          name: z.string().describe('The query parameter'),
+          attribute: z.string(),
+          operator: z.enum(['any', 'not', 'like', 'min', 'max', 'has']),
+          type: z.enum(['string', 'integer', 'number', 'boolean', 'date']),
+          description: z.string(),
+          values: z.array(z.string()).optional().describe('The values to choose from, where they are known'),
+        }),
+      ),
+      ...ABOUT_OUTPUT,
+    }),
+  parse: (raw) => {
+    onlyParameters(raw, [], ['ds']);
+    return null;
+  },
+  validators: releaseValidators,
+  run: async (_input, ctx) => {
+    const { pack, manifest } = releaseOf(ctx);
+    const attributes = pack.attributes.map((each) => ({
+      name: each.name,
+      type: each.type,
+      unit: each.unit,
+      description: each.description,
+      public: each.public,
+      filterable: each.filterable,
+      group: each.name.includes('.') ? each.name.slice(0, each.name.indexOf('.')) : null,
+    }));
+    return {
+      body: {
+        dataset: pack.id,
+        schema: recordSchema(pack),
+        attributes,
+        filters: filterGrammar(pack, manifest),
+        ...aboutDataset(pack, ctx.base_url),
+      },
+    };
+  },
+  markdown,
+  prerender: (pack) =>
+    pack === null
+      ? []
+      : [
+          { file: `v1/${pack.id}/schema`, input: { ds: pack.id }, format: 'json' },
+          { file: `v1/${pack.id}/schema.md`, input: { ds: pack.id }, format: 'markdown' },
+        ],
+});

@@ -1,0 +1,113 @@
+// GET /v1/{ds}/status: how much there is, how fresh it is, when it was and will be collected.
+import { z } from 'zod';
+import { onlyParameters } from '../../../data/input/parse.ts';
+import type { Manifest } from '../../../data/model/layout.ts';
+import { lastCollected } from '../../../data/releases/runs.ts';
+import type { Pack } from '../../../packs/model.ts';
+import { nextRun, parseSchedule } from '../../../packs/schedule.ts';
+import { operation } from '../../contract/operation.ts';
+import { blocks, escapeText, table } from '../../render/markdown.ts';
+import { type About, aboutDataset, releaseOf } from '../common/about.ts';
+import { ABOUT_OUTPUT, count, share, time } from '../common/outputs.ts';
+
+type Status = {
+  dataset: string;
+  records: number;
+  facts: number;
+  /** null: no values at all. */
+  median_age_hours: number | null;
+  /** 0..1: share of values younger than their attribute's limit. */
+  within_sla: number | null;
+  /** That limit, by attribute. */
+  sla_hours: Record<string, number>;
+  last_collection: string;
+  next_collection: string | null;
+  snapshot: string;
+} & About;
+
+const HOUR = 3_600_000;
+
+/** Median age and share within the limit, over the few distinct (attribute, time) counts of the manifest. */
+export function freshness(
+  { ages }: Pick<Manifest, 'ages'>,
+  pack: Pack,
+  now: Date,
+): Pick<Status, 'median_age_hours' | 'within_sla'> {
+  const limits = new Map(pack.attributes.map(({ name, sla }) => [name, sla.error]));
+  const counted = ages
+    .map(({ attribute, observed_at, count }) => {
+      const hours = Math.max(0, (now.getTime() - Date.parse(observed_at)) / HOUR);
+      return { hours, count, within: hours <= (limits.get(attribute) ?? Number.POSITIVE_INFINITY) };
+    })
+    .sort((a, b) => a.hours - b.hours);
+  const all = counted.reduce((sum, { count }) => sum + count, 0);
+  if (all === 0) return { median_age_hours: null, within_sla: null };
+  const within = counted.reduce((sum, each) => sum + (each.within ? each.count : 0), 0);
+  let seen = 0;
+  let median = 0;
+  for (const { hours, count } of counted) {
+    median = hours;
+    seen += count;
+    if (seen * 2 >= all) break;
+  }
+  return {
+    median_age_hours: Math.round(median * 10) / 10,
+    within_sla: Math.floor((within / all) * 1e4) / 1e4,
+  };
+}
+
+function markdown(status: Status): string {
+  const { attribution, license, sla_hours: _, dataset, ...numbers } = status;
+  return blocks(
+    `# Status of ${escapeText(dataset)}`,
+    table(['', ''], Object.entries(numbers)),
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const dataset_status = operation<null, Status>({
+  name: 'dataset_status',
+  title: 'Status of a dataset',
+  description:
+    'Counts of records and facts, median age of the values, share within their freshness limit, last and next collection.',
+  route: { method: 'GET', path: '/v1/:ds/status' },
+  group: 'dataset',
+  access: 'free',
+  formats: ['json', 'markdown'],
+  answers: [{ want: 'how many records there are in all, how fresh they are, when they were collected' }],
+  input: () => z.object({}),
+  output: () =>
+    z.object({
+      dataset: z.string(),
+      records: count('Records'),
+      facts: count('Facts ever observed'),
+      median_age_hours: z.number().nullable().describe('null: there are no values'),
+      within_sla: share('Values younger than the limit of their attribute').nullable(),
+      sla_hours: z.record(z.string(), z.number()).describe('That limit, by attribute'),
+      last_collection: time('When sources were last read'),
+      next_collection: time('When they will be').nullable(),
+      snapshot: z.string().describe('Id of the release'),
+      ...ABOUT_OUTPUT,
+    }),
+  example: () => ({}),
+  parse: (raw) => {
+    onlyParameters(raw, [], ['ds']);
+    return null;
+  },
+  run: async (_input, ctx) => {
+    const { pack, manifest } = releaseOf(ctx);
+    const body: Status = {
+      dataset: pack.id,
+      records: manifest.records,
+      facts: manifest.facts,
+      ...freshness(manifest, pack, ctx.now),
+      sla_hours: Object.fromEntries(pack.attributes.map(({ name, sla }) => [name, sla.error])),
+      last_collection: await lastCollected(releaseOf(ctx)),
+      next_collection: nextRun(parseSchedule(pack.schedule), ctx.now)?.toISOString() ?? null,
+      snapshot: manifest.release,
+      ...aboutDataset(pack, ctx.base_url),
+    };
+    return { body };
+  },
+  markdown,
+});

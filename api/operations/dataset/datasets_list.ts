@@ -1,0 +1,161 @@
+// GET /v1/datasets: the catalogue of datasets with links, tools and prices.
+import { z } from 'zod';
+import { onlyParameters } from '../../../data/input/parse.ts';
+import { type Release, releaseTag } from '../../../data/releases/release.ts';
+import { datasetUrl, licenseText } from '../../../packs/links.ts';
+import type { PricedOperation } from '../../../packs/model.ts';
+import { eur, usd } from '../../../packs/money.ts';
+import { type Context, type Operation, operation } from '../../contract/operation.ts';
+import { bareUrl, blocks, escapeText, link, table } from '../../render/markdown.ts';
+import { callable, ownToolNames } from '../../render/tools.ts';
+import { type About, aboutRegister, packVersion } from '../common/about.ts';
+import { omit } from '../common/brief.ts';
+import { ABOUT_OUTPUT, count, euro, time } from '../common/outputs.ts';
+
+interface Entry {
+  id: string;
+  title: string;
+  description: string;
+  license: string;
+  records: number;
+  updated_at: string;
+  links: Record<string, string>;
+  tools: string[];
+  prices: Record<string, { eur: number; usd: number; condition?: string }>;
+}
+
+type Datasets = { datasets: Entry[] } & About;
+
+/** Address of an operation for a dataset; path parameters it still needs stay as `{name}`. */
+function addressOf({ route }: Operation, base_url: string, dataset: string): string {
+  return base_url + route.path.replace(':ds', dataset).replace(/:(\w+)/g, '{$1}');
+}
+
+/** What an operation is called in a dataset's `links`: its name without the noun in front. */
+export function shortName(name: string): string {
+  return name.replace(/^(dataset|entity)_/, '');
+}
+
+/** Prices of a dataset by the pack's own names, for the operations that the table has; then those that only some calls have. */
+export function pricesOf(
+  { pack }: Pick<Release, 'pack'>,
+  ctx: Pick<Context, 'operations' | 'eur_usd'>,
+): Entry['prices'] {
+  const priced = [...new Set(ctx.operations.flatMap(({ price }) => (price ? [price.of] : [])))];
+  const amounts = (of: PricedOperation) => ({ eur: eur(pack.prices[of]), usd: usd(pack.prices[of], ctx.eur_usd) });
+  const conditional = conditions(ctx).map(([name, of, condition]) => [name, { ...amounts(of), condition }]);
+  return Object.fromEntries([...priced.map((of) => [of, amounts(of)]), ...conditional]);
+}
+
+/** Operations of which only some calls have a price: short name, whose price it is, and when. */
+const conditions = ({ operations }: Pick<Context, 'operations'>): [string, PricedOperation, string][] =>
+  operations.flatMap(({ name, price }) =>
+    price?.condition ? [[shortName(name), price.of, price.condition.label]] : [],
+  );
+
+function entry(release: Release, ctx: Context): Entry {
+  const { pack, manifest } = release;
+  const own = ctx.operations.filter(({ route }) => route.path.includes(':ds'));
+  const links = own.map((each) => [shortName(each.name), addressOf(each, ctx.base_url, pack.id)]);
+  return {
+    id: pack.id,
+    title: pack.title,
+    description: pack.description,
+    license: licenseText(pack),
+    records: manifest.records,
+    updated_at: manifest.created_at,
+    links: { page: datasetUrl(ctx.base_url, pack.id), ...Object.fromEntries(links) },
+    tools: [...callable(own).map(({ name }) => name), ...ownToolNames(own, pack.id)],
+    prices: pricesOf(release, ctx),
+  };
+}
+
+function markdown({ datasets, attribution, license }: Datasets, ctx: Context): string {
+  const rows = datasets.map(({ id, title, records, updated_at, prices, license: own }) => [
+    link(id, `${ctx.base_url}/v1/${id}/llms.txt`),
+    title,
+    records,
+    updated_at.slice(0, 10),
+    Object.entries(prices)
+      .flatMap(([name, { eur, condition }]) => (condition === undefined ? [`${name} ${eur}`] : []))
+      .join(', '),
+    own,
+  ]);
+  return blocks(
+    '# Datasets',
+    table(['dataset (its guide)', 'title', 'records', 'updated', 'prices in EUR a call', 'license'], rows),
+    conditions(ctx)
+      .map(([name, , condition]) => `${name}: ${condition}.`)
+      .join(' '),
+    ...datasets.map(({ id, description }) => `**${escapeText(id)}**: ${escapeText(description)}`),
+    `${escapeText(license)} ${bareUrl(attribution.split(' ').at(-1) ?? '')}`,
+  );
+}
+
+export const datasets_list = operation<null, Datasets>({
+  name: 'datasets_list',
+  title: 'List the datasets',
+  description: 'Every dataset of the register with its size, licence, links, tools and prices. Start here.',
+  route: { method: 'GET', path: '/v1/datasets' },
+  group: 'register',
+  access: 'free',
+  formats: ['json', 'markdown'],
+  long: {
+    part: 'datasets',
+    brief: [
+      omit('links', 'datasets', ['links']),
+      omit('tools and prices', 'datasets', ['tools', 'prices']),
+      omit('descriptions', 'datasets', ['description']),
+    ],
+    more: 'dataset_guide has the rest of one dataset.',
+  },
+  input: () => z.object({}),
+  output: () =>
+    z.object({
+      datasets: z.array(
+        z.object({
+          id: z.string(),
+          title: z.string(),
+          description: z.string(),
+          license: z.string(),
+          records: count('Records of the current release'),
+          updated_at: time('When this release was made'),
+          links: z.record(z.string(), z.string()).describe('Address of each operation by its short name'),
+          tools: z.array(z.string()).describe('Operations that are tools of agents too'),
+          prices: z
+            .record(
+              z.string(),
+              z.object({
+                eur: euro('EUR a call'),
+                usd: z.number().describe('The same in USD'),
+                condition: z.string().describe('Which calls have this price, where not all of them').optional(),
+              }),
+            )
+            .describe('Prices of a call'),
+        }),
+      ),
+      ...ABOUT_OUTPUT,
+    }),
+  example: () => ({}),
+  parse: (raw) => {
+    onlyParameters(raw, []);
+    return null;
+  },
+  validators: async (_raw, { releases, eur_usd }) => ({
+    version: [
+      eur_usd,
+      ...releases.map((release) => `${release.pack.id} ${releaseTag(release)} ${packVersion(release.pack)}`),
+    ].join('\n'),
+  }),
+  run: async (_input, ctx) => ({
+    body: { datasets: ctx.releases.map((release) => entry(release, ctx)), ...aboutRegister(ctx.base_url) },
+  }),
+  markdown,
+  prerender: (pack) =>
+    pack === null
+      ? [
+          { file: 'v1/datasets', input: {}, format: 'json' },
+          { file: 'v1/datasets.md', input: {}, format: 'markdown' },
+        ]
+      : [],
+});

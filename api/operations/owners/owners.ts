@@ -1,0 +1,188 @@
+// The owners' channel: opt-out, claim, verification and edit (contract section 5). By REST alone: they are for people, with their own mail.
+import { z } from 'zod';
+import { onlyParameters } from '../../../data/input/parse.ts';
+import { shown } from '../../../data/input/parse-values.ts';
+import { DataError } from '../../../data/model/errors.ts';
+import type { PublicRecord } from '../../../data/model/record.ts';
+import { present } from '../../../data/queries/present.ts';
+import type { Release } from '../../../data/releases/release.ts';
+import type { OptedOut, Owners } from '../../../data/review/owners.ts';
+import { type Context, type Operation, operation } from '../../contract/operation.ts';
+import { recordMarkdown } from '../../render/record-template.ts';
+import type { About } from '../common/about.ts';
+import { about, accountsOf, isoTime, listed, parseBody } from '../common/account.ts';
+import { ABOUT_OUTPUT, RECORD_OUTPUT, time } from '../common/outputs.ts';
+
+function ownersOf(ctx: Context): Owners {
+  if (!ctx.owners) throw new DataError('unavailable', 'There is no owners’ channel here.');
+  return ctx.owners;
+}
+
+/** The release of a dataset that stands in a body. */
+function releaseNamed(ctx: Context, dataset: string): Release {
+  const release = ctx.releases.find(({ pack }) => pack.id === dataset);
+  if (!release) throw new DataError('unknown_dataset', `There is no dataset "${shown(dataset)}".`);
+  return release;
+}
+
+const DATASET = z.string().min(1).max(100).describe('Dataset');
+const ENTITY = z.string().min(1).max(200).describe('Id or slug of the record');
+const ADDRESS = z.email().max(254);
+/** A token has 43 characters; whatever else is sent is unknown, and need not be long to be so. */
+const TOKEN = z.string().min(1).max(200).describe('From the mailed link');
+const ID = z.string().describe('Id of the record');
+
+const OptOut = z.object({
+  dataset: DATASET,
+  entity_id: ENTITY,
+  contact: ADDRESS.describe('E-mail address at the domain of the record, or above it'),
+  reason: z.string().max(2_000).nullish().describe('Why, for the operators; optional'),
+});
+
+const optOut = (method: 'DELETE' | 'POST', name: string, alias: string): Operation =>
+  operation<z.infer<typeof OptOut>, OptedOut & About>({
+    name,
+    title: 'Have a record removed',
+    description: `Removes a record at once, everywhere, where the contact's address is of its domain; the contact is mailed a link that restores it.${alias}`,
+    route: { method, path: '/v1/optout' },
+    group: 'owners',
+    access: 'free',
+    tool: false,
+    formats: ['json', 'markdown'],
+    statuses: [200, 202],
+    input: () => OptOut,
+    output: () =>
+      z.object({
+        status: z
+          .enum(['removed', 'review', 'confirmation_sent'])
+          .describe('202 but for removed: an operator decides, or the contact confirms by mail'),
+        dataset: z.string(),
+        entity_id: ID,
+        ...ABOUT_OUTPUT,
+      }),
+    parse: (raw, ctx) => {
+      onlyParameters(raw, []);
+      return parseBody(OptOut, ctx.body);
+    },
+    async run({ dataset, entity_id, contact, reason }, ctx) {
+      const { asker } = accountsOf(ctx);
+      const request = { entity_id, contact, reason: reason ?? null };
+      const done = await ownersOf(ctx).optOut(releaseNamed(ctx, dataset), request, asker);
+      return { status: done.status === 'removed' ? 200 : 202, body: { ...done, ...about(ctx) } };
+    },
+    markdown: (body) => listed('Opt-out', body),
+  });
+
+const Claim = z.object({
+  dataset: DATASET,
+  entity_id: ENTITY,
+  email: ADDRESS.describe('E-mail address at the domain of the record, or above it; mail providers never count'),
+});
+
+const claim = operation<z.infer<typeof Claim>, { status: 'sent' | 'review' } & About>({
+  name: 'claim_request',
+  title: 'Claim a record',
+  description:
+    'Mails a link, good for 24 hours, to an address of the record’s domain; with it its owner edits the record.',
+  route: { method: 'POST', path: '/v1/claim' },
+  group: 'owners',
+  access: 'free',
+  tool: false,
+  formats: ['json', 'markdown'],
+  statuses: [200, 202],
+  input: () => Claim,
+  output: () =>
+    z.object({
+      status: z
+        .enum(['sent', 'review'])
+        .describe('202 with review: too many records share the domain, an operator decides'),
+      ...ABOUT_OUTPUT,
+    }),
+  parse: (raw, ctx) => {
+    onlyParameters(raw, []);
+    return parseBody(Claim, ctx.body);
+  },
+  async run({ dataset, entity_id, email }, ctx) {
+    const { asker } = accountsOf(ctx);
+    const status = await ownersOf(ctx).claim(releaseNamed(ctx, dataset), { entity_id, email }, asker);
+    return { status: status === 'sent' ? 200 : 202, body: { status, ...about(ctx) } };
+  },
+  markdown: (body) => listed('Claim', body),
+});
+
+type Verified = { status: 'verified'; dataset: string; entity_id: string; expires_at: string } & About;
+
+const verify = operation<{ token: string }, Verified>({
+  name: 'claim_verify',
+  title: 'Verify a claim',
+  description:
+    'Marks the token of a mailed link verified, and does nothing else, as often as it is asked; edits are possible for 30 minutes from the first time.',
+  route: { method: 'GET', path: '/v1/claim/verify' },
+  group: 'owners',
+  access: 'free',
+  tool: false,
+  formats: ['json', 'markdown'],
+  input: () => z.object({ token: TOKEN }),
+  output: () =>
+    z.object({
+      status: z.literal('verified'),
+      dataset: z.string(),
+      entity_id: ID,
+      expires_at: time('Until when edits are possible'),
+      ...ABOUT_OUTPUT,
+    }),
+  parse: (raw) => {
+    onlyParameters(raw, ['token']);
+    const parsed = TOKEN.safeParse(raw['token']);
+    if (parsed.success) return { token: parsed.data };
+    const msg = raw['token'] === undefined ? 'is required' : 'must be one token';
+    throw new DataError('validation_failed', `token: ${msg}`, [{ loc: ['query', 'token'], msg, type: 'value_error' }]);
+  },
+  async run({ token }, ctx) {
+    const { dataset, entity_id, expires_at } = await ownersOf(ctx).verify(token, accountsOf(ctx).asker);
+    return { body: { status: 'verified', dataset, entity_id, expires_at: isoTime(expires_at), ...about(ctx) } };
+  },
+  markdown: (body) => listed('Claim verified', body),
+});
+
+const Update = z.object({
+  token: TOKEN,
+  values: z
+    .record(z.string(), z.unknown())
+    .describe('Values by attribute, of those that the schema marks editable; null takes an earlier one of yours back'),
+});
+
+const update = operation<z.infer<typeof Update>, PublicRecord>({
+  name: 'claim_update',
+  title: 'Edit a claimed record',
+  description:
+    'Sets values of the claimed record; they show at once, everywhere, with source.kind owner and confidence 1.',
+  route: { method: 'PUT', path: '/v1/claim' },
+  group: 'owners',
+  access: 'free',
+  tool: false,
+  formats: ['json', 'markdown'],
+  input: () => Update,
+  output: () => RECORD_OUTPUT,
+  parse: (raw, ctx) => {
+    onlyParameters(raw, []);
+    return parseBody(Update, ctx.body);
+  },
+  async run({ token, values }, ctx) {
+    const { asker } = accountsOf(ctx);
+    const { dataset, record } = await ownersOf(ctx).update(token, values, asker);
+    return { body: present(record, releaseNamed(ctx, dataset).pack, { ...moment(ctx), visibility: 'full' }) };
+  },
+  markdown: (record, ctx) => recordMarkdown(record, releaseNamed(ctx, record.dataset).pack),
+});
+
+const moment = ({ now, base_url }: Context) => ({ now, base_url });
+
+/** Operations of the owners' channel. Some proxies drop the body of a DELETE, so that there is a POST as well. */
+export const OWNER_OPERATIONS: readonly Operation[] = [
+  optOut('DELETE', 'optout', ''),
+  optOut('POST', 'optout_post', ' The same as DELETE, for clients whose DELETE has no body.'),
+  claim,
+  verify,
+  update,
+];

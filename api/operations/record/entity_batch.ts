@@ -1,0 +1,81 @@
+// GET /v1/{ds}/entities/batch: up to 100 records at once, priced as that many gets.
+import { z } from 'zod';
+import type { BatchInput } from '../../../data/input/parse.ts';
+import { type AsOf, parseBatchAsOf } from '../../../data/input/parse-history.ts';
+import { BOUNDS } from '../../../data/input/parse-values.ts';
+import type { PublicRecord } from '../../../data/model/record.ts';
+import { isoTime } from '../../../data/model/time.ts';
+import { after, mapSlices } from '../../../data/plan/slices.ts';
+import { getBatchAsOf } from '../../../data/queries/as-of.ts';
+import { getBatch } from '../../../data/queries/records.ts';
+import { operation } from '../../contract/operation.ts';
+import { blocks, escapeText } from '../../render/markdown.ts';
+import { recordSection } from '../../render/record-template.ts';
+import { asOfLine } from '../../render/times.ts';
+import { type About, aboutDataset, releaseOf } from '../common/about.ts';
+import { AS_OF_INPUT, FIELDS_INPUT, list, someFields } from '../common/inputs.ts';
+import { listed } from '../common/listed.ts';
+import { ABOUT_OUTPUT, AS_OF_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
+
+/** Records written as Markdown between two turns of the event loop: some 2 ms. */
+const SECTIONS = 20;
+
+/** `as_of`: the moment that the records are of, where one was asked for. */
+type Batch = { items: PublicRecord[]; missing: string[]; as_of?: string } & About;
+
+export const entity_batch = operation<BatchInput & AsOf, Batch>({
+  name: 'entity_batch',
+  title: 'Get several records',
+  description:
+    'Up to 100 records by id or slug, in the order asked; unknown ones are listed in missing. With as_of as they stood at an earlier moment.',
+  route: { method: 'GET', path: '/v1/:ds/entities/batch' },
+  group: 'records',
+  access: 'paid',
+  price: { of: 'get', times: ({ ids }) => ids.length },
+  formats: ['json', 'markdown'],
+  long: { more: 'Ask for fewer ids, or name fewer fields.' },
+  answers: [{ want: 'any fields of several records whose slugs you know', query: 'ids={slugs}&fields={fields}' }],
+  input: () =>
+    z.object({
+      ids: list(`Ids or slugs, at most ${BOUNDS.ids}`, BOUNDS.ids),
+      ...FIELDS_INPUT,
+      ...AS_OF_INPUT,
+    }),
+  output: () =>
+    z.object({
+      items: z.array(RECORD_OUTPUT).describe('In the order asked'),
+      missing: z.array(z.string()).describe('Ids and slugs that nobody has'),
+      ...AS_OF_OUTPUT,
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack, [first, second]) =>
+    first === undefined ? null : { ids: [first, second ?? []].flat().join(), fields: someFields(pack) },
+  parse: (raw, ctx) => parseBatchAsOf(raw, releaseOf(ctx).pack, { path: ['ds'], now: ctx.now }),
+  names: ({ names }) => names,
+  run: async (input, ctx) => {
+    const release = releaseOf(ctx);
+    const { as_of } = input;
+    const about = aboutDataset(release.pack, ctx.base_url);
+    if (as_of === null) {
+      const { found, missing } = await getBatch(release, input, ctx);
+      const answer = await listed<Batch>(found, { missing, ...about }, ctx);
+      answer.uncharged = found.ordinals.length === 0;
+      return answer;
+    }
+    const { unknown, ...then } = await getBatchAsOf(release, input, as_of, ctx);
+    const body = { ...then, as_of: isoTime(as_of), ...about };
+    return { body, records: then.items.length, uncharged: unknown };
+  },
+  markdown: ({ items, missing, as_of, attribution, license }, ctx) => {
+    const { pack } = releaseOf(ctx);
+    const sections = mapSlices(items, SECTIONS, (record) => recordSection(record, pack), ctx);
+    return after(sections, (texts) =>
+      blocks(
+        asOfLine(as_of).trim(),
+        ...texts,
+        missing.length > 0 && `Missing: ${missing.map(escapeText).join(', ')}`,
+        `${escapeText(attribution)} License: ${escapeText(license)}`,
+      ),
+    );
+  },
+});

@@ -1,0 +1,90 @@
+// GET /v1/{ds}/compare: up to five records side by side on the columns that the pack compares.
+import { z } from 'zod';
+import { ANALYSIS_BOUNDS, type CompareInput, parseCompare } from '../../../data/input/parse-analysis.ts';
+import { type Comparison, compare } from '../../../data/queries/compare.ts';
+import type { Attribute } from '../../../packs/model.ts';
+import { type Context, operation } from '../../contract/operation.ts';
+import { cell, columnTitle } from '../../render/cells.ts';
+import { blocks, escapeText, table } from '../../render/markdown.ts';
+import { markedCell, statusLegend } from '../../render/status-mark.ts';
+import { type About, aboutDataset, releaseOf } from '../common/about.ts';
+import { list, openNames, SELECTION_INPUT } from '../common/inputs.ts';
+import { ABOUT_OUTPUT, PROVENANCE_OUTPUT, VALUE } from '../common/outputs.ts';
+
+type Compare = Omit<Comparison, 'unknown'> & About;
+
+/** Columns down, records across: what is compared stands side by side. */
+function markdown({ columns, items, missing, attribution, license }: Compare, ctx: Context): string {
+  const { pack } = releaseOf(ctx);
+  const title = (name: string) => {
+    const attribute = pack.attributes.find((each: Attribute) => each.name === name);
+    return attribute ? columnTitle(attribute) : name;
+  };
+  const rows = columns.map((name) => [
+    title(name),
+    ...items.map(({ values, provenance }) => markedCell(cell(values[name]), provenance[name])),
+  ]);
+  return blocks(
+    items.length > 0 &&
+      table(['', ...items.map(({ name }) => name)], [['slug', ...items.map(({ slug }) => slug)], ...rows]),
+    statusLegend(items.flatMap(({ provenance }) => Object.values(provenance))),
+    missing.length > 0 && `Missing: ${missing.map(escapeText).join(', ')}`,
+    `Sources and ages of a record: ${ctx.base_url}/v1/${pack.id}/entities/<slug>.md`,
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const entity_compare = operation<CompareInput, Compare>({
+  name: 'entity_compare',
+  title: 'Compare records',
+  description: `Up to ${ANALYSIS_BOUNDS.compare} records side by side on the columns that matter, with the source of each value.`,
+  route: { method: 'GET', path: '/v1/:ds/compare' },
+  group: 'analysis',
+  access: 'paid',
+  price: { of: 'compare' },
+  formats: ['json', 'markdown'],
+  own_tool: 'compare',
+  long: { more: 'Name one attribute, or fewer ids.' },
+  answers: [{ want: 'two to five records side by side', query: 'ids={slugs}' }],
+  input: (pack) =>
+    z.looseObject({
+      ...SELECTION_INPUT,
+      ids: list(`Ids or slugs, at most ${ANALYSIS_BOUNDS.compare}`, ANALYSIS_BOUNDS.compare),
+      attribute: (pack && pack.compare.length > 0 ? z.enum(pack.compare) : z.string())
+        .optional()
+        .describe('Keeps one of the columns'),
+    }),
+  output: () =>
+    z.object({
+      columns: z.array(z.string()),
+      items: z
+        .array(
+          z.object({
+            id: z.string(),
+            slug: z.string(),
+            name: z.string(),
+            values: z.record(z.string(), VALUE).describe('By column; what is not known is absent'),
+            provenance: z.record(z.string(), PROVENANCE_OUTPUT),
+          }),
+        )
+        .describe('In the order asked'),
+      missing: z.array(z.string()).describe('What is unknown, or dropped by the filters'),
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack, slugs) => {
+    const attribute = pack.compare.find((name) => openNames(pack).includes(name));
+    return attribute === undefined || slugs.length === 0 ? null : { ids: slugs.join(), attribute };
+  },
+  parse: (raw, ctx) => parseCompare(raw, releaseOf(ctx).pack, { path: ['ds'] }),
+  names: ({ names }) => names,
+  run: async (input, ctx) => {
+    const release = releaseOf(ctx);
+    const { unknown, ...found } = await compare(release, input, ctx);
+    return {
+      uncharged: unknown,
+      body: { ...found, ...aboutDataset(release.pack, ctx.base_url) },
+      records: found.items.length,
+    };
+  },
+  markdown,
+});

@@ -1,0 +1,75 @@
+// GET /v1/{ds}/entities/{entity_id}: one record with provenance and freshness.
+import { z } from 'zod';
+import type { GetInput } from '../../../data/input/parse.ts';
+import { type AsOf, parseGetAsOf } from '../../../data/input/parse-history.ts';
+import type { PublicRecord } from '../../../data/model/record.ts';
+import { isoTime } from '../../../data/model/time.ts';
+import type { RawInput } from '../../../data/plan/plan.ts';
+import { getRecordAsOf } from '../../../data/queries/as-of.ts';
+import { type Context, fromJson, operation } from '../../contract/operation.ts';
+import { type Beside, recordHtml } from '../../pages/record-html.ts';
+import { recordMarkdown } from '../../render/record-template.ts';
+import { asOfLine } from '../../render/times.ts';
+import { releaseOf } from '../common/about.ts';
+import { besideRecord, NOTHING } from '../common/beside.ts';
+import { fetchRecord, pastValidators, recordValidators } from '../common/fetched.ts';
+import { AS_OF_INPUT, ENTITY_INPUT, FIELDS_INPUT, someFields } from '../common/inputs.ts';
+import { RECORD_OUTPUT } from '../common/outputs.ts';
+
+/**
+ * `as_of`: the moment that the answer is of, where one was asked for. `beside`: what a page of today shows beside the values. It is part of the answer and
+ * not found while printing, so that a stored answer goes with every record that it names (payments/repeats.ts).
+ */
+type Got = PublicRecord & { as_of?: string; beside?: Beside };
+
+/** What the free page shows beside the record as well; of a moment in the past there is nothing. */
+async function besideOf(record: PublicRecord, ctx: Context): Promise<Beside> {
+  const release = releaseOf(ctx);
+  const [ordinal] = await release.engine.resolve([record.id], ctx);
+  return ordinal === null || ordinal === undefined ? NOTHING : besideRecord(release, record, ordinal, ctx.now, ctx);
+}
+
+export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, Got>({
+  name: 'entity_get',
+  title: 'Get one record',
+  description:
+    'One record by id or slug with every value, its source, time, confidence and age; with as_of as it stood at an earlier moment.',
+  route: { method: 'GET', path: '/v1/:ds/entities/:entity_id' },
+  group: 'records',
+  access: 'paid',
+  price: { of: 'get' },
+  formats: ['json', 'markdown'],
+  entity: true,
+  own_tool: 'get',
+  long: { more: 'Name fewer fields.' },
+  answers: [
+    { want: 'any fields of one record whose slug you know', query: 'fields={fields}' },
+    { want: 'any fields of one record as they stood at an earlier moment', query: 'fields={fields}&as_of={time}' },
+  ],
+  input: () => z.object({ ...ENTITY_INPUT, ...FIELDS_INPUT, ...AS_OF_INPUT }),
+  output: () => RECORD_OUTPUT,
+  example: (pack, [entity_id]) => (entity_id === undefined ? null : { entity_id, fields: someFields(pack) }),
+  parse: (raw, ctx) => ({
+    ...parseGetAsOf(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'], now: ctx.now }),
+    raw,
+  }),
+  names: ({ names }) => names,
+  validators: (raw, ctx) => (raw['as_of'] === undefined ? recordValidators : pastValidators)(raw, ctx),
+  run: async ({ raw, fields, as_of }, ctx) => {
+    if (as_of !== null) {
+      const record = await getRecordAsOf(releaseOf(ctx), String(raw['entity_id']), { fields, at: as_of }, ctx);
+      return { body: { ...record, as_of: isoTime(as_of) }, records: 1 };
+    }
+    const found = await fetchRecord(raw, ctx);
+    const about = { records: 1 };
+    const json = ctx.format === 'json' ? found.json(ctx, fields) : null;
+    if (json) return fromJson([json], about);
+    const record = found.record(ctx, fields);
+    return { body: ctx.format === 'html' ? { ...record, beside: await besideOf(record, ctx) } : record, ...about };
+  },
+  markdown: (record, ctx) => asOfLine(record.as_of) + recordMarkdown(record, releaseOf(ctx).pack),
+  html: {
+    print: ({ beside = NOTHING, ...record }, ctx) =>
+      recordHtml({ record, pack: releaseOf(ctx).pack, base_url: ctx.base_url, beside, paid: true }),
+  },
+});

@@ -1,0 +1,126 @@
+// GET /v1/{ds}/entities/{entity_id}/facts: every fact ever observed of a record, which of them are published, and why.
+import { z } from 'zod';
+import { type FactsInput, parseFactsOf } from '../../../data/input/parse-history.ts';
+import type { FactReason } from '../../../data/model/record.ts';
+import type { RawInput } from '../../../data/plan/plan.ts';
+import { recordFacts, type ToldFact } from '../../../data/queries/history.ts';
+import { licenseText } from '../../../packs/links.ts';
+import { type Context, operation } from '../../contract/operation.ts';
+import { cell, columnTitle } from '../../render/cells.ts';
+import { blocks, escapeText, link, table } from '../../render/markdown.ts';
+import { minute } from '../../render/times.ts';
+import { type About, releaseOf } from '../common/about.ts';
+import { fetchRecord, pastValidators } from '../common/fetched.ts';
+import { attributeName, ENTITY_INPUT, openNames } from '../common/inputs.ts';
+import { ABOUT_OUTPUT, address, share, time, VALUE } from '../common/outputs.ts';
+
+type Facts = { entity_id: string; facts: ToldFact[] } & About;
+
+/** What each reason means, in a few words: a legend for readers and docs/api.md. */
+const REASONS: Record<FactReason, string> = {
+  only_source: 'no other source speaks',
+  agreed: 'sources agree',
+  more_trusted: 'its source is trusted more than one that differs',
+  newer_reading: 'its source was read later than one that differs',
+  earliest: 'it was the first',
+  owner: 'the verified owner says so',
+  approved: 'a person decided for it',
+  superseded: 'its own source has said something newer',
+  less_trusted: 'a source that differs is trusted more',
+  older_reading: 'a source that differs was read later',
+  later: 'only the first counts',
+  below_floor: 'too uncertain to be published',
+  held: 'not published: too far from the value before, or a first value from its group, until a later reading, another source or an operator confirms it',
+  not_listed: 'its source no longer lists the record',
+  owner_overrides: 'the verified owner says otherwise',
+  rejected: 'a person decided against it',
+  withdrawn: 'its source no longer gives a value',
+};
+
+/** The record of an answer, for its heading: the JSON has the id alone. */
+const subjects = new WeakMap<Facts, { name: string; slug: string }>();
+
+function markdown(body: Facts, ctx: Context): string {
+  const { entity_id, facts, attribution, license } = body;
+  const { pack } = releaseOf(ctx);
+  const { name = entity_id, slug } = subjects.get(body) ?? {};
+  const titles = new Map(pack.attributes.map((attribute) => [attribute.name, columnTitle(attribute)]));
+  const rows = facts.map((fact) => [
+    titles.get(fact.attribute),
+    fact.value === undefined ? 'withdrawn' : cell(fact.value),
+    minute(fact.observed_at),
+    minute(fact.confirmed_at),
+    fact.source.kind === 'owner' ? 'owner' : link(fact.source.id, fact.source_url),
+    fact.confidence,
+    fact.won ? `published, ${fact.reason}` : fact.reason,
+  ]);
+  const reasons = [...new Set(facts.map(({ reason }) => reason))].sort();
+  const columns = ['attribute', 'value', 'first observed', 'last confirmed', 'source', 'confidence', 'verdict'];
+  return blocks(
+    `# Facts of ${escapeText(name)}${slug === undefined ? '' : ` (${slug})`}, newest first`,
+    facts.length > 0 ? table(columns, rows) : 'No fact matches.',
+    reasons.length > 0 && `Verdicts: ${reasons.map((reason) => `${reason}: ${REASONS[reason]}`).join('; ')}.`,
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const entity_history = operation<FactsInput & { raw: RawInput }, Facts>({
+  name: 'entity_history',
+  title: 'History of a record',
+  description:
+    'Every fact ever observed of a record, newest first: value, source, times, confidence, and why it is published or not.',
+  route: { method: 'GET', path: '/v1/:ds/entities/:entity_id/facts' },
+  group: 'records',
+  access: 'paid',
+  price: { of: 'facts' },
+  formats: ['json', 'markdown'],
+  long: { more: 'Narrow it with attribute or since.' },
+  entity: true,
+  answers: [
+    {
+      want: 'every value that a field of one record ever had, from which source, and why it counts',
+      query: 'attribute={field}',
+    },
+  ],
+  input: (pack) =>
+    z.object({
+      ...ENTITY_INPUT,
+      attribute: attributeName(pack, 'Only facts of this attribute').optional(),
+      since: z.iso.datetime({ offset: true }).optional().describe('Only facts first observed then or later'),
+    }),
+  output: () =>
+    z.object({
+      entity_id: z.string(),
+      facts: z
+        .array(
+          z.object({
+            attribute: z.string(),
+            value: VALUE.optional(),
+            observed_at: time('When it was first observed'),
+            confirmed_at: time('The newest reading that still said so'),
+            source_url: address('A page on which it can be checked'),
+            confidence: share('How sure it is'),
+            evidence: z.string(),
+            source: z.object({ id: z.string(), kind: z.enum(['collector', 'owner']) }),
+            won: z.boolean().describe('Whether this is the published value'),
+            reason: z.enum(Object.keys(REASONS)).describe('Why it is, or is not'),
+          }),
+        )
+        .describe('Newest first; a fact without a value says that its source withdrew it'),
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack, [entity_id]) => (entity_id === undefined ? null : { entity_id, attribute: openNames(pack)[0] ?? '' }),
+  parse: (raw, ctx) => ({ ...parseFactsOf(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'] }), raw }),
+  names: ({ attribute }) => (attribute === null ? [] : [attribute]),
+  validators: pastValidators,
+  run: async ({ raw, ...input }, ctx) => {
+    const release = releaseOf(ctx);
+    const record = (await fetchRecord(raw, ctx)).record(ctx);
+    const facts = await recordFacts(release, record.id, input, { signal: ctx.signal });
+    const about = { attribution: record.attribution, license: licenseText(release.pack) };
+    const body = { entity_id: record.id, facts, ...about };
+    subjects.set(body, record);
+    return { body, records: 1 };
+  },
+  markdown,
+});

@@ -1,0 +1,62 @@
+// The free public page of a record, for people and as Markdown, for addresses that no file answers; samples have one too.
+import { z } from 'zod';
+import { onlyParameters } from '../../../data/input/parse.ts';
+import { shown } from '../../../data/input/parse-values.ts';
+import { DataError } from '../../../data/model/errors.ts';
+import type { StoredRecord } from '../../../data/model/record.ts';
+import type { RawInput } from '../../../data/plan/plan.ts';
+import { type Context, operation } from '../../contract/operation.ts';
+import { recordHtml } from '../../pages/record-html.ts';
+import { publicPageRecord, recordPage } from '../../pages/record-markdown.ts';
+import { recordMarkdown } from '../../render/record-template.ts';
+import { releaseOf } from '../common/about.ts';
+import { besideRecord, NOTHING } from '../common/beside.ts';
+import { ENTITY_INPUT } from '../common/inputs.ts';
+import { sampleRecords } from '../dataset/dataset_samples.ts';
+
+/** The page of a slug or id: the record's, else a sample's, whose links lead here too. */
+async function page(ref: string, ctx: Context): Promise<{ text: string; last_modified?: string }> {
+  const release = releaseOf(ctx);
+  const { engine, pack } = release;
+  const { base_url, signal, now } = ctx;
+  const html = ctx.format === 'html';
+  const [ordinal] = await engine.resolve([ref.toLowerCase()], { signal });
+  if (ordinal !== null && ordinal !== undefined) {
+    const [stored] = await engine.bodies([ordinal], { signal });
+    const record = JSON.parse(stored?.body ?? '') as StoredRecord;
+    const last_modified = record.updated_at;
+    if (!html) return { text: recordPage(record, pack, base_url), last_modified };
+    // What stands beside the values changes with every release, so the record's own time says nothing of the page's.
+    const beside = await besideRecord(release, record, ordinal, now, { signal });
+    const open = publicPageRecord(record, pack, base_url);
+    return { text: recordHtml({ record: open, pack, base_url, beside, paid: false }) };
+  }
+  const sample = sampleRecords(release, ctx).find(({ slug }) => slug === ref);
+  if (!sample) throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
+  if (!html) return { text: recordMarkdown(sample, pack) };
+  return { text: recordHtml({ record: sample, pack, base_url, beside: NOTHING, paid: true }) };
+}
+
+export const entity_page = operation<RawInput, { text: string }>({
+  name: 'entity_page',
+  title: 'Public page of a record',
+  description: 'The public values of one record with their sources, as a page or in Markdown. Free.',
+  route: { method: 'GET', path: '/datasets/:ds/:entity_id' },
+  group: 'records',
+  access: 'free',
+  tool: false,
+  formats: ['text', 'markdown'],
+  html: { print: ({ text }) => text, first: true },
+  long: { part: 'text', more: 'entity_get with fields answers single values.' },
+  resource: 'service://{dataset}/entity/{entity_id}',
+  input: () => z.object(ENTITY_INPUT),
+  parse: (raw) => {
+    onlyParameters(raw, [], ['ds', 'entity_id']);
+    return raw;
+  },
+  run: async (raw, ctx) => {
+    const { text, last_modified } = await page(String(raw['entity_id']), ctx);
+    return { body: { text }, ...(last_modified === undefined ? {} : { last_modified }) };
+  },
+  markdown: ({ text }) => text,
+});

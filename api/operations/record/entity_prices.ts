@@ -1,0 +1,86 @@
+// GET /v1/{ds}/entities/{entity_id}/prices: the price attributes of a record with their provenance.
+import { z } from 'zod';
+import { parseFormat } from '../../../data/input/parse-history.ts';
+import type { RawInput } from '../../../data/plan/plan.ts';
+import { recordPrices, type ToldPrice } from '../../../data/queries/history.ts';
+import { licenseText } from '../../../packs/links.ts';
+import { operation } from '../../contract/operation.ts';
+import { cell } from '../../render/cells.ts';
+import { bareUrl, blocks, escapeText, table } from '../../render/markdown.ts';
+import { markedCell, statusLegend } from '../../render/status-mark.ts';
+import { minute } from '../../render/times.ts';
+import { type About, releaseOf } from '../common/about.ts';
+import { fetchRecord, recordValidators } from '../common/fetched.ts';
+import { ENTITY_INPUT, openNames } from '../common/inputs.ts';
+import { ABOUT_OUTPUT, address, STATUS_OUTPUT, share, time, VALUE } from '../common/outputs.ts';
+
+type Prices = { entity_id: string; prices: ToldPrice[] } & About;
+
+export const entity_prices = operation<RawInput, Prices>({
+  name: 'entity_prices',
+  title: 'Prices of a record',
+  description:
+    'Every price of a record with unit, currency, source, time and confidence. Free for a dataset without prices.',
+  route: { method: 'GET', path: '/v1/:ds/entities/:entity_id/prices' },
+  group: 'records',
+  access: 'paid',
+  price: { of: 'prices', free: ({ price_attributes }) => price_attributes.length === 0 },
+  formats: ['json', 'markdown'],
+  entity: true,
+  own_tool: 'prices',
+  answerable: ({ price_attributes }) => price_attributes.length > 0,
+  answers: [{ want: 'all prices of one record whose slug you know' }],
+  input: () => z.object(ENTITY_INPUT),
+  output: () =>
+    z.object({
+      entity_id: z.string(),
+      prices: z.array(
+        z.object({
+          attribute: z.string(),
+          value: VALUE,
+          currency: z.string().nullable(),
+          unit: z.string().nullable(),
+          source_url: address('A page on which it can be checked'),
+          observed_at: time('When the source last said so'),
+          confidence: share('How sure it is'),
+          evidence: z.string(),
+          status: STATUS_OUTPUT.optional(),
+        }),
+      ),
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack, [entity_id]) =>
+    entity_id !== undefined && pack.price_attributes.every((name) => openNames(pack).includes(name))
+      ? { entity_id }
+      : null,
+  parse: (raw) => {
+    parseFormat(raw, ['json', 'md'], { path: ['ds', 'entity_id'] });
+    return raw;
+  },
+  validators: recordValidators,
+  run: async (raw, ctx) => {
+    const { pack } = releaseOf(ctx);
+    const record = (await fetchRecord(raw, ctx)).record(ctx);
+    const about = { attribution: record.attribution, license: licenseText(pack) };
+    const body = { entity_id: record.id, prices: recordPrices(record, pack), ...about };
+    return { body, records: 1 };
+  },
+  markdown: ({ entity_id, prices, attribution, license }) =>
+    blocks(
+      prices.length === 0
+        ? `${entity_id} has no prices.`
+        : table(
+            ['price', 'value', 'unit', 'observed', 'confidence', 'source'],
+            prices.map(({ attribute, value, unit, observed_at, confidence, source_url, ...price }) => [
+              attribute,
+              markedCell(cell(value), price),
+              unit,
+              minute(observed_at),
+              confidence,
+              bareUrl(source_url),
+            ]),
+          ),
+      statusLegend(prices),
+      `${escapeText(attribution)} License: ${escapeText(license)}`,
+    ),
+});

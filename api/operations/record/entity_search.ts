@@ -1,0 +1,94 @@
+// GET /v1/{ds}/entities: search with filters; anonymous callers see public values within the daily quota.
+import { z } from 'zod';
+import { parseSearch, type SearchInput } from '../../../data/input/parse.ts';
+import type { PublicRecord } from '../../../data/model/record.ts';
+import { releaseFor, search } from '../../../data/queries/search.ts';
+import { recordUrl } from '../../../packs/links.ts';
+import { type Context, operation, TABULAR } from '../../contract/operation.ts';
+import { blocks, escapeText } from '../../render/markdown.ts';
+import { recordTable } from '../../render/record-table.ts';
+import { type About, aboutDataset, releaseOf } from '../common/about.ts';
+import { searchInput, someFields } from '../common/inputs.ts';
+import { listed } from '../common/listed.ts';
+import { ABOUT_OUTPUT, CURSOR_OUTPUT, count, RECORD_OUTPUT } from '../common/outputs.ts';
+
+type Found = { items: PublicRecord[]; next_cursor: string | null; total?: number; hint?: string } & About;
+
+function markdown({ items, total, hint, attribution, license }: Found, ctx: Context): string {
+  const { pack } = releaseOf(ctx);
+  const asked = ctx.url.searchParams.getAll('fields').join(',').split(',');
+  const of = total === undefined ? '' : ` of ${total}`;
+  const seen = ctx.visibility === 'public' ? ', public values only' : '';
+  const base = `${ctx.base_url}/v1/${pack.id}/entities`;
+  return blocks(
+    items.length > 0 && recordTable(items, pack, asked),
+    `${items.length}${of} ${items.length === 1 && !of ? 'record' : 'records'}${seen}. Sources and ages of a record: ${base}/<slug>.md; its page: ${recordUrl(ctx.base_url, pack.id, '<slug>')}`,
+    hint !== undefined && escapeText(hint),
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const entity_search = operation<SearchInput, Found>({
+  name: 'entity_search',
+  title: 'Search records',
+  description:
+    'Finds records by words, place and filters, sorted and paged. Name the fields you need: far fewer tokens.',
+  route: { method: 'GET', path: '/v1/:ds/entities' },
+  group: 'records',
+  access: 'paid',
+  previews: true,
+  price: { of: 'search' },
+  formats: ['json', 'markdown', ...TABULAR],
+  own_tool: 'search',
+  long: {
+    part: 'items',
+    shorter: (input, limit) => ({ ...input, limit }),
+    more: 'Go on with cursor=next_cursor, or name fewer fields.',
+    instead: 'Name fewer fields, or ask for fewer records with limit.',
+  },
+  answers: [
+    {
+      want: 'public fields of the records that match, or the first of them in some order',
+      query: '{filters}&sort={order}&limit={n}&fields={fields}',
+      open: true,
+    },
+    {
+      want: 'any fields of the records that match, or the first of them in some order',
+      query: '{filters}&sort={order}&limit={n}&fields={fields}',
+    },
+  ],
+  input: (pack, as) => z.looseObject(searchInput(pack, as)),
+  output: () =>
+    z.object({
+      items: z.array(RECORD_OUTPUT),
+      next_cursor: CURSOR_OUTPUT,
+      total: count('All matches, where total=true').optional(),
+      hint: z
+        .string()
+        .describe(
+          'On a first page: why it is empty and what to ask instead, or that more match, in the order of quality',
+        )
+        .optional(),
+      ...ABOUT_OUTPUT,
+    }),
+  example: (pack) => ({ fields: someFields(pack), limit: '2' }),
+  parse: (raw, ctx) =>
+    parseSearch(raw, releaseOf(ctx).pack, {
+      path: ['ds'],
+      format: ctx.format === 'html' ? 'json' : ctx.format,
+      cursors: ctx.cursors,
+    }),
+  names: ({ names }) => names,
+  page: ({ limit }) => limit,
+  run: async (input, ctx) => {
+    const current = releaseOf(ctx);
+    const release = await releaseFor(input, current, ctx.earlier);
+    const { found, ...page } = await search(release, input, ctx);
+    const answer = await listed<Found>(found, { ...page, ...aboutDataset(release.pack, ctx.base_url) }, ctx);
+    answer.next_cursor = page.next_cursor;
+    answer.fields = input.fields;
+    if (release !== current) answer.release = release.manifest.release;
+    return answer;
+  },
+  markdown,
+});

@@ -1,0 +1,77 @@
+// GET /v1/{ds}/entities/{entity_id}/similar: the records whose words overlap most with those of one record.
+import { z } from 'zod';
+import { ANALYSIS_BOUNDS, parseSimilar, type SimilarInput } from '../../../data/input/parse-analysis.ts';
+import { type SimilarRecord, similar } from '../../../data/queries/similar.ts';
+import { type Context, operation } from '../../contract/operation.ts';
+import { blocks, escapeText } from '../../render/markdown.ts';
+import { recordTable } from '../../render/record-table.ts';
+import { type About, aboutDataset, releaseOf } from '../common/about.ts';
+import { attributeName, ENTITY_INPUT, FIELDS_INPUT, SELECTION_INPUT, single, someFields } from '../common/inputs.ts';
+import { listed } from '../common/listed.ts';
+import { ABOUT_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
+
+type Similar = { items: SimilarRecord[] } & About;
+
+function markdown({ items, attribution, license }: Similar, ctx: Context): string {
+  const { pack } = releaseOf(ctx);
+  const asked = ctx.url.searchParams.getAll('fields').join(',').split(',');
+  const base = `${ctx.base_url}/v1/${pack.id}/entities`;
+  return blocks(
+    items.length > 0 && recordTable(items, pack, asked),
+    items.length === 0
+      ? 'No record that matches shares a word.'
+      : `score: share of all words of both records that both have. Sources and ages of a record: ${base}/<slug>.md`,
+    `${escapeText(attribution)} License: ${escapeText(license)}`,
+  );
+}
+
+export const entity_similar = operation<SimilarInput & { entity_id: string }, Similar>({
+  name: 'entity_similar',
+  title: 'Find similar records',
+  description:
+    'Records whose words overlap most with those of one record, best first, each with a score from 0 to 1; filters narrow the choice.',
+  route: { method: 'GET', path: '/v1/:ds/entities/:entity_id/similar' },
+  group: 'records',
+  access: 'paid',
+  price: { of: 'search' },
+  formats: ['json', 'markdown'],
+  long: {
+    part: 'items',
+    shorter: (input, limit) => ({ ...input, limit }),
+    more: 'Name fewer fields to get them all.',
+    instead: 'Name fewer fields, or ask for fewer records with limit.',
+  },
+  entity: true,
+  answers: [{ want: 'records most like one whose slug you know', query: 'limit={n}&fields={fields}' }],
+  input: (pack) =>
+    z.looseObject({
+      ...ENTITY_INPUT,
+      limit: z.number().int().min(1).max(ANALYSIS_BOUNDS.similar).default(10).describe('Records to answer'),
+      differ_by: attributeName(
+        pack,
+        `Only records with another value of this attribute${pack?.serving.similar_differ_by ? `; ${pack.serving.similar_differ_by} by default` : ''}`,
+        single,
+      ).optional(),
+      ...FIELDS_INPUT,
+      ...SELECTION_INPUT,
+    }),
+  output: () =>
+    z.object({ items: z.array(RECORD_OUTPUT).describe('Best first, each with its score'), ...ABOUT_OUTPUT }),
+  // The words of paid texts decide the order, and documents show nothing made from them.
+  example: (pack, [entity_id]) =>
+    entity_id === undefined ||
+    pack.attributes.some((each) => !each.public && pack.serving.similar_by.includes(each.name))
+      ? null
+      : { entity_id, limit: '1', fields: someFields(pack) },
+  parse: (raw, ctx) => ({
+    ...parseSimilar(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'] }),
+    entity_id: String(raw['entity_id']),
+  }),
+  names: ({ names }) => names,
+  run: async (input, ctx) => {
+    const release = releaseOf(ctx);
+    const found = await similar(release, input.entity_id, input, ctx);
+    return listed<Similar>(found, aboutDataset(release.pack, ctx.base_url), ctx);
+  },
+  markdown,
+});

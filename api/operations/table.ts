@@ -1,0 +1,52 @@
+// The table of operations: every channel, the guides and the tests loop over it (contract section 8).
+import type { Operation } from '../contract/operation.ts';
+import { dataset_facets } from './analysis/dataset_facets.ts';
+import { dataset_stats } from './analysis/dataset_stats.ts';
+import { dataset_timeseries } from './analysis/dataset_timeseries.ts';
+import { dataset_changelog } from './dataset/dataset_changelog.ts';
+import { dataset_changes } from './dataset/dataset_changes.ts';
+import { dataset_examples } from './dataset/dataset_examples.ts';
+import { dataset_export } from './dataset/dataset_export.ts';
+import { dataset_full_text } from './dataset/dataset_full_text.ts';
+import { dataset_guide } from './dataset/dataset_guide.ts';
+import { dataset_profile } from './dataset/dataset_profile.ts';
+import { dataset_samples } from './dataset/dataset_samples.ts';
+import { dataset_schema } from './dataset/dataset_schema.ts';
+import { dataset_status } from './dataset/dataset_status.ts';
+import { datasets_list } from './dataset/datasets_list.ts';
+import { entity_audit } from './record/entity_audit.ts';
+import { entity_batch } from './record/entity_batch.ts';
+import { entity_compare } from './record/entity_compare.ts';
+import { entity_get } from './record/entity_get.ts';
+import { entity_history } from './record/entity_history.ts';
+import { entity_prices } from './record/entity_prices.ts';
+import { entity_search } from './record/entity_search.ts';
+import { entity_search_paid } from './record/entity_search_paid.ts';
+import { entity_similar } from './record/entity_similar.ts';
+
+/** In the order in which routes are matched: `entities/batch` stands before `entities/{entity_id}`. */
+export const OPERATIONS: readonly Operation[] = [
+  datasets_list,
+  dataset_guide,
+  dataset_schema,
+  dataset_status,
+  dataset_samples,
+  dataset_examples,
+  dataset_facets,
+  dataset_profile,
+  dataset_full_text,
+  dataset_changelog,
+  dataset_changes,
+  dataset_export,
+  entity_search,
+  entity_search_paid,
+  entity_batch,
+  entity_get,
+  entity_similar,
+  entity_history,
+  entity_prices,
+  entity_audit,
+  entity_compare,
+  dataset_stats,
+  dataset_timeseries,
+];

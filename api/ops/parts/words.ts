@@ -1,0 +1,88 @@
+// Times, amounts and values as the operators' pages print them; everything put into a page is escaped.
+import { html } from 'hono/html';
+import type { Value } from '../../../packs/model.ts';
+import { plural, printEuro, printNumber, printValue, webAddress } from '../../render/print.ts';
+
+/** A piece of a page; values put into it are escaped. */
+export type Piece = ReturnType<typeof html>;
+export type Pieces = Piece | string;
+
+const MINUTE = 60_000;
+
+/** How long ago, or how soon: `just now`, `5 minutes ago`, `in 3 hours`. */
+export function away(at: number, now: number): string {
+  const late = Math.abs(now - at);
+  if (late < MINUTE) return 'just now';
+  const [count, unit] =
+    late < 90 * MINUTE
+      ? [late / MINUTE, 'minute']
+      : late < 48 * 60 * MINUTE
+        ? [late / (60 * MINUTE), 'hour']
+        : late < 60 * 1440 * MINUTE
+          ? [late / (1440 * MINUTE), 'day']
+          : late < 730 * 1440 * MINUTE
+            ? [late / (30.44 * 1440 * MINUTE), 'month']
+            : [late / (365.25 * 1440 * MINUTE), 'year'];
+  const told = plural(Math.round(count), unit);
+  return at <= now ? `${told} ago` : `in ${told}`;
+}
+
+/** A moment, as long ago as it is, with the exact time for whoever wants it. */
+export function moment(at: string | number, now: Date): Piece {
+  const date = new Date(at);
+  const iso = `${date.toISOString().slice(0, 16)}Z`;
+  return html`<time datetime="${iso}" title="${iso.replace('T', ' ').replace('Z', ' UTC')}">${away(date.getTime(), now.getTime())}</time>`;
+}
+
+/** A day and time in UTC: `2026-11-20 12:00`. */
+export const clock = (at: string | number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+
+/** Seconds as people say them: `0.4 s`, `12 s`, `3 min 20 s`. */
+export function lasting(seconds: number): string {
+  if (seconds < 0.1) return '< 0.1 s';
+  if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
+
+/** Micro-euros. */
+export const money = (micros: number): string =>
+  micros < 0 ? `−${printEuro(-micros / 1e6)}` : printEuro(micros / 1e6);
+
+/** Micro-euros to the cent, for sums; below a euro as exact as they are. */
+export const cents = (micros: number): string => {
+  if (Math.abs(micros) < 1e6) return money(micros);
+  const euro = (Math.abs(micros) / 1e6).toFixed(2);
+  return `${micros < 0 ? '−' : ''}€${euro.replace(/\B(?=(\d{3})+(?!\d))/g, ',')}`;
+};
+
+/** Milliseconds from microseconds. */
+export const ms = (micros: number): string => {
+  const value = micros / 1000;
+  if (value >= 1000) return lasting(value / 1000);
+  return `${value < 10 ? Math.round(value * 100) / 100 : Math.round(value)} ms`;
+};
+
+/** A count; small sums of many digits stay whole. */
+export const count = (n: number): string => printNumber(n);
+
+/** A value of a record, or that there is none. */
+export function value(of: Value | null | undefined, unit: string | null = null): Piece {
+  if (of === undefined || of === null) return html`<i class="none">no value</i>`;
+  return html`<span class="v">${printValue(of)}</span>${unit === null ? '' : html` <span class="u">${unit}</span>`}`;
+}
+
+/** A web address as a link where it may be one. */
+export function link(url: string | null, text?: string): Piece {
+  const safe = url === null ? null : webAddress(url);
+  if (safe === null) return html`${text ?? url ?? ''}`;
+  return html`<a href="${safe}" rel="noreferrer">${text ?? hostOf(safe)}</a>`;
+}
+
+const hostOf = (url: string): string => new URL(url).host;
+
+/** What became of a run, or the state of an item, as a badge; the word says it too. */
+export function badge(word: string, mood: 'good' | 'bad' | 'wait' | 'plain' = 'plain'): Piece {
+  return html`<span class="badge ${mood}">${word}</span>`;
+}

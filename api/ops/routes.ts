@@ -1,0 +1,67 @@
+// /ops: the operators' pages and their JSON, with an operator's key or a session (contract section 3, "Credentials").
+
+import type { App, RestDeps } from '../channels/rest/rest.ts';
+import { ApiError, toApiError } from '../contract/errors.ts';
+import { admit, operatorKeyInUrl } from '../gate/execute.ts';
+import { type Http, type HttpRequest, readRequest, readText } from '../http/request.ts';
+import { errorResponse } from '../http/respond.ts';
+import { preferred } from '../render/negotiate.ts';
+import type { Asked } from './parts/asked.ts';
+import type { OpsServer } from './server.ts';
+
+/** Mounts every address of the pages, and the refusal of any other below /ops. */
+export function mountOps(app: App, { gate, report, ops }: RestDeps & { ops: OpsServer }): void {
+  const answered = async (c: Http, make: (request: HttpRequest, asked: Asked) => Promise<Response>) => {
+    const request = readRequest(gate, c);
+    const { visitor, headers, request_id, accept } = request;
+    const html = preferred(accept, ['application/json', 'text/html']) === 'text/html';
+    try {
+      if (visitor.credential?.via === 'api_key') throw operatorKeyInUrl();
+      const caller = await admit(gate, visitor, 'free', true);
+      if (caller.kind === 'key') throw new ApiError('admin_required', "This takes an operator's key.");
+      if (request.refused) throw request.refused;
+      const answer = await make(request, {
+        params: c.req.param(),
+        query: request.query,
+        form: c.req.method === 'POST' ? new URLSearchParams(await readText(c)) : null,
+        header: (name) => c.req.header(name),
+        path: request.path,
+        operator: caller.kind === 'admin' ? (caller.id ?? 'unnamed') : null,
+        address: visitor.address,
+        request_id,
+        html,
+        piece: c.req.header('hx-request') === 'true',
+        attempt: async () => void (await admit(gate, { ...visitor, credential: null }, 'signin')),
+      });
+      // No page elsewhere may read these, so nothing of CORS goes along.
+      for (const [name, value] of Object.entries(headers))
+        if (!name.startsWith('Access-Control-') && !answer.headers.has(name)) answer.headers.set(name, value);
+      return answer;
+    } catch (error) {
+      const told = toApiError(error);
+      if (told.code === 'internal') report(error, request_id);
+      if (!html) return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+      const page = ops.tell(told, request_id, c.req.header('hx-request') === 'true');
+      page.headers.set('X-Request-Id', request_id);
+      return page;
+    }
+  };
+
+  const byPath = Map.groupBy(ops.routes, (route) => route.slice(route.indexOf(' ') + 1));
+  for (const [path, routes] of byPath) {
+    const methods = routes.map((route) => route.slice(0, route.indexOf(' ')));
+    for (const [i, route] of routes.entries())
+      app.on(methods[i]!, path, (c) => answered(c, (_, asked) => ops.answer(route, asked)));
+    const allow = [...methods.map((each) => (each === 'GET' ? 'GET, HEAD' : each)), 'OPTIONS'].join(', ');
+    app.all(path, (c) =>
+      answered(c, async () => {
+        throw new ApiError('method_not_allowed', `This address answers ${allow}.`, { headers: { Allow: allow } });
+      }),
+    );
+  }
+  app.all('/ops/*', (c) =>
+    answered(c, async () => {
+      throw new ApiError('not_found', 'There is nothing at this address.');
+    }),
+  );
+}

@@ -1,0 +1,65 @@
+// What a process says of itself to its operators, besides its calls.
+
+import type { Register } from '../../data/releases/register.ts';
+import { lastCollected, lastRuns } from '../../data/releases/runs.ts';
+import type { Reviewing } from '../../data/review/review.ts';
+import { nextRun, parseSchedule } from '../../packs/schedule.ts';
+import { freshness } from '../operations/dataset/dataset_status.ts';
+import { carryOut } from '../owners/decide.ts';
+import type { Standing } from './metrics.ts';
+import type { DatasetStanding } from './parts/asked.ts';
+
+/** The releases served, what the engines do, and whether Redis answers (`redisUp`: null where none is set). */
+export function standing(register: Register, redisUp: () => boolean | null): Standing {
+  const open = [...register.packs.keys()].flatMap((dataset) => register.current(dataset) ?? []);
+  return {
+    queue: register.load(),
+    datasets: open.map(({ pack, manifest: { release, records, last_collection } }) => ({
+      dataset: pack.id,
+      release,
+      records,
+      collected: new Date(last_collection),
+    })),
+    redis: redisUp(),
+  };
+}
+
+/** Runs of a dataset that operators are shown. */
+const RUNS = 12;
+
+/** Every dataset, as its operators see it. */
+export async function datasetStandings(register: Register, dataDir: string, now: Date): Promise<DatasetStanding[]> {
+  return Promise.all(
+    [...register.packs.values()].map(async (pack) => {
+      const { id: dataset, title, schedule } = pack;
+      const release = register.current(dataset);
+      const runs = await lastRuns(dataDir, dataset, RUNS);
+      const { manifest } = release ?? {};
+      return {
+        dataset,
+        title,
+        state: register.state(dataset),
+        release: manifest?.release ?? null,
+        records: manifest?.records ?? 0,
+        facts: manifest?.facts ?? 0,
+        ...(manifest ? freshness(manifest, pack, now) : { median_age_hours: null, within_sla: null }),
+        last_collection: release === null ? null : await lastCollected(release),
+        due:
+          runs[0] === undefined
+            ? null
+            : (nextRun(parseSchedule(schedule), new Date(runs[0].at))?.toISOString() ?? null),
+        next_collection: nextRun(parseSchedule(schedule), now)?.toISOString() ?? null,
+        runs,
+      };
+    }),
+  );
+}
+
+/** The review over what is served, with the owners' channel that carries decisions about its requests out. */
+export function reviewingOf(owners: Parameters<typeof carryOut>[0], register: Pick<Register, 'packs'>): Reviewing {
+  return {
+    editing: owners.editing,
+    datasets: [...register.packs.keys()],
+    decideRequest: (request, verdict, reviewer) => carryOut(owners, request, verdict, reviewer),
+  };
+}

@@ -1,0 +1,181 @@
+// Lists of the files to download: `/files/` and `/files/{ds}/`, as JSON for programs and as HTML pages for people.
+import { z } from 'zod';
+import { datasetAttribution, licenseText } from '../../packs/links.ts';
+import type { Pack } from '../../packs/model.ts';
+import { DATA_FILES } from '../render/dictionary.ts';
+import { plural, printBytes, printDate } from '../render/print.ts';
+import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
+import { escapeHtml as esc, footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
+
+/** File names of a list in its folder. */
+export const LIST_FILES = { json: 'index.json', html: 'index.html' } as const;
+
+/** Media type and description by file name. */
+const KNOWN: Readonly<Record<string, { media_type: string; description: string }>> = {
+  'public.parquet': {
+    media_type: 'application/vnd.apache.parquet',
+    description: DATA_FILES['public.parquet'],
+  },
+  'public.duckdb': { media_type: 'application/octet-stream', description: DATA_FILES['public.duckdb'] },
+  'dictionary.json': {
+    media_type: 'application/json',
+    description: 'data dictionary: type, unit, meaning of each column',
+  },
+  'dictionary.md': { media_type: 'text/markdown', description: 'data dictionary as Markdown' },
+  'croissant.jsonld': { media_type: 'application/ld+json', description: 'Croissant 1.0 description of public.parquet' },
+};
+const UNKNOWN = { media_type: 'application/octet-stream', description: '' };
+
+/** The JSON of `/files/{ds}/`. */
+export const FileList = z.object({
+  dataset: z.string(),
+  title: z.string(),
+  release: z.string(),
+  files: z.array(
+    z.object({
+      name: z.string(),
+      url: z.string(),
+      description: z.string(),
+      media_type: z.string(),
+      bytes: z.number(),
+      /** In hex. */
+      sha256: z.string(),
+      /** Time of the values in it, ISO 8601. */
+      last_modified: z.string(),
+      /** It contains a record that was opted out: 503 until it is written without that record. */
+      withheld: z.literal(true).optional(),
+    }),
+  ),
+  license: z.string(),
+  attribution: z.string(),
+});
+export type FileList = z.infer<typeof FileList>;
+
+/** The list of one dataset, ordered by name. */
+export function fileList(
+  pack: Pack,
+  { release, last_modified, base_url }: { release: string; last_modified: string; base_url: string },
+  files: readonly { name: string; bytes: number; sha256: string }[],
+): FileList {
+  return {
+    dataset: pack.id,
+    title: pack.title,
+    release,
+    files: files
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .map(({ name, bytes, sha256 }) => {
+        const url = `${base_url}/files/${pack.id}/${name}`;
+        return { name, url, ...(KNOWN[name] ?? UNKNOWN), bytes, sha256, last_modified };
+      }),
+    license: licenseText(pack),
+    attribution: datasetAttribution(pack, base_url),
+  };
+}
+
+export const fileListJson = (list: FileList): string => `${JSON.stringify(list, null, 1)}\n`;
+
+/** `{datasets: [{dataset, title, url, files, bytes, license, attribution}]}`: how many files each dataset has. */
+export function fileListsJson(lists: readonly FileList[], base_url: string): string {
+  const datasets = lists.map(({ dataset, title, files, license, attribution }) => {
+    const url = `${base_url}/files/${dataset}/`;
+    return { dataset, title, url, files: files.length, bytes: sum(files), license, attribution };
+  });
+  return `${JSON.stringify({ datasets }, null, 1)}\n`;
+}
+
+export function fileListHtml(
+  { dataset, title, release, files, license, attribution }: FileList,
+  base_url: string,
+): string {
+  const prefix = esc(prefixOf(base_url));
+  const rows = files.map(({ name, bytes, description, media_type, last_modified, sha256, withheld }) => {
+    const link = `<a href="${prefix}/files/${esc(dataset)}/${esc(name)}">${esc(name)}</a>`;
+    return [
+      withheld ? `${esc(name)} (withheld: being written without a record that was opted out)` : link,
+      printBytes(bytes),
+      esc(description),
+      esc(media_type),
+      `<time datetime="${esc(last_modified)}">${printDate(last_modified)}</time>`,
+      withheld ? '' : `<code class="digest">${esc(sha256)}</code>`,
+    ];
+  });
+  return pageHtml(base_url, {
+    path: `/files/${dataset}/`,
+    title: `Files of ${title}`,
+    description: `Files of ${title} to download: name, size, media type and SHA-256 of each.`,
+    lead: `${plural(files.length, 'file')} of release <code>${esc(release)}</code>, free and without a key. <a href="${prefix}/guides/analysts/">How to read them</a>.`,
+    columns: ['File', 'Size', 'Content', 'Media type', 'Last modified', 'SHA-256'],
+    rows,
+    after: `<p>Cite: ${esc(attribution)}</p>
+<p>License: ${esc(license)}</p>
+<p><a href="${prefix}/datasets/${esc(dataset)}/">${esc(title)}</a> · <a href="${prefix}/files/">Files of all datasets</a></p>`,
+  });
+}
+
+export function fileListsHtml(lists: readonly FileList[], base_url: string): string {
+  const prefix = esc(prefixOf(base_url));
+  return pageHtml(base_url, {
+    path: '/files/',
+    title: 'Files of all datasets',
+    description: 'Files of every dataset to download, with their number, size and license.',
+    lead: 'The public values of whole datasets, free and without a key.',
+    columns: ['Dataset', 'Size', 'Files', 'License'],
+    rows: lists.map(({ dataset, title, files, license }) => [
+      `<a href="${prefix}/files/${esc(dataset)}/">${esc(title)}</a>`,
+      printBytes(sum(files)),
+      String(files.length),
+      esc(license),
+    ]),
+    after: '',
+  });
+}
+
+const sum = (files: FileList['files']): number => files.reduce((total, { bytes }) => total + bytes, 0);
+
+interface ListPage {
+  path: string;
+  title: string;
+  description: string;
+  columns: readonly string[];
+  /** HTML, as are the cells of `rows` and `after`. The first cell names the row, the second is a size. */
+  lead: string;
+  rows: readonly (readonly string[])[];
+  after: string;
+}
+
+function pageHtml(base_url: string, { path, title, description, lead, columns, rows, after }: ListPage): string {
+  const prefix = prefixOf(base_url);
+  const json = esc(`${prefix}${path}${LIST_FILES.json}`);
+  const body = rows.map(
+    ([name, size, ...cells]) =>
+      `<tr><th scope="row">${name}</th><td class="figure">${size}</td>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`,
+  );
+  return `<!doctype html>
+<html lang="en">
+<head>
+${headHtml(prefix, { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path })}
+<title>${esc(title)} · Dataset Register</title>
+<meta name="description" content="${esc(description)}">
+<link rel="canonical" href="${esc(base_url + path)}">
+<link rel="alternate" type="application/json" title="This list as JSON" href="${json}">
+</head>
+<body>
+${headerHtml(prefix, path)}
+<main id="main">
+<h1>${esc(title)}</h1>
+<p class="lead">${lead} The same list <a href="${json}">as JSON</a>.</p>
+<div class="scroll" tabindex="0" role="region" aria-label="Files">
+<table class="roomy">
+<thead><tr>${columns.map((column) => `<th scope="col"${column === 'Size' ? ' class="figure"' : ''}>${column}</th>`).join('')}</tr></thead>
+<tbody>
+${body.join('\n')}
+</tbody>
+</table>
+</div>
+${after}
+</main>
+${footerHtml(prefix)}
+</body>
+</html>
+`;
+}

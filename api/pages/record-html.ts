@@ -1,0 +1,175 @@
+// A record as a page for people: its values with where each comes from, what is like it, how it changed, how to cite and to call it.
+import type { PublicRecord } from '../../data/model/record.ts';
+import { datasetUrl, recordUrl } from '../../packs/links.ts';
+import type { Attribute, Pack } from '../../packs/model.ts';
+import { plural, printDate, printEuro, printShare, printWithUnit, webAddress } from '../render/print.ts';
+import { STATUS_MEANING } from '../render/status-mark.ts';
+import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
+import { escapeHtml as esc, footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
+import { recordJsonld } from './record-jsonld.ts';
+import { type Course, spark } from './sparkline.ts';
+
+/** What stands beside the record's own values. */
+export interface Beside {
+  /** Records most like it. */
+  similar: readonly { id: string; slug: string; name: string; group: string }[];
+  /** How its public numbers went. */
+  courses: readonly Course[];
+}
+
+export interface RecordPage {
+  /** What is shown, and nothing more: public values for everyone, all of them in a paid view. */
+  record: PublicRecord;
+  pack: Pack;
+  base_url: string;
+  beside: Beside;
+  /** The answer of a paid call: every value stands there, nobody may keep it. */
+  paid: boolean;
+}
+
+const ASSETS = { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path };
+
+/** A whole page. */
+export function recordHtml(page: RecordPage): string {
+  const { record, pack, base_url, paid } = page;
+  const prefix = prefixOf(base_url);
+  const path = `/datasets/${pack.id}/${record.slug}`;
+  const url = recordUrl(base_url, pack.id, record.slug);
+  const title = `${record.name} · ${pack.title}`;
+  const seen = Object.keys(record.attributes).length;
+  const about = `${record.name} in ${pack.title}: ${plural(seen, 'value')}, each with its source, the date it was seen there and a confidence.`;
+  const links = [
+    `<link rel="canonical" href="${esc(url)}">`,
+    `<link rel="alternate" type="text/markdown" title="This record as Markdown" href="${esc(`${prefix}${path}.md`)}">`,
+    ...(paid ? ['<meta name="robots" content="noindex">'] : []),
+  ];
+  return `<!doctype html>
+<html lang="en">
+<head>
+${headHtml(prefix, ASSETS)}
+<title>${esc(title)}</title>
+<meta name="description" content="${esc(about)}">
+${links.join('\n')}
+<script type="application/ld+json">${recordJsonld(record, pack, base_url)}</script>
+</head>
+<body>
+${headerHtml(prefix, path)}
+<main id="main">
+${head(page, prefix)}
+<div class="two">
+<div>
+${values(page)}
+${missing(page)}
+</div>
+<aside class="facts-side" aria-label="About this record">
+${cite(page)}${courses(page)}${similar(page, prefix)}${calls(page, prefix)}
+</aside>
+</div>
+</main>
+${footerHtml(prefix)}
+</body>
+</html>
+`;
+}
+
+function head({ record, pack, paid }: RecordPage, prefix: string): string {
+  const told = [
+    `<span>changed <time datetime="${esc(record.updated_at)}">${printDate(record.updated_at)}</time></span>`,
+    `<span>quality ${record.quality_score.toFixed(2)}</span>`,
+    `<span>${printShare(record.completeness)} complete</span>`,
+    ...(record.verified_owner ? ['<span class="tag public">verified owner</span>'] : []),
+    ...(record.sample ? ['<span class="tag paid">fictional sample</span>'] : []),
+    ...(paid ? ['<span class="tag paid">paid view: every value</span>'] : []),
+    `<a href="${esc(`${prefix}/datasets/${pack.id}/${record.slug}.md`)}">as Markdown</a>`,
+  ];
+  return `<nav class="crumbs" aria-label="Where you are"><a href="${prefix}/">Register</a> <span aria-hidden="true">/</span> <a href="${esc(`${prefix}/datasets/${pack.id}/`)}">${esc(pack.title)}</a></nav>
+<h1>${esc(record.name)}</h1>
+<p class="meta">${told.join(' ')}</p>`;
+}
+
+/** Long names may break after a dot or an underscore. */
+const broken = (name: string): string => esc(name).replace(/[._](?=.)/g, '$&<wbr>');
+
+function values({ record, pack }: RecordPage): string {
+  const shown = pack.attributes.filter(({ name }) => record.attributes[name] !== undefined);
+  const section = (body: string) => `<section aria-labelledby="values"><h2 id="values">Values</h2>\n${body}</section>`;
+  if (shown.length === 0)
+    return section('<p class="empty">No source says anything public of this record. Paid answers may know more.</p>');
+  const rows = shown.map((attribute) => row(attribute, record));
+  return section(`<div class="record sheet"><dl>\n${rows.join('\n')}\n</dl></div>`);
+}
+
+/** One value. Its source is always there to follow; date, confidence and evidence come with hover, focus, print and small screens. */
+function row({ name, unit, description }: Attribute, record: PublicRecord): string {
+  const value = record.attributes[name]!;
+  const { source_url, observed_at, confidence, evidence, source, status } = record.provenance[name]!;
+  const printed = esc(printWithUnit(value, unit));
+  const own = typeof value === 'string' ? webAddress(value) : null;
+  const said = own === null ? printed : `<a href="${esc(own)}" rel="nofollow">${printed}</a>`;
+  const address = webAddress(source_url);
+  const host = address === null ? '' : new URL(address).hostname.replace(/^www\./, '');
+  const from =
+    address === null
+      ? `<span>${source.kind === 'owner' ? 'the verified owner' : 'no page to open'}</span>`
+      : `<a href="${esc(address)}" rel="nofollow" aria-label="${esc(`Source of ${name}: ${host}`)}">${esc(host)}</a>`;
+  const more = [
+    `<time datetime="${esc(observed_at)}">seen ${printDate(observed_at)}</time>`,
+    `<span>confidence ${confidence.toFixed(2)}</span>`,
+    ...(evidence === '' ? [] : [`<span>“${esc(evidence.slice(0, 160))}”</span>`]),
+  ];
+  return `<div class="value"><dt title="${esc(description)}">${broken(name)}</dt><dd><span class="said">${said}</span>${status === undefined ? '' : ` <span class="quiet">${esc(`${status}: ${STATUS_MEANING[status]}`)}</span>`}<span class="provenance">${from}<span class="more">${more.join('')}</span></span></dd></div>`;
+}
+
+/** What a paid answer would add: names and what they mean, never a value. */
+function missing({ record, pack, paid }: RecordPage): string {
+  const more = paid ? [] : pack.attributes.filter((attribute) => !attribute.public);
+  if (more.length === 0) return '';
+  const rows = more.map(
+    ({ name, description }) => `<li><code>${broken(name)}</code> <span class="quiet">${esc(description)}</span></li>`,
+  );
+  return `<section aria-labelledby="more"><h2 id="more">Only in paid answers</h2>
+<p>${plural(more.length, 'further attribute')}, where they are known of this record, for ${printEuro(pack.prices.get / 1e6)} a call: ask <code>/v1/${pack.id}/entities/${esc(record.slug)}</code> with a key or a payment.</p>
+<details><summary>What they are</summary><ul class="links">${rows.join('')}</ul></details></section>`;
+}
+
+function cite({ record, pack }: RecordPage): string {
+  return `<section aria-labelledby="cite"><h2 id="cite">Cite</h2>
+<blockquote>${esc(record.attribution)}</blockquote>
+<button class="copy" type="button" data-copy="${esc(record.attribution)}">Copy the citation</button>
+<p class="small">Licence: <a href="${esc(pack.license.url)}">${esc(pack.license.name)}</a>. Record <code>${esc(record.id)}</code>.</p></section>
+`;
+}
+
+function courses({ beside, pack }: RecordPage): string {
+  if (beside.courses.length === 0) return '';
+  const units = new Map(pack.attributes.map(({ name, unit }) => [name, unit]));
+  const rows = beside.courses.map((course) => spark(course, units.get(course.attribute) ?? null));
+  return `<section aria-labelledby="history"><h2 id="history">How values went</h2>\n${rows.join('\n')}</section>\n`;
+}
+
+function similar({ beside, pack }: RecordPage, prefix: string): string {
+  if (beside.similar.length === 0) return '';
+  const rows = beside.similar.map(
+    ({ slug, name, group }) =>
+      `<li><a href="${esc(`${prefix}/datasets/${pack.id}/${slug}`)}">${esc(name)}</a> <span class="quiet">${esc(group)}</span></li>`,
+  );
+  return `<section aria-labelledby="similar"><h2 id="similar">Similar records</h2><ul>${rows.join('')}</ul></section>\n`;
+}
+
+function calls({ record, pack, base_url }: RecordPage, prefix: string): string {
+  const path = `/datasets/${pack.id}/${record.slug}`;
+  const call = `${base_url}/v1/${pack.id}/entities/${record.slug}`;
+  const all = `<li><a href="${esc(datasetUrl(prefix, pack.id))}/#call">All ways to call the dataset</a></li>`;
+  const section = (links: string, more = '') =>
+    `<section aria-labelledby="call"><h2 id="call">Use it</h2><ul>${links}</ul>${more}</section>`;
+  // Of a fictional sample nothing can be asked.
+  if (record.sample) return section(all);
+  const links = [
+    `<li><a href="${esc(`${prefix}${path}.md`)}">This page as Markdown</a>, free</li>`,
+    `<li><a href="${esc(`${prefix}/v1/${pack.id}/entities/${record.slug}/audit.md`)}">What is known, how old, and why the rest is missing</a></li>`,
+    all,
+    `<li><a href="${esc(`${prefix}/owners/${pack.id}/${record.slug}`)}">Is this yours? Correct or remove it</a></li>`,
+  ];
+  const every = `<figure class="call"><figcaption>Every value, with a key</figcaption><button class="copy" type="button" data-copy="${esc(call)}">Copy</button><pre tabindex="0" role="group" aria-label="Address of every value"><code>${esc(call)}</code></pre></figure>`;
+  return section(links.join(''), every);
+}

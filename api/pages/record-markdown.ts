@@ -1,0 +1,69 @@
+// The free Markdown page of a record: its public values in the dataset's own template, where each comes from, and where to go on.
+import type { PublicRecord, StoredRecord } from '../../data/model/record.ts';
+import { attributionFor, datasetUrl, licenseText, recordUrl } from '../../packs/links.ts';
+import type { Pack } from '../../packs/model.ts';
+import { escapeText, link, table } from '../render/markdown.ts';
+import { recordMarkdown } from '../render/record-template.ts';
+
+/**
+ * The record as anyone may see it, for a page that is written once: public attributes only, and no ages, because a file
+ * does not grow older with the day; `observed_at` stands beside each value instead.
+ */
+export function publicPageRecord(stored: StoredRecord, pack: Pack, base: string): PublicRecord {
+  const attributes: PublicRecord['attributes'] = {};
+  const provenance: PublicRecord['provenance'] = {};
+  for (const { name, public: open } of pack.attributes) {
+    const [value, source] = [stored.attributes[name], stored.provenance[name]];
+    if (!open || value === undefined || source === undefined) continue;
+    attributes[name] = value;
+    provenance[name] = source;
+  }
+  return {
+    ...stored,
+    attributes,
+    provenance,
+    freshness: {},
+    url: recordUrl(base, pack.id, stored.slug),
+    license: licenseText(pack),
+    attribution: attributionFor(pack, base, stored.slug, stored.name),
+  };
+}
+
+/** Markdown of the page at `{base}/datasets/{ds}/{slug}.md`. `stored` may hold every value; only public ones are printed. */
+export function recordPage(stored: StoredRecord, pack: Pack, base: string): string {
+  const record = publicPageRecord(stored, pack, base);
+  const parts = [recordMarkdown(record, pack).trimEnd()];
+  if (!shows(pack).provenance) parts.push(sources(record));
+  parts.push(links(record, pack, base));
+  return `${parts.join('\n\n')}\n`;
+}
+
+/** Whether the dataset's template prints provenance row by row; where not, the page adds the table itself. */
+function shows(pack: Pack): { provenance: boolean } {
+  return { provenance: /\brows\b/.test(pack.template) };
+}
+
+function sources(record: PublicRecord): string {
+  return table(
+    ['attribute', 'source', 'observed', 'confidence'],
+    Object.entries(record.provenance).map(([name, { source_url, observed_at, confidence }]) => [
+      name,
+      link('source', source_url),
+      observed_at,
+      confidence,
+    ]),
+  );
+}
+
+/** The way on: the dataset, its guide, the same record with every value. */
+function links(record: PublicRecord, pack: Pack, base: string): string {
+  const api = `${base}/v1/${pack.id}`;
+  const paid = pack.attributes.filter((attribute) => !attribute.public).length;
+  const more = paid === 0 ? '' : `, ${paid} more attributes where known`;
+  const lines = [
+    `- Dataset: [${escapeText(pack.title)}](${datasetUrl(base, pack.id)}/), [guide for agents](${api}/llms.txt)`,
+    `- With evidence and ages${more}: ${api}/entities/${record.id} (${pack.prices.get / 1e6} EUR)`,
+    `- Record ${record.id}, changed ${record.updated_at}`,
+  ];
+  return lines.join('\n');
+}

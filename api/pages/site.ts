@@ -1,0 +1,116 @@
+// What the pages for people show: the build gathers it from releases and answers, the site prints it (api/formats is the room both may import).
+
+import type { FilterEntry } from '../../data/input/filters.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
+import type { Change } from '../../data/queries/changelog.ts';
+import type { AttributeProfile } from '../../data/queries/profile.ts';
+import type { Column } from '../../data/write/dictionary.ts';
+import type { Value } from '../../packs/model.ts';
+import type { Linked } from './frame.ts';
+import type { SqlExample } from './sql.ts';
+
+/** Everything the Astro pages need, as one JSON file; equal data make equal pages. */
+export interface SiteData {
+  /** Without a trailing slash; its path is the prefix of every link. */
+  base_url: string;
+  /** Paths of the shared files. */
+  assets: Linked;
+  datasets: SiteDataset[];
+  /** The table of operations, for the reference. */
+  operations: SiteOperation[];
+}
+
+export interface SiteOperation {
+  name: string;
+  title: string;
+  description: string;
+  method: string;
+  path: string;
+  group: string;
+  access: string;
+  /** Which price of a dataset it takes; null: none. */
+  price: string | null;
+  /** The price in words, where only some calls have it. */
+  condition: string | null;
+  formats: readonly string[];
+  /** Whether it is an MCP tool and an A2A skill, too. */
+  tool: boolean;
+  parameters: { name: string; in: 'path' | 'query' | 'body'; type: string; required: boolean; description: string }[];
+}
+
+/** What /v1/{ds}/profile tells of an attribute. */
+export type SiteProfile = AttributeProfile;
+export type SiteChange = Change;
+
+export interface SiteDataset {
+  id: string;
+  title: string;
+  description: string;
+  license: { name: string; url: string };
+  /** Citation of the dataset; ends with its public page. */
+  attribution: string;
+  release: string;
+  /** ISO 8601 UTC: the moment the numbers below are of. */
+  as_of: string;
+  last_collection: string;
+  records: number;
+  facts: number;
+  median_age_hours: number | null;
+  /** 0..1: share of values within their freshness promise. */
+  within_sla: number | null;
+  sources: SiteSource[];
+  attributes: SiteAttribute[];
+  /** Operations that cost something, cheapest first, in EUR. */
+  prices: { operation: string; eur: number }[];
+  /** What anyone may take away whole, with its bytes. */
+  files: { name: string; title: string; bytes: number }[];
+  /** A few showcase records with all values and provenance. */
+  examples: PublicRecord[];
+  /** How many showcase records there are. */
+  showcase: number;
+  /** Compare columns of the pack: what tells records apart. */
+  compare: string[];
+  /** Attribute that records are grouped by. */
+  group_by: string;
+  /** Attribute that is the greater the better known a record is; null: none is. */
+  prominence: string | null;
+  /** The Markdown page of the first example, as published; '' without examples. */
+  page: string;
+  /** A filter that finds something: `provider=openai`. */
+  filter: string;
+  /** Filters of a search. */
+  filters: FilterEntry[];
+  /** Columns of the public database file. */
+  columns: Column[];
+  /** Queries for it. */
+  sql: SqlExample[];
+  profile: SiteProfile[];
+  /** The newest changes of the last year, and how many there are. */
+  changes: { items: SiteChange[]; total: number };
+  /** JSON-LD of the dataset. */
+  jsonld: object;
+  /** Prefix of its own MCP tools. */
+  tool: string;
+}
+
+export interface SiteSource {
+  id: string;
+  title: string;
+  url: string;
+  license: string;
+  trust: number;
+  /** ISO 8601 UTC of its newest reading; null when it was never read. */
+  confirmed: string | null;
+}
+
+export interface SiteAttribute {
+  name: string;
+  type: string;
+  unit: string | null;
+  description: string;
+  example: Value;
+  public: boolean;
+  filterable: boolean;
+  searchable: boolean;
+  sla_hours: number;
+}

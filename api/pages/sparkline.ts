@@ -1,0 +1,35 @@
+// The course of one number as a small chart in a line: steps, since a value holds until the next one is seen.
+
+import { printDate, printWithUnit } from '../render/print.ts';
+import { escapeHtml } from './frame.ts';
+
+/** What a number was from which moment on, oldest first. */
+export interface Course {
+  attribute: string;
+  points: readonly { at: string; value: number }[];
+  /** Until when it is known, ISO 8601. */
+  until: string;
+}
+
+const WIDTH = 160;
+const HEIGHT = 34;
+const PAD = 3;
+
+/** A row: the name, the chart with its text alternative, the newest value. Wants two points or more. */
+export function spark({ attribute, points, until }: Course, unit: string | null): string {
+  const [first, last] = [points[0]!, points.at(-1)!];
+  const [from, to] = [Date.parse(first.at), Math.max(Date.parse(until), Date.parse(last.at))];
+  const numbers = points.map(({ value }) => value);
+  const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+  const x = (at: number) => round(PAD + ((at - from) / Math.max(1, to - from)) * (WIDTH - 2 * PAD));
+  const y = (value: number) => round(HEIGHT - PAD - ((value - low) / (high - low || 1)) * (HEIGHT - 2 * PAD));
+  const steps = points.map(
+    ({ at, value }, i) => `${i === 0 ? 'M' : 'H'}${x(Date.parse(at))}${i === 0 ? ',' : 'V'}${y(value)}`,
+  );
+  const path = `${steps.join('')}H${x(to)}`;
+  const print = (value: number) => printWithUnit(value, unit);
+  const told = `${attribute}: ${print(first.value)} on ${printDate(first.at)}, ${print(last.value)} since ${printDate(last.at)}, ${points.length} values in between ${print(low)} and ${print(high)}`;
+  return `<div class="spark"><code>${escapeHtml(attribute)}</code><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${escapeHtml(told)}"><path d="${path}" fill="none" stroke="var(--plot-1)" stroke-width="2" vector-effect="non-scaling-stroke"/></svg><span class="figure">${escapeHtml(print(last.value))}</span><span class="quiet small">from ${escapeHtml(print(first.value))} on ${printDate(first.at)}</span></div>`;
+}
+
+const round = (n: number): number => Math.round(n * 10) / 10;

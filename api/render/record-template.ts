@@ -1,0 +1,128 @@
+// One record as Markdown, by its dataset's own template (record.md), with every value from outside escaped.
+import { Liquid, type Template } from 'liquidjs';
+import type { PublicRecord } from '../../data/model/record.ts';
+import type { Pack } from '../../packs/model.ts';
+import { NUMERIC } from '../../packs/schema.ts';
+import { linkTarget, markdown } from './markdown.ts';
+import { printAge, printWithUnit } from './print.ts';
+import { STATUS_MARK, statusLegend } from './status-mark.ts';
+import { compilePage, type PageScope } from './template-compile.ts';
+
+const WEB_ADDRESS = /^https?:\/\/\S+$/i;
+
+/** What a template prints: a text that is a web address as a whole stays one, anything else is escaped. */
+function printed(value: unknown): string {
+  if (typeof value === 'string' && WEB_ADDRESS.test(value)) return linkTarget(value) ?? markdown(value);
+  return Array.isArray(value) ? value.map(printed).join(', ') : markdown(value);
+}
+
+const liquid = new Liquid({
+  outputEscape: printed,
+  ownPropertyOnly: true,
+  strictFilters: true,
+  // No file is ever read: a template is all there is.
+  templates: {},
+});
+
+/** Parses record.md; throws LiquidJS's error with line and column for a mistake in it. */
+export function parseTemplate(template: string): (scope: PageScope) => string {
+  const parsed: Template[] = liquid.parse(template);
+  return compilePage(liquid, parsed);
+}
+
+/** What record.md may name: `record`, `values` (text with unit), `rows` (value by value with provenance). */
+export function recordScope(record: PublicRecord, pack: Pack): PageScope {
+  const values: Record<string, string> = {};
+  const rows: Record<string, unknown>[] = [];
+  for (const { name, type, unit } of pack.attributes) {
+    const value = record.attributes[name];
+    const provenance = record.provenance[name];
+    if (value === undefined || provenance === undefined) continue;
+    const plain = printWithUnit(value, unit);
+    const text = provenance.status === undefined ? plain : `${plain} ${STATUS_MARK}`;
+    const hours = record.freshness[name];
+    // Templates compare words, such as an enum's; numbers they only print.
+    values[name] = NUMERIC.includes(type) ? text : plain;
+    rows.push({
+      attribute: name,
+      value: text,
+      source_url: provenance.source_url,
+      observed_at: provenance.observed_at,
+      age: hours === undefined ? undefined : printAge(hours),
+      confidence: provenance.confidence,
+      evidence: provenance.evidence,
+      kind: provenance.source.kind,
+      status: provenance.status,
+    });
+  }
+  const { id, slug, name, dataset, url, updated_at, quality_score, completeness, verified_owner } = record;
+  const { license, attribution } = record;
+  return {
+    record: {
+      id,
+      slug,
+      name,
+      dataset,
+      url,
+      updated_at,
+      quality_score,
+      completeness,
+      verified_owner,
+      license,
+      attribution,
+      preview: record.preview ?? false,
+      sample: record.sample ?? false,
+    },
+    values,
+    rows,
+  };
+}
+
+interface Compiled {
+  print: (scope: PageScope) => string;
+  /** What the template says itself, and the page need not add. */
+  names: { attribution: boolean; license: boolean };
+}
+
+const compiled = new WeakMap<Pack, Compiled>();
+
+/**
+ * A record in its dataset's template: the paid answer with every value, the public page with the public ones. A citation
+ * and the licence follow where the template does not name them, and a sample says that it is fictional.
+ */
+export function recordMarkdown(record: PublicRecord, pack: Pack): string {
+  let template = compiled.get(pack);
+  if (template === undefined) {
+    const names = (member: string) => new RegExp(`\\brecord\\.${member}\\b`).test(pack.template);
+    const said = { attribution: names('attribution'), license: names('license') };
+    template = { print: parseTemplate(pack.template), names: said };
+    compiled.set(pack, template);
+  }
+  const body = template
+    .print(recordScope(record, pack))
+    .replace(/[ \t]+$/gm, '')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+  const sample = record.sample === true ? 'Fictional sample: nothing in it is true.\n\n' : '';
+  const { attribution, license } = template.names;
+  const legend = statusLegend(Object.values(record.provenance));
+  const added = [!attribution && printed(record.attribution), !license && `License: ${printed(record.license)}`];
+  const blocks = [body, legend, added.filter(Boolean).join(' ')].filter(Boolean);
+  return `${sample}${blocks.join('\n\n').trim()}\n`;
+}
+
+/**
+ * Records one after the other. Names repeat (one model at many providers), so each heading also has the slug, and the value of the
+ * grouping attribute where it is shown. The citation of the whole answer follows once; a record has the address of its page.
+ */
+export function recordsMarkdown(records: readonly PublicRecord[], pack: Pack): string[] {
+  return records.map((record) => recordSection(record, pack));
+}
+
+/** One of several records (`recordsMarkdown`). */
+export function recordSection(record: PublicRecord, pack: Pack): string {
+  const group = record.attributes[pack.group_by];
+  const marks = [record.slug, ...(group === undefined ? [] : [printed(group)])].join(', ');
+  const text = recordMarkdown({ ...record, attribution: record.url }, pack).trim();
+  return text.replace(/^# .*$/m, (heading) => `${heading} (${marks})`);
+}
