@@ -2,13 +2,15 @@
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { UnpackSync } from 'tar';
 import { putInPlace, replaceFile, UNFINISHED } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
 import { fixtureFolder } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
 import { crawlFolder, crawlPackage } from '../crawl/source.ts';
 import type { Npm } from '../effects/npm.ts';
-import { unpack } from './tar.ts';
 
 /** A version of a package, with the hash that its tarball must have; '' means that the pack ships it. */
 export interface Wanted {
@@ -18,6 +20,9 @@ export interface Wanted {
 }
 
 const CRAWL = crawlPackage('');
+
+/** Bytes that an unpacked source may have, so that a small tarball cannot fill the disk. */
+const LARGEST = 2 ** 30;
 
 /** Whether a tarball has one of the SHA-512 hashes of an integrity text (W3C Subresource Integrity; weaker hashes do not count). */
 export function hasIntegrity(tarball: Buffer, integrity: string): boolean {
@@ -70,4 +75,33 @@ export async function obtain(npm: Npm, dataDir: string, pack: Pack, wanted: Want
 
 async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null))?.isDirectory() ?? false;
+}
+
+/**
+ * Unpacks a gzipped npm tarball into an empty folder, without its top folder, and returns the number of files. Throws on absolute paths,
+ * `..`, links, devices, a damaged archive, and more than a gigabyte; the caller removes the folder then.
+ */
+export async function unpack(tarball: Buffer, folder: string): Promise<number> {
+  const tar = await promisify(gunzip)(tarball, { maxOutputLength: LARGEST });
+  let files = 0;
+  const filter: UnpackSync['filter'] = (path, entry) => {
+    const steps = path.split('/').filter((step) => step !== '');
+    if (path.startsWith('/') || /[\\\0:]/.test(path) || steps.includes('..'))
+      throw new Error(`the tarball holds a path that leads elsewhere: ${JSON.stringify(path)}`);
+    if (!('type' in entry) || entry.type === 'Directory') return false;
+    if (!['File', 'OldFile', 'ContiguousFile'].includes(entry.type))
+      throw new Error(`the tarball holds ${path}, which is not a plain file`);
+    if (steps.length < 2) return false;
+    entry.mode = 0o444;
+    files++;
+    return true;
+  };
+  // `strict` turns the warnings of node-tar into errors.
+  new UnpackSync({ cwd: folder, strict: true, strip: 1, preserveOwner: false, noMtime: true, filter })
+    .on('error', (error) => {
+      throw new Error(`cannot unpack the tarball: ${String(error)}`, { cause: error });
+    })
+    .end(tar);
+  if (files === 0) throw new Error('the tarball holds no files');
+  return files;
 }

@@ -12,7 +12,7 @@
 // so the text of the ages is made once a pattern and minute, not once a record.
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { Lru } from '../model/lru.ts';
+import { LRUCache } from 'lru-cache';
 import type { Ages, Dress, Pieces, RecordText } from '../plan/plan.ts';
 import { type Codes, type Container, IndexDamaged } from './container.ts';
 import { Hex } from './hex.ts';
@@ -40,7 +40,7 @@ export class Bodies {
   /** What is read from disk is looked at, copied and done with: one place serves for all, and nothing is left to be collected. */
   #place = Buffer.allocUnsafeSlow(PLACE);
   /** What was made by one dress in one minute. */
-  readonly #sent = new Lru<number, RecordText>(KEPT, ({ json }) => json.length);
+  readonly #sent = new LRUCache<number, RecordText>({ maxSize: KEPT, sizeCalculation: ({ json }) => json.length });
   readonly #agesTexts = new Map<number, Buffer>();
   #dress: Dress | null = null;
   #minute = 0;

@@ -1,7 +1,7 @@
 // All the structures of one index, opened on first use: an attribute nobody asks about costs no memory beyond its bytes.
+import { LRUCache } from 'lru-cache';
 import type { Attribute, Pack } from '../../packs/model.ts';
 import { column } from '../model/layout.ts';
-import { Lru } from '../model/lru.ts';
 import type { ProvenanceStatus } from '../model/record.ts';
 import type { Container } from './container.ts';
 import { Grid } from './grid.ts';
@@ -24,7 +24,7 @@ export class Columns {
   readonly attributes: Map<string, Attribute>;
   readonly #container: Container;
   readonly #open = new Map<string, unknown>();
-  readonly #orders = new Lru<string, Order>(ORDERS);
+  readonly #orders = new LRUCache<string, Order>({ max: ORDERS });
 
   constructor(container: Container, pack: Pack) {
     this.#container = container;

@@ -6,7 +6,7 @@
 // The plan holds what a caller may see (the scope of words, the floor of facets), so that two callers share an answer only
 // where the engine would tell them the same. Equal questions asked at once are asked of the engine once.
 
-import { Lru } from '../model/lru.ts';
+import { LRUCache } from 'lru-cache';
 import { givenUp } from '../plan/gate.ts';
 import type { Asking, Engine, Predicate } from '../plan/plan.ts';
 
@@ -38,18 +38,18 @@ export function once<T extends object>(answer: object, name: string, make: () =>
 
 /** The kept answers of one process: one bound over all releases. */
 export class Answers {
-  readonly #kept: Lru<string, Kept>;
+  readonly #kept: LRUCache<string, Kept>;
   readonly #asked = new Map<string, Shared>();
   #views = 0;
 
   /** Keeps answers of at most so many bytes together; 0: none, and equal questions at once still share one. */
   constructor(bytes: number) {
-    this.#kept = new Lru(bytes, (entry) => entry.bytes);
+    this.#kept = new LRUCache({ maxSize: Math.max(bytes, 1), sizeCalculation: (entry) => entry.bytes });
   }
 
   /** Bytes of what is kept, roughly. */
   get bytes(): number {
-    return this.#kept.weight;
+    return this.#kept.calculatedSize;
   }
 
   /** A name for a release under an overlay that nothing else bears: an overlay of the same version may hold less, when not all of it could be put in. */

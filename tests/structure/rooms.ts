@@ -77,7 +77,7 @@ export const ROOMS: readonly Room[] = [
     name: 'packs',
     files: /^packs\//,
     may: [],
-    packages: { only: ['zod', 'leven', '@sindresorhus/slugify', 'liquidjs'] },
+    packages: { only: ['zod', 'croner', 'leven', '@sindresorhus/slugify', 'liquidjs'] },
   },
   ...LAYERS.map(layer),
   { name: 'api/contract', files: /^api\/contract\//, may: ['data', 'packs'], packages: { never: [...WEB, ENGINE] } },
