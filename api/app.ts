@@ -1,9 +1,10 @@
 // The whole HTTP surface as one function of its parts: no socket, no clock and no settings of its own.
 import { Hono } from 'hono';
+import type { Recovery } from './accounts/accounts.ts';
 import { mountRecover } from './accounts/recover-route.ts';
 import type { CardKey } from './channels/a2a/card.ts';
 import { mountA2a } from './channels/a2a/endpoint.ts';
-import { type Directory, mountDirectory } from './channels/key-directory-route.ts';
+import { type Directory, mountDirectory } from './channels/key-directory.ts';
 import { mountMcp } from './channels/mcp/endpoint.ts';
 import { mountRest } from './channels/rest/rest.ts';
 import { mountDocuments } from './channels/static/documents.ts';
@@ -27,6 +28,10 @@ import { mountOwners } from './owners/routes.ts';
 /** What the app is made of. Entries fill it from the settings, tests with doubles of the edges. */
 export interface AppDeps {
   gate: Gate;
+  /** Opt-outs and claims with the pages behind their mails. */
+  owners: Parameters<typeof mountOwners>[1]['owners'];
+  /** Rotation of lost keys. */
+  recovery: Recovery;
   /** The addresses of the checkout. */
   checkout: CheckoutPages & TakesWebhooks;
   /** DIST_DIR. */
@@ -60,8 +65,8 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   app.options('/*', (c) => preflight(readRequest(gate, c).request_id));
   mountParts(app, channel);
   mountDownload(app, channel);
-  mountRecover(app, channel);
-  mountOwners(app, channel);
+  mountRecover(app, { ...channel, recovery: deps.recovery });
+  mountOwners(app, { ...channel, owners: deps.owners });
   if (deps.metrics) mountMetrics(app, channel, deps.metrics);
   if (deps.ops) mountOps(app, { ...channel, ops: deps.ops });
   mountCheckout(app, { ...channel, checkout: deps.checkout });

@@ -2,34 +2,15 @@
 
 import { createServer, type Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
 import { guardedFetch, publicOnly } from '../build/crawl/guard.ts';
 import type { Config } from '../config.ts';
-import { codeFingerprint } from '../data/model/code.ts';
 import { restrictDataDir } from '../data/model/permissions.ts';
-import { exportLinks } from '../data/releases/export.ts';
-import { openOverlays } from '../data/releases/overlays.ts';
-import { openRegister, type Register } from '../data/releases/register.ts';
-import { sharedSecret } from '../data/state/secrets.ts';
-import { signingKeys } from '../data/state/signing-keys.ts';
-import { countTraffic, type Traffic } from '../data/state/traffic.ts';
+import type { Register } from '../data/releases/register.ts';
 import { loadPacks } from '../packs/index.ts';
-import { createApp, failing } from './app.ts';
-import { directory } from './channels/key-directory.ts';
-import { openAccess } from './compose-access.ts';
-import type { Gate } from './gate/execute.ts';
-import type { Seen } from './gate/gate.ts';
-import { lendFrom } from './gate/leases.ts';
+import { type Application, compose, type Settings } from './compose.ts';
 import { answerClientErrors } from './http/client-error.ts';
-import { directly } from './http/fast-path.ts';
 import { filesMadeFor } from './http/fresh.ts';
 import { type Log, logRequests, openLog } from './http/log.ts';
-import { openOAuth } from './oauth/server.ts';
-import { EVERY_OPERATION } from './operations/every.ts';
-import { type Metrics, openMetrics } from './ops/metrics.ts';
-import { openOps } from './ops/server.ts';
-import { datasetStandings, reviewingOf, standing } from './ops/standing.ts';
-import { openOwners } from './owners/open.ts';
 import type { X402Settings } from './payments/x402/open.ts';
 import { openRewriter } from './rewrite.ts';
 
@@ -52,43 +33,8 @@ const IDLE = 75_000;
 /** Node answers 431 beyond this many bytes of headers; addresses up to 32 KiB are ours to refuse. */
 const MAX_HEADER = 65_536;
 
-/** For whoever starts the process. Not part of the log, where a key must not stand. */
-const say = (line: string) => void process.stdout.write(`${line}\n`);
-
-type Opened = Awaited<ReturnType<typeof openAccess>>;
-
-const clock = () => new Date();
-
-async function gateOf(
-  config: Config,
-  register: Register,
-  access: Opened,
-  owners: NonNullable<Gate['owners']>,
-): Promise<Gate> {
-  return {
-    ...access.gate,
-    owners,
-    exports: exportLinks(config.DATA_DIR, await sharedSecret(access.store, 'export_links'), register),
-    base_url: config.BASE_URL,
-    eur_usd: config.EUR_USD,
-    lease: lendFrom(register),
-    operations: EVERY_OPERATION,
-    trust_proxy: config.TRUST_PROXY,
-    code: codeFingerprint(),
-    now: clock,
-  };
-}
-
-/** What the owners' channel and the review work with. */
-function ownerParts(register: Register, { store, quotas, mailer }: Opened, base_url: string) {
-  return { store, quotas, mailer, base_url, editing: { store, refresh: register.refresh, current: register.current } };
-}
-
-/** Tells the operators that opt-outs of a dataset wait for them. */
-const onHeldOptOut = (metrics: Metrics, log: Log) => (dataset: string) => {
-  metrics.heldOptOut(dataset);
-  log.info(`${dataset}: too many opt-outs within an hour; further ones wait at /ops/review`);
-};
+/** Prints a line for the person who starts the process. Not in the log, which must not contain a key. */
+const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 /** Stripe's settings; config.ts has seen to it that both secrets are there or neither. */
 function stripeOf(config: Config) {
@@ -108,9 +54,7 @@ function x402Of({ X402_PAY_TO, X402_FACILITATOR_URL, X402_RPC_URL, X402_TOKENS }
 
 interface Started {
   server: Server;
-  register: Register;
-  access: Opened;
-  traffic: Traffic;
+  application: Application;
 }
 
 /** What a night has still to make before everything works, for whoever started the process. */
@@ -126,18 +70,17 @@ async function notYet({ DIST_DIR, BASE_URL }: Config, register: Register): Promi
   return lines;
 }
 
-/** Starts the API; resolves when it listens. */
-async function start(config: Config, log: Log): Promise<Started> {
-  const started_at = clock();
-  // One after the other: a wrong pack must end the start before a key is made.
-  const packs = await loadPacks(config.PACK_DIRS);
-  restrictDataDir(config.DATA_DIR, log.info);
-  const access = await openAccess({
+/** The settings of the composition root, as the environment has them. */
+async function settingsOf(config: Config, log: Log): Promise<Settings> {
+  return {
+    // First: a wrong pack must end the start before a key is made.
+    packs: await loadPacks(config.PACK_DIRS),
     dataDir: config.DATA_DIR,
+    dist: config.DIST_DIR,
     databaseUrl: config.DATABASE_URL,
     redisUrl: config.REDIS_URL,
     adminKeys: config.ADMIN_KEYS,
-    showAdminKey: (key) => say(`Admin key, shown this once: ${key}`),
+    showAdminKey: (key) => print(`Admin key, shown this once: ${key}`),
     smtpUrl: config.SMTP_URL,
     mailFrom: config.MAIL_FROM,
     host: config.HOST,
@@ -148,61 +91,21 @@ async function start(config: Config, log: Log): Promise<Started> {
     x402: x402Of(config),
     base_url: config.BASE_URL,
     eur_usd: config.EUR_USD,
-    now: clock,
-    log: log.info,
-  });
-  const overlays = await openOverlays(access.store);
-  const register = await openRegister({ dataDir: config.DATA_DIR, packs, log: log.info, overlays });
-  const report = log.failed;
-  const metrics = openMetrics(() => standing(register, access.redisUp));
-  const traffic = countTraffic(access.store, clock);
-  const owners = { ...ownerParts(register, access, config.BASE_URL), onHeldOptOut: onHeldOptOut(metrics, log) };
-  const gate = {
-    ...(await gateOf(config, register, access, openOwners(owners))),
-    seen: (call: Seen) => {
-      metrics.seen(call);
-      traffic.count(call);
-    },
-  };
-  const ops = openOps({
-    store: access.store,
-    admins: access.admins,
-    reviewing: reviewingOf(owners, register),
-    accounts: gate.accounts,
-    standings: (now) => datasetStandings(register, config.DATA_DIR, now),
-    traffic,
-    base_url: config.BASE_URL,
-    now: clock,
-    log: log.info,
-  });
-  const { identify, limits } = access.gate;
-  const oauth = openOAuth({
-    store: access.store,
-    quotas: access.quotas,
-    identify,
-    limits,
-    base_url: config.BASE_URL,
-    now: clock,
-    report: (error) => report(error, 'oauth'),
-    fetch: guardedFetch(publicOnly),
-  });
-  const app = createApp({
-    gate,
-    oauth,
-    directory: () => directory(access.store, config.BASE_URL, clock()),
-    checkout: access.checkout,
-    dist: config.DIST_DIR,
     mcp_origins: config.MCP_ORIGINS,
-    cardKey: async () => (await signingKeys(access.store)).keys[0],
-    started_at,
-    metrics: metrics.text,
-    ops,
-    report,
-  });
-  const server = createServer(
-    { maxHeaderSize: MAX_HEADER, keepAliveTimeout: IDLE },
-    directly(app, getRequestListener(app.fetch), failing({ gate, report })),
-  );
+    fetch: guardedFetch(publicOnly),
+    now: () => new Date(),
+    log: log.info,
+    report: log.failed,
+  };
+}
+
+/** Starts the API; resolves when it listens. */
+async function start(config: Config, log: Log): Promise<Started> {
+  const settings = await settingsOf(config, log);
+  restrictDataDir(config.DATA_DIR, log.info);
+  const application = await compose(settings);
+  const { register } = application;
+  const server = createServer({ maxHeaderSize: MAX_HEADER, keepAliveTimeout: IDLE }, application.listener());
   answerClientErrors(server, { base_url: config.BASE_URL, longest: MAX_HEADER });
   logRequests(server, log);
   server.listen(config.PORT, config.HOST);
@@ -210,18 +113,19 @@ async function start(config: Config, log: Log): Promise<Started> {
     server.once('listening', resolve);
     server.once('error', reject);
   });
-  const open = packs.filter(({ id }) => register.state(id) === 'open').length;
-  say(
-    `Dataset register: ${open} of ${packs.length} datasets at ${config.BASE_URL}, listening on ${config.HOST}:${config.PORT}`,
+  const open = settings.packs.filter(({ id }) => register.state(id) === 'open').length;
+  print(
+    `Dataset register: ${open} of ${settings.packs.length} datasets at ${config.BASE_URL}, listening on ${config.HOST}:${config.PORT}`,
   );
-  for (const line of await notYet(config, register)) say(line);
-  return { server, register, access, traffic };
+  for (const line of await notYet(config, register)) print(line);
+  return { server, application };
 }
 
 /** Serves until SIGTERM or SIGINT: takes new releases while it runs, and then lets requests in flight finish. */
 export async function run(config: Config): Promise<void> {
   const log = openLog({ level: config.LOG_LEVEL, terminal: process.stderr.isTTY === true });
-  const { server, register, access, traffic } = await start(config, log);
+  const { server, application } = await start(config, log);
+  const { register, traffic } = application;
   const flush = () =>
     traffic.flush().catch((error: Error) => log.info(`cannot write traffic figures: ${error.message}`));
   const counting = setInterval(() => void flush(), FLUSH);
@@ -243,9 +147,7 @@ export async function run(config: Config): Promise<void> {
       clearTimeout(late);
       void rewriter
         .stop()
-        .then(() => register.close())
-        .finally(flush)
-        .finally(() => access.close())
+        .then(() => application.close())
         .finally(() => log.close());
     });
     setTimeout(() => server.closeIdleConnections(), DRAIN);

@@ -3,7 +3,7 @@
 import type { Operation } from '../api/contract/operation.ts';
 import { DOCUMENTS } from '../api/discovery/index.ts';
 import { exampleUrl } from '../api/discovery/openapi-examples.ts';
-import { OPERATIONS } from '../api/operations/table.ts';
+import { DATASET_OPERATIONS } from '../api/operations/table.ts';
 import { HISTORY_BOUNDS } from '../data/input/parse-history.ts';
 import type { Pack } from '../packs/model.ts';
 import type { Question } from './questions.ts';
@@ -35,7 +35,7 @@ const EVERYTHING_SINCE = '2000-01-01T00:00:00Z';
 
 /** One case for each operation, with the example of the table for every dataset that has one. */
 export function operationCases(datasets: readonly DatasetSlugs[]): StallCase[] {
-  return OPERATIONS.map((operation) => {
+  return DATASET_OPERATIONS.map((operation) => {
     const scoped = operation.route.path.includes(':ds');
     const paths = scoped
       ? datasets.flatMap(({ pack, slugs }) => examplePaths(operation, pack, slugs))

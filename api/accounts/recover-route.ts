@@ -6,6 +6,7 @@ import { admit } from '../gate/execute.ts';
 import { type Http, readRequest, readText } from '../http/request.ts';
 import { errorResponse } from '../http/respond.ts';
 import { SHELL_HEADERS, type ShellPage, shellPage } from '../pages/shell.ts';
+import type { Recovery } from './accounts.ts';
 
 const OVER = {
   title: 'This link is no good',
@@ -13,7 +14,7 @@ const OVER = {
 };
 
 /** Mounts the page. Opening it changes nothing, since mail scanners open links; its button does. */
-export function mountRecover(app: App, { gate, report }: RestDeps): void {
+export function mountRecover(app: App, { gate, report, recovery }: RestDeps & { recovery: Recovery }): void {
   const guarded = async (c: Http, make: () => Promise<{ status: number; page: ShellPage }>): Promise<Response> => {
     const { visitor, headers, request_id, accept } = readRequest(gate, c);
     try {
@@ -29,7 +30,7 @@ export function mountRecover(app: App, { gate, report }: RestDeps): void {
   app.get('/keys/recover', (c) =>
     guarded(c, async () => {
       const token = new URL(c.req.url).searchParams.get('token') ?? '';
-      if (!(await gate.accounts.good(token, gate.now()))) return { status: 404, page: OVER };
+      if (!(await recovery.good(token, gate.now()))) return { status: 404, page: OVER };
       // A good token is base64url, so it needs no escaping.
       const form = `<form method="post"><input type="hidden" name="token" value="${token}"><button type="submit" class="button">Replace my key</button></form>`;
       const text = '<p>Your present key stops working at once. Credit and plan stay.</p>';
@@ -39,7 +40,7 @@ export function mountRecover(app: App, { gate, report }: RestDeps): void {
   app.post('/keys/recover', (c) =>
     guarded(c, async () => {
       const token = new URLSearchParams(await readText(c)).get('token') ?? '';
-      const secret = await gate.accounts.rotate(token, gate.now());
+      const secret = await recovery.rotate(token, gate.now());
       if (secret === null) return { status: 404, page: OVER };
       const body = `<p><code>${secret}</code></p><p>It is shown this once.</p>`;
       return { status: 200, page: { title: 'Your new API key', body } };

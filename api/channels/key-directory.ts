@@ -3,7 +3,18 @@ import { createHash, createPrivateKey, type JsonWebKeyInput, sign } from 'node:c
 import { component, createSignature } from 'http-message-sig';
 import { type CrawlerKey, crawlerKeys, listed } from '../../data/state/crawler-keys.ts';
 import type { Store } from '../../data/state/store.ts';
-import { DIRECTORY, type Directory } from './key-directory-route.ts';
+import { toApiError } from '../contract/errors.ts';
+import { readRequest } from '../http/request.ts';
+import { errorResponse } from '../http/respond.ts';
+import type { App, RestDeps } from './rest/rest.ts';
+
+const DIRECTORY = '/.well-known/http-message-signatures-directory';
+
+/** The directory as it is answered. */
+export interface Directory {
+  body: string;
+  headers: Record<string, string>;
+}
 
 /** Seconds for which a signature counts; answers are kept for half of that, so that no kept one is over. */
 const LASTS = 600;
@@ -53,4 +64,18 @@ function signature(key: CrawlerKey, label: string, digest: string, base_url: str
       signer: { algorithm: 'ed25519', sign: (data) => sign(null, data, secret) },
     },
   );
+}
+
+/** Mounts it: free and never limited, like the other documents. */
+export function mountDirectory(app: App, { gate, report }: RestDeps, directory: () => Promise<Directory>): void {
+  app.get(DIRECTORY, async (c) => {
+    const { headers, request_id, accept } = readRequest(gate, c);
+    try {
+      const made = await directory();
+      return new Response(made.body, { headers: { ...headers, ...made.headers } });
+    } catch (error) {
+      report(error, request_id);
+      return errorResponse(toApiError(error), { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+    }
+  });
 }

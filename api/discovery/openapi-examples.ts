@@ -2,7 +2,7 @@
 import { nextTurn } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/model.ts';
 import type { Context, Operation } from '../contract/operation.ts';
-import { OPERATIONS } from '../operations/table.ts';
+import { DATASET_OPERATIONS } from '../operations/table.ts';
 import type { View } from './document.ts';
 import { earlyContext } from './early.ts';
 import { openPath } from './openapi-names.ts';
@@ -21,7 +21,7 @@ const SLUGS = 2;
 
 /** Slugs of the records that examples of a dataset are about. */
 export async function slugsOf(view: View, release: Release): Promise<string[]> {
-  const search = OPERATIONS.find(({ name }) => name === 'entity_search');
+  const search = DATASET_OPERATIONS.find(({ name }) => name === 'entity_search');
   if (!search) return [];
   const { items } = (await ask(view, release, search, { limit: String(SLUGS) })) as { items: { slug: string }[] };
   return items.map(({ slug }) => slug);

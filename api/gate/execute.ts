@@ -188,7 +188,7 @@ async function settle<T>(
   const unseen = ctx.visibility === 'public';
   const request = () => requestOf(call, ctx);
   const key = unseen || call.idempotency_key === undefined ? undefined : checkedKey(call.idempotency_key);
-  // Who has no account repeats by the payment itself (access/x402).
+  // Who has no account repeats by the payment itself (payments/x402).
   if (anonymous || key === undefined)
     return paid(gate, call, caller, ctx, input, present, { repeatable, request, turn: null });
   const begun = await gate.repeats.begin(ownerOf(caller), key, request());

@@ -5,10 +5,8 @@ import { type Credential, type CredentialSources, credentialOf, type Identify } 
 import type { EntityTags } from '../access/entity-tags.ts';
 import type { Limits } from '../access/limits.ts';
 import type { Previews } from '../access/previews.ts';
-import type { Recovery } from '../accounts/accounts.ts';
 import type { ApiError } from '../contract/errors.ts';
 import type { Context, Format, Operation, Result, Validators } from '../contract/operation.ts';
-import type { OwnerPages } from '../owners/mailed-links.ts';
 import type { Payments } from '../payments/payments.ts';
 import type { Repeats } from '../payments/repeats.ts';
 
@@ -44,9 +42,9 @@ export interface Gate {
   /** Answers kept for their Idempotency-Key. */
   repeats: Repeats;
   /** What the operations on accounts ask. */
-  accounts: NonNullable<Context['accounts']> & Recovery;
-  /** Opt-outs, claims, and the pages behind their mails; absent where nobody changes anything. */
-  owners?: NonNullable<Context['owners']> & OwnerPages;
+  accounts: NonNullable<Context['accounts']>;
+  /** Opt-outs and claims; absent where nobody changes anything. */
+  owners?: NonNullable<Context['owners']>;
   cursors: NonNullable<Context['cursors']>;
   tags: EntityTags;
   /** Lends the current release of a dataset, or of all of them for null. Throws `unknown_dataset`. */

@@ -1,5 +1,10 @@
 // The table of operations: every channel, the guides and the tests loop over it (contract section 8).
 import type { Operation } from '../contract/operation.ts';
+import { keys_grant, keys_list, keys_revoke } from './account/keys_admin.ts';
+import { keys_create } from './account/keys_create.ts';
+import { keys_me } from './account/keys_me.ts';
+import { keys_recover } from './account/keys_recover.ts';
+import { keys_subscribe, keys_topup } from './account/keys_topup.ts';
 import { dataset_facets } from './analysis/dataset_facets.ts';
 import { dataset_stats } from './analysis/dataset_stats.ts';
 import { dataset_timeseries } from './analysis/dataset_timeseries.ts';
@@ -14,6 +19,7 @@ import { dataset_samples } from './dataset/dataset_samples.ts';
 import { dataset_schema } from './dataset/dataset_schema.ts';
 import { dataset_status } from './dataset/dataset_status.ts';
 import { datasets_list } from './dataset/datasets_list.ts';
+import { OWNER_OPERATIONS } from './owners/owners.ts';
 import { entity_audit } from './record/entity_audit.ts';
 import { entity_batch } from './record/entity_batch.ts';
 import { entity_compare } from './record/entity_compare.ts';
@@ -25,7 +31,7 @@ import { entity_search_paid } from './record/entity_search_paid.ts';
 import { entity_similar } from './record/entity_similar.ts';
 
 /** In the order in which routes are matched: `entities/batch` stands before `entities/{entity_id}`. */
-export const OPERATIONS: readonly Operation[] = [
+export const DATASET_OPERATIONS: readonly Operation[] = [
   datasets_list,
   dataset_guide,
   dataset_schema,
@@ -50,3 +56,18 @@ export const OPERATIONS: readonly Operation[] = [
   dataset_stats,
   dataset_timeseries,
 ];
+
+/** Operations on accounts, for REST alone. The path with a parameter comes last. */
+export const ACCOUNT_OPERATIONS: readonly Operation[] = [
+  keys_create,
+  keys_list,
+  keys_me,
+  keys_topup,
+  keys_subscribe,
+  keys_recover,
+  keys_grant,
+  keys_revoke,
+];
+
+/** The whole table. */
+export const OPERATIONS: readonly Operation[] = [...DATASET_OPERATIONS, ...ACCOUNT_OPERATIONS, ...OWNER_OPERATIONS];

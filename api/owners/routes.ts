@@ -7,6 +7,7 @@ import { type Http, type HttpRequest, readRequest, readText } from '../http/requ
 import { EMAIL } from '../operations/common/account.ts';
 import { preferred } from '../render/negotiate.ts';
 import { valuesIn } from './form.ts';
+import type { OwnerPages } from './mailed-links.ts';
 import {
   another,
   askedPage,
@@ -28,7 +29,7 @@ import {
 } from './pages.ts';
 
 type Gate = RestDeps['gate'];
-type Owners = NonNullable<Gate['owners']>;
+type Owners = NonNullable<Gate['owners']> & OwnerPages;
 /** A page, or an address of ours, relative, where the browser goes on. */
 type Shown = OwnerPage | { to: string };
 
@@ -57,10 +58,8 @@ function foreign(c: Http, base_url: string): boolean {
 }
 
 /** Mounts the pages. Nobody is signed in on them: the token in the form is all there is, so that no cookie can be ridden on or planted. */
-export function mountOwners(app: App, deps: RestDeps): void {
-  const { gate, report } = deps;
-  const { owners } = gate;
-  if (!owners) return;
+export function mountOwners(app: App, deps: RestDeps & { owners: Owners }): void {
+  const { gate, report, owners } = deps;
 
   const guarded = async (c: Http, make: (asking: Asking) => Promise<Shown>): Promise<Response> => {
     const request = readRequest(gate, c);

@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util';
 import { hostingRules } from '../../api/discovery/hosting.ts';
-import { EVERY_OPERATION } from '../../api/operations/every.ts';
+import { OPERATIONS } from '../../api/operations/table.ts';
 import { ConfigError, readConfig } from '../../config.ts';
 import { createPrivateFiles } from '../../data/model/permissions.ts';
 import { realEffects } from '../effects/effects.ts';
@@ -50,7 +50,7 @@ async function main(args: string[]): Promise<number> {
   if (values.rules !== undefined) {
     const write = WRITERS[values.rules];
     if (write === undefined) throw new PublishError(`--rules knows ${Object.keys(WRITERS).join(', ')}`);
-    process.stdout.write(write(hostingRules({ base_url: BASE_URL, operations: EVERY_OPERATION }), values.root));
+    process.stdout.write(write(hostingRules({ base_url: BASE_URL, operations: OPERATIONS }), values.root));
     return 0;
   }
   if (values.to === undefined) {

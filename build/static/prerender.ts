@@ -7,7 +7,7 @@ import { momentOf } from '../../api/discovery/early.ts';
 import { hostingRules } from '../../api/discovery/hosting.ts';
 import { DOCUMENTS } from '../../api/discovery/index.ts';
 import { packVersion } from '../../api/operations/common/about.ts';
-import { EVERY_OPERATION } from '../../api/operations/every.ts';
+import { OPERATIONS } from '../../api/operations/table.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
 import type { Config } from '../../config.ts';
 import { UNFINISHED } from '../../data/model/atomic.ts';
@@ -86,7 +86,7 @@ export async function prerender({
       const made = [releaseTag(release), created_at, last_collection, packVersion(release.pack), ...common];
       return hash('sha256', JSON.stringify(made), 'hex');
     });
-    const shared = { releases, base, eur_usd, operations: EVERY_OPERATION };
+    const shared = { releases, base, eur_usd, operations: OPERATIONS };
     for (const [i, release] of releases.entries()) {
       const { pack, manifest } = release;
       progress.step(pack.id, 'prerender');
@@ -104,7 +104,7 @@ export async function prerender({
     const key = `register.${hash('sha256', [...keys, x402, STYLE_ASSET.path, SCRIPT_ASSET.path].join(), 'hex').slice(0, 16)}`;
     if (!output.keepAll(key)) {
       await writeAnswers({ ...shared, key }, output);
-      output.write('_headers', headersFile(hostingRules({ base_url: base, operations: EVERY_OPERATION })), key);
+      output.write('_headers', headersFile(hostingRules({ base_url: base, operations: OPERATIONS })), key);
       const view = { ...shared, base_url: base, x402, now: momentOf(releases) };
       for (const document of DOCUMENTS.filter(({ live }) => !live)) {
         for (const { path, params } of addressesOf(document, view)) {
@@ -115,7 +115,7 @@ export async function prerender({
       }
     }
     const failures: string[] = [];
-    const data = await siteData(releases, base, DIST_DIR, EVERY_OPERATION, eur_usd);
+    const data = await siteData(releases, base, DIST_DIR, OPERATIONS, eur_usd);
     await site({ data, scratch }, output).catch((error: Error) => {
       failures.push(error.message);
       output.keepOld(({ key }) => key.startsWith(SITE_KEY));

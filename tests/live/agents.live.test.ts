@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EVERY_OPERATION } from '../../api/operations/every.ts';
+import { OPERATIONS } from '../../api/operations/table.ts';
 import { toolsOf } from '../../api/render/tools.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
@@ -30,7 +30,7 @@ test('names, descriptions and input schemas of all tools take at most 7,000 toke
 test.each(LIMITS)(
   'every tool answers within %i tokens, or is refused uncharged',
   async (tokens) => {
-    const tools = await toolsOf(EVERY_OPERATION, packs);
+    const tools = await toolsOf(OPERATIONS, packs);
     for (const pack of packs) {
       const slugs = await someSlugs(server.base, KEY, pack);
       await expectWithin(server.base, KEY, { tokens, tools, pack, slugs });

@@ -1,7 +1,7 @@
 // One test body for every operation of the table, on every real pack, in JSON and in Markdown: it answers, and the answer has its shape.
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OPERATIONS } from '../../api/operations/table.ts';
+import { DATASET_OPERATIONS } from '../../api/operations/table.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
 import { DATASETS } from './release.ts';
@@ -106,7 +106,7 @@ describe.each(DATASETS)('%s', (dataset) => {
     return name.startsWith('entity_search') ? '?limit=20' : '';
   }
 
-  const ofRecords = OPERATIONS.filter(({ route }) => route.path.startsWith('/v1/'));
+  const ofRecords = DATASET_OPERATIONS.filter(({ route }) => route.path.startsWith('/v1/'));
 
   test.each(ofRecords.map((operation) => [operation.name, operation] as const))(
     '%s',
@@ -175,5 +175,5 @@ describe.each(DATASETS)('%s', (dataset) => {
 });
 
 test('the table is not empty', () => {
-  expect(OPERATIONS.length).toBeGreaterThanOrEqual(21);
+  expect(DATASET_OPERATIONS.length).toBeGreaterThanOrEqual(21);
 });

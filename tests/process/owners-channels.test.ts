@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } fr
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EVERY_OPERATION } from '../../api/operations/every.ts';
+import { OPERATIONS } from '../../api/operations/table.ts';
 import { runNight } from '../../build/night/run.ts';
 import { readConfig } from '../../config.ts';
 import { loadPack } from '../../packs/index.ts';
@@ -148,7 +148,7 @@ describe('two processes and all their channels', () => {
     shown = probes.filter((probe) => names(before.get(probe)!.text));
     told = shown.filter((probe) => before.get(probe)!.text.includes(TARGET.old));
     const asked = new Set(probes.map(({ operation }) => operation));
-    const inDatasets = EVERY_OPERATION.filter(({ route }) => route.path.includes(':ds')).map(({ name }) => name);
+    const inDatasets = OPERATIONS.filter(({ route }) => route.path.includes(':ds')).map(({ name }) => name);
     expect(inDatasets.filter((name) => !asked.has(name))).toEqual([]);
     const showing = new Set(shown.map(({ operation }) => operation));
     expect(inDatasets.filter((name) => !showing.has(name)).sort()).toEqual([...SILENT].sort());

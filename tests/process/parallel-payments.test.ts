@@ -5,8 +5,7 @@ import { serve } from '@hono/node-server';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Operation } from '../../api/contract/operation.ts';
-import { ACCOUNT_OPERATIONS } from '../../api/operations/every.ts';
-import { OPERATIONS } from '../../api/operations/table.ts';
+import { ACCOUNT_OPERATIONS, DATASET_OPERATIONS } from '../../api/operations/table.ts';
 import { move, verify } from '../../data/state/ledger.ts';
 import { openStore, type Store } from '../../data/state/store.ts';
 import { testApp } from '../support/app.ts';
@@ -134,7 +133,7 @@ test('killed ten times in the middle: every answer was paid for, every payment i
 test('a client that hangs up over a real socket while its call runs pays nothing', async () => {
   let began = () => {};
   const ended: boolean[] = [];
-  const record = OPERATIONS.find(({ name }) => name === 'entity_get')!;
+  const record = DATASET_OPERATIONS.find(({ name }) => name === 'entity_get')!;
   const waiting: Operation = {
     ...record,
     run: async (input, ctx) => {

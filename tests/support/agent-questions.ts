@@ -1,7 +1,7 @@
 // Questions for every operation that agents may call, on the fictional packs: those that are answered and those that are refused.
 
 import type { Operation } from '../../api/contract/operation.ts';
-import { EVERY_OPERATION } from '../../api/operations/every.ts';
+import { OPERATIONS } from '../../api/operations/table.ts';
 import { callable } from '../../api/render/tools.ts';
 
 /** Arguments as MCP and A2A take them. */
@@ -40,7 +40,7 @@ function needed(name: string, dataset: string): Given {
 
 /** Every operation of the table over both datasets: a question of its own, and everything that may be wrong with one. */
 export function questions(): Question[] {
-  return callable(EVERY_OPERATION).flatMap((operation) => {
+  return callable(OPERATIONS).flatMap((operation) => {
     const { route, name } = operation;
     const datasets = route.path.includes(':ds') ? ['tools', 'harbours'] : [undefined];
     return datasets.flatMap((dataset) => {

@@ -3,32 +3,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { getRequestListener } from '@hono/node-server';
 import type { Caller, Credential } from '../../api/access/caller.ts';
 import { type Bucket, memoryLimits } from '../../api/access/limits.ts';
-import { createApp, failing } from '../../api/app.ts';
-import { directory } from '../../api/channels/key-directory.ts';
-import { openAccess } from '../../api/compose-access.ts';
+import { type Application, compose, type Settings } from '../../api/compose.ts';
 import type { Gate } from '../../api/gate/execute.ts';
-import { lendFrom } from '../../api/gate/leases.ts';
-import { directly } from '../../api/http/fast-path.ts';
-import { type OAuthParts, openOAuth } from '../../api/oauth/server.ts';
-import { EVERY_OPERATION } from '../../api/operations/every.ts';
-import { openMetrics } from '../../api/ops/metrics.ts';
-import { openOps } from '../../api/ops/server.ts';
-import { datasetStandings, reviewingOf, standing } from '../../api/ops/standing.ts';
-import { openOwners } from '../../api/owners/open.ts';
 import type { X402Settings } from '../../api/payments/x402/open.ts';
 import { datasetNight } from '../../build/night/dataset.ts';
 import { paths, RELEASE_FILES } from '../../data/model/layout.ts';
 import { currentRelease } from '../../data/model/manifest.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
-import { exportLinks } from '../../data/releases/export.ts';
-import { openOverlays } from '../../data/releases/overlays.ts';
-import { openRegister, type Register } from '../../data/releases/register.ts';
-import { signingKeys } from '../../data/state/signing-keys.ts';
+import type { Register } from '../../data/releases/register.ts';
 import type { Store } from '../../data/state/store.ts';
-import { countTraffic } from '../../data/state/traffic.ts';
 import { loadPack } from '../../packs/index.ts';
 import type { Pack } from '../../packs/model.ts';
 import { fixture } from './fixtures.ts';
@@ -49,7 +34,7 @@ export interface TestApp {
   /** The same, with the body read as JSON. */
   json(path: string, init?: RequestInit & { address?: string; admin?: boolean }): Promise<Answer>;
   /** The app itself, to put behind a socket. */
-  fetch: ReturnType<typeof createApp>['fetch'];
+  fetch: Application['app']['fetch'];
   /** What a server listens with, as that of the service does; `others` stands in for Hono's, `stalled` as in `directly`. */
   listener(others?: RequestListener, stalled?: number): RequestListener;
   records: Record<string, StoredRecord[]>;
@@ -105,13 +90,13 @@ export interface TestOptions {
   /** Welcome credit of a day in micro-euros; no bound without. */
   welcome_budget?: number;
   /** Stripe, or a double of it. */
-  stripe?: NonNullable<Parameters<typeof openAccess>[0]['stripe']>;
+  stripe?: NonNullable<Settings['stripe']>;
   /** SMTP_URL; the outbox without. */
   smtp?: string;
   /** Hears what the service logs about money. */
   log?: (line: string) => void;
   /** How client ID metadata documents are fetched. */
-  fetch?: OAuthParts['fetch'];
+  fetch?: Settings['fetch'];
 }
 
 /** Builds the app with the packs tools and harbours, and `packs`. Close it after the tests. */
@@ -142,8 +127,12 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
         : randomRecords(pack, count, 7);
   }
   const { store: on = {}, now = () => NOW, base = BASE, stripe, log = () => {} } = options;
-  const access = await openAccess({
+  const faults: unknown[] = [];
+  let lent = 0;
+  const application = await compose({
+    packs,
     dataDir,
+    dist: options.dist ?? join(dataDir, 'dist'),
     adminKeys: [ADMIN],
     base_url: base,
     eur_usd: options.gate?.eur_usd ?? 1.1,
@@ -157,86 +146,33 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     ...(stripe ? { stripe } : {}),
     smtpUrl: options.smtp,
     ...on,
+    mcp_origins: options.mcp_origins ?? [],
+    fetch: options.fetch,
+    report: (error) => faults.push(error),
+    adjust: (gate) => ({
+      ...gate,
+      identify: async (credential) => options.known?.(credential) ?? gate.identify(credential),
+      limits: memoryLimits({ free: 100_000, paid: 100_000, signin: 100_000, register: 100_000, ...options.calls }),
+      async lease(dataset) {
+        const leases = await gate.lease(dataset);
+        lent += 1;
+        let given = false;
+        const done = () => {
+          if (!given) lent -= 1;
+          given = true;
+          leases.done();
+        };
+        return { ...leases, done };
+      },
+      trust_proxy: 1,
+      code: 'tests',
+      ...options.gate,
+    }),
   });
-  const overlays = await openOverlays(access.store);
-  const register = await openRegister({ dataDir, packs, log: () => {}, overlays });
+  const { app, register } = application;
   // Tests begin with everything loaded, as a service that has been up for a moment.
   while (packs.some(({ id }) => register.current(id)?.warm?.() === false))
     await new Promise((done) => setTimeout(done, 5));
-  const faults: unknown[] = [];
-  let lent = 0;
-  const lend = lendFrom(register);
-  const { store, quotas, mailer } = access;
-  const editing = { store, refresh: register.refresh, current: register.current };
-  const onHeldOptOut = (dataset: string) => {
-    metrics.heldOptOut(dataset);
-    log(`held ${dataset}`);
-  };
-  const owners = { store, quotas, mailer, base_url: base, editing, onHeldOptOut };
-  const traffic = countTraffic(store, now);
-  const gate: Gate = {
-    ...access.gate,
-    identify: async (credential) => options.known?.(credential) ?? access.gate.identify(credential),
-    limits: memoryLimits({ free: 100_000, paid: 100_000, signin: 100_000, register: 100_000, ...options.calls }),
-    async lease(dataset) {
-      const leases = await lend(dataset);
-      lent += 1;
-      let given = false;
-      const done = () => {
-        if (!given) lent -= 1;
-        given = true;
-        leases.done();
-      };
-      return { ...leases, done };
-    },
-    operations: EVERY_OPERATION,
-    owners: openOwners(owners),
-    exports: exportLinks(dataDir, 'the secret of the links of the tests', register),
-    base_url: base,
-    eur_usd: 1.1,
-    trust_proxy: 1,
-    code: 'tests',
-    now,
-    seen: (call) => {
-      metrics.seen(call);
-      traffic.count(call);
-    },
-    ...options.gate,
-  };
-  const metrics = openMetrics(() => standing(register, access.redisUp));
-  const oauth = openOAuth({
-    store: access.store,
-    quotas: access.quotas,
-    identify: gate.identify,
-    limits: gate.limits,
-    base_url: base,
-    now,
-    report: (error) => faults.push(error),
-    fetch: options.fetch,
-  });
-  const app = createApp({
-    gate,
-    oauth,
-    directory: () => directory(access.store, base, now()),
-    metrics: metrics.text,
-    ops: openOps({
-      store,
-      admins: access.admins,
-      reviewing: reviewingOf(owners, register),
-      accounts: gate.accounts,
-      standings: (at) => datasetStandings(register, dataDir, at),
-      traffic,
-      base_url: base,
-      now,
-      log,
-    }),
-    checkout: access.checkout,
-    dist: options.dist ?? join(dataDir, 'dist'),
-    mcp_origins: options.mcp_origins ?? [],
-    cardKey: async () => (await signingKeys(access.store)).keys[0],
-    started_at: NOW,
-    report: (error) => faults.push(error),
-  });
   const ask: TestApp['ask'] = async (path, { address, admin, ...init } = {}) => {
     const headers = new Headers(init.headers);
     if (address !== undefined) headers.set('X-Forwarded-For', address);
@@ -246,8 +182,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   return {
     ask,
     fetch: app.fetch,
-    listener: (others = getRequestListener(app.fetch), stalled) =>
-      directly(app, others, failing({ gate, report: (error) => faults.push(error) }), stalled),
+    listener: application.listener,
     async json(path, init) {
       const response = await ask(path, init);
       const text = await response.text();
@@ -257,8 +192,8 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     records,
     releases,
     register,
-    state: access.store,
-    sweepPayments: access.sweepPayments,
+    state: application.store,
+    sweepPayments: application.sweepPayments,
     dataDir,
     async publish(dataset, next) {
       const pack = packs.find(({ id }) => id === dataset)!;
@@ -269,8 +204,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     faults,
     lent: () => lent,
     async close() {
-      await register.close();
-      await access.close();
+      await application.close();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

@@ -1,7 +1,7 @@
 // Questions to every operation of the table, for the tests that compare whatever is answered with a description of it.
 
 import type { Operation } from '../../api/contract/operation.ts';
-import { EVERY_OPERATION } from '../../api/operations/every.ts';
+import { OPERATIONS } from '../../api/operations/table.ts';
 import { inputSchema } from '../../api/render/json-schema.ts';
 import { counted } from '../../data/input/parse-selection.ts';
 import type { Pack } from '../../packs/model.ts';
@@ -55,7 +55,7 @@ export function everyQuestion(
   account: { id: string; key: string; token: string },
 ): Asked[] {
   const own = { Authorization: `Bearer ${account.key}` };
-  return EVERY_OPERATION.flatMap((operation) => {
+  return OPERATIONS.flatMap((operation) => {
     const { route, name } = operation;
     if (route.path.includes(':ds'))
       return packs.flatMap((pack) => {

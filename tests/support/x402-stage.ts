@@ -2,8 +2,8 @@
 import type { PaymentPayload, PaymentRequired } from '@x402/core/types';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { Operation } from '../../api/contract/operation.ts';
-import { EVERY_OPERATION } from '../../api/operations/every.ts';
 import { entity_get } from '../../api/operations/record/entity_get.ts';
+import { OPERATIONS } from '../../api/operations/table.ts';
 import { decoded, encoded, pay, type Twist } from '../chain/buyer.ts';
 import { noChain, ROLES, type Role, startChain, type TestChain } from '../chain/chain.ts';
 import { startFacilitator, type TestFacilitator } from '../chain/facilitator.ts';
@@ -70,7 +70,7 @@ export function describeX402(
       stage.node = await startNode(stage.chain.url);
       stage.facilitator = await startFacilitator(stage.chain.url, { patience: patience.mined });
       const store = { ...(databaseUrl ? { databaseUrl } : {}), ...(schema ? { schema } : {}) };
-      const operations = [...EVERY_OPERATION, slowOn(stage)];
+      const operations = [...OPERATIONS, slowOn(stage)];
       const made = () =>
         testApp({ records: 12, ...options, store, ...offered(stage, patience), gate: { operations, ...options.gate } });
       stage.app = await made();

@@ -3,7 +3,7 @@ import { type AgentCard, verifyAgentCardSignature } from '@a2a-js/sdk';
 import { encode as o200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { callable } from '../../../api/render/tools.ts';
 import { type A2aClient, a2aClient } from '../../support/a2a-client.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
@@ -37,7 +37,7 @@ describe('the client of the SDK', () => {
 
   it('finds skills named like the operations, with their prices', () => {
     const { skills, supportedInterfaces, capabilities } = anonymous.card;
-    expect(skills.map(({ id }) => id)).toEqual(callable(EVERY_OPERATION).map(({ name }) => name));
+    expect(skills.map(({ id }) => id)).toEqual(callable(OPERATIONS).map(({ name }) => name));
     expect(skills.find(({ id }) => id === 'entity_get')?.description).toContain(
       'Costs EUR a call: harbours 0.001, tools 0.004.',
     );
@@ -91,7 +91,7 @@ describe('the client of the SDK', () => {
     expect(none.data['dataset']).toBeUndefined();
     expect(none.text).toContain('`harbours`');
     expect(none.data['example']).toEqual({ skill: 'dataset_guide', dataset: 'harbours' });
-    expect(none.data['skills']).toHaveLength(callable(EVERY_OPERATION).length);
+    expect(none.data['skills']).toHaveLength(callable(OPERATIONS).length);
   });
 
   it('gets replies within a number of tokens, 20,000 or those of the address', async () => {

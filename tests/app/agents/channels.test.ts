@@ -1,6 +1,6 @@
 // The same questions over REST, MCP and A2A: equal answers, equal charges, equal refusals.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { callable, ownToolNames } from '../../../api/render/tools.ts';
 import { addressOf, type Question, questions } from '../../support/agent-questions.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
@@ -119,7 +119,7 @@ it('answers every operation its own question', async () => {
 });
 
 it('keeps what is for accounts, owners and files to REST: no tool, no skill, nothing charged', async () => {
-  const others = EVERY_OPERATION.filter((each) => !callable(EVERY_OPERATION).includes(each)).map(({ name }) => name);
+  const others = OPERATIONS.filter((each) => !callable(OPERATIONS).includes(each)).map(({ name }) => name);
   expect(others).toEqual(expect.arrayContaining(['keys_create', 'keys_me', 'keys_topup', 'optout', 'claim_request']));
   const { headers } = await newKey(app, 1);
   const client = await connect('2025-11-25', `${at.base}/mcp`, headers);
@@ -165,7 +165,7 @@ it('has a pack that was put in a folder in every channel', async () => {
   clients.push(client);
   const names = (await client.tools()).map(({ name }) => name);
   expect(names).toEqual([
-    ...callable(EVERY_OPERATION).map(({ name }) => name),
+    ...callable(OPERATIONS).map(({ name }) => name),
     'lanterns_search',
     'lanterns_get',
     'lanterns_prices',
@@ -178,7 +178,7 @@ it('has a pack that was put in a folder in every channel', async () => {
   expect((await client.read('service://lanterns/entity/record-1'))[0]?.text).toContain('Record 1');
   const { body } = await app.json('/v1/datasets');
   const listed = (body['datasets'] as { id: string; tools: string[] }[]).find(({ id }) => id === 'lanterns');
-  expect(listed?.tools).toEqual(expect.arrayContaining(ownToolNames(EVERY_OPERATION, 'lanterns')));
+  expect(listed?.tools).toEqual(expect.arrayContaining(ownToolNames(OPERATIONS, 'lanterns')));
   const card = await app.json('/.well-known/agent-card.json');
   expect(card.body['description']).toContain('lanterns');
   const sent = JSON.stringify({ message: { parts: [{ data: { skill: 'lanterns_get', entity_id: 'record-1' } }] } });

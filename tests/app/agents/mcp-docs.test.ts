@@ -1,9 +1,9 @@
 // docs/mcp.md against what the endpoint offers.
 import { expect, it } from 'vitest';
 import { TOKENS } from '../../../api/channels/mcp/budget.ts';
-import { RESOURCES } from '../../../api/channels/mcp/record-resources.ts';
+import { RESOURCES } from '../../../api/channels/mcp/resources.ts';
 import { OWN_TOOLS } from '../../../api/channels/mcp/scope.ts';
-import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { SHOWN } from '../../../api/render/tool-schema.ts';
 import { callable } from '../../../api/render/tools.ts';
 import { read, tableRows } from '../../structure/tree.ts';
@@ -12,7 +12,7 @@ const rows = tableRows('docs/mcp.md');
 
 it('has each tool with its price, in the order of the list', () => {
   const documented = rows.filter((row) => row.length === 3).map(([name, , price]) => [name, price]);
-  const expected = callable(EVERY_OPERATION).map(({ name, access, price }) => {
+  const expected = callable(OPERATIONS).map(({ name, access, price }) => {
     const paid = price?.condition ? price.condition.label : price && `${price.of}${price.times ? ' for each id' : ''}`;
     return [name, paid ?? (access === 'plan' ? 'part of the plans' : 'free')];
   });

@@ -1,6 +1,6 @@
 // Every tool within every limit, on the fictional packs (the real ones: tests/live/agents.live.test.ts).
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { toolsOf } from '../../../api/render/tools.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
 import { type Listening, listening } from '../../support/listening.ts';
@@ -25,7 +25,7 @@ it.each(LIMITS)(
     const packs = [...app.register.packs.values()];
     for (const pack of packs) {
       const slugs = await someSlugs(at.base, ADMIN, pack);
-      await expectWithin(at.base, ADMIN, { tokens, tools: await toolsOf(EVERY_OPERATION, packs), pack, slugs });
+      await expectWithin(at.base, ADMIN, { tokens, tools: await toolsOf(OPERATIONS, packs), pack, slugs });
     }
   },
   120_000,

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OWN_TOOLS } from '../../../api/channels/mcp/scope.ts';
-import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { callable, toolsOf } from '../../../api/render/tools.ts';
 import { loadPack } from '../../../packs/index.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
@@ -49,7 +49,7 @@ describe.each([10, 30])('%i datasets', (number) => {
 
   it('are offered by the shared tools alone, in few tokens', async () => {
     const tools = await list(at.base);
-    expect(tools.map(({ name }) => name)).toEqual(callable(EVERY_OPERATION).map(({ name }) => name));
+    expect(tools.map(({ name }) => name)).toEqual(callable(OPERATIONS).map(({ name }) => name));
     expect(tokensOf(tools)).toBeLessThanOrEqual(MOST);
   });
 
@@ -68,7 +68,7 @@ describe.each([10, 30])('%i datasets', (number) => {
 
 it(`lists the tools of up to ${OWN_TOOLS} datasets, each in about a thousand tokens`, async () => {
   const pack = await loadPack(join(TESTS, 'packs/tools'));
-  const made = await toolsOf(EVERY_OPERATION, [pack]);
+  const made = await toolsOf(OPERATIONS, [pack]);
   const tools = made.map(({ input, ...tool }) => ({ ...tool, inputSchema: input }) as Tool);
   const own = tools.filter(({ name }) => name.startsWith('tools_'));
   expect(own.map(({ name }) => name)).toEqual(['tools_search', 'tools_get', 'tools_prices', 'tools_compare']);
@@ -85,14 +85,14 @@ it('a dataset of very many attributes has a short search, whose description name
     description: 'word '.repeat(200),
   }));
   const wide = { ...pack, attributes: [...pack.attributes, ...many] };
-  const search = (await toolsOf(EVERY_OPERATION, [wide])).find(({ name }) => name === 'tools_search')!;
+  const search = (await toolsOf(OPERATIONS, [wide])).find(({ name }) => name === 'tools_search')!;
   expect(encode(JSON.stringify([search.name, search.description, search.input])).length).toBeLessThanOrEqual(1500);
   expect(search.description).toMatch(/and of .*field_3\b.*, \.\.\.: see dataset_guide/);
 });
 
 it('describes an attribute once, at the first of its filters, and bounds where values have an order', async () => {
   const pack = await loadPack(join(TESTS, 'packs/tools'));
-  const search = (await toolsOf(EVERY_OPERATION, [pack])).find(({ name }) => name === 'tools_search')!;
+  const search = (await toolsOf(OPERATIONS, [pack])).find(({ name }) => name === 'tools_search')!;
   const properties = search.input['properties'] as Record<string, Record<string, unknown>>;
   expect(properties['min_mass']).toEqual({ type: 'number', description: expect.stringMatching(/\(kg\)$/) });
   expect(properties['max_mass']).toEqual({ type: 'number' });

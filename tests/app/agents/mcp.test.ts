@@ -1,6 +1,6 @@
 // MCP as the real clients of both SDK generations see it, over a socket.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { callable } from '../../../api/render/tools.ts';
 import { ADMIN, BASE, type TestApp, testApp } from '../../support/app.ts';
 import { type Listening, listening } from '../../support/listening.ts';
@@ -269,6 +269,6 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
 it('every operation that agents may call is a tool', async () => {
   const client = await connect('2026-07-28', `${at.base}/mcp`);
   const names = new Set((await client.tools()).map(({ name }) => name));
-  expect(callable(EVERY_OPERATION).filter(({ name }) => !names.has(name))).toEqual([]);
+  expect(callable(OPERATIONS).filter(({ name }) => !names.has(name))).toEqual([]);
   await client.close();
 });

@@ -1,6 +1,6 @@
 // Every answer of every operation against the schema that its row of the table declares.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { outputSchema } from '../../../api/render/json-schema.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
 import { type Asked, everyQuestion } from '../../support/asked.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 test('every operation that answers JSON says how, and no other does', () => {
-  for (const { name, formats, output } of EVERY_OPERATION)
+  for (const { name, formats, output } of OPERATIONS)
     expect([name, output !== undefined]).toEqual([name, formats.includes('json')]);
 });
 
@@ -38,12 +38,12 @@ test('every answer is as its schema says, and has nothing that the schema does n
     expect(faults(closed(outputSchema(operation, null)) as object, answer.body), `${name}, any dataset`).toEqual([]);
     seen.add(operation.name);
   }
-  const silent = EVERY_OPERATION.filter(({ name, output }) => output && !seen.has(name)).map(({ name }) => name);
+  const silent = OPERATIONS.filter(({ name, output }) => output && !seen.has(name)).map(({ name }) => name);
   expect(silent).toEqual(['keys_topup', 'keys_subscribe']);
 });
 
 test('a schema does see what is wrong', async () => {
-  const status = EVERY_OPERATION.find(({ name }) => name === 'dataset_status')!;
+  const status = OPERATIONS.find(({ name }) => name === 'dataset_status')!;
   const schema = closed(outputSchema(status, null)) as object;
   const { body } = await app.json('/v1/tools/status');
   expect(faults(schema, body)).toEqual([]);

@@ -1,6 +1,6 @@
 // What every client counts on: where things are, what a dataset is called, when a record counts as changed, and what is not there.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 
@@ -24,7 +24,7 @@ function texts(value: unknown, name = ''): [string, string][] {
 test('every data operation stands under /v1, and so does the metadata of its authorization server', async () => {
   verifies('version.prefix', 'overview.base-url');
   expect(
-    EVERY_OPERATION.map(({ route }) => route.path).filter((path) => !path.startsWith('/v1/') && !PAGES.test(path)),
+    OPERATIONS.map(({ route }) => route.path).filter((path) => !path.startsWith('/v1/') && !PAGES.test(path)),
   ).toEqual([]);
   for (const path of ['/.well-known/oauth-authorization-server', '/.well-known/oauth-authorization-server/v1'])
     expect((await app.ask(path)).status, path).toBe(200);
@@ -69,7 +69,7 @@ test('a dataset is named by one segment of the path, as it is spelled', async ()
 
 test('an unknown record is 404 wherever a record is named', async () => {
   verifies('error.404');
-  const named = EVERY_OPERATION.filter(({ route }) => route.method === 'GET' && route.path.includes(':entity_id'));
+  const named = OPERATIONS.filter(({ route }) => route.method === 'GET' && route.path.includes(':entity_id'));
   expect(named.length).toBeGreaterThan(4);
   for (const { route } of named) {
     const path = route.path.replace(':ds', 'tools').replace(':entity_id', 'no-such-record');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../../api/contract/errors.ts';
 import { type Operation, operation } from '../../../api/contract/operation.ts';
-import { OPERATIONS } from '../../../api/operations/table.ts';
+import { DATASET_OPERATIONS } from '../../../api/operations/table.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
@@ -73,7 +73,7 @@ let app: TestApp;
 beforeAll(async () => {
   app = await testApp({
     known: ({ secret: key }) => (key === 'a-key' ? { kind: 'key', id: '1', plan: 'payg' } : null),
-    gate: { operations: [...OPERATIONS, ...throwing] },
+    gate: { operations: [...DATASET_OPERATIONS, ...throwing] },
     calls: { paid: 60, free: 1000 },
   });
   const [model] = app.records['harbours'] ?? [];

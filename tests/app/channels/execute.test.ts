@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Caller, Credential } from '../../../api/access/caller.ts';
 import { operation } from '../../../api/contract/operation.ts';
-import { OPERATIONS } from '../../../api/operations/table.ts';
+import { DATASET_OPERATIONS } from '../../../api/operations/table.ts';
 import type { Charge, Payments } from '../../../api/payments/payments.ts';
 import { validationError } from '../../../data/model/errors.ts';
 import { ADMIN, BASE, type TestApp, testApp } from '../../support/app.ts';
@@ -73,7 +73,7 @@ const payments = purse();
 beforeAll(async () => {
   app = await testApp({
     known: ({ secret }: Credential) => KEYS[secret] ?? null,
-    gate: { payments, operations: [...OPERATIONS, bulk] },
+    gate: { payments, operations: [...DATASET_OPERATIONS, bulk] },
     calls: { free: 40, paid: 30 },
   });
 });

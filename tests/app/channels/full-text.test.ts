@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Context, operation } from '../../../api/contract/operation.ts';
 import { dataset_full_text } from '../../../api/operations/dataset/dataset_full_text.ts';
-import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { compressPages } from '../../../build/hosting/compress.ts';
 import { prerender } from '../../../build/static/prerender.ts';
 import { publish } from '../../../build/static/publish.ts';
@@ -77,7 +77,7 @@ beforeAll(async () => {
   app = await testApp({
     records: RECORDS,
     dist,
-    gate: { code: codeFingerprint(), operations: [...EVERY_OPERATION, endless] },
+    gate: { code: codeFingerprint(), operations: [...OPERATIONS, endless] },
   });
   generated = await text();
   await night();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ERRORS } from '../../../api/contract/errors.ts';
-import { OPERATIONS } from '../../../api/operations/table.ts';
+import { DATASET_OPERATIONS } from '../../../api/operations/table.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
 import { pick, type Random, random } from '../../support/random-records.ts';
 import { requiredQuery } from '../../support/required.ts';
@@ -249,7 +249,7 @@ function value(next: Random): string {
 
 /** Parameters by the last part of the path of the operation that takes them. */
 const OWN = new Map(
-  OPERATIONS.map(({ route, input }) => {
+  DATASET_OPERATIONS.map(({ route, input }) => {
     const shape = 'shape' in input(null) ? (input(null) as unknown as { shape: object }).shape : {};
     return [route.path.split('/').at(-1), Object.keys(shape).filter((name) => !['ds', 'entity_id'].includes(name))];
   }),
@@ -272,7 +272,7 @@ function query(next: Random, path: string): string {
 function path(next: Random): string {
   const kind = next();
   if (kind < 0.7) {
-    const { route } = pick(next, OPERATIONS);
+    const { route } = pick(next, DATASET_OPERATIONS);
     const ds = next() < 0.85 ? pick(next, ['tools', 'harbours']) : value(next);
     const ref = next() < 0.5 ? pick(next, ['record-1', 'r-0000000000000000']) : value(next);
     return route.path.replace(':ds', ds).replace(':entity_id', ref) + (next() < 0.2 ? '.md' : '');

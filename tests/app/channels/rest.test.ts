@@ -1,6 +1,6 @@
 // REST over the real app: negotiation, conditional requests, HEAD, headers, cursors, methods and addresses.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OPERATIONS } from '../../../api/operations/table.ts';
+import { DATASET_OPERATIONS } from '../../../api/operations/table.ts';
 import { ADMIN, BASE, type TestApp, testApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { requiredQuery } from '../../support/required.ts';
@@ -18,7 +18,7 @@ const accept = (value: string) => ({ admin: true, headers: { Accept: value } });
 /** An address of every operation that answers 200 to an operator. */
 const address = (path: string) => path.replace(':ds', 'tools').replace(':entity_id', 'record-1') + requiredQuery(path);
 
-describe.each(OPERATIONS.map((each) => [each.name, each] as const))('%s', (_, operation) => {
+describe.each(DATASET_OPERATIONS.map((each) => [each.name, each] as const))('%s', (_, operation) => {
   const url = address(operation.route.path);
   const [path = '', query = ''] = url.split('?');
   const twin = `${path.replace(/\.md$/, '')}.md${query === '' ? '' : `?${query}`}`;

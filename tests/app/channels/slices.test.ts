@@ -5,9 +5,9 @@ import type { Context, Format, Result } from '../../../api/contract/operation.ts
 import { earlyContext } from '../../../api/discovery/early.ts';
 import { DOCUMENTS, type View } from '../../../api/discovery/index.ts';
 import { dataset_changes } from '../../../api/operations/dataset/dataset_changes.ts';
-import { EVERY_OPERATION } from '../../../api/operations/every.ts';
 import { entity_batch } from '../../../api/operations/record/entity_batch.ts';
 import { entity_search } from '../../../api/operations/record/entity_search.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { render } from '../../../api/render/render.ts';
 import { rememberedTools, toolsOf } from '../../../api/render/tools.ts';
 import type { RecordedChange } from '../../../data/plan/history.ts';
@@ -40,7 +40,7 @@ async function turnsOf<T>(work: () => T | Promise<T>): Promise<{ made: T; turns:
 
 const contextFor = (format: Format, of = release): Context => ({
   ...earlyContext(
-    { releases: [of], operations: EVERY_OPERATION, base_url: BASE, eur_usd: 1 },
+    { releases: [of], operations: OPERATIONS, base_url: BASE, eur_usd: 1 },
     { release: of, path: '/', format },
   ),
   visibility: 'full',
@@ -156,12 +156,12 @@ describe('10,000 changes', () => {
 });
 
 test('the list of tools is made in slices', async () => {
-  const { made, turns } = await turnsOf(() => toolsOf(EVERY_OPERATION, [...app.register.packs.values()]));
+  const { made, turns } = await turnsOf(() => toolsOf(OPERATIONS, [...app.register.packs.values()]));
   expect(turns).toBeGreaterThanOrEqual(Math.ceil(made.length / 4) - 1);
 });
 
 test('the tools of the same packs are made once', async () => {
-  const list = rememberedTools(EVERY_OPERATION);
+  const list = rememberedTools(OPERATIONS);
   const packs = [...app.register.packs.values()];
   const tools = await list(packs);
   expect(await list([...packs])).toBe(tools);
@@ -171,7 +171,7 @@ test('the tools of the same packs are made once', async () => {
 test('/openapi.json is made in slices', async () => {
   const openapi = DOCUMENTS.find(({ path }) => path === '/openapi.json')!;
   // Without datasets: their examples wait for DuckDB, whose threads let the event loop turn anyway.
-  const view: View = { releases: [], operations: EVERY_OPERATION, base_url: BASE, eur_usd: 1, now: new Date(0) };
+  const view: View = { releases: [], operations: OPERATIONS, base_url: BASE, eur_usd: 1, now: new Date(0) };
   const { turns } = await turnsOf(() => openapi.text(view, {}));
-  expect(turns).toBeGreaterThanOrEqual(EVERY_OPERATION.length);
+  expect(turns).toBeGreaterThanOrEqual(OPERATIONS.length);
 });

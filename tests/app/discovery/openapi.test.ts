@@ -2,7 +2,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shortened } from '../../../api/discovery/openapi-examples.ts';
-import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 import { type Asked, everyQuestion } from '../../support/asked.ts';
 import { claimToken } from '../../support/owners-stage.ts';
@@ -71,8 +71,8 @@ describe('the document', () => {
   test('has every operation, in general and for each dataset, each with a name of its own', () => {
     const names = everything().flatMap(({ operationId }) => operationId ?? []);
     expect(new Set(names).size).toBe(names.length);
-    expect(names).toEqual(expect.arrayContaining(EVERY_OPERATION.map(({ name }) => name)));
-    for (const { name, route } of EVERY_OPERATION.filter(({ route }) => route.path.includes(':ds')))
+    expect(names).toEqual(expect.arrayContaining(OPERATIONS.map(({ name }) => name)));
+    for (const { name, route } of OPERATIONS.filter(({ route }) => route.path.includes(':ds')))
       for (const dataset of ['harbours', 'tools']) {
         const path = route.path.replace(':ds', dataset).replace(/:(\w+)/g, '{$1}');
         expect([name, document.paths[path]?.[route.method.toLowerCase()]?.tags]).toEqual([name, [dataset]]);
@@ -127,11 +127,11 @@ describe('the document', () => {
   });
 
   test('says what is paid, with the price of one call and the answer to whoever does not pay', () => {
-    const paid = EVERY_OPERATION.filter(({ price }) => price !== undefined).map(({ name }) => name);
+    const paid = OPERATIONS.filter(({ price }) => price !== undefined).map(({ name }) => name);
     for (const each of everything()) {
       const name = each.operationId?.replace(/_markdown$/, '');
       const priced = paid.includes(name ?? '');
-      if (!EVERY_OPERATION.some((operation) => operation.name === name)) continue;
+      if (!OPERATIONS.some((operation) => operation.name === name)) continue;
       expect([name, each['x-payment-info'] !== undefined, '402' in each.responses]).toEqual([name, priced, priced]);
     }
     const get = everything().find(({ operationId }) => operationId === 'tools_get')!;
@@ -224,7 +224,7 @@ describe('what it says is so', () => {
         ]);
       seen.add(described!.operationId);
     }
-    for (const each of EVERY_OPERATION)
+    for (const each of OPERATIONS)
       if (each.route.path.includes(':ds'))
         expect([...seen].filter((id) => /^tools_/.test(id))).toContain(
           `tools_${each.name.replace(/^(dataset|entity)_/, '')}`,

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Operation, operation } from '../../../api/contract/operation.ts';
-import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { dropAnswersWith } from '../../../data/state/idempotency.ts';
 import { setPlan } from '../../../data/state/keys.ts';
 import { move, verify } from '../../../data/state/ledger.ts';
@@ -61,7 +61,7 @@ const large: Operation = {
 };
 
 let clock = NOW;
-const options = { now: () => clock, gate: { operations: [slow, large, ...EVERY_OPERATION] }, calls: { paid: 60 } };
+const options = { now: () => clock, gate: { operations: [slow, large, ...OPERATIONS] }, calls: { paid: 60 } };
 
 describeApps('charging', options, (stage) => {
   it('takes the price of an answer, says so, and writes it down with its request', async () => {

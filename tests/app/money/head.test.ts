@@ -1,11 +1,11 @@
 // HEAD never runs a paid operation, cursors show nothing, and a tag is the same for every caller and in every process.
 import { expect, it } from 'vitest';
-import { OPERATIONS } from '../../../api/operations/table.ts';
+import { DATASET_OPERATIONS } from '../../../api/operations/table.ts';
 import { balance, describeApps, newKey, told } from '../../support/money-on-stores.ts';
 import { requiredQuery } from '../../support/required.ts';
 import { verifies } from '../../support/verifies.ts';
 
-const PAID = OPERATIONS.filter(({ access, price }) => access === 'paid' || price !== undefined);
+const PAID = DATASET_OPERATIONS.filter(({ access, price }) => access === 'paid' || price !== undefined);
 
 /** Two addresses of an operation with different answers: another record, or a filter that matches much and nothing. */
 function pairOf({ name, route }: (typeof PAID)[number]): [string, string] {

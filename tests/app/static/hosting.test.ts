@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hostingRules } from '../../../api/discovery/hosting.ts';
-import { EVERY_OPERATION } from '../../../api/operations/every.ts';
+import { OPERATIONS } from '../../../api/operations/table.ts';
 import { caddyConfig, headersFile, nginxConfig } from '../../../build/static/host-configs.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 
-const rules = hostingRules({ base_url: BASE, operations: EVERY_OPERATION });
+const rules = hostingRules({ base_url: BASE, operations: OPERATIONS });
 
 describe('our own server', () => {
   let app: TestApp;

@@ -1,0 +1,230 @@
+// The composition root: builds the application from settings. The service, the tests and the bench use it.
+import type { RequestListener } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { sealedCursors } from '../data/input/cursor.ts';
+import { codeFingerprint } from '../data/model/code.ts';
+import { exportLinks } from '../data/releases/export.ts';
+import { openOverlays } from '../data/releases/overlays.ts';
+import { openRegister } from '../data/releases/register.ts';
+import { adminKeys } from '../data/state/admin-keys.ts';
+import { forgetExpired } from '../data/state/forget-expired.ts';
+import { openLookup } from '../data/state/lookup.ts';
+import { openMailer } from '../data/state/mail.ts';
+import { storedQuotas } from '../data/state/quotas.ts';
+import { sharedSecret } from '../data/state/secrets.ts';
+import { signingKeys } from '../data/state/signing-keys.ts';
+import { openStore, type StoreOptions } from '../data/state/store.ts';
+import { countTraffic } from '../data/state/traffic.ts';
+import type { Pack } from '../packs/model.ts';
+import { adminsOnly, operatorsAndKeys } from './access/caller.ts';
+import { entityTags } from './access/entity-tags.ts';
+import { memoryLimits, redisLimits } from './access/limits.ts';
+import { previewsIn } from './access/previews.ts';
+import { openRedis } from './access/redis.ts';
+import { redisQuotas } from './access/redis-quotas.ts';
+import { accessTokens } from './access/tokens.ts';
+import { storedAccounts } from './accounts/accounts.ts';
+import { createApp, failing } from './app.ts';
+import { directory } from './channels/key-directory.ts';
+import { openCheckout } from './checkout/open.ts';
+import type { StripeSettings } from './checkout/stripe.ts';
+import type { Gate } from './gate/execute.ts';
+import { lendFrom } from './gate/leases.ts';
+import { directly } from './http/fast-path.ts';
+import { type OAuthParts, openOAuth } from './oauth/server.ts';
+import { OPERATIONS } from './operations/table.ts';
+import { openMetrics } from './ops/metrics.ts';
+import { openOps } from './ops/server.ts';
+import { datasetStandings, reviewingOf, standing } from './ops/standing.ts';
+import { openOwners } from './owners/open.ts';
+import { creditPayments } from './payments/credits.ts';
+import { quoter } from './payments/payments.ts';
+import { storedRepeats } from './payments/repeats.ts';
+import type { X402Settings } from './payments/x402/open.ts';
+
+export interface Settings extends StoreOptions {
+  packs: readonly Pack[];
+  /** DIST_DIR. */
+  dist: string;
+  /** `redis://…`; absent: limits in this process, quotas in the store. */
+  redisUrl?: string | undefined;
+  /** SMTP_URL and MAIL_FROM; absent: mails go into the outbox, from the host of the base URL. */
+  smtpUrl?: string | undefined;
+  mailFrom?: string | undefined;
+  /** ADMIN_KEYS; null: one is made at the first start. */
+  adminKeys: readonly string[] | null;
+  /** Receives that new key, once. */
+  showAdminKey?: (key: string) => void;
+  /** HOST, TRUST_PROXY and CHECKOUT: they decide whether there is a sandbox checkout. */
+  host: string;
+  trust_proxy: number;
+  checkout?: 'sandbox' | undefined;
+  /** WELCOME_BUDGET_EUR in micro-euros; absent: no bound. */
+  welcome_budget?: number | undefined;
+  /** Hosted checkout; absent: the sandbox, or none (contract section 1). */
+  stripe?: StripeSettings | undefined;
+  /** Absent or null: x402 is not offered. */
+  x402?: X402Settings | null;
+  base_url: string;
+  eur_usd: number;
+  /** Origins of web pages that may use MCP, besides our own. */
+  mcp_origins?: readonly string[];
+  /** Fetches the metadata documents of OAuth clients. */
+  fetch?: OAuthParts['fetch'];
+  now(): Date;
+  log(line: string): void;
+  /** Receives every error that is our own fault, with the id of its request. */
+  report(error: unknown, request_id: string): void;
+  /** Replaces parts of the gate, for tests and measurements. */
+  adjust?: (gate: Gate) => Gate;
+}
+
+export type Application = Awaited<ReturnType<typeof compose>>;
+
+/** How often expired rows are deleted, in milliseconds. */
+const SWEEP = 3_600_000;
+
+/** Opens store, Redis and releases and builds the app. Call `close` after the last answer. */
+export async function compose(settings: Settings) {
+  const { base_url, now, log, report, packs, dataDir } = settings;
+  const started_at = now();
+  const access = await openAccess(settings);
+  const { store, quotas, mailer, admins } = access;
+  const register = await openRegister({ dataDir, packs, log, overlays: await openOverlays(store) });
+  const metrics = openMetrics(() => standing(register, access.redisUp));
+  const traffic = countTraffic(store, now);
+  const editing = { store, refresh: register.refresh, current: register.current };
+  const onHeldOptOut = (dataset: string) => {
+    metrics.heldOptOut(dataset);
+    log(`${dataset}: too many opt-outs within an hour; further ones wait at /ops/review`);
+  };
+  const ownerParts = { store, quotas, mailer, base_url, editing, onHeldOptOut };
+  const owners = openOwners(ownerParts);
+  const whole: Gate = {
+    ...access.gate,
+    owners,
+    exports: exportLinks(dataDir, await sharedSecret(store, 'export_links'), register),
+    base_url,
+    eur_usd: settings.eur_usd,
+    lease: lendFrom(register),
+    operations: OPERATIONS,
+    trust_proxy: settings.trust_proxy,
+    code: codeFingerprint(),
+    now,
+    seen: (call) => {
+      metrics.seen(call);
+      traffic.count(call);
+    },
+  };
+  const gate = settings.adjust?.(whole) ?? whole;
+  const app = createApp({
+    gate,
+    owners,
+    recovery: access.recovery,
+    oauth: openOAuth({ ...settings, ...gate, store, quotas, report: (error) => report(error, 'oauth') }),
+    directory: () => directory(store, base_url, now()),
+    checkout: access.checkout,
+    dist: settings.dist,
+    mcp_origins: settings.mcp_origins ?? [],
+    cardKey: async () => (await signingKeys(store)).keys[0],
+    started_at,
+    metrics: metrics.text,
+    ops: openOps({
+      store,
+      admins,
+      reviewing: reviewingOf(ownerParts, register),
+      accounts: gate.accounts,
+      standings: (at) => datasetStandings(register, dataDir, at),
+      traffic,
+      base_url,
+      now,
+      log,
+    }),
+    report,
+  });
+  return {
+    app,
+    gate,
+    register,
+    store,
+    traffic,
+    sweepPayments: access.sweepPayments,
+    /** What a server listens with: the fast path, and Hono behind it. `others` and `stalled` as in `directly`. */
+    listener: (others: RequestListener = getRequestListener(app.fetch), stalled?: number) =>
+      directly(app, others, failing({ gate, report }), stalled),
+    async close() {
+      await register.close();
+      await traffic.flush().catch((error: Error) => log(`cannot write traffic figures: ${error.message}`));
+      await access.close();
+    },
+  };
+}
+
+/** What identifies callers, counts their calls and takes their money, over one store. */
+async function openAccess(options: Settings) {
+  const { base_url, eur_usd, now, log } = options;
+  const store = await openStore(options);
+  const admins = await adminKeys(store, options.adminKeys);
+  if (admins.made !== null) options.showAdminKey?.(admins.made);
+  const redis = options.redisUrl === undefined ? null : await openRedis(options.redisUrl, log);
+  const lookup = openLookup(store);
+  const stored = storedQuotas(store);
+  const quotas = redis ? redisQuotas(redis, stored) : stored;
+  const repeats = storedRepeats(store, quotas, now);
+  const from = options.mailFrom ?? `register@${new URL(base_url).hostname}`;
+  const mailer = openMailer({ dataDir: options.dataDir, smtpUrl: options.smtpUrl, from, log });
+  const byToken = accessTokens({ store, lookup, base_url, now });
+  const { host, trust_proxy, stripe, welcome_budget } = options;
+  const checkout = await openCheckout({ store, base_url, host, trust_proxy, checkout: options.checkout, stripe, log });
+  const settings = options.x402 ?? null;
+  // The libraries of the chain are loaded only where x402 is offered.
+  const x402 =
+    settings && (await import('./payments/x402/open.ts')).openX402({ store, repeats, settings, eur_usd, now, log });
+  const quote = quoter({ base_url, eur_usd, checkout: checkout.sells, x402: x402?.asks });
+  const credits = creditPayments({ store, lookup, repeats, quote, now });
+  const answers = await sharedSecret(store, 'answers');
+  const accounts = storedAccounts({
+    store,
+    quotas,
+    post: mailer.post,
+    desk: checkout.desk,
+    base_url,
+    welcome_budget,
+  });
+  const sweeping = setInterval(() => {
+    forgetExpired(store, options.dataDir, now()).catch((error: Error) =>
+      log(`cannot delete expired rows: ${error.message}`),
+    );
+  }, SWEEP).unref();
+  return {
+    gate: {
+      identify: operatorsAndKeys(adminsOnly(admins.hashes), lookup, now, byToken),
+      limits: redis ? redisLimits(redis) : memoryLimits(),
+      previews: previewsIn(quotas),
+      payments: x402?.front(credits) ?? credits,
+      repeats,
+      cursors: sealedCursors(answers),
+      tags: entityTags(answers),
+      accounts,
+    },
+    recovery: accounts,
+    checkout: checkout.pages,
+    /** SHA-256 of every operator's key. */
+    admins: new Set(admins.hashes),
+    store,
+    /** Whether Redis answers; null where none is set. */
+    redisUp: () => redis?.up() ?? null,
+    /** Looks at open x402 payments at once, as it does by itself from time to time. */
+    sweepPayments: async (): Promise<void> => x402?.sweep(),
+    quotas,
+    mailer,
+    async close() {
+      clearInterval(sweeping);
+      x402?.close();
+      await redis?.close();
+      lookup.close();
+      await mailer.close();
+      await store.close();
+    },
+  };
+}
