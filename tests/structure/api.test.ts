@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { SELECTION_INPUT } from '../../api/operations/common/inputs.ts';
-import { EVERY_OPERATION } from '../../api/operations/every.ts';
+import { OPERATIONS } from '../../api/operations/table.ts';
 import { FILTER_KINDS } from '../../data/input/filters.ts';
 import { read, tableRows } from './tree.ts';
 
@@ -21,29 +21,26 @@ const sections = new Map(
 const address = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 
 describe('docs/api.md', () => {
-  test.each(EVERY_OPERATION.map((operation) => [operation.name, operation] as const))(
-    'describes %s',
-    (_, operation) => {
-      const path = `${operation.route.method} ${address(operation.route.path)}`;
-      const text = sections.get(path);
-      expect(text, `a heading with ${path}`).toBeDefined();
-      const free =
-        { key: 'Needs a key', plan: 'Part of the plans', admin: 'For operators' }[operation.access as string] ?? 'Free';
-      const { condition } = operation.price ?? {};
-      if (condition) return expect(text?.replace(/\s+/g, ' ')).toContain(`Price: ${condition.label}.`);
-      const price = operation.price ? `Paid as \`${operation.price.of}\`` : free;
-      expect(text?.trimStart().startsWith(price), `${path} begins with "${price}"`).toBe(true);
-      const { properties = {} } = z.toJSONSchema(operation.input(null)) as { properties?: Record<string, unknown> };
-      const documented = (text ?? '').includes('| search parameters |') ? Object.keys(SELECTION_INPUT) : [];
-      const missing = Object.keys(properties).filter(
-        (name) => !documented.includes(name) && !path.includes(`{${name}}`) && !text?.includes(`| \`${name}\` |`),
-      );
-      expect(missing, `parameters of ${path} without a row`).toEqual([]);
-    },
-  );
+  test.each(OPERATIONS.map((operation) => [operation.name, operation] as const))('describes %s', (_, operation) => {
+    const path = `${operation.route.method} ${address(operation.route.path)}`;
+    const text = sections.get(path);
+    expect(text, `a heading with ${path}`).toBeDefined();
+    const free =
+      { key: 'Needs a key', plan: 'Part of the plans', admin: 'For operators' }[operation.access as string] ?? 'Free';
+    const { condition } = operation.price ?? {};
+    if (condition) return expect(text?.replace(/\s+/g, ' ')).toContain(`Price: ${condition.label}.`);
+    const price = operation.price ? `Paid as \`${operation.price.of}\`` : free;
+    expect(text?.trimStart().startsWith(price), `${path} begins with "${price}"`).toBe(true);
+    const { properties = {} } = z.toJSONSchema(operation.input(null)) as { properties?: Record<string, unknown> };
+    const documented = (text ?? '').includes('| search parameters |') ? Object.keys(SELECTION_INPUT) : [];
+    const missing = Object.keys(properties).filter(
+      (name) => !documented.includes(name) && !path.includes(`{${name}}`) && !text?.includes(`| \`${name}\` |`),
+    );
+    expect(missing, `parameters of ${path} without a row`).toEqual([]);
+  });
 
   test('describes no operation that is not there', () => {
-    const known = EVERY_OPERATION.map(({ route }) => `${route.method} ${address(route.path)}`);
+    const known = OPERATIONS.map(({ route }) => `${route.method} ${address(route.path)}`);
     const other = ['/', '/healthz', '/llms.txt', '/robots.txt', '/datasets/{ds}/{slug}.md'].map(
       (path) => `GET ${path}`,
     );

@@ -1,4 +1,4 @@
-// Who imports whom: a scanner of import statements, type imports included, and the graph they make.
+// A scanner of import statements, type imports included.
 import { dirname, normalize } from 'node:path/posix';
 
 export interface Import {
@@ -30,23 +30,4 @@ export function target(from: string, specifier: string): string | null {
 export function packageOf(specifier: string): string {
   const parts = specifier.split('/');
   return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? specifier);
-}
-
-/** The cycles of a graph, each once, as the path that closes. */
-export function cycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
-  const found = new Map<string, string[]>();
-  const done = new Set<string>();
-  const visit = (node: string, path: string[]): void => {
-    const at = path.indexOf(node);
-    if (at >= 0) {
-      const cycle = path.slice(at);
-      found.set([...cycle].sort().join(), [...cycle, node]);
-      return;
-    }
-    if (done.has(node)) return;
-    for (const next of graph.get(node) ?? []) visit(next, [...path, node]);
-    done.add(node);
-  };
-  for (const node of graph.keys()) visit(node, []);
-  return [...found.values()];
 }
