@@ -1,4 +1,5 @@
 // The composition root: builds the application from settings. The service, the tests and the bench use it.
+
 import type { RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { sealedCursors } from '../data/input/cursor.ts';
@@ -6,6 +7,7 @@ import { codeFingerprint } from '../data/model/code.ts';
 import { exportLinks } from '../data/releases/export.ts';
 import { openOverlays } from '../data/releases/overlays.ts';
 import { openRegister } from '../data/releases/register.ts';
+import type { Owners } from '../data/review/owners.ts';
 import { adminKeys } from '../data/state/admin-keys.ts';
 import { forgetExpired } from '../data/state/forget-expired.ts';
 import { openLookup } from '../data/state/lookup.ts';
@@ -20,8 +22,7 @@ import { adminsOnly, operatorsAndKeys } from './access/caller.ts';
 import { entityTags } from './access/entity-tags.ts';
 import { memoryLimits, redisLimits } from './access/limits.ts';
 import { previewsIn } from './access/previews.ts';
-import { openRedis } from './access/redis.ts';
-import { redisQuotas } from './access/redis-quotas.ts';
+import { openRedis, redisQuotas } from './access/redis.ts';
 import { accessTokens } from './access/tokens.ts';
 import { storedAccounts } from './accounts/accounts.ts';
 import { createApp, failing } from './app.ts';
@@ -36,7 +37,10 @@ import { OPERATIONS } from './operations/table.ts';
 import { openMetrics } from './ops/metrics.ts';
 import { openOps } from './ops/server.ts';
 import { datasetStandings, reviewingOf, standing } from './ops/standing.ts';
-import { openOwners } from './owners/open.ts';
+import { claims } from './owners/claims.ts';
+import { claimPages, type OwnerPages } from './owners/mailed-links.ts';
+import { optOuts } from './owners/opt-out.ts';
+import type { Parts } from './owners/parts.ts';
 import { creditPayments } from './payments/credits.ts';
 import { quoter } from './payments/payments.ts';
 import { storedRepeats } from './payments/repeats.ts';
@@ -227,4 +231,9 @@ async function openAccess(options: Settings) {
       await store.close();
     },
   };
+}
+
+/** What operations and pages of the owners' channel ask. */
+function openOwners(parts: Parts): Owners & OwnerPages {
+  return { ...optOuts(parts), ...claims(parts), ...claimPages(parts) };
 }

@@ -1,12 +1,16 @@
 // Which checkout this service has: Stripe where a key is set, the sandbox where only this machine can reach the service or CHECKOUT asks for it, else none.
-import { type Checkout, checkoutOf } from '../../data/state/checkouts.ts';
+import { type Checkout, checkoutOf, closeCheckout, type Outcome } from '../../data/state/checkouts.ts';
+import { takeInvoice, takeInvoicePayment, takeTurn } from '../../data/state/invoices.ts';
 import { keyById } from '../../data/state/keys.ts';
+import { takeSession } from '../../data/state/receipts.ts';
+import { takeDispute, takeRefund } from '../../data/state/returns.ts';
 import type { Store } from '../../data/state/store.ts';
 import { eur } from '../../packs/money.ts';
 import { checkoutDesk, type Desk } from './desk.ts';
+import { type News, newsOf } from './events.ts';
 import { payable, type Sandbox, type SandboxSettings, sandbox, sandboxMode } from './sandbox.ts';
-import { openStripe, type StripeSettings } from './stripe.ts';
-import { stripeWebhook, type Webhook } from './webhook.ts';
+import { stopSuperseded } from './stop.ts';
+import { openStripe, type StripeApi, type StripeSettings } from './stripe.ts';
 
 /** A checkout as its pages show it. */
 export interface Seen {
@@ -66,4 +70,53 @@ export async function openCheckout(options: Options): Promise<{ desk: Desk; page
       webhook: stripe === null ? null : stripeWebhook({ store, stripe, log }),
     },
   };
+}
+
+interface Parts {
+  store: Store;
+  stripe: StripeApi;
+  log(line: string): void;
+}
+
+/** Takes one delivery: its raw body, as the signature covers bytes. Answers what became of it; Stripe repeats what is refused here. */
+type Webhook = (
+  body: Uint8Array,
+  signature: string | undefined,
+  now: Date,
+) => Promise<{ received: true; outcome: Outcome['state'] | 'ignored' }>;
+
+/** The webhook over the store. */
+function stripeWebhook({ store, stripe, log }: Parts): Webhook {
+  return async (body, signature, now) => {
+    const event = await stripe.read(body, signature, now);
+    const news = newsOf(event);
+    if (news === null) return { received: true, outcome: 'ignored' };
+    const outcome = await take(store, news, now.getTime());
+    // Money may have come in that nothing was given for: somebody must look. Stripe has done its part and is not asked to repeat.
+    if (outcome.state === 'refused')
+      log(`Stripe's event ${(event as { id: string }).id} was not booked: ${outcome.why}`);
+    // While Stripe is away the event is refused, comes again, and this with it.
+    if ('key_id' in outcome) await stopSuperseded({ store, stripe, log }, outcome.key_id, now.getTime());
+    return { received: true, outcome: outcome.state };
+  };
+}
+
+async function take(store: Store, news: News, now: number): Promise<Outcome> {
+  switch (news.kind) {
+    case 'session':
+      return takeSession(store, news.told, now);
+    case 'closed':
+      await closeCheckout(store, 'stripe', news.session);
+      return { state: 'waiting' };
+    case 'invoice':
+      return takeInvoice(store, news.told, now);
+    case 'invoice_payment':
+      return takeInvoicePayment(store, news.told, now);
+    case 'turn':
+      return takeTurn(store, news.told, now);
+    case 'refund':
+      return takeRefund(store, news.told, now);
+    case 'dispute':
+      return takeDispute(store, news.told, now);
+  }
 }

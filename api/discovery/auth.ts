@@ -1,4 +1,5 @@
 // /auth.md: how an agent comes to a credential, uses it, and gets rid of it.
+import { TOKEN_RESOURCES } from '../../packs/links.ts';
 import { KEY_BODY_TEXT, WELCOME } from '../contract/errors.ts';
 import { blocks } from '../render/markdown.ts';
 import type { Document, View } from './document.ts';
@@ -54,3 +55,43 @@ export const auth: Document = {
   content_type: 'text/markdown; charset=utf-8',
   text: authText,
 };
+
+/** Metadata of one resource by its path, or null for a path that is none: an allow-list, nothing else is echoed. */
+export function protectedResource(base_url: string, path: string): Record<string, unknown> | null {
+  const wanted = path === '/' ? '' : path;
+  if (!TOKEN_RESOURCES.some((known) => known === wanted)) return null;
+  return {
+    resource: `${base_url}${wanted}`,
+    authorization_servers: [base_url],
+    scopes_supported: ['read'],
+    bearer_methods_supported: ['header'],
+    resource_name: 'Dataset register',
+    resource_documentation: `${base_url}/auth.md`,
+  };
+}
+
+/**
+ * Metadata of the authorization server; the same under `/v1`. The issuer is the base URL in both: clients compare it byte for
+ * byte. It names nothing of OpenID, which this service has not (specification section 5).
+ */
+export function authorizationServer(base_url: string): Record<string, unknown> {
+  const authMethods = ['none', 'client_secret_basic', 'client_secret_post'];
+  return {
+    issuer: base_url,
+    authorization_endpoint: `${base_url}/oauth/authorize`,
+    token_endpoint: `${base_url}/oauth/token`,
+    registration_endpoint: `${base_url}/oauth/register`,
+    revocation_endpoint: `${base_url}/oauth/revoke`,
+    jwks_uri: `${base_url}/oauth/jwks.json`,
+    scopes_supported: ['read'],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
+    token_endpoint_auth_methods_supported: authMethods,
+    revocation_endpoint_auth_methods_supported: authMethods,
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    client_id_metadata_document_supported: true,
+    service_documentation: `${base_url}/auth.md`,
+  };
+}

@@ -1,5 +1,5 @@
 // The discovery documents, for the API to serve, the build to write, and each other to name.
-import { assets } from './assets.ts';
+import { type Asset, SCRIPT_ASSET, STYLE_ASSET } from '../pages/assets.ts';
 import { auth } from './auth.ts';
 import { docs } from './docs.ts';
 import type { Document } from './document.ts';
@@ -14,6 +14,20 @@ import { robots } from './robots.ts';
 import { sitemap, sitemapParts } from './sitemap.ts';
 import { skillFiles, skillsIndex } from './skills.ts';
 import { x402Resources, x402Terms } from './x402.ts';
+
+const shared = ({ path, content_type, text }: Asset, title: string): Document => ({
+  path,
+  title,
+  part: true,
+  content_type,
+  headers: () => ({ 'Cache-Control': 'public, max-age=31536000, immutable' }),
+  text: () => text,
+});
+
+const assets: readonly Document[] = [
+  shared(STYLE_ASSET, 'Style of the pages'),
+  shared(SCRIPT_ASSET, 'Script of the pages'),
+];
 
 export type { Content, Document, View } from './document.ts';
 

@@ -1,6 +1,8 @@
 // /openapi.json: OpenAPI 3.1 of every address, projected from the table of operations, the packs and the list of documents.
+
 import { nextTurn } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/model.ts';
+import { usd } from '../../packs/money.ts';
 import type { JsonSchema } from '../../packs/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
 import { outputSchema } from '../render/json-schema.ts';
@@ -19,7 +21,6 @@ import {
   successHeaders,
   tagged,
 } from './openapi-responses.ts';
-import { paymentInfo, securityOf, securitySchemes } from './openapi-security.ts';
 
 type Json = Record<string, unknown>;
 
@@ -227,3 +228,79 @@ export function openapiDocument(documents: () => readonly Document[]): Document 
     text: remembered(registerVersion, async (view) => Buffer.from(JSON.stringify(await openapi(view, documents())))),
   };
 }
+
+/** The ways to say who one is, or to pay without saying it. */
+function securitySchemes({ base_url, x402 }: View): Record<string, Json> {
+  return {
+    apiKey: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'X-API-Key',
+      description: `An API key; POST ${base_url}/v1/keys makes one. Calls are charged to its credit.`,
+    },
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The same key, or an operator’s, as `Authorization: Bearer`.',
+    },
+    oauth: {
+      type: 'oauth2',
+      description: 'Spends from the key of the person who consents; see /auth.md.',
+      flows: {
+        authorizationCode: {
+          authorizationUrl: `${base_url}/oauth/authorize`,
+          tokenUrl: `${base_url}/oauth/token`,
+          refreshUrl: `${base_url}/oauth/token`,
+          scopes: { read: 'Ask every data operation' },
+        },
+      },
+    },
+    ...(x402
+      ? {
+          x402: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'PAYMENT-SIGNATURE',
+            description: `Pay a call without an account: ask without a credential, sign one of the payments that the PAYMENT-REQUIRED header of the 402 offers, and repeat the request with it. Terms: ${base_url}/.well-known/x402.json`,
+          },
+        }
+      : {}),
+  };
+}
+
+/** Which schemes an operation takes; any one of them is enough. */
+function securityOf({ access, group, tokens, previews, price }: Operation, { x402 }: View): Json[] {
+  if (access === 'admin') return [{ bearer: [] }];
+  const byToken = group !== 'account' || tokens ? [{ oauth: ['read'] }] : [];
+  const known = [{ apiKey: [] }, { bearer: [] }, ...byToken];
+  if (access === 'key') return known;
+  // An empty list is the form that clients read as open; alternatives are for what is only partly so.
+  if (access === 'free' && price === undefined) return [];
+  const open = access === 'free' || previews ? [{}] : [];
+  const paying = price !== undefined && x402 ? [{ x402: [] }] : [];
+  return [...open, ...known, ...paying];
+}
+
+/**
+ * What indexers of paid interfaces read: the price in USD of one call, exact for one dataset, between the least and the most of
+ * all where it is not said; of a batch it is the price of one record, and a price that only some calls have begins at 0.
+ * Without x402 there is no protocol to pay by.
+ */
+function paymentInfo({ price }: Operation, { releases, eur_usd, x402 }: View, dataset: string | null): Json {
+  if (!price) return {};
+  const { of, free, condition } = price;
+  const packs = releases.map(({ pack }) => pack).filter((pack) => !free?.(pack) && (dataset ?? pack.id) === pack.id);
+  const prices = packs.map((pack) => usd(pack.prices[of], eur_usd)).sort((a, b) => a - b);
+  if (condition) prices.unshift(0);
+  const [least] = prices;
+  const most = prices.at(-1);
+  if (least === undefined || most === undefined) return {};
+  const money =
+    least === most
+      ? { mode: 'fixed', currency: 'USD', amount: plain(least) }
+      : { mode: 'dynamic', currency: 'USD', min: plain(least), max: plain(most) };
+  return { 'x-payment-info': { price: money, protocols: x402 ? ['x402'] : [] } };
+}
+
+/** A number without an exponent. */
+const plain = (amount: number) => amount.toFixed(6).replace(/\.?0+$/, '');

@@ -14,8 +14,7 @@ import {
   type Written,
   written,
 } from '../payments/repeats.ts';
-import { CallContext } from './context.ts';
-import type { Call, Gate, Release, Repeatable, Visitor } from './gate.ts';
+import { type Call, CallContext, type Gate, type Release, type Repeatable, type Visitor } from './gate.ts';
 import { parseInput } from './parse-input.ts';
 import { affordable, chargeOf, isPriced, ownerOf, type Purse, paysByX402, reserve, sold, unpaid } from './purse.ts';
 

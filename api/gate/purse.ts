@@ -3,8 +3,15 @@ import type { Caller } from '../access/caller.ts';
 import { secondsToMidnight } from '../access/previews.ts';
 import type { ApiError } from '../contract/errors.ts';
 import type { Context, Operation } from '../contract/operation.ts';
-import { checkMaxPrice } from '../payments/max-price.ts';
-import { type Attached, type Charge, paymentError, type Reservation, type Stored, told } from '../payments/payments.ts';
+import {
+  type Attached,
+  type Charge,
+  checkMaxPrice,
+  paymentError,
+  type Reservation,
+  type Stored,
+  told,
+} from '../payments/payments.ts';
 import { isKept, isKey, isSecret, secretKey, type Written } from '../payments/repeats.ts';
 import type { Call, Gate, Release } from './gate.ts';
 import { parseInput } from './parse-input.ts';

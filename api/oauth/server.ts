@@ -1,17 +1,23 @@
 // The authorization server as functions from requests to responses; the channel counts them and knows their addresses.
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { parse, serialize } from 'hono/utils/cookie';
 import type Provider from 'oidc-provider';
+import { endGrant, grantOf, grantsOf } from '../../data/state/grants.ts';
+import { keyById } from '../../data/state/keys.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
+import { sharedSecret } from '../../data/state/secrets.ts';
 import { signingKeys } from '../../data/state/signing-keys.ts';
+import type { Store } from '../../data/state/store.ts';
 import { type Credential, type Identify, refusal } from '../access/caller.ts';
 import { ApiError, ERRORS } from '../contract/errors.ts';
 import { approve } from './approve.ts';
 import { carry } from './bridge.ts';
-import { connections, SIGNED_IN } from './connections.ts';
-import { busyPage, errorPage, foreignPage } from './pages.ts';
+import { busyPage, connectionsPage, connectionsSignInPage, errorPage, foreignPage } from './pages.ts';
 import { PATHS } from './paths.ts';
 import { makeProvider, type ProviderParts } from './provider.ts';
 import { PAGE_HEADERS } from './shell.ts';
+import { signIn } from './signin.ts';
 
 export interface OAuthParts extends ProviderParts {
   quotas: Quotas;
@@ -153,4 +159,67 @@ function sessionCookie(base_url: string) {
   const path = pathname.replace(/\/$/, '') + PATHS.connections;
   const options = { path, httpOnly: true, sameSite: 'Strict', secure: protocol === 'https:' } as const;
   return { cookie: 'register_connections', options };
+}
+
+interface Parts {
+  store: Store;
+  identify: Identify;
+  base_url: string;
+  now(): Date;
+}
+
+/** What the page answers; `session` is the cookie to set, empty to end it, absent to leave it. */
+interface ConnectionsStep {
+  status: number;
+  html: string;
+  session?: string;
+}
+
+/** How long a person stays signed in, in milliseconds. */
+const SIGNED_IN = 900_000;
+
+/** A signed note of who signed in until when; the key itself is in no cookie. */
+async function seal(store: Store, note: string): Promise<string> {
+  const secret = await sharedSecret(store, 'oauth_cookies');
+  return `${note}.${createHmac('sha256', secret).update(`connections ${note}`).digest('base64url')}`;
+}
+
+async function personOf({ store, now }: Parts, cookie: string | undefined) {
+  const [id = '', until = ''] = (cookie ?? '').split('.');
+  const right = Buffer.from(await seal(store, `${id}.${until}`));
+  const shown = Buffer.from(cookie ?? '');
+  if (shown.length !== right.length || !timingSafeEqual(shown, right)) return null;
+  if (!(Number(until) > now().getTime())) return null;
+  const key = await keyById(store, id);
+  return key === null || key.revoked_at !== null ? null : key;
+}
+
+/** Shows the page, or does what its form asks. */
+async function connections(
+  parts: Parts,
+  cookie: string | undefined,
+  form: URLSearchParams | null,
+): Promise<ConnectionsStep> {
+  const { store, base_url, now } = parts;
+  const at = now().getTime();
+  const action = form?.get('action');
+  const list = async (id: string, email: string, ended?: string) =>
+    connectionsPage(base_url, email, await grantsOf(store, id, at), ended);
+  if (action === 'signout') return { status: 200, html: connectionsSignInPage(base_url), session: '' };
+  const person = await personOf(parts, cookie);
+  if (person !== null) {
+    const grant = action === 'end' ? await grantOf(store, person.id, form?.get('grant') ?? '') : null;
+    if (grant !== null) await endGrant(store, grant.id);
+    const ended = grant === null ? undefined : grant.client_name || grant.client_id;
+    return { status: 200, html: await list(person.id, person.email, ended) };
+  }
+  if (form === null) return { status: 200, html: connectionsSignInPage(base_url) };
+  const signed = await signIn(parts.identify, form.get('key') ?? '');
+  if ('wrong' in signed) return { status: 422, html: connectionsSignInPage(base_url, signed.wrong) };
+  const key = await keyById(store, signed.key_id);
+  return {
+    status: 200,
+    html: await list(signed.key_id, key?.email ?? ''),
+    session: await seal(store, `${signed.key_id}.${at + SIGNED_IN}`),
+  };
 }

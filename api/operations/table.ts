@@ -26,8 +26,7 @@ import { entity_compare } from './record/entity_compare.ts';
 import { entity_get } from './record/entity_get.ts';
 import { entity_history } from './record/entity_history.ts';
 import { entity_prices } from './record/entity_prices.ts';
-import { entity_search } from './record/entity_search.ts';
-import { entity_search_paid } from './record/entity_search_paid.ts';
+import { entity_search, entity_search_paid } from './record/entity_search.ts';
 import { entity_similar } from './record/entity_similar.ts';
 
 /** In the order in which routes are matched: `entities/batch` stands before `entities/{entity_id}`. */

@@ -1,7 +1,6 @@
 // /ops: the operators' pages and their JSON, with an operator's key or a session (contract section 3, "Credentials").
-
 import type { App, RestDeps } from '../channels/rest/rest.ts';
-import { ApiError, toApiError } from '../contract/errors.ts';
+import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
 import { admit, operatorKeyInUrl } from '../gate/execute.ts';
 import { type Http, type HttpRequest, readRequest, readText } from '../http/request.ts';
 import { errorResponse } from '../http/respond.ts';
@@ -64,4 +63,28 @@ export function mountOps(app: App, { gate, report, ops }: RestDeps & { ops: OpsS
       throw new ApiError('not_found', 'There is nothing at this address.');
     }),
   );
+}
+
+/** Mounts it: without a credential 401, with an ordinary key 403 (contract section 3, "Credentials"). */
+export function mountMetrics(
+  app: App,
+  { gate, report }: RestDeps,
+  text: () => Promise<{ type: string; text: string }>,
+): void {
+  app.get('/ops/metrics', async (c) => {
+    const { visitor, headers, request_id, accept } = readRequest(gate, c);
+    try {
+      const caller = await admit(gate, visitor, 'free', true);
+      if (caller.kind === 'anonymous') throw new ApiError('key_required', 'Metrics are for operators.', FOR_OPERATORS);
+      if (caller.kind !== 'admin') throw new ApiError('admin_required', "Metrics take an operator's key.");
+      const metrics = await text();
+      return new Response(metrics.text, {
+        headers: { ...headers, 'Content-Type': metrics.type, 'Cache-Control': 'no-store' },
+      });
+    } catch (error) {
+      const told = toApiError(error);
+      if (told.code === 'internal') report(error, request_id);
+      return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+    }
+  });
 }

@@ -1,11 +1,10 @@
 // The operators' pages as functions from requests to responses; the channel counts requests and knows their addresses.
 import { ApiError, ERRORS, FOR_OPERATORS } from '../contract/errors.ts';
-import { auditLog } from './pages/deeds.ts';
+import { auditLog, optOutsPage } from './pages/deeds.ts';
 import { keyPage, keysPage, postGrant, postRevoke } from './pages/keys.ts';
 import { errorPage, errorPiece, foreignPage, signInPage } from './pages/login.ts';
 import { moneyPage } from './pages/money.ts';
 import { nightsPage } from './pages/nights.ts';
-import { optOutsPage } from './pages/opt-outs.ts';
 import { nowPiece, overviewPage, statsJson } from './pages/overview.ts';
 import { decidePost, reviewCasePage, reviewJson, reviewPage, reviewPiece } from './pages/review.ts';
 import type { Answer, Asked, OpsParts } from './parts/asked.ts';

@@ -2,11 +2,10 @@
 import type { PublicRecord } from '../../data/model/record.ts';
 import { datasetUrl, recordUrl } from '../../packs/links.ts';
 import type { Attribute, Pack } from '../../packs/model.ts';
-import { plural, printDate, printEuro, printShare, printWithUnit, webAddress } from '../render/print.ts';
+import { plural, printDate, printEuro, printShare, printValue, printWithUnit, webAddress } from '../render/print.ts';
 import { STATUS_MEANING } from '../render/status-mark.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
 import { escapeHtml as esc, footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
-import { recordJsonld } from './record-jsonld.ts';
 import { type Course, spark } from './sparkline.ts';
 
 /** What stands beside the record's own values. */
@@ -172,4 +171,29 @@ function calls({ record, pack, base_url }: RecordPage, prefix: string): string {
   ];
   const every = `<figure class="call"><figcaption>Every value, with a key</figcaption><button class="copy" type="button" data-copy="${esc(call)}">Copy</button><pre tabindex="0" role="group" aria-label="Address of every value"><code>${esc(call)}</code></pre></figure>`;
   return section(links.join(''), every);
+}
+
+/** JSON text that may stand in a script element of HTML. */
+function recordJsonld(record: PublicRecord, pack: Pack, base_url: string): string {
+  const url = recordUrl(base_url, pack.id, record.slug);
+  const properties = pack.attributes.flatMap(({ name, unit }) => {
+    const value = record.attributes[name];
+    if (value === undefined) return [];
+    const plain = typeof value === 'number' || typeof value === 'string' ? value : printValue(value);
+    return [{ '@type': 'PropertyValue', name, value: plain, ...(unit === null ? {} : { unitText: unit }) }];
+  });
+  const text = JSON.stringify({
+    '@context': 'https://schema.org',
+    '@type': 'ItemPage',
+    '@id': url,
+    url,
+    name: record.name,
+    dateModified: record.updated_at,
+    license: pack.license.url,
+    creditText: record.attribution,
+    isPartOf: { '@type': 'Dataset', '@id': datasetUrl(base_url, pack.id), name: pack.title },
+    mainEntity: { '@type': 'Thing', name: record.name, identifier: record.id, additionalProperty: properties },
+  });
+  // Nothing of a value may end the script element or begin a comment in it.
+  return text.replaceAll('<', '\\u003c');
 }

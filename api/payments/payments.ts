@@ -1,6 +1,6 @@
 // How a call is paid: quote, reserve, commit or release. One port, so that x402 takes its place beside credits unnoticed.
 import { eur, usd } from '../../packs/money.ts';
-import type { Caller } from '../access/caller.ts';
+import { type Caller, isCharged } from '../access/caller.ts';
 import { ApiError, type ErrorCode, KEY_BODY, makesKey } from '../contract/errors.ts';
 import type { Head, Written } from './repeats.ts';
 
@@ -162,4 +162,20 @@ export function quoter(settings: {
     accepts: [],
     ...x402?.(charge),
   });
+}
+
+/** Refuses a call that costs more than the caller allows (402, uncharged), or a limit that is no amount (422). */
+export function checkMaxPrice(raw: string | undefined, caller: Caller, charge: Charge, quote: Payments['quote']): void {
+  if (raw === undefined) return;
+  if (!/^\d{1,9}(\.\d{1,6})?$/.test(raw)) {
+    const msg = 'must be an amount in EUR with at most six decimals';
+    const issue = { loc: ['header', 'X-Max-Price-EUR'], msg, type: 'decimal_parsing' };
+    throw new ApiError('validation_failed', `X-Max-Price-EUR: ${msg}`, { detail: [issue] });
+  }
+  if (!isCharged(caller) || charge.micros <= Math.round(Number(raw) * 1_000_000)) return;
+  const message = `${charge.operation} costs ${told(charge.micros)}, more than the ${raw} EUR that X-Max-Price-EUR allows (max_price_eur of tools and skills).`;
+  // It is the limit that refuses: no way to pay gets round it.
+  const { extras } = paymentError('payment_required', message, { ...quote(caller, charge), how_to_pay: {} });
+  const alternative_action = `Raise the limit to ${eur(charge.micros)} or leave it out.`;
+  throw new ApiError('payment_required', message, { ...extras, alternative_action });
 }

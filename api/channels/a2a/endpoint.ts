@@ -20,9 +20,8 @@ import { namedCall } from '../named-call.ts';
 import type { App, RestDeps } from '../rest/rest.ts';
 import { ADVICE, adviceOn, fitting } from './advice.ts';
 import { type CardDeps, mountCard } from './card.ts';
-import { A2A_JSON, a2aError } from './errors.ts';
 import { type Asked, checkVersion, readMessage } from './message.ts';
-import { KEPT, messageOf, type Reply, ReplyParts } from './reply.ts';
+import { A2A_JSON, a2aError, KEPT, messageOf, type Reply, ReplyParts } from './reply.ts';
 
 export type A2aDeps = RestDeps & CardDeps;
 

@@ -1,14 +1,20 @@
 // `/mcp` and `/mcp/account`: streamable HTTP for both eras of the protocol, stateless (specification section 4, "Agent protocols").
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  localhostAllowedHostnames,
+  type Server,
+  validateHostHeader,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import { ApiError, ERRORS, errorBody, toApiError } from '../../contract/errors.ts';
 import { admit } from '../../gate/execute.ts';
 import { encoded, takesGzip } from '../../http/coding.ts';
 import { answeredBy } from '../../http/fast-path.ts';
 import { type Http, type HttpRequest, readRequest, readText } from '../../http/request.ts';
-import { errorReply, type Reply } from '../../http/respond.ts';
+import { commonHeaders, EXPOSED, errorReply, type Reply, requestId } from '../../http/respond.ts';
 import type { App, RestDeps } from '../rest/rest.ts';
-import { allowedOrigin, corsHeaders, foreign, type Origins, preflight } from './origin.ts';
 import { answerPlain } from './plain.ts';
-import { type Protocol, protocol } from './protocol.ts';
 import { type Scope, type Scopes, scopes } from './scope.ts';
 import { serverFor } from './server.ts';
 import type { Session } from './session.ts';
@@ -139,4 +145,118 @@ function jsonRpcError({ headers }: HttpRequest, status: number, code: number, me
   const body = JSON.stringify({ jsonrpc: '2.0', error, id: null });
   const known = { ...headers, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
   return { status, headers: known, body };
+}
+
+/** Answers one request of either era. `message` is its JSON, or undefined where it has none. */
+type Protocol<S> = (request: Request, message: unknown, session: S) => Promise<Response>;
+
+/** Streams that stay open at once, for clients that ask to be told of changes; we have none to tell. */
+const LISTENERS = 64;
+
+/**
+ * The protocol over servers made for a session each. Requests of the eras before 2026-07-28 are answered in one JSON body
+ * too, so that headers can say what a call cost.
+ */
+function protocol<S>(serverFor: (session: S) => Server): Protocol<S> {
+  const sessions = new WeakMap<Request, S>();
+  const modern = createMcpHandler(({ requestInfo }) => serverFor(sessions.get(requestInfo as Request) as S), {
+    legacy: 'reject',
+    maxSubscriptions: LISTENERS,
+  });
+  return async (request, message, session) => {
+    const parsed = message === undefined ? {} : { parsedBody: message };
+    if (await isLegacyRequest(request, message)) return legacy(serverFor(session), request, parsed);
+    sessions.set(request, session);
+    return modern.fetch(request, parsed);
+  };
+}
+
+async function legacy(server: Server, request: Request, parsed: { parsedBody?: unknown }): Promise<Response> {
+  if (request.method !== 'POST') return notAllowed();
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  try {
+    return await transport.handleRequest(request, parsed);
+  } finally {
+    await server.close();
+  }
+}
+
+/** There are no sessions to read from or to end (MCP 2025-11-25, "Session Management"). */
+function notAllowed(): Response {
+  const body = { jsonrpc: '2.0', error: { code: -32_000, message: 'Method not allowed.' }, id: null };
+  return Response.json(body, { status: 405, headers: { Allow: 'POST' } });
+}
+
+interface Origins {
+  /** The base address. */
+  own: URL;
+  /** Further origins, as `https://app.example`. */
+  further: readonly string[];
+  /** The host that was asked for last and is ours: nearly all requests ask for the same. */
+  known?: string | undefined;
+}
+
+/** Headers that clients in a browser send, of both eras. */
+const ALLOWED = [
+  'Accept',
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'Last-Event-ID',
+  'MCP-Protocol-Version',
+  'Mcp-Method',
+  'Mcp-Name',
+  'Mcp-Session-Id',
+  'X-API-Key',
+  'X-Max-Price-EUR',
+  'X-Request-Id',
+].join(', ');
+
+const LOCAL: readonly string[] = localhostAllowedHostnames();
+
+/** Why a request is refused: it asks another host, or another host's page asks. Null where it may go on. */
+function foreign(c: Http, origins: Origins): string | null {
+  const host = c.req.header('host');
+  if (host === undefined || host !== origins.known) {
+    const told = validateHostHeader(host, [origins.own.hostname, ...LOCAL]);
+    if (!told.ok) return told.message.slice(0, 120);
+    origins.known = host;
+  }
+  const origin = c.req.header('origin');
+  if (origin === undefined || allowedOrigin(c, origins) !== null) return null;
+  return `Invalid Origin: ${origin.slice(0, 80)}`;
+}
+
+/** The origin of the page that asks, where it may; null for another one and for none. */
+function allowedOrigin(c: Http, { own, further }: Origins): string | null {
+  const origin = c.req.header('origin');
+  const at = origin === undefined ? null : URL.parse(origin);
+  if (origin === undefined || at === null || at.origin !== origin) return null;
+  return origin === own.origin || LOCAL.includes(at.hostname) || further.includes(origin) ? origin : null;
+}
+
+/** CORS of an answer: the page that asked may read it, no other. */
+function corsHeaders(origin: string | null): Record<string, string> {
+  return origin === null
+    ? { Vary: 'Origin' }
+    : { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED, Vary: 'Origin' };
+}
+
+/** The answer to a browser that asks before it calls. */
+function preflight(c: Http, origins: Origins): Response {
+  const refused = foreign(c, origins);
+  const headers = commonHeaders(requestId(c.req.header('x-request-id')));
+  if (refused !== null)
+    return new Response(null, { status: 403, headers: { 'X-Request-Id': headers['X-Request-Id'] ?? '' } });
+  return new Response(null, {
+    status: 204,
+    headers: {
+      ...headers,
+      ...corsHeaders(allowedOrigin(c, origins)),
+      'Access-Control-Allow-Methods': 'POST, OPTIONS',
+      'Access-Control-Allow-Headers': ALLOWED,
+      'Access-Control-Max-Age': '86400',
+    },
+  });
 }

@@ -1,12 +1,17 @@
 // REST: every operation of the table at its path, with its Markdown twin, HEAD, conditional requests and 405.
+
 import type { Hono } from 'hono';
 import { ApiError, toApiError } from '../../contract/errors.ts';
-import type { Context, Format, Operation, Result } from '../../contract/operation.ts';
+import type { Context, Format, Operation, RenderedFile, Result } from '../../contract/operation.ts';
 import { fileHeaders } from '../../discovery/hosting.ts';
 import { admit, type Call, execute, type Gate } from '../../gate/execute.ts';
 import { encoded, varied } from '../../http/coding.ts';
+import { copiesOf, taken } from '../../http/compressed-copies.ts';
 import { answeredBy } from '../../http/fast-path.ts';
+import { findFile, openFile } from '../../http/files.ts';
+import { isPublished } from '../../http/fresh.ts';
 import { notFound } from '../../http/not-found.ts';
+import { OpenFile } from '../../http/open-files.ts';
 import { type Http, type HttpRequest, type NodeBindings, readRequest, routedPath } from '../../http/request.ts';
 import { errorReply, type Headers, isPieces, type Reply, responseOf } from '../../http/respond.ts';
 import { openStream } from '../../http/streams.ts';
@@ -14,7 +19,6 @@ import { type Choice, MEDIA_TYPES, negotiate } from '../../render/negotiate.ts';
 import { nextUrl, render } from '../../render/render.ts';
 import { isTabular } from '../../render/rows.ts';
 import { type Answer, KEPT } from './kept.ts';
-import { openRendered } from './rendered.ts';
 import { RestCall } from './rest-call.ts';
 
 export type App = Hono<{ Bindings: NodeBindings }>;
@@ -257,4 +261,25 @@ function refused(
   dataset: string | undefined,
 ): Reply {
   return errorReply(error, { base_url, request_id, dataset, accept, headers, resource: '/v1' });
+}
+
+/**
+ * The body of a file and the headers that go with it; null where the file is missing, was made of another release, overlay, program or BASE_URL,
+ * or is being replaced. Without a copy in a coding that the client takes it is sent as it is.
+ */
+async function openRendered(
+  root: string,
+  { path, release }: RenderedFile,
+  gate: Gate,
+  accepts: string | undefined,
+): Promise<{ body: Reply['body']; headers: Headers } | null> {
+  const file = await findFile(root, `/${path}`);
+  if (file === null || !(await isPublished(root, release, gate, file.last_modified))) return null;
+  const copy = taken(await copiesOf(file), accepts);
+  const opened = await openFile(file, copy);
+  if (!(opened instanceof OpenFile)) return null;
+  const { bytes } = copy ?? file;
+  const headers: Headers = { 'Content-Length': String(bytes) };
+  if (copy !== null) headers['Content-Encoding'] = copy.coding;
+  return { body: await opened.body(0, bytes - 1), headers };
 }

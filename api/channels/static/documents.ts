@@ -1,13 +1,11 @@
 // The root, the health of the process, and the discovery documents: free, and never limited.
 
 import { ApiError, toApiError } from '../../contract/errors.ts';
-import { authorizationServer } from '../../discovery/authorization-server.ts';
-import { health } from '../../discovery/health.ts';
+import { authorizationServer, protectedResource } from '../../discovery/auth.ts';
 import { fileHeaders } from '../../discovery/hosting.ts';
 import { type Content, DOCUMENTS, type View } from '../../discovery/index.ts';
 import { llmsText } from '../../discovery/llms.ts';
 import { rootLinks, rootMap } from '../../discovery/map.ts';
-import { protectedResource } from '../../discovery/protected-resource.ts';
 import type { Gate } from '../../gate/execute.ts';
 import { encoded, takesGzip, varied } from '../../http/coding.ts';
 import { matches } from '../../http/conditions.ts';
@@ -163,4 +161,23 @@ function missing(gate: Gate, c: Http, message: string): Response {
   const { accept, headers, request_id } = readRequest(gate, c);
   const error = new ApiError('not_found', message);
   return errorResponse(error, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+}
+
+interface Health {
+  status: 'ok' | 'empty';
+  started_at: string;
+  /** Every current release is open and answers from memory. */
+  cache_warm: boolean;
+  /** Release id by dataset. */
+  release: Record<string, string>;
+}
+
+/** `empty` means that no dataset has a release yet: there is nothing to serve. */
+function health({ releases }: Pick<View, 'releases'>, started_at: Date): Health {
+  return {
+    status: releases.length === 0 ? 'empty' : 'ok',
+    started_at: started_at.toISOString(),
+    cache_warm: releases.length > 0 && releases.every(({ warm }) => warm?.() ?? true),
+    release: Object.fromEntries(releases.map(({ pack, manifest }) => [pack.id, manifest.release])),
+  };
 }

@@ -1,13 +1,18 @@
 // GET /v1/{ds}/entities/{entity_id}/audit.md: what is visible of a record to whom, how old it is, and why the rest is missing; free.
+
 import { z } from 'zod';
 import { parseFormat } from '../../../data/input/parse-history.ts';
 import { shown } from '../../../data/input/parse-values.ts';
 import { DataError } from '../../../data/model/errors.ts';
+import type { PublicRecord } from '../../../data/model/record.ts';
 import type { RawInput } from '../../../data/plan/plan.ts';
-import { audit } from '../../../data/queries/audit.ts';
+import { type Audited, audit, type Standing, tally } from '../../../data/queries/audit.ts';
 import { present } from '../../../data/queries/present.ts';
+import type { Pack } from '../../../packs/model.ts';
 import { operation } from '../../contract/operation.ts';
-import { auditPage } from '../../pages/audit-page.ts';
+import { blocks, escapeText, link, table } from '../../render/markdown.ts';
+import { plural, printAge } from '../../render/print.ts';
+import { minute } from '../../render/times.ts';
 import { releaseOf, releaseTime } from '../common/about.ts';
 import { ENTITY_INPUT } from '../common/inputs.ts';
 
@@ -45,3 +50,98 @@ export const entity_audit = operation<RawInput, { text: string }>({
   },
   markdown: ({ text }) => text,
 });
+
+/** Titles of sources by id; a source that the pack no longer has keeps its id. */
+const sourceTitle = (pack: Pack, id: string): string => pack.sources.find((each) => each.id === id)?.title ?? id;
+
+/** Why one source's last word is not the published value, in a sentence. */
+function refusal({ source, kind, said, lists, observed_at, reason }: Standing, pack: Pack): string {
+  const who = kind === 'owner' ? 'the owner' : sourceTitle(pack, source);
+  const when = minute(observed_at);
+  if (!said) return `${who} withdrew it on ${when}`;
+  const { floor } = pack.consolidation;
+  switch (reason) {
+    case 'below_floor':
+      return `${who} said it on ${when}, below the confidence floor of ${floor}`;
+    case 'held':
+      return `what ${who} said on ${when} is too far from before, or from its group, and waits for confirmation`;
+    case 'rejected':
+      return `what ${who} said on ${when} was turned down in review`;
+    case 'not_listed':
+      return `${who} no longer lists the record`;
+    case null:
+      return `what ${who} said on ${when} is not published${lists ? '' : ', and it no longer lists the record'}`;
+    default:
+      return `what ${who} said on ${when} lost: ${reason.replaceAll('_', ' ')}${lists ? '' : ', and it no longer lists the record'}`;
+  }
+}
+
+/** Everything worth knowing about an attribute beside who sees it and how old it is. */
+function notes({ published, standings, doubts }: Audited, pack: Pack): string {
+  const told: string[] = [];
+  if (published === null) told.push(...standings.map((each) => refusal(each, pack)));
+  else {
+    const { owner, source } = published;
+    if (owner) told.push('set by the verified owner');
+    else if (standings.some((each) => each.source === source && !each.lists))
+      told.push(`${sourceTitle(pack, source)} no longer lists the record`);
+    for (const each of standings) {
+      if (each.source === source || each.kind === 'owner') continue;
+      if (each.reason === null || each.reason === 'later') continue;
+      if (each.reason === 'agreed') told.push(`${sourceTitle(pack, each.source)} agrees`);
+      else if (each.said) told.push(`${sourceTitle(pack, each.source)} differs (${each.reason.replaceAll('_', ' ')})`);
+    }
+  }
+  for (const { kind, opened_at } of doubts)
+    told.push(
+      kind !== 'conflict'
+        ? `held since ${minute(opened_at)}: ${kind === 'jump' ? 'a new value is a jump' : 'a first value is far from its group'}`
+        : `in review since ${minute(opened_at)}: sources differ`,
+    );
+  return told.join('; ');
+}
+
+/** The audit as a page: what adds up to what, one row an attribute, and what the words mean. */
+function auditPage(record: PublicRecord, audited: readonly Audited[], pack: Pack, release: string): string {
+  const sums = tally(audited);
+  const silent = audited.filter(({ published, standings }) => published === null && standings.length === 0);
+  const rows = audited.filter((one) => !silent.includes(one)).map((one) => row(one, pack));
+  const counts = [
+    `${plural(sums.public, 'value')} for everyone`,
+    `${sums.paid} for paid calls only`,
+    `${sums.owner} set by the owner`,
+    `${sums.doubted} in review`,
+    `${sums.stale} past the age limit`,
+    `${sums.missing} of ${audited.length} attributes missing`,
+  ];
+  return blocks(
+    `# Audit of ${escapeText(record.name)}`,
+    `What is visible of ${link(record.slug, record.url).text} (${record.id}) in snapshot ${release}: ${counts.join(', ')}. Quality ${record.quality_score}, completeness ${record.completeness}. ${
+      record.verified_owner ? 'Its owner is verified.' : 'No owner has claimed it.'
+    }`,
+    table(['attribute', 'visible to', 'state', 'age', 'limit', 'source', 'confidence', 'notes'], rows),
+    silent.length > 0 &&
+      `Never observed, since no source says it: ${silent.map(({ attribute }) => escapeText(attribute.name)).join(', ')}.`,
+    'Everyone: search previews, the public page, llms-full.txt. Paid calls: every answer of a paid call or a plan. fresh: younger than the age at which the dataset warns; ageing: older than that; stale: older than the limit. No value is shown here; whether sources differ or a value is held is shown for values that everyone sees.',
+    `${escapeText(record.attribution)} License: ${escapeText(record.license)}`,
+  );
+}
+
+function row(one: Audited, pack: Pack): unknown[] {
+  const { attribute, published } = one;
+  const { name, sla, editable } = attribute;
+  const note = [notes(one, pack), editable && published?.owner !== true && 'the owner may set it'].filter(Boolean);
+  if (published === null) return [name, 'nobody', 'missing', '', printAge(sla.error), '', '', note.join('; ')];
+  const { freshness, age, owner, source, confidence } = published;
+  return [
+    name,
+    attribute.public ? 'everyone' : 'paid calls',
+    freshness,
+    printAge(age),
+    printAge(sla.error),
+    owner ? 'owner' : sourceTitle(pack, source),
+    // It rises where sources agree.
+    attribute.public ? confidence : '',
+    note.join('; '),
+  ];
+}

@@ -1,10 +1,11 @@
 // GET /v1/{ds}/entities: search with filters; anonymous callers see public values within the daily quota.
+
 import { z } from 'zod';
 import { parseSearch, type SearchInput } from '../../../data/input/parse.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { releaseFor, search } from '../../../data/queries/search.ts';
 import { recordUrl } from '../../../packs/links.ts';
-import { type Context, operation, TABULAR } from '../../contract/operation.ts';
+import { type Context, type Operation, operation, TABULAR } from '../../contract/operation.ts';
 import { blocks, escapeText } from '../../render/markdown.ts';
 import { recordTable } from '../../render/record-table.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
@@ -92,3 +93,16 @@ export const entity_search = operation<SearchInput, Found>({
   },
   markdown,
 });
+
+// No question is answered best by it: the guides name the search that may be free.
+const { previews: _, answers: __, ...same } = entity_search;
+
+/** The same search in everything else, and no tool of its own. */
+export const entity_search_paid: Operation = {
+  ...same,
+  name: 'entity_search_paid',
+  title: 'Search records, always paid',
+  description: 'The same as the search of records, without free previews: every answer is complete and paid.',
+  route: { method: 'GET', path: '/v1/:ds/paid/entities' },
+  tool: false,
+};

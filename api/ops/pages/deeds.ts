@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { deeds, type RecordedDeed } from '../../../data/state/audit.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { type Answer, type Asked, type OpsParts, one } from '../parts/asked.ts';
-import { clock, type Piece } from '../parts/words.ts';
+import { badge, clock, moment, type Piece } from '../parts/words.ts';
 
 const PAGE = 50;
 
@@ -48,4 +48,21 @@ function words(told: string): string {
     .filter(([, each]) => each !== null)
     .map(([name, each]) => `${name}: ${typeof each === 'string' ? each : JSON.stringify(each)}`)
     .join(' · ');
+}
+
+/** Most that the page lists. */
+const MOST = 200;
+
+/** GET /ops/opt-outs. */
+export async function optOutsPage({ store, now }: OpsParts, _asked: Asked, who: string): Promise<Answer> {
+  const rows = await store.db.selectFrom('opt_outs').selectAll().orderBy('at', 'desc').limit(MOST).execute();
+  const at = now();
+  const list = html`<table class="rows"><thead><tr><th scope="col">Record</th><th scope="col">Dataset</th><th scope="col">Contact</th><th scope="col">Reason</th><th scope="col">Removed</th><th scope="col">State</th></tr></thead>
+<tbody>${rows.map(
+    (row) =>
+      html`<tr><th scope="row">${row.name}<small><code>${row.slug}</code></small></th><td data-name="Dataset">${row.dataset}</td><td data-name="Contact">${row.contact}</td><td data-name="Reason">${row.reason ?? '—'}</td><td data-name="Removed">${moment(row.at, at)}</td><td data-name="State">${row.restored_at === null ? badge('removed', 'wait') : html`${badge('back', 'good')} ${moment(row.restored_at, at)}`}</td></tr>`,
+  )}</tbody></table>`;
+  const body = html`<p class="lead">A removed record is in no channel. Its contact was mailed a link that brings it back; under <a href="/ops/review">Review</a> you can do the same.</p>
+${rows.length === 0 ? html`<p class="empty">No business asked for a record to be removed.</p>` : list}`;
+  return { page: { title: 'Opt-outs', body, at: { place: 'opt-outs', who } } };
 }

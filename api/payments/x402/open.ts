@@ -1,4 +1,13 @@
 // x402 put together from its settings, in front of the credits: a key's credit pays first, and a payment where it does not.
+import { forgetOffers } from '../../../data/state/offers.ts';
+import {
+  dropPayment,
+  duePayments,
+  forgetPayments,
+  leasePayment,
+  leavePayment,
+  settlePayment,
+} from '../../../data/state/payments.ts';
 import type { Store } from '../../../data/state/store.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Asks, Payments } from '../payments.ts';
@@ -7,7 +16,7 @@ import { rpcChain } from './chain.ts';
 import { httpFacilitator, type Patience } from './facilitator.ts';
 import { openPaywall } from './paywall.ts';
 import { askedPrices } from './prices.ts';
-import { sweepPayments } from './sweep.ts';
+import { lookAt, nextLook, type Settling } from './settle.ts';
 import { EXTENSIONS, requirementsFor, type Terms } from './terms.ts';
 
 /** X402_PAY_TO, X402_TOKENS, X402_FACILITATOR_URL and X402_RPC_URL. */
@@ -76,4 +85,28 @@ export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts)
     clearInterval(sweeping);
   };
   return { asks, front, sweep, close };
+}
+
+/** How long an asked price is remembered, in milliseconds; it is taken for minutes only. */
+const OFFERS = 3_600_000;
+
+/** One round. Several processes may do it at once: each payment is looked at by one of them. */
+async function sweepPayments(parts: Settling, log: (line: string) => void): Promise<void> {
+  const { store } = parts;
+  const now = parts.now().getTime();
+  await forgetPayments(store, now);
+  await forgetOffers(store, now - OFFERS);
+  for (const due of await duePayments(store, now)) {
+    const row = await leasePayment(store, due, parts.now().getTime());
+    if (row === null) continue;
+    const found = await lookAt(parts, row);
+    const at = parts.now().getTime();
+    if (found.state === 'settled') {
+      const { hash, transfer } = found;
+      const settled = await settlePayment(store, row, { hash, transfer, now: at, delivered: false });
+      if (settled === 'taken') await dropPayment(store, row);
+      else log(`x402: ${row.request_id} was paid by ${hash}; its answer waits for its client`);
+    } else if (found.state === 'void') await dropPayment(store, row);
+    else await leavePayment(store, row, { look_at: at + nextLook(at - row.created_at) });
+  }
 }

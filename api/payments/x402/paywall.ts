@@ -4,16 +4,18 @@ import {
   deliverPayment,
   dropPayment,
   findPayment,
+  LEASE,
   leasePayment,
   openPayment,
   type Payment,
+  renewLease,
 } from '../../../data/state/payments.ts';
+import type { Store } from '../../../data/state/store.ts';
 import { eur } from '../../../packs/money.ts';
 import type { Caller } from '../../access/caller.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Attached, Charge, Payments, Reservation, Stored } from '../payments.ts';
 import { isKept, isSecret, type Repeats, readWritten, secretKey } from '../repeats.ts';
-import { keepLease } from './lease.ts';
 import type { Prices } from './prices.ts';
 import { delivered, inProgress, invalid, receiptHeader, removed, unverified } from './refusals.ts';
 import { conclude, lookAt, type Settling, settleOpen, transferOf } from './settle.ts';
@@ -254,4 +256,13 @@ function nameOf({ secret, name, owner }: Attached, { identifier, transfer }: Sig
 
 function conflict(): ApiError {
   return new ApiError('idempotency_conflict', 'This Idempotency-Key was used for another request.');
+}
+
+/** Renews the lease of a row until `end` is called. A row that was lost shows when it is written to. */
+function keepLease(store: Store, row: Payment, now: () => Date): { end(): void } {
+  const beat = setInterval(() => {
+    renewLease(store, row, now().getTime()).catch(() => {});
+  }, LEASE / 3);
+  beat.unref();
+  return { end: () => clearInterval(beat) };
 }
