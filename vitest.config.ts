@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config';
 process.env['TZ'] = 'Asia/Kathmandu';
 
 /** What both configurations share: packs import 'dataset-register/pack' wherever their folder is. */
-export const alias = { 'dataset-register/pack': fileURLToPath(new URL('packs/pack.ts', import.meta.url)) };
+export const alias = { 'dataset-register/pack': fileURLToPath(new URL('packs/define/index.ts', import.meta.url)) };
 
 /** Tests that start a process of their own, and those that look at pages in Chromium. */
 const PROCESS = ['tests/process/**/*.test.ts'];

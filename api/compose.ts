@@ -17,7 +17,7 @@ import { sharedSecret } from '../data/state/secrets.ts';
 import { signingKeys } from '../data/state/signing-keys.ts';
 import { openStore, type StoreOptions } from '../data/state/store.ts';
 import { countTraffic } from '../data/state/traffic.ts';
-import type { Pack } from '../packs/model.ts';
+import type { Pack } from '../packs/define/model.ts';
 import { adminsOnly, operatorsAndKeys } from './access/caller.ts';
 import { entityTags } from './access/entity-tags.ts';
 import { memoryLimits, redisLimits } from './access/limits.ts';

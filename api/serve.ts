@@ -6,7 +6,7 @@ import { guardedFetch, publicOnly } from '../build/crawl/guard.ts';
 import type { Config } from '../config.ts';
 import { restrictDataDir } from '../data/model/permissions.ts';
 import type { Register } from '../data/releases/register.ts';
-import { loadPacks } from '../packs/index.ts';
+import { loadPacks } from '../packs/define/load.ts';
 import { type Application, compose, type Settings } from './compose.ts';
 import { answerClientErrors } from './http/client-error.ts';
 import { filesMadeFor } from './http/fresh.ts';

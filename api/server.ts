@@ -4,7 +4,7 @@ import { enableCompileCache } from 'node:module';
 // Half of a start is stripping and compiling TypeScript; a second start finds that done. It must come before the imports.
 enableCompileCache();
 const { ConfigError, readConfig } = await import('../config.ts');
-const { PackDirsError, PackError } = await import('../packs/index.ts');
+const { PackDirsError, PackError } = await import('../packs/define/load.ts');
 const { StoreError } = await import('../data/state/store.ts');
 
 /** What went wrong at the start, in one plain line where it is the user's to mend. */

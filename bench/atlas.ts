@@ -5,7 +5,7 @@ import { npmClient } from '../build/effects/npm.ts';
 import { silent } from '../build/effects/progress.ts';
 import { datasetNight } from '../build/night/dataset.ts';
 import { ensureIndex } from '../data/index/build.ts';
-import { fixtureFolder, loadPack } from '../packs/index.ts';
+import { fixtureFolder, loadPack } from '../packs/define/load.ts';
 import { ISSUE, type Issue, READINGS } from './atlas/readings.ts';
 import { cacheFolder, type Subject, subjectAt } from './subject.ts';
 

@@ -1,7 +1,7 @@
 // Values for the questions, drawn from a release itself: spread over all of it, and the same in every run.
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { fold } from '../packs/text.ts';
+import { fold } from '../packs/define/text.ts';
 import type { Subject } from './subject.ts';
 
 export interface Drawn {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { memoryLimits } from '../api/access/limits.ts';
 import { compose } from '../api/compose.ts';
 import { readConfig } from '../config.ts';
-import { loadPacks } from '../packs/index.ts';
+import { loadPacks } from '../packs/define/load.ts';
 
 const config = readConfig(process.env);
 const { listener } = await compose({

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { DATASET_OPERATIONS } from '../api/operations/table.ts';
-import { loadPack } from '../packs/index.ts';
+import { loadPack } from '../packs/define/load.ts';
 import { operationCases } from './stalls.ts';
 
 test('every operation has a case with complete addresses', async () => {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { ensureIndex, INDEX_FILES, INDEX_FOLDER } from '../data/index/build.ts';
 import { isContainer } from '../data/index/container.ts';
 import { paths as layout, type Manifest } from '../data/model/layout.ts';
-import { loadPack } from '../packs/index.ts';
+import { loadPack } from '../packs/define/load.ts';
 
 /** A dataset to ask, where it lies, and the folders of packs that a service over it needs. */
 export interface Subject {

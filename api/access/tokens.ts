@@ -4,7 +4,7 @@ import { currentPlan } from '../../data/model/subscriptions.ts';
 import type { Lookup } from '../../data/state/lookup.ts';
 import { signingKeys } from '../../data/state/signing-keys.ts';
 import type { Store } from '../../data/state/store.ts';
-import { TOKEN_RESOURCES } from '../../packs/links.ts';
+import { TOKEN_RESOURCES } from '../../packs/define/links.ts';
 import type { Identify } from './caller.ts';
 
 /** Audiences of our tokens: each of our resources and nothing else. */

@@ -5,7 +5,7 @@ import { keyById } from '../../data/state/keys.ts';
 import { takeSession } from '../../data/state/receipts.ts';
 import { takeDispute, takeRefund } from '../../data/state/returns.ts';
 import type { Store } from '../../data/state/store.ts';
-import { eur } from '../../packs/money.ts';
+import { eur } from '../../packs/define/money.ts';
 import { checkoutDesk, type Desk } from './desk.ts';
 import { type News, newsOf } from './events.ts';
 import { payable, type Sandbox, type SandboxSettings, sandbox, sandboxMode } from './sandbox.ts';

@@ -7,7 +7,7 @@ import type { Fetched } from '../../data/queries/records.ts';
 import type { Exports } from '../../data/releases/export.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Owners } from '../../data/review/owners.ts';
-import type { Pack, PricedOperation } from '../../packs/model.ts';
+import type { Pack, PricedOperation } from '../../packs/define/model.ts';
 
 export type Access = 'free' | 'paid' | 'plan' | 'key' | 'admin';
 export type Format = 'json' | 'markdown' | 'csv' | 'ndjson' | 'arrow' | 'text' | 'html';

@@ -1,5 +1,5 @@
 // The A2A agent card, unsigned: who the agent is, where it listens, what it can do (A2A 1.0 section 8).
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import type { Tool } from '../render/tools.ts';
 import { IDENTITY } from './identity.ts';
 

@@ -1,5 +1,5 @@
 // /auth.md: how an agent comes to a credential, uses it, and gets rid of it.
-import { TOKEN_RESOURCES } from '../../packs/links.ts';
+import { TOKEN_RESOURCES } from '../../packs/define/links.ts';
 import { KEY_BODY_TEXT, WELCOME } from '../contract/errors.ts';
 import { blocks } from '../render/markdown.ts';
 import type { Document, View } from './document.ts';

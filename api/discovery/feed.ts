@@ -1,6 +1,6 @@
 // /feeds/{ds}.atom: what changed in a dataset, for readers of feeds (RFC 4287). Values of public attributes only, as in the changelog.
-import { datasetUrl, recordUrl } from '../../packs/links.ts';
-import type { Pack } from '../../packs/model.ts';
+import { datasetUrl, recordUrl } from '../../packs/define/links.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { type Change, dataset_changelog } from '../operations/dataset/dataset_changelog.ts';
 import { printWithUnit } from '../render/print.ts';
 import { type Document, remembered, type View } from './document.ts';

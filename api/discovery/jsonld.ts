@@ -1,5 +1,5 @@
 // /.well-known/datasets.jsonld: the datasets in the words of schema.org, for search engines of data.
-import { cited, datasetUrl } from '../../packs/links.ts';
+import { cited, datasetUrl } from '../../packs/define/links.ts';
 import type { Context } from '../contract/operation.ts';
 import type { Document, View } from './document.ts';
 import { IDENTITY } from './identity.ts';

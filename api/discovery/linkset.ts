@@ -1,5 +1,5 @@
 // /v1/catalog (RFC 9264) and /.well-known/api-catalog (RFC 9727): the same register as links that machines follow.
-import { datasetUrl } from '../../packs/links.ts';
+import { datasetUrl } from '../../packs/define/links.ts';
 import { blocks, escapeText, link } from '../render/markdown.ts';
 import type { Document, View } from './document.ts';
 

@@ -1,6 +1,6 @@
 // Examples in the OpenAPI document: real answers of the current release to small questions about public values.
 import { nextTurn } from '../../data/plan/slices.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import type { Context, Operation } from '../contract/operation.ts';
 import { DATASET_OPERATIONS } from '../operations/table.ts';
 import type { View } from './document.ts';

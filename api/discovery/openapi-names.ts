@@ -1,5 +1,5 @@
 // Names of things in the OpenAPI document: operations, schemas and parameters, in general and of one dataset.
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import type { Operation } from '../contract/operation.ts';
 import { shortName } from '../operations/dataset/datasets_list.ts';
 

@@ -1,6 +1,6 @@
 // Parameters and bodies of operations in the OpenAPI document: what the table's input schemas say, and each dataset's filters.
-import type { Pack } from '../../packs/model.ts';
-import type { JsonSchema } from '../../packs/record-schema.ts';
+import type { Pack } from '../../packs/define/model.ts';
+import type { JsonSchema } from '../../packs/define/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
 import { filterSchemas, inputSchema } from '../render/json-schema.ts';
 import { prefixOf, ref } from './openapi-names.ts';

@@ -1,9 +1,9 @@
 // /openapi.json: OpenAPI 3.1 of every address, projected from the table of operations, the packs and the list of documents.
 
 import { nextTurn } from '../../data/plan/slices.ts';
-import type { Pack } from '../../packs/model.ts';
-import { usd } from '../../packs/money.ts';
-import type { JsonSchema } from '../../packs/record-schema.ts';
+import type { Pack } from '../../packs/define/model.ts';
+import { usd } from '../../packs/define/money.ts';
+import type { JsonSchema } from '../../packs/define/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
 import { outputSchema } from '../render/json-schema.ts';
 import { MEDIA_TYPES } from '../render/negotiate.ts';

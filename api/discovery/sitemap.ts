@@ -1,7 +1,7 @@
 // /sitemap.xml: the pages for people and every record's page, in parts of 50,000 as the protocol allows (sitemaps.org).
 import { readdirSync } from 'node:fs';
 import { nextTurn } from '../../data/plan/slices.ts';
-import { datasetUrl, recordUrl } from '../../packs/links.ts';
+import { datasetUrl, recordUrl } from '../../packs/define/links.ts';
 import type { Context } from '../contract/operation.ts';
 import { type Document, remembered, type View } from './document.ts';
 import { registerVersion } from './early.ts';

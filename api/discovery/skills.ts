@@ -1,6 +1,6 @@
 // Agent skills: an index with digests, and a SKILL.md for the register and for each dataset (agentskills.io, discovery 0.2.0).
 import { createHash } from 'node:crypto';
-import { clean } from '../../packs/schema.ts';
+import { clean } from '../../packs/define/schema.ts';
 import { blocks } from '../render/markdown.ts';
 import type { Document, View } from './document.ts';
 import { callsText } from './llms.ts';

@@ -3,7 +3,7 @@
 import type { Register } from '../../data/releases/register.ts';
 import { lastCollected, lastRuns } from '../../data/releases/runs.ts';
 import type { Reviewing } from '../../data/review/review.ts';
-import { nextRun, parseSchedule } from '../../packs/schedule.ts';
+import { nextRun, parseSchedule } from '../../packs/define/schedule.ts';
 import { freshness } from '../operations/dataset/dataset_status.ts';
 import { carryOut } from '../owners/decide.ts';
 import type { Standing } from './metrics.ts';

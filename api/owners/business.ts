@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url';
 import freeMail from 'free-email-domains';
 import { getDomain, parse } from 'tldts';
 import type { Release } from '../../data/releases/release.ts';
-import { fold } from '../../packs/text.ts';
+import { fold } from '../../packs/define/text.ts';
 import { isDisposable } from '../access/emails.ts';
 
 /** Names below a domain of the public suffix list's private part (github.io) belong to different people, as those below co.uk do. */

@@ -6,9 +6,9 @@ import type { Release } from '../../data/releases/release.ts';
 import type { Owners } from '../../data/review/owners.ts';
 import { recordDeed } from '../../data/state/audit.ts';
 import { claimOf, dropClaim, mayEdit, newClaim, verifyClaim } from '../../data/state/claims.ts';
-import { recordUrl } from '../../packs/links.ts';
-import type { Attribute } from '../../packs/model.ts';
-import { checkValue } from '../../packs/schema.ts';
+import { recordUrl } from '../../packs/define/links.ts';
+import type { Attribute } from '../../packs/define/model.ts';
+import { checkValue } from '../../packs/define/schema.ts';
 import { ApiError } from '../contract/errors.ts';
 import { claimMail } from './mails.ts';
 import {

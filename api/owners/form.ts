@@ -1,7 +1,7 @@
 // The form of an owner: a field for each attribute that owners may set, and what they wrote in it as values.
 import type { ValidationIssue } from '../../data/model/errors.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
-import type { Attribute, Pack, Value } from '../../packs/model.ts';
+import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { escapeHtml } from '../pages/shell.ts';
 
 /** What stands in front of an attribute's name, as the name of its field: nothing else in the form can be mistaken for one. */

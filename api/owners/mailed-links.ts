@@ -5,7 +5,7 @@ import type { StoredRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
 import { type Claim, claimOf, mayEdit } from '../../data/state/claims.ts';
 import type { LinkState } from '../../data/state/links.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { type Parts, recordNamed } from './parts.ts';
 
 /** A record as a page names it. */

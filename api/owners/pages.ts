@@ -1,7 +1,7 @@
 // What the pages of the owners' channel say: plain words for people who never heard of an API, and what happens next on each.
 import type { ValidationIssue } from '../../data/model/errors.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { escapeHtml, type ShellPage, shellOf } from '../pages/shell.ts';
 import { ownerFields, type Sent } from './form.ts';
 

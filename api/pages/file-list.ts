@@ -1,7 +1,7 @@
 // Lists of the files to download: `/files/` and `/files/{ds}/`, as JSON for programs and as HTML pages for people.
 import { z } from 'zod';
-import { datasetAttribution, licenseText } from '../../packs/links.ts';
-import type { Pack } from '../../packs/model.ts';
+import { datasetAttribution, licenseText } from '../../packs/define/links.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { DATA_FILES } from '../render/dictionary.ts';
 import { plural, printBytes, printDate } from '../render/print.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';

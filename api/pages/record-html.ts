@@ -1,7 +1,7 @@
 // A record as a page for people: its values with where each comes from, what is like it, how it changed, how to cite and to call it.
 import type { PublicRecord } from '../../data/model/record.ts';
-import { datasetUrl, recordUrl } from '../../packs/links.ts';
-import type { Attribute, Pack } from '../../packs/model.ts';
+import { datasetUrl, recordUrl } from '../../packs/define/links.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { plural, printDate, printEuro, printShare, printValue, printWithUnit, webAddress } from '../render/print.ts';
 import { STATUS_MEANING } from '../render/status-mark.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';

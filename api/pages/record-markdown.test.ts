@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { StoredRecord } from '../../data/model/record.ts';
-import { loadPack } from '../../packs/index.ts';
-import type { Pack } from '../../packs/model.ts';
+import { loadPack } from '../../packs/define/load.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { recordPage } from './record-markdown.ts';
 
 const BASE = 'https://register.example';

@@ -1,7 +1,7 @@
 // The free Markdown page of a record: its public values in the dataset's own template, where each comes from, and where to go on.
 import type { PublicRecord, StoredRecord } from '../../data/model/record.ts';
-import { attributionFor, datasetUrl, licenseText, recordUrl } from '../../packs/links.ts';
-import type { Pack } from '../../packs/model.ts';
+import { attributionFor, datasetUrl, licenseText, recordUrl } from '../../packs/define/links.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { escapeText, link, table } from '../render/markdown.ts';
 import { recordMarkdown } from '../render/record-template.ts';
 

@@ -5,7 +5,7 @@ import type { PublicRecord } from '../../data/model/record.ts';
 import type { Change } from '../../data/queries/changelog.ts';
 import type { AttributeProfile } from '../../data/queries/profile.ts';
 import type { Column } from '../../data/write/dictionary.ts';
-import type { Value } from '../../packs/model.ts';
+import type { Value } from '../../packs/define/model.ts';
 import type { Linked } from './frame.ts';
 import type { SqlExample } from './sql.ts';
 

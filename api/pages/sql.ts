@@ -1,6 +1,6 @@
 // What the SQL console offers for a dataset: its columns, and queries to begin with, both from the schema.
 import { flatColumns, recordColumn } from '../../data/write/csv.ts';
-import type { Attribute, Pack } from '../../packs/model.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
 
 /** The table of every public database file: one row a record. */
 const SQL_TABLE = 'records';

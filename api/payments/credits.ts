@@ -2,7 +2,7 @@
 import { charge as chargeKey } from '../../data/state/charges.ts';
 import type { Lookup } from '../../data/state/lookup.ts';
 import type { Store } from '../../data/state/store.ts';
-import { eur } from '../../packs/money.ts';
+import { eur } from '../../packs/define/money.ts';
 import { type Caller, isCharged } from '../access/caller.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type Charge, type Payments, paymentError, type Reservation, told } from './payments.ts';

@@ -1,5 +1,5 @@
 // How a call is paid: quote, reserve, commit or release. One port, so that x402 takes its place beside credits unnoticed.
-import { eur, usd } from '../../packs/money.ts';
+import { eur, usd } from '../../packs/define/money.ts';
 import { type Caller, isCharged } from '../access/caller.ts';
 import { ApiError, type ErrorCode, KEY_BODY, makesKey } from '../contract/errors.ts';
 import type { Head, Written } from './repeats.ts';

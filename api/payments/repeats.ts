@@ -5,7 +5,7 @@ import { CLAIM_LEASE, claimRequest, dropClaim, keepAnswer, renewClaim } from '..
 import type { Quotas } from '../../data/state/quotas.ts';
 import type { Store } from '../../data/state/store.ts';
 import type { KeptAnswer } from '../../data/state/writer-jobs.ts';
-import { eur } from '../../packs/money.ts';
+import { eur } from '../../packs/define/money.ts';
 import { secondsToMidnight } from '../access/previews.ts';
 import { ApiError } from '../contract/errors.ts';
 

@@ -21,8 +21,8 @@ import {
 import type { PublicRecord } from '../../data/model/record.ts';
 import { mapSlices } from '../../data/plan/slices.ts';
 import { flatCells, flatColumns, recordColumn } from '../../data/write/csv.ts';
-import { licenseText } from '../../packs/links.ts';
-import type { Attribute, Value } from '../../packs/model.ts';
+import { licenseText } from '../../packs/define/links.ts';
+import type { Attribute, Value } from '../../packs/define/model.ts';
 import type { Rows } from './rows.ts';
 
 interface Column {

@@ -1,7 +1,7 @@
 // Which call answers which question, and what it costs: the table in the guides, projected from the operations.
 
-import type { Pack } from '../../packs/model.ts';
-import { eur } from '../../packs/money.ts';
+import type { Pack } from '../../packs/define/model.ts';
+import { eur } from '../../packs/define/money.ts';
 import type { Operation } from '../contract/operation.ts';
 import { Markup, table } from './markdown.ts';
 

@@ -1,5 +1,5 @@
 // Values as short table cells: bare numbers for machines, nothing where there is nothing (contract section 6).
-import type { Attribute, Value } from '../../packs/model.ts';
+import type { Attribute, Value } from '../../packs/define/model.ts';
 import { linkTarget, Markup } from './markdown.ts';
 
 /** Long texts are cut in tables; the record itself has the whole. */

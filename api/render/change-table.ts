@@ -3,7 +3,7 @@
 import type { Asking } from '../../data/plan/plan.ts';
 import { after, CHANGES_A_SLICE, mapSlices } from '../../data/plan/slices.ts';
 import { attributesOf, type Change } from '../../data/queries/changelog.ts';
-import type { Pack, Value } from '../../packs/model.ts';
+import type { Pack, Value } from '../../packs/define/model.ts';
 import { cell, columnTitle } from './cells.ts';
 import { tableOf, tableRow } from './markdown.ts';
 import { minute } from './times.ts';

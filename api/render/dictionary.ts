@@ -2,8 +2,8 @@
 
 import type { Manifest } from '../../data/model/layout.ts';
 import { dictionary } from '../../data/write/dictionary.ts';
-import { datasetAttribution, licenseText } from '../../packs/links.ts';
-import type { Pack } from '../../packs/model.ts';
+import { datasetAttribution, licenseText } from '../../packs/define/links.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { bareUrl, blocks, escapeText, table } from './markdown.ts';
 
 /** The files whose columns it describes, by name. */

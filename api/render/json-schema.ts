@@ -1,8 +1,8 @@
 // An operation's input and answer as JSON Schema 2020-12, for every channel that describes them.
 import { z } from 'zod';
 import { type FilterEntry, filterGrammar } from '../../data/input/filters.ts';
-import type { Pack } from '../../packs/model.ts';
-import { type JsonSchema, recordSchema } from '../../packs/record-schema.ts';
+import type { Pack } from '../../packs/define/model.ts';
+import { type JsonSchema, recordSchema } from '../../packs/define/record-schema.ts';
 import type { CalledAs, Operation } from '../contract/operation.ts';
 
 /**

@@ -1,5 +1,5 @@
 // Values, money, times and counts as people read them on the pages, in English and independent of the machine's locale.
-import type { Geo, PriceRange, Value } from '../../packs/model.ts';
+import type { Geo, PriceRange, Value } from '../../packs/define/model.ts';
 
 const COUNT = new Intl.NumberFormat('en', { maximumFractionDigits: 10 });
 const DATE = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });

@@ -1,8 +1,8 @@
 // The table of many records: what stands where a record lacks a value of a column.
 import { expect, test } from 'vitest';
 import type { PublicRecord } from '../../data/model/record.ts';
-import { loadPack } from '../../packs/index.ts';
-import type { Value } from '../../packs/model.ts';
+import { loadPack } from '../../packs/define/load.ts';
+import type { Value } from '../../packs/define/model.ts';
 import { recordTable } from './record-table.ts';
 
 const tools = await loadPack('tests/packs/tools');

@@ -1,6 +1,6 @@
 // Many records as one compact Markdown table, at most a quarter of the tokens of their JSON (contract section 6).
 import type { PublicRecord } from '../../data/model/record.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { cell, columnTitle } from './cells.ts';
 import { table } from './markdown.ts';
 import { markedCell, statusLegend } from './status-mark.ts';

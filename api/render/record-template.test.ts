@@ -1,8 +1,8 @@
 // Record pages: every variable of the template, missing values, and values that try to forge markup.
 import { describe, expect, test } from 'vitest';
 import type { PublicRecord } from '../../data/model/record.ts';
-import { loadPack } from '../../packs/index.ts';
-import type { Pack } from '../../packs/model.ts';
+import { loadPack } from '../../packs/define/load.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { parseTemplate, recordMarkdown, recordScope, recordsMarkdown } from './record-template.ts';
 

@@ -1,8 +1,8 @@
 // One record as Markdown, by its dataset's own template (record.md), with every value from outside escaped.
 import { Liquid, type Template } from 'liquidjs';
 import type { PublicRecord } from '../../data/model/record.ts';
-import type { Pack } from '../../packs/model.ts';
-import { NUMERIC } from '../../packs/schema.ts';
+import type { Pack } from '../../packs/define/model.ts';
+import { NUMERIC } from '../../packs/define/schema.ts';
 import { linkTarget, markdown } from './markdown.ts';
 import { printAge, printWithUnit } from './print.ts';
 import { STATUS_MARK, statusLegend } from './status-mark.ts';

@@ -1,7 +1,7 @@
 // What the bulk formats write: records, and the attributes that have columns.
 import type { PublicRecord } from '../../data/model/record.ts';
 import type { Asking } from '../../data/plan/plan.ts';
-import type { Attribute, Pack } from '../../packs/model.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { type Context, type Format, type Operation, type Result, TABULAR } from '../contract/operation.ts';
 
 /** Rows written between two turns of the event loop: some 2 ms. */

@@ -1,7 +1,7 @@
 // JSON Schemas of a tool's arguments and answer, as models read them: short, and in the subset that every host understands.
 import { SELECTION } from '../../data/input/parse-selection.ts';
-import type { Attribute, Pack } from '../../packs/model.ts';
-import type { JsonSchema } from '../../packs/record-schema.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
+import type { JsonSchema } from '../../packs/define/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type FilterSchema, filterSchemas, inputSchema, outputSchema } from './json-schema.ts';
 

@@ -2,9 +2,9 @@
 
 import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
 import { mapSlices } from '../../data/plan/slices.ts';
-import type { Pack } from '../../packs/model.ts';
-import { eur } from '../../packs/money.ts';
-import type { JsonSchema } from '../../packs/record-schema.ts';
+import type { Pack } from '../../packs/define/model.ts';
+import { eur } from '../../packs/define/money.ts';
+import type { JsonSchema } from '../../packs/define/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
 import { clause, filterable, toolInput, toolOutput } from './tool-schema.ts';
 

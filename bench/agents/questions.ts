@@ -1,6 +1,6 @@
 // Thirty questions about each bundled pack, with what is true computed from the release by the tests' independent evaluator.
 import type { StoredRecord } from '../../data/model/record.ts';
-import type { Pack, Value } from '../../packs/model.ts';
+import type { Pack, Value } from '../../packs/define/model.ts';
 import { evaluateFacets, evaluateSearch, matching, type Query } from '../../tests/support/evaluate.ts';
 import { evaluateSimilar, evaluateStats } from '../../tests/support/evaluate-analysis.ts';
 import type { Condition, Question } from './question.ts';

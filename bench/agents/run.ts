@@ -8,7 +8,7 @@ import { readLines } from '../../data/duckdb/lines.ts';
 import { paths as layout, RELEASE_FILES } from '../../data/model/layout.ts';
 import { currentRelease } from '../../data/model/manifest.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
-import { loadPack } from '../../packs/index.ts';
+import { loadPack } from '../../packs/define/load.ts';
 import { serve } from '../process.ts';
 import { borrowed } from '../subject.ts';
 import { Agent } from './agent.ts';

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { loadPack } from '../../packs/index.ts';
+import { loadPack } from '../../packs/define/load.ts';
 import { draw } from '../draw.ts';
 import { load, unlike } from '../load.ts';
 import { questionsFor } from '../questions.ts';

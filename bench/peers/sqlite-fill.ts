@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { present } from '../../data/queries/present.ts';
-import { loadPack } from '../../packs/index.ts';
+import { loadPack } from '../../packs/define/load.ts';
 import type { Shape } from '../subject.ts';
 
 export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;

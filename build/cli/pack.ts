@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { parseTemplate } from '../../api/render/record-template.ts';
 import { createPrivateFiles, PUBLIC } from '../../data/model/permissions.ts';
-import { loadPack, PackError, RESERVED_IDS } from '../../packs/index.ts';
-import type { Pack } from '../../packs/model.ts';
+import { loadPack, PackError, RESERVED_IDS } from '../../packs/define/load.ts';
+import type { Pack } from '../../packs/define/model.ts';
 
 const USAGE = `npm run pack -- check <folder>   say what is wrong with a pack, without building it
 npm run pack -- new <name>       write a working pack to packs/<name> (or to a path), to start from`;

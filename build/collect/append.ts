@@ -7,7 +7,7 @@ import { LineWriter } from '../../data/duckdb/lines.ts';
 import { flushAll, putInPlace } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
 import { listRuns, type ReadingRow, standingReadings } from '../../data/write/facts.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import type { Planned, SourcePlan } from './plan.ts';
 import { type Parked, parkedFile } from './told.ts';
 

@@ -1,9 +1,9 @@
 // The short way of checking values gives exactly what the full check gives.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Attribute, AttributeType } from '../../packs/model.ts';
-import { ATTRIBUTE_TYPES } from '../../packs/model.ts';
-import { checkValue } from '../../packs/schema.ts';
+import type { Attribute, AttributeType } from '../../packs/define/model.ts';
+import { ATTRIBUTE_TYPES } from '../../packs/define/model.ts';
+import { checkValue } from '../../packs/define/schema.ts';
 import { price } from '../../tests/support/night-consolidation.ts';
 import { checker } from './check.ts';
 

@@ -1,6 +1,6 @@
-// Normalises what collectors say, by the rules of packs/schema.ts but without their cost for values that are plainly right already.
-import type { Attribute, Value } from '../../packs/model.ts';
-import { type CheckedValue, checkValue, clean, longest } from '../../packs/schema.ts';
+// Normalises what collectors say, by the rules of packs/define/schema.ts but without their cost for values that are plainly right already.
+import type { Attribute, Value } from '../../packs/define/model.ts';
+import { type CheckedValue, checkValue, clean, longest } from '../../packs/define/schema.ts';
 
 /** Printable ASCII with single spaces inside: nothing that `clean` would change. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;

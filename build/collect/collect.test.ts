@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { Duck, fromParquet } from '../../data/duckdb/duck.ts';
 import { recordId } from '../../data/model/layout.ts';
 import { allReadings, FACT_COLUMNS, listRuns, standingReadings } from '../../data/write/facts.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { type Issues, scratch, still, stones } from '../../tests/support/night-pack.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { collect } from './collect.ts';

@@ -7,7 +7,7 @@ import { UNFINISHED } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
 import { isoTime } from '../../data/model/time.ts';
 import { allReadings, clearUnfinished, type ReadingRow } from '../../data/write/facts.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import type { Effects } from '../effects/effects.ts';
 import { append, runId } from './append.ts';
 import { Fetcher, message, prepare } from './fetch.ts';

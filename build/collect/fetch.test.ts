@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Duck } from '../../data/duckdb/duck.ts';
 import { allReadings } from '../../data/write/facts.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { scratch, still, stones } from '../../tests/support/night-pack.ts';
 import { integrity, npmOf, tarball } from '../../tests/support/night-tar.ts';
 import { collect } from './collect.ts';

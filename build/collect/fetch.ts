@@ -1,6 +1,6 @@
 // Has the sources of a dataset ready before its readings begin: pins a few at a time, then what is newest.
 import { type ReadingRow, standingReadings } from '../../data/write/facts.ts';
-import type { Crawl, Pack } from '../../packs/model.ts';
+import type { Crawl, Pack } from '../../packs/define/model.ts';
 import { crawlPackage, crawlSource } from '../crawl/source.ts';
 import type { Effects } from '../effects/effects.ts';
 import { isNews, type Planned, planPins, type SourcePlan, without } from './plan.ts';

@@ -1,7 +1,7 @@
 // Which readings a night makes: pins not read yet, everything again after a change of revision, and then the newest version. Pure.
 import { type ReadingRow, standingReadings } from '../../data/write/facts.ts';
-import type { Pack, Pin, Source } from '../../packs/model.ts';
-import { byCodePoint } from '../../packs/text.ts';
+import type { Pack, Pin, Source } from '../../packs/define/model.ts';
+import { byCodePoint } from '../../packs/define/text.ts';
 
 /** A reading to be made. `observed_at` in milliseconds since 1970. */
 export interface Planned {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Duck, fromParquet, quoted } from '../../data/duckdb/duck.ts';
 import { kept, NULL, readLines } from '../../data/duckdb/lines.ts';
 import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, standingFacts } from '../../data/write/facts.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import type { Known } from './observe.ts';
 import type { SourcePlan } from './plan.ts';
 import { Account, hash53, Records } from './state.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Header } from 'tar';
 import { describe, expect, test } from 'vitest';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { scratch } from '../../tests/support/night-pack.ts';
 import { integrity, npmOf, pax, type TarEntry, tarball } from '../../tests/support/night-tar.ts';
 import { verifies } from '../../tests/support/verifies.ts';

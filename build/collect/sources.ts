@@ -7,8 +7,8 @@ import { gunzip } from 'node:zlib';
 import { UnpackSync } from 'tar';
 import { putInPlace, replaceFile, UNFINISHED } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
-import { fixtureFolder } from '../../packs/index.ts';
-import type { Pack } from '../../packs/model.ts';
+import { fixtureFolder } from '../../packs/define/load.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { crawlFolder, crawlPackage } from '../crawl/source.ts';
 import type { Npm } from '../effects/npm.ts';
 

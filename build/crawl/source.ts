@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { putInPlace, replaceFile, UNFINISHED } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
 import { isoTime } from '../../data/model/time.ts';
-import type { Crawl, CrawledPage } from '../../packs/model.ts';
+import type { Crawl, CrawledPage } from '../../packs/define/model.ts';
 import { evidencePath, keepEvidence, readEvidence } from './evidence.ts';
 import { Crawler, type Known } from './polite.ts';
 import type { Web } from './web.ts';

@@ -2,9 +2,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { lastRuns, type Run } from '../../data/releases/runs.ts';
-import { packFolders } from '../../packs/index.ts';
-import type { Pack } from '../../packs/model.ts';
-import { nextRun, parseSchedule } from '../../packs/schedule.ts';
+import { packFolders } from '../../packs/define/load.ts';
+import type { Pack } from '../../packs/define/model.ts';
+import { nextRun, parseSchedule } from '../../packs/define/schedule.ts';
 import { message } from '../collect/fetch.ts';
 import type { Effects } from '../effects/effects.ts';
 import { Busy } from '../effects/lock.ts';

@@ -12,7 +12,7 @@ import { tellRecords } from '../../data/write/analysts-files.ts';
 import { beforeOf } from '../../data/write/before.ts';
 import { allReadings, type ReadingRow } from '../../data/write/facts.ts';
 import { seal } from '../../data/write/seal.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { collect } from '../collect/collect.ts';
 import type { Effects } from '../effects/effects.ts';
 import { check } from '../release/check.ts';

@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Overlay } from '../../data/plan/overlay.ts';
 import { listRuns } from '../../data/write/facts.ts';
-import type { Pack } from '../../packs/model.ts';
-import { byCodePoint } from '../../packs/text.ts';
+import type { Pack } from '../../packs/define/model.ts';
+import { byCodePoint } from '../../packs/define/text.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const CODE = [
   ...['collect', 'effects', 'night', 'release'].map((name) => `build/${name}`),
   ...['consolidate', 'duckdb', 'index', 'model', 'plan', 'releases', 'write'].map((name) => `data/${name}`),
-  'packs',
+  'packs/define',
 ];
 
 /** Fingerprint of the facts, the pack, what lies over them and the code. */

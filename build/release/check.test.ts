@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Duck, quoted } from '../../data/duckdb/duck.ts';
-import type { Pack, PackTest } from '../../packs/model.ts';
+import type { Pack, PackTest } from '../../packs/define/model.ts';
 import { scratch, stones } from '../../tests/support/night-pack.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { check } from './check.ts';

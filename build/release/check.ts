@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Duck, named, quoted } from '../../data/duckdb/duck.ts';
 import { column, RELEASE_FILES } from '../../data/model/layout.ts';
-import type { Attribute, Pack, PackTest } from '../../packs/model.ts';
-import { fold } from '../../packs/text.ts';
+import type { Attribute, Pack, PackTest } from '../../packs/define/model.ts';
+import { fold } from '../../packs/define/text.ts';
 
 /** Bounds on what one night may change; few records are never an alarm. */
 const BOUNDS = {

@@ -7,7 +7,7 @@ import { cutLines, LineWriter, NULL, readLines } from '../../data/duckdb/lines.t
 import { OWNER, type OwnerFact } from '../../data/plan/overlay.ts';
 import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, standingFacts } from '../../data/write/facts.ts';
 import { type Names, numberOf } from '../../data/write/tables.ts';
-import type { Identity, Pack, Value } from '../../packs/model.ts';
+import type { Identity, Pack, Value } from '../../packs/define/model.ts';
 import { type GroupMedians, groupMedians, medianKey } from './group-medians.ts';
 
 /** A stored fact. */

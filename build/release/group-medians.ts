@@ -1,6 +1,6 @@
 // The median of its group for each first value that is far from it: what the group's records were last said to have at that moment.
 import { type Duck, quoted } from '../../data/duckdb/duck.ts';
-import type { Attribute, Pack } from '../../packs/model.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
 
 /** Records besides the one that is compared, from which on a group has a median. */
 const GROUP_LEAST = 5;

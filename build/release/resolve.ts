@@ -9,7 +9,7 @@ import type { Overlay } from '../../data/plan/overlay.ts';
 import type { Before } from '../../data/write/before.ts';
 import { Draft } from '../../data/write/draft.ts';
 import { type ReadingRow, standingReadings } from '../../data/write/facts.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import type { Effects } from '../effects/effects.ts';
 import { sortFacts, stretches } from './facts.ts';
 import { settleApart, settlePart } from './part.ts';

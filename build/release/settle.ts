@@ -18,8 +18,8 @@ import type { OperatorDecision } from '../../data/plan/overlay.ts';
 import { type ReadingRow, standingReadings } from '../../data/write/facts.ts';
 import type { Part } from '../../data/write/part.ts';
 import type { SettledValue } from '../../data/write/record.ts';
-import type { Identity, Pack, Rule, Value } from '../../packs/model.ts';
-import { clean } from '../../packs/schema.ts';
+import type { Identity, Pack, Rule, Value } from '../../packs/define/model.ts';
+import { clean } from '../../packs/define/schema.ts';
 import type { RecordFacts, StoredFact } from './facts.ts';
 import { Tally } from './tally.ts';
 

@@ -2,8 +2,8 @@
 import type { Manifest } from '../../data/model/layout.ts';
 import { isoTime } from '../../data/model/time.ts';
 import type { SettledValue } from '../../data/write/record.ts';
-import type { Attribute, Pack } from '../../packs/model.ts';
-import { byCodePoint } from '../../packs/text.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
+import { byCodePoint } from '../../packs/define/text.ts';
 
 /** Values of an open enum that the manifest lists. */
 const MOST = 500;

@@ -2,8 +2,8 @@
 
 import type { Manifest } from '../../data/model/layout.ts';
 import { type Column, dictionary } from '../../data/write/dictionary.ts';
-import { datasetAttribution, datasetUrl } from '../../packs/links.ts';
-import type { Pack } from '../../packs/model.ts';
+import { datasetAttribution, datasetUrl } from '../../packs/define/links.ts';
+import type { Pack } from '../../packs/define/model.ts';
 
 /** Terms of Croissant's own vocabulary, each under its name. */
 const TERMS = [

@@ -5,7 +5,7 @@ import { recordPage } from '../../api/pages/record-markdown.ts';
 import { type Duck, quoted } from '../../data/duckdb/duck.ts';
 import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 
 /** Which records: ordinals from `from` up to, not including, `to`. */
 export interface Task {

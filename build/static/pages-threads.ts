@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Duck } from '../../data/duckdb/duck.ts';
-import { loadPack } from '../../packs/index.ts';
+import { loadPack } from '../../packs/define/load.ts';
 import { type Rendered, renderRecords, type Task } from './pages-render.ts';
 
 /** What a thread works on. */

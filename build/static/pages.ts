@@ -6,7 +6,7 @@ import { Duck, quoted } from '../../data/duckdb/duck.ts';
 import { codeFingerprint } from '../../data/model/code.ts';
 import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { Release } from '../../data/releases/release.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import type { Output } from './output.ts';
 import { renderRecords, type Task } from './pages-render.ts';
 import { startThreads, usefulThreads } from './pages-threads.ts';

@@ -16,7 +16,7 @@ import { currentRelease } from '../../data/model/manifest.ts';
 import { PUBLIC } from '../../data/model/permissions.ts';
 import { NO_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
 import { type Release, releaseTag } from '../../data/releases/release.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import type { Effects } from '../effects/effects.ts';
 import { writeAnalystFiles, writeFileLists } from './analysts.ts';
 import { headersFile } from './host-configs.ts';

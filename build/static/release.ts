@@ -5,7 +5,7 @@ import { readManifest } from '../../data/model/manifest.ts';
 import type { Overlay } from '../../data/plan/overlay.ts';
 import { overlaid } from '../../data/releases/overlaid.ts';
 import { openRelease, type Release } from '../../data/releases/release.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 
 /** A build is in no hurry: its statements may run for long on a busy machine, and nobody else waits. */
 const LIMITS = { statement: 600_000, patience: 600_000, bodies: 0, history: 0 };

@@ -1,6 +1,6 @@
 // When two values agree, and when one has jumped.
 import { describe, expect, test } from 'vitest';
-import type { Attribute, Value } from '../../packs/model.ts';
+import type { Attribute, Value } from '../../packs/define/model.ts';
 import { price } from '../../tests/support/night-consolidation.ts';
 import { agrees, disputable, jumps } from './compare.ts';
 

@@ -1,6 +1,6 @@
 // When two values agree, and when a value has jumped: the comparisons that consolidation rests on (contract section 5).
-import type { Attribute, Geo, Value } from '../../packs/model.ts';
-import { fold } from '../../packs/text.ts';
+import type { Attribute, Geo, Value } from '../../packs/define/model.ts';
+import { fold } from '../../packs/define/text.ts';
 
 /** Lower and upper end of a numeric value: a plain number is a range of one point. Null for values that are not numeric. */
 export function bounds(value: Value): { min: number; max: number } | null {

@@ -1,5 +1,5 @@
 // The provenance of a published value: address and evidence of the newest reading of its source that confirmed it.
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import type { Ground } from './settle.ts';
 
 /** A version number that is not part of a longer one. */

@@ -1,6 +1,6 @@
 // What questions compare of one value: its engine columns (data/model/layout.ts), and the words of a record's searchable attributes.
-import type { Attribute, Geo, Pack, Value } from '../../packs/model.ts';
-import { fold, words } from '../../packs/text.ts';
+import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
+import { fold, words } from '../../packs/define/text.ts';
 import type { ColumnPart } from '../model/layout.ts';
 import type { ProvenanceStatus, StoredRecord } from '../model/record.ts';
 import { bounds } from './compare.ts';

@@ -1,6 +1,6 @@
 // What consolidation is asked and what it answers: the shapes that its steps share.
 import { createHash } from 'node:crypto';
-import type { Attribute, Pack, Rule, Value } from '../../packs/model.ts';
+import type { Attribute, Pack, Rule, Value } from '../../packs/define/model.ts';
 import type { DisputeKind, FactReason, SourceKind } from '../model/record.ts';
 import type { Listing } from './times.ts';
 

@@ -1,6 +1,6 @@
 // The quality formula of docs/releases.md, by hand.
 import { expect, test } from 'vitest';
-import type { Attribute, Pack } from '../../packs/model.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { price } from '../../tests/support/night-consolidation.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { scoreRecord } from './quality.ts';

@@ -1,5 +1,5 @@
 // Completeness and quality of a record, 0..1: the formula is in docs/releases.md, its weights are the publisher's.
-import type { Attribute, Pack } from '../../packs/model.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
 
 /** What the formula looks at in a published value. `age`: hours between its confirmation and the dataset's newest reading. */
 export interface Present {

@@ -1,5 +1,5 @@
 // Which changes of a value readers are told of: another spelling of the same text is published and is no change.
-import type { Attribute, AttributeType, Value } from '../../packs/model.ts';
+import type { Attribute, AttributeType, Value } from '../../packs/define/model.ts';
 import { unpublishedEntries } from './engine-values.ts';
 
 /** Types of texts whose letter case and spacing mean nothing; addresses, dates and members of enums are compared as written. */

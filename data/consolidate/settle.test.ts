@@ -1,6 +1,6 @@
 // Which fact wins and why, among sources that compete: a table of statements with the outcome expected of them.
 import { describe } from 'vitest';
-import type { Attribute } from '../../packs/model.ts';
+import type { Attribute } from '../../packs/define/model.ts';
 import { type Case, settles } from '../../tests/support/night-consolidation.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 

@@ -1,6 +1,6 @@
 // How the course of an attribute and the facts of a review item are written down.
-import type { Attribute } from '../../packs/model.ts';
-import { NUMERIC } from '../../packs/schema.ts';
+import type { Attribute } from '../../packs/define/model.ts';
+import { NUMERIC } from '../../packs/define/schema.ts';
 import type { Fact } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
 import { bounds } from './compare.ts';

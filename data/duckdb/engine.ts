@@ -1,5 +1,5 @@
 // The engine over one release: every plan is one statement on tables in memory. The reference for any other engine.
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import type { Manifest } from '../model/layout.ts';
 import { createGate, type Gate } from '../plan/gate.ts';
 import { DEFAULT_LIMITS, type EngineLimits } from '../plan/limits.ts';

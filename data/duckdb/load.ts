@@ -1,7 +1,7 @@
 // Opens a DuckDB instance of its own for one release: loads the narrow tables, packs them, then locks everything.
 import { join as path } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import type { EngineLimits } from '../plan/limits.ts';
 import type { Shape } from './shape.ts';

@@ -1,5 +1,5 @@
 // What the compilers know of the loaded tables: the pack's attributes, and which columns became ENUMs.
-import type { Attribute } from '../../packs/model.ts';
+import type { Attribute } from '../../packs/define/model.ts';
 import { column } from '../model/layout.ts';
 import { name, type Sql, sql } from './sql.ts';
 

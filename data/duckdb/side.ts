@@ -1,6 +1,6 @@
 // An overlay as tables: the changed records beside the stored ones, and views that show both without what is hidden.
-import type { Attribute, Pack, Value } from '../../packs/model.ts';
-import { NUMERIC } from '../../packs/schema.ts';
+import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
+import { NUMERIC } from '../../packs/define/schema.ts';
 import { engineValues, recordTerms, statusReach } from '../consolidate/engine-values.ts';
 import { column } from '../model/layout.ts';
 import { PROVENANCE_STATUSES, type StoredRecord } from '../model/record.ts';

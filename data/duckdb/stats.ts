@@ -1,5 +1,5 @@
 // Statistics plans as one statement, and its rows as groups.
-import type { Attribute, Value } from '../../packs/model.ts';
+import type { Attribute, Value } from '../../packs/define/model.ts';
 import type { StatsAnswer, StatsPlan } from '../plan/plan.ts';
 import { attributeOf, comparedColumn, countedColumn, entriesTable, type Shape, table } from './shape.ts';
 import { join, name, type Sql, sql, whole } from './sql.ts';

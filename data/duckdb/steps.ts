@@ -1,6 +1,6 @@
 // Validity intervals of numeric attributes in whole days, one table an attribute, for questions over time.
-import type { Attribute, Pack } from '../../packs/model.ts';
-import { NUMERIC } from '../../packs/schema.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
+import { NUMERIC } from '../../packs/define/schema.ts';
 import { literal, name, type Sql, sql } from './sql.ts';
 import type { Run } from './tables.ts';
 

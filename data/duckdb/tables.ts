@@ -1,5 +1,5 @@
 // The narrow tables of a release in memory: `records`, and one of entries for each list attribute.
-import type { Attribute, Pack } from '../../packs/model.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { column, parts } from '../model/layout.ts';
 import { PROVENANCE_STATUSES } from '../model/record.ts';
 import { comparedColumn, entriesTable, isText, type Shape } from './shape.ts';

@@ -1,5 +1,5 @@
 // Time series plans as one statement. Figures are computed only for the points at which a value begins or ends.
-import type { Value } from '../../packs/model.ts';
+import type { Value } from '../../packs/define/model.ts';
 import type { SeriesAnswer, SeriesPlan } from '../plan/plan.ts';
 import { attributeOf, countedColumn, entriesTable, type Shape, table } from './shape.ts';
 import { name, type Sql, sql, whole } from './sql.ts';

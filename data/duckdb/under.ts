@@ -1,6 +1,6 @@
 // The engine of a release under an overlay: the same statements on the overlay's tables, and its records' past from the overlay itself.
-import type { Pack } from '../../packs/model.ts';
-import { byCodePoint } from '../../packs/text.ts';
+import type { Pack } from '../../packs/define/model.ts';
+import { byCodePoint } from '../../packs/define/text.ts';
 import type { Applied, ChangedRecord } from '../plan/applied-overlay.ts';
 import type { FactRow } from '../plan/history.ts';
 import type { Engine } from '../plan/plan.ts';

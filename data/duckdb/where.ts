@@ -1,5 +1,5 @@
 // Conditions of a plan as SQL over the table `records`.
-import type { Attribute } from '../../packs/model.ts';
+import type { Attribute } from '../../packs/define/model.ts';
 import { leastReach } from '../consolidate/engine-values.ts';
 import { column } from '../model/layout.ts';
 import type { ProvenanceStatus } from '../model/record.ts';

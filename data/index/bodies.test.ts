@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { loadPack } from '../../packs/index.ts';
-import type { Pack } from '../../packs/model.ts';
+import { loadPack } from '../../packs/define/load.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
 import { type Written, writeRelease } from '../../tests/support/write-release.ts';
 import type { StoredRecord } from '../model/record.ts';

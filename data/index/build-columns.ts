@@ -1,7 +1,7 @@
 // Packs everything of a release but the bodies: keys, orders, values, positions and words.
 import { join } from 'node:path';
-import type { Attribute } from '../../packs/model.ts';
-import { fold } from '../../packs/text.ts';
+import type { Attribute } from '../../packs/define/model.ts';
+import { fold } from '../../packs/define/text.ts';
 import { Duck, named, quoted } from '../duckdb/duck.ts';
 import { column, RELEASE_FILES } from '../model/layout.ts';
 import { PROVENANCE_STATUSES } from '../model/record.ts';

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { packApart, packHere } from './build-thread.ts';
 import { isContainer, writeContainer } from './container.ts';
 

@@ -1,6 +1,6 @@
 // All the structures of one index, opened on first use: an attribute nobody asks about costs no memory beyond its bytes.
 import { LRUCache } from 'lru-cache';
-import type { Attribute, Pack } from '../../packs/model.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { column } from '../model/layout.ts';
 import type { ProvenanceStatus } from '../model/record.ts';
 import type { Container } from './container.ts';

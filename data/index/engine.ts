@@ -1,6 +1,6 @@
 // The packed index behind the Engine interface: gets, searches, radius, words and countable facets.
 import { join } from 'node:path';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { recordTerms } from '../consolidate/engine-values.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { Applied } from '../plan/applied-overlay.ts';

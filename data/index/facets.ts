@@ -1,6 +1,6 @@
 // How often each value of an attribute occurs among the matching records.
-import type { Value } from '../../packs/model.ts';
-import { byCodePoint } from '../../packs/text.ts';
+import type { Value } from '../../packs/define/model.ts';
+import { byCodePoint } from '../../packs/define/text.ts';
 import type { FacetAnswer, FacetPlan } from '../plan/plan.ts';
 import type { Bitset } from './bitset.ts';
 import { type Columns, TEXTUAL } from './columns.ts';

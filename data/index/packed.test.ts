@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { loadPack } from '../../packs/index.ts';
+import { loadPack } from '../../packs/define/load.ts';
 import { random, randomRecords } from '../../tests/support/random-records.ts';
 import { writeRelease } from '../../tests/support/write-release.ts';
 import { ensureIndex } from './build.ts';

@@ -1,6 +1,6 @@
 // Records that an overlay changed: a handful, kept as objects and tested in plain JavaScript, merged into what the index finds.
-import type { Attribute, Pack, Value } from '../../packs/model.ts';
-import { byCodePoint, fold } from '../../packs/text.ts';
+import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
+import { byCodePoint, fold } from '../../packs/define/text.ts';
 import { leastReach, statusReach, type TermFlags } from '../consolidate/engine-values.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { Position, Predicate, Sort, Visibility } from '../plan/plan.ts';

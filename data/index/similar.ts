@@ -2,7 +2,7 @@
 //
 // The subject's words are taken rarest first. A candidate is scored when first met; once the words left could not lift a
 // new candidate over the worst kept score, the rest need not be looked at.
-import { fold } from '../../packs/text.ts';
+import { fold } from '../../packs/define/text.ts';
 import type { SimilarPlan } from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
 import type { Keys } from './keys.ts';

@@ -8,7 +8,7 @@
 //   by      postings by folded code
 //
 // Codes take one, two or four bytes, as many as the largest needs.
-import { byCodePoint } from '../../packs/text.ts';
+import { byCodePoint } from '../../packs/define/text.ts';
 import { type Codes, type Container, narrow, type Packed } from './container.ts';
 import { Postings, packPostings } from './postings.ts';
 import { packStrings, SortedStrings } from './strings.ts';

@@ -1,5 +1,5 @@
 // Which attributes a name that is none of them probably means: other spellings, aliases of the pack, parts of names.
-import type { Attribute } from '../../packs/model.ts';
+import type { Attribute } from '../../packs/define/model.ts';
 import { hint, misspelt } from './names.ts';
 import { shown } from './parse-values.ts';
 

@@ -1,8 +1,8 @@
 // Filters of a dataset: the grammar, what each kind parses to, and what is refused.
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { loadPack } from '../../packs/index.ts';
-import type { Pack } from '../../packs/model.ts';
+import { loadPack } from '../../packs/define/load.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import type { DataError } from '../model/errors.ts';
 import type { Manifest } from '../model/layout.ts';

@@ -1,6 +1,6 @@
 // The filters a dataset offers, each kind one row: operator, prefix, attribute types, how a raw value parses, its sentence.
-import type { Attribute, AttributeType, Pack } from '../../packs/model.ts';
-import { fold } from '../../packs/text.ts';
+import type { Attribute, AttributeType, Pack } from '../../packs/define/model.ts';
+import { fold } from '../../packs/define/text.ts';
 import { validationError } from '../model/errors.ts';
 import type { Manifest } from '../model/layout.ts';
 import type { Predicate, RawInput } from '../plan/plan.ts';

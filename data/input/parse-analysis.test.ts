@@ -1,8 +1,8 @@
 // Input of similar, compare, statistics and time series: defaults, bounds, the split of 400 and 422, names for the gate.
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { loadPack } from '../../packs/index.ts';
-import type { Pack } from '../../packs/model.ts';
+import { loadPack } from '../../packs/define/load.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { DataError } from '../model/errors.ts';
 import type { RawInput } from '../plan/plan.ts';

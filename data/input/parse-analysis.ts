@@ -1,6 +1,6 @@
 // Raw parameters of similar, compare, statistics and time series to typed input; 400 and 422 as contract section 4 has it.
-import type { Attribute, AttributeType, Pack } from '../../packs/model.ts';
-import { NUMERIC } from '../../packs/schema.ts';
+import type { Attribute, AttributeType, Pack } from '../../packs/define/model.ts';
+import { NUMERIC } from '../../packs/define/schema.ts';
 import { validationError } from '../model/errors.ts';
 import type { RawInput } from '../plan/plan.ts';
 import { once } from './filters.ts';

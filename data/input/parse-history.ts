@@ -1,5 +1,5 @@
 // Raw parameters of the questions about the past to typed input; 400 and 422 as contract section 4 has it.
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { validationError } from '../model/errors.ts';
 import type { RawInput } from '../plan/plan.ts';
 import { type BatchInput, type GetInput, onlyParameters, type ParseOptions, parseBatch, parseGet } from './parse.ts';

@@ -1,9 +1,9 @@
 // Every parser of a question, over any input: an input or a DataError that is fit to be shown, whatever the order.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { loadPack } from '../../packs/index.ts';
-import type { Pack } from '../../packs/model.ts';
-import { fold } from '../../packs/text.ts';
+import { loadPack } from '../../packs/define/load.ts';
+import type { Pack } from '../../packs/define/model.ts';
+import { fold } from '../../packs/define/text.ts';
 import { DataError, type ValidationIssue } from '../model/errors.ts';
 import type { RawInput } from '../plan/plan.ts';
 import { filterGrammar } from './filters.ts';

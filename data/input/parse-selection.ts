@@ -1,6 +1,6 @@
 // The part of a question that selects records: filters, words, place, ids, age, quality (contract section 4).
-import type { Attribute, Pack } from '../../packs/model.ts';
-import { words } from '../../packs/text.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
+import { words } from '../../packs/define/text.ts';
 import { DataError, validationError } from '../model/errors.ts';
 import { PROVENANCE_STATUSES, type ProvenanceStatus } from '../model/record.ts';
 import type { Predicate, RawInput, Visibility } from '../plan/plan.ts';

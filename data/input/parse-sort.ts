@@ -1,5 +1,5 @@
 // `sort`: one key and a direction, with what was meant where it is written as elsewhere.
-import type { Attribute, Pack } from '../../packs/model.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
 import type { Sort } from '../plan/plan.ts';
 import { attributeSuggestion } from './attribute-names.ts';
 import { misspelt } from './names.ts';

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { loadPack } from '../../packs/index.ts';
-import type { Pack } from '../../packs/model.ts';
+import { loadPack } from '../../packs/define/load.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { cursors } from '../../tests/support/cursors.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { DataError } from '../model/errors.ts';

@@ -1,6 +1,6 @@
 // Raw parameters of search, get, batch and facets to typed input, with the split of 400 and 422 of contract section 4.
-import type { Pack } from '../../packs/model.ts';
-import { RECORD_MEMBERS } from '../../packs/record-schema.ts';
+import type { Pack } from '../../packs/define/model.ts';
+import { RECORD_MEMBERS } from '../../packs/define/record-schema.ts';
 import { DataError, reworded, validationError } from '../model/errors.ts';
 import type { RawInput, Sort } from '../plan/plan.ts';
 import { attributeSuggestion } from './attribute-names.ts';

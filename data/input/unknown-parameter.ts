@@ -1,5 +1,5 @@
 // The refusal of a parameter that an operation does not have, with the parameter or filter that was probably meant.
-import type { Attribute, Pack } from '../../packs/model.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { type DataError, UnknownParameter } from '../model/errors.ts';
 import { matchAttributes, nameParts, SAME_NAME } from './attribute-names.ts';
 import { hint, misspelt } from './names.ts';

@@ -1,7 +1,7 @@
 // Where everything lies under DATA_DIR, and what the columns of a release are called.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { Attribute } from '../../packs/model.ts';
+import type { Attribute } from '../../packs/define/model.ts';
 
 /** Id of a record: `r-` and 16 hex digits of SHA-256 of dataset, a line feed and the identity key (contract section 2). */
 export function recordId(dataset: string, key: string): string {

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { byCodePoint } from '../../packs/text.ts';
+import { byCodePoint } from '../../packs/define/text.ts';
 import { replaceFile } from './atomic.ts';
 import { type Manifest, paths, RELEASE_FILES } from './layout.ts';
 

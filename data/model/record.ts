@@ -1,5 +1,5 @@
 // The nouns of the register: record, fact, provenance, reading, review item (contract sections 2 and 5).
-import type { Value } from '../../packs/model.ts';
+import type { Value } from '../../packs/define/model.ts';
 
 export type SourceKind = 'collector' | 'owner';
 

@@ -1,5 +1,5 @@
 // A question as data: what is asked, apart from any engine that answers it.
-import type { Value } from '../../packs/model.ts';
+import type { Value } from '../../packs/define/model.ts';
 import type { ProvenanceStatus, ReviewItem } from '../model/record.ts';
 import type { Applied } from './applied-overlay.ts';
 import type {

@@ -1,6 +1,6 @@
 // The visibility audit: attribute by attribute, who sees it, how old it is, and why it is missing. It is free: no value is in
 // it, and of a non-public attribute nothing that comparing its values gives (docs/decisions/0038-free-answers.md).
-import type { Attribute } from '../../packs/model.ts';
+import type { Attribute } from '../../packs/define/model.ts';
 import { listedAt } from '../consolidate/times.ts';
 import type { FactReason, PublicRecord, SourceKind } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';

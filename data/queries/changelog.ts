@@ -1,5 +1,5 @@
 // The changelog: which values appeared or changed, newest first, with the values of public attributes (specification section 4).
-import type { Attribute, Pack, Value } from '../../packs/model.ts';
+import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import type { ChangelogInput } from '../input/parse-history.ts';
 import { shown } from '../input/parse-values.ts';
 import { DataError } from '../model/errors.ts';

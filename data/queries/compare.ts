@@ -1,5 +1,5 @@
 // Records side by side on some columns (specification section 4, "Dataset-level endpoints").
-import type { Value } from '../../packs/model.ts';
+import type { Value } from '../../packs/define/model.ts';
 import type { CompareInput } from '../input/parse-analysis.ts';
 import { questionOf } from '../input/parse-selection.ts';
 import type { Provenance } from '../model/record.ts';

@@ -1,5 +1,5 @@
 // Which country a text means: ISO 3166-1 codes of two letters, three letters or digits, and names in many languages.
-import { fold } from '../../packs/text.ts';
+import { fold } from '../../packs/define/text.ts';
 
 type ByText = ReadonlyMap<string, string>;
 

@@ -1,6 +1,6 @@
 // Facets: the commonest values of an attribute over the matching records, without giving away what is paid for.
 
-import type { Pack, Value } from '../../packs/model.ts';
+import type { Pack, Value } from '../../packs/define/model.ts';
 import type { FacetsInput } from '../input/parse.ts';
 import { questionOf, type Selection } from '../input/parse-selection.ts';
 import type { Asking } from '../plan/plan.ts';

@@ -1,6 +1,6 @@
 // One line beside a page of search: why it is empty, or that its order is not that of fit.
-import type { Attribute, Pack } from '../../packs/model.ts';
-import { fold, words } from '../../packs/text.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
+import { fold, words } from '../../packs/define/text.ts';
 import type { SearchInput } from '../input/parse.ts';
 import { counted, questionOf } from '../input/parse-selection.ts';
 import { shown } from '../input/parse-values.ts';

@@ -1,5 +1,5 @@
 // What was ever said of one record, and its prices today (specification section 4, "Record endpoints").
-import type { Pack, Value } from '../../packs/model.ts';
+import type { Pack, Value } from '../../packs/define/model.ts';
 import { type FactsInput, HISTORY_BOUNDS } from '../input/parse-history.ts';
 import { DataError } from '../model/errors.ts';
 import type { FactReason, ProvenanceStatus, PublicRecord, SourceKind } from '../model/record.ts';

@@ -1,6 +1,6 @@
 // A stored record as this caller sees it now: trimmed, aged, with its links and its citation (contract section 2, "Record").
-import { attributionFor, licenseText, recordUrl } from '../../packs/links.ts';
-import type { Pack } from '../../packs/model.ts';
+import { attributionFor, licenseText, recordUrl } from '../../packs/define/links.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import type { Provenance, PublicRecord, StoredRecord } from '../model/record.ts';
 import type { Visibility } from '../plan/plan.ts';
 

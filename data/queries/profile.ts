@@ -1,6 +1,6 @@
 // The profile of a dataset: attribute by attribute how full it is and how its values are spread, without giving away what is paid for.
-import type { Attribute, Value } from '../../packs/model.ts';
-import { NUMERIC } from '../../packs/schema.ts';
+import type { Attribute, Value } from '../../packs/define/model.ts';
+import { NUMERIC } from '../../packs/define/schema.ts';
 import { counted } from '../input/parse-selection.ts';
 import type { Asking, Figures } from '../plan/plan.ts';
 import type { Origin } from '../plan/profile.ts';

@@ -1,6 +1,6 @@
 // Full records as bytes: the stored text with its address, ages and citation put in, never parsed and serialised again.
-import { attributionFor, licenseText, recordUrl } from '../../packs/links.ts';
-import type { Pack } from '../../packs/model.ts';
+import { attributionFor, licenseText, recordUrl } from '../../packs/define/links.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import type { Ages, Dress, Pieces, RecordText } from '../plan/plan.ts';
 import { hoursSince } from './present.ts';
 

@@ -1,5 +1,5 @@
 // Single records and batches, by id or slug (specification section 4, "Record endpoints").
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import type { BatchInput } from '../input/parse.ts';
 import { shown } from '../input/parse-values.ts';
 import { DataError } from '../model/errors.ts';

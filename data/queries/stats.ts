@@ -1,5 +1,5 @@
 // Statistics of a numeric attribute, in groups if asked (specification section 4, "Dataset-level endpoints").
-import type { Value } from '../../packs/model.ts';
+import type { Value } from '../../packs/define/model.ts';
 import { ANALYSIS_BOUNDS, type StatsInput } from '../input/parse-analysis.ts';
 import { questionOf } from '../input/parse-selection.ts';
 import { DataError } from '../model/errors.ts';

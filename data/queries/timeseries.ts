@@ -1,5 +1,5 @@
 // A numeric attribute as it was at the end of each day or week (specification section 4, "Dataset-level endpoints").
-import type { Value } from '../../packs/model.ts';
+import type { Value } from '../../packs/define/model.ts';
 import { ANALYSIS_BOUNDS, type TimeseriesInput } from '../input/parse-analysis.ts';
 import { questionOf } from '../input/parse-selection.ts';
 import { DataError } from '../model/errors.ts';

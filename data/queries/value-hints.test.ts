@@ -1,7 +1,7 @@
 // What a value that no record has probably means: countries in other words, punctuation, slips, parts of words.
 import { expect, test } from 'vitest';
-import { loadPack } from '../../packs/index.ts';
-import type { Attribute } from '../../packs/model.ts';
+import { loadPack } from '../../packs/define/load.ts';
+import type { Attribute } from '../../packs/define/model.ts';
 import { countryReader } from './countries.ts';
 import { valuesMeant } from './value-hints.ts';
 

@@ -1,6 +1,6 @@
 // Which values of an attribute a value that no record has probably means.
-import type { Attribute } from '../../packs/model.ts';
-import { fold } from '../../packs/text.ts';
+import type { Attribute } from '../../packs/define/model.ts';
+import { fold } from '../../packs/define/text.ts';
 import { slipsBetween } from '../input/names.ts';
 import { countryReader } from './countries.ts';
 

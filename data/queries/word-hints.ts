@@ -1,6 +1,6 @@
 // Which words of names a word that no record has probably means.
-import type { Pack } from '../../packs/model.ts';
-import { words } from '../../packs/text.ts';
+import type { Pack } from '../../packs/define/model.ts';
+import { words } from '../../packs/define/text.ts';
 import { misspelt } from '../input/names.ts';
 import type { Predicate } from '../plan/plan.ts';
 import type { Sparing } from '../plan/sparing.ts';

@@ -1,6 +1,6 @@
 // A release under its overlay: what records say now, settled from the release's own facts and what was said and decided since.
 import { createHash } from 'node:crypto';
-import { byCodePoint } from '../../packs/text.ts';
+import { byCodePoint } from '../../packs/define/text.ts';
 import type { Dispute, Ground } from '../consolidate/settle.ts';
 import { confirmedAt } from '../consolidate/times.ts';
 import { historyCells, itemStatements, reviewFacts } from '../consolidate/told.ts';

@@ -1,6 +1,6 @@
 // All datasets a process serves: the current release of each, leased to requests, with earlier ones while walks need them.
 import { stat } from 'node:fs/promises';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { paths } from '../model/layout.ts';
 import { completeReleases, currentRelease } from '../model/manifest.ts';
 import { inTurn } from '../model/turns.ts';

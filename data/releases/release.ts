@@ -1,7 +1,7 @@
 // An open release of one dataset: its pack, its manifest and the engine over its files. Opening checks that it is whole.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { openEngine } from '../duckdb/engine.ts';
 import { later } from '../duckdb/later.ts';
 import { PackedIndex } from '../index/engine.ts';

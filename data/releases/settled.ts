@@ -1,6 +1,6 @@
 // One record settled from everything ever said of it, as of a moment or of now: what as_of answers and what an overlay changes.
-import type { Attribute, Identity, Pack, Value } from '../../packs/model.ts';
-import { clean } from '../../packs/schema.ts';
+import type { Attribute, Identity, Pack, Value } from '../../packs/define/model.ts';
+import { clean } from '../../packs/define/schema.ts';
 import { fits } from '../consolidate/compare.ts';
 import { confirmedSource } from '../consolidate/confirmed-source.ts';
 import { type Unpublished, unpublishedEntries } from '../consolidate/engine-values.ts';

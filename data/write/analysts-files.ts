@@ -1,7 +1,7 @@
 // The files for analysts as they are handed out: Parquet that says what it holds, and a database that a browser opens.
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { Duck, named, quoted } from '../duckdb/duck.ts';
 import { UNFINISHED } from '../model/atomic.ts';
 import { RELEASE_FILES } from '../model/layout.ts';

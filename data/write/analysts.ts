@@ -1,5 +1,5 @@
 // The files for analysts: typed columns by dotted names, with the provenance of every value (docs/releases.md, "records.parquet").
-import type { Attribute, Pack } from '../../packs/model.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { type Columns, named, quoted } from '../duckdb/duck.ts';
 import { flatColumns, recordColumn } from './csv.ts';
 

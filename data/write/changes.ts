@@ -1,6 +1,6 @@
 // The change feed: what a release says otherwise than readers know, dated when it becomes visible (contract section 5).
 import { join } from 'node:path';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { isSpelled } from '../consolidate/same-value.ts';
 import { type Duck, quoted } from '../duckdb/duck.ts';
 import { RELEASE_FILES } from '../model/layout.ts';

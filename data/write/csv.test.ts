@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { loadPack } from '../../packs/index.ts';
+import { loadPack } from '../../packs/define/load.ts';
 import { parseCsv } from '../../tests/support/parse-csv.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { csvCell, csvHeader, csvRow, flatCells } from './csv.ts';

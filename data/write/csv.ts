@@ -1,5 +1,5 @@
 // CSV as RFC 4180 has it, with dotted column names and cells that no spreadsheet runs (contract section 2).
-import type { Attribute, Geo, Pack, Value } from '../../packs/model.ts';
+import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
 import { bounds } from '../consolidate/compare.ts';
 
 /** Columns of an attribute in flat files: a price has both ends, a point both coordinates, every other value one column. */

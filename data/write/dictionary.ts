@@ -1,5 +1,5 @@
 // What each column of the files for analysts is: name, SQL type, unit, meaning. The files, their dictionary and the console all say this.
-import type { Attribute, AttributeType, Pack } from '../../packs/model.ts';
+import type { Attribute, AttributeType, Pack } from '../../packs/define/model.ts';
 import { flatColumns, recordColumn } from './csv.ts';
 
 export interface Column {

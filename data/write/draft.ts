@@ -1,7 +1,7 @@
 // A release in the making: puts the parts together, ranks and dates the records, and writes every file.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { Duck, fromLines, quoted } from '../duckdb/duck.ts';
 import { kept, LineWriter, NULL, readLines } from '../duckdb/lines.ts';
 import { RELEASE_FILES } from '../model/layout.ts';

@@ -1,8 +1,8 @@
 // The facts of a dataset on disk: append-only Parquet, one pair of files a run, which counts once its readings are there.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pin } from '../../packs/model.ts';
-import { byCodePoint } from '../../packs/text.ts';
+import type { Pin } from '../../packs/define/model.ts';
+import { byCodePoint } from '../../packs/define/text.ts';
 import { type Columns, type Duck, fromParquet } from '../duckdb/duck.ts';
 import { UNFINISHED } from '../model/atomic.ts';
 import { paths } from '../model/layout.ts';

@@ -1,7 +1,7 @@
 // A stretch of a release in the making: settled records and verdicts in the order of the records' ids, as lines on disk.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { LineWriter, NULL, Shelf } from '../duckdb/lines.ts';
 import { bodyOf, csvOf, engineOf, type SettledRecord, termsOf } from './record.ts';
 

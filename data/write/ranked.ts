@@ -1,7 +1,7 @@
 // The second pass of a release: takes the records from their shelf, best first, and writes bodies, JSONL, CSV, engine rows and terms.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { type ClosedShelf, LineWriter, takeFrom } from '../duckdb/lines.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import { isoTime } from '../model/time.ts';

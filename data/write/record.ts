@@ -1,6 +1,6 @@
 // One settled record in the forms that a release keeps: JSON body, engine row, CSV row and search terms.
-import type { Attribute, Geo, Pack, Value } from '../../packs/model.ts';
-import { fold } from '../../packs/text.ts';
+import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
+import { fold } from '../../packs/define/text.ts';
 import { bounds } from '../consolidate/compare.ts';
 import { searchTerms, statusReach, type Unpublished } from '../consolidate/engine-values.ts';
 import type { Columns } from '../duckdb/duck.ts';

@@ -1,7 +1,7 @@
 // Makes a finished draft a release: names it by its content, dates its changes, writes the manifest, and makes it the current one.
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { byCodePoint } from '../../packs/text.ts';
+import { byCodePoint } from '../../packs/define/text.ts';
 import { Duck } from '../duckdb/duck.ts';
 import { putInPlace, unfinished } from '../model/atomic.ts';
 import { type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';

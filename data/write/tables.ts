@@ -1,5 +1,5 @@
 // The tables of a release that the build writes as lines first, and the queries that make them Parquet. Columns: docs/releases.md.
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { type Columns, fromLines, named, quoted } from '../duckdb/duck.ts';
 import { engineColumns } from './record.ts';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { paths } from '../../data/model/layout.ts';
 import { type LiveRelease, openLive } from '../../tests/live/release.ts';
-import { loadPack } from '../index.ts';
-import type { Observed, Pack } from '../model.ts';
-import { checkValue } from '../schema.ts';
+import { loadPack } from '../define/load.ts';
+import type { Observed, Pack } from '../define/model.ts';
+import { checkValue } from '../define/schema.ts';
 
 let pack: Pack;
 const versions = new Map<string, Observed[]>();

@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { loadPack } from '../index.ts';
-import type { Observed, Pack } from '../model.ts';
+import { loadPack } from '../define/load.ts';
+import type { Observed, Pack } from '../define/model.ts';
 import { readings } from './fixtures-test/folders.ts';
 
 type Read = Awaited<ReturnType<typeof readings>>;

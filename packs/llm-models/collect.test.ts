@@ -3,9 +3,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/support/verifies.ts';
-import { loadPack } from '../index.ts';
-import type { Observed, Pack } from '../model.ts';
-import { checkValue } from '../schema.ts';
+import { loadPack } from '../define/load.ts';
+import type { Observed, Pack } from '../define/model.ts';
+import { checkValue } from '../define/schema.ts';
 import { readings } from './fixtures-test/folders.ts';
 import { genaiUrl } from './genai.ts';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { agrees } from '../../data/consolidate/compare.ts';
 import { paths } from '../../data/model/layout.ts';
-import { loadPack } from '../index.ts';
-import type { Attribute, Pack, Value } from '../model.ts';
-import { checkValue } from '../schema.ts';
+import { loadPack } from '../define/load.ts';
+import type { Attribute, Pack, Value } from '../define/model.ts';
+import { checkValue } from '../define/schema.ts';
 
 type Values = Record<string, Value>;
 

@@ -2,8 +2,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { recordMarkdown } from '../../api/render/record-template.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
-import { loadPack } from '../index.ts';
-import type { Pack } from '../model.ts';
+import { loadPack } from '../define/load.ts';
+import type { Pack } from '../define/model.ts';
 
 let pack: Pack;
 

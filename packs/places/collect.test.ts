@@ -1,7 +1,7 @@
 // The places collector over hand-written dumps and extracts: one place each, history by id, what is unlisted.
 import { beforeAll, describe, expect, test } from 'vitest';
-import { loadPack } from '../index.ts';
-import type { Observed, Pack } from '../model.ts';
+import { loadPack } from '../define/load.ts';
+import type { Observed, Pack } from '../define/model.ts';
 import { readings } from './fixtures-test/folders.ts';
 
 const VILLA = 'cj:ES.99.villa-ejemplo.ezjk5g';

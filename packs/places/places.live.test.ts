@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { paths } from '../../data/model/layout.ts';
-import { loadPack } from '../index.ts';
-import type { Pack } from '../model.ts';
+import { loadPack } from '../define/load.ts';
+import type { Pack } from '../define/model.ts';
 
 interface Told {
   records: number;

@@ -7,7 +7,7 @@ import { currentRelease } from '../../data/model/manifest.ts';
 import { foundJson } from '../../data/queries/found.ts';
 import { type Presenting, present } from '../../data/queries/present.ts';
 import { openRelease } from '../../data/releases/release.ts';
-import { loadPack } from '../../packs/index.ts';
+import { loadPack } from '../../packs/define/load.ts';
 import { DATASETS } from './release.ts';
 
 const presenting: Presenting = { now: new Date(), base_url: 'https://register.example', visibility: 'full' };

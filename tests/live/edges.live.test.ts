@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseSearch } from '../../data/input/parse.ts';
 import { questionOf } from '../../data/input/parse-selection.ts';
-import type { Geo } from '../../packs/model.ts';
-import { words } from '../../packs/text.ts';
+import type { Geo } from '../../packs/define/model.ts';
+import { words } from '../../packs/define/text.ts';
 import { evaluateSearch, onEdge, type Query } from '../support/evaluate.ts';
 import { pick, random } from '../support/random-records.ts';
 import { type LiveRelease, openLive } from './release.ts';

@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DATASET_OPERATIONS } from '../../api/operations/table.ts';
-import { loadPack } from '../../packs/index.ts';
-import type { Pack } from '../../packs/model.ts';
+import { loadPack } from '../../packs/define/load.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { DATASETS } from './release.ts';
 import { type LiveServer, startServer } from './serve.ts';
 

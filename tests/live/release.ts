@@ -9,8 +9,8 @@ import { type Manifest, paths, RELEASE_FILES } from '../../data/model/layout.ts'
 import { currentRelease, readManifest } from '../../data/model/manifest.ts';
 import type { Interval, StoredRecord } from '../../data/model/record.ts';
 import type { Engine } from '../../data/plan/plan.ts';
-import { loadPack } from '../../packs/index.ts';
-import type { Pack, Value } from '../../packs/model.ts';
+import { loadPack } from '../../packs/define/load.ts';
+import type { Pack, Value } from '../../packs/define/model.ts';
 import { unpublishedTexts } from '../support/evaluate.ts';
 
 /** The bundled packs, small to large. */

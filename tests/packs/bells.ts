@@ -1,7 +1,7 @@
 // The least pack that definePack takes, and what is said of wrong variants of it.
-import { definePack } from '../../packs/define.ts';
-import { PackError } from '../../packs/define-mistakes.ts';
-import type { PackInput } from '../../packs/define-shape.ts';
+import { definePack } from '../../packs/define/define.ts';
+import { PackError } from '../../packs/define/mistakes.ts';
+import type { PackInput } from '../../packs/define/shape.ts';
 
 /** The least that a pack must say. */
 export const least = (): PackInput => ({

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { FILTER_KINDS, RESERVED } from '../../data/input/filters.ts';
-import { TAKEN } from '../../packs/define-attributes.ts';
-import { PackShape } from '../../packs/define-shape.ts';
-import { loadPack, PackError, RESERVED_IDS } from '../../packs/index.ts';
-import { ATTRIBUTE_TYPES } from '../../packs/model.ts';
+import { TAKEN } from '../../packs/define/attributes.ts';
+import { loadPack, PackError, RESERVED_IDS } from '../../packs/define/load.ts';
+import { ATTRIBUTE_TYPES } from '../../packs/define/model.ts';
+import { PackShape } from '../../packs/define/shape.ts';
 import { read, tableRows } from '../structure/tree.ts';
 
 const DOCUMENT = 'docs/packs.md';

@@ -1,8 +1,8 @@
 // The fictional packs themselves: what their sources say, and that they hold the traps that other tests rely on.
 import { expect, test } from 'vitest';
-import { fixtureFolder, loadPack, loadPacks } from '../../packs/index.ts';
-import { ATTRIBUTE_TYPES, type Observed, type Pack } from '../../packs/model.ts';
-import { checkValue } from '../../packs/schema.ts';
+import { fixtureFolder, loadPack, loadPacks } from '../../packs/define/load.ts';
+import { ATTRIBUTE_TYPES, type Observed, type Pack } from '../../packs/define/model.ts';
+import { checkValue } from '../../packs/define/schema.ts';
 
 /** Everything a pack's sources say, reading by reading. */
 async function readings(pack: Pack): Promise<{ reading: string; observed: Observed[] }[]> {

@@ -21,8 +21,8 @@ import type { StoredRecord } from '../../data/model/record.ts';
 import { editRecord } from '../../data/releases/overlay-edit.ts';
 import { writePublicFiles } from '../../data/write/analysts-files.ts';
 import { dictionary } from '../../data/write/dictionary.ts';
-import { loadPack } from '../../packs/index.ts';
-import type { Pack } from '../../packs/model.ts';
+import { loadPack } from '../../packs/define/load.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { type TestApp, testApp } from '../support/app.ts';
 import { scratchOfAll, still } from '../support/night-pack.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newKey as randomSecret } from '../../data/state/key-format.ts';
-import { loadPack } from '../../packs/index.ts';
+import { loadPack } from '../../packs/define/load.ts';
 import { ADMIN, type TestApp, testApp } from '../support/app.ts';
 import { newKey, told } from '../support/money-on-stores.ts';
 import { richKey, smallData, startApi } from '../support/money-processes.ts';

@@ -13,7 +13,7 @@ import { verifies } from '../support/verifies.ts';
 verifies('fact.no-half-file', 'command.nightly');
 
 const PROGRAM = `
-const { loadPack } = await import(process.argv[1] + '/packs/index.ts');
+const { loadPack } = await import(process.argv[1] + '/packs/define/load.ts');
 const { datasetNight } = await import(process.argv[1] + '/build/night/dataset.ts');
 const { lockNight } = await import(process.argv[1] + '/build/effects/lock.ts');
 const { npmClient } = await import(process.argv[1] + '/build/effects/npm.ts');

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runNight } from '../../build/night/run.ts';
 import { readConfig } from '../../config.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
-import { loadPack } from '../../packs/index.ts';
+import { loadPack } from '../../packs/define/load.ts';
 import { ADMIN } from '../support/app.ts';
 import { type Api, type Got, startApi } from '../support/money-processes.ts';
 import { scratchOfAll, still } from '../support/night-pack.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import { runNight } from '../../build/night/run.ts';
 import { readConfig } from '../../config.ts';
-import { loadPack } from '../../packs/index.ts';
+import { loadPack } from '../../packs/define/load.ts';
 import { type Got, startApi } from '../support/money-processes.ts';
 import { scratchOfAll, still } from '../support/night-pack.ts';
 import { everyProbe, OPERATOR, type Probe, type Process, processAt } from '../support/owners-probes.ts';

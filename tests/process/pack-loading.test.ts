@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadPack, loadPacks, PackDirsError, PackError, packFolders } from '../../packs/index.ts';
+import { loadPack, loadPacks, PackDirsError, PackError, packFolders } from '../../packs/define/load.ts';
 import { verifies } from '../support/verifies.ts';
 
 verifies('pack.folder', 'pack.import', 'pack.id', 'pack.checked');
@@ -60,7 +60,7 @@ describe('right packs', () => {
 
   test('a pack outside the repository loads in a bare process', async () => {
     const at = await copy('outside');
-    const index = resolve('packs/index.ts');
+    const index = resolve('packs/define/load.ts');
     const script = `const { loadPack } = await import(${JSON.stringify(index)});
       const pack = await loadPack(${JSON.stringify(at)});
       console.log(pack.id, pack.attributes.length, typeof pack.collector.read);`;
@@ -126,7 +126,7 @@ describe('wrong packs', () => {
   test('what cannot be parsed is told with its line', async () => {
     const at = await copy('unparsed');
     await writeFile(join(at, 'collect.ts'), 'export const one = 1;\n\nexport default { read( { };\n');
-    const script = `const { loadPack } = await import(${JSON.stringify(resolve('packs/index.ts'))});
+    const script = `const { loadPack } = await import(${JSON.stringify(resolve('packs/define/load.ts'))});
       await loadPack(${JSON.stringify(at)}).catch((error) => console.log(error.message));`;
     const node = ['--input-type=module', '--no-warnings', '--eval', script];
     const { stdout } = await promisify(execFile)(process.execPath, node, { cwd: temp });

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { paths } from '../../data/model/layout.ts';
-import { loadPack } from '../../packs/index.ts';
+import { loadPack } from '../../packs/define/load.ts';
 import { freePort } from '../support/free-port.ts';
 import { randomRecords } from '../support/random-records.ts';
 import { verifies } from '../support/verifies.ts';

@@ -30,7 +30,7 @@ describe('the scanner', () => {
 });
 
 /** The dataset whose folder a file is in; null for the files that all packs share. */
-const packOf = (file: string) => /^packs\/([^/]+)\//.exec(file)?.[1] ?? null;
+const packOf = (file: string) => /^packs\/(?!define\/)([^/]+)\//.exec(file)?.[1] ?? null;
 
 /** What is wrong with an import of a file, or null. */
 function fileProblem(file: string, path: string, type: boolean): string | null {
@@ -68,9 +68,9 @@ describe('layers', () => {
     ['data/plan/plan.ts', '../../api/contract/errors.ts', 'a layer after'],
     ['data/plan/plan.ts', '../queries/search.ts', 'a layer after'],
     ['data/plan/plan.ts', '@duckdb/node-api', 'is imported in'],
-    ['packs/model.ts', '../data/plan/plan.ts', 'a layer after'],
+    ['packs/define/model.ts', '../../data/plan/plan.ts', 'a layer after'],
     ['build/collect/collect.ts', '../night/run.ts', 'a layer after'],
-    ['packs/tools/collect.ts', '../model.ts', 'dataset-register/pack'],
+    ['packs/tools/collect.ts', '../define/model.ts', 'dataset-register/pack'],
     ['packs/airports/pack.ts', '../llm-models/pack.ts', 'another pack'],
     ['packs/tools/pack.ts', 'hono', 'packages of packs'],
     ['data/plan/plan.ts', '../../config.ts', 'only entries'],
@@ -82,7 +82,7 @@ describe('layers', () => {
   test.each([
     ['api/operations/record/search.ts', '../../../data/plan/plan.ts'],
     ['data/queries/search.ts', '../plan/plan.ts'],
-    ['data/plan/plan.ts', '../../packs/model.ts'],
+    ['data/plan/plan.ts', '../../packs/define/model.ts'],
     ['data/duckdb/engine.ts', '@duckdb/node-api'],
     ['packs/tools/pack.ts', 'dataset-register/pack'],
     ['packs/tools/collect.ts', 'node:fs'],

@@ -5,6 +5,7 @@
  * the folders below it that have no line of their own.
  */
 export const LAYERS: readonly string[] = [
+  'packs/define',
   'packs',
   'data/model',
   'data/consolidate',

@@ -1,7 +1,7 @@
 // The independent evaluator of analysis: similar, statistics and time series by plain loops, sharing nothing but `words` and `fold`.
 import type { Interval, StoredRecord } from '../../data/model/record.ts';
-import type { Pack, PriceRange, Value } from '../../packs/model.ts';
-import { byCodePoint, fold, words } from '../../packs/text.ts';
+import type { Pack, PriceRange, Value } from '../../packs/define/model.ts';
+import { byCodePoint, fold, words } from '../../packs/define/text.ts';
 import { type EvaluateOptions, matching, type Query } from './evaluate.ts';
 
 const OWN = ['attribute', 'group_by', 'days', 'step', 'differ_by'];

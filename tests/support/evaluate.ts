@@ -1,7 +1,7 @@
 // The independent evaluator: answers a request by plain loops over records, sharing nothing with the service but `fold` and `words`.
 import type { StoredRecord } from '../../data/model/record.ts';
-import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/model.ts';
-import { byCodePoint, fold, words } from '../../packs/text.ts';
+import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/define/model.ts';
+import { byCodePoint, fold, words } from '../../packs/define/text.ts';
 
 /** Query parameters that are valid for the pack. */
 export type Query = Record<string, string | string[]>;

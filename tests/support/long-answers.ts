@@ -2,8 +2,8 @@
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect } from 'vitest';
 import type { Tool } from '../../api/render/tools.ts';
-import type { Pack } from '../../packs/model.ts';
-import { NUMERIC } from '../../packs/schema.ts';
+import type { Pack } from '../../packs/define/model.ts';
+import { NUMERIC } from '../../packs/define/schema.ts';
 import { connect, type Result } from './mcp-clients.ts';
 
 type Given = Record<string, unknown>;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Ground, type Question, type Statement, settle } from '../../data/consolidate/settle.ts';
 import type { Listing } from '../../data/consolidate/times.ts';
 import type { DisputeKind, FactReason } from '../../data/model/record.ts';
-import type { Attribute, Rule, Value } from '../../packs/model.ts';
+import type { Attribute, Rule, Value } from '../../packs/define/model.ts';
 
 /** A day of 2026, counted from 1, as milliseconds. */
 export const day = (n: number) => Date.UTC(2026, 0, n);

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterAll, onTestFinished } from 'vitest';
 import type { Effects } from '../../build/effects/effects.ts';
 import type { Npm } from '../../build/effects/npm.ts';
-import { definePack } from '../../packs/define.ts';
-import type { PackInput } from '../../packs/define-shape.ts';
-import { fixtureFolder } from '../../packs/index.ts';
-import type { Observed, Pack, Value } from '../../packs/model.ts';
+import { definePack } from '../../packs/define/define.ts';
+import { fixtureFolder } from '../../packs/define/load.ts';
+import type { Observed, Pack, Value } from '../../packs/define/model.ts';
+import type { PackInput } from '../../packs/define/shape.ts';
 
 /** What a reading says of one record, by its code; `as` replaces parts of the observation. */
 export type Told = { code: string; as?: Partial<Observed> } & Record<string, unknown>;

@@ -8,7 +8,7 @@ import { openOverlays } from '../../data/releases/overlays.ts';
 import { openRegister, type Register } from '../../data/releases/register.ts';
 import type { Release } from '../../data/releases/release.ts';
 import { openStore, type Store } from '../../data/state/store.ts';
-import type { Pack, Value } from '../../packs/model.ts';
+import type { Pack, Value } from '../../packs/define/model.ts';
 import { still } from './night-pack.ts';
 
 export interface World {

@@ -5,7 +5,7 @@ import { ERRORS, type ErrorCode } from '../../api/contract/errors.ts';
 import type { Format } from '../../api/contract/operation.ts';
 import { DOCUMENTS } from '../../api/discovery/index.ts';
 import { callable } from '../../api/render/tools.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { ADMIN } from './app.ts';
 import { type Asked, everyQuestion } from './asked.ts';
 import { connect } from './mcp-clients.ts';

@@ -1,7 +1,7 @@
 // Seeded fictional histories of numbers, made to hit the edges: midnight, several values on one day, gaps, records that are gone.
 import type { Interval, StoredRecord } from '../../data/model/record.ts';
-import type { Pack, PriceRange, Value } from '../../packs/model.ts';
-import { NUMERIC } from '../../packs/schema.ts';
+import type { Pack, PriceRange, Value } from '../../packs/define/model.ts';
+import { NUMERIC } from '../../packs/define/schema.ts';
 import { pick, type Random, random } from './random-records.ts';
 
 const DAY = 86_400_000;

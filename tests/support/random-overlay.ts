@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Interval, StoredRecord } from '../../data/model/record.ts';
 import type { Applied, ChangedRecord, HistoryRow } from '../../data/plan/applied-overlay.ts';
-import type { Pack, PriceRange } from '../../packs/model.ts';
+import type { Pack, PriceRange } from '../../packs/define/model.ts';
 import { randomHistory } from './random-history.ts';
 import { random, randomRecords } from './random-records.ts';
 

@@ -1,5 +1,5 @@
 // Seeded fictional sources over a year: records come and go, values change, jump, are doubted, withdrawn and said again.
-import type { PriceRange } from '../../packs/model.ts';
+import type { PriceRange } from '../../packs/define/model.ts';
 import type { Issues, Told } from './night-pack.ts';
 import { pick, type Random, random } from './random-records.ts';
 

@@ -2,8 +2,8 @@
 import { filterGrammar } from '../../data/input/filters.ts';
 import { escapeListValue } from '../../data/input/parse-values.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
-import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/model.ts';
-import { words } from '../../packs/text.ts';
+import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/define/model.ts';
+import { words } from '../../packs/define/text.ts';
 import type { Query } from './evaluate.ts';
 import { pick, type Random, tricky } from './random-records.ts';
 

@@ -1,8 +1,8 @@
 // Seeded fictional records of any pack, made to hit the edges: accents, scripts, ties, ranges, poles and the date line.
 
 import type { ProvenanceStatus, StoredRecord } from '../../data/model/record.ts';
-import type { Attribute, Pack, Value } from '../../packs/model.ts';
-import { byCodePoint, words } from '../../packs/text.ts';
+import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
+import { byCodePoint, words } from '../../packs/define/text.ts';
 
 /** Numbers in [0, 1) that repeat for the same seed (mulberry32). */
 export function random(seed: number): () => number {

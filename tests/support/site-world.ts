@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { prerender } from '../../build/static/prerender.ts';
-import { loadPack } from '../../packs/index.ts';
+import { loadPack } from '../../packs/define/load.ts';
 import { type TestApp, testApp } from './app.ts';
 import { still } from './night-pack.ts';
 import { served } from './served.ts';

@@ -1,7 +1,7 @@
 // The past of given records as a release keeps it, in its plainest form: each value was said once, by one source, and is still so.
 import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
-import type { Pack } from '../../packs/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 
 type Row = Record<string, unknown>;
 export type PastFile = [file: string, columns: Record<string, string>, rows: Row[]];

@@ -1,6 +1,6 @@
 // Plain words: what this agent can do, and the dataset that fits what was said.
-import type { Pack } from '../../../packs/model.ts';
-import { words } from '../../../packs/text.ts';
+import type { Pack } from '../../../packs/define/model.ts';
+import { words } from '../../../packs/define/text.ts';
 import type { Long } from '../../contract/operation.ts';
 import type { Tool } from '../../render/tools.ts';
 

@@ -5,7 +5,7 @@ import { single } from '../../../data/input/parse-selection.ts';
 import { integer } from '../../../data/input/parse-values.ts';
 import { DataError, validationError } from '../../../data/model/errors.ts';
 import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
-import { eur } from '../../../packs/money.ts';
+import { eur } from '../../../packs/define/money.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, table } from '../../render/markdown.ts';
 import type { About } from '../common/about.ts';

@@ -4,7 +4,7 @@ import { onlyParameters } from '../../../data/input/parse.ts';
 import { single } from '../../../data/input/parse-selection.ts';
 import { integer } from '../../../data/input/parse-values.ts';
 import { DataError } from '../../../data/model/errors.ts';
-import { eur } from '../../../packs/money.ts';
+import { eur } from '../../../packs/define/money.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, table } from '../../render/markdown.ts';
 import type { About } from '../common/about.ts';

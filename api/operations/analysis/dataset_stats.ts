@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseStats, type StatsInput } from '../../../data/input/parse-analysis.ts';
 import { isPublicQuestion } from '../../../data/input/parse-selection.ts';
 import { type StatsAnswer, type StatsRow, stats } from '../../../data/queries/stats.ts';
-import { NUMERIC } from '../../../packs/schema.ts';
+import { NUMERIC } from '../../../packs/define/schema.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { cell, columnTitle, computed } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';

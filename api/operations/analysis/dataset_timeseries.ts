@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ANALYSIS_BOUNDS, parseTimeseries, type TimeseriesInput } from '../../../data/input/parse-analysis.ts';
 import { counted, isPublicQuestion } from '../../../data/input/parse-selection.ts';
 import { type SeriesPoint, type TimeseriesAnswer, timeseries } from '../../../data/queries/timeseries.ts';
-import { NUMERIC } from '../../../packs/schema.ts';
+import { NUMERIC } from '../../../packs/define/schema.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { cell, columnTitle, computed } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';

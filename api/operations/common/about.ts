@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { DataError } from '../../../data/model/errors.ts';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
-import { datasetAttribution, licenseText } from '../../../packs/links.ts';
-import type { Pack } from '../../../packs/model.ts';
+import { datasetAttribution, licenseText } from '../../../packs/define/links.ts';
+import type { Pack } from '../../../packs/define/model.ts';
 import type { Context, Validators } from '../../contract/operation.ts';
 
 /** Top-level members of every JSON object under `/v1` (contract section 2). */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Account, Accounts, Asker } from '../../../data/model/accounts.ts';
 import { DataError, type ValidationIssue } from '../../../data/model/errors.ts';
-import { eur } from '../../../packs/money.ts';
+import { eur } from '../../../packs/define/money.ts';
 import type { Context } from '../../contract/operation.ts';
 import { aboutRegister } from './about.ts';
 

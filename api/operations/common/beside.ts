@@ -4,7 +4,7 @@ import type { PublicRecord, StoredRecord } from '../../../data/model/record.ts';
 import type { Asking, Visibility } from '../../../data/plan/plan.ts';
 import { changelog } from '../../../data/queries/changelog.ts';
 import type { Release } from '../../../data/releases/release.ts';
-import { NUMERIC } from '../../../packs/schema.ts';
+import { NUMERIC } from '../../../packs/define/schema.ts';
 import type { Beside } from '../../pages/record-html.ts';
 import type { Course } from '../../pages/sparkline.ts';
 import { printValue } from '../../render/print.ts';

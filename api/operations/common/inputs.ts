@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { SINGLE } from '../../../data/input/parse-analysis.ts';
 import { BOUNDS } from '../../../data/input/parse-values.ts';
 import { PROVENANCE_STATUSES } from '../../../data/model/record.ts';
-import type { Attribute, AttributeType, Pack } from '../../../packs/model.ts';
-import { NUMERIC } from '../../../packs/schema.ts';
+import type { Attribute, AttributeType, Pack } from '../../../packs/define/model.ts';
+import { NUMERIC } from '../../../packs/define/schema.ts';
 import type { CalledAs } from '../../contract/operation.ts';
 
 /** A list of texts, or one text with commas. */

@@ -5,7 +5,7 @@ import { recordId } from '../../../data/model/layout.ts';
 import type { Provenance, PublicRecord, StoredRecord } from '../../../data/model/record.ts';
 import { present } from '../../../data/queries/present.ts';
 import type { Release } from '../../../data/releases/release.ts';
-import type { Sample } from '../../../packs/model.ts';
+import type { Sample } from '../../../packs/define/model.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { blocks, escapeText } from '../../render/markdown.ts';
 import { recordsMarkdown } from '../../render/record-template.ts';

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { type FilterEntry, filterGrammar } from '../../../data/input/filters.ts';
 import { onlyParameters } from '../../../data/input/parse.ts';
-import { ATTRIBUTE_TYPES } from '../../../packs/model.ts';
-import { type JsonSchema, recordSchema } from '../../../packs/record-schema.ts';
+import { ATTRIBUTE_TYPES } from '../../../packs/define/model.ts';
+import { type JsonSchema, recordSchema } from '../../../packs/define/record-schema.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';

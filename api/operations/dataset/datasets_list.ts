@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { onlyParameters } from '../../../data/input/parse.ts';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
-import { datasetUrl, licenseText } from '../../../packs/links.ts';
-import type { PricedOperation } from '../../../packs/model.ts';
-import { eur, usd } from '../../../packs/money.ts';
+import { datasetUrl, licenseText } from '../../../packs/define/links.ts';
+import type { PricedOperation } from '../../../packs/define/model.ts';
+import { eur, usd } from '../../../packs/define/money.ts';
 import { type Context, type Operation, operation } from '../../contract/operation.ts';
 import { bareUrl, blocks, escapeText, link, table } from '../../render/markdown.ts';
 import { callable, ownToolNames } from '../../render/tools.ts';

@@ -8,7 +8,7 @@ import type { PublicRecord } from '../../../data/model/record.ts';
 import type { RawInput } from '../../../data/plan/plan.ts';
 import { type Audited, audit, type Standing, tally } from '../../../data/queries/audit.ts';
 import { present } from '../../../data/queries/present.ts';
-import type { Pack } from '../../../packs/model.ts';
+import type { Pack } from '../../../packs/define/model.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, escapeText, link, table } from '../../render/markdown.ts';
 import { plural, printAge } from '../../render/print.ts';

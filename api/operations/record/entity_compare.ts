@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ANALYSIS_BOUNDS, type CompareInput, parseCompare } from '../../../data/input/parse-analysis.ts';
 import { type Comparison, compare } from '../../../data/queries/compare.ts';
-import type { Attribute } from '../../../packs/model.ts';
+import type { Attribute } from '../../../packs/define/model.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { cell, columnTitle } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';

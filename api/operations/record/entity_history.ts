@@ -4,7 +4,7 @@ import { type FactsInput, parseFactsOf } from '../../../data/input/parse-history
 import type { FactReason } from '../../../data/model/record.ts';
 import type { RawInput } from '../../../data/plan/plan.ts';
 import { recordFacts, type ToldFact } from '../../../data/queries/history.ts';
-import { licenseText } from '../../../packs/links.ts';
+import { licenseText } from '../../../packs/define/links.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { cell, columnTitle } from '../../render/cells.ts';
 import { blocks, escapeText, link, table } from '../../render/markdown.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseFormat } from '../../../data/input/parse-history.ts';
 import type { RawInput } from '../../../data/plan/plan.ts';
 import { recordPrices, type ToldPrice } from '../../../data/queries/history.ts';
-import { licenseText } from '../../../packs/links.ts';
+import { licenseText } from '../../../packs/define/links.ts';
 import { operation } from '../../contract/operation.ts';
 import { cell } from '../../render/cells.ts';
 import { bareUrl, blocks, escapeText, table } from '../../render/markdown.ts';

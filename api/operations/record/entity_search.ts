@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { parseSearch, type SearchInput } from '../../../data/input/parse.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { releaseFor, search } from '../../../data/queries/search.ts';
-import { recordUrl } from '../../../packs/links.ts';
+import { recordUrl } from '../../../packs/define/links.ts';
 import { type Context, type Operation, operation, TABULAR } from '../../contract/operation.ts';
 import { blocks, escapeText } from '../../render/markdown.ts';
 import { recordTable } from '../../render/record-table.ts';

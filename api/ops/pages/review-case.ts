@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import type { ToldFact } from '../../../data/queries/history.ts';
 import type { ReviewCase, Saying } from '../../../data/review/review-case.ts';
-import type { Value } from '../../../packs/model.ts';
+import type { Value } from '../../../packs/define/model.ts';
 import { printNumber } from '../../render/print.ts';
 import type { OpsParts } from '../parts/asked.ts';
 import { steps } from '../parts/charts.ts';

@@ -1,6 +1,6 @@
 // Times, amounts and values as the operators' pages print them; everything put into a page is escaped.
 import { html } from 'hono/html';
-import type { Value } from '../../../packs/model.ts';
+import type { Value } from '../../../packs/define/model.ts';
 import { plural, printEuro, printNumber, printValue, webAddress } from '../../render/print.ts';
 
 /** A piece of a page; values put into it are escaped. */

@@ -11,7 +11,7 @@ import {
   renewLease,
 } from '../../../data/state/payments.ts';
 import type { Store } from '../../../data/state/store.ts';
-import { eur } from '../../../packs/money.ts';
+import { eur } from '../../../packs/define/money.ts';
 import type { Caller } from '../../access/caller.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Attached, Charge, Payments, Reservation, Stored } from '../payments.ts';

@@ -1,6 +1,6 @@
 // What x402 asks for a call: the tokens, their amounts, and the extension by which a client names its payment.
 import type { PaymentRequirements } from '@x402/core/types';
-import { microUsd } from '../../../packs/money.ts';
+import { microUsd } from '../../../packs/define/money.ts';
 
 /** Base, as x402 v2 names a network (CAIP-2); prose says "Base". */
 export const NETWORK = 'eip155:8453';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { CollectContext, Reading } from '../../model.ts';
+import type { CollectContext, Reading } from '../../define/model.ts';
 
 async function index(version: string): Promise<string> {
   const file = join(import.meta.dirname, `airport-data-js-${version}`);

@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { CollectContext, Reading } from '../../model.ts';
+import type { CollectContext, Reading } from '../../define/model.ts';
 import { PACKAGES } from '../pins.ts';
 
 const fixture = (name: string) => readFile(join(import.meta.dirname, name), 'utf8');

@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PbfWriter } from 'pbf';
-import type { CollectContext, Reading } from '../../model.ts';
+import type { CollectContext, Reading } from '../../define/model.ts';
 
 interface PackedRow {
   id: number;

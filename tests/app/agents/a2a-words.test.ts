@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { fitting } from '../../../api/channels/a2a/advice.ts';
-import { loadPack } from '../../../packs/index.ts';
-import type { Pack } from '../../../packs/model.ts';
+import { loadPack } from '../../../packs/define/load.ts';
+import type { Pack } from '../../../packs/define/model.ts';
 
 let packs: Pack[];
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OWN_TOOLS } from '../../../api/channels/mcp/scope.ts';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { callable, toolsOf } from '../../../api/render/tools.ts';
-import { loadPack } from '../../../packs/index.ts';
+import { loadPack } from '../../../packs/define/load.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
 import { type Listening, listening } from '../../support/listening.ts';
 import { connect, type Tool } from '../../support/mcp-clients.ts';

@@ -6,7 +6,7 @@ import { paths } from '../../../data/model/layout.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { changes, type FedChange } from '../../../data/queries/changes.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
-import type { Value } from '../../../packs/model.ts';
+import type { Value } from '../../../packs/define/model.ts';
 import { type Issues, scratchOfAll, still, stones } from '../../support/night-pack.ts';
 import { randomPast } from '../../support/random-past.ts';
 import { verifies } from '../../support/verifies.ts';

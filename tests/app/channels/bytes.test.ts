@@ -1,7 +1,7 @@
 // Answers made of stored bytes are to the byte those made of objects, headers included, in every operation that answers records.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dropAnswersWith } from '../../../data/state/idempotency.ts';
-import { loadPack } from '../../../packs/index.ts';
+import { loadPack } from '../../../packs/define/load.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
 import { randomSearch, randomSimilar } from '../../support/random-queries.ts';
 import { pick, random } from '../../support/random-records.ts';

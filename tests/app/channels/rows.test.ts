@@ -2,7 +2,7 @@
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PublicRecord } from '../../../data/model/record.ts';
-import type { Attribute, Geo, PriceRange, Value } from '../../../packs/model.ts';
+import type { Attribute, Geo, PriceRange, Value } from '../../../packs/define/model.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
 import { parseCsv } from '../../support/parse-csv.ts';
 import { verifies } from '../../support/verifies.ts';

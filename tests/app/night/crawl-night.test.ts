@@ -9,7 +9,7 @@ import { datasetNight } from '../../../build/night/dataset.ts';
 import { Duck, quoted } from '../../../data/duckdb/duck.ts';
 import { paths } from '../../../data/model/layout.ts';
 import { currentRelease } from '../../../data/model/manifest.ts';
-import { defineCollector, readPages } from '../../../packs/pack.ts';
+import { defineCollector, readPages } from '../../../packs/define/index.ts';
 import { site } from '../../support/crawl-site.ts';
 import { scratch, still, stones, type Told } from '../../support/night-pack.ts';
 

@@ -13,8 +13,8 @@ import { currentRelease, readManifest, verifyRelease } from '../../../data/model
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { NO_OVERLAY } from '../../../data/plan/overlay.ts';
 import { allReadings } from '../../../data/write/facts.ts';
-import { loadPack } from '../../../packs/index.ts';
-import type { Pack } from '../../../packs/model.ts';
+import { loadPack } from '../../../packs/define/load.ts';
+import type { Pack } from '../../../packs/define/model.ts';
 import { type Issues, scratch, still, stones, type Told } from '../../support/night-pack.ts';
 import { verifies } from '../../support/verifies.ts';
 

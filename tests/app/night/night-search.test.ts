@@ -8,7 +8,7 @@ import type { Visibility } from '../../../data/plan/plan.ts';
 import { changelog } from '../../../data/queries/changelog.ts';
 import { recordFacts } from '../../../data/queries/history.ts';
 import type { Release } from '../../../data/releases/release.ts';
-import type { Pack } from '../../../packs/model.ts';
+import type { Pack } from '../../../packs/define/model.ts';
 import { type Issues, scratch, stones } from '../../support/night-pack.ts';
 import { openWorld, type World } from '../../support/overlay-world.ts';
 

@@ -12,9 +12,9 @@ import { column, type Manifest, paths } from '../../../data/model/layout.ts';
 import { readManifest, verifyRelease } from '../../../data/model/manifest.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { csvHeader, flatCells, flatColumns } from '../../../data/write/csv.ts';
-import { loadPack } from '../../../packs/index.ts';
-import type { Pack } from '../../../packs/model.ts';
-import { byCodePoint, fold } from '../../../packs/text.ts';
+import { loadPack } from '../../../packs/define/load.ts';
+import type { Pack } from '../../../packs/define/model.ts';
+import { byCodePoint, fold } from '../../../packs/define/text.ts';
 import { scratchOfAll, still } from '../../support/night-pack.ts';
 import { verifies } from '../../support/verifies.ts';
 

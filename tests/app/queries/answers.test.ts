@@ -11,8 +11,8 @@ import { facets } from '../../../data/queries/facets.ts';
 import { stats } from '../../../data/queries/stats.ts';
 import { Answers, canonical, keepAnswers, once } from '../../../data/releases/answers.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
-import { loadPack } from '../../../packs/index.ts';
-import type { Pack } from '../../../packs/model.ts';
+import { loadPack } from '../../../packs/define/load.ts';
+import type { Pack } from '../../../packs/define/model.ts';
 import { randomRecords } from '../../support/random-records.ts';
 import { writeRelease } from '../../support/write-release.ts';
 

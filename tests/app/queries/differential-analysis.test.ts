@@ -12,8 +12,8 @@ import { similar } from '../../../data/queries/similar.ts';
 import { stats } from '../../../data/queries/stats.ts';
 import { timeseries } from '../../../data/queries/timeseries.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
-import { loadPack } from '../../../packs/index.ts';
-import type { Pack } from '../../../packs/model.ts';
+import { loadPack } from '../../../packs/define/load.ts';
+import type { Pack } from '../../../packs/define/model.ts';
 import { onEdge, type Query } from '../../support/evaluate.ts';
 import {
   type ExpectedRow,

@@ -7,7 +7,7 @@ import { parseSearch } from '../../../data/input/parse.ts';
 import type { Engine, SearchPlan } from '../../../data/plan/plan.ts';
 import { search } from '../../../data/queries/search.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
-import { loadPack } from '../../../packs/index.ts';
+import { loadPack } from '../../../packs/define/load.ts';
 import { randomRecords } from '../../support/random-records.ts';
 import { writeRelease } from '../../support/write-release.ts';
 

@@ -4,8 +4,8 @@ import { coarse } from '../../../api/operations/dataset/dataset_profile.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { type AttributeProfile, profileOf } from '../../../data/queries/profile.ts';
 import { edgesFor, FIXED_EDGES } from '../../../data/queries/profile-edges.ts';
-import type { PriceRange, Value } from '../../../packs/model.ts';
-import { fold } from '../../../packs/text.ts';
+import type { PriceRange, Value } from '../../../packs/define/model.ts';
+import { fold } from '../../../packs/define/text.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 

@@ -7,7 +7,7 @@ import { type Found, foundJson, foundRecords } from '../../../data/queries/found
 import { type Presenting, present } from '../../../data/queries/present.ts';
 import { getRecord } from '../../../data/queries/records.ts';
 import { openRelease } from '../../../data/releases/release.ts';
-import { loadPack } from '../../../packs/index.ts';
+import { loadPack } from '../../../packs/define/load.ts';
 import { randomRecords } from '../../support/random-records.ts';
 import { writeRelease } from '../../support/write-release.ts';
 

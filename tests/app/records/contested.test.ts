@@ -18,7 +18,7 @@ import type { Visibility } from '../../../data/plan/plan.ts';
 import { facets } from '../../../data/queries/facets.ts';
 import { present } from '../../../data/queries/present.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
-import type { Pack } from '../../../packs/model.ts';
+import type { Pack } from '../../../packs/define/model.ts';
 import { type Issues, scratch, still, stones, type Told } from '../../support/night-pack.ts';
 
 const stone = (code: string, mass: number): Told => ({ code, name: `Stone ${code}`, status: 'here', mass });

@@ -6,7 +6,7 @@ import { runNight } from '../../../build/night/run.ts';
 import { readConfig } from '../../../config.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { storedOverlays } from '../../../data/releases/overlay-source.ts';
-import { loadPack } from '../../../packs/index.ts';
+import { loadPack } from '../../../packs/define/load.ts';
 import { scratchOfAll, still } from '../../support/night-pack.ts';
 import { openWorld, type World } from '../../support/overlay-world.ts';
 

@@ -10,7 +10,7 @@ import { recordFacts } from '../../../data/queries/history.ts';
 import { stats } from '../../../data/queries/stats.ts';
 import { timeseries } from '../../../data/queries/timeseries.ts';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
-import type { Pack } from '../../../packs/model.ts';
+import type { Pack } from '../../../packs/define/model.ts';
 import { scratchOfAll, stones } from '../../support/night-pack.ts';
 import { openWorld, type World } from '../../support/overlay-world.ts';
 import { randomPast } from '../../support/random-past.ts';

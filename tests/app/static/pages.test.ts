@@ -8,7 +8,7 @@ import { writePages } from '../../../build/static/pages.ts';
 import { readConfig } from '../../../config.ts';
 import { currentRelease } from '../../../data/model/manifest.ts';
 import { openRelease } from '../../../data/releases/release.ts';
-import { loadPack } from '../../../packs/index.ts';
+import { loadPack } from '../../../packs/define/load.ts';
 import { scratch, still } from '../../support/night-pack.ts';
 
 const PACKS = join(import.meta.dirname, '../../packs');

@@ -3,7 +3,7 @@ import { parsePaymentRequired } from '@x402/core/schemas';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { requirementsFor } from '../../../api/payments/x402/terms.ts';
 import { readConfig } from '../../../config.ts';
-import { microUsd } from '../../../packs/money.ts';
+import { microUsd } from '../../../packs/define/money.ts';
 import { decoded } from '../../chain/buyer.ts';
 import { ADDRESSES, ROLES } from '../../chain/chain.ts';
 import { type TestApp, testApp } from '../../support/app.ts';

@@ -1,8 +1,8 @@
 // What the members of a pack say about each other: names of attributes and sources, weights, tests, owner rules.
-import { type Mistake, notOneOf, show } from './define-mistakes.ts';
-import type { PackDraft } from './define-shape.ts';
+import { type Mistake, notOneOf, show } from './mistakes.ts';
 import type { Attribute, AttributeType } from './model.ts';
 import { checkValue, NUMERIC } from './schema.ts';
+import type { PackDraft } from './shape.ts';
 
 type Add = (mistake: Omit<Mistake, 'file'>) => void;
 

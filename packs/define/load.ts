@@ -4,18 +4,18 @@ import { registerHooks } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDefinition, type PackDefinition } from './define.ts';
-import { checkSamples, checkTemplate } from './define-files.ts';
-import { type Mistake, PackError, show } from './define-mistakes.ts';
+import { checkSamples, checkTemplate } from './files.ts';
+import { type Mistake, PackError, show } from './mistakes.ts';
 import type { Collector, Pack } from './model.ts';
 import { byCodePoint } from './text.ts';
 
-export { PackError } from './define-mistakes.ts';
+export { PackError } from './mistakes.ts';
 
 /** Dataset ids that would clash with paths or tool names (contract section 7). */
 export const RESERVED_IDS = ['datasets', 'dataset', 'entity', 'catalog', 'keys', 'optout', 'claim', 'paid'];
 
 // A pack outside this repository has no node_modules of ours: its one import is mapped here.
-const PACK_MODULE = new URL('./pack.ts', import.meta.url).href;
+const PACK_MODULE = new URL('./index.ts', import.meta.url).href;
 registerHooks({
   resolve: (specifier, context, next) =>
     specifier === 'dataset-register/pack' ? { url: PACK_MODULE, shortCircuit: true } : next(specifier, context),

@@ -1,9 +1,9 @@
 // What definePack says when the members of a pack do not fit each other.
 import { expect, test } from 'vitest';
-import { wrong } from '../tests/packs/bells.ts';
-import { verifies } from '../tests/support/verifies.ts';
+import { wrong } from '../../tests/packs/bells.ts';
+import { verifies } from '../../tests/support/verifies.ts';
 import { definePack } from './define.ts';
-import type { PackInput } from './define-shape.ts';
+import type { PackInput } from './shape.ts';
 
 verifies('dataset.compare-columns', 'dataset.differ-by');
 

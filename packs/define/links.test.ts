@@ -1,8 +1,8 @@
 // Addresses and citations as contract section 2 has them.
 import { expect, test } from 'vitest';
-import { verifies } from '../tests/support/verifies.ts';
-import { loadPack } from './index.ts';
+import { verifies } from '../../tests/support/verifies.ts';
 import { attributionFor, datasetAttribution, licenseText, recordUrl } from './links.ts';
+import { loadPack } from './load.ts';
 
 verifies('record.url', 'record.attribution-url');
 

@@ -1,6 +1,6 @@
 // Money: exact decimals out, dollars rounded up without the noise of binary fractions.
 import { expect, test } from 'vitest';
-import { verifies } from '../tests/support/verifies.ts';
+import { verifies } from '../../tests/support/verifies.ts';
 import { eur, usd } from './money.ts';
 
 verifies('shape.money');

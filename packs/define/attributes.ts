@@ -1,9 +1,9 @@
 // From the attributes a publisher wrote to checked attributes: names, what each type allows, examples, filter names.
-import type { Mistake } from './define-mistakes.ts';
-import { fromZod, show } from './define-mistakes.ts';
-import { type AttributeDraft, AttributeShape, membersAt } from './define-shape.ts';
+import type { Mistake } from './mistakes.ts';
+import { fromZod, show } from './mistakes.ts';
 import type { Attribute, Value } from './model.ts';
 import { checkValue, NUMERIC, WORDY } from './schema.ts';
+import { type AttributeDraft, AttributeShape, membersAt } from './shape.ts';
 
 type Add = (mistake: Omit<Mistake, 'file'>) => void;
 

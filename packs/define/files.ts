@@ -1,7 +1,7 @@
 // Checks of a pack's other files: samples.json against the attributes and identity rules, the names that record.md uses.
 
 import type { PackDefinition, PackSettings } from './define.ts';
-import { type Mistake, notOneOf, show } from './define-mistakes.ts';
+import { type Mistake, notOneOf, show } from './mistakes.ts';
 import type { Identity, Sample, Value } from './model.ts';
 import { checkValue } from './schema.ts';
 

@@ -1,10 +1,10 @@
 // definePack: checks everything that a publisher writes in pack.ts and fills in the defaults (contract section 7).
 import slugify from '@sindresorhus/slugify';
-import { checkAttributes } from './define-attributes.ts';
-import { fromZod, type Mistake, nearest, show } from './define-mistakes.ts';
-import { checkReferences, type Sections } from './define-references.ts';
-import { membersAt, type PackDraft, type PackInput, PackShape } from './define-shape.ts';
+import { checkAttributes } from './attributes.ts';
+import { fromZod, type Mistake, nearest, show } from './mistakes.ts';
 import type { Attribute, Identity, Pack, PricedOperation, Rule } from './model.ts';
+import { checkReferences, type Sections } from './references.ts';
+import { membersAt, type PackDraft, type PackInput, PackShape } from './shape.ts';
 import { fold } from './text.ts';
 
 /** What pack.ts alone decides; the folder adds the rest. */

@@ -1,6 +1,6 @@
 // What definePack fills in, and how it tells mistakes in the shape of its input.
 import { expect, test } from 'vitest';
-import { least, wrong } from '../tests/packs/bells.ts';
+import { least, wrong } from '../../tests/packs/bells.ts';
 import { definePack } from './define.ts';
 
 test('the least pack gets every default', () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { loadPack } from './index.ts';
+import { loadPack } from './load.ts';
 import { ATTRIBUTE_TYPES, type Attribute, type AttributeType } from './model.ts';
 import { recordSchema } from './record-schema.ts';
 import { checkValue } from './schema.ts';
