@@ -1,7 +1,7 @@
 // Who calls: the credential a request bears, and what it stands for (contract section 3, "Credentials").
 import { hash } from 'node:crypto';
 import { currentPlan, subscription } from '../../data/model/subscriptions.ts';
-import type { Lookup } from '../../data/state/lookup.ts';
+import type { Lookup } from '../../data/state/keys/lookup.ts';
 import { ApiError } from '../contract/errors.ts';
 
 /** A secret as it was sent, and where. It never leaves the gate: not to handlers, logs, links or cursors. */

@@ -1,8 +1,8 @@
 // Access tokens: checked against our own keys, then looked up with the grant they were issued under (protocols.md 3.2).
 import { createLocalJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { currentPlan } from '../../data/model/subscriptions.ts';
-import type { Lookup } from '../../data/state/lookup.ts';
-import { signingKeys } from '../../data/state/signing-keys.ts';
+import type { Lookup } from '../../data/state/keys/lookup.ts';
+import { signingKeys } from '../../data/state/keys/signing-keys.ts';
 import type { Store } from '../../data/state/store.ts';
 import { TOKEN_RESOURCES } from '../../packs/define/links.ts';
 import type { Identify } from './caller.ts';

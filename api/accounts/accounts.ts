@@ -11,10 +11,10 @@ import {
   revokeKey,
   rotateKey,
   setPlan,
-} from '../../data/state/keys.ts';
-import { entriesOf, moveIn } from '../../data/state/ledger.ts';
+} from '../../data/state/keys/keys.ts';
 import { consumeLink, dropLink, linkSubject, newLinkOf } from '../../data/state/links.ts';
 import type { Mailer } from '../../data/state/mail.ts';
+import { entriesOf, moveIn } from '../../data/state/money/ledger.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
 import type { Store } from '../../data/state/store.ts';
 import { isDisposable, normalEmail } from '../access/emails.ts';

@@ -1,7 +1,7 @@
 // /.well-known/http-message-signatures-directory: the public keys of our crawler, signed by each of them (Web Bot Auth).
 import { createHash, createPrivateKey, type JsonWebKeyInput, sign } from 'node:crypto';
 import { component, createSignature } from 'http-message-sig';
-import { type CrawlerKey, crawlerKeys, listed } from '../../data/state/crawler-keys.ts';
+import { type CrawlerKey, crawlerKeys, listed } from '../../data/state/keys/crawler-keys.ts';
 import type { Store } from '../../data/state/store.ts';
 import { toApiError } from '../contract/errors.ts';
 import { readRequest } from '../http/request.ts';

@@ -3,9 +3,15 @@
 import type { Asker } from '../../data/model/accounts.ts';
 import { currentPlan, type PlanName, SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
 import { isoTime } from '../../data/model/time.ts';
-import { attachSession, type Checkout, newCheckout, noteProblem, type Order } from '../../data/state/checkouts.ts';
-import { type Key, keyById } from '../../data/state/keys.ts';
-import { billed, customerOf, supersede } from '../../data/state/paid-plans.ts';
+import { type Key, keyById } from '../../data/state/keys/keys.ts';
+import {
+  attachSession,
+  type Checkout,
+  newCheckout,
+  noteProblem,
+  type Order,
+} from '../../data/state/money/checkouts.ts';
+import { billed, customerOf, supersede } from '../../data/state/money/paid-plans.ts';
 import type { Store } from '../../data/state/store.ts';
 import { ApiError } from '../contract/errors.ts';
 import { NO_CHECKOUT } from '../payments/payments.ts';

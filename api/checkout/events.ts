@@ -1,8 +1,8 @@
 // Stripe's events in our words: which we take, and what of each counts. Others are none of our business.
 import { z } from 'zod';
-import type { InvoiceTold } from '../../data/state/invoices.ts';
-import type { SessionTold } from '../../data/state/receipts.ts';
-import type { DisputeTold, RefundTold } from '../../data/state/returns.ts';
+import type { InvoiceTold } from '../../data/state/money/invoices.ts';
+import type { SessionTold } from '../../data/state/money/receipts.ts';
+import type { DisputeTold, RefundTold } from '../../data/state/money/returns.ts';
 import { ApiError } from '../contract/errors.ts';
 
 export type News =

@@ -1,9 +1,10 @@
 // Which checkout this service has: Stripe where a key is set, the sandbox where only this machine can reach the service or CHECKOUT asks for it, else none.
-import { type Checkout, checkoutOf, closeCheckout, type Outcome } from '../../data/state/checkouts.ts';
-import { takeInvoice, takeInvoicePayment, takeTurn } from '../../data/state/invoices.ts';
-import { keyById } from '../../data/state/keys.ts';
-import { takeSession } from '../../data/state/receipts.ts';
-import { takeDispute, takeRefund } from '../../data/state/returns.ts';
+
+import { keyById } from '../../data/state/keys/keys.ts';
+import { type Checkout, checkoutOf, closeCheckout, type Outcome } from '../../data/state/money/checkouts.ts';
+import { takeInvoice, takeInvoicePayment, takeTurn } from '../../data/state/money/invoices.ts';
+import { takeSession } from '../../data/state/money/receipts.ts';
+import { takeDispute, takeRefund } from '../../data/state/money/returns.ts';
 import type { Store } from '../../data/state/store.ts';
 import { eur } from '../../packs/define/money.ts';
 import { checkoutDesk, type Desk } from './desk.ts';

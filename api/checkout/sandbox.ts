@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
 import { monthAfter } from '../../data/model/time.ts';
-import { type Checkout, checkoutOf, closeCheckout } from '../../data/state/checkouts.ts';
-import { takeInvoice } from '../../data/state/invoices.ts';
-import { takeSession } from '../../data/state/receipts.ts';
+import { type Checkout, checkoutOf, closeCheckout } from '../../data/state/money/checkouts.ts';
+import { takeInvoice } from '../../data/state/money/invoices.ts';
+import { takeSession } from '../../data/state/money/receipts.ts';
 import type { Store } from '../../data/state/store.ts';
 
 /** Whether a URL names a loopback host. */

@@ -1,5 +1,5 @@
 // Ending at Stripe what it must bill no more: a plan that another one replaced, or that of a key that was revoked.
-import { billed, endSubscription } from '../../data/state/paid-plans.ts';
+import { billed, endSubscription } from '../../data/state/money/paid-plans.ts';
 import type { Store } from '../../data/state/store.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { StripeApi } from './stripe.ts';

@@ -1,6 +1,6 @@
 // Stripe through its own package: opens hosted checkouts, stops subscriptions, and reads signed events.
 import type { Stripe as StripeClient } from 'stripe';
-import type { Checkout } from '../../data/state/checkouts.ts';
+import type { Checkout } from '../../data/state/money/checkouts.ts';
 import { ApiError } from '../contract/errors.ts';
 
 export interface StripeSettings {

@@ -1,6 +1,6 @@
 // What oidc-provider keeps, in our store: one adapter for each of its models (its "Adapter" interface).
 import type { Adapter, AdapterPayload } from 'oidc-provider';
-import { endGrant, grantName } from '../../data/state/grants.ts';
+import { endGrant, grantName } from '../../data/state/oauth/grants.ts';
 import {
   consumeItem,
   destroyItem,
@@ -8,7 +8,7 @@ import {
   findItemByUid,
   type OAuthItem,
   putItem,
-} from '../../data/state/oauth-items.ts';
+} from '../../data/state/oauth/items.ts';
 import type { Store } from '../../data/state/store.ts';
 import { storedSecret } from './clients.ts';
 

@@ -1,9 +1,9 @@
 // /oauth/approve/{uid}: where a person signs in with their key and decides what a client may spend.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
-import { openGrant } from '../../data/state/grants.ts';
-import { keyById } from '../../data/state/keys.ts';
-import { destroyItemByUid, keepItem } from '../../data/state/oauth-items.ts';
+import { keyById } from '../../data/state/keys/keys.ts';
+import { openGrant } from '../../data/state/oauth/grants.ts';
+import { destroyItemByUid, keepItem } from '../../data/state/oauth/items.ts';
 import type { Store } from '../../data/state/store.ts';
 import type { Identify } from '../access/caller.ts';
 import { consentPage, overPage, type ShownClient, signInPage } from './pages.ts';

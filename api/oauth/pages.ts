@@ -1,6 +1,6 @@
 // The pages of OAuth, in plain words: sign in, decide, see what was allowed, and what to do when something is wrong.
 import { html } from 'hono/html';
-import type { Grant } from '../../data/state/grants.ts';
+import type { Grant } from '../../data/state/oauth/grants.ts';
 import { KEY_BODY_TEXT, WELCOME } from '../contract/errors.ts';
 import { printEuro } from '../render/print.ts';
 import { destination } from './clients.ts';

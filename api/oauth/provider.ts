@@ -1,11 +1,11 @@
 // The authorization server: oidc-provider, told to be OAuth 2.1 alone (docs/decisions has why; protocols.md 3.1 each setting).
 import type Provider from 'oidc-provider';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
-import { grantName, openGrant } from '../../data/state/grants.ts';
 import { hashSecret, sameHash } from '../../data/state/key-format.ts';
-import { keyById } from '../../data/state/keys.ts';
+import { keyById } from '../../data/state/keys/keys.ts';
+import { signingKeys } from '../../data/state/keys/signing-keys.ts';
+import { grantName, openGrant } from '../../data/state/oauth/grants.ts';
 import { sharedSecret } from '../../data/state/secrets.ts';
-import { signingKeys } from '../../data/state/signing-keys.ts';
 import type { Store } from '../../data/state/store.ts';
 import type { Limits } from '../access/limits.ts';
 import { audiences } from '../access/tokens.ts';

@@ -3,11 +3,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { parse, serialize } from 'hono/utils/cookie';
 import type Provider from 'oidc-provider';
-import { endGrant, grantOf, grantsOf } from '../../data/state/grants.ts';
-import { keyById } from '../../data/state/keys.ts';
+import { keyById } from '../../data/state/keys/keys.ts';
+import { signingKeys } from '../../data/state/keys/signing-keys.ts';
+import { endGrant, grantOf, grantsOf } from '../../data/state/oauth/grants.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
 import { sharedSecret } from '../../data/state/secrets.ts';
-import { signingKeys } from '../../data/state/signing-keys.ts';
 import type { Store } from '../../data/state/store.ts';
 import { type Credential, type Identify, refusal } from '../access/caller.ts';
 import { ApiError, ERRORS } from '../contract/errors.ts';

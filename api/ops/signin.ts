@@ -1,7 +1,7 @@
 // Signing in to the operators' pages with an operator's key: a session in a cookie, and what a form must show to be one of ours.
 import { parse, serialize } from 'hono/utils/cookie';
 import { recordDeed } from '../../data/state/audit.ts';
-import { endSession, findSession, openSession, SESSION } from '../../data/state/ops-sessions.ts';
+import { endSession, findSession, openSession, SESSION } from '../../data/state/ops/sessions.ts';
 import { hashSecret, operatorId } from '../access/caller.ts';
 import type { Asked, OpsParts } from './parts/asked.ts';
 

@@ -5,7 +5,7 @@ import { editRecord, withEntry } from '../../data/releases/overlay-edit.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Owners } from '../../data/review/owners.ts';
 import { recordDeed } from '../../data/state/audit.ts';
-import { claimOf, dropClaim, mayEdit, newClaim, verifyClaim } from '../../data/state/claims.ts';
+import { claimOf, dropClaim, mayEdit, newClaim, verifyClaim } from '../../data/state/owners/claims.ts';
 import { recordUrl } from '../../packs/define/links.ts';
 import type { Attribute } from '../../packs/define/model.ts';
 import { checkValue } from '../../packs/define/schema.ts';

@@ -1,6 +1,6 @@
 // What operators decide about requests of the owners' channel, carried out (contract section 5, "Opt-out").
 import { recordDeed } from '../../data/state/audit.ts';
-import { decideRequest, type OwnerRequest, reopenRequest } from '../../data/state/requests.ts';
+import { decideRequest, type OwnerRequest, reopenRequest } from '../../data/state/owners/requests.ts';
 import { sendClaim } from './claims.ts';
 import { decidedMail } from './mails.ts';
 import { Gone, removeRecord, restoreRecord } from './opt-out.ts';

@@ -3,8 +3,8 @@
 import type { Asker } from '../../data/model/accounts.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
-import { type Claim, claimOf, mayEdit } from '../../data/state/claims.ts';
 import type { LinkState } from '../../data/state/links.ts';
+import { type Claim, claimOf, mayEdit } from '../../data/state/owners/claims.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Parts, recordNamed } from './parts.ts';
 

@@ -6,11 +6,11 @@ import type { Overlay } from '../../data/plan/overlay.ts';
 import { editRecord } from '../../data/releases/overlay-edit.ts';
 import type { OptedOut, Owners } from '../../data/review/owners.ts';
 import { recordDeed } from '../../data/state/audit.ts';
-import { hashedWho } from '../../data/state/audit-people.ts';
-import { HOLD, holdsOptOuts, noteHeld } from '../../data/state/held-opt-outs.ts';
 import { dropAnswersWith } from '../../data/state/idempotency.ts';
 import { consumeLink, dropLink, linkState, linkSubject, newLink, newLinkOf } from '../../data/state/links.ts';
-import { closeNotices, openRequest } from '../../data/state/requests.ts';
+import { HOLD, holdsOptOuts, noteHeld } from '../../data/state/owners/held-opt-outs.ts';
+import { closeNotices, openRequest } from '../../data/state/owners/requests.ts';
+import { hashedWho } from '../../data/state/tables/audit-people.ts';
 import type { NamedRecord, OwnerPages } from './mailed-links.ts';
 import { confirmMail, type Named, noticeMail, removedMail } from './mails.ts';
 import {

@@ -2,10 +2,10 @@
 import { ConfigError, readConfig } from '../../config.ts';
 import { normalEmail } from '../../data/model/email.ts';
 import { createPrivateFiles } from '../../data/model/permissions.ts';
-import { crawlerKeys, rotateCrawlerKeys } from '../../data/state/crawler-keys.ts';
-import { forgetAddress, NotErasable } from '../../data/state/forget.ts';
+import { crawlerKeys, rotateCrawlerKeys } from '../../data/state/keys/crawler-keys.ts';
+import { rotateSigningKeys, signingKeys } from '../../data/state/keys/signing-keys.ts';
+import { forgetAddress, NotErasable } from '../../data/state/ops/forget.ts';
 import { forgetMails } from '../../data/state/outbox.ts';
-import { rotateSigningKeys, signingKeys } from '../../data/state/signing-keys.ts';
 import { openStore, type Store, StoreError } from '../../data/state/store.ts';
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);

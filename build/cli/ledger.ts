@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { sql } from 'kysely';
 import { ConfigError, readConfig } from '../../config.ts';
 import { createPrivateFiles } from '../../data/model/permissions.ts';
-import { verify } from '../../data/state/ledger.ts';
+import { verify } from '../../data/state/money/ledger.ts';
 import { openStore, type Store, StoreError } from '../../data/state/store.ts';
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);

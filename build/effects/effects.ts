@@ -1,7 +1,7 @@
 // The outer world as the nightly run meets it: the clock, the npm client and the screen. Tests pass their own.
 
 import { setTimeout } from 'node:timers/promises';
-import { crawlerKeys } from '../../data/state/crawler-keys.ts';
+import { crawlerKeys } from '../../data/state/keys/crawler-keys.ts';
 import { openStore } from '../../data/state/store.ts';
 import { publicOnly, WEB_PORTS } from '../crawl/guard.ts';
 import { signer } from '../crawl/sign.ts';

@@ -4,8 +4,8 @@ import type { StoredRecord } from '../model/record.ts';
 import type { ChangeRow } from '../plan/history.ts';
 import type { Overlay } from '../plan/overlay.ts';
 import { changeOverlay } from '../state/overlay.ts';
-import type { Tables } from '../state/schema.ts';
 import type { Store } from '../state/store.ts';
+import type { Tables } from '../state/tables/schema.ts';
 import { recordUnder } from './overlaid.ts';
 import type { Release } from './release.ts';
 

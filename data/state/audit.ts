@@ -1,7 +1,8 @@
 // The log of who did what, and when. A deed and its line are written in one transaction.
-import { hashedWho, withAddresses } from './audit-people.ts';
-import type { AuditTable } from './owner-tables.ts';
+
 import type { Store } from './store.ts';
+import { hashedWho, withAddresses } from './tables/audit-people.ts';
+import type { AuditTable } from './tables/owners.ts';
 
 /** One deed, `at` in milliseconds since 1970. */
 export type Deed = Omit<AuditTable, 'id' | 'told'> & { told?: object };

@@ -1,7 +1,7 @@
 // What operators decided about items of the releases: rows of the overlay, as the review lists them.
 import type { ReviewItem } from '../model/record.ts';
-import type { DecisionTable } from './overlay-tables.ts';
 import type { Store } from './store.ts';
+import type { DecisionTable } from './tables/overlay.ts';
 
 /** A decision with the item as it was when it was decided. */
 export interface DecidedRow extends Pick<DecisionTable, 'status' | 'at' | 'decided_by'> {

@@ -1,7 +1,7 @@
 // Idempotency-Key: one run for a key and request, its answer kept 24 hours and repeated (contract section 3, "Charge").
 import { type ExpressionBuilder, sql } from 'kysely';
-import type { Tables } from './schema.ts';
 import type { Store } from './store.ts';
+import type { Tables } from './tables/schema.ts';
 import type { KeptAnswer } from './writer-jobs.ts';
 
 /** How long an answer is repeated. */

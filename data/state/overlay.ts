@@ -2,8 +2,8 @@
 import type { Transaction } from 'kysely';
 import type { ChangeRow } from '../plan/history.ts';
 import { NO_OVERLAY, type Overlay } from '../plan/overlay.ts';
-import type { Tables } from './schema.ts';
 import type { Store } from './store.ts';
+import type { Tables } from './tables/schema.ts';
 
 /** Ranges of releases in the feed that are remembered: more than a process may lag behind. */
 const RANGES = 8;

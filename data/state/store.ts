@@ -6,9 +6,9 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import pg from 'pg';
 import { paths } from '../model/layout.ts';
-import { type Dialect, migrations } from './migrations.ts';
-import type { Tables } from './schema.ts';
 import { openSqlite, sqliteDialect } from './sqlite.ts';
+import { type Dialect, migrations } from './tables/migrations.ts';
+import type { Tables } from './tables/schema.ts';
 import { openWriter, type Writer } from './writer.ts';
 
 export interface Store {

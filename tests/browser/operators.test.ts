@@ -3,7 +3,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { recordRun } from '../../data/releases/runs.ts';
-import { openRequest } from '../../data/state/requests.ts';
+import { openRequest } from '../../data/state/owners/requests.ts';
 import { ADMIN } from '../support/app.ts';
 import { barriers, NONE, openBrowser, overflow, picture } from '../support/browser.ts';
 import { newKey } from '../support/money-on-stores.ts';

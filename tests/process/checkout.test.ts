@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
-import { verify } from '../../data/state/ledger.ts';
+import { verify } from '../../data/state/money/ledger.ts';
 import { openStore, type Store } from '../../data/state/store.ts';
 import { type Api, type Got, smallData, startApi } from '../support/money-processes.ts';
 import { type Double, eventOf, invoiceOf, paidSession, signatureOf, startDouble } from '../support/stripe-double.ts';

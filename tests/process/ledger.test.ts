@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKey } from '../../data/state/keys.ts';
+import { createKey } from '../../data/state/keys/keys.ts';
 import { openStore } from '../../data/state/store.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'ledger-'));

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Operation } from '../../api/contract/operation.ts';
 import { ACCOUNT_OPERATIONS, DATASET_OPERATIONS } from '../../api/operations/table.ts';
-import { move, verify } from '../../data/state/ledger.ts';
+import { move, verify } from '../../data/state/money/ledger.ts';
 import { openStore, type Store } from '../../data/state/store.ts';
 import { testApp } from '../support/app.ts';
 import { newKey } from '../support/money-on-stores.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
-import { LEDGER_KINDS } from '../../data/state/ledger.ts';
+import { LEDGER_KINDS } from '../../data/state/money/ledger.ts';
 import { ADMIN, type TestApp, testApp } from '../support/app.ts';
 import { verifies } from '../support/verifies.ts';
 

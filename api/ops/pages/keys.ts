@@ -2,8 +2,8 @@
 import { html } from 'hono/html';
 import type { Asker } from '../../../data/model/accounts.ts';
 import { currentPlan, SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
-import { findKeys, type Key, keyById } from '../../../data/state/keys.ts';
-import { type Entry, entriesOf } from '../../../data/state/ledger.ts';
+import { findKeys, type Key, keyById } from '../../../data/state/keys/keys.ts';
+import { type Entry, entriesOf } from '../../../data/state/money/ledger.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { type Answer, type Asked, type OpsParts, one } from '../parts/asked.ts';
 import { badge, clock, moment, money, type Piece } from '../parts/words.ts';

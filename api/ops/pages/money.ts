@@ -1,7 +1,7 @@
 // Money: what came in, by day, and the payments that a person should look at.
 import { html } from 'hono/html';
-import { type Matter, matters } from '../../../data/state/attention.ts';
-import { keyFigures, moneyByDay } from '../../../data/state/figures.ts';
+import { type Matter, matters } from '../../../data/state/ops/attention.ts';
+import { keyFigures, moneyByDay } from '../../../data/state/ops/figures.ts';
 import type { Answer, Asked, OpsParts } from '../parts/asked.ts';
 import { bars, everyStep } from '../parts/charts.ts';
 import { badge, cents, count, moment, money, type Piece } from '../parts/words.ts';

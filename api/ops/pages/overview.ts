@@ -1,10 +1,10 @@
 // The first page: what waits for somebody, how much is asked, how fresh the data is, when the next night runs.
 import { html } from 'hono/html';
 import { reviewEntries } from '../../../data/review/review.ts';
-import { matters } from '../../../data/state/attention.ts';
-import { keyFigures, moneyByDay } from '../../../data/state/figures.ts';
-import { HOLD, heldSince } from '../../../data/state/held-opt-outs.ts';
-import { type Bar, FAULTS, GOOD, trafficBars, trafficBy } from '../../../data/state/traffic.ts';
+import { matters } from '../../../data/state/ops/attention.ts';
+import { keyFigures, moneyByDay } from '../../../data/state/ops/figures.ts';
+import { type Bar, FAULTS, GOOD, trafficBars, trafficBy } from '../../../data/state/ops/traffic.ts';
+import { HOLD, heldSince } from '../../../data/state/owners/held-opt-outs.ts';
 import { plural, printShare } from '../../render/print.ts';
 import { type Answer, type Asked, type DatasetStanding, type OpsParts, one } from '../parts/asked.ts';
 import { bars, everyStep, length } from '../parts/charts.ts';

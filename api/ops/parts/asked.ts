@@ -3,8 +3,8 @@
 import type { Accounts } from '../../../data/model/accounts.ts';
 import type { Run } from '../../../data/releases/runs.ts';
 import type { Reviewing } from '../../../data/review/review.ts';
+import type { Traffic } from '../../../data/state/ops/traffic.ts';
 import type { Store } from '../../../data/state/store.ts';
-import type { Traffic } from '../../../data/state/traffic.ts';
 import type { OpsPage } from './frame.ts';
 
 /** A request as the channel read it. */

@@ -1,5 +1,5 @@
 // x402 put together from its settings, in front of the credits: a key's credit pays first, and a payment where it does not.
-import { forgetOffers } from '../../../data/state/offers.ts';
+import { forgetOffers } from '../../../data/state/money/offers.ts';
 import {
   dropPayment,
   duePayments,
@@ -7,7 +7,7 @@ import {
   leasePayment,
   leavePayment,
   settlePayment,
-} from '../../../data/state/payments.ts';
+} from '../../../data/state/money/payments.ts';
 import type { Store } from '../../../data/state/store.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Asks, Payments } from '../payments.ts';

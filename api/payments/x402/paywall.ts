@@ -9,7 +9,7 @@ import {
   openPayment,
   type Payment,
   renewLease,
-} from '../../../data/state/payments.ts';
+} from '../../../data/state/money/payments.ts';
 import type { Store } from '../../../data/state/store.ts';
 import { eur } from '../../../packs/define/money.ts';
 import type { Caller } from '../../access/caller.ts';

@@ -1,6 +1,6 @@
 // What a payment may be for: the price of now, or one that was asked a moment ago, before a new pack or rate (payments.md 7.12).
 import type { PaymentRequirements } from '@x402/core/types';
-import { type Offer, offersSince, rememberOffer } from '../../../data/state/offers.ts';
+import { type Offer, offersSince, rememberOffer } from '../../../data/state/money/offers.ts';
 import type { Store } from '../../../data/state/store.ts';
 import type { Charge } from '../payments.ts';
 import { requirementsFor, sameRequirements, type Terms, TIMEOUT } from './terms.ts';

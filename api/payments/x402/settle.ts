@@ -1,6 +1,6 @@
 // From an answer that is ready to money that is ours: settle, and where that says neither yes nor no, ask the chain.
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
-import { dropPayment, leavePayment, type Payment, settlePayment } from '../../../data/state/payments.ts';
+import { dropPayment, leavePayment, type Payment, settlePayment } from '../../../data/state/money/payments.ts';
 import type { Store } from '../../../data/state/store.ts';
 import type { Chain, Finding } from './chain.ts';
 import type { Facilitator } from './facilitator.ts';

@@ -2,7 +2,7 @@
 import { createHash, createPublicKey, type JsonWebKeyInput, verify } from 'node:crypto';
 import { component, verifySignature } from 'http-message-sig';
 import { describe, expect, it } from 'vitest';
-import { rotateCrawlerKeys } from '../../../data/state/crawler-keys.ts';
+import { rotateCrawlerKeys } from '../../../data/state/keys/crawler-keys.ts';
 import { BASE, NOW, testApp } from '../../support/app.ts';
 import { describeStores } from '../../support/stores.ts';
 import { verifies } from '../../support/verifies.ts';

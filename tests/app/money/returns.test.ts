@@ -1,7 +1,7 @@
 // Refunds and disputes: booked to the cent, in whatever order and however often Stripe tells of them.
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
-import { verify } from '../../../data/state/ledger.ts';
+import { verify } from '../../../data/state/money/ledger.ts';
 import { NOW, type TestApp } from '../../support/app.ts';
 import { balance, describeApps, newKey, told } from '../../support/money-on-stores.ts';
 import {

@@ -2,8 +2,8 @@
 import { afterAll, beforeEach, describe, expect, it, test } from 'vitest';
 import { isLoopback, sandboxMode } from '../../../api/checkout/sandbox.ts';
 import { monthAfter } from '../../../data/model/time.ts';
-import { verify } from '../../../data/state/ledger.ts';
-import { takeSession } from '../../../data/state/receipts.ts';
+import { verify } from '../../../data/state/money/ledger.ts';
+import { takeSession } from '../../../data/state/money/receipts.ts';
 import { NOW, type TestApp, testApp } from '../../support/app.ts';
 import { balance, describeApps, newKey } from '../../support/money-on-stores.ts';
 import { deliver, eventOf, startDouble } from '../../support/stripe-double.ts';

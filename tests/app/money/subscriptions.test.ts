@@ -1,7 +1,7 @@
 // Plans paid by the month through the real stripe package: begun, renewed, changed, paid back, and over when nobody tells.
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { monthAfter } from '../../../data/model/time.ts';
-import { verify } from '../../../data/state/ledger.ts';
+import { verify } from '../../../data/state/money/ledger.ts';
 import { NOW, type TestApp } from '../../support/app.ts';
 import { balance, describeApps, grant, newKey } from '../../support/money-on-stores.ts';
 import {

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { importJWK, type JWTPayload, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { accessTokens, audiences } from '../../../api/access/tokens.ts';
-import { endGrant, grantName, openGrant } from '../../../data/state/grants.ts';
-import { createKey, revokeKey } from '../../../data/state/keys.ts';
-import { openLookup } from '../../../data/state/lookup.ts';
-import { rotateSigningKeys, signingKeys } from '../../../data/state/signing-keys.ts';
+import { createKey, revokeKey } from '../../../data/state/keys/keys.ts';
+import { openLookup } from '../../../data/state/keys/lookup.ts';
+import { rotateSigningKeys, signingKeys } from '../../../data/state/keys/signing-keys.ts';
+import { endGrant, grantName, openGrant } from '../../../data/state/oauth/grants.ts';
 import type { Store } from '../../../data/state/store.ts';
 import { describeStores } from '../../support/stores.ts';
 

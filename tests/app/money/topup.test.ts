@@ -1,7 +1,7 @@
 // Top-ups through the real stripe package: our row first, one credit for a session, nothing for what does not fit.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import { verify } from '../../../data/state/ledger.ts';
+import { verify } from '../../../data/state/money/ledger.ts';
 import { BASE, NOW, type TestApp } from '../../support/app.ts';
 import { balance, describeApps, newKey } from '../../support/money-on-stores.ts';
 import { deliver, eventOf, paidSession, SECRET, signatureOf, startDouble } from '../../support/stripe-double.ts';

@@ -361,7 +361,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       const { app } = at;
       const lost = await newKey(app);
       const { access_token } = await connect(base, lost.key);
-      const { rotateKey } = await import('../../../data/state/keys.ts');
+      const { rotateKey } = await import('../../../data/state/keys/keys.ts');
       expect(await rotateKey(app.state, lost.id)).toMatch(/^dsr_/);
       expect(await call(access_token)).toBe(401);
     });

@@ -1,7 +1,7 @@
 // docs/operators.md is true: its addresses are there, its commands work, its numbers are those of the program.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { KINDS } from '../../../api/ops/pages/review-parts.ts';
-import { SESSION } from '../../../data/state/ops-sessions.ts';
+import { SESSION } from '../../../data/state/ops/sessions.ts';
 import { read, tableRows } from '../../structure/tree.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
 

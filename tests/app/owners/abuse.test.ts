@@ -1,6 +1,6 @@
 // Abuse of the owners' channel, on every store: one network locks out no owner, floods no mailbox, and empties no dataset.
 import { expect, it } from 'vitest';
-import { requestsBy } from '../../../data/state/requests.ts';
+import { requestsBy } from '../../../data/state/owners/requests.ts';
 import { NOW } from '../../support/app.ts';
 import { describeApps } from '../../support/money-on-stores.ts';
 import { claim, linkIn, linkTo, mails, optOut, SERVED, send, told, verify } from '../../support/owners-stage.ts';

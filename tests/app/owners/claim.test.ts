@@ -1,7 +1,7 @@
 // Claims from the request to the edit, over REST, on every store: who may, for how long, what they may set, and where it shows.
 import { expect, it } from 'vitest';
 import { deeds } from '../../../data/state/audit.ts';
-import { requestsBy } from '../../../data/state/requests.ts';
+import { requestsBy } from '../../../data/state/owners/requests.ts';
 import { BASE, NOW } from '../../support/app.ts';
 import { describeApps } from '../../support/money-on-stores.ts';
 import { claim, edit, linkTo, mails, SERVED, send, told, verify } from '../../support/owners-stage.ts';

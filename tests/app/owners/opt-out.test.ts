@@ -1,7 +1,7 @@
 // Opt-outs over REST and their pages, on every store: who may, what happens, how it is undone, and what an operator sees.
 import { expect, it } from 'vitest';
 import { deeds } from '../../../data/state/audit.ts';
-import { requestsBy } from '../../../data/state/requests.ts';
+import { requestsBy } from '../../../data/state/owners/requests.ts';
 import { BASE, NOW, type TestApp } from '../../support/app.ts';
 import { describeApps, newKey } from '../../support/money-on-stores.ts';
 import { linkTo, mails, optOut, SERVED, send, told } from '../../support/owners-stage.ts';

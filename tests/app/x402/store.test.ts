@@ -1,6 +1,6 @@
 // The rows of payments on every store: one claim, one lease, one settlement, one delivery.
 import { expect, it } from 'vitest';
-import { verify } from '../../../data/state/ledger.ts';
+import { verify } from '../../../data/state/money/ledger.ts';
 import {
   claimPayment,
   deliverPayment,
@@ -15,7 +15,7 @@ import {
   type Payment,
   renewLease,
   settlePayment,
-} from '../../../data/state/payments.ts';
+} from '../../../data/state/money/payments.ts';
 import { describeStores } from '../../support/stores.ts';
 
 const NOW = 1_800_000_000_000;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
-import { verify } from '../../../data/state/ledger.ts';
+import { verify } from '../../../data/state/money/ledger.ts';
 import { openStore } from '../../../data/state/store.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { type Api, richKey, smallData, startApi } from '../../support/money-processes.ts';

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { PaymentRequired } from '@x402/core/types';
 import { sql } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
-import { verify } from '../../../data/state/ledger.ts';
+import { verify } from '../../../data/state/money/ledger.ts';
 import { openStore } from '../../../data/state/store.ts';
 import { decoded, encoded, pay } from '../../chain/buyer.ts';
 import { noChain, ROLES, startChain } from '../../chain/chain.ts';

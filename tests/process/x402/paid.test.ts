@@ -1,7 +1,7 @@
 // Calls paid by the stock client of x402: what it is asked, what is taken, what it gets.
 import type { PaymentRequired } from '@x402/core/types';
 import { describe, expect, it } from 'vitest';
-import { move, verify } from '../../../data/state/ledger.ts';
+import { move, verify } from '../../../data/state/money/ledger.ts';
 import { decoded, pay, stockBuyer } from '../../chain/buyer.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';

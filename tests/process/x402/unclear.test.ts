@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { expect, it } from 'vitest';
-import { verify } from '../../../data/state/ledger.ts';
+import { verify } from '../../../data/state/money/ledger.ts';
 import { ADDRESSES } from '../../chain/chain.ts';
 import { verifies } from '../../support/verifies.ts';
 import { asked, describeX402, HASTY, moved, PRICE, ROLES, SLOW, type Stage, signed } from '../../support/x402-stage.ts';

@@ -1,0 +1,32 @@
+// The operators' keys: given as a setting, or made at first start, shown once and kept as a hash (contract section 1).
+import { randomBytes } from 'node:crypto';
+import { hashSecret } from '../key-format.ts';
+import type { Store } from '../store.ts';
+
+/** Hashes to compare credentials with, and a new key to show, once, when one was just made. */
+export interface AdminKeys {
+  hashes: string[];
+  made: string | null;
+}
+
+const NAME = 'admin_key';
+
+/**
+ * The admin keys of this service. `configured` (ADMIN_KEYS) replaces the stored one. Processes that start at the same
+ * moment agree: one of them writes the row, and the others read it.
+ */
+export async function adminKeys(store: Store, configured: readonly string[] | null): Promise<AdminKeys> {
+  if (configured !== null) return { hashes: configured.map(hashSecret), made: null };
+  const stored = async () => store.db.selectFrom('secrets').select('value').where('name', '=', NAME).executeTakeFirst();
+  const known = await stored();
+  if (known) return { hashes: [known.value], made: null };
+  const key = `dsr_admin_${randomBytes(32).toString('base64url')}`;
+  const written = await store.db
+    .insertInto('secrets')
+    .values({ name: NAME, value: hashSecret(key) })
+    .onConflict((c) => c.column('name').doNothing())
+    .returning('name')
+    .executeTakeFirst();
+  if (written) return { hashes: [hashSecret(key)], made: key };
+  return { hashes: [(await stored())?.value ?? ''], made: null };
+}

@@ -1,0 +1,87 @@
+// Keys: one for an address, a secret that is nowhere, a checksum that spares look-ups, revocation for good.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { describeStores } from '../../../tests/support/stores.ts';
+import { verifies } from '../../../tests/support/verifies.ts';
+import { newKey, wellFormed } from '../key-format.ts';
+import { createKey, findKey, keyById, listKeys, revokeKey, rotateKey, setPlan } from './keys.ts';
+
+verifies(
+  'credential.format',
+  'credential.hashed',
+  'key.one-per-email',
+  'key.default-plan',
+  'key.welcome-credit',
+  'limit.welcome',
+);
+
+const NOW = Date.parse('2026-11-20T00:00:00Z');
+const request = (email: string) => ({ email, email_normal: email, request_id: 'req-1', now: NOW });
+
+describe('a key', () => {
+  it('has the shape that the contract gives it', () => {
+    const key = newKey();
+    expect(key).toMatch(/^dsr_[0-9A-Za-z]{43}$/);
+    expect(wellFormed(key)).toBe(true);
+  });
+
+  it('is refused with any one character changed, cut or added', () => {
+    const other = fc.constantFrom(...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz');
+    fc.assert(
+      fc.property(fc.integer({ min: 4, max: 46 }), other, (at, character) => {
+        const key = newKey();
+        fc.pre(key[at] !== character);
+        expect(wellFormed(key.slice(0, at) + character + key.slice(at + 1))).toBe(false);
+        expect(wellFormed(key.slice(0, at))).toBe(false);
+        expect(wellFormed(key + character)).toBe(false);
+      }),
+    );
+  });
+});
+
+describeStores('keys', ({ open }) => {
+  it('are found by their secret alone, and only hashed in the store', async () => {
+    const store = await open();
+    const made = await createKey(store, request('a@example.org'));
+    expect(made?.key).toMatchObject({ plan: 'payg', balance: 500_000, revoked_at: null });
+    expect(await findKey(store, made?.secret ?? '')).toEqual(made?.key);
+    expect(await findKey(store, newKey())).toBeNull();
+    const stored = JSON.stringify(await store.db.selectFrom('keys').selectAll().execute());
+    expect(stored).not.toContain(made?.secret.slice(4, 20));
+  });
+
+  it('are one for an address, however many ask at once', async () => {
+    const [one, two] = [await open(), await open()];
+    const made = await Promise.all([one, two, one, two].map((store) => createKey(store, request('b@example.org'))));
+    expect(made.filter((result) => result !== null)).toHaveLength(1);
+  });
+
+  it('are revoked for every process at once, keep the first time, and cannot be rotated back', async () => {
+    const [one, two] = [await open(), await open()];
+    const made = await createKey(one, request('c@example.org'));
+    const id = made?.key.id ?? '';
+    expect(await revokeKey(one, id, NOW)).toBe(true);
+    expect(await revokeKey(one, id, NOW + 1)).toBe(true);
+    expect(await findKey(two, made?.secret ?? '')).toMatchObject({ revoked_at: NOW });
+    expect(await rotateKey(two, id)).toBeNull();
+    expect(await revokeKey(one, 'nobody', NOW)).toBe(false);
+  });
+
+  it('lose the old secret when rotated', async () => {
+    const store = await open();
+    const made = await createKey(store, request('d@example.org'));
+    const fresh = await rotateKey(store, made?.key.id ?? '');
+    expect(await findKey(store, made?.secret ?? '')).toBeNull();
+    expect(await findKey(store, fresh ?? '')).toMatchObject({ id: made?.key.id });
+  });
+
+  it('are listed page by page, and take a plan', async () => {
+    const store = await open();
+    const all = await listKeys(store, 100, null);
+    const [first] = all;
+    const rest = await listKeys(store, 100, { created_at: first?.created_at ?? 0, id: first?.id ?? '' });
+    expect(rest.map(({ id }) => id)).toEqual(all.slice(1).map(({ id }) => id));
+    expect(await setPlan(store, first?.id ?? '', 'pro', NOW + 1)).toBe(true);
+    expect(await keyById(store, first?.id ?? '')).toMatchObject({ plan: 'pro', plan_until: NOW + 1 });
+  });
+});

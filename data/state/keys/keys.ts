@@ -1,0 +1,204 @@
+// API keys: made once, stored hashed, one for an e-mail address, revoked for good (specification section 2, "API key").
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { WELCOME_CREDIT } from '../../model/subscriptions.ts';
+import { hashSecret, newKey, sameHash, wellFormed } from '../key-format.ts';
+import { isDuplicate, moveIn } from '../money/ledger.ts';
+import { endGrantsOf } from '../oauth/grants.ts';
+import { dayOf } from '../quotas.ts';
+import type { Store } from '../store.ts';
+import type { KeyTable } from '../tables/schema.ts';
+
+/** A key as the gate sees it: without its hash. */
+export type Key = Omit<KeyTable, 'hash'> & { balance: number };
+
+export interface NewKey {
+  email: string;
+  email_normal: string;
+  request_id: string;
+  now: number;
+  /** Most welcome credit of one UTC day, over all keys, in micro-euros; absent: no bound. */
+  welcome_budget?: number;
+}
+
+/**
+ * Makes a key with the welcome credit, or without credit where the budget of the day does not cover it; null when the address has one. The secret is
+ * in this answer and nowhere else.
+ */
+export async function createKey(store: Store, given: NewKey): Promise<{ secret: string; key: Key } | null> {
+  const secret = newKey();
+  const row: KeyTable = {
+    id: randomUUID(),
+    email: given.email,
+    email_normal: given.email_normal,
+    hash: hashSecret(secret),
+    plan: 'payg',
+    plan_until: null,
+    created_at: given.now,
+    revoked_at: null,
+  };
+  try {
+    const balance = await store.db.transaction().execute(async (tx) => {
+      await tx.insertInto('keys').values(row).execute();
+      if (!(await takeWelcome(tx, given))) return 0;
+      return moveIn(tx, {
+        key_id: row.id,
+        amount: WELCOME_CREDIT,
+        kind: 'welcome',
+        against: 'welcome',
+        request_id: given.request_id,
+        now: given.now,
+      });
+    });
+    const { hash: _, ...key } = row;
+    return { secret, key: { ...key, balance } };
+  } catch (error) {
+    if (isDuplicate(error)) return null;
+    throw error;
+  }
+}
+
+/** Takes one welcome credit from the budget of the day; false when the budget does not cover it. Rolled back with the key. */
+async function takeWelcome(db: Store['db'], { now, welcome_budget: budget }: NewKey): Promise<boolean> {
+  if (budget === undefined) return true;
+  if (budget < WELCOME_CREDIT) return false;
+  const { rows } = await sql`
+    insert into quotas (name, day, used, last)
+    values ('welcome credit', ${dayOf(new Date(now))}, ${WELCOME_CREDIT}, ${WELCOME_CREDIT})
+    on conflict (name, day) do update set used = quotas.used + excluded.used, last = excluded.last
+    where quotas.used + excluded.used <= ${budget} returning used`.execute(db);
+  return rows.length > 0;
+}
+
+/** The key of a secret, revoked or not; null when there is none. A malformed secret costs no look-up. */
+export async function findKey(store: Store, secret: string): Promise<Key | null> {
+  if (!wellFormed(secret)) return null;
+  const hash = hashSecret(secret);
+  const row = await selectKeys(store).where('keys.hash', '=', hash).executeTakeFirst();
+  return row && sameHash(row.hash, hash) ? present(row) : null;
+}
+
+/** A key by its id; null when there is none. */
+export async function keyById(store: Store, id: string): Promise<Key | null> {
+  const row = await selectKeys(store).where('keys.id', '=', id).executeTakeFirst();
+  return row ? present(row) : null;
+}
+
+/** A key by its normal e-mail address; null when there is none. */
+export async function keyByEmail(store: Store, email_normal: string): Promise<Key | null> {
+  const row = await selectKeys(store).where('keys.email_normal', '=', email_normal).executeTakeFirst();
+  return row ? present(row) : null;
+}
+
+/** Keys by creation, oldest first, after a position. */
+export async function listKeys(
+  store: Store,
+  limit: number,
+  after: { created_at: number; id: string } | null,
+): Promise<Key[]> {
+  let query = selectKeys(store);
+  if (after) {
+    query = query.where((e) =>
+      e.or([
+        e('created_at', '>', after.created_at),
+        e.and([e('created_at', '=', after.created_at), e('id', '>', after.id)]),
+      ]),
+    );
+  }
+  return (await query.orderBy('created_at').orderBy('id').limit(limit).execute()).map(present);
+}
+
+/**
+ * Keys for an operator who looks for one, newest first: by a part of the e-mail address in any case, or by the beginning of the id; an empty
+ * text finds all. `before` is the position of the last key of the page before.
+ */
+export async function findKeys(
+  store: Store,
+  text: string,
+  limit: number,
+  before: { created_at: number; id: string } | null,
+): Promise<Key[]> {
+  const wanted = text
+    .trim()
+    .toLowerCase()
+    .replace(/[\\%_]/g, '\\$&');
+  let query = selectKeys(store);
+  if (wanted !== '')
+    query = query.where(
+      sql<boolean>`(lower(keys.email) like ${`%${wanted}%`} escape '\\' or keys.id like ${`${wanted}%`} escape '\\')`,
+    );
+  if (before)
+    query = query.where((e) =>
+      e.or([
+        e('created_at', '<', before.created_at),
+        e.and([e('created_at', '=', before.created_at), e('id', '<', before.id)]),
+      ]),
+    );
+  return (await query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute()).map(present);
+}
+
+/**
+ * Revokes a key at once and for good, and ends what clients were allowed to spend from it; false when there is no such key.
+ * Revoking twice keeps the first time. `also` is done in the same transaction, where there is such a key.
+ */
+export async function revokeKey(
+  store: Store,
+  id: string,
+  now: number,
+  also: (tx: Store['db']) => Promise<void> = async () => {},
+): Promise<boolean> {
+  return store.db.transaction().execute(async (tx) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('keys')
+      .set((e) => ({ revoked_at: e.fn.coalesce('revoked_at', e.val(now)) }))
+      .where('id', '=', id)
+      .executeTakeFirst();
+    await endGrantsOf(tx, id);
+    if (numUpdatedRows > 0n) await also(tx);
+    return numUpdatedRows > 0n;
+  });
+}
+
+/** Sets the plan until a time, or for good. */
+export async function setPlan(
+  store: Pick<Store, 'db'>,
+  id: string,
+  plan: string,
+  until: number | null,
+): Promise<boolean> {
+  const { numUpdatedRows } = await store.db
+    .updateTable('keys')
+    .set({ plan, plan_until: until })
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/**
+ * Gives a key a new secret; the old one stops working, and so does every client that was let in with it: whoever had the
+ * secret may have let one in. Null when the key is unknown or revoked.
+ */
+export async function rotateKey(store: Store, id: string): Promise<string | null> {
+  const secret = newKey();
+  return store.db.transaction().execute(async (tx) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('keys')
+      .set({ hash: hashSecret(secret) })
+      .where('id', '=', id)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    await endGrantsOf(tx, id);
+    return numUpdatedRows > 0n ? secret : null;
+  });
+}
+
+const selectKeys = (store: Store) =>
+  store.db
+    .selectFrom('keys')
+    .leftJoin('balances', (join) => join.on('balances.account', '=', sql<string>`'key:' || keys.id`))
+    .selectAll('keys')
+    .select('balances.amount as balance');
+
+function present({ hash: _, balance, ...key }: KeyTable & { balance: number | null }): Key {
+  return { ...key, balance: balance ?? 0 };
+}

@@ -1,0 +1,104 @@
+// Finding a key on every request, without a cache, so that a revocation counts at once in every process.
+import { DatabaseSync } from 'node:sqlite';
+import { sql } from 'kysely';
+import { hashSecret, sameHash, wellFormed } from '../key-format.ts';
+import type { Store } from '../store.ts';
+import { findKey, keyById } from './keys.ts';
+
+/** What the gate needs to know of a live key. Amounts in micro-euros, times in milliseconds since 1970. */
+export interface LiveKey {
+  id: string;
+  plan: string;
+  plan_until: number | null;
+  balance: number;
+}
+
+/** A grant with the live key it spends from. */
+export interface LiveGrant {
+  /** Its name in tokens and charges. */
+  name: string;
+  client_id: string;
+  /** What it may still spend; null: whatever the key can pay. */
+  left: number | null;
+  key: LiveKey;
+}
+
+export interface Lookup {
+  /** The key of a secret; null when it is unknown or revoked. A malformed secret costs no look-up. */
+  find(secret: string): Promise<LiveKey | null>;
+  /** The grant of this name; null when it is over, or its key is revoked. `now` in milliseconds since 1970. */
+  grant(name: string, now: number): Promise<LiveGrant | null>;
+  /** Balance of a key now. */
+  balance(id: string): Promise<number>;
+  close(): void;
+}
+
+/** On SQLite a prepared statement on a connection that only reads, a few microseconds; on PostgreSQL one query. */
+export function openLookup(store: Store): Lookup {
+  return store.file === null ? fromQueries(store) : fromStatements(store.file);
+}
+
+function fromQueries(store: Store): Lookup {
+  return {
+    async find(secret) {
+      const key = await findKey(store, secret);
+      return key === null || key.revoked_at !== null ? null : key;
+    },
+    async grant(name, now) {
+      const row = await store.db
+        .selectFrom('grants')
+        .innerJoin('keys', 'keys.id', 'grants.key_id')
+        .leftJoin('balances', (join) => join.on('account', '=', sql<string>`'key:' || keys.id`))
+        .select(['keys.id', 'plan', 'plan_until', 'amount as balance', 'client_id', 'cap', 'spent'])
+        .where('grants.id', '=', name)
+        .where('revoked_at', 'is', null)
+        .where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', now)]))
+        .executeTakeFirst();
+      return row ? liveGrant(name, row) : null;
+    },
+    balance: async (id) => (await keyById(store, id))?.balance ?? 0,
+    close: () => {},
+  };
+}
+
+type GrantRow = Omit<LiveKey, 'balance'> & {
+  balance: number | null;
+  client_id: string;
+  cap: number | null;
+  spent: number;
+};
+
+function liveGrant(name: string, { client_id, cap, spent, balance, id, plan, plan_until }: GrantRow): LiveGrant {
+  const left = cap === null ? null : Math.max(0, cap - spent);
+  return { name, client_id, left, key: { id, plan, plan_until, balance: balance ?? 0 } };
+}
+
+type Row = LiveKey & { hash: string; revoked_at: number | null };
+
+function fromStatements(file: string): Lookup {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 10_000 });
+  const byHash = db.prepare(
+    `select keys.id, hash, plan, plan_until, revoked_at, coalesce(amount, 0) as balance
+     from keys left join balances on account = 'key:' || keys.id where hash = ?`,
+  );
+  const byGrant = db.prepare(
+    `select keys.id, plan, plan_until, amount as balance, client_id, cap, spent
+     from grants join keys on keys.id = key_id left join balances on account = 'key:' || keys.id
+     where grants.id = ? and revoked_at is null and (expires_at is null or expires_at > ?)`,
+  );
+  const amount = db.prepare("select amount from balances where account = 'key:' || ?");
+  return {
+    async find(secret) {
+      if (!wellFormed(secret)) return null;
+      const hash = hashSecret(secret);
+      const row = byHash.get(hash) as Row | undefined;
+      return row && row.revoked_at === null && sameHash(row.hash, hash) ? row : null;
+    },
+    async grant(name, now) {
+      const row = byGrant.get(name, now) as GrantRow | undefined;
+      return row ? liveGrant(name, row) : null;
+    },
+    balance: async (id) => (amount.get(id) as { amount: number } | undefined)?.amount ?? 0,
+    close: () => db.close(),
+  };
+}

@@ -1,0 +1,124 @@
+// Months of a plan as the provider bills them: paid, on the way, failed, and the end of a subscription.
+
+import type { Store } from '../store.ts';
+import { type Checkout, inTheBooks, noteProblem, type Outcome, type Provider, type Tx, unequal } from './checkouts.ts';
+import { moveIn } from './ledger.ts';
+import { beginSubscription, endSubscription, projectPlan } from './paid-plans.ts';
+import { linkPayment, settleReturns } from './returns.ts';
+
+/** A paid invoice of a subscription. Times in milliseconds since 1970, the amount in hundredths. */
+export interface InvoiceTold {
+  provider: Provider;
+  event: string;
+  invoice: string;
+  subscription: string;
+  /** Id of our row, as we gave it along; null where the provider does not say it. */
+  checkout: string | null;
+  customer: string | null;
+  cents: number;
+  currency: string;
+  /** End of the month that it pays. */
+  ends_at: number;
+  at: number;
+}
+
+/** Books a month that was paid, once for an invoice, and moves the end of the plan. */
+export function takeInvoice(store: Store, told: InvoiceTold, now: number): Promise<Outcome> {
+  return inTheBooks(store, async (tx) => {
+    const { invoice, event, subscription, ends_at } = told;
+    const row = await checkoutOfInvoice(tx, told);
+    if (row === null) return { state: 'foreign' };
+    const why =
+      row.provider !== told.provider || row.kind !== 'plan'
+        ? `it is a ${row.kind} of ${row.provider}`
+        : unequal(row, told.cents, told.currency);
+    if (why !== null) {
+      await noteProblem(tx, row.id, `${invoice}: ${why}`);
+      return { state: 'refused', why };
+    }
+    const { id, key_id, amount } = row;
+    await beginSubscription(tx, { id: subscription, checkout: row, customer: told.customer, at: told.at });
+    const fresh = await tx
+      .insertInto('invoices')
+      .values({ id: invoice, subscription_id: subscription, key_id, amount, ends_at, paid_at: now })
+      .onConflict((c) => c.doNothing())
+      .returning('id')
+      .executeTakeFirst();
+    if (!fresh) return { state: 'known', key_id };
+    await tx
+      .updateTable('checkouts')
+      .set({ state: 'paid', paid_at: row.paid_at ?? now })
+      .where('id', '=', id)
+      .execute();
+    // The money comes in and is spent at once: the balance stays, and the owner's ledger tells of both.
+    const request = row.request_id === null ? {} : { request_id: row.request_id };
+    const common = { key_id, reference: invoice, now, ...request };
+    await moveIn(tx, { ...common, amount, kind: 'plan_payment', against: 'cash' });
+    await moveIn(tx, { ...common, amount: -amount, kind: 'plan', against: 'revenue' });
+    const linked = await tx.selectFrom('card_payments').select('id').where('invoice_id', '=', invoice).execute();
+    for (const payment of linked) await settleReturns(tx, payment.id, { event, now });
+    await projectPlan(tx, key_id, now);
+    return { state: 'booked', key_id };
+  });
+}
+
+/** The checkout that a subscription began with. */
+async function checkoutOfInvoice(tx: Tx, { subscription, checkout }: InvoiceTold): Promise<Checkout | null> {
+  const known = await tx
+    .selectFrom('subscriptions')
+    .innerJoin('checkouts', 'checkouts.id', 'subscriptions.checkout_id')
+    .selectAll('checkouts')
+    .where('subscriptions.id', '=', subscription)
+    .executeTakeFirst();
+  if (known) return known;
+  if (checkout === null) return null;
+  const mine = await tx.selectFrom('checkouts').selectAll().where('id', '=', checkout).executeTakeFirst();
+  if (!mine) return null;
+  const taken = await tx
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('checkout_id', '=', checkout)
+    .executeTakeFirst();
+  return taken ? null : mine;
+}
+
+/** Says which payment paid an invoice; what went back of it already is booked with that. */
+export function takeInvoicePayment(
+  store: Store,
+  told: { event: string; invoice: string; payment: string },
+  now: number,
+): Promise<Outcome> {
+  const { event, invoice, payment } = told;
+  return inTheBooks(store, (tx) => linkPayment(tx, payment, { invoice_id: invoice }, { event, now }));
+}
+
+/** The provider made the invoice of the next month, failed to collect one, or ended the subscription. */
+export function takeTurn(
+  store: Store,
+  told: { turn: 'renewing' | 'failed' | 'ended'; subscription: string; at: number },
+  now: number,
+): Promise<Outcome> {
+  const { turn, subscription, at } = told;
+  return inTheBooks(store, async (tx) => {
+    const key_id =
+      turn === 'ended' ? await endSubscription(tx, subscription, at) : await turned(tx, turn, subscription, at);
+    if (key_id === null) return { state: 'foreign' };
+    await projectPlan(tx, key_id, now);
+    return { state: 'booked', key_id };
+  });
+}
+
+/** The newest of each counts. */
+async function turned(tx: Tx, turn: 'renewing' | 'failed', id: string, at: number): Promise<string | null> {
+  const column = `${turn}_at` as const;
+  const rows = tx.selectFrom('subscriptions').select(['key_id', 'renewing_at', 'failed_at']);
+  const row = await rows.where('id', '=', id).executeTakeFirst();
+  if (!row) return null;
+  const newest = Math.max(at, row[column] ?? 0);
+  await tx
+    .updateTable('subscriptions')
+    .set({ [column]: newest })
+    .where('id', '=', id)
+    .execute();
+  return row.key_id;
+}

@@ -1,0 +1,89 @@
+// Money that came in by a checkout: compared with our own row, and booked once for a session, however often it is told.
+
+import type { Store } from '../store.ts';
+import type { CheckoutTable } from '../tables/checkout.ts';
+import { type Checkout, inTheBooks, noteProblem, type Outcome, type Provider, type Tx, unequal } from './checkouts.ts';
+import { moveIn } from './ledger.ts';
+import { beginSubscription, projectPlan } from './paid-plans.ts';
+import { linkPayment } from './returns.ts';
+
+/** A checkout session as its provider tells of it. Times in milliseconds since 1970. */
+export interface SessionTold {
+  provider: Provider;
+  /** Id of the news, for the ledger. */
+  event: string;
+  session: string;
+  /** Id of our row and of the key, as we gave them along. */
+  checkout: string | null;
+  reference: string | null;
+  kind: CheckoutTable['kind'];
+  paid: boolean;
+  /** Hundredths of the currency. */
+  cents: number | null;
+  currency: string | null;
+  /** The payment behind a top-up. */
+  payment: string | null;
+  /** The subscription behind a plan, and whom it bills. */
+  subscription: string | null;
+  customer: string | null;
+  /** When it happened. */
+  at: number;
+}
+
+/** Why a session does not pay for this row; null when it does. */
+function mismatch(row: Checkout, told: SessionTold): string | null {
+  if (row.provider !== told.provider) return `it is a checkout of ${row.provider}`;
+  if (row.session !== null && row.session !== told.session) return 'it has another session';
+  if (row.kind !== told.kind) return `it is for a ${row.kind}`;
+  if (row.key_id !== told.reference) return 'the key is another one';
+  if (told.kind === 'plan' && told.subscription === null) return 'there is no subscription in it';
+  return unequal(row, told.cents, told.currency);
+}
+
+/** Books a paid session: credit for a top-up, the first month of a plan. */
+export function takeSession(store: Store, told: SessionTold, now: number): Promise<Outcome> {
+  return inTheBooks(store, async (tx) => {
+    const row = await rowOf(tx, told);
+    if (row === null) return { state: 'foreign' };
+    const why = mismatch(row, told);
+    if (why !== null) {
+      await noteProblem(tx, row.id, why);
+      return { state: 'refused', why };
+    }
+    if (!told.paid) return { state: 'waiting' };
+    const { id, key_id } = row;
+    const fresh = row.paid_at === null;
+    await tx
+      .updateTable('checkouts')
+      .set({ session: told.session, state: 'paid', paid_at: row.paid_at ?? now, problem: null })
+      .where('id', '=', id)
+      .execute();
+    if (told.kind === 'plan') return { state: await firstMonth(tx, row, told, now), key_id };
+    if (fresh)
+      await moveIn(tx, {
+        key_id,
+        amount: row.amount,
+        kind: 'topup',
+        against: 'cash',
+        reference: told.session,
+        ...(row.request_id === null ? {} : { request_id: row.request_id }),
+        now,
+      });
+    if (told.payment !== null) await linkPayment(tx, told.payment, { checkout_id: id }, { event: told.event, now });
+    return { state: fresh ? 'booked' : 'known', key_id };
+  });
+}
+
+/** Our row: by the id that we gave along, or by a session that is known. */
+async function rowOf(tx: Tx, { checkout, session }: SessionTold): Promise<Checkout | null> {
+  const rows = tx.selectFrom('checkouts').selectAll();
+  const mine = checkout === null ? undefined : await rows.where('id', '=', checkout).executeTakeFirst();
+  return mine ?? (await rows.where('session', '=', session).executeTakeFirst()) ?? null;
+}
+
+async function firstMonth(tx: Tx, row: Checkout, told: SessionTold, now: number): Promise<'booked' | 'known'> {
+  const { subscription, customer, at } = told;
+  const began = await beginSubscription(tx, { id: subscription ?? '', checkout: row, customer, at });
+  await projectPlan(tx, row.key_id, now);
+  return began ? 'booked' : 'known';
+}

@@ -1,0 +1,175 @@
+// Money that went back: refunds and disputes, told in any order and any number of times, and what the ledger makes of them.
+//
+// What is heard of each is kept (`reversals`), and the ledger gets the difference between what is away now and what it has
+// already. So news may be repeated, come late, or come before the payment itself, and the sums are the same.
+
+import type { Store } from '../store.ts';
+import type { CardPaymentTable, ReversalTable } from '../tables/checkout.ts';
+import { euroCents, inTheBooks, type Outcome, type Tx } from './checkouts.ts';
+import { moveIn } from './ledger.ts';
+import { projectPlan } from './paid-plans.ts';
+
+/** News of a payment's refunds: the total so far, one refund, or both. Amounts in hundredths of the currency. */
+export interface RefundTold {
+  event: string;
+  payment: string;
+  currency: string;
+  /** Total of the payment's refunds, where the news has it. */
+  total: number | null;
+  refund: { id: string; cents: number; failed: boolean } | null;
+  at: number;
+}
+
+/** News of a dispute. `status` is the provider's word. */
+export interface DisputeTold {
+  event: string;
+  payment: string;
+  currency: string;
+  id: string;
+  cents: number;
+  status: string;
+  at: number;
+}
+
+interface Cause {
+  event: string;
+  now: number;
+}
+
+const euroOnly = (currency: string): Outcome => ({
+  state: 'refused',
+  why: `money went back in ${currency}, not in eur`,
+});
+
+/** Books a refund. */
+export function takeRefund(store: Store, told: RefundTold, now: number): Promise<Outcome> {
+  const { payment, refund, event, at } = told;
+  const [total, amount] = [told.total ?? 0, refund?.cents ?? 0].map((cents) => euroCents(cents, told.currency));
+  if (total === null || total === undefined || amount === null || amount === undefined)
+    return Promise.resolve(euroOnly(told.currency));
+  return inTheBooks(store, async (tx) => {
+    const row = await paymentRow(tx, payment);
+    if (total > row.reported)
+      await tx.updateTable('card_payments').set({ reported: total }).where('id', '=', payment).execute();
+    if (refund !== null) {
+      const away = refund.failed ? 0 : 1;
+      const heard = { id: refund.id, payment_id: payment, amount, away, heard_at: at };
+      await hear(tx, { ...heard, kind: 'refund', stage: refund.failed ? 1 : 0 });
+    }
+    return settleReturns(tx, payment, { event, now });
+  });
+}
+
+/** Inquiries take no money; an open dispute does, and so does a lost one. What is decided is not undone by older news. */
+function stageOf(status: string): { stage: number; away: number } {
+  if (status.startsWith('warning_')) return { stage: 0, away: 0 };
+  if (status === 'won' || status === 'prevented') return { stage: 2, away: 0 };
+  return { stage: status === 'lost' ? 2 : 1, away: 1 };
+}
+
+/** Books a dispute: opened, won or lost. */
+export function takeDispute(store: Store, told: DisputeTold, now: number): Promise<Outcome> {
+  const { id, payment, event, at, status } = told;
+  const amount = euroCents(told.cents, told.currency);
+  if (amount === null) return Promise.resolve(euroOnly(told.currency));
+  return inTheBooks(store, async (tx) => {
+    await paymentRow(tx, payment);
+    await hear(tx, { id, payment_id: payment, kind: 'dispute', amount, ...stageOf(status), heard_at: at });
+    return settleReturns(tx, payment, { event, now });
+  });
+}
+
+/** Says what a payment paid for; what went back of it already is booked with that. */
+export async function linkPayment(
+  tx: Tx,
+  payment: string,
+  to: { checkout_id: string } | { invoice_id: string },
+  cause: Cause,
+): Promise<Outcome> {
+  await paymentRow(tx, payment);
+  await tx.updateTable('card_payments').set(to).where('id', '=', payment).execute();
+  return settleReturns(tx, payment, cause);
+}
+
+async function paymentRow(tx: Tx, id: string): Promise<CardPaymentTable> {
+  const row: CardPaymentTable = { id, checkout_id: null, invoice_id: null, reported: 0, refunded: 0, disputed: 0 };
+  await tx
+    .insertInto('card_payments')
+    .values(row)
+    .onConflict((c) => c.doNothing())
+    .execute();
+  return tx.selectFrom('card_payments').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+}
+
+/** Keeps the newest news of a refund or dispute: of a later stage, or of the same stage and not older. */
+async function hear(tx: Tx, row: ReversalTable): Promise<void> {
+  const { amount, stage, away, heard_at } = row;
+  await tx
+    .insertInto('reversals')
+    .values(row)
+    .onConflict((c) =>
+      c
+        .column('id')
+        .doUpdateSet({ amount, stage, away, heard_at })
+        .where((e) =>
+          e.or([
+            e('reversals.stage', '<', stage),
+            e.and([e('reversals.stage', '=', stage), e('reversals.heard_at', '<=', heard_at)]),
+          ]),
+        ),
+    )
+    .execute();
+}
+
+/** What is away of a payment now, in micro-euros. Reported totals count failed refunds in, and single refunds may be untold. */
+function awayNow(reported: number, heard: readonly ReversalTable[]): { refunded: number; disputed: number } {
+  const sum = (kind: string, away: number) =>
+    heard.reduce((all, each) => (each.kind === kind && each.away === away ? all + each.amount : all), 0);
+  const failed = sum('refund', 0);
+  const refunds = Math.max(reported, sum('refund', 1) + failed) - failed;
+  return { refunded: refunds, disputed: sum('dispute', 1) };
+}
+
+/** Books the difference between what is away and what the ledger has of it, on the key that the payment was for. */
+export async function settleReturns(tx: Tx, payment: string, { event, now }: Cause): Promise<Outcome> {
+  const row = await paymentRow(tx, payment);
+  const paid = await paidFor(tx, row);
+  // What was never credited is never taken back.
+  if (paid === null) return { state: row.checkout_id === null && row.invoice_id === null ? 'foreign' : 'waiting' };
+  const { key_id, plan } = paid;
+  const heard = await tx.selectFrom('reversals').selectAll().where('payment_id', '=', payment).execute();
+  const away = awayNow(row.reported, heard);
+  const common = { key_id, reference: event, note: payment, now };
+  const [refund, dispute] = [away.refunded - row.refunded, away.disputed - row.disputed];
+  if (refund === 0 && dispute === 0) return { state: 'known', key_id };
+  if (refund !== 0)
+    await moveIn(tx, { ...common, amount: -refund, kind: refund > 0 ? 'refund' : 'refund_failed', against: 'refund' });
+  if (dispute !== 0)
+    await moveIn(tx, {
+      ...common,
+      amount: -dispute,
+      kind: dispute > 0 ? 'dispute' : 'dispute_won',
+      against: 'dispute',
+    });
+  // A month of a plan never was credit: what it cost comes back to the key, and the month is over.
+  if (plan) await moveIn(tx, { ...common, amount: refund + dispute, kind: 'plan_returned', against: 'revenue' });
+  await tx.updateTable('card_payments').set(away).where('id', '=', payment).execute();
+  if (plan) await projectPlan(tx, key_id, now);
+  return { state: 'booked', key_id };
+}
+
+/** The key that a payment was booked for; null while it is not, or was not for us. */
+async function paidFor(tx: Tx, row: CardPaymentTable): Promise<{ key_id: string; plan: boolean } | null> {
+  if (row.checkout_id !== null) {
+    const found = await tx
+      .selectFrom('checkouts')
+      .select('key_id')
+      .where('id', '=', row.checkout_id)
+      .where('paid_at', 'is not', null)
+      .executeTakeFirst();
+    return found ? { key_id: found.key_id, plan: false } : null;
+  }
+  if (row.invoice_id === null) return null;
+  const found = await tx.selectFrom('invoices').select('key_id').where('id', '=', row.invoice_id).executeTakeFirst();
+  return found ? { key_id: found.key_id, plan: true } : null;
+}

@@ -1,0 +1,66 @@
+// Grants: what somebody allowed a client to spend from their key, with a cap if they set one. Every access token names its grant.
+import type { Kysely } from 'kysely';
+import { hashSecret } from '../key-format.ts';
+import type { Store } from '../store.ts';
+import type { GrantTable } from '../tables/oauth.ts';
+import type { Tables } from '../tables/schema.ts';
+
+/** A grant as its owner sees it. Amounts in micro-euros, times in milliseconds since 1970. */
+export type Grant = GrantTable;
+
+/** The id by which tokens and charges name a grant: of the authorization server's own id only a hash leaves it. */
+export const grantName = (id: string): string => hashSecret(id);
+
+/** Opens a grant under the id that the authorization server gave it. */
+export async function openGrant(store: Store, id: string, grant: Omit<Grant, 'id' | 'spent'>): Promise<void> {
+  await store.db
+    .insertInto('grants')
+    .values({ id: grantName(id), spent: 0, ...grant })
+    .execute();
+}
+
+/** Ends a grant and all that was issued under it, at once: tokens are looked up with their grant on every call. */
+export async function endGrant(store: Store, name: string): Promise<void> {
+  await store.db.transaction().execute(async (tx) => {
+    await tx.deleteFrom('grants').where('id', '=', name).execute();
+    await tx.deleteFrom('oauth_items').where('grant_id', '=', name).execute();
+    await tx.deleteFrom('oauth_items').where('model', '=', 'Grant').where('id', '=', name).execute();
+  });
+}
+
+/** Ends every grant of a key, in the caller's transaction: it was revoked, or has a new secret. */
+export async function endGrantsOf(db: Kysely<Tables>, key_id: string): Promise<void> {
+  const mine = db.selectFrom('grants').select('id').where('key_id', '=', key_id);
+  await db.deleteFrom('oauth_items').where('grant_id', 'in', mine).execute();
+  await db.deleteFrom('oauth_items').where('model', '=', 'Grant').where('id', 'in', mine).execute();
+  await db.deleteFrom('grants').where('key_id', '=', key_id).execute();
+}
+
+/** Grants of a key that are not over, newest first. */
+export async function grantsOf(store: Store, key_id: string, now: number): Promise<Grant[]> {
+  return store.db
+    .selectFrom('grants')
+    .selectAll()
+    .where('key_id', '=', key_id)
+    .where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', now)]))
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute();
+}
+
+/** One of a key's grants; null when it is another's, or none. The name may be any text: only a hash is looked for. */
+export async function grantOf(store: Store, key_id: string, name: string): Promise<Grant | null> {
+  if (!/^[0-9a-f]{64}$/.test(name)) return null;
+  const row = await store.db
+    .selectFrom('grants')
+    .selectAll()
+    .where('key_id', '=', key_id)
+    .where('id', '=', name)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Forgets grants that are over. */
+export async function forgetGrants(store: Store, now: number): Promise<void> {
+  await store.db.deleteFrom('grants').where('expires_at', '<', now).execute();
+}

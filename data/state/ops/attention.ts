@@ -1,0 +1,92 @@
+// Payments that a person should look at: what came in and did not fit, what is unclear, what went back.
+import { sql } from 'kysely';
+import type { Store } from '../store.ts';
+
+/** An open x402 payment is settled or let go within minutes; after this many milliseconds something is stuck. */
+const STUCK = 10 * 60_000;
+/** Most of each kind that are told. */
+const MOST = 50;
+
+/** One thing to look at. Micro-euros, milliseconds since 1970. */
+export interface Matter {
+  kind: 'checkout_problem' | 'x402_unclear' | 'dispute' | 'payment_failed' | 'below_zero';
+  /** Row that it is about, for whoever looks it up in the store or at the provider. */
+  id: string;
+  key_id: string | null;
+  amount: number | null;
+  at: number;
+  /** What is wrong, in words. */
+  why: string;
+}
+
+/** Everything that waits for a person, newest first. */
+export async function matters({ db }: Store, now: number): Promise<Matter[]> {
+  const checkouts = await db
+    .selectFrom('checkouts')
+    .select(['id', 'key_id', 'amount', 'created_at as at', 'problem'])
+    .where('problem', 'is not', null)
+    .orderBy('created_at', 'desc')
+    .limit(MOST)
+    .execute();
+  const unclear = await db
+    .selectFrom('payments')
+    .select(['request_id as id', 'micros as amount', 'created_at as at', 'hash'])
+    .where('state', '=', 'open')
+    .where('created_at', '<=', now - STUCK)
+    .orderBy('created_at', 'desc')
+    .limit(MOST)
+    .execute();
+  const disputes = await db
+    .selectFrom('reversals')
+    .leftJoin('card_payments', 'card_payments.id', 'reversals.payment_id')
+    .leftJoin('checkouts', 'checkouts.id', 'card_payments.checkout_id')
+    .leftJoin('invoices', 'invoices.id', 'card_payments.invoice_id')
+    .select(['reversals.id as id', 'reversals.amount as amount', 'heard_at as at'])
+    .select(sql<string | null>`coalesce(checkouts.key_id, invoices.key_id)`.as('key_id'))
+    .where('reversals.kind', '=', 'dispute')
+    .where('reversals.stage', '=', 1)
+    .where('reversals.away', '=', 1)
+    .orderBy('heard_at', 'desc')
+    .limit(MOST)
+    .execute();
+  const failed = await db
+    .selectFrom('subscriptions')
+    .select(['id', 'key_id', 'plan', 'failed_at'])
+    .where('failed_at', 'is not', null)
+    .where('ended_at', 'is', null)
+    .orderBy('failed_at', 'desc')
+    .limit(MOST)
+    .execute();
+  const below = await db
+    .selectFrom('balances')
+    .innerJoin('keys', (join) => join.on('balances.account', '=', sql<string>`'key:' || keys.id`))
+    .select(['keys.id as id', 'amount', 'created_at as at'])
+    .where('amount', '<', 0)
+    .orderBy('amount')
+    .limit(MOST)
+    .execute();
+  const found: Matter[] = [
+    ...checkouts.map(({ problem, ...row }) => ({ ...row, kind: 'checkout_problem' as const, why: problem ?? '' })),
+    ...unclear.map(({ hash, ...row }) => ({
+      ...row,
+      kind: 'x402_unclear' as const,
+      key_id: null,
+      why: hash === null ? 'begun and never concluded' : `transaction ${hash} is not confirmed`,
+    })),
+    ...disputes.map((row) => ({ ...row, kind: 'dispute' as const, why: 'the buyer disputes the payment' })),
+    ...failed.map(({ plan, failed_at, ...row }) => ({
+      ...row,
+      kind: 'payment_failed' as const,
+      amount: null,
+      at: failed_at ?? 0,
+      why: `a month of the plan ${plan} could not be collected`,
+    })),
+    ...below.map((row) => ({
+      ...row,
+      kind: 'below_zero' as const,
+      key_id: row.id,
+      why: 'money went back that was spent already',
+    })),
+  ];
+  return found.sort((a, b) => b.at - a.at);
+}

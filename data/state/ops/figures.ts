@@ -1,0 +1,65 @@
+// What came in and what stands on keys, in sums: the money side of the operators' pages. Micro-euros, milliseconds since 1970.
+import { sql } from 'kysely';
+import type { Store } from '../store.ts';
+
+const DAY = 86_400_000;
+
+/** Money of one day (UTC), positive when it came in. */
+export interface MoneyDay {
+  at: number;
+  /** Paid by card, for credit and for plans, less what went back. */
+  cards: number;
+  /** Paid by x402. */
+  x402: number;
+}
+
+/** What came in since a moment, by day, oldest first; days without movement are left out. */
+export async function moneyByDay({ db }: Store, since: number): Promise<MoneyDay[]> {
+  const day = sql<number>`(at / ${sql.lit(DAY)}) * ${sql.lit(DAY)}`;
+  const rows = await db
+    .selectFrom('entries')
+    .select(day.as('day'))
+    .select('account')
+    .select((e) => e.fn.sum<number>('amount').as('amount'))
+    .where('account', 'in', ['cash', 'refund', 'dispute', 'x402'])
+    .where('at', '>=', since)
+    .groupBy([day, 'account'])
+    .execute();
+  const days = new Map<number, MoneyDay>();
+  for (const { day: at, account, amount } of rows) {
+    const known = days.get(Number(at)) ?? { at: Number(at), cards: 0, x402: 0 };
+    days.set(known.at, known);
+    // Ours are the other halves of what keys and buyers got.
+    known[account === 'x402' ? 'x402' : 'cards'] -= Number(amount);
+  }
+  return [...days.values()].sort((a, b) => a.at - b.at);
+}
+
+/** Keys that work, how many of them were made since a moment, and the credit that stands on keys. */
+export async function keyFigures(
+  { db }: Store,
+  since: number,
+): Promise<{ live: number; fresh: number; credit: number; plans: { plan: string; keys: number }[] }> {
+  const rows = await db
+    .selectFrom('keys')
+    .select('plan')
+    .select((e) => e.fn.countAll<number>().as('keys'))
+    .select((e) => e.fn.sum<number>(e.case().when('created_at', '>=', since).then(1).else(0).end()).as('fresh'))
+    .where('revoked_at', 'is', null)
+    .groupBy('plan')
+    .orderBy('plan')
+    .execute();
+  const { credit } = await db
+    .selectFrom('balances')
+    .select((e) => e.fn.sum<number | null>('amount').as('credit'))
+    .where('amount', '>', 0)
+    .where('account', 'like', 'key:%')
+    .executeTakeFirstOrThrow();
+  const plans = rows.map(({ plan, keys }) => ({ plan, keys: Number(keys) }));
+  return {
+    live: plans.reduce((sum, { keys }) => sum + keys, 0),
+    fresh: rows.reduce((sum, { fresh }) => sum + Number(fresh), 0),
+    credit: Number(credit ?? 0),
+    plans,
+  };
+}

@@ -1,0 +1,163 @@
+// Erases e-mail addresses from the store: one on request, and all of them when their time is over (docs/privacy.md).
+import { sql } from 'kysely';
+import { normalEmail } from '../../model/email.ts';
+import { revokeKey } from '../keys/keys.ts';
+import { accountOf, balanceOf } from '../money/ledger.ts';
+import type { Store } from '../store.ts';
+
+const DAY = 86_400_000;
+/** How long addresses stay, in milliseconds: of removals and of the audit log, of answered requests, of revoked keys. */
+export const ADDRESSES_STAY = { removals: 365 * DAY, requests: 180 * DAY, keys: 90 * DAY };
+
+/** What stands in place of an erased address. */
+const ERASED = 'erased';
+
+/** Rows that were erased, by table. */
+export type Erased = Record<string, number>;
+
+/** Why an address cannot be erased yet. */
+export class NotErasable extends Error {}
+
+/**
+ * Erases every trace of an address, as normalEmail compares it. A key that is not revoked is refused with NotErasable, unless `revoke` says to revoke it;
+ * one with a running subscription is refused in any case, since the provider would go on to bill it. The ledger stays, by the key's id.
+ */
+export async function forgetAddress(store: Store, email: string, now: number, revoke: boolean): Promise<Erased> {
+  const normal = normalEmail(email);
+  if (normal === null) throw new NotErasable(`${email} is not an e-mail address`);
+  const same = (address: string) => normalEmail(address) === normal;
+  const { db } = store;
+  const key = await db.selectFrom('keys').selectAll().where('email_normal', '=', normal).executeTakeFirst();
+  if (key && key.revoked_at === null) {
+    const eur = (await balanceOf(store, key.id)) / 1_000_000;
+    if (!revoke)
+      throw new NotErasable(`key ${key.id} of this address is not revoked and has ${eur} EUR; add --revoke to end it`);
+    const running = db
+      .selectFrom('subscriptions')
+      .select('id')
+      .where('key_id', '=', key.id)
+      .where('ended_at', 'is', null);
+    const [subscription] = await running.limit(1).execute();
+    if (subscription)
+      throw new NotErasable(
+        `key ${key.id} has the running subscription ${subscription.id}; revoke it at /ops/keys first`,
+      );
+    await revokeKey(store, key.id, now);
+  }
+  if (store.dialect === 'sqlite') await sql`pragma secure_delete = on`.execute(db);
+  const erased = await db.transaction().execute(async (tx) => {
+    const ids = <T extends { id: string; contact: string }>(rows: T[]) =>
+      rows.filter(({ contact }) => same(contact)).map(({ id }) => id);
+    const holds = (text: string) => [...text.matchAll(ADDRESS)].some(([address]) => same(address));
+    const done: Erased = { keys: key ? await eraseKeys(tx, [key.id]) : 0 };
+    done['opt_outs'] = await eraseContacts(
+      tx,
+      'opt_outs',
+      ids(await tx.selectFrom('opt_outs').select(['id', 'contact']).execute()),
+    );
+    const asked = ids(await tx.selectFrom('requests').select(['id', 'contact']).execute());
+    // Nobody is left to answer.
+    const open = tx.updateTable('requests').set({ status: 'rejected', decided_at: now, decided_by: ERASED });
+    for (const id of asked)
+      await open.where('id', '=', id).where('status', '=', 'open').where('kind', '<>', 'notice').execute();
+    done['requests'] = await eraseContacts(tx, 'requests', asked);
+    const claims = await tx.selectFrom('claims').select(['id', 'email']).execute();
+    done['claims'] = 0;
+    for (const { id, email: own } of claims.filter((each) => same(each.email))) {
+      await tx.deleteFrom('claims').where('id', '=', id).execute();
+      if (own) done['claims'] += 1;
+    }
+    done['links'] = 0;
+    for (const { hash, subject, topic } of await tx.selectFrom('links').select(['hash', 'subject', 'topic']).execute())
+      if (holds(`${subject} ${topic ?? ''}`) || subject === key?.id) {
+        await tx.deleteFrom('links').where('hash', '=', hash).execute();
+        done['links'] += 1;
+      }
+    done['audit_people'] = 0;
+    for (const { hash, address } of await tx.selectFrom('audit_people').select(['hash', 'address']).execute())
+      if (same(address)) {
+        await tx.deleteFrom('audit_people').where('hash', '=', hash).execute();
+        done['audit_people'] += 1;
+      }
+    done['quotas'] = 0;
+    for (const { name } of await tx.selectFrom('quotas').select('name').where('name', 'like', '%@%').execute())
+      if (holds(name)) {
+        await tx.deleteFrom('quotas').where('name', '=', name).execute();
+        done['quotas'] += 1;
+      }
+    if (key) {
+      const { numDeletedRows } = await tx.deleteFrom('idempotency').where('key_id', '=', key.id).executeTakeFirst();
+      done['idempotency'] = Number(numDeletedRows);
+    }
+    return done;
+  });
+  if (store.dialect === 'sqlite') await sql`pragma wal_checkpoint(truncate)`.execute(db);
+  return erased;
+}
+
+/** Addresses in a text. */
+const ADDRESS = /[^\s"'<>(),;:]+@[^\s"'<>(),;:]+/g;
+
+/** Erases the addresses whose time is over. */
+export async function forgetOldAddresses(store: Store, now: number): Promise<void> {
+  const { db } = store;
+  const before = { removals: now - ADDRESSES_STAY.removals, requests: now - ADDRESSES_STAY.requests };
+  const kept = sql<boolean>`contact not like ${`${ERASED}%`}`;
+  const outs = await db.selectFrom('opt_outs').select('id').where('at', '<', before.removals).where(kept).execute();
+  const asked = await db
+    .selectFrom('requests')
+    .select('id')
+    .where('decided_at', '<', before.requests)
+    .where(kept)
+    .execute();
+  // A notice that no operator answered ends with the removal that it is about.
+  const notices = await db
+    .selectFrom('requests')
+    .select('id')
+    .where('kind', '=', 'notice')
+    .where('opened_at', '<', before.removals)
+    .where(kept)
+    .execute();
+  const keys = await db
+    .selectFrom('keys')
+    .select('id')
+    .where('revoked_at', '<', now - ADDRESSES_STAY.keys)
+    .where('email', 'like', '%@%')
+    .execute();
+  await db.transaction().execute(async (tx) => {
+    await eraseContacts(
+      tx,
+      'opt_outs',
+      outs.map(({ id }) => id),
+    );
+    await eraseContacts(
+      tx,
+      'requests',
+      [...asked, ...notices].map(({ id }) => id),
+    );
+    await eraseKeys(
+      tx,
+      keys.map(({ id }) => id),
+    );
+    await tx.deleteFrom('audit_people').where('seen_at', '<', before.removals).execute();
+  });
+}
+
+/** Replaces contacts; the id keeps rows apart that must differ. Reasons are free text, in which anything may stand. */
+async function eraseContacts(db: Store['db'], table: 'opt_outs' | 'requests', ids: readonly string[]): Promise<number> {
+  for (const id of ids)
+    await db
+      .updateTable(table)
+      .set({ contact: `${ERASED} ${id}`, reason: null })
+      .where('id', '=', id)
+      .execute();
+  return ids.length;
+}
+
+async function eraseKeys(db: Store['db'], ids: readonly string[]): Promise<number> {
+  for (const id of ids) {
+    const name = `${ERASED} ${accountOf(id)}`;
+    await db.updateTable('keys').set({ email: name, email_normal: name }).where('id', '=', id).execute();
+  }
+  return ids.length;
+}

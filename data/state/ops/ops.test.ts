@@ -1,0 +1,241 @@
+// What the operators' pages keep and ask of the store, the same on both databases.
+import { expect, test } from 'vitest';
+import { describeStores } from '../../../tests/support/stores.ts';
+import { createKey, findKeys } from '../keys/keys.ts';
+import { move } from '../money/ledger.ts';
+import { matters } from './attention.ts';
+import { keyFigures, moneyByDay } from './figures.ts';
+import { endSession, findSession, forgetSessions, openSession, SESSION } from './sessions.ts';
+import { countTraffic, forgetTraffic, trafficBars, trafficBy } from './traffic.ts';
+
+const NOW = Date.parse('2026-11-20T12:34:56Z');
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+describeStores('a session', ({ open }) => {
+  test('has a token that is nowhere in the store; a page prolongs it, a look of its own does not, a day ends it', async () => {
+    const store = await open();
+    const token = await openSession(store, 'hash-of-a-key', NOW);
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect(JSON.stringify(await store.db.selectFrom('ops_sessions').selectAll().execute())).not.toContain(token);
+    const at = async (ms: number, renews = true) => (await findSession(store, token, NOW + ms, renews)) !== null;
+    expect(await at(SESSION.idle - 1, false)).toBe(true);
+    expect(await at(SESSION.idle)).toBe(false);
+    expect(await at(SESSION.idle - 1)).toBe(true);
+    for (let ms = SESSION.idle; ms < SESSION.life; ms += SESSION.idle / 2) expect(await at(ms)).toBe(true);
+    expect(await at(SESSION.life)).toBe(false);
+    for (const guess of ['', 'x', token.slice(1), `${token} `])
+      expect(await findSession(store, guess, NOW, true)).toBeNull();
+    await forgetSessions(store, NOW + SESSION.life);
+    expect(await findSession(store, token, NOW, true)).toBeNull();
+  });
+
+  test('is over when it is ended, and another is not', async () => {
+    const store = await open();
+    const [mine, other] = [await openSession(store, 'a', NOW), await openSession(store, 'b', NOW)];
+    await endSession(store, mine);
+    expect(await findSession(store, mine, NOW, true)).toBeNull();
+    expect(await findSession(store, other, NOW, true)).toMatchObject({ admin: 'b' });
+  });
+});
+
+describeStores('traffic', ({ open }) => {
+  test('of several processes adds up, by hour and by what became of it', async () => {
+    const store = await open();
+    let now = new Date(NOW);
+    const processes = [countTraffic(store, () => now), countTraffic(store, () => now)];
+    const call = {
+      operation: 'entity_get',
+      channel: 'rest',
+      dataset: 'tools',
+      outcome: 'ok',
+      seconds: 0.002,
+      eur: 0.004,
+    };
+    for (const each of processes) {
+      each.count(call);
+      each.count({ ...call, seconds: 0.004 });
+      each.count({ ...call, outcome: 'unknown_entity', eur: 0 });
+      await each.flush();
+      each.count({ ...call, outcome: 'internal', eur: 0 });
+      await each.flush();
+      await each.flush();
+    }
+    now = new Date(NOW + HOUR);
+    processes[0]!.count({ ...call, operation: 'dataset_status', outcome: 'unchanged', eur: 0 });
+    await processes[0]!.flush();
+    const hour = Date.parse('2026-11-20T12:00:00Z');
+    expect(await trafficBars(store, NOW - DAY, HOUR)).toEqual([
+      { at: hour, good: 4, refused: 2, faults: 2, charged: 16_000 },
+      { at: hour + HOUR, good: 1, refused: 0, faults: 0, charged: 0 },
+    ]);
+    expect(await trafficBars(store, NOW - DAY, DAY)).toEqual([
+      { at: Date.parse('2026-11-20'), good: 5, refused: 2, faults: 2, charged: 16_000 },
+    ]);
+    expect(await trafficBy(store, 'operation', hour)).toEqual([
+      { name: 'entity_get', calls: 8, took: 20_000, longest: 4_000, charged: 16_000 },
+      { name: 'dataset_status', calls: 1, took: 2_000, longest: 2_000, charged: 0 },
+    ]);
+    expect((await trafficBy(store, 'outcome', hour)).map(({ name, calls }) => [name, calls])).toEqual([
+      ['ok', 4],
+      ['internal', 2],
+      ['unknown_entity', 2],
+      ['unchanged', 1],
+    ]);
+    await forgetTraffic(store, NOW + 60 * DAY);
+    expect(await trafficBars(store, 0, HOUR)).toEqual([]);
+  });
+
+  test('that could not be written is kept for the next time', async () => {
+    const store = await open();
+    const counting = countTraffic(store, () => new Date(NOW + 7 * DAY));
+    const call = { operation: 'x', channel: 'rest', dataset: '', outcome: 'ok', seconds: 1, eur: 0 };
+    counting.count(call);
+    const { db } = store;
+    store.db = db.withSchema('nowhere');
+    await expect(counting.flush()).rejects.toThrow();
+    store.db = db;
+    counting.count(call);
+    await counting.flush();
+    expect(await trafficBars(store, NOW, HOUR)).toMatchObject([{ good: 2 }]);
+  });
+
+  test('of more rows than one statement can bind is written in chunks', async () => {
+    const store = await open();
+    const counting = countTraffic(store, () => new Date(NOW + 10 * DAY));
+    const rows = 9_000;
+    for (let row = 0; row < rows; row++)
+      counting.count({ operation: `o${row}`, channel: 'rest', dataset: '', outcome: 'ok', seconds: 1, eur: 0 });
+    await Promise.all([counting.flush(), counting.flush()]);
+    expect(await trafficBars(store, NOW + 9 * DAY, HOUR)).toMatchObject([{ good: rows }]);
+  });
+
+  test('beyond the bound of rows in memory is dropped and counted as dropped; rows already written are not added again', async () => {
+    const store = await open();
+    const counting = countTraffic(store, () => new Date(NOW + 20 * DAY), 700);
+    const call = { channel: 'rest', dataset: '', outcome: 'ok', seconds: 1, eur: 0 };
+    for (let row = 0; row < 600; row++) counting.count({ ...call, operation: `o${row}` });
+    const { db } = store;
+    // The second chunk fails.
+    let inserts = 0;
+    store.db = new Proxy(db, {
+      get(target, name) {
+        if (name === 'insertInto' && ++inserts === 2) throw new Error('the store is away');
+        const value = Reflect.get(target, name) as unknown;
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    await expect(counting.flush()).rejects.toThrow('the store is away');
+    expect(counting.backlog()).toEqual({ since: NOW + 20 * DAY, dropped: 0 });
+    for (let row = 0; row < 800; row++) counting.count({ ...call, operation: `p${row}` });
+    expect(counting.backlog().dropped).toBe(200);
+    store.db = db;
+    await counting.flush();
+    expect(counting.backlog()).toEqual({ since: null, dropped: 200 });
+    expect(await trafficBars(store, NOW + 19 * DAY, HOUR)).toMatchObject([{ good: 600 + 600 }]);
+  });
+});
+
+describeStores('keys, money and matters', ({ open }) => {
+  const make = async (store: Awaited<ReturnType<typeof open>>, email: string, now: number) =>
+    (await createKey(store, { email, email_normal: email.toLowerCase(), request_id: 'r', now }))!.key;
+
+  test('keys are found by a part of the address in any case, by the beginning of the id, page by page', async () => {
+    const store = await open();
+    const ana = await make(store, 'Ana_B@shop.example', NOW);
+    const ben = await make(store, 'ben@shop.example', NOW + 1);
+    const ids = async (text: string, limit = 10, before: typeof ana | null = null) =>
+      (await findKeys(store, text, limit, before)).map(({ id }) => id);
+    expect(await ids('')).toEqual([ben.id, ana.id]);
+    expect(await ids('', 1)).toEqual([ben.id]);
+    expect(await ids('', 10, ben)).toEqual([ana.id]);
+    expect(await ids('ANA')).toEqual([ana.id]);
+    expect(await ids('a_b@')).toEqual([ana.id]);
+    // Signs that mean something to the database mean themselves.
+    expect(await ids('%')).toEqual([]);
+    expect(await ids('n_@')).toEqual([]);
+    expect(await ids("' or 1=1 --")).toEqual([]);
+    expect(await ids(ben.id.slice(0, 12))).toEqual([ben.id]);
+    expect(await keyFigures(store, NOW + 1)).toEqual({
+      live: 2,
+      fresh: 1,
+      credit: 1_000_000,
+      plans: [{ plan: 'payg', keys: 2 }],
+    });
+  });
+
+  test('a payment that does not fit, one that is unclear, a dispute and a balance below zero are matters', async () => {
+    const store = await open();
+    const { id: key_id } = await make(store, 'cleo@shop.example', NOW);
+    expect(await matters(store, NOW)).toEqual([]);
+    const order = { key_id, kind: 'topup' as const, plan: null, amount: 20_000_000, provider: 'stripe' as const };
+    const checkout = {
+      ...order,
+      session: 's',
+      state: 'open' as const,
+      request_id: null,
+      created_at: NOW,
+      paid_at: null,
+    };
+    await store.db
+      .insertInto('checkouts')
+      .values([
+        { ...checkout, id: 'c-1', problem: 'the amount is 19.00 eur, not 20.00 eur' },
+        { ...checkout, id: 'c-2', session: 't', problem: null },
+      ])
+      .execute();
+    const payment = {
+      state: 'open' as const,
+      request: 'r',
+      proof: 'p',
+      lease: 'l',
+      leased_until: 0,
+      look_at: 0,
+      payload: '',
+      requirements: '',
+      micros: 8000,
+      operation: 'entity_get',
+      dataset: 'tools',
+      answer: null,
+      records: '',
+      transfer: null,
+      settled_at: null,
+      delivered_at: null,
+      secret: null,
+    };
+    await store.db
+      .insertInto('payments')
+      .values([
+        { ...payment, id: 'p-1', request_id: 'q-1', hash: '0xabc', created_at: NOW - HOUR },
+        { ...payment, id: 'p-2', request_id: 'q-2', hash: null, created_at: NOW - 60_000 },
+      ])
+      .execute();
+    await store.db
+      .insertInto('card_payments')
+      .values({ id: 'pi', checkout_id: 'c-2', invoice_id: null, reported: 0, refunded: 0, disputed: 0 })
+      .execute();
+    const dispute = { payment_id: 'pi', kind: 'dispute' as const, amount: 20_000_000, heard_at: NOW + 1 };
+    await store.db
+      .insertInto('reversals')
+      .values([
+        { ...dispute, id: 'd-1', stage: 1, away: 1 },
+        { ...dispute, id: 'd-2', stage: 2, away: 0 },
+      ])
+      .execute();
+    await move(store, { key_id, amount: 20_000_000, kind: 'topup', against: 'cash', reference: 't', now: NOW - DAY });
+    await move(store, { key_id, amount: -21_000_000, kind: 'dispute', against: 'dispute', now: NOW });
+    const found = await matters(store, NOW);
+    expect(found.map(({ kind, id }) => [kind, id])).toEqual([
+      ['dispute', 'd-1'],
+      ['checkout_problem', 'c-1'],
+      ['below_zero', key_id],
+      ['x402_unclear', 'q-1'],
+    ]);
+    expect(found[0]).toMatchObject({ key_id, amount: 20_000_000 });
+    expect(found[2]).toMatchObject({ amount: -500_000 });
+    expect(await moneyByDay(store, NOW - 3 * DAY)).toEqual([
+      { at: Date.parse('2026-11-19'), cards: 20_000_000, x402: 0 },
+      { at: Date.parse('2026-11-20'), cards: -21_000_000, x402: 0 },
+    ]);
+  });
+});

@@ -1,0 +1,190 @@
+// How much was asked, hour by hour: each process counts for itself and adds to the store from time to time.
+import type { ExpressionBuilder } from 'kysely';
+import { sql } from 'kysely';
+import type { Store } from '../store.ts';
+import type { TrafficTable } from '../tables/ops.ts';
+import type { Tables } from '../tables/schema.ts';
+
+const HOUR = 3_600_000;
+/** How long hours are kept, in milliseconds. */
+const KEPT = 40 * 24 * HOUR;
+
+/** A call that was answered: `seconds` from the gate to the answer, `eur` taken for it. */
+export interface CountedCall {
+  operation: string;
+  channel: string;
+  dataset: string;
+  outcome: string;
+  seconds: number;
+  eur: number;
+}
+
+export interface Traffic {
+  count(call: CountedCall): void;
+  /** Adds what was counted to the store. Rows that could not be written wait for the next flush. */
+  flush(): Promise<void>;
+  backlog(): Backlog;
+}
+
+/** What the store lacks of this process's figures. */
+export interface Backlog {
+  /** Time of the first flush that failed since the last one that succeeded, in milliseconds since 1970. */
+  since: number | null;
+  /** Calls not counted because MAX_ROWS rows were waiting, since the process started. */
+  dropped: number;
+}
+
+/** Rows of one INSERT: SQLite binds at most 32,766 values in a statement, PostgreSQL 65,535. */
+const CHUNK = 500;
+/** Rows that wait in memory at most. All operations, channels and outcomes of ten datasets are fewer in an hour. */
+const MAX_ROWS = 10_000;
+
+/** Counts the calls of this process. Counting touches no store. */
+export function countTraffic(store: Store, now: () => Date, maxRows = MAX_ROWS): Traffic {
+  let counted = new Map<string, TrafficTable>();
+  const backlog: Backlog = { since: null, dropped: 0 };
+  const add = (row: TrafficTable) => {
+    const key = `${row.hour} ${row.operation} ${row.channel} ${row.dataset} ${row.outcome}`;
+    const known = counted.get(key);
+    if (known === undefined) {
+      if (counted.size < maxRows) counted.set(key, row);
+      else backlog.dropped += row.calls;
+      return;
+    }
+    known.calls += row.calls;
+    known.took += row.took;
+    known.longest = Math.max(known.longest, row.longest);
+    known.charged += row.charged;
+  };
+  async function write(): Promise<void> {
+    const rows = [...counted.values()];
+    counted = new Map();
+    try {
+      while (rows.length > 0) {
+        await addRows(store, rows.slice(0, CHUNK));
+        rows.splice(0, CHUNK);
+      }
+      backlog.since = null;
+    } catch (error) {
+      // Chunks before the one that failed are in the store.
+      for (const row of rows) add(row);
+      backlog.since ??= now().getTime();
+      throw error;
+    }
+  }
+  /** One flush at a time, so that a store that hangs collects no more than one set of rows. */
+  let writing: Promise<void> | null = null;
+  return {
+    count({ operation, channel, dataset, outcome, seconds, eur }) {
+      const took = Math.round(seconds * 1e6);
+      const hour = Math.floor(now().getTime() / HOUR) * HOUR;
+      const charged = Math.round(eur * 1e6);
+      add({ hour, operation, channel, dataset, outcome, calls: 1, took, longest: took, charged });
+    },
+    async flush() {
+      // Calls counted while another flush runs are written too.
+      await writing?.catch(() => undefined);
+      writing ??= write().finally(() => {
+        writing = null;
+      });
+      await writing;
+    },
+    backlog: () => ({ ...backlog }),
+  };
+}
+
+async function addRows({ db }: Store, rows: TrafficTable[]): Promise<void> {
+  const sum = (name: 'calls' | 'took' | 'charged') => sql<number>`traffic.${sql.ref(name)} + excluded.${sql.ref(name)}`;
+  const longest = sql<number>`case when excluded.longest > traffic.longest then excluded.longest else traffic.longest end`;
+  await db
+    .insertInto('traffic')
+    .values(rows)
+    .onConflict((c) =>
+      c
+        .columns(['hour', 'operation', 'channel', 'dataset', 'outcome'])
+        .doUpdateSet({ calls: sum('calls'), took: sum('took'), charged: sum('charged'), longest }),
+    )
+    .execute();
+}
+
+/** Forgets hours of long ago. */
+export async function forgetTraffic({ db }: Store, now: number): Promise<void> {
+  await db
+    .deleteFrom('traffic')
+    .where('hour', '<', now - KEPT)
+    .execute();
+}
+
+/** Errors that are our own fault, or that we are not able to answer now. */
+export const FAULTS: readonly string[] = ['internal', 'unavailable', 'query_timeout'];
+/** What is no error. */
+export const GOOD: readonly string[] = ['ok', 'unchanged'];
+
+/** Calls of one hour or day: answered, refused for a reason of the caller's, and failed. */
+export interface Bar {
+  /** Milliseconds since 1970. */
+  at: number;
+  good: number;
+  refused: number;
+  faults: number;
+  /** Micro-euros taken. */
+  charged: number;
+}
+
+type Expressions = ExpressionBuilder<Tables, 'traffic'>;
+
+/** Calls since a moment by `step` milliseconds (an hour or a day of UTC), oldest first; steps without calls are left out. */
+export async function trafficBars({ db }: Store, since: number, step: number): Promise<Bar[]> {
+  const at = sql<number>`(hour / ${sql.lit(step)}) * ${sql.lit(step)}`;
+  const among = (e: Expressions, outcomes: readonly string[]) =>
+    e.fn.sum<number>(e.case().when('outcome', 'in', outcomes).then(e.ref('calls')).else(0).end());
+  const rows = await db
+    .selectFrom('traffic')
+    .select(at.as('at'))
+    .select((e) => e.fn.sum<number>('calls').as('calls'))
+    .select((e) => e.fn.sum<number>('charged').as('charged'))
+    .select((e) => among(e, GOOD).as('good'))
+    .select((e) => among(e, FAULTS).as('faults'))
+    .where('hour', '>=', since)
+    .groupBy(at)
+    .orderBy(at)
+    .execute();
+  return rows.map((row) => {
+    const [calls, good, faults, charged] = [row.calls, row.good, row.faults, row.charged].map(Number) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    return { at: Number(row.at), good, faults, refused: calls - good - faults, charged };
+  });
+}
+
+/** Calls since a moment by what they asked or by what became of them, most first. Times in microseconds. */
+export async function trafficBy(
+  { db }: Store,
+  by: 'operation' | 'outcome' | 'channel' | 'dataset',
+  since: number,
+): Promise<{ name: string; calls: number; took: number; longest: number; charged: number }[]> {
+  const rows = await db
+    .selectFrom('traffic')
+    .select(`${by} as name`)
+    .select((e) => [
+      e.fn.sum<number>('calls').as('calls'),
+      e.fn.sum<number>('took').as('took'),
+      e.fn.max<number>('longest').as('longest'),
+      e.fn.sum<number>('charged').as('charged'),
+    ])
+    .where('hour', '>=', since)
+    .groupBy('name')
+    .execute();
+  return rows
+    .map(({ name, ...row }) => ({
+      name,
+      calls: Number(row.calls),
+      took: Number(row.took),
+      longest: Number(row.longest),
+      charged: Number(row.charged),
+    }))
+    .sort((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1));
+}

@@ -1,0 +1,92 @@
+// Requests of the owners' channel that wait for an operator, or that one should see.
+import { randomUUID } from 'node:crypto';
+import type { Store } from '../store.ts';
+import type { RequestTable } from '../tables/owners.ts';
+
+export type OwnerRequest = RequestTable;
+type Given = Pick<RequestTable, 'kind' | 'dataset' | 'entity_id' | 'slug' | 'name' | 'contact' | 'reason' | 'because'>;
+type Db = Pick<Store, 'db'>;
+
+/** Opens a request, or finds the open one of the same contact about the same record; answers its id and whether it is new. */
+export async function openRequest({ db }: Db, given: Given, now: number): Promise<{ id: string; fresh: boolean }> {
+  const id = randomUUID();
+  const row = { id, ...given, status: 'open' as const, opened_at: now, decided_at: null, decided_by: null };
+  const { numInsertedOrUpdatedRows = 0n } = await db
+    .insertInto('requests')
+    .values(row)
+    .onConflict((c) => c.doNothing())
+    .executeTakeFirst();
+  if (numInsertedOrUpdatedRows > 0n) return { id, fresh: true };
+  const known = await db
+    .selectFrom('requests')
+    .select('id')
+    .where('status', '=', 'open')
+    .where('kind', '=', given.kind)
+    .where('dataset', '=', given.dataset)
+    .where('entity_id', '=', given.entity_id)
+    .where('contact', '=', given.contact)
+    .executeTakeFirst();
+  // It was decided in this very moment: the next one is another.
+  return known ? { id: known.id, fresh: false } : openRequest({ db }, given, now);
+}
+
+/** Requests in the order in which they came; `status` null: all. */
+export async function requestsBy(
+  { db }: Db,
+  status: RequestTable['status'] | null,
+  limit: number,
+): Promise<OwnerRequest[]> {
+  let query = db.selectFrom('requests').selectAll();
+  if (status !== null) query = query.where('status', '=', status);
+  return query.orderBy('opened_at').orderBy('id').limit(limit).execute();
+}
+
+/** One request; null when there is none. */
+export async function requestOf({ db }: Db, id: string): Promise<OwnerRequest | null> {
+  return (await db.selectFrom('requests').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
+}
+
+/** Closes what stands open about a record that is shown again: there is nothing left to look at. */
+export async function closeNotices(
+  { db }: Db,
+  dataset: string,
+  entity_id: string,
+  decided_by: string,
+  now: number,
+): Promise<void> {
+  await db
+    .updateTable('requests')
+    .set({ status: 'rejected', decided_at: now, decided_by })
+    .where('kind', '=', 'notice')
+    .where('dataset', '=', dataset)
+    .where('entity_id', '=', entity_id)
+    .where('status', '=', 'open')
+    .execute();
+}
+
+/** Opens a request again whose decision could not be carried out; one that was asked anew meanwhile takes its place. */
+export async function reopenRequest({ db }: Db, id: string): Promise<void> {
+  await db
+    .updateTable('requests')
+    .set({ status: 'open', decided_at: null, decided_by: null })
+    .where('id', '=', id)
+    .execute()
+    .catch(() => undefined);
+}
+
+/** Decides a request; false when somebody else was first. */
+export async function decideRequest(
+  { db }: Db,
+  id: string,
+  status: 'approved' | 'rejected',
+  decided_by: string,
+  now: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('requests')
+    .set({ status, decided_at: now, decided_by })
+    .where('id', '=', id)
+    .where('status', '=', 'open')
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
