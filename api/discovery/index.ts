@@ -1,9 +1,8 @@
 // The discovery documents, for the API to serve, the build to write, and each other to name.
-import { type Asset, SCRIPT_ASSET, STYLE_ASSET } from '../pages/assets.ts';
+import { type Asset, FAVICON, SCRIPT_ASSET, STYLE_ASSET } from '../pages/assets.ts';
 import { auth } from './auth.ts';
 import { docs } from './docs.ts';
 import type { Document } from './document.ts';
-import { favicon } from './favicon.ts';
 import { feeds } from './feed.ts';
 import { datasetsJsonld } from './jsonld.ts';
 import { apiCatalog, catalog } from './linkset.ts';
@@ -23,6 +22,14 @@ const shared = ({ path, content_type, text }: Asset, title: string): Document =>
   headers: () => ({ 'Cache-Control': 'public, max-age=31536000, immutable' }),
   text: () => text,
 });
+
+const favicon: Document = {
+  path: '/favicon.ico',
+  title: 'Icon',
+  rel: 'icon',
+  content_type: 'image/x-icon',
+  text: () => FAVICON,
+};
 
 const assets: readonly Document[] = [
   shared(STYLE_ASSET, 'Style of the pages'),

@@ -1,31 +1,21 @@
 // Files of DIST_DIR by the path of their URL, never outside it (docs/static-hosting.md).
 import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
-import { extname, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
+import { Mime } from 'mime';
+import standardTypes from 'mime/types/standard.js';
 import { ApiError } from '../contract/errors.ts';
 import { COPIES } from '../discovery/hosting.ts';
 import { OpenFile } from './open-files.ts';
 
-/** Content types by extension; anything else is bytes. */
-const TYPES: Record<string, string> = {
-  '.html': 'text/html; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.json': 'application/json',
-  '.jsonld': 'application/ld+json',
-  '.md': 'text/markdown; charset=utf-8',
-  '.txt': 'text/plain; charset=utf-8',
-  '.xml': 'application/xml',
-  '.atom': 'application/atom+xml; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.webp': 'image/webp',
-  '.ico': 'image/x-icon',
-  '.wasm': 'application/wasm',
-  '.parquet': 'application/vnd.apache.parquet',
-  '.woff2': 'font/woff2',
-};
+/** The registered types, and those of our files that browsers and tools expect under another name. */
+const TYPES = new Mime(standardTypes, { 'application/vnd.apache.parquet': ['parquet'], 'image/x-icon': ['ico'] });
+
+/** The content type of a file by its extension; text is UTF-8. Unknown extensions are `application/octet-stream`. */
+function contentType(path: string): string {
+  const type = TYPES.getType(path) ?? 'application/octet-stream';
+  return type.startsWith('text/') || type === 'application/atom+xml' ? `${type}; charset=utf-8` : type;
+}
 
 /** Files that programs read a part at a time. */
 const RANGED = /\.(parquet|duckdb)$/;
@@ -76,7 +66,7 @@ export async function findFile(root: string, pathname: string): Promise<StaticFi
     return {
       path: real,
       copies: join(realRoot, COPIES, relative(realRoot, real)),
-      content_type: TYPES[extname(path)] ?? 'application/octet-stream',
+      content_type: contentType(path),
       ...versionOf(path, found),
       immutable: segments[0] === 'assets',
     };

@@ -14,6 +14,9 @@ export const STYLE = readdirSync(new URL('style/', SITE))
 /** What pages do beyond showing themselves: colour scheme, copying, search of the guides. Nothing needs it. */
 const SCRIPT = readFileSync(new URL('page.js', SITE), 'utf8');
 
+/** The icon of the site: 32 × 32 pixels. */
+export const FAVICON = new Uint8Array(readFileSync(new URL('favicon.ico', SITE)));
+
 /** A file that never changes under its name. */
 export interface Asset {
   /** Path of its URL, without the base: `/assets/page.0f3a….css`. */
