@@ -2,9 +2,9 @@
 
 import { nextTurn } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { usd } from '../../packs/define/money.ts';
 import type { JsonSchema } from '../../packs/define/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
+import { mayCost, priceCondition, usdRange } from '../contract/pricing.ts';
 import { outputSchema } from '../render/json-schema.ts';
 import { MEDIA_TYPES } from '../render/negotiate.ts';
 import { type Document, remembered, type View } from './document.ts';
@@ -97,14 +97,15 @@ function success(operation: Operation, place: Place, sold: boolean): Json {
 /** One operation in general, or of one dataset. */
 function described(operation: Operation, place: Place): Json {
   const { view, pack } = place;
-  const { access, price, group, title, description, statuses = [200] } = operation;
-  const sold = (access === 'paid' && !(pack !== null && price?.free?.(pack))) || price?.condition !== undefined;
+  const { group, title, description, statuses = [200] } = operation;
+  const sold = mayCost(operation, pack);
+  const condition = priceCondition(operation);
   const body = bodyOf(operation);
   return {
     operationId: operationId(operation, pack),
     tags: [pack === null ? group : pack.id],
     summary: title,
-    description: price?.condition ? `${description} Price: ${price.condition.label}.` : description,
+    description: condition === null ? description : `${description} Price: ${condition}.`,
     parameters: parametersOf(operation, pack),
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
@@ -286,15 +287,11 @@ function securityOf({ access, group, tokens, previews, price }: Operation, { x40
  * all where it is not said; of a batch it is the price of one record, and a price that only some calls have begins at 0.
  * Without x402 there is no protocol to pay by.
  */
-function paymentInfo({ price }: Operation, { releases, eur_usd, x402 }: View, dataset: string | null): Json {
-  if (!price) return {};
-  const { of, free, condition } = price;
-  const packs = releases.map(({ pack }) => pack).filter((pack) => !free?.(pack) && (dataset ?? pack.id) === pack.id);
-  const prices = packs.map((pack) => usd(pack.prices[of], eur_usd)).sort((a, b) => a - b);
-  if (condition) prices.unshift(0);
-  const [least] = prices;
-  const most = prices.at(-1);
-  if (least === undefined || most === undefined) return {};
+function paymentInfo(operation: Operation, { releases, eur_usd, x402 }: View, dataset: string | null): Json {
+  const packs = releases.map(({ pack }) => pack).filter(({ id }) => (dataset ?? id) === id);
+  const range = usdRange(operation, packs, eur_usd);
+  if (range === null) return {};
+  const { least, most } = range;
   const money =
     least === most
       ? { mode: 'fixed', currency: 'USD', amount: plain(least) }

@@ -4,6 +4,7 @@
 // them. Whatever they say, the 402 of a call decides.
 
 import type { Context, Operation } from '../contract/operation.ts';
+import { callPrice, isSold } from '../contract/pricing.ts';
 import type { Gate } from '../gate/execute.ts';
 import { pricesOf } from '../operations/dataset/datasets_list.ts';
 import { inputSchema } from '../render/json-schema.ts';
@@ -20,22 +21,18 @@ const NOT_OFFERED =
 
 /** Operations that a caller without a credential is never shown for free: each answers 402 when it is asked unpaid. */
 const soldBy = (operations: readonly Operation[], { pack }: Release) =>
-  operations.filter(
-    ({ access, previews, price, route }) =>
-      access === 'paid' && !previews && price && !price.free?.(pack) && route.path.includes(':ds'),
-  );
+  operations.filter((each) => isSold(each, pack) && !each.previews && each.price && each.route.path.includes(':ds'));
 
 /** What a 402 of this operation asks for one. */
 function quoted(quote: Quote, { pack }: Release, operation: Operation, url: string) {
-  const { of } = operation.price!;
-  const micros = pack.prices[of];
+  const { total, ...price } = callPrice(operation, pack);
   return quote(
     { kind: 'anonymous' },
     {
       operation: operation.name,
       dataset: pack.id,
-      micros,
-      price: { of, micros, times: 1 },
+      micros: total,
+      price,
       resource: { url, description: operation.title, mimeType: 'application/json' },
       request_id: '',
     },

@@ -4,6 +4,7 @@ import { type Caller, mayBulk, operatorKeyInUrl, refusal } from '../access/calle
 import { type Bucket, limitHeaders } from '../access/limits.ts';
 import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
 import { type Context, type Operation, type Result, TABULAR } from '../contract/operation.ts';
+import { isCharged, isSold } from '../contract/pricing.ts';
 import { paymentError, told } from '../payments/payments.ts';
 import {
   checkedKey,
@@ -16,7 +17,7 @@ import {
 } from '../payments/repeats.ts';
 import { type Call, CallContext, type Gate, type Release, type Repeatable, type Visitor } from './gate.ts';
 import { parseInput } from './parse-input.ts';
-import { affordable, chargeOf, isPriced, ownerOf, type Purse, paysByX402, reserve, sold, unpaid } from './purse.ts';
+import { affordable, chargeOf, ownerOf, type Purse, paysByX402, reserve, unpaid } from './purse.ts';
 
 export { operatorKeyInUrl } from '../access/caller.ts';
 export {
@@ -156,12 +157,13 @@ async function permitted(gate: Gate, call: Call, caller: Caller, ctx: Context): 
       : new ApiError('key_required', `${operation.name} takes an API key.`);
   const unseen = ctx.visibility === 'public';
   // Indexers probe without parameters: they are told the price before their parameters are looked at (protocols.md).
-  if (unseen && sold(operation, ctx.release) && !operation.previews) throw unpaid(gate, call, caller, ctx);
+  if (unseen && isSold(operation, ctx.release?.pack ?? null) && !operation.previews)
+    throw unpaid(gate, call, caller, ctx);
   if (call.misread) throw call.misread;
   if (call.body) ctx.body = await call.body();
   const input = parseInput(operation, call.raw, ctx);
   permit(call, caller);
-  ctx.priced = isPriced(operation, input, ctx);
+  ctx.priced = isCharged(operation, input, ctx);
   const hidden = unseen ? nonPublic(operation, input, ctx.release) : undefined;
   if (hidden !== undefined) {
     const charge = chargeOf(call, ctx, input);

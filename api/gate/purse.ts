@@ -2,7 +2,8 @@
 import type { Caller } from '../access/caller.ts';
 import { secondsToMidnight } from '../access/previews.ts';
 import type { ApiError } from '../contract/errors.ts';
-import type { Context, Operation } from '../contract/operation.ts';
+import type { Context } from '../contract/operation.ts';
+import { callPrice, isSold, mayCost } from '../contract/pricing.ts';
 import {
   type Attached,
   type Charge,
@@ -15,16 +16,6 @@ import {
 import { isKept, isKey, isSecret, secretKey, type Written } from '../payments/repeats.ts';
 import type { Call, Gate, Release } from './gate.ts';
 import { parseInput } from './parse-input.ts';
-
-/** Whether this dataset takes money for the operation. */
-export function sold({ access, price }: Operation, release: Release | undefined): boolean {
-  return access === 'paid' && !(release && price?.free?.(release.pack));
-}
-
-/** Whether this call has a price: always where the operation is sold, else where its condition applies to the input. */
-export function isPriced({ price }: Operation, input: unknown, ctx: Context): boolean {
-  return price !== undefined && (price.condition?.applies(input, ctx) ?? true);
-}
 
 /** Whose Idempotency-Keys and kept answers these are. */
 export const ownerOf = (caller: Caller): string => (caller.kind === 'key' ? caller.id : caller.kind);
@@ -50,7 +41,7 @@ export async function paysByX402(
 ): Promise<boolean> {
   const { waiting } = gate.payments;
   const { operation } = call;
-  const payable = sold(operation, release) || operation.price?.condition !== undefined;
+  const payable = mayCost(operation, release?.pack ?? null);
   if (waiting === undefined || caller.kind !== 'anonymous' || call.head || !payable) return false;
   if (call.payment !== undefined) return true;
   const secret = secretOf(caller, call.idempotency_key);
@@ -59,7 +50,7 @@ export async function paysByX402(
 
 /** Throws the 402 that the same call as a GET would be answered with. Nothing is put aside (contract section 3, HEAD). */
 export async function affordable(gate: Gate, call: Call, caller: Caller, ctx: Context, input: unknown): Promise<void> {
-  if (ctx.visibility === 'public' && sold(call.operation, ctx.release)) {
+  if (ctx.visibility === 'public' && isSold(call.operation, ctx.release?.pack ?? null)) {
     await previews(gate, call, caller, ctx, input);
     return;
   }
@@ -84,14 +75,12 @@ class CallCharge implements Charge {
 
   constructor(call: Call, { release }: Context, input: unknown) {
     const { operation } = call;
-    const free = operation.access === 'paid' && !sold(operation, release);
-    const micros = operation.price && release && !free ? release.pack.prices[operation.price.of] : 0;
-    const times = input === undefined ? 1 : (operation.price?.times?.(input) ?? 1);
+    const { of, micros, times, total } = callPrice(operation, release?.pack, input);
     this.#call = call;
     this.operation = operation.name;
     this.dataset = call.dataset ?? '';
-    this.micros = micros * times;
-    this.price = { of: operation.price?.of ?? '', micros, times };
+    this.micros = total;
+    this.price = { of, micros, times };
     this.request_id = call.request_id;
   }
 
@@ -139,7 +128,8 @@ export async function reserve(
 ): Promise<Purse> {
   const { operation } = call;
   // Only an operation with previews lets a call without a credential come here unpaid.
-  if (ctx.visibility === 'public' && sold(operation, ctx.release)) return previews(gate, call, caller, ctx, input);
+  if (ctx.visibility === 'public' && isSold(operation, ctx.release?.pack ?? null))
+    return previews(gate, call, caller, ctx, input);
   const free = ctx.priced !== true;
   const charge = chargeOf(call, ctx, input);
   if (!free) checkMaxPrice(call.max_price, caller, charge, gate.payments.quote);

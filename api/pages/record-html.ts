@@ -2,6 +2,7 @@
 import type { PublicRecord } from '../../data/model/record.ts';
 import { datasetUrl, recordUrl } from '../../packs/define/links.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
+import { packPrice } from '../contract/pricing.ts';
 import { plural, printDate, printEuro, printShare, printValue, printWithUnit, webAddress } from '../render/print.ts';
 import { STATUS_MEANING } from '../render/status-mark.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
@@ -127,7 +128,7 @@ function missing({ record, pack, paid }: RecordPage): string {
     ({ name, description }) => `<li><code>${broken(name)}</code> <span class="quiet">${esc(description)}</span></li>`,
   );
   return `<section aria-labelledby="more"><h2 id="more">Only in paid answers</h2>
-<p>${plural(more.length, 'further attribute')}, where they are known of this record, for ${printEuro(pack.prices.get / 1e6)} a call: ask <code>/v1/${pack.id}/entities/${esc(record.slug)}</code> with a key or a payment.</p>
+<p>${plural(more.length, 'further attribute')}, where they are known of this record, for ${printEuro(packPrice(pack, 'get'))} a call: ask <code>/v1/${pack.id}/entities/${esc(record.slug)}</code> with a key or a payment.</p>
 <details><summary>What they are</summary><ul class="links">${rows.join('')}</ul></details></section>`;
 }
 

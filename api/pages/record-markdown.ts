@@ -2,6 +2,7 @@
 import type { PublicRecord, StoredRecord } from '../../data/model/record.ts';
 import { attributionFor, datasetUrl, licenseText, recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
+import { packPrice } from '../contract/pricing.ts';
 import { escapeText, link, table } from '../render/markdown.ts';
 import { recordMarkdown } from '../render/record-template.ts';
 
@@ -62,7 +63,7 @@ function links(record: PublicRecord, pack: Pack, base: string): string {
   const more = paid === 0 ? '' : `, ${paid} more attributes where known`;
   const lines = [
     `- Dataset: [${escapeText(pack.title)}](${datasetUrl(base, pack.id)}/), [guide for agents](${api}/llms.txt)`,
-    `- With evidence and ages${more}: ${api}/entities/${record.id} (${pack.prices.get / 1e6} EUR)`,
+    `- With evidence and ages${more}: ${api}/entities/${record.id} (${packPrice(pack, 'get')} EUR)`,
     `- Record ${record.id}, changed ${record.updated_at}`,
   ];
   return lines.join('\n');

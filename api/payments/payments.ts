@@ -2,6 +2,7 @@
 import { eur, usd } from '../../packs/define/money.ts';
 import { type Caller, isCharged } from '../access/caller.ts';
 import { ApiError, type ErrorCode, KEY_BODY, makesKey } from '../contract/errors.ts';
+import type { CallPrice } from '../contract/pricing.ts';
 import type { Head, Written } from './repeats.ts';
 
 /** What a call costs and what for. */
@@ -11,7 +12,7 @@ export interface Charge {
   /** Micro-euros. */
   micros: number;
   /** What the pack asks for one, by which of its prices, and how many of them this call is. */
-  price: { of: string; micros: number; times: number };
+  price: Pick<CallPrice, 'of' | 'micros' | 'times'>;
   /** The thing to pay for, as x402 names it; its URL bears no credential. */
   resource: { url: string; description: string; mimeType: string };
   request_id: string;

@@ -1,25 +1,9 @@
 // Which call answers which question, and what it costs: the table in the guides, projected from the operations.
 
 import type { Pack } from '../../packs/define/model.ts';
-import { eur } from '../../packs/define/money.ts';
 import type { Operation } from '../contract/operation.ts';
+import { priceCell, priceRank } from '../contract/pricing.ts';
 import { Markup, table } from './markdown.ts';
-
-/** Dearest last; free calls first. Plans come at the end. */
-function rank({ access, price }: Operation, pack: Pack | null, open: boolean): number {
-  if (access === 'plan') return Number.POSITIVE_INFINITY;
-  if (open || !price || price.condition) return 0;
-  return pack === null ? 1 : pack.prices[price.of];
-}
-
-function cost({ access, price }: Operation, pack: Pack | null, open: boolean): string {
-  if (access === 'plan') return 'plan';
-  if (open) return 'free without a key, 20 records a day';
-  if (!price || (pack !== null && price.free?.(pack))) return 'free';
-  if (price.condition) return price.condition.label;
-  const each = price.times ? ' for each id' : '';
-  return pack === null ? `price of ${price.of}${each}` : `${eur(pack.prices[price.of])}${each}`;
-}
 
 /** The path of a call in Markdown, with its parameters. `{dataset}` stands where no dataset is named. */
 function address({ route, formats }: Operation, pack: Pack | null, query: string | undefined): string {
@@ -45,12 +29,12 @@ export function callsTable(operations: readonly Operation[], pack: Pack | null):
   const offered = operations.filter(({ answerable }) => pack === null || answerable?.(pack) !== false);
   const rows = offered.flatMap((operation) =>
     (operation.answers ?? []).map(({ want, query, open = false }) => ({
-      rank: rank(operation, pack, open),
+      rank: open ? 0 : priceRank(operation, pack),
       row: [
         want,
         new Markup(`\`${address(operation, pack, query)}\``),
         operation.tool === false || open ? '' : operation.name,
-        cost(operation, pack, open),
+        open ? 'free without a key, 20 records a day' : priceCell(operation, pack),
       ],
     })),
   );

@@ -1,11 +1,10 @@
 // The tools of agents: operations under the names, words and schemas that MCP and A2A show (contract section 8).
 
-import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
 import { mapSlices } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { eur } from '../../packs/define/money.ts';
 import type { JsonSchema } from '../../packs/define/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
+import { priceSentence } from '../contract/pricing.ts';
 import { clause, filterable, toolInput, toolOutput } from './tool-schema.ts';
 
 /** One tool: an operation for all datasets, or for one of them. */
@@ -74,7 +73,7 @@ function sharedTool(operation: Operation, packs: readonly Pack[]): Tool {
   return {
     name,
     title,
-    description: `${description} ${costs(operation, packs)}`.trim(),
+    description: `${description} ${priceSentence(operation, packs)}`.trim(),
     operation,
     dataset: null,
     input: toolInput(operation, packs, null),
@@ -102,7 +101,7 @@ function ownTool(operation: Operation, pack: Pack): Tool {
       `${pack.title}: ${search ? operation.description : sentence}`,
       search && `${clause(pack.description, ABOUT)}.`,
       search && furtherFilters(pack),
-      costs(operation, [pack]),
+      priceSentence(operation, [pack]),
     ]
       .filter(Boolean)
       .join(' '),
@@ -112,31 +111,3 @@ function ownTool(operation: Operation, pack: Pack): Tool {
     output: toolOutput(operation, pack),
   };
 }
-
-/** Most datasets whose prices a description lists one by one. */
-const LISTED = 2;
-
-/** What a call costs, in words. */
-function costs(operation: Operation, packs: readonly Pack[]): string {
-  const { access, price, description } = operation;
-  if (access === 'free' && !price) return /\bfree\b/i.test(description) ? '' : 'Free.';
-  if (access === 'plan') return `Part of the plans ${bulkPlans.join(' and ')}.`;
-  if (!price) return '';
-  const each = price.times ? ' for each id' : ' a call';
-  const prices = packs.map((pack) => ({ id: pack.id, micros: price.free?.(pack) ? 0 : pack.prices[price.of] }));
-  const amounts = [...new Set(prices.map(({ micros }) => micros))].sort((a, b) => a - b).map(eur);
-  if (price.condition) {
-    const range = amounts.length > 1 ? `${amounts[0]} to ${amounts.at(-1)}` : `${amounts[0] ?? 'price of a search'}`;
-    return `${capital(price.condition.label)} (${range} EUR).`;
-  }
-  if (amounts.length === 1) return amounts[0] === 0 ? 'Free.' : `Costs ${amounts[0]} EUR${each}.`;
-  if (prices.length <= LISTED)
-    return `Costs EUR${each}: ${prices.map(({ id, micros }) => `${id} ${eur(micros)}`).join(', ')}.`;
-  return `Costs ${amounts[0]} to ${amounts.at(-1)} EUR${each}, by dataset.`;
-}
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-const bulkPlans = Object.entries(SUBSCRIPTIONS).flatMap(([name, { bulk, eur_per_month }]) =>
-  bulk && eur_per_month !== null ? [name] : [],
-);

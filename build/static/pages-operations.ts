@@ -1,6 +1,7 @@
 // The table of operations in the words of the reference: what each takes, costs and answers.
 
 import type { Operation } from '../../api/contract/operation.ts';
+import { priceCondition } from '../../api/contract/pricing.ts';
 import type { SiteOperation } from '../../api/pages/site.ts';
 import { inputSchema } from '../../api/render/json-schema.ts';
 
@@ -40,7 +41,7 @@ export function siteOperations(operations: readonly Operation[]): SiteOperation[
       group,
       access,
       price: price?.of ?? null,
-      condition: price?.condition?.label ?? null,
+      condition: priceCondition(operation),
       formats,
       tool: tool !== false,
       parameters,

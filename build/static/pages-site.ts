@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { Operation } from '../../api/contract/operation.ts';
+import { priceList } from '../../api/contract/pricing.ts';
 import { earlyContext } from '../../api/discovery/early.ts';
 import { datasetJsonld } from '../../api/discovery/jsonld.ts';
 import { dataset_changelog } from '../../api/operations/dataset/dataset_changelog.ts';
@@ -17,7 +18,7 @@ import type { PublicRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
 import { dictionary } from '../../data/write/dictionary.ts';
 import { datasetAttribution } from '../../packs/define/links.ts';
-import { PRICED } from '../../packs/define/model.ts';
+
 import type { Output } from './output.ts';
 import { pagePath } from './pages.ts';
 import { siteOperations } from './pages-operations.ts';
@@ -44,7 +45,7 @@ export async function siteData(
   const datasets: SiteDataset[] = [];
   for (const release of releases)
     datasets.push({
-      ...datasetOf(release, base, dist),
+      ...datasetOf(release, base, dist, operations),
       changes: await changesOf(release, { releases: [...releases], base_url: base, eur_usd, operations }),
       jsonld: datasetJsonld(release, base),
     });
@@ -61,7 +62,12 @@ async function changesOf(release: Release, view: Parameters<typeof earlyContext>
   return { items, total };
 }
 
-function datasetOf({ pack, manifest }: Release, base: string, dist: string): Omit<SiteDataset, 'changes' | 'jsonld'> {
+function datasetOf(
+  { pack, manifest }: Release,
+  base: string,
+  dist: string,
+  operations: readonly Operation[],
+): Omit<SiteDataset, 'changes' | 'jsonld'> {
   const { id, title, description, license, sources, compare, group_by } = pack;
   const written = JSON.parse(readFileSync(join(dist, 'v1', id, 'examples'), 'utf8')) as { items: PublicRecord[] };
   const profile = JSON.parse(readFileSync(join(dist, 'v1', id, 'profile'), 'utf8')) as {
@@ -88,9 +94,7 @@ function datasetOf({ pack, manifest }: Release, base: string, dist: string): Omi
       const { name, type, unit, description, example, public: open, filterable, searchable, sla } = attribute;
       return { name, type, unit, description, example, public: open, filterable, searchable, sla_hours: sla.error };
     }),
-    prices: PRICED.filter((operation) => operation !== 'prices' || pack.price_attributes.length > 0)
-      .map((operation) => ({ operation, eur: pack.prices[operation] / 1e6 }))
-      .sort((a, b) => a.eur - b.eur),
+    prices: priceList(operations, pack).map(({ name, eur }) => ({ operation: name, eur })),
     files: Object.entries(FILES).flatMap(([name, file]) => {
       const found = statSync(join(dist, 'files', id, name), { throwIfNoEntry: false });
       return found ? [{ name, title: file, bytes: found.size }] : [];

@@ -4,8 +4,8 @@ import { onlyParameters } from '../../../data/input/parse.ts';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
 import { datasetUrl, licenseText } from '../../../packs/define/links.ts';
 import type { PricedOperation } from '../../../packs/define/model.ts';
-import { eur, usd } from '../../../packs/define/money.ts';
 import { type Context, type Operation, operation } from '../../contract/operation.ts';
+import { amounts, priceCondition, priceNames } from '../../contract/pricing.ts';
 import { bareUrl, blocks, escapeText, link, table } from '../../render/markdown.ts';
 import { callable, ownToolNames } from '../../render/tools.ts';
 import { type About, aboutRegister, packVersion } from '../common/about.ts';
@@ -41,17 +41,17 @@ export function pricesOf(
   { pack }: Pick<Release, 'pack'>,
   ctx: Pick<Context, 'operations' | 'eur_usd'>,
 ): Entry['prices'] {
-  const priced = [...new Set(ctx.operations.flatMap(({ price }) => (price ? [price.of] : [])))];
-  const amounts = (of: PricedOperation) => ({ eur: eur(pack.prices[of]), usd: usd(pack.prices[of], ctx.eur_usd) });
-  const conditional = conditions(ctx).map(([name, of, condition]) => [name, { ...amounts(of), condition }]);
-  return Object.fromEntries([...priced.map((of) => [of, amounts(of)]), ...conditional]);
+  const price = (of: PricedOperation) => amounts(pack, of, ctx.eur_usd);
+  const conditional = conditions(ctx).map(([name, of, condition]) => [name, { ...price(of), condition }]);
+  return Object.fromEntries([...priceNames(ctx.operations).map((of) => [of, price(of)]), ...conditional]);
 }
 
 /** Operations of which only some calls have a price: short name, whose price it is, and when. */
 const conditions = ({ operations }: Pick<Context, 'operations'>): [string, PricedOperation, string][] =>
-  operations.flatMap(({ name, price }) =>
-    price?.condition ? [[shortName(name), price.of, price.condition.label]] : [],
-  );
+  operations.flatMap((each) => {
+    const condition = priceCondition(each);
+    return each.price && condition !== null ? [[shortName(each.name), each.price.of, condition]] : [];
+  });
 
 function entry(release: Release, ctx: Context): Entry {
   const { pack, manifest } = release;

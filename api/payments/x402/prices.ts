@@ -2,6 +2,7 @@
 import type { PaymentRequirements } from '@x402/core/types';
 import { type Offer, offersSince, rememberOffer } from '../../../data/state/money/offers.ts';
 import type { Store } from '../../../data/state/store.ts';
+import { totalPrice } from '../../contract/pricing.ts';
 import type { Charge } from '../payments.ts';
 import { requirementsFor, sameRequirements, type Terms, TIMEOUT } from './terms.ts';
 
@@ -45,7 +46,7 @@ export function askedPrices({ store, terms, eur_usd, now, log }: Parts): Prices 
       if (current) return current;
       const since = now().getTime() - TIMEOUT * 1000 - OFTEN;
       for (const earlier of await offersSince(store, dataset, price.of, since)) {
-        const found = among(earlier.micros * price.times, Number(earlier.rate));
+        const found = among(totalPrice(price.of, earlier.micros, price.times), Number(earlier.rate));
         if (found) return found;
       }
       return null;

@@ -11,7 +11,12 @@ import { ROLES } from '../../support/x402-stage.ts';
 
 const terms = { pay_to: ROLES.merchant.address, tokens: ['usdc', 'usdt'] as const };
 const charge = (micros: number, times = 1) => ({
-  ...{ operation: 'entity_batch', dataset: 'tools', micros: micros * times, price: { of: 'get', micros, times } },
+  ...{
+    operation: 'entity_batch',
+    dataset: 'tools',
+    micros: micros * times,
+    price: { of: 'get' as const, micros, times },
+  },
   resource: { url: 'https://register.example/x', description: 'Records', mimeType: 'application/json' },
   request_id: 'r',
 });
@@ -34,7 +39,7 @@ describeStores('prices that were asked', ({ open }) => {
     // The price of another operation, dataset or number of records was not asked.
     expect(await young.matching({ ...charge(4000, 3), dataset: 'harbours' }, usdc!)).toBeNull();
     expect(
-      await young.matching({ ...charge(4000, 3), price: { of: 'stats', micros: 4000, times: 3 } }, usdc!),
+      await young.matching({ ...charge(4000, 3), price: { of: 'stats' as const, micros: 4000, times: 3 } }, usdc!),
     ).toBeNull();
     expect(await young.matching(charge(4000, 2), usdc!)).toBeNull();
     // Nor are other terms than ours ever taken.
