@@ -12,7 +12,7 @@ import { adminKeys } from '../data/state/keys/admin-keys.ts';
 import { openLookup } from '../data/state/keys/lookup.ts';
 import { signingKeys } from '../data/state/keys/signing-keys.ts';
 import { openMailer } from '../data/state/mail.ts';
-import { forgetExpired } from '../data/state/ops/forget-expired.ts';
+import { forgetExpired } from '../data/state/ops/forget.ts';
 import { countTraffic } from '../data/state/ops/traffic.ts';
 import { storedQuotas } from '../data/state/quotas.ts';
 import { sharedSecret } from '../data/state/secrets.ts';

@@ -1,7 +1,7 @@
 // Paying with the credit of a key: looked at before the call runs, taken in one transaction when its answer is ready.
 
 import type { Lookup } from '../../data/state/keys/lookup.ts';
-import { charge as chargeKey } from '../../data/state/money/charges.ts';
+import { charge as chargeKey } from '../../data/state/money/ledger.ts';
 import type { Store } from '../../data/state/store.ts';
 import { eur } from '../../packs/define/money.ts';
 import { type Caller, isCharged } from '../access/caller.ts';

@@ -10,10 +10,9 @@ import { type Written, writeRelease } from '../../tests/support/write-release.ts
 import type { Interval, StoredRecord } from '../model/record.ts';
 import type { Engine, Predicate, SeriesPlan, SimilarPlan, StatsPlan } from '../plan/plan.ts';
 import { openEngine } from './engine.ts';
+import { seriesStatement, statsStatement } from './questions.ts';
 import type { Shape } from './shape.ts';
 import { similarStatement } from './similar.ts';
-import { statsStatement } from './stats.ts';
-import { seriesStatement } from './timeseries.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'analysis-'));
 let pack: Pack;

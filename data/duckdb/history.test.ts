@@ -10,8 +10,7 @@ import { writeRelease } from '../../tests/support/write-release.ts';
 import type { StoredRecord } from '../model/record.ts';
 import { openRelease, type Release } from '../releases/release.ts';
 import { countStatement, pageStatement } from './changelog.ts';
-import { changesStatement } from './changes.ts';
-import { doubtsStatement, factsStatement, pastStatement } from './facts.ts';
+import { changesStatement, doubtsStatement, factsStatement, pastStatement } from './history.ts';
 import { sql } from './sql.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'history-'));

@@ -1,15 +1,21 @@
 // Questions about the past, each a few statements on the files of the release: they are asked rarely and stay on disk.
 import { join as path } from 'node:path';
 import { RELEASE_FILES } from '../model/layout.ts';
+import type { ChangesPlan, Doubt, FactRow, FactsPlan, RecordedChange } from '../plan/history.ts';
 import type { Asking, Engine } from '../plan/plan.ts';
 import { CHANGES_A_SLICE, mapSlices } from '../plan/slices.ts';
-import { type ChangelogLine, changelogUnder, changeRow, countStatement, pageStatement } from './changelog.ts';
-import { changesRow, changesStatement } from './changes.ts';
-import { doubtRows, doubtsStatement, factRows, factsStatement, listed, pastStatement } from './facts.ts';
+import {
+  CHANGE_COLUMNS,
+  type ChangelogLine,
+  changelogUnder,
+  changeRow,
+  countStatement,
+  pageStatement,
+} from './changelog.ts';
 import type { Pool } from './pool.ts';
 import { reviewRows, reviewStatement } from './review.ts';
 import { originsStatement } from './spread.ts';
-import { join, literal, type Sql, sql } from './sql.ts';
+import { join, literal, type Sql, sql, textsOf, whole } from './sql.ts';
 
 /** Compared in the column's own type, without which no row group is skipped. */
 const ordinalsIn = (ordinals: readonly number[]): Sql =>
@@ -96,4 +102,79 @@ export function historyQuestions(pool: Pool, dataset: string, folder: string, hi
       decided: [],
     }));
   }
+}
+
+const COLUMNS = sql`entity, attribute, value, source, source_url, source_kind, epoch_ms(observed_at), epoch_ms(confirmed_at), confidence, evidence, run, won, reason, group_median`;
+
+type Rows = readonly (readonly unknown[])[];
+
+/** Newest first; of one moment by attribute, then the later run first. */
+export function factsStatement({ entity, attribute, since, limit }: FactsPlan, facts: Sql): Sql {
+  const where = [sql`entity = ${entity}`];
+  if (attribute !== null) where.push(sql`attribute = ${attribute}`);
+  if (since !== null) where.push(sql`observed_at >= make_timestamp_ms(${since})`);
+  return sql`SELECT ${COLUMNS} FROM ${facts} WHERE ${join(where, ' AND ')} ORDER BY observed_at DESC, attribute, run DESC, source, value LIMIT ${whole(limit)}`;
+}
+
+/** All facts of some records, in the order in which the build settles them (build/release/facts.ts). */
+export function pastStatement(entities: readonly string[], facts: Sql): Sql {
+  return sql`SELECT ${COLUMNS} FROM ${facts} WHERE entity IN (${listed(entities)}) ORDER BY entity, attribute, observed_at, run, source, value`;
+}
+
+/** Values to compare with, each bound. */
+function listed(values: readonly (string | number)[]): Sql {
+  return join(
+    values.map((value) => sql`${value}`),
+    ', ',
+  );
+}
+
+/** Reads the rows of both statements. */
+function factRows(rows: Rows): FactRow[] {
+  return rows.map((row) => ({
+    entity: String(row[0]),
+    attribute: String(row[1]),
+    value: row[2] === null ? null : String(row[2]),
+    source: String(row[3]),
+    source_url: String(row[4] ?? ''),
+    source_kind: row[5] as FactRow['source_kind'],
+    observed_at: Number(row[6]),
+    confirmed_at: Number(row[7]),
+    confidence: Number(row[8]),
+    evidence: String(row[9] ?? ''),
+    run: String(row[10]),
+    won: row[11] === true,
+    reason: row[12] as FactRow['reason'],
+    group_median: row[13] === null ? null : Number(row[13]),
+  }));
+}
+
+/** Open questions about a record, oldest first. */
+export function doubtsStatement(entity: string, review: Sql): Sql {
+  return sql`SELECT kind, attribute, epoch_ms(opened_at) FROM ${review} WHERE entity_id = ${entity} AND confirmed_at IS NULL ORDER BY opened_at, attribute, id`;
+}
+
+/** Reads the rows of `doubtsStatement`. */
+function doubtRows(rows: Rows): Doubt[] {
+  return rows.map((row) => ({
+    kind: row[0] as Doubt['kind'],
+    attribute: String(row[1]),
+    opened_at: Number(row[2]),
+  }));
+}
+
+/** Rows after a moment, oldest first, without those of some records. LIMIT takes the first of the file; the few that remain are put in order for certain. */
+export function changesStatement({ since, limit }: ChangesPlan, changes: Sql, removed: readonly string[] = []): Sql {
+  if (removed.length > 0) {
+    // Leaving records out may put the rest out of order, so that here everything that follows is sorted.
+    const kept = sql`entity_id NOT IN (${textsOf(removed)})`;
+    return sql`SELECT ${CHANGE_COLUMNS}, epoch_us(recorded_at) FROM ${changes} WHERE recorded_at > make_timestamp(${since}) AND ${kept} ORDER BY recorded_at LIMIT ${whole(limit)}`;
+  }
+  const cut = sql`SELECT * FROM ${changes} WHERE recorded_at > make_timestamp(${since}) LIMIT ${whole(limit)}`;
+  return sql`SELECT ${CHANGE_COLUMNS}, epoch_us(recorded_at) FROM (${cut}) ORDER BY recorded_at`;
+}
+
+/** Reads a row of `changesStatement`. */
+function changesRow(row: readonly unknown[]): RecordedChange {
+  return { ...changeRow(row), recorded_at: Number(row[9]) };
 }

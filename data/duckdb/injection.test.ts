@@ -9,8 +9,7 @@ import { randomRecords } from '../../tests/support/random-records.ts';
 import { writeRelease } from '../../tests/support/write-release.ts';
 import type { Engine, Predicate } from '../plan/plan.ts';
 import { openEngine } from './engine.ts';
-import { facetStatement } from './facets.ts';
-import { searchStatement } from './select.ts';
+import { facetStatement, searchStatement } from './questions.ts';
 import { type Shape, sortColumn } from './shape.ts';
 
 const HOSTILE = [

@@ -1,15 +1,33 @@
 // Questions about what records are now: each plan becomes one statement on the tables of a shape, and its rows an answer.
-import type { Engine } from '../plan/plan.ts';
-import { facetAnswer, facetStatement } from './facets.ts';
-import { bodiesAnswer, bodiesStatement, resolveAnswer, resolveStatement } from './lookup.ts';
+import type { Attribute, Value } from '../../packs/define/model.ts';
+import type {
+  Engine,
+  FacetAnswer,
+  FacetPlan,
+  Position,
+  SearchAnswer,
+  SearchPlan,
+  SeriesAnswer,
+  SeriesPlan,
+  StatsAnswer,
+  StatsPlan,
+} from '../plan/plan.ts';
 import type { Pool } from './pool.ts';
-import { searchAnswer, searchStatement } from './select.ts';
-import type { Shape } from './shape.ts';
+import {
+  attributeOf,
+  comparedColumn,
+  countedColumn,
+  entriesTable,
+  isText,
+  type Shape,
+  sortColumn,
+  table,
+} from './shape.ts';
 import { similarAnswer, similarStatement } from './similar.ts';
 import { spreadAnswer, spreadStatement } from './spread.ts';
-import type { Sql } from './sql.ts';
-import { statsAnswer, statsStatement } from './stats.ts';
-import { seriesAnswer, seriesStatement } from './timeseries.ts';
+import { join, name, type Sql, sql, whole } from './sql.ts';
+import { stepsTable } from './steps.ts';
+import { conditions } from './where.ts';
 
 type TableQuestions = Pick<
   Engine,
@@ -30,4 +48,237 @@ export function tableQuestions(pool: Pool, bodies: Sql, shape: () => Promise<Sha
     bodies: async (ordinals, asking) =>
       ordinals.length === 0 ? [] : bodiesAnswer(ordinals, await pool.ask(bodiesStatement(ordinals, bodies), asking)),
   };
+}
+
+/** Rows `[ord, id, key]` of one record more than the page holds; with `total` each has the count of all matches last. */
+export function searchStatement(plan: SearchPlan, shape: Shape): Sql {
+  const key = name(sortColumn(shape, plan.sort.key));
+  const matches = conditions(plan.where, shape);
+  const rest = plan.after === null ? sql`` : sql` AND ${beyond(plan, plan.after, key, shape)}`;
+  const page = sql`SELECT ord, id, ${key} AS key FROM ${table(shape, 'records')} WHERE ${matches}${rest} ORDER BY ${order(plan, shape)} LIMIT ${whole(plan.limit + 1)}`;
+  if (!plan.total) return page;
+  const count = sql`SELECT count(*) AS total FROM ${table(shape, 'records')} WHERE ${matches}`;
+  return sql`SELECT ord, id, key, total FROM (${count}) LEFT JOIN (${page}) ON true ORDER BY ${order(plan, shape)}`;
+}
+
+/** Best first is the order of ordinals, which is cheaper to compare than the two columns it stands for. */
+function order({ sort }: SearchPlan, { ranked }: Shape): Sql {
+  if (sort.key === 'quality' && sort.descending && ranked !== false) return sql`ord`;
+  return sort.descending ? sql`key DESC NULLS LAST, id` : sql`key ASC NULLS LAST, id`;
+}
+
+/** Records after a position. Those without the key come last either way; ties go by id. */
+function beyond({ sort }: SearchPlan, { value, id }: Position, key: Sql, shape: Shape): Sql {
+  if (value === null) return sql`${key} IS NULL AND id > ${id}`;
+  const attribute = shape.attributes.get(sort.key);
+  const compared = attribute && isText(attribute) ? sql`${key}::VARCHAR` : key;
+  const further = sort.descending ? sql`${compared} < ${value}` : sql`${compared} > ${value}`;
+  const missing = attribute ? sql` OR ${key} IS NULL` : sql``;
+  return sql`(${further} OR (${compared} = ${value} AND id > ${id})${missing})`;
+}
+
+/** Reads the rows of `searchStatement`. */
+function searchAnswer(plan: SearchPlan, rows: readonly (readonly unknown[])[]): SearchAnswer {
+  const found = rows.filter((row) => row[0] !== null);
+  const page = found.slice(0, plan.limit);
+  const last = page.at(-1);
+  const more = found.length > plan.limit && last !== undefined;
+  return {
+    ordinals: page.map((row) => Number(row[0])),
+    next: more ? { value: keyValue(last[2]), id: String(last[1]) } : null,
+    total: plan.total ? Number(rows[0]?.[3] ?? 0) : null,
+  };
+}
+
+function keyValue(value: unknown): Position['value'] {
+  if (typeof value === 'bigint') return Number(value);
+  return value as Position['value'];
+}
+
+/**
+ * Rows `[value, count, matched, missing, withheld]`, best first, ties by value; one row with a null value when nothing is
+ * shown. Every entry of a list counts once per record.
+ */
+export function facetStatement(plan: FacetPlan, shape: Shape): Sql {
+  const attribute = attributeOf(shape, plan.by);
+  const listed = attribute.type === 'strings';
+  const matches = conditions(plan.where, shape);
+  const of = plan.where.length === 0 ? sql`` : sql` WHERE ord IN (SELECT ord FROM matched)`;
+  const groups = listed
+    ? sql`SELECT value, count(*) AS n FROM ${table(shape, entriesTable(plan.by))}${of} GROUP BY value`
+    : sql`SELECT subject AS value, count(*) AS n FROM matched WHERE subject IS NOT NULL GROUP BY subject`;
+  const subject = name(countedColumn(attribute));
+  const floor = whole(plan.floor);
+  const sums = sql`SELECT count(*) AS matched, count(*) FILTER (subject IS NULL) AS missing, (SELECT count(*) FROM groups WHERE n < ${floor}) AS withheld FROM matched`;
+  const best = sql`SELECT value, n FROM groups WHERE n >= ${floor} ORDER BY n DESC, value LIMIT ${whole(plan.limit)}`;
+  return sql`WITH matched AS MATERIALIZED (SELECT ord, ${subject} AS subject FROM ${table(shape, 'records')} WHERE ${matches}), groups AS MATERIALIZED (${groups}), sums AS (${sums}), best AS (${best}) SELECT best.value, n, matched, missing, withheld FROM sums LEFT JOIN best ON true ORDER BY n DESC, best.value`;
+}
+
+/** Reads the rows of `facetStatement`. */
+function facetAnswer(rows: readonly (readonly unknown[])[]): FacetAnswer {
+  const [, , matched, missing, withheld] = rows[0] ?? [];
+  const values = rows
+    .filter((row) => row[0] !== null)
+    .map((row) => ({ value: row[0] as string | number | boolean, count: Number(row[1]) }));
+  return { values, matched: Number(matched), missing: Number(missing), withheld: Number(withheld) };
+}
+
+const KEYS = [sql`key0`, sql`key1`] as const;
+
+/**
+ * Rows `[depth, key0, key1, count, min, quartiles, max, mean, total]`: outer groups first, each level by count and then
+ * by keys, at most one more than the plan allows. `quantile_cont` interpolates linearly between the two nearest numbers.
+ */
+export function statsStatement({ where, attribute, by, groups }: StatsPlan, shape: Shape): Sql {
+  const keys = by.map((key) => attributeOf(shape, key));
+  const number = name(comparedColumn(attributeOf(shape, attribute)));
+  const columns = [sql`ord`, sql`${number} AS number`, ...keys.flatMap(keyColumn)];
+  const matched = sql`SELECT ${join(columns, ', ')} FROM ${table(shape, 'records')} WHERE ${conditions(where, shape)} AND ${number} IS NOT NULL`;
+  const outer = level(keys.slice(0, 1), shape);
+  const rows = keys.length === 2 ? sql`${outer} UNION ALL ${level(keys, shape)}` : outer;
+  return sql`WITH matched AS MATERIALIZED (${matched}) SELECT *, count(*) OVER () AS total FROM (${rows}) WHERE n > 0 ORDER BY depth, n DESC, key0, key1 LIMIT ${whole(groups + 1)}`;
+}
+
+/** A key with one value a record stands in `matched`; the entries of a list are joined where they are grouped by. */
+function keyColumn(key: Attribute, level: number): Sql[] {
+  return key.type === 'strings' ? [] : [sql`${name(countedColumn(key))} AS ${KEYS[level]!}`];
+}
+
+/** The groups of one level. A record is in the group of each entry of a list, and in none where it lacks a key. */
+function level(keys: readonly Attribute[], shape: Shape): Sql {
+  const figures = sql`count(*) AS n, min(number), quantile_cont(number, [0.25, 0.5, 0.75]), max(number), favg(number)`;
+  const shown = KEYS.map((key, index) => (index < keys.length ? key : sql`NULL AS ${key}`));
+  const from = keys.reduce(
+    (all, key, index) =>
+      key.type === 'strings'
+        ? sql`${all} JOIN (SELECT ord, value AS ${KEYS[index]!} FROM ${table(shape, entriesTable(key.name))}) USING (ord)`
+        : all,
+    sql`matched`,
+  );
+  const used = KEYS.slice(0, keys.length);
+  const given = used.map((key) => sql`${key} IS NOT NULL`);
+  const grouped = used.length === 0 ? sql`` : sql` WHERE ${join(given, ' AND ')} GROUP BY ${join(used, ', ')}`;
+  return sql`SELECT ${whole(keys.length)} AS depth, ${join(shown, ', ')}, ${figures} FROM ${from}${grouped}`;
+}
+
+/** Reads the rows of `statsStatement`. */
+function statsAnswer({ groups }: StatsPlan, rows: readonly (readonly unknown[])[]): StatsAnswer {
+  const total = Number(rows[0]?.at(-1) ?? 0);
+  if (total > groups) return { groups: [], total };
+  return { groups: rows.map(groupOf), total };
+}
+
+function groupOf([depth, key0, key1, count, min, quartiles, max, mean]: readonly unknown[]) {
+  const [q1 = NaN, median = NaN, q3 = NaN] = numbersOf(quartiles);
+  return {
+    keys: [key0, key1].slice(0, Number(depth)) as Value[],
+    figures: { count: Number(count), min: Number(min), q1, median, q3, max: Number(max), mean: Number(mean) },
+  };
+}
+
+/** The entries of a list value of the engine. */
+function numbersOf(list: unknown): number[] {
+  return (list as { items: unknown[] }).items.map(Number);
+}
+
+/**
+ * Rows `[matched, groups, key, from, until, count, min, median, max, mean]` by key and point; one row without a point
+ * when nothing has a value or too much matches. Neighbouring marks bound the spans in which nothing changes.
+ */
+export function seriesStatement(plan: SeriesPlan, shape: Shape): Sql {
+  const { matched, keyed } = keys(plan, shape);
+  const sums = sql`SELECT (SELECT count(*) FROM matched) AS matched, (SELECT count(DISTINCT key) FROM keyed) AS groups`;
+  const bounds = sql`SELECT since AS point FROM spans UNION SELECT until FROM spans`;
+  const marks = sql`SELECT point, lead(point) OVER (ORDER BY point) AS next, row_number() OVER (ORDER BY point) AS mark FROM (${bounds})`;
+  const between = sql`unnest(range(a.mark, b.mark)) AS mark`;
+  const counted = sql`SELECT key, value, ${between} FROM spans JOIN marks AS a ON a.point = since JOIN marks AS b ON b.point = until`;
+  const figures = sql`SELECT key, mark, count(*) AS n, min(value) AS low, quantile_cont(value, 0.5) AS middle, max(value) AS high, favg(value) AS mean FROM counted GROUP BY key, mark`;
+  const found = sql`SELECT key, point, next, n, low, middle, high, mean FROM figures JOIN marks USING (mark)`;
+  return sql`WITH matched AS MATERIALIZED (${matched}), keyed AS MATERIALIZED (${keyed}), sums AS MATERIALIZED (${sums}), spans AS MATERIALIZED (${spans(plan, shape)}), marks AS MATERIALIZED (${marks}), counted AS (${counted}), figures AS (${figures}), found AS (${found}) SELECT matched, groups, found.* FROM sums LEFT JOIN found ON true ORDER BY key, point`;
+}
+
+/** The matching records, and their keys: none, one, or one for each entry of a list. */
+function keys({ by, where }: SeriesPlan, shape: Shape): { matched: Sql; keyed: Sql } {
+  const from = sql`FROM ${table(shape, 'records')} WHERE ${conditions(where, shape)}`;
+  if (by === null) return { matched: sql`SELECT ord ${from}`, keyed: sql`SELECT ord, NULL AS key FROM matched` };
+  const attribute = attributeOf(shape, by);
+  if (attribute.type === 'strings')
+    return {
+      matched: sql`SELECT ord ${from}`,
+      keyed: sql`SELECT ord, value AS key FROM ${table(shape, entriesTable(by))} JOIN matched USING (ord)`,
+    };
+  return {
+    matched: sql`SELECT ord, ${name(countedColumn(attribute))} AS key ${from}`,
+    keyed: sql`SELECT ord, key FROM matched WHERE key IS NOT NULL`,
+  };
+}
+
+/** The values of the matching records with the points at which they stood; nothing when too much matches. */
+function spans({ attribute, first, step, points, records, groups }: SeriesPlan, shape: Shape): Sql {
+  const last = first + step * (points - 1);
+  const point = (day: Sql) =>
+    sql`(greatest(${day}, ${whole(first)}) - ${whole(first)} + ${whole(step - 1)}) // ${whole(step)}`;
+  const until = sql`least(${point(sql`until`)}, ${whole(points)})`;
+  const within = sql`since <= ${whole(last)} AND until > ${whole(first)}`;
+  const allowed = sql`(SELECT matched <= ${whole(records)} AND groups <= ${whole(groups)} FROM sums)`;
+  const all = sql`SELECT key, value, ${point(sql`since`)} AS since, ${until} AS until FROM ${table(shape, stepsTable(attributeOf(shape, attribute).name))} JOIN keyed USING (ord) WHERE ${within} AND ${allowed}`;
+  return sql`SELECT * FROM (${all}) WHERE since < until`;
+}
+
+/** Reads the rows of `seriesStatement`. */
+function seriesAnswer(rows: readonly (readonly unknown[])[]): SeriesAnswer {
+  const [matched, groups] = rows[0] ?? [];
+  const spans = rows
+    .filter((row) => row[3] !== null)
+    .map(([, , key, from, until, count, min, median, max, mean]) => ({
+      key: key as Value | null,
+      from: Number(from),
+      until: Number(until),
+      figures: {
+        count: Number(count),
+        min: Number(min),
+        median: Number(median),
+        max: Number(max),
+        mean: Number(mean),
+      },
+    }));
+  return { matched: Number(matched), groups: Number(groups), spans };
+}
+
+/** Rows `[ref, ord]` of the ids and slugs that are known. */
+export function resolveStatement(refs: readonly string[], shape: Shape): Sql {
+  return sql`SELECT ref, ord FROM ${table(shape, 'refs')} WHERE ref IN (${join(
+    refs.map((ref) => sql`${ref}`),
+    ', ',
+  )})`;
+}
+
+/** Ordinals in the order asked, null where unknown. */
+function resolveAnswer(refs: readonly string[], rows: readonly (readonly unknown[])[]): (number | null)[] {
+  const found = new Map(rows.map((row) => [String(row[0]), Number(row[1])]));
+  return refs.map((ref) => found.get(ref) ?? null);
+}
+
+/**
+ * Rows `[ord, version, body]` of ordinals, from the table or file that holds the bodies. The cast keeps the comparison in
+ * the column's own type, without which no row group is skipped.
+ */
+export function bodiesStatement(ordinals: readonly number[], bodies: Sql): Sql {
+  return sql`SELECT ord, version, body FROM ${bodies} WHERE ord IN (${join(
+    ordinals.map((ordinal) => sql`${ordinal}::UINTEGER`),
+    ', ',
+  )})`;
+}
+
+/** Bodies in the order asked. An ordinal that has none is a damaged release. */
+function bodiesAnswer(
+  ordinals: readonly number[],
+  rows: readonly (readonly unknown[])[],
+): { body: string; version: string }[] {
+  const found = new Map(rows.map((row) => [Number(row[0]), { version: String(row[1]), body: String(row[2]) }]));
+  return ordinals.map((ordinal) => {
+    const body = found.get(ordinal);
+    if (!body) throw new Error(`the release has no body for ordinal ${ordinal}`);
+    return body;
+  });
 }

@@ -4,16 +4,24 @@ import type { Pack } from '../../packs/define/model.ts';
 import { recordTerms } from '../consolidate/engine-values.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { Applied } from '../plan/applied-overlay.ts';
-import type { Dress, FacetAnswer, FacetPlan, RecordText, SearchAnswer, SearchPlan, SimilarPlan } from '../plan/plan.ts';
+import type {
+  Dress,
+  FacetAnswer,
+  FacetPlan,
+  Position,
+  RecordText,
+  SearchAnswer,
+  SearchPlan,
+  SimilarPlan,
+} from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
 import { INDEX_FILES, INDEX_FOLDER } from './build.ts';
 import { Columns, TEXTUAL } from './columns.ts';
 import { Container, IndexDamaged } from './container.ts';
 import { countable, facets } from './facets.ts';
-import { merge } from './merge.ts';
-import { select, selection } from './select.ts';
-import { type SideRecord, SideTable } from './side.ts';
+import { select, selection, sortValue } from './select.ts';
+import { inOrder, type SideRecord, SideTable } from './side.ts';
 import { alike, type Scored, similar, similarInPublic } from './similar.ts';
 
 /** An open index. Every method may throw IndexDamaged; the caller then asks DuckDB. */
@@ -147,4 +155,34 @@ export class PackedIndex {
   close(): void {
     this.bodies.close();
   }
+}
+
+/** A page of the index and the changed records that match, in one order. `found` comes from the same plan without the changed records. */
+function merge(columns: Columns, side: SideTable, plan: SearchPlan, found: SearchAnswer): SearchAnswer {
+  const matches = side.matching(plan.where);
+  if (matches.length === 0) return found;
+  const key = plan.sort.key;
+  const beside = matches
+    .map(({ ordinal, record }) => ({ ordinal, value: side.sortValue(record, key), id: record.id }))
+    .filter((entry) => plan.after === null || inOrder(plan.sort, entry, plan.after) > 0);
+  const page = found.ordinals.map((ordinal) => ({
+    ordinal,
+    value: sortValue(columns, key, ordinal),
+    id: columns.keys.id(ordinal),
+  }));
+  // Where the index has more pages, what sorts behind its last record belongs to a later one.
+  const last = found.next && page.at(-1);
+  const here = last ? beside.filter((entry) => inOrder(plan.sort, entry, last) < 0) : beside;
+  const merged = [...page, ...here].sort((a, b) => inOrder(plan.sort, a, b));
+  const kept = merged.slice(0, plan.limit);
+  const more = found.next !== null || merged.length > plan.limit || here.length < beside.length;
+  return {
+    ordinals: kept.map(({ ordinal }) => ordinal),
+    next: more ? position(kept.at(-1)) : null,
+    total: found.total === null ? null : found.total + matches.length,
+  };
+}
+
+function position(entry: Position | undefined): Position | null {
+  return entry ? { value: entry.value, id: entry.id } : null;
 }

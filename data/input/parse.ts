@@ -1,10 +1,11 @@
 // Raw parameters of search, get, batch and facets to typed input, with the split of 400 and 422 of contract section 4.
-import type { Pack } from '../../packs/define/model.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { RECORD_MEMBERS } from '../../packs/define/record-schema.ts';
 import { DataError, reworded, validationError } from '../model/errors.ts';
 import type { RawInput, Sort } from '../plan/plan.ts';
 import { attributeSuggestion } from './attribute-names.ts';
 import { type Cursor, type Cursors, EXAMPLE_CURSORS } from './cursor.ts';
+import { misspelt } from './names.ts';
 import {
   countedAttribute,
   invalid,
@@ -15,7 +16,6 @@ import {
   type Selection,
   single,
 } from './parse-selection.ts';
-import { parseSort } from './parse-sort.ts';
 import { BOUNDS, boolean, Issues, integer, list, oneOf, shown, text } from './parse-values.ts';
 import { unknownParameter } from './unknown-parameter.ts';
 
@@ -174,4 +174,64 @@ export function parseBatch(raw: RawInput, pack: Pack, options: ParseOptions = {}
   if (given === undefined) throw validationError('ids', 'is required', 'missing');
   const ids = parseIds([given].flat());
   return { ...parseGet(rest, pack, options), ids };
+}
+
+type KeyType = 'string' | 'number' | 'boolean';
+
+const KEY_TYPES: Partial<Record<Attribute['type'], KeyType>> = {
+  boolean: 'boolean',
+  integer: 'number',
+  number: 'number',
+  price: 'number',
+};
+
+/** Keys that are no attributes, with their names elsewhere. */
+const KEYS: Record<string, readonly string[]> = {
+  quality: ['quality_score', 'score', 'best'],
+  updated: ['updated_at', 'modified', 'last_modified', 'last_updated', 'changed', 'recent', 'newest'],
+};
+
+/** `price desc`, `price:asc`, `desc(price)`, `+price`. */
+const DIRECTED =
+  /^(?:(?<before>asc|desc)\((?<inner>.+)\)|\+(?<plus>.+)|(?<key>.+?)[\s:._,|]+(?<after>asc|desc)(?:ending)?)$/iu;
+
+/** `quality`, `updated` or an attribute with one value to order by, `-` for descending; and the type of its values. */
+function parseSort(raw: string, pack: Pack): { sort: Sort; type: KeyType } {
+  const wanted = text('sort', raw);
+  const descending = wanted.startsWith('-');
+  const key = descending ? wanted.slice(1) : wanted;
+  if (key in KEYS) return { sort: { key, descending }, type: 'number' };
+  const attribute = pack.attributes.find(({ name }) => name === key);
+  if (attribute === undefined) throw invalid(`sort: ${unknownKey(wanted, pack)}`);
+  const { type } = attribute;
+  if (type === 'strings' || type === 'geo')
+    throw invalid(`sort: ${key} (${type}) has no order; sort by quality, updated or an attribute with a single value.`);
+  return { sort: { key, descending }, type: KEY_TYPES[type] ?? 'string' };
+}
+
+/** What is wrong with a key, and which key was meant. */
+function unknownKey(wanted: string, pack: Pack): string {
+  const { before, inner, plus, key, after } = DIRECTED.exec(wanted)?.groups ?? {};
+  const bare = inner ?? plus ?? key;
+  if (bare !== undefined && !bare.includes(',')) {
+    const minus = /desc/iu.test(before ?? after ?? '') ? '-' : '';
+    return `"${shown(wanted)}" is not a key: a "-" in front makes the order descending.${keyMeant(bare, minus, pack)}`;
+  }
+  const [first = '', ...more] = wanted.split(',').map((part) => part.trim());
+  if (more.length > 0 && first !== '')
+    return `takes one key (got "${shown(wanted)}").${keyMeant(first.replace(/^-/, ''), first.startsWith('-') ? '-' : '', pack)}`;
+  const minus = wanted.startsWith('-') ? '-' : '';
+  const unknown = wanted.slice(minus.length);
+  return `${pack.id} has no attribute "${shown(unknown)}".${keyMeant(unknown, minus, pack)}`;
+}
+
+function keyMeant(typed: string, minus: string, { attributes }: Pack): string {
+  const plain = typed.toLowerCase();
+  const exact = [...Object.keys(KEYS), ...attributes.map(({ name }) => name)].find((name) => name === plain);
+  const key = exact ?? Object.keys(KEYS).find((name) => KEYS[name]?.includes(plain));
+  if (key !== undefined) return ` Did you mean "${minus}${key}"?`;
+  const [near] = misspelt(plain, Object.keys(KEYS), 2);
+  if (near !== undefined) return ` Did you mean "${minus}${near}"?`;
+  const ordered = attributes.filter(({ type }) => type !== 'strings' && type !== 'geo');
+  return attributeSuggestion(typed, ordered).replaceAll(/"(?=\w)/g, `"${minus}`);
 }

@@ -1,6 +1,7 @@
 // One line beside a page of search: why it is empty, or that its order is not that of fit.
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { fold, words } from '../../packs/define/text.ts';
+import { misspelt } from '../input/names.ts';
 import type { SearchInput } from '../input/parse.ts';
 import { counted, questionOf } from '../input/parse-selection.ts';
 import { shown } from '../input/parse-values.ts';
@@ -9,7 +10,6 @@ import { Sparing } from '../plan/sparing.ts';
 import type { Release } from '../releases/release.ts';
 import { FACET_FLOOR } from './facets.ts';
 import { valuesMeant } from './value-hints.ts';
-import { wordsMeant } from './word-hints.ts';
 
 /** Who is told: the hint names nothing that facets would withhold from them. */
 type Hearer = Asking & { visibility: Visibility; admin: boolean };
@@ -264,4 +264,31 @@ export function orderHint(pack: Pack, input: SearchInput): string | undefined {
       : []),
   ];
   return `In the order of quality, not of fit: ${ways.join(', ')}.`;
+}
+
+/** Names that are looked through for each beginning, and words that one hint suggests. */
+const [NAMES, SUGGESTED] = [200, 3];
+/** Shorter words have too many neighbours. */
+const SHORTEST = 4;
+
+/**
+ * The words of public names within a few slips of `typed`. They are looked for among the commonest names with a word that begins like
+ * it: a long beginning first, since it leaves the fewest.
+ */
+async function wordsMeant(pack: Pack, asked: Sparing, typed: string): Promise<string[]> {
+  const named = pack.attributes.some(
+    ({ name, type, ...its }) => name === 'name' && type === 'string' && its.public && its.filterable && its.searchable,
+  );
+  if (!named || typed.length < SHORTEST) return [];
+  for (const length of new Set([typed.length - 2, 3, 2, 1])) {
+    if (asked.spent) return [];
+    const begin: Predicate = { kind: 'words', words: [typed.slice(0, length)], scope: 'public' };
+    const { values } = await asked.facets({ where: [begin], by: 'name', limit: NAMES, floor: 0 });
+    const known = new Set(
+      values.flatMap(({ value }) => words(String(value))).filter((word) => word.length >= SHORTEST),
+    );
+    const near = misspelt(typed, known, Math.floor(typed.length / 3));
+    if (near.length > 0) return near.slice(0, SUGGESTED);
+  }
+  return [];
 }

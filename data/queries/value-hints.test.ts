@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Attribute } from '../../packs/define/model.ts';
-import { countryReader } from './countries.ts';
-import { valuesMeant } from './value-hints.ts';
+import { countryReader, valuesMeant } from './value-hints.ts';
 
 const pack = await loadPack(`${import.meta.dirname}/../../tests/packs/tools`);
 const plain = pack.attributes.find(({ name }) => name === 'maker') as Attribute;

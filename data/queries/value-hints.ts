@@ -2,7 +2,6 @@
 import type { Attribute } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { slipsBetween } from '../input/names.ts';
-import { countryReader } from './countries.ts';
 
 /** Values that one hint suggests for one that was asked for. */
 const SUGGESTED = 3;
@@ -56,4 +55,44 @@ function partly(letters: string, typed: string, known: readonly string[]): strin
       return begins || parts(fold(value)).some((word) => word === letters || (word.length > 3 && words.has(word)));
     })
     .slice(0, SUGGESTED);
+}
+
+/** Codes of two letters by ISO 3166-1 codes and by names in many languages, folded. */
+type ByText = ReadonlyMap<string, string>;
+
+let loading: Promise<ByText> | undefined;
+
+/**
+ * Reads the code of two letters from a text, such as `GB` from `UK`, `826` or `Vereinigtes Königreich`; null where it means no country.
+ * The first call loads the names, language by language, so that other requests are answered meanwhile.
+ */
+export async function countryReader(): Promise<(text: string) => string | null> {
+  loading ??= loadCountries();
+  const byText = await loading;
+  return (text) => byText.get(fold(text)) ?? null;
+}
+
+async function loadCountries(): Promise<ByText> {
+  const { default: countries } = await import('i18n-iso-countries/index.js');
+  const byText = new Map<string, string>();
+  const add = (text: string, code: string) => {
+    const folded = fold(text);
+    if (!byText.has(folded)) byText.set(folded, code);
+  };
+  for (const [three, two] of Object.entries(countries.getAlpha3Codes())) {
+    add(two, two);
+    add(three, two);
+    add(countries.alpha3ToNumeric(three) ?? three, two);
+  }
+  // English first: a name that two languages give to different countries keeps its English meaning.
+  const languages = countries.getSupportedLanguages();
+  for (const language of ['en', ...languages.filter((each) => each !== 'en')]) {
+    const file: { default: { countries: Record<string, string | string[]> } } = await import(
+      `i18n-iso-countries/langs/${language}.json`,
+      { with: { type: 'json' } }
+    );
+    for (const [code, names] of Object.entries(file.default.countries))
+      for (const name of [names].flat()) add(name, code);
+  }
+  return byText;
 }

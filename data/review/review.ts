@@ -5,7 +5,7 @@ import type { OperatorDecision, Overlay } from '../plan/overlay.ts';
 import { type Editing, editRecord, withEntry } from '../releases/overlay-edit.ts';
 import type { Release } from '../releases/release.ts';
 import { recordDeed } from '../state/audit.ts';
-import { type DecidedRow, decidedItem, decidedItems } from '../state/decisions.ts';
+import { type DecidedRow, decidedItem, decidedItems } from '../state/overlay.ts';
 import { type OwnerRequest, requestOf, requestsBy } from '../state/owners/requests.ts';
 
 /** Who decides, and when (milliseconds since 1970). */

@@ -1,8 +1,10 @@
 // The overlay in the store: read as of one version, changed in one transaction together with its lines of the change feed.
 import type { Transaction } from 'kysely';
+import type { ReviewItem } from '../model/record.ts';
 import type { ChangeRow } from '../plan/history.ts';
 import { NO_OVERLAY, type Overlay } from '../plan/overlay.ts';
 import type { Store } from './store.ts';
+import type { DecisionTable } from './tables/overlay.ts';
 import type { Tables } from './tables/schema.ts';
 
 /** Ranges of releases in the feed that are remembered: more than a process may lag behind. */
@@ -165,4 +167,33 @@ async function begin({ db }: Store, dataset: string): Promise<void> {
 async function locked({ dialect }: Store, tx: Tx, dataset: string): Promise<Tables['overlays']> {
   const row = tx.selectFrom('overlays').selectAll().where('dataset', '=', dataset);
   return (dialect === 'postgres' ? row.forUpdate() : row).executeTakeFirstOrThrow();
+}
+
+/** A decision with the item as it was when it was decided. */
+export interface DecidedRow extends Pick<DecisionTable, 'status' | 'at' | 'decided_by'> {
+  item: ReviewItem;
+}
+
+const decisions = ({ db }: Store) => db.selectFrom('decisions').select(['status', 'at', 'decided_by', 'item']);
+
+const parsed = ({ item, ...row }: Pick<DecisionTable, 'status' | 'at' | 'decided_by' | 'item'>): DecidedRow => ({
+  ...row,
+  item: JSON.parse(item) as ReviewItem,
+});
+
+/** Decisions, the last one first; `status` null: all. */
+export async function decidedItems(
+  store: Store,
+  status: DecisionTable['status'] | null,
+  limit: number,
+): Promise<DecidedRow[]> {
+  let query = decisions(store);
+  if (status !== null) query = query.where('status', '=', status);
+  return (await query.orderBy('at', 'desc').orderBy('id').limit(limit).execute()).map(parsed);
+}
+
+/** The decision about one item; null where there is none. */
+export async function decidedItem(store: Store, id: string): Promise<DecidedRow | null> {
+  const row = await decisions(store).where('id', '=', id).executeTakeFirst();
+  return row ? parsed(row) : null;
 }

@@ -1,17 +1,19 @@
 // A release in the making: puts the parts together, ranks and dates the records, and writes every file.
+import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { Duck, fromLines, quoted } from '../duckdb/duck.ts';
-import { kept, LineWriter, NULL, readLines } from '../duckdb/lines.ts';
+import { type ClosedShelf, kept, LineWriter, NULL, readLines, takeFrom } from '../duckdb/lines.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
+import { isoTime } from '../model/time.ts';
 import { publicQuery, recordsQuery } from './analysts.ts';
 import type { Before } from './before.ts';
-import { changelogQuery } from './changelog.ts';
 import { differences } from './changes.ts';
+import { csvHeader, csvRow } from './csv.ts';
 import type { ReadingRow } from './facts.ts';
 import { linesOf, type PartFiles } from './part.ts';
-import { writeRecords } from './ranked.ts';
+import { UPDATED } from './record.ts';
 import * as tables from './tables.ts';
 
 /** What a draft is made from besides its parts. */
@@ -185,4 +187,76 @@ function* records(parts: readonly PartFiles[]): Generator<{ id: string; number: 
     }
     before += quality.length;
   }
+}
+
+/** Days before the newest reading that the changelog reaches: a day more than anyone may ask for, since readings lie in the past. */
+const DAYS = 366;
+
+/**
+ * Rows of changelog.parquet of the release in `folder`, whose history, engine table and readings are already written. Sorted, so that a
+ * page of it is a cut: of one moment the best records first.
+ */
+function changelogQuery(folder: string): string {
+  const table = (file: string) => `read_parquet(${quoted(join(folder, file))})`;
+  const begin = `(SELECT max(observed_at) - INTERVAL ${DAYS} DAY FROM ${table(RELEASE_FILES.readings)})`;
+  return (
+    `SELECT h.ord, entity AS entity_id, slug, name, attribute, CASE WHEN old_value IS NULL THEN 'added' ELSE 'changed' END AS type, ` +
+    `old_value, value AS new_value, "from" AS observed_at, source_url FROM ${table(RELEASE_FILES.history)} h ` +
+    `LEFT JOIN ${table(RELEASE_FILES.engine)} e ON e.ord = h.ord WHERE "from" >= ${begin} ` +
+    'ORDER BY observed_at DESC, h.ord NULLS LAST, entity_id, attribute'
+  );
+}
+
+interface Ranked {
+  pack: Pack;
+  /** Places on the shelves, counted through all of them, best first. */
+  order: Uint32Array;
+  /** Milliseconds since 1970 by place. */
+  updated: Float64Array;
+  shelves: readonly ClosedShelf[];
+  /** The release's folder, and the one for lines that become Parquet. */
+  out: string;
+  lines: string;
+}
+
+const PLACEHOLDER = Buffer.from(`"updated_at":"${UPDATED}"`);
+
+/** Second pass: writes records.jsonl and records.csv, best record first, and the lines `engine`, `terms` and `bodies` (what stands beside a body) for DuckDB. */
+function writeRecords({ pack, order, updated, shelves, out, lines }: Ranked): void {
+  const jsonl = new LineWriter(join(out, RELEASE_FILES.jsonl));
+  const csv = new LineWriter(join(out, RELEASE_FILES.csv));
+  const engine = new LineWriter(join(lines, 'engine'));
+  const terms = new LineWriter(join(lines, 'terms'));
+  const bodies = new LineWriter(join(lines, 'bodies'));
+  csv.line(`${csvRow(csvHeader(pack))}\r`);
+  let ord = 0;
+  for (const entry of takeFrom(shelves, order)) {
+    const at = updated[order[ord]!]!;
+    const end = entry.indexOf(10);
+    const body = dated(entry.subarray(0, end), at);
+    const [identity = '', row = '', engineRow = '', words = ''] = entry.toString('utf8', end + 1).split('\n');
+    jsonl.bytes(body, false);
+    jsonl.line('');
+    const version = createHash('sha256').update(body).digest('hex').slice(0, 16);
+    const id = engineRow.slice(0, engineRow.indexOf('\t'));
+    bodies.line(`${ord}\t${id}\t${version}\t${identity}`);
+    csv.line(`${row},${isoTime(at)}\r`);
+    engine.line(`${ord}\t${at}\t${engineRow}`);
+    writeTerms(terms, words, ord);
+    ord++;
+  }
+  for (const writer of [jsonl, csv, engine, terms, bodies]) writer.close();
+}
+
+/** The body with its true `updated_at`. */
+function dated(body: Buffer, at: number): Buffer {
+  const start = body.indexOf(PLACEHOLDER);
+  const time = Buffer.from(`"updated_at":"${isoTime(at)}"`);
+  return Buffer.concat([body.subarray(0, start), time, body.subarray(start + PLACEHOLDER.length)]);
+}
+
+function writeTerms(terms: LineWriter, words: string, ord: number): void {
+  if (words === '') return;
+  const parts = words.split('\t');
+  for (let i = 0; i < parts.length; i += 3) terms.line(`${parts[i]}\t${ord}\t${parts[i + 1]}\t${parts[i + 2]}`);
 }

@@ -6,8 +6,7 @@ import { verifies } from '../../../tests/support/verifies.ts';
 import { WELCOME_CREDIT } from '../../model/subscriptions.ts';
 import { createKey, revokeKey } from '../keys/keys.ts';
 import type { Store } from '../store.ts';
-import { charge } from './charges.ts';
-import { balanceOf, entriesOf, move, verify } from './ledger.ts';
+import { balanceOf, charge, entriesOf, move, verify } from './ledger.ts';
 
 verifies('charge.never-negative');
 

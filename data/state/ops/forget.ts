@@ -1,9 +1,18 @@
-// Erases e-mail addresses from the store: one on request, and all of them when their time is over (docs/privacy.md).
+// Erasure: e-mail addresses on request or when their time is over (docs/privacy.md), expired rows, and old mails of the outbox.
 import { sql } from 'kysely';
 import { normalEmail } from '../../model/email.ts';
+import { forgetAnswers } from '../idempotency.ts';
 import { revokeKey } from '../keys/keys.ts';
+import { forgetLinks } from '../links.ts';
 import { accountOf, balanceOf } from '../money/ledger.ts';
+import { forgetGrants } from '../oauth/grants.ts';
+import { forgetItems } from '../oauth/items.ts';
+import { forgetMails } from '../outbox.ts';
+import { forgetClaims } from '../owners/claims.ts';
+import { forgetQuotas } from '../quotas.ts';
 import type { Store } from '../store.ts';
+import { forgetSessions } from './sessions.ts';
+import { forgetTraffic } from './traffic.ts';
 
 const DAY = 86_400_000;
 /** How long addresses stay, in milliseconds: of removals and of the audit log, of answered requests, of revoked keys. */
@@ -160,4 +169,22 @@ async function eraseKeys(db: Store['db'], ids: readonly string[]): Promise<numbe
     await db.updateTable('keys').set({ email: name, email_normal: name }).where('id', '=', id).execute();
   }
   return ids.length;
+}
+
+/** Milliseconds for which mails stay in the outbox; their links expire earlier. */
+const MAILS = 30 * 24 * 3_600_000;
+
+/** Deletes every expired row, and old mails of the outbox in `dataDir`. Safe to run in several processes at once. */
+export async function forgetExpired(store: Store, dataDir: string, now: Date): Promise<void> {
+  const time = now.getTime();
+  await forgetAnswers(store, time);
+  await forgetQuotas(store, now);
+  await forgetItems(store, time);
+  await forgetGrants(store, time);
+  await forgetClaims(store, time);
+  await forgetLinks(store, time);
+  await forgetSessions(store, time);
+  await forgetTraffic(store, time);
+  await forgetOldAddresses(store, time);
+  await forgetMails(dataDir, { before: time - MAILS });
 }

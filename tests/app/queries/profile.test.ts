@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { coarse } from '../../../api/operations/dataset/dataset_profile.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
-import { type AttributeProfile, profileOf } from '../../../data/queries/profile.ts';
-import { edgesFor, FIXED_EDGES } from '../../../data/queries/profile-edges.ts';
+import { type AttributeProfile, edgesFor, FIXED_EDGES, profileOf } from '../../../data/queries/profile.ts';
 import type { PriceRange, Value } from '../../../packs/define/model.ts';
 import { fold } from '../../../packs/define/text.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
