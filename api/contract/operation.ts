@@ -1,6 +1,7 @@
 // The one definition of an operation; every channel is a projection of a table of these (contract section 8).
 import type { z } from 'zod';
 import type { Cursors } from '../../data/input/cursor.ts';
+import type { Format } from '../../data/input/formats.ts';
 import type { Accounts, Asker } from '../../data/model/accounts.ts';
 import type { RawInput, Visibility } from '../../data/plan/plan.ts';
 import type { Fetched } from '../../data/queries/records.ts';
@@ -10,10 +11,7 @@ import type { Owners } from '../../data/review/owners.ts';
 import type { Pack, PricedOperation } from '../../packs/define/model.ts';
 
 export type Access = 'free' | 'paid' | 'plan' | 'key' | 'admin';
-export type Format = 'json' | 'markdown' | 'csv' | 'ndjson' | 'arrow' | 'text' | 'html';
-
-/** Formats of many records at once: up to 1,000 a page, with a key only, the next cursor in `X-Next-Cursor`. */
-export const TABULAR: readonly Format[] = ['csv', 'ndjson', 'arrow'];
+export type { Format };
 
 /** What the gate found out before an operation runs. */
 export interface Context {
@@ -195,7 +193,7 @@ export interface Operation<I = unknown, R = unknown> {
     free?: (pack: Pack) => boolean;
     condition?: PriceCondition<I>;
   };
-  formats: Format[];
+  formats: readonly Format[];
   /** The `format` parameter is the operation's own, and does not choose the representation. */
   own_format?: true;
   /** False: an address only, neither an MCP tool nor an A2A skill. */

@@ -1,4 +1,6 @@
 // Answers in the OpenAPI document: errors by status with their codes, headers, and the ways to pay.
+
+import { FORMATS } from '../../data/input/formats.ts';
 import { ApiError, ERRORS, type ErrorCode, errorBody, retryOf } from '../contract/errors.ts';
 import type { Operation } from '../contract/operation.ts';
 import type { View } from './document.ts';
@@ -138,7 +140,9 @@ export function successHeaders(operation: Operation, sold: boolean): Json {
     ...(route.path.includes(':ds') ? { 'X-Dataset-Version': ref('headers', 'Release') } : {}),
     ...(tagged(operation) ? { ETag: ref('headers', 'ETag') } : {}),
     ...(sold ? { 'X-Charge-EUR': ref('headers', 'Charge'), 'X-Balance-EUR': ref('headers', 'Balance') } : {}),
-    ...(formats.includes('csv') ? { Link: ref('headers', 'Link'), 'X-Next-Cursor': ref('headers', 'NextCursor') } : {}),
+    ...(formats.some((format) => FORMATS[format].bulk)
+      ? { Link: ref('headers', 'Link'), 'X-Next-Cursor': ref('headers', 'NextCursor') }
+      : {}),
   };
 }
 

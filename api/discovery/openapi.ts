@@ -1,12 +1,12 @@
 // /openapi.json: OpenAPI 3.1 of every address, projected from the table of operations, the packs and the list of documents.
 
+import { FORMATS, type Format } from '../../data/input/formats.ts';
 import { nextTurn } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { JsonSchema } from '../../packs/define/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
 import { mayCost, priceCondition, usdRange } from '../contract/pricing.ts';
 import { outputSchema } from '../render/json-schema.ts';
-import { MEDIA_TYPES } from '../render/negotiate.ts';
 import { type Document, remembered, type View } from './document.ts';
 import { registerVersion } from './early.ts';
 import { type Answered, examplesOf } from './openapi-examples.ts';
@@ -79,18 +79,24 @@ function answerSchema(operation: Operation, place: Place): Json | undefined {
   return '$ref' in resolved ? resolved : ref('schemas', component(operation.name, resolved, place));
 }
 
+/** Whether answers about this dataset can have the format; null: about any dataset. */
+const isOffered = (format: Format, pack: Pack | null): boolean =>
+  !FORMATS[format].geographic || pack === null || pack.attributes.some(({ type }) => type === 'geo');
+
 /** What an operation answers when all is well, in each of its formats. */
 function success(operation: Operation, place: Place, sold: boolean): Json {
   const { formats, title } = operation;
   const example = place.examples.get(operation.name);
-  const content = formats.map((format) => {
-    const type = MEDIA_TYPES[format].split(';')[0] ?? '';
-    if (format !== 'json') return [type, { schema: { type: 'string' } }];
-    const shown = example
-      ? { examples: { [operation.name]: { summary: example.question, value: example.answer } } }
-      : {};
-    return [type, { schema: answerSchema(operation, place), ...shown }];
-  });
+  const content = formats
+    .filter((format) => isOffered(format, place.pack))
+    .map((format) => {
+      const type = FORMATS[format].media_type.split(';')[0] ?? '';
+      if (format !== 'json') return [type, { schema: { type: 'string' } }];
+      const shown = example
+        ? { examples: { [operation.name]: { summary: example.question, value: example.answer } } }
+        : {};
+      return [type, { schema: answerSchema(operation, place), ...shown }];
+    });
   return { description: title, headers: successHeaders(operation, sold), content: Object.fromEntries(content) };
 }
 

@@ -1,9 +1,10 @@
 // The one gate: every call of every channel passes these steps, in the order of contract section 3.
 
+import { FORMATS, formatParameters } from '../../data/input/formats.ts';
 import { type Caller, mayBulk, operatorKeyInUrl, refusal } from '../access/caller.ts';
 import { type Bucket, limitHeaders } from '../access/limits.ts';
 import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
-import { type Context, type Operation, type Result, TABULAR } from '../contract/operation.ts';
+import type { Context, Operation, Result } from '../contract/operation.ts';
 import { isCharged, isSold } from '../contract/pricing.ts';
 import { paymentError, told } from '../payments/payments.ts';
 import {
@@ -275,10 +276,10 @@ async function again<T>({ headers }: Call, purse: Purse, { repeatable, turn }: K
 
 /** Who may at all: bulk formats and accounts take a key, some operations a plan, some an operator. */
 function permit({ operation, format }: Call, caller: Caller): void {
-  const bulk = TABULAR.includes(format);
+  const bulk = FORMATS[format].bulk;
   if (caller.kind === 'anonymous' && bulk) throw new ApiError('key_required', `format=${format} takes an API key.`);
   if (!operation.formats.includes(format) && !(format === 'html' && operation.html)) {
-    const names = operation.formats.map((name) => (name === 'markdown' ? 'md' : name)).join(', ');
+    const names = formatParameters(operation.formats).join(', ');
     const issue = { loc: ['query', 'format'], msg: `must be one of ${names}`, type: 'enum' };
     throw new ApiError('validation_failed', `format: ${issue.msg}`, { detail: [issue] });
   }

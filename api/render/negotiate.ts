@@ -1,20 +1,6 @@
 // Which representation a request gets: the `.md` suffix, then the `format` parameter, then Accept with its quality values.
 import Negotiator from 'negotiator';
-import type { Format } from '../contract/operation.ts';
-
-/** Media type of each format (contract sections 2 and 6). */
-export const MEDIA_TYPES: Record<Format, string> = {
-  json: 'application/json',
-  markdown: 'text/markdown; charset=utf-8',
-  csv: 'text/csv; charset=utf-8',
-  ndjson: 'application/x-ndjson',
-  arrow: 'application/vnd.apache.arrow.stream',
-  text: 'text/plain; charset=utf-8',
-  html: 'text/html; charset=utf-8',
-};
-
-/** Values of the `format` parameter. */
-const NAMES: Record<string, Format> = { json: 'json', md: 'markdown', csv: 'csv', ndjson: 'ndjson', arrow: 'arrow' };
+import { FORMATS, type Format, formatNamed } from '../../data/input/formats.ts';
 
 export interface Choice {
   format: Format;
@@ -60,7 +46,7 @@ export function negotiate(
 ): Choice {
   const fallback = formats[0] ?? 'json';
   if (asked.suffix && formats.includes('markdown')) return { format: 'markdown', varies: false };
-  const named = asked.parameter === undefined ? undefined : NAMES[asked.parameter];
+  const named = asked.parameter === undefined ? undefined : formatNamed(asked.parameter);
   if (named !== undefined) return { format: named, varies: false };
   if (formats.length < 2) return { format: fallback, varies: false };
   const bare = typesOf(formats);
@@ -74,7 +60,7 @@ const bareTypes = new WeakMap<readonly Format[], string[]>();
 function typesOf(formats: readonly Format[]): string[] {
   let bare = bareTypes.get(formats);
   if (bare === undefined) {
-    bare = formats.map((format) => MEDIA_TYPES[format].split(';')[0] ?? '');
+    bare = formats.map((format) => FORMATS[format].media_type.split(';')[0] ?? '');
     bareTypes.set(formats, bare);
   }
   return bare;

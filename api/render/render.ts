@@ -1,9 +1,10 @@
 // An operation's result as bytes to send or to write: pure, shared by the live API and the nightly prerender.
+import { FORMATS, type Format } from '../../data/input/formats.ts';
 import { after } from '../../data/plan/slices.ts';
 import type { Context, Operation, Result } from '../contract/operation.ts';
 import { csv } from './csv.ts';
+import { geojson } from './geojson.ts';
 import { ndjson } from './ndjson.ts';
-import { MEDIA_TYPES } from './negotiate.ts';
 import { rowsOf } from './rows.ts';
 
 /** What a channel sends and the build writes. A long text comes in pieces, so that nobody holds all of it. */
@@ -12,31 +13,40 @@ export interface Rendered {
   body: string | Uint8Array<ArrayBuffer> | AsyncIterable<string>;
 }
 
+type Body = Rendered['body'];
+type Renderer = (operation: Operation, result: Result<unknown>, ctx: Context) => Body | Promise<Body>;
+
+/** The operation's own Markdown, with the way to the next page. */
+const markdown: Renderer = (operation, { body, next_cursor }, ctx) =>
+  after(operation.markdown(body, ctx), (text) =>
+    typeof next_cursor === 'string' ? `${text}\n${nextLine(ctx, next_cursor)}\n` : text,
+  );
+
+/** One renderer for each format. Results that are streams of text are sent as they are. */
+const RENDERERS: Record<Format, Renderer> = {
+  json: (_operation, { json, body }) => json ?? JSON.stringify(body),
+  markdown,
+  text: markdown,
+  html: (operation, { body }, ctx) => {
+    if (!operation.html) throw new Error(`${operation.name} has no page`);
+    return operation.html.print(body, ctx);
+  },
+  csv: (operation, result, ctx) => csv(rowsOf(operation, result, ctx)),
+  ndjson: (operation, result, ctx) => ndjson(rowsOf(operation, result, ctx)),
+  // A large library, and few calls need it: it is loaded with the first one.
+  arrow: async (operation, result, ctx) => (await import('./arrow.ts')).arrow(rowsOf(operation, result, ctx)),
+  geojson: (operation, result, ctx) => geojson(rowsOf(operation, result, ctx), result),
+};
+
 /**
- * Renders a result. `text` and `markdown` come from the operation's own `markdown`, or from the body itself where it is a
- * stream of text; `json` is the body, compact (bytes where they existed already), with missing values
- * absent; the tabular formats hold its records. The form is that of the context. Depends on nothing but its arguments.
- * Long answers are rendered in slices (data/plan/slices.ts).
+ * Renders a result in the format of the context. JSON is compact, without missing values; bulk formats and GeoJSON hold
+ * its records. Depends on nothing but its arguments. Long answers are rendered in slices (data/plan/slices.ts).
  */
 export function render(operation: Operation, result: Result<unknown>, ctx: Context): Rendered | Promise<Rendered> {
-  const { format } = ctx;
-  const content_type = MEDIA_TYPES[format];
-  if (format === 'json' && result.json) return { content_type, body: result.json };
+  const content_type = FORMATS[ctx.format].media_type;
+  if (ctx.format === 'json' && result.json) return { content_type, body: result.json };
   if (isStream(result.body)) return { content_type, body: result.body };
-  if (format === 'json') return { content_type, body: JSON.stringify(result.body) };
-  if (format === 'html' && operation.html) return { content_type, body: operation.html.print(result.body, ctx) };
-  if (format === 'markdown' || format === 'text') {
-    const next = result.next_cursor ?? null;
-    return after(operation.markdown(result.body, ctx), (body) => ({
-      content_type,
-      body: next === null ? body : `${body}\n${nextLine(ctx, next)}\n`,
-    }));
-  }
-  const rows = rowsOf(operation, result, ctx);
-  if (format === 'csv') return after(csv(rows), (body) => ({ content_type, body }));
-  if (format === 'ndjson') return after(ndjson(rows), (body) => ({ content_type, body }));
-  // The library is large and few ask for it: it is loaded with the first question.
-  return import('./arrow.ts').then(async ({ arrow }) => ({ content_type, body: await arrow(rows) }));
+  return after(RENDERERS[ctx.format](operation, result, ctx), (body) => ({ content_type, body }));
 }
 
 function isStream(body: unknown): body is AsyncIterable<string> {

@@ -2,7 +2,7 @@
 import type { PublicRecord } from '../../data/model/record.ts';
 import type { Asking } from '../../data/plan/plan.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
-import { type Context, type Format, type Operation, type Result, TABULAR } from '../contract/operation.ts';
+import type { Context, Operation, Result } from '../contract/operation.ts';
 
 /** Rows written between two turns of the event loop: some 2 ms. */
 export const ROWS_A_SLICE = 50;
@@ -18,9 +18,6 @@ export interface Rows {
   /** Ends the work when the client hangs up. */
   asking: Asking;
 }
-
-/** Whether a format is one for programs that take many records at once. */
-export const isTabular = (format: Format): boolean => TABULAR.includes(format);
 
 /** The rows of a result. Throws for an operation that answers something else than records. */
 export function rowsOf(operation: Operation, { body, fields, release }: Result<unknown>, ctx: Context): Rows {

@@ -193,7 +193,7 @@ describe('400: a name or combination that this dataset does not allow', () => {
     ['invalid_parameter near: ', { near: 'a,b,c' }],
     ['invalid_parameter near: ', { near: '' }],
     ['too_many_ids ids: at most 100', { ids: Array.from({ length: 101 }, (_, i) => `r${i}`).join(',') }],
-    ['invalid_parameter limit: at most 100 for JSON and Markdown', { limit: '101' }],
+    ['invalid_parameter limit: at most 100 in json, md and geojson', { limit: '101' }],
     ['invalid_parameter limit: at most 100', { limit: '1000', format: 'md' }],
     ['invalid_cursor cursor: this is not', { cursor: 'abc' }],
   ])('%s', (message, raw) => expect(refusal(() => parseSearch(raw, pack))).toContain(message));

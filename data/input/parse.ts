@@ -5,6 +5,7 @@ import { DataError, reworded, validationError } from '../model/errors.ts';
 import type { RawInput, Sort } from '../plan/plan.ts';
 import { attributeSuggestion } from './attribute-names.ts';
 import { type Cursor, type Cursors, EXAMPLE_CURSORS } from './cursor.ts';
+import { FORMATS, type Format, formatNamed, formatParameters, SEARCH_FORMATS } from './formats.ts';
 import { misspelt } from './names.ts';
 import {
   countedAttribute,
@@ -19,15 +20,12 @@ import {
 import { BOUNDS, boolean, Issues, integer, list, oneOf, shown, text } from './parse-values.ts';
 import { unknownParameter } from './unknown-parameter.ts';
 
-export const SEARCH_FORMATS = ['json', 'md', 'csv', 'ndjson', 'arrow'] as const;
-export type SearchFormat = (typeof SEARCH_FORMATS)[number];
-
 /** What the parsers need to know of the request. */
 export interface ParseOptions {
   /** Path parameters inside the raw input, which are not query parameters: `ds`, `entity_id`. */
   path?: readonly string[];
   /** The negotiated format, where the channel has found one; else the `format` parameter decides. */
-  format?: 'json' | 'markdown' | 'csv' | 'ndjson' | 'arrow' | 'text';
+  format?: Format;
   /** Reads the cursor of search; without it every cursor is invalid. */
   cursors?: Cursors | undefined;
 }
@@ -42,7 +40,7 @@ export interface SearchInput extends Selection {
   /** Attributes to keep, in the pack's order; null: all. */
   fields: string[] | null;
   total: boolean;
-  format: SearchFormat;
+  format: Format;
 }
 
 export interface FacetsInput extends Selection {
@@ -99,8 +97,8 @@ export function parseSearch(raw: RawInput, pack: Pack, options: ParseOptions = {
       const value = single(raw, name);
       return value === undefined ? fallback : parse(value);
     }) ?? fallback;
-  const named = read<SearchFormat>('format', 'json', (value) => oneOf('format', value, SEARCH_FORMATS));
-  const format = options.format === undefined ? named : options.format === 'markdown' ? 'md' : asSearch(options.format);
+  const named = read<Format>('format', 'json', (value) => searchFormat(value));
+  const format = options.format ?? named;
   const limit = read('limit', 20, (value) => pageSize(value, format));
   const total = read('total', false, (value) => boolean('total', value));
   const { sort, type } = read('sort', parseSort('-quality', pack), (value) => parseSort(value, pack));
@@ -108,32 +106,53 @@ export function parseSearch(raw: RawInput, pack: Pack, options: ParseOptions = {
   const picked = given === undefined ? null : issues.attempt(() => parseFields([given].flat(), pack));
   const token = issues.attempt(() => single(raw, 'cursor'));
   issues.settle();
-  if (limit > BOUNDS.page && (format === 'json' || format === 'md'))
-    throw invalid(
-      `limit: at most ${BOUNDS.page} for JSON and Markdown (got ${limit}); up to ${BOUNDS.limit} for csv and ndjson.`,
-    );
+  if (limit > BOUNDS.page && !FORMATS[format].bulk)
+    throw invalid(`limit: at most ${BOUNDS.page} in ${PAGED} (got ${limit}); up to ${BOUNDS.limit} in ${BULK}.`);
+  const points = pointsOf(format, pack);
   const where = questionOf(selection);
   const { cursors = EXAMPLE_CURSORS } = options;
   const cursor = token === undefined ? null : cursors.read({ dataset: pack.id, where, sort }, token, type);
   const sorted = sort.key === 'quality' || sort.key === 'updated' ? [] : [sort.key];
   const names = [...new Set([...selection.names, ...sorted, ...(picked?.names ?? [])])];
   const ordered = raw['sort'] !== undefined;
-  return { ...selection, names, sort, ordered, cursor, limit, fields: picked?.fields ?? null, total, format };
+  // A feature has its point, whatever fields were chosen.
+  const fields =
+    picked && points !== undefined
+      ? pack.attributes.flatMap(({ name }) => (name === points || picked.fields.includes(name) ? name : []))
+      : (picked?.fields ?? null);
+  return { ...selection, names, sort, ordered, cursor, limit, fields, total, format };
 }
 
 /** `limit` of a search: a refusal says where further records come from. */
-function pageSize(raw: string, format: SearchFormat): number {
+function pageSize(raw: string, format: Format): number {
   try {
     return integer('limit', raw, 1, BOUNDS.limit);
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
-    const most = format === 'json' || format === 'md' ? ` At most ${BOUNDS.page} in JSON and Markdown.` : '';
+    const most = FORMATS[format].bulk ? '' : ` At most ${BOUNDS.page} in ${PAGED}.`;
     throw reworded(error, (msg) => `${msg}.${most} cursor=<next_cursor> leads to the next page.`);
   }
 }
 
-const asSearch = (format: 'json' | 'csv' | 'ndjson' | 'arrow' | 'text'): SearchFormat =>
-  format === 'text' ? 'json' : format;
+/** Values of `format` by page size, as a refusal lists them. */
+const [PAGED, BULK] = [false, true].map((bulk) =>
+  listed(formatParameters(SEARCH_FORMATS.filter((format) => (FORMATS[format].bulk ?? false) === bulk))),
+);
+
+function listed(names: string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+const searchFormat = (value: string): Format =>
+  formatNamed(oneOf('format', value, formatParameters(SEARCH_FORMATS))) ?? 'json';
+
+/** The attribute with the points of a geographic format; undefined for other formats. Throws where there is none. */
+function pointsOf(format: Format, pack: Pack): string | undefined {
+  if (!FORMATS[format].geographic) return undefined;
+  const points = pack.attributes.find(({ type }) => type === 'geo');
+  if (!points) throw invalid(`format: ${pack.id} has no geography for ${FORMATS[format].parameter}; use json.`);
+  return points.name;
+}
 
 /** Parses the input of facets: `by`, `limit` 1..200 and any search filters. */
 export function parseFacets(raw: RawInput, pack: Pack, options: ParseOptions = {}): FacetsInput {

@@ -1,5 +1,7 @@
 // Search: the input becomes one plan, the engine finds a page, the page is presented (specification section 4, "Search").
+
 import { type Cursors, EXAMPLE_CURSORS } from '../input/cursor.ts';
+import { FORMATS } from '../input/formats.ts';
 import type { SearchInput } from '../input/parse.ts';
 import { questionOf } from '../input/parse-selection.ts';
 import { shown } from '../input/parse-values.ts';
@@ -64,7 +66,7 @@ async function missingHint({ engine }: Release, { where }: SearchInput, asker: A
 
 /** Tables have no place for a hint, and a walk has begun after its first page. */
 async function hintOf(release: Release, input: SearchInput, found: SearchAnswer, asker: Asker) {
-  if (input.cursor !== null || (input.format !== 'json' && input.format !== 'md')) return undefined;
+  if (input.cursor !== null || !FORMATS[input.format].hint) return undefined;
   if (found.ordinals.length > 0)
     return (
       (await missingHint(release, input, asker)) ?? (found.next === null ? undefined : orderHint(release.pack, input))

@@ -60,6 +60,7 @@ export const search = section('spec 4', {
   'search.updated-since': done('updated_since takes a date-time'),
   'search.min-quality': done('min_quality takes a number'),
   'search.format': done('format is md, csv or ndjson instead of JSON'),
+  'search.geojson': done('format=geojson is a FeatureCollection of the same records, for datasets with geography'),
   'search.rows-need-key': done('csv and ndjson need a key'),
   'search.next-cursor-header': done('csv and ndjson carry the next cursor in X-Next-Cursor'),
   'search.filters-generated': done('the filter names come from the filters of the schema'),

@@ -1,9 +1,9 @@
 // An answer of REST written down, so that a request repeated with its Idempotency-Key gets the same bytes.
 
+import { FORMATS } from '../../../data/input/formats.ts';
 import type { Result } from '../../contract/operation.ts';
 import type { Repeatable } from '../../gate/execute.ts';
 import { isPieces } from '../../http/respond.ts';
-import { MEDIA_TYPES } from '../../render/negotiate.ts';
 import type { Rendered } from '../../render/render.ts';
 
 /** What REST sends. */
@@ -49,7 +49,7 @@ export const KEPT: Repeatable<Answer> = {
 
 /** JSON that came as bytes is text all the same; other bytes are not (null). */
 function textOf({ content_type }: Pick<Rendered, 'content_type'>, body: Uint8Array): string | null {
-  return content_type === MEDIA_TYPES.json ? Buffer.from(body).toString() : null;
+  return content_type === FORMATS.json.media_type ? Buffer.from(body).toString() : null;
 }
 
 async function whole(pieces: AsyncIterable<string>): Promise<string> {

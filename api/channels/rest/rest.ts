@@ -1,6 +1,7 @@
 // REST: every operation of the table at its path, with its Markdown twin, HEAD, conditional requests and 405.
 
 import type { Hono } from 'hono';
+import { FORMATS } from '../../../data/input/formats.ts';
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import type { Context, Format, Operation, RenderedFile, Result } from '../../contract/operation.ts';
 import { fileHeaders } from '../../discovery/hosting.ts';
@@ -15,9 +16,8 @@ import { OpenFile } from '../../http/open-files.ts';
 import { type Http, type HttpRequest, type NodeBindings, readRequest, routedPath } from '../../http/request.ts';
 import { errorReply, type Headers, isPieces, type Reply, responseOf } from '../../http/respond.ts';
 import { openStream } from '../../http/streams.ts';
-import { type Choice, MEDIA_TYPES, negotiate } from '../../render/negotiate.ts';
+import { type Choice, negotiate } from '../../render/negotiate.ts';
 import { nextUrl, render } from '../../render/render.ts';
-import { isTabular } from '../../render/rows.ts';
 import { type Answer, KEPT } from './kept.ts';
 import { RestCall } from './rest-call.ts';
 
@@ -107,7 +107,7 @@ async function reply(
       outcome.done();
       addValidators(headers, call);
       if (outcome.kind === 'unchanged') return { status: 304, headers, body: null };
-      headers['Content-Type'] = MEDIA_TYPES[choice.format];
+      headers['Content-Type'] = FORMATS[choice.format].media_type;
       return { status: 200, headers, body: null };
     }
     const { result, rendered } = outcome.answer;
@@ -166,7 +166,7 @@ function present(result: Result<unknown>, ctx: Context, operation: Operation): A
   const { parts } = result;
   // Of a free answer the bytes are needed, for its tag.
   if (ctx.format === 'json' && parts && parts.length > 1 && (operation.access !== 'free' || ctx.priced))
-    return { result, rendered: { content_type: MEDIA_TYPES.json, body: parts } };
+    return { result, rendered: { content_type: FORMATS.json.media_type, body: parts } };
   const rendered = render(operation, result, ctx);
   return rendered instanceof Promise ? rendered.then((made) => ({ result, rendered: made })) : { result, rendered };
 }
@@ -180,7 +180,7 @@ function cacheHeaders(operation: Operation, open: boolean, { format, varies }: C
   if (operation.group === 'account' || operation.group === 'owners')
     return { 'Cache-Control': 'no-store', ...(varies ? { Vary: 'Accept' } : {}) };
   const vary = varies ? 'Accept' : undefined;
-  const told = format === 'arrow' ? vary : varied(vary);
+  const told = FORMATS[format].uncompressed ? vary : varied(vary);
   return { 'Cache-Control': `${open ? 'public' : 'private'}, no-cache`, ...(told === undefined ? {} : { Vary: told }) };
 }
 
@@ -193,7 +193,7 @@ function describe(headers: Headers, result: Result<unknown>, rendered: Answer['r
   headers['Content-Type'] = rendered.content_type;
   if (typeof result.next_cursor !== 'string') return;
   headers['Link'] = `<${nextUrl(call.url, result.next_cursor)}>; rel="next"`;
-  if (isTabular(call.format)) headers['X-Next-Cursor'] = result.next_cursor;
+  if (FORMATS[call.format].bulk) headers['X-Next-Cursor'] = result.next_cursor;
 }
 
 /** Times as HTTP writes them. Many records were changed at the same moment, so the last few are kept. */

@@ -1,11 +1,12 @@
 // GET /v1/{ds}/entities: search with filters; anonymous callers see public values within the daily quota.
 
 import { z } from 'zod';
+import { SEARCH_FORMATS } from '../../../data/input/formats.ts';
 import { parseSearch, type SearchInput } from '../../../data/input/parse.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { releaseFor, search } from '../../../data/queries/search.ts';
 import { recordUrl } from '../../../packs/define/links.ts';
-import { type Context, type Operation, operation, TABULAR } from '../../contract/operation.ts';
+import { type Context, type Operation, operation } from '../../contract/operation.ts';
 import { blocks, escapeText } from '../../render/markdown.ts';
 import { recordTable } from '../../render/record-table.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
@@ -39,7 +40,7 @@ export const entity_search = operation<SearchInput, Found>({
   access: 'paid',
   previews: true,
   price: { of: 'search' },
-  formats: ['json', 'markdown', ...TABULAR],
+  formats: SEARCH_FORMATS,
   own_tool: 'search',
   long: {
     part: 'items',

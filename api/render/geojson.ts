@@ -1,0 +1,47 @@
+// Records as GeoJSON (RFC 7946): a FeatureCollection of points with their values, without provenance (contract section 9).
+import type { PublicRecord } from '../../data/model/record.ts';
+import { after, mapSlices } from '../../data/plan/slices.ts';
+import type { Geo } from '../../packs/define/model.ts';
+import type { Result } from '../contract/operation.ts';
+import { ROWS_A_SLICE, type Rows } from './rows.ts';
+
+/** Members of a search's answer that the collection has too. */
+interface Page {
+  attribution: string;
+  license: string;
+  next_cursor: string | null;
+  total?: number;
+}
+
+/**
+ * The records as `{type: 'FeatureCollection', attribution, license, next_cursor, total?, features}`. A record without its
+ * point has `geometry: null`. Positions are longitude, latitude.
+ */
+export function geojson(rows: Rows, { body }: Result<unknown>): string | Promise<string> {
+  const { attribution, license, next_cursor, total } = body as Page;
+  const head = {
+    type: 'FeatureCollection',
+    attribution,
+    license,
+    next_cursor,
+    ...(total === undefined ? {} : { total }),
+  };
+  const text = mapSlices(rows.items, ROWS_A_SLICE, (record) => JSON.stringify(feature(rows, record)), rows.asking);
+  return after(text, (features) => `${JSON.stringify(head).slice(0, -1)},"features":[${features.join(',')}]}`);
+}
+
+function feature({ attributes, pack }: Rows, record: PublicRecord): object {
+  const { id, slug, name, url, updated_at, quality_score } = record;
+  const place = pack.attributes.find(({ type }) => type === 'geo');
+  const point = place && (record.attributes[place.name] as Geo | undefined);
+  const values = attributes.filter((attribute) => attribute !== place && attribute.name in record.attributes);
+  return {
+    type: 'Feature',
+    id,
+    geometry: point ? { type: 'Point', coordinates: [point.lng, point.lat] } : null,
+    properties: {
+      ...{ slug, name, url, updated_at, quality_score },
+      ...Object.fromEntries(values.map((attribute) => [attribute.name, record.attributes[attribute.name]])),
+    },
+  };
+}
