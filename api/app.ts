@@ -18,7 +18,7 @@ import { errorReply, preflight, type Reply, responseOf } from './http/respond.ts
 import { FirstMatch } from './http/router.ts';
 import { mountOAuth } from './oauth/routes.ts';
 import type { OAuthServer } from './oauth/server.ts';
-import { entity_page } from './operations/record/entity_page.ts';
+import { PAGE_OPERATIONS } from './operations/table.ts';
 import { mountMetrics, mountOps } from './ops/routes.ts';
 import type { OpsServer } from './ops/server.ts';
 import { mountOwners } from './owners/routes.ts';
@@ -54,7 +54,7 @@ export interface AppDeps {
 /** Builds the app; `app.request()` asks it without a socket. */
 export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   const { gate, report, started_at, oauth } = deps;
-  const channel = { gate, report, started_at, root: deps.dist, page: entity_page };
+  const channel = { gate, report, started_at, root: deps.dist, page: PAGE_OPERATIONS[0] };
   const app = new Hono<{ Bindings: NodeBindings }>({
     router: new FirstMatch(),
     getPath: (request) => routedPath(pathOf(request.url)),

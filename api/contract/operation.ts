@@ -9,6 +9,7 @@ import type { Exports } from '../../data/releases/export.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Owners } from '../../data/review/owners.ts';
 import type { Pack, PricedOperation } from '../../packs/define/model.ts';
+import type { ErrorCode } from './errors.ts';
 
 export type Access = 'free' | 'paid' | 'plan' | 'key' | 'admin';
 export type { Format };
@@ -176,11 +177,17 @@ export interface Operation<I = unknown, R = unknown> {
   description: string;
   /** Hono path. `.md` twins are made by the REST channel. What is not a GET may have a JSON body: `ctx.body`. */
   route: { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string };
-  /** Tag in OpenAPI and heading in the guides. */
+  /** Tag in OpenAPI and heading in the guides; decides nothing else. */
   group: 'register' | 'dataset' | 'records' | 'analysis' | 'account' | 'owners';
   access: Access;
-  /** An operation on accounts takes the key itself; with `true` an OAuth access token will do (contract section 3). */
-  tokens?: true;
+  /** About one account or request: no cache stores the answer, and no other operation's refusal suggests it. */
+  personal?: true;
+  /** Takes the API key itself; an OAuth access token will not do (contract section 3). */
+  key_only?: true;
+  /** Errors it throws besides those that follow from access, price and route. */
+  errors?: readonly ErrorCode[];
+  /** The page that a browser is sent to when it opens the operation's address. */
+  browser_page?: string;
   /** Anonymous callers get public fields within the daily quota. */
   previews?: boolean;
   /**
@@ -198,8 +205,11 @@ export interface Operation<I = unknown, R = unknown> {
   own_format?: true;
   /** False: an address only, neither an MCP tool nor an A2A skill. */
   tool?: false;
-  /** Each dataset has a tool of its own for it, named `<dataset>_search` and so on, beside the one for all. */
-  own_tool?: 'search' | 'get' | 'prices' | 'compare';
+  /**
+   * Each dataset has a tool of its own for it besides the one for all. `suffix`: it is named `<dataset>_search` and so on.
+   * `filters`: the dataset's filters are in its schema; true of one operation, the search.
+   */
+  own_tool?: { suffix: 'search' | 'get' | 'prices' | 'compare'; filters?: true };
   /** The address at which agents read the answer as a text: `service://{dataset}/entity/{entity_id}`. Free operations only. */
   resource?: string;
   long?: Long<I, R>;
@@ -251,6 +261,13 @@ export interface Operation<I = unknown, R = unknown> {
 /** Fits an operation into the table, where every input and answer is `unknown`: only its own `parse` makes its input. */
 export function operation<I, R>(definition: Operation<I, R>): Operation {
   return definition as unknown as Operation;
+}
+
+/** The operation that finds records by the filters of a dataset. */
+export function searchOf(operations: readonly Operation[]): Operation {
+  const search = operations.find(({ own_tool }) => own_tool?.filters);
+  if (!search) throw new Error('no operation of the table has own_tool.filters');
+  return search;
 }
 
 /** The parameters that an operation takes. */

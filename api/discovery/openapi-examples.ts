@@ -1,8 +1,7 @@
 // Examples in the OpenAPI document: real answers of the current release to small questions about public values.
 import { nextTurn } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import type { Context, Operation } from '../contract/operation.ts';
-import { DATASET_OPERATIONS } from '../operations/table.ts';
+import { type Context, type Operation, searchOf } from '../contract/operation.ts';
 import type { View } from './document.ts';
 import { earlyContext } from './early.ts';
 import { openPath } from './openapi-names.ts';
@@ -21,8 +20,7 @@ const SLUGS = 2;
 
 /** Slugs of the records that examples of a dataset are about. */
 export async function slugsOf(view: View, release: Release): Promise<string[]> {
-  const search = DATASET_OPERATIONS.find(({ name }) => name === 'entity_search');
-  if (!search) return [];
+  const search = searchOf(view.operations);
   const { items } = (await ask(view, release, search, { limit: String(SLUGS) })) as { items: { slug: string }[] };
   return items.map(({ slug }) => slug);
 }

@@ -88,7 +88,7 @@ function headersOf(status: number): Json {
 const NAMES = new Map(SHOWN.map(([name, code]) => [ERRORS[code].status as number, name]));
 
 /** Which errors an operation can answer, by status. */
-export function errorsOf({ route, access, formats, name }: Operation, sold: boolean): Record<string, Json> {
+export function errorsOf({ route, access, formats, errors = [] }: Operation, sold: boolean): Record<string, Json> {
   const dataset = route.path.includes(':ds');
   const others = route.path.replace(':ds', '').includes(':');
   const statuses = [
@@ -97,7 +97,8 @@ export function errorsOf({ route, access, formats, name }: Operation, sold: bool
     ...(sold ? [402] : []),
     ...(access === 'plan' || access === 'admin' ? [403] : []),
     ...(dataset || others ? [404] : []),
-    ...(access !== 'free' || name === 'keys_create' ? [409] : []),
+    ...(access === 'free' ? [] : [409]),
+    ...errors.map((code) => ERRORS[code].status),
     413,
     ...(route.method !== 'GET' || others || formats.includes('json') ? [422] : []),
     429,

@@ -276,9 +276,9 @@ function securitySchemes({ base_url, x402 }: View): Record<string, Json> {
 }
 
 /** Which schemes an operation takes; any one of them is enough. */
-function securityOf({ access, group, tokens, previews, price }: Operation, { x402 }: View): Json[] {
+function securityOf({ access, key_only, previews, price }: Operation, { x402 }: View): Json[] {
   if (access === 'admin') return [{ bearer: [] }];
-  const byToken = group !== 'account' || tokens ? [{ oauth: ['read'] }] : [];
+  const byToken = !key_only ? [{ oauth: ['read'] }] : [];
   const known = [{ apiKey: [] }, { bearer: [] }, ...byToken];
   if (access === 'key') return known;
   // An empty list is the form that clients read as open; alternatives are for what is only partly so.

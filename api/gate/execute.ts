@@ -116,7 +116,7 @@ async function pass<T>(
 ): Promise<Outcome<T>> {
   const { operation } = call;
   const bucket = operation.access === 'paid' || operation.access === 'plan' ? 'paid' : 'free';
-  const caller = await admit(gate, call, bucket, operation.group === 'account' && operation.tokens !== true);
+  const caller = await admit(gate, call, bucket, operation.key_only === true);
   const leases = await gate.lease(call.dataset);
   try {
     label.dataset = leases.release?.pack.id ?? '';

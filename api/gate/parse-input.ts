@@ -26,7 +26,7 @@ function refusal(error: UnknownParameter, operation: Operation, ctx: Context): A
 /** `as_of is a parameter of entity_get (GET /v1/{ds}/entities/{entity_id}).`; null where no operation has it. */
 function elsewhere(parameter: string, operation: Operation, { operations, by_name }: Context): string | null {
   const others = operations.filter(
-    (other) => other !== operation && other.group !== 'account' && acceptedBy(other).names.includes(parameter),
+    (other) => other !== operation && !other.personal && acceptedBy(other).names.includes(parameter),
   );
   if (others.length === 0) return null;
   const listed = others.slice(0, LISTED).map(({ name, route }) => {

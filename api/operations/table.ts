@@ -25,6 +25,7 @@ import { entity_batch } from './record/entity_batch.ts';
 import { entity_compare } from './record/entity_compare.ts';
 import { entity_get } from './record/entity_get.ts';
 import { entity_history } from './record/entity_history.ts';
+import { entity_page } from './record/entity_page.ts';
 import { entity_prices } from './record/entity_prices.ts';
 import { entity_search, entity_search_paid } from './record/entity_search.ts';
 import { entity_similar } from './record/entity_similar.ts';
@@ -68,5 +69,8 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   keys_revoke,
 ];
 
-/** The whole table. */
+/** Pages outside of /v1: mounted with the static files, read as resources by agents, and never tools. */
+export const PAGE_OPERATIONS: readonly [Operation] = [entity_page];
+
+/** The whole table of /v1. */
 export const OPERATIONS: readonly Operation[] = [...DATASET_OPERATIONS, ...ACCOUNT_OPERATIONS, ...OWNER_OPERATIONS];

@@ -193,14 +193,17 @@ export function mountOwners(app: App, deps: RestDeps & { owners: Owners }): void
   app.post('/owners/:ds/:entity_id', (c) => start(c, true));
 
   // The link in a mail is the operation's own address: a program gets its answer, a person the page with the button.
-  const operation = gate.operations.find(({ name }) => name === 'claim_verify');
-  if (!operation) return;
-  app.get('/v1/claim/verify', (c) => {
-    const request = readRequest(gate, c);
-    const types = ['application/json', 'text/markdown', 'text/html'];
-    if (request.suffix || preferred(request.accept, types) !== 'text/html') return answer(deps, c, operation);
-    return guarded(c, async (asking) => on('../../claim', tokenIn(asking)));
-  });
+  for (const operation of gate.operations) {
+    const { browser_page: to, route } = operation;
+    if (to === undefined) continue;
+    app.get(route.path, (c) => {
+      const request = readRequest(gate, c);
+      const types = ['application/json', 'text/markdown', 'text/html'];
+      if (request.suffix || preferred(request.accept, types) !== 'text/html') return answer(deps, c, operation);
+      const up = '../'.repeat(route.path.split('/').length - 2);
+      return guarded(c, async (asking) => on(up + to.slice(1), tokenIn(asking)));
+    });
+  }
 }
 
 const single = (value: string | string[] | undefined): string => (typeof value === 'string' ? value : '');

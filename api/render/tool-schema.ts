@@ -19,7 +19,7 @@ const DATASETS = 12;
 export function toolInput(operation: Operation, packs: readonly Pack[], own: Pack | null): JsonSchema {
   const { properties: found = {}, required: needed = [], additionalProperties } = inputSchema(operation, own, 'tool');
   const open = additionalProperties !== undefined && additionalProperties !== false;
-  const search = operation.own_tool === 'search';
+  const search = operation.own_tool?.filters;
   // Whatever selects records is spelt out where records are searched; elsewhere it goes with the filters.
   const hidden = search || !open ? NONE : SELECTING;
   const listed = Object.entries(found as Properties).filter(
@@ -66,7 +66,7 @@ const SCALAR = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }];
 
 /** The filters of any dataset: an object by name, with a real example for the search. */
 function filtersSchema({ own_tool }: Operation, packs: readonly Pack[]): JsonSchema {
-  const search = own_tool === 'search';
+  const search = own_tool?.filters;
   const [pack] = packs;
   return {
     type: 'object',

@@ -23,12 +23,12 @@ export interface Tool {
 
 /** Every operation that agents may call: the same for MCP and A2A. */
 export function callable(operations: readonly Operation[]): Operation[] {
-  return operations.filter(({ tool, group }) => tool !== false && group !== 'account');
+  return operations.filter(({ tool }) => tool !== false);
 }
 
 /** Name of the tool that a dataset has of its own; `-` becomes `_` (contract section 7). */
 function ownToolName(dataset: string, { own_tool }: Operation): string {
-  return `${dataset.replaceAll('-', '_')}_${own_tool}`;
+  return `${dataset.replaceAll('-', '_')}_${own_tool?.suffix}`;
 }
 
 /** Names of the tools that a dataset's own are, in the order of the table. */
@@ -92,7 +92,7 @@ function furtherFilters(pack: Pack): string {
 const [NAMED, ABOUT] = [40, 120];
 
 function ownTool(operation: Operation, pack: Pack): Tool {
-  const search = operation.own_tool === 'search';
+  const search = operation.own_tool?.filters;
   const [sentence = ''] = operation.description.split(/(?<=\.) /);
   return {
     name: ownToolName(pack.id, operation),

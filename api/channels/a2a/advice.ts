@@ -1,7 +1,7 @@
 // Plain words: what this agent can do, and the dataset that fits what was said.
 import type { Pack } from '../../../packs/define/model.ts';
 import { words } from '../../../packs/define/text.ts';
-import type { Long } from '../../contract/operation.ts';
+import { type Long, searchOf } from '../../contract/operation.ts';
 import type { Tool } from '../../render/tools.ts';
 
 /** What of a reply is left out first where it is too long. */
@@ -84,7 +84,7 @@ export function adviceOn(
 ): Advice {
   const shared = tools.filter(({ dataset }) => dataset === null);
   const example = fits
-    ? { skill: 'entity_search', dataset: fits.pack.id, q: 'words', limit: 5 }
+    ? { skill: searchOf(shared.map(({ operation }) => operation)).name, dataset: fits.pack.id, q: 'words', limit: 5 }
     : { skill: 'dataset_guide', dataset: packs[0]?.id ?? '' };
   const list = shared.map(({ name, description }) => `- \`${name}\`: ${description}`).join('\n');
   const text = [

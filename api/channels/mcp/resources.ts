@@ -3,13 +3,12 @@ import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelc
 import { ERRORS } from '../../contract/errors.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { Call } from '../../gate/execute.ts';
-import { dataset_guide } from '../../operations/dataset/dataset_guide.ts';
-import { entity_page } from '../../operations/record/entity_page.ts';
+import { OPERATIONS, PAGE_OPERATIONS } from '../../operations/table.ts';
 import { namedCall } from '../named-call.ts';
 import { refusalOf, run, type Session } from './session.ts';
 
 /** Free texts with an address of their own. */
-export const RESOURCES: readonly Operation[] = [dataset_guide, entity_page].filter(({ resource }) => resource);
+export const RESOURCES: readonly Operation[] = [...OPERATIONS, ...PAGE_OPERATIONS].filter(({ resource }) => resource);
 
 /** A resource that an address names, with the arguments in it; null for any other address. */
 function resourceAt(uri: string): { operation: Operation; given: Record<string, string> } | null {

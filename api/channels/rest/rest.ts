@@ -177,8 +177,7 @@ const single = (value: string | string[] | undefined) => (typeof value === 'stri
 function cacheHeaders(operation: Operation, open: boolean, { format, varies }: Choice): Headers {
   // A page of what was paid for would stay in the browser's history for whoever sits there next (specification section 8).
   if (format === 'html' && operation.access !== 'free') return { 'Cache-Control': 'private, no-store', Vary: 'Accept' };
-  if (operation.group === 'account' || operation.group === 'owners')
-    return { 'Cache-Control': 'no-store', ...(varies ? { Vary: 'Accept' } : {}) };
+  if (operation.personal) return { 'Cache-Control': 'no-store', ...(varies ? { Vary: 'Accept' } : {}) };
   const vary = varies ? 'Accept' : undefined;
   const told = FORMATS[format].uncompressed ? vary : varied(vary);
   return { 'Cache-Control': `${open ? 'public' : 'private'}, no-cache`, ...(told === undefined ? {} : { Vary: told }) };

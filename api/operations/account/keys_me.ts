@@ -39,8 +39,8 @@ export const keys_me = operation<{ limit: number; before: number | null }, Own>(
   description: 'Balance, plan and ledger of the key that asks, newest movement first.',
   route: { method: 'GET', path: '/v1/keys/me' },
   group: 'account',
+  personal: true,
   access: 'key',
-  tokens: true,
   tool: false,
   formats: ['json', 'markdown'],
   input: () =>

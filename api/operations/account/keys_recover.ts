@@ -16,6 +16,8 @@ export const keys_recover = operation<z.infer<typeof Input>, { status: 'sent' } 
     'Mails a link to a page that replaces the key of an e-mail address with a new one. Credit and plan stay.',
   route: { method: 'POST', path: '/v1/keys/recover' },
   group: 'account',
+  personal: true,
+  key_only: true,
   access: 'free',
   tool: false,
   formats: ['json', 'markdown'],

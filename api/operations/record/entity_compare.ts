@@ -43,7 +43,7 @@ export const entity_compare = operation<CompareInput, Compare>({
   access: 'paid',
   price: { of: 'compare' },
   formats: ['json', 'markdown'],
-  own_tool: 'compare',
+  own_tool: { suffix: 'compare' },
   long: { more: 'Name one attribute, or fewer ids.' },
   answers: [{ want: 'two to five records side by side', query: 'ids={slugs}' }],
   input: (pack) =>

@@ -40,7 +40,7 @@ export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, Got>({
   price: { of: 'get' },
   formats: ['json', 'markdown'],
   entity: true,
-  own_tool: 'get',
+  own_tool: { suffix: 'get' },
   long: { more: 'Name fewer fields.' },
   answers: [
     { want: 'any fields of one record whose slug you know', query: 'fields={fields}' },

@@ -27,7 +27,7 @@ export const entity_prices = operation<RawInput, Prices>({
   price: { of: 'prices', free: ({ price_attributes }) => price_attributes.length === 0 },
   formats: ['json', 'markdown'],
   entity: true,
-  own_tool: 'prices',
+  own_tool: { suffix: 'prices' },
   answerable: ({ price_attributes }) => price_attributes.length > 0,
   answers: [{ want: 'all prices of one record whose slug you know' }],
   input: () => z.object(ENTITY_INPUT),

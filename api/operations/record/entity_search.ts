@@ -41,7 +41,7 @@ export const entity_search = operation<SearchInput, Found>({
   previews: true,
   price: { of: 'search' },
   formats: SEARCH_FORMATS,
-  own_tool: 'search',
+  own_tool: { suffix: 'search', filters: true },
   long: {
     part: 'items',
     shorter: (input, limit) => ({ ...input, limit }),
