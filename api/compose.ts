@@ -24,7 +24,7 @@ import { memoryLimits, redisLimits } from './access/limits.ts';
 import { previewsIn } from './access/previews.ts';
 import { openRedis, redisQuotas } from './access/redis.ts';
 import { accessTokens } from './access/tokens.ts';
-import { storedAccounts } from './accounts/accounts.ts';
+import { StoredAccounts } from './accounts/accounts.ts';
 import { createApp, failing } from './app.ts';
 import { directory } from './channels/key-directory.ts';
 import { openCheckout } from './checkout/open.ts';
@@ -187,7 +187,7 @@ async function openAccess(options: Settings) {
   const quote = quoter({ base_url, eur_usd, checkout: checkout.sells, x402: x402?.asks });
   const credits = creditPayments({ store, lookup, repeats, quote, now });
   const answers = await sharedSecret(store, 'answers');
-  const accounts = storedAccounts({
+  const accounts = new StoredAccounts({
     store,
     quotas,
     post: mailer.post,
