@@ -41,7 +41,7 @@ import { claims } from './owners/claims.ts';
 import { claimPages, type OwnerPages } from './owners/mailed-links.ts';
 import { optOuts } from './owners/opt-out.ts';
 import type { Parts } from './owners/parts.ts';
-import { creditPayments } from './payments/credits.ts';
+import { CreditPayments } from './payments/credits.ts';
 import { quoter } from './payments/payments.ts';
 import { storedRepeats } from './payments/repeats.ts';
 import type { X402Settings } from './payments/x402/open.ts';
@@ -185,7 +185,7 @@ async function openAccess(options: Settings) {
   const x402 =
     settings && (await import('./payments/x402/open.ts')).openX402({ store, repeats, settings, eur_usd, now, log });
   const quote = quoter({ base_url, eur_usd, checkout: checkout.sells, x402: x402?.asks });
-  const credits = creditPayments({ store, lookup, repeats, quote, now });
+  const credits = new CreditPayments({ store, lookup, repeats, quote, now });
   const answers = await sharedSecret(store, 'answers');
   const accounts = new StoredAccounts({
     store,

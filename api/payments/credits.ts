@@ -1,4 +1,4 @@
-// Paying with the credit of a key: looked at before the call runs, taken in one transaction when its answer is ready.
+// Payment with a key's credit: checked before a call runs, charged in one transaction with its answer.
 
 import type { Lookup } from '../../data/state/keys/lookup.ts';
 import { charge as chargeKey } from '../../data/state/money/ledger.ts';
@@ -9,7 +9,7 @@ import { ApiError } from '../contract/errors.ts';
 import { type Charge, type Payments, paymentError, type Reservation, told } from './payments.ts';
 import { isKept, type Kept, type Repeats } from './repeats.ts';
 
-interface Credits {
+interface Parts {
   store: Store;
   lookup: Lookup;
   repeats: Repeats;
@@ -17,132 +17,153 @@ interface Credits {
   now(): Date;
 }
 
-/** What this process holds for calls of one key that are running. */
-interface Held {
+type KeyCaller = Caller & { kind: 'key' };
+
+/** Credit held in this process for running calls of one key. */
+interface Hold {
   micros: number;
   calls: number;
-  /** Others that wait for one of them to end. */
+  /** Resolves to a fresh balance when one of the calls ends; null while no other call waits. */
   waiting: PromiseWithResolvers<number> | null;
 }
 
-/**
- * Credits as payments. What a call costs is not taken until its answer is ready, so nothing is given back when it fails, when
- * the client hangs up or when the process dies (docs/decisions/0009). Meanwhile this process counts it as held, so that a
- * key does not start more calls than it can pay.
- */
-export function creditPayments(credits: Credits): Payments {
-  const { quote } = credits;
-  const held = new Map<string, Held>();
+/** Credit of running calls, by key, so that a key does not start more calls than it can pay. */
+class Holds {
+  readonly #lookup: Lookup;
+  readonly #byKey = new Map<string, Hold>();
 
-  /** Waits until the balance covers the price beside what is held, or is known not to. */
-  async function hold(key: string, balance: number | undefined, micros: number): Promise<number | null> {
-    let known = balance ?? (await credits.lookup.balance(key));
+  constructor(lookup: Lookup) {
+    this.#lookup = lookup;
+  }
+
+  /** Waits until the credit that is not held covers the price. Null, or the balance if it does not. */
+  async add(key: string, cached: number | undefined, micros: number): Promise<number | null> {
+    let balance = cached ?? (await this.#lookup.balance(key));
     while (true) {
-      const now = held.get(key);
-      if (known - (now?.micros ?? 0) >= micros) break;
-      // Only a fresh balance refuses: one that was read while a charge was on its way counts that charge twice.
-      if (now === undefined) {
-        known = await credits.lookup.balance(key);
-        if (held.has(key)) continue;
-        if (known < micros) return known;
+      const current = this.#byKey.get(key);
+      if (balance - (current?.micros ?? 0) >= micros) break;
+      // Only a fresh balance rejects: one read during a charge may count that charge twice.
+      if (current === undefined) {
+        balance = await this.#lookup.balance(key);
+        if (this.#byKey.has(key)) continue;
+        if (balance < micros) return balance;
         break;
       }
-      now.waiting ??= Promise.withResolvers();
-      known = await now.waiting.promise;
+      current.waiting ??= Promise.withResolvers();
+      balance = await current.waiting.promise;
     }
-    const mine = held.get(key) ?? { micros: 0, calls: 0, waiting: null };
-    mine.micros += micros;
-    mine.calls += 1;
-    held.set(key, mine);
+    const hold = this.#byKey.get(key) ?? { micros: 0, calls: 0, waiting: null };
+    hold.micros += micros;
+    hold.calls += 1;
+    this.#byKey.set(key, hold);
     return null;
   }
 
-  function settle(key: string, micros: number): void {
-    const mine = held.get(key);
-    if (mine === undefined) return;
-    mine.micros -= micros;
-    mine.calls -= 1;
-    if (mine.calls === 0) held.delete(key);
-    // One look at the balance serves all who wait.
-    mine.waiting?.resolve(credits.lookup.balance(key));
-    mine.waiting = null;
+  /** Ends one call's hold. */
+  remove(key: string, micros: number): void {
+    const hold = this.#byKey.get(key);
+    if (hold === undefined) return;
+    hold.micros -= micros;
+    hold.calls -= 1;
+    if (hold.calls === 0) this.#byKey.delete(key);
+    // One query for the balance serves all waiting calls.
+    hold.waiting?.resolve(this.#lookup.balance(key));
+    hold.waiting = null;
+  }
+}
+
+/**
+ * Credits as payments. The price is charged when the answer is ready, so there is nothing to refund when the
+ * call fails, the client disconnects or the process dies (docs/decisions/0009). Until then this process holds
+ * it.
+ */
+export class CreditPayments implements Payments {
+  /** A property, since callers use it without the object. */
+  readonly quote: Payments['quote'];
+  readonly #parts: Parts;
+  readonly #holds: Holds;
+
+  constructor(parts: Parts) {
+    this.quote = parts.quote;
+    this.#parts = parts;
+    this.#holds = new Holds(parts.lookup);
   }
 
-  const short = (caller: Caller, charge: Charge, balance: number) =>
-    paymentError(
-      'insufficient_credits',
-      `${charge.operation} costs ${told(charge.micros)} and the key has ${told(balance)} left.`,
-      quote(caller, charge),
-    );
-
-  /** The grant's cap is too close: more credit would not help, another consent would. */
-  const capped = (caller: Caller, charge: Charge, left: number) =>
-    paymentError(
-      'insufficient_credits',
-      `${charge.operation} costs ${told(charge.micros)} and this client may spend ${told(left)} more. Its user sets a higher limit by connecting it again.`,
-      quote(caller, charge),
-      { reason: 'spending_cap', left_eur: eur(left) },
-    );
-
-  /** Takes the price; what cannot be taken withholds the answer. */
-  async function take(caller: Caller & { kind: 'key' }, charge: Charge, answer: Kept | undefined) {
-    const { operation, micros, request_id } = charge;
-    const dataset = charge.dataset === '' ? null : charge.dataset;
-    const now = credits.now().getTime();
-    const grant = caller.grant?.name;
-    const given = { key_id: caller.id, amount: micros, operation, dataset, request_id, now, answer, grant };
-    const outcome = await chargeKey(credits.store, given);
-    if (outcome.state === 'revoked') throw new ApiError('invalid_key', 'This key was revoked meanwhile.');
-    if (outcome.state === 'withdrawn')
-      throw new ApiError('invalid_token', 'What this access token stands for was withdrawn meanwhile.');
-    if (outcome.state === 'capped') throw capped(caller, charge, outcome.left);
-    if (outcome.state === 'superseded') throw credits.repeats.busy();
-    if (outcome.state === 'insufficient') throw short(caller, charge, outcome.balance);
-    return { 'X-Charge-EUR': String(eur(micros)), 'X-Balance-EUR': String(eur(outcome.balance)) };
+  async afford(caller: Caller, charge: Charge): Promise<void> {
+    const key = this.#payer(caller, charge);
+    if (key === null) return;
+    const balance = await this.#parts.lookup.balance(key.id);
+    if (balance < charge.micros) throw this.#insufficient(caller, charge, balance);
   }
 
-  const free = (owner: string): Reservation => ({
-    commit: async (kept) => {
-      if (isKept(kept)) await credits.repeats.keep(owner, kept);
-      return {};
-    },
-    release: async () => {},
-  });
+  async reserve(caller: Caller, charge: Charge): Promise<Reservation> {
+    const key = this.#payer(caller, charge);
+    if (key === null) return this.#free(caller.kind === 'key' ? caller.id : caller.kind === 'admin' ? 'admin' : '');
+    const balance = await this.#holds.add(key.id, key.balance, charge.micros);
+    if (balance !== null) throw this.#insufficient(caller, charge, balance);
+    let open = true;
+    const end = () => {
+      if (open) this.#holds.remove(key.id, charge.micros);
+      open = false;
+    };
+    return {
+      commit: (kept) => this.#charge(key, charge, isKept(kept) ? kept : undefined).finally(end),
+      release: async () => end(),
+    };
+  }
 
-  /** The key that pays for a call; null where nothing is charged. Throws for who has no key, and for a client past its cap. */
-  function payer(caller: Caller, charge: Charge): (Caller & { kind: 'key' }) | null {
+  /**
+   * The key that pays for a call; null for a free call. Throws for a caller without a key, and for a client
+   * over its cap.
+   */
+  #payer(caller: Caller, charge: Charge): KeyCaller | null {
     if (caller.kind === 'admin' || charge.micros === 0 || !isCharged(caller)) return null;
     if (caller.kind === 'anonymous') {
       const message = `${charge.operation} costs ${told(charge.micros)} and this call was not paid.`;
-      throw paymentError('payment_required', message, quote(caller, charge));
+      throw paymentError('payment_required', message, this.quote(caller, charge));
     }
-    const allowed = caller.grant?.left ?? null;
-    if (allowed !== null && allowed < charge.micros) throw capped(caller, charge, allowed);
+    const left = caller.grant?.left ?? null;
+    if (left !== null && left < charge.micros) throw this.#overCap(caller, charge, left);
     return caller;
   }
 
-  return {
-    quote,
-    async afford(caller, charge) {
-      const key = payer(caller, charge);
-      if (key === null) return;
-      const left = await credits.lookup.balance(key.id);
-      if (left < charge.micros) throw short(caller, charge, left);
-    },
-    async reserve(caller, charge) {
-      const key = payer(caller, charge);
-      if (key === null) return free(caller.kind === 'key' ? caller.id : caller.kind === 'admin' ? 'admin' : '');
-      const left = await hold(key.id, key.balance, charge.micros);
-      if (left !== null) throw short(caller, charge, left);
-      let open = true;
-      const end = () => {
-        if (open) settle(key.id, charge.micros);
-        open = false;
-      };
-      return {
-        commit: (kept) => take(key, charge, isKept(kept) ? kept : undefined).finally(end),
-        release: async () => end(),
-      };
-    },
-  };
+  #free(owner: string): Reservation {
+    return {
+      commit: async (kept) => {
+        if (isKept(kept)) await this.#parts.repeats.keep(owner, kept);
+        return {};
+      },
+      release: async () => {},
+    };
+  }
+
+  /** Charges the price; an error withholds the answer. */
+  async #charge(caller: KeyCaller, charge: Charge, answer: Kept | undefined): Promise<Record<string, string>> {
+    const { store, repeats } = this.#parts;
+    const { operation, micros, request_id } = charge;
+    const dataset = charge.dataset === '' ? null : charge.dataset;
+    const now = this.#parts.now().getTime();
+    const grant = caller.grant?.name;
+    const call = { key_id: caller.id, amount: micros, operation, dataset, request_id, now, answer, grant };
+    const outcome = await chargeKey(store, call);
+    if (outcome.state === 'revoked') throw new ApiError('invalid_key', 'This key was revoked meanwhile.');
+    if (outcome.state === 'withdrawn')
+      throw new ApiError('invalid_token', 'What this access token stands for was withdrawn meanwhile.');
+    if (outcome.state === 'capped') throw this.#overCap(caller, charge, outcome.left);
+    if (outcome.state === 'superseded') throw repeats.busy();
+    if (outcome.state === 'insufficient') throw this.#insufficient(caller, charge, outcome.balance);
+    return { 'X-Charge-EUR': String(eur(micros)), 'X-Balance-EUR': String(eur(outcome.balance)) };
+  }
+
+  #insufficient(caller: Caller, charge: Charge, balance: number): ApiError {
+    const message = `${charge.operation} costs ${told(charge.micros)} and the key has ${told(balance)} left.`;
+    return paymentError('insufficient_credits', message, this.quote(caller, charge));
+  }
+
+  /** The grant's cap is reached. A top-up does not help; the user has to consent to a higher cap. */
+  #overCap(caller: Caller, charge: Charge, left: number): ApiError {
+    const message = `${charge.operation} costs ${told(charge.micros)} and this client may spend ${told(left)} more. Its user sets a higher limit by connecting it again.`;
+    const detail = { reason: 'spending_cap', left_eur: eur(left) };
+    return paymentError('insufficient_credits', message, this.quote(caller, charge), detail);
+  }
 }

@@ -66,7 +66,8 @@ export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts)
   const front = (credits: Payments): Payments => {
     const paywall = openPaywall({ ...settling, repeats, prices, quote: credits.quote, log });
     return {
-      ...credits,
+      quote: credits.quote,
+      afford: async (caller, charge) => credits.afford?.(caller, charge),
       waiting: paywall.waiting,
       async reserve(caller, charge, attached) {
         try {
