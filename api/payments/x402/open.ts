@@ -14,7 +14,7 @@ import type { Asks, Payments } from '../payments.ts';
 import type { Repeats } from '../repeats.ts';
 import { rpcChain } from './chain.ts';
 import { httpFacilitator, type Patience } from './facilitator.ts';
-import { openPaywall } from './paywall.ts';
+import { Paywall } from './paywall.ts';
 import { askedPrices } from './prices.ts';
 import { lookAt, nextLook, type Settling } from './settle.ts';
 import { EXTENSIONS, requirementsFor, type Terms } from './terms.ts';
@@ -64,11 +64,11 @@ export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts)
     return { accepts: requirementsFor(settings, charge.micros, eur_usd), extensions: EXTENSIONS };
   };
   const front = (credits: Payments): Payments => {
-    const paywall = openPaywall({ ...settling, repeats, prices, quote: credits.quote, log });
+    const paywall = new Paywall({ ...settling, repeats, prices, quote: credits.quote, log });
     return {
       quote: credits.quote,
       afford: async (caller, charge) => credits.afford?.(caller, charge),
-      waiting: paywall.waiting,
+      waiting: (secret) => paywall.waiting(secret),
       async reserve(caller, charge, attached) {
         try {
           return await credits.reserve(caller, charge, attached);

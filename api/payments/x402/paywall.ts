@@ -1,4 +1,5 @@
-// x402 at the gate: a payment is claimed, checked, run for once, settled when its answer is ready, delivered once (payments.md 7).
+// x402 payments: claim, verify, run the call once, settle when its answer is ready, deliver once
+// (payments.md 7).
 import {
   claimPayment,
   deliverPayment,
@@ -28,18 +29,12 @@ interface Parts extends Settling {
   log(line: string): void;
 }
 
-/** One call that somebody wants to pay for. */
+/** One call to be paid for. */
 interface Sale {
   charge: Charge;
   attached: Attached;
-  /** The refusal of a payment; with a payer where settling it was tried. */
+  /** The error for a rejected payment; with the payer where settlement was tried. */
   refuse(reason: string, message: string, payer?: string): ApiError;
-}
-
-export interface Paywall {
-  /** Puts a payment aside for a call. Null when there is none: neither attached nor kept under the call's secret. */
-  reserve(caller: Caller, charge: Charge, attached: Attached): Promise<Reservation | null>;
-  waiting(secret: string): Promise<boolean>;
 }
 
 /** Headers of an answer that x402 paid. */
@@ -51,105 +46,116 @@ function paidHeaders(row: Payment): Record<string, string> {
   };
 }
 
-/** Takes payments. What must outlive the process is in the store; several processes may share it. */
-export function openPaywall(parts: Parts): Paywall {
-  const { store } = parts;
-  const now = () => parts.now().getTime();
+/** Accepts x402 payments. All state is in the store, so that several processes can share it. */
+export class Paywall {
+  readonly #parts: Parts;
+  readonly #store: Store;
 
-  /** Hands a written answer out; `finish` is what is still to be done before it goes. */
-  function handOut(
-    sale: Sale,
-    row: Payment,
-    finish: () => Promise<Payment>,
-    release: () => Promise<void>,
-  ): Reservation {
-    const { answer, records } = row;
-    if (answer === null) throw removed();
-    const stored: Stored = { ...readWritten(answer), written: { text: answer, records } };
-    return {
-      stored,
-      release,
-      async commit(kept) {
-        const headers = paidHeaders(await finish());
-        if (isKept(kept)) await parts.repeats.keep(sale.attached.owner, kept);
-        return headers;
-      },
-    };
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#store = parts.store;
   }
 
-  /** A payment that has a row: deliver it, go on with it, or say that somebody is at it. Null when the row was worth nothing. */
-  async function resume(sale: Sale, row: Payment, secret: boolean): Promise<Reservation | null> {
-    if (row.state === 'settled') {
-      if (row.answer === null) throw removed();
-      const first = await deliverPayment(store, row.id, now());
-      if (!first && !secret) throw delivered();
-      return handOut(
-        sale,
-        row,
-        async () => row,
-        async () => {},
-      );
+  /** Whether a payment is stored under this secret. */
+  async waiting(secret: string): Promise<boolean> {
+    return (await findPayment(this.#store, { secret })) !== null;
+  }
+
+  /** Reserves a payment for a call. Null if none is attached or stored under the call's secret. */
+  async reserve(caller: Caller, charge: Charge, attached: Attached): Promise<Reservation | null> {
+    const quote = () => this.#parts.quote(caller, charge);
+    const sale: Sale = {
+      charge,
+      attached,
+      refuse: (reason, message, payer) => invalid(charge, quote(), reason, message, payer),
+    };
+    const { secret, payment, request } = attached;
+    const row = secret === null ? null : await findPayment(this.#store, { secret });
+    if (row !== null) {
+      if (row.request !== request) throw conflict();
+      const reservation = await this.#resume(sale, row, true);
+      if (reservation !== null) return reservation;
     }
-    const held = await leasePayment(store, row, now());
-    if (held === null) throw inProgress();
-    // Whoever claimed it died before its answer was ready, so nothing was sent to be settled.
-    if (held.state === 'claimed') {
-      await dropPayment(store, held);
-      return null;
+    return payment === undefined ? null : this.#claim(sale);
+  }
+
+  /** Claims the payment for this call, or resumes an earlier claim for the same call. */
+  async #claim(sale: Sale): Promise<Reservation> {
+    const store = this.#store;
+    const [signed, accepted] = await this.#matchPrice(sale);
+    const { charge, attached } = sale;
+    const { request } = attached;
+    const { secret, byPayer } = nameOf(attached, signed);
+    const { micros, operation, dataset, request_id } = charge;
+    const claim = {
+      ...{ id: signed.id, request, proof: signed.proof, secret, micros, operation, dataset, request_id },
+      payload: JSON.stringify(signed.payload),
+      requirements: JSON.stringify(accepted),
+    };
+    // A second attempt, since the first may find a row without value, which #resume deletes.
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const row = await claimPayment(store, claim, this.#now());
+      if (row !== null) return this.#verifyNew(sale, row, signed);
+      const byId = await findPayment(store, { id: signed.id });
+      if (byId !== null && (byId.request !== request || byId.proof !== signed.proof))
+        throw sale.refuse('payment_already_used', 'this payment was used for another call.');
+      const earlier = byId ?? (secret === null ? null : await findPayment(store, { secret }));
+      if (earlier === null) continue;
+      // A new signature proves that the caller is the payer. A settled payment proves nothing: it is public
+      // on the chain.
+      const resigned = earlier.id !== signed.id;
+      if (byPayer && resigned) await this.#verify(sale, signed, accepted);
+      if (earlier.request !== request) throw conflict();
+      const hasSecret = secret !== null && earlier.secret === secret && (resigned || !byPayer);
+      const reservation = await this.#resume(sale, earlier, hasSecret);
+      if (reservation !== null) return reservation;
     }
-    const lease = keepLease(store, held, parts.now);
-    const { signal } = sale.attached;
-    const refuse = (reason: string) => sale.refuse(reason, 'it was not settled.', transferOf(held).from);
+    throw inProgress();
+  }
+
+  /** Reads the attached payment and finds the price it pays; returns both. */
+  async #matchPrice({ charge, attached, refuse }: Sale): Promise<[SignedPayment, SignedPayment['accepted']]> {
     try {
-      const found = await lookAt(parts, held);
-      if (found.state === 'void' || (found.state === 'unused' && held.answer === null)) {
-        await dropPayment(store, held);
-        lease.end();
-        return null;
-      }
-      if (found.state === 'unused') {
-        // After a refusal nothing is on its way to the chain, so a further refusal is as final as the first.
-        const sent = held.refused === null;
-        const finish = () => settleOpen(parts, held, sent, signal, refuse).finally(lease.end);
-        return handOut(sale, held, finish, async () => lease.end());
-      }
-      const settled = await conclude(parts, held, found, held.hash, signal, refuse);
-      lease.end();
-      return handOut(
-        sale,
-        settled,
-        async () => settled,
-        async () => {},
-      );
+      const signed = readPayment(attached.payment, this.#now());
+      const accepted = await this.#parts.prices.matching(charge, signed.accepted);
+      if (accepted === null)
+        throw new PaymentFault(
+          'invalid_payment_requirements',
+          'No matching payment requirements: pay what "accepts" asks.',
+        );
+      checkTransfer({ ...signed, accepted });
+      return [signed, accepted];
     } catch (error) {
-      lease.end();
+      if (error instanceof PaymentFault) throw refuse(error.reason, error.message);
       throw error;
     }
   }
 
-  /** Asks the facilitator whether a payment is good now; throws the refusal of one that is not. */
-  async function verified(sale: Sale, { payload, transfer }: SignedPayment, asked: SignedPayment['accepted']) {
+  /** Verifies a payment with the facilitator; throws the error for an invalid one. */
+  async #verify(sale: Sale, { payload, transfer }: SignedPayment, accepted: SignedPayment['accepted']): Promise<void> {
+    const { facilitator, log } = this.#parts;
     let fault: string | null;
     try {
-      checkWindow(transfer, now());
-      fault = await parts.facilitator.verify(payload, asked);
+      checkWindow(transfer, this.#now());
+      fault = await facilitator.verify(payload, accepted);
     } catch (error) {
       if (error instanceof PaymentFault) throw sale.refuse(error.reason, error.message);
-      parts.log(`x402: the facilitator does not verify: ${(error as Error).message.slice(0, 200)}`);
+      log(`x402: the facilitator does not verify: ${(error as Error).message.slice(0, 200)}`);
       throw unverified();
     }
     if (fault !== null) throw sale.refuse(fault, 'the payment is not valid.');
   }
 
-  /** A payment seen for the first time: its row is ours. Checks it, and lets the call run. */
-  async function check(sale: Sale, row: Payment, signed: SignedPayment): Promise<Reservation> {
-    const lease = keepLease(store, row, parts.now);
+  /** Verifies a payment whose row was just inserted for this call, and lets the call run. */
+  async #verifyNew(sale: Sale, row: Payment, signed: SignedPayment): Promise<Reservation> {
+    const store = this.#store;
+    const lease = keepLease(store, row, this.#parts.now);
     const drop = async () => {
       lease.end();
       await dropPayment(store, row);
     };
     try {
-      await verified(sale, signed, JSON.parse(row.requirements) as SignedPayment['accepted']);
+      await this.#verify(sale, signed, JSON.parse(row.requirements) as SignedPayment['accepted']);
     } catch (error) {
       await drop();
       throw error;
@@ -158,11 +164,11 @@ export function openPaywall(parts: Parts): Paywall {
     return {
       writes: true,
       release: drop,
-      async commit(kept) {
+      commit: async (kept) => {
         try {
           if (kept === undefined || !(await openPayment(store, row, kept))) throw inProgress();
-          const settled = await settleOpen(parts, row, false, sale.attached.signal, refuse);
-          if (isKept(kept)) await parts.repeats.keep(sale.attached.owner, kept);
+          const settled = await settleOpen(this.#parts, row, false, sale.attached.signal, refuse);
+          if (isKept(kept)) await this.#parts.repeats.keep(sale.attached.owner, kept);
           return paidHeaders(settled);
         } finally {
           lease.end();
@@ -171,80 +177,86 @@ export function openPaywall(parts: Parts): Paywall {
     };
   }
 
-  /** Reads what was attached and compares it with what is asked; the requirements that it meets. */
-  async function meets(sale: Sale): Promise<[SignedPayment, SignedPayment['accepted']]> {
-    const { charge, attached } = sale;
+  /**
+   * Continues with a stored payment: delivers, settles or rejects it. `hasSecret`: the caller has the secret
+   * under which it is stored, and may receive its answer again. Null after deleting a row without value;
+   * throws while another request holds it.
+   */
+  async #resume(sale: Sale, row: Payment, hasSecret: boolean): Promise<Reservation | null> {
+    const store = this.#store;
+    if (row.state === 'settled') {
+      if (row.answer === null) throw removed();
+      const isFirst = await deliverPayment(store, row.id, this.#now());
+      if (!isFirst && !hasSecret) throw delivered();
+      return this.#deliver(sale, row);
+    }
+    const held = await leasePayment(store, row, this.#now());
+    if (held === null) throw inProgress();
+    // The process that claimed it died before the answer was ready, so nothing was sent for settlement.
+    if (held.state === 'claimed') {
+      await dropPayment(store, held);
+      return null;
+    }
+    const lease = keepLease(store, held, this.#parts.now);
     try {
-      const signed = readPayment(attached.payment, now());
-      const asked = await parts.prices.matching(charge, signed.accepted);
-      if (asked === null)
-        throw new PaymentFault(
-          'invalid_payment_requirements',
-          'No matching payment requirements: pay what "accepts" asks.',
-        );
-      checkTransfer({ ...signed, accepted: asked });
-      return [signed, asked];
+      return await this.#finish(sale, held, lease);
     } catch (error) {
-      if (error instanceof PaymentFault) throw sale.refuse(error.reason, error.message);
+      lease.end();
       throw error;
     }
   }
 
-  /** Claims the payment for this call, or goes on with what was begun for the same call. */
-  async function claim(sale: Sale): Promise<Reservation> {
-    const [signed, asked] = await meets(sale);
-    const { charge, attached } = sale;
-    const { request } = attached;
-    const { secret, byPayer } = nameOf(attached, signed);
-    const { micros, operation, dataset, request_id } = charge;
-    const wanted = {
-      ...{ id: signed.id, request, proof: signed.proof, secret, micros, operation, dataset, request_id },
-      payload: JSON.stringify(signed.payload),
-      requirements: JSON.stringify(asked),
-    };
-    // A second round when the first found a row that was worth nothing.
-    for (let round = 0; round < 2; round++) {
-      const row = await claimPayment(store, wanted, now());
-      if (row !== null) return check(sale, row, signed);
-      const other = await findPayment(store, { id: signed.id });
-      if (other !== null && (other.request !== request || other.proof !== signed.proof))
-        throw sale.refuse('payment_already_used', 'this payment was used for another call.');
-      const same = other ?? (secret === null ? null : await findPayment(store, { secret }));
-      if (same === null) continue;
-      // A new signature proves that the caller is the payer. The settled payment proves nothing: it is public on the chain.
-      const anew = same.id !== signed.id;
-      if (byPayer && anew) await verified(sale, signed, asked);
-      if (same.request !== request) throw conflict();
-      const found = await resume(sale, same, secret !== null && same.secret === secret && (anew || !byPayer));
-      if (found !== null) return found;
+  /** Continues with an open payment, by what the chain reports of it. Ends the lease, unless it throws. */
+  async #finish(sale: Sale, held: Payment, lease: { end(): void }): Promise<Reservation | null> {
+    const { signal } = sale.attached;
+    const refuse = (reason: string) => sale.refuse(reason, 'it was not settled.', transferOf(held).from);
+    const finding = await lookAt(this.#parts, held);
+    if (finding.state === 'void' || (finding.state === 'unused' && held.answer === null)) {
+      await dropPayment(this.#store, held);
+      lease.end();
+      return null;
     }
-    throw inProgress();
+    if (finding.state === 'unused') {
+      // After a rejection nothing is on its way to the chain, so a second rejection is as final as the first.
+      const sent = held.refused === null;
+      const settle = () => settleOpen(this.#parts, held, sent, signal, refuse).finally(lease.end);
+      return this.#deliver(sale, held, settle, async () => lease.end());
+    }
+    const settled = await conclude(this.#parts, held, finding, held.hash, signal, refuse);
+    lease.end();
+    return this.#deliver(sale, settled);
   }
 
-  return {
-    waiting: async (secret) => (await findPayment(store, { secret })) !== null,
-    async reserve(caller, charge, attached) {
-      const quote = () => parts.quote(caller, charge);
-      const sale: Sale = {
-        charge,
-        attached,
-        refuse: (reason, message, payer) => invalid(charge, quote(), reason, message, payer),
-      };
-      const { secret, payment, request } = attached;
-      const kept = secret === null ? null : await findPayment(store, { secret });
-      if (kept !== null) {
-        if (kept.request !== request) throw conflict();
-        const found = await resume(sale, kept, true);
-        if (found !== null) return found;
-      }
-      return payment === undefined ? null : claim(sale);
-    },
-  };
+  /** A reservation that delivers the stored answer; `settle` runs before, and returns the settled row. */
+  #deliver(
+    sale: Sale,
+    row: Payment,
+    settle: () => Promise<Payment> = async () => row,
+    release: () => Promise<void> = async () => {},
+  ): Reservation {
+    const { answer, records } = row;
+    if (answer === null) throw removed();
+    const stored: Stored = { ...readWritten(answer), written: { text: answer, records } };
+    return {
+      stored,
+      release,
+      commit: async (kept) => {
+        const headers = paidHeaders(await settle());
+        if (isKept(kept)) await this.#parts.repeats.keep(sale.attached.owner, kept);
+        return headers;
+      },
+    };
+  }
+
+  #now(): number {
+    return this.#parts.now().getTime();
+  }
 }
 
 /**
- * The name under which a payment's answer is found again: the Idempotency-Key, or the payment-identifier of the payment. One
- * that others could guess counts for its payer alone (`byPayer`), so that two clients which number their orders never meet.
+ * The name under which a repeated request finds its payment: the Idempotency-Key, or the payment's
+ * payment-identifier. A name that others could guess is scoped to the payer (`byPayer`), so that the order
+ * numbers of two clients never collide.
  */
 function nameOf({ secret, name, owner }: Attached, { identifier, transfer }: SignedPayment) {
   if (secret !== null) return { secret, byPayer: false };
@@ -258,11 +270,11 @@ function conflict(): ApiError {
   return new ApiError('idempotency_conflict', 'This Idempotency-Key was used for another request.');
 }
 
-/** Renews the lease of a row until `end` is called. A row that was lost shows when it is written to. */
+/** Renews the lease of a row until `end` is called. A lost lease is detected when the row is written. */
 function keepLease(store: Store, row: Payment, now: () => Date): { end(): void } {
-  const beat = setInterval(() => {
+  const timer = setInterval(() => {
     renewLease(store, row, now().getTime()).catch(() => {});
   }, LEASE / 3);
-  beat.unref();
-  return { end: () => clearInterval(beat) };
+  timer.unref();
+  return { end: () => clearInterval(timer) };
 }
