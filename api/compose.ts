@@ -32,7 +32,7 @@ import type { StripeSettings } from './checkout/stripe.ts';
 import type { Gate } from './gate/execute.ts';
 import { lendFrom } from './gate/leases.ts';
 import { directly } from './http/fast-path.ts';
-import { type OAuthParts, openOAuth } from './oauth/server.ts';
+import { type OAuthParts, OAuthServer } from './oauth/server.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { openMetrics } from './ops/metrics.ts';
 import { openOps } from './ops/server.ts';
@@ -125,7 +125,7 @@ export async function compose(settings: Settings) {
     gate,
     owners,
     recovery: access.recovery,
-    oauth: openOAuth({ ...settings, ...gate, store, quotas, report: (error) => report(error, 'oauth') }),
+    oauth: new OAuthServer({ ...settings, ...gate, store, quotas, report: (error) => report(error, 'oauth') }),
     directory: () => directory(store, base_url, now()),
     checkout: access.checkout,
     dist: settings.dist,

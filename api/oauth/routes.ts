@@ -1,4 +1,4 @@
-// The addresses of the authorization server: counted like any call, refused like any call, answered by api/oauth.
+// Mounts the addresses of the authorization server, with the rate limits and errors of any call.
 
 import type { App, RestDeps } from '../channels/rest/rest.ts';
 import { ApiError, toApiError } from '../contract/errors.ts';
@@ -6,7 +6,7 @@ import { admit } from '../gate/execute.ts';
 import { type Http, readRequest, readText } from '../http/request.ts';
 import { errorResponse } from '../http/respond.ts';
 import { PATHS } from './paths.ts';
-import type { Asked, OAuthServer } from './server.ts';
+import type { OAuthRequest, OAuthServer } from './server.ts';
 
 export interface OAuthDeps extends RestDeps {
   oauth: OAuthServer;
@@ -15,7 +15,7 @@ export interface OAuthDeps extends RestDeps {
 interface Address {
   path: string;
   methods: readonly ('GET' | 'POST')[];
-  answer: (asked: Asked) => Promise<Response>;
+  answer: (request: OAuthRequest) => Promise<Response>;
   /** Clients are counted apart: each writes a row. */
   bucket?: 'free' | 'register';
   /** For people: an error is a page, and programs of other sites may not read it. */
@@ -24,15 +24,19 @@ interface Address {
 
 /** Mounts the addresses. Each request is counted for its address, since no credential of ours stands in it. */
 export function mountOAuth(app: App, { gate, report, oauth }: OAuthDeps): void {
+  const provide: Address['answer'] = (request) => oauth.provide(request);
+  const register: Address['answer'] = (request) => oauth.register(request);
+  const approve: Address['answer'] = (request) => oauth.approve(request);
+  const connections: Address['answer'] = (request) => oauth.connections(request);
   const addresses: Address[] = [
-    { path: PATHS.authorize, methods: ['GET'], answer: oauth.provide, page: true },
-    { path: `${PATHS.authorize}/:uid`, methods: ['GET'], answer: oauth.provide, page: true },
-    { path: PATHS.token, methods: ['POST'], answer: oauth.provide },
-    { path: PATHS.revoke, methods: ['POST'], answer: oauth.provide },
-    { path: PATHS.register, methods: ['POST'], answer: oauth.register, bucket: 'register' },
-    { path: PATHS.keys, methods: ['GET'], answer: oauth.keys },
-    { path: `${PATHS.approve}/:uid`, methods: ['GET', 'POST'], answer: oauth.approve, page: true },
-    { path: PATHS.connections, methods: ['GET', 'POST'], answer: oauth.connections, page: true },
+    { path: PATHS.authorize, methods: ['GET'], answer: provide, page: true },
+    { path: `${PATHS.authorize}/:uid`, methods: ['GET'], answer: provide, page: true },
+    { path: PATHS.token, methods: ['POST'], answer: provide },
+    { path: PATHS.revoke, methods: ['POST'], answer: provide },
+    { path: PATHS.register, methods: ['POST'], answer: register, bucket: 'register' },
+    { path: PATHS.keys, methods: ['GET'], answer: () => oauth.keys() },
+    { path: `${PATHS.approve}/:uid`, methods: ['GET', 'POST'], answer: approve, page: true },
+    { path: PATHS.connections, methods: ['GET', 'POST'], answer: connections, page: true },
   ];
 
   const answered = async (c: Http, { answer, bucket = 'free', page }: Address): Promise<Response> => {
@@ -52,7 +56,7 @@ export function mountOAuth(app: App, { gate, report, oauth }: OAuthDeps): void {
     } catch (error) {
       const told = toApiError(error);
       if (told.code === 'internal') report(error, request_id);
-      if (page) return oauth.tell(told, headers);
+      if (page) return oauth.errorPage(told, headers);
       return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
     }
   };

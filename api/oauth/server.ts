@@ -1,4 +1,5 @@
-// The authorization server as functions from requests to responses; the channel counts them and knows their addresses.
+// The authorization server: requests to responses. The channel (routes.ts) mounts the addresses and applies
+// the rate limits.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { parse, serialize } from 'hono/utils/cookie';
@@ -25,56 +26,123 @@ export interface OAuthParts extends ProviderParts {
 }
 
 /** A request as the channel read it. */
-export interface Asked {
+export interface OAuthRequest {
   request: Request;
-  /** Its body as text; '' where there is none. */
+  /** Its body as text; '' without one. */
   body: string;
-  /** The address that limits count by. */
+  /** The client address, for limits. */
   address: string;
   credential: Credential | null;
   /** Counts an attempt to sign in; throws `rate_limited`. */
   attempt(): Promise<void>;
 }
 
-/** Each answers one kind of request; what they throw is an ApiError, or our own fault. */
-export interface OAuthServer {
-  /** Authorization, token and revocation endpoint, as oidc-provider answers them. */
-  provide(asked: Asked): Promise<Response>;
-  /** Registration (RFC 7591), with an API key or without. */
-  register(asked: Asked): Promise<Response>;
-  /** The key set (RFC 7517). */
-  keys(): Promise<Response>;
-  /** The page where a person signs in and decides. */
-  approve(asked: Asked): Promise<Response>;
-  /** The page of what a person allowed. */
-  connections(asked: Asked): Promise<Response>;
-  /** An error as a page for people, with further headers. */
-  tell(error: ApiError, headers: Record<string, string>): Response;
-}
-
-/** Clients that one address may register a day. */
+/** New clients per address and day. */
 const CLIENTS_A_DAY = 200;
 
-/** Opens the server; oidc-provider is loaded when it is first asked. */
-export function openOAuth(parts: OAuthParts): OAuthServer {
-  const { base_url, store, now } = parts;
-  let made: Promise<Provider> | null = null;
-  const provider = async () => {
-    made ??= makeProvider(parts);
+/** One method per kind of request. An expected error is thrown as ApiError. */
+export class OAuthServer {
+  readonly #parts: OAuthParts;
+  #loading: Promise<Provider> | null = null;
+
+  /** oidc-provider is loaded at the first request. */
+  constructor(parts: OAuthParts) {
+    this.#parts = parts;
+  }
+
+  /** Authorization, token and revocation endpoint: handled by oidc-provider. */
+  provide(request: OAuthRequest): Promise<Response> {
+    return this.#forward(request);
+  }
+
+  /** Registration (RFC 7591), with an API key or without. */
+  async register(request: OAuthRequest): Promise<Response> {
+    const { credential, address } = request;
+    const { identify, quotas, now } = this.#parts;
+    const caller = credential === null ? null : await identify(credential);
+    if (credential !== null && (caller?.kind !== 'key' || caller.grant)) throw refusal(credential);
+    const quota = { name: `clients ${address}`, quota: CLIENTS_A_DAY };
+    if ((await quotas.take(quota, 1, now())) === 0)
+      throw new ApiError('rate_limited', `More than ${CLIENTS_A_DAY} clients a day from one address.`, {
+        retry_after_seconds: 3600,
+      });
+    return this.#forward(request, caller?.kind === 'key' ? caller.id : undefined, ['authorization', 'x-api-key']);
+  }
+
+  /** The key set (RFC 7517). */
+  async keys(): Promise<Response> {
+    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' };
+    return new Response(JSON.stringify((await signingKeys(this.#parts.store)).published), { headers });
+  }
+
+  /** The page where a person signs in and consents. */
+  async approve(request: OAuthRequest): Promise<Response> {
+    const form = await this.#form(request);
+    if (form === 'foreign') return this.#foreign();
+    const { base_url } = this.#parts;
+    const provider = await this.#provider();
+    let answer = this.#foreign();
+    await carry(
+      async (message, response) => {
+        const step = await approve(this.#parts, provider, message, response, form);
+        answer =
+          'to' in step
+            ? new Response(null, { status: 303, headers: { Location: step.to, 'Cache-Control': 'no-store' } })
+            : pageResponse(step.html, step.status);
+        response.end();
+      },
+      request.request,
+      { base_url, body: '', told: { address: request.address } },
+    );
+    return answer;
+  }
+
+  /** The page that lists the clients a person connected. */
+  async connections(request: OAuthRequest): Promise<Response> {
+    const form = await this.#form(request);
+    if (form === 'foreign') return this.#foreign();
+    const { cookie, options } = sessionCookie(this.#parts.base_url);
+    const session = parse(request.request.headers.get('cookie') ?? '', cookie)[cookie];
+    const step = await connections(this.#parts, session, form);
+    const answer = pageResponse(step.html, step.status);
+    if (step.session !== undefined) {
+      const maxAge = step.session === '' ? 0 : SIGNED_IN / 1000;
+      answer.headers.append('Set-Cookie', serialize(cookie, step.session, { ...options, maxAge }));
+    }
+    return answer;
+  }
+
+  /** An error as an HTML page, with further headers. */
+  errorPage(error: ApiError, headers: Record<string, string>): Response {
+    const { base_url } = this.#parts;
+    const { status } = ERRORS[error.code];
+    const seconds = error.extras.retry_after_seconds;
+    const html =
+      error.code === 'rate_limited' && seconds !== undefined
+        ? busyPage(base_url, seconds)
+        : errorPage(base_url, error.code, error.message);
+    const retry = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
+    return new Response(html, { status, headers: { ...headers, ...retry, ...PAGE_HEADERS } });
+  }
+
+  /** The provider; a failed load is tried again at the next request. */
+  async #provider(): Promise<Provider> {
+    this.#loading ??= makeProvider(this.#parts);
     try {
-      return await made;
+      return await this.#loading;
     } catch (error) {
-      made = null;
+      this.#loading = null;
       throw error;
     }
-  };
+  }
 
-  async function provide(
-    { request, body, address }: Asked,
-    key_id?: string,
-    without: string[] = [],
-  ): Promise<Response> {
-    const listener = (await provider()).callback();
+  /**
+   * Forwards a request to oidc-provider, without the headers in `without`. `key_id`: the API key of a
+   * registration.
+   */
+  async #forward({ request, body, address }: OAuthRequest, key_id?: string, without: string[] = []): Promise<Response> {
+    const { base_url } = this.#parts;
+    const listener = (await this.#provider()).callback();
     const answer = await carry(listener, request, { base_url, body, told: { address, key_id }, without });
     const isPage = (answer.headers.get('content-type') ?? '').startsWith('text/html');
     for (const [name, value] of Object.entries(isPage ? PAGE_HEADERS : { 'Cache-Control': 'no-store' }))
@@ -82,77 +150,29 @@ export function openOAuth(parts: OAuthParts): OAuthServer {
     return answer;
   }
 
-  /** Only our own pages may post our forms: browsers say where a form came from, and other sites cannot change that. */
-  const isOwn = (request: Request) => {
-    const from = request.headers.get('origin');
-    return from === null ? request.headers.get('sec-fetch-site') === 'same-origin' : from === new URL(base_url).origin;
-  };
-  const formOf = ({ request, body }: Asked) => (request.method === 'POST' ? new URLSearchParams(body) : null);
-  const shown = (html: string, status: number) => new Response(html, { status, headers: PAGE_HEADERS });
-  const foreign = () => shown(foreignPage(base_url), 403);
+  /** The submitted form; null for a GET, `foreign` for another site's form. Counts a sign-in attempt. */
+  async #form({ request, body, attempt }: OAuthRequest): Promise<URLSearchParams | null | 'foreign'> {
+    if (request.method !== 'POST') return null;
+    if (!this.#isSameOrigin(request)) return 'foreign';
+    const form = new URLSearchParams(body);
+    if (form.get('action') === 'signin') await attempt();
+    return form;
+  }
 
-  return {
-    provide: (asked) => provide(asked),
-    async register(asked) {
-      const caller = asked.credential === null ? null : await parts.identify(asked.credential);
-      if (asked.credential !== null && (caller?.kind !== 'key' || caller.grant)) throw refusal(asked.credential);
-      const quota = { name: `clients ${asked.address}`, quota: CLIENTS_A_DAY };
-      if ((await parts.quotas.take(quota, 1, now())) === 0)
-        throw new ApiError('rate_limited', `More than ${CLIENTS_A_DAY} clients a day from one address.`, {
-          retry_after_seconds: 3600,
-        });
-      return provide(asked, caller?.kind === 'key' ? caller.id : undefined, ['authorization', 'x-api-key']);
-    },
-    async keys() {
-      const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' };
-      return new Response(JSON.stringify((await signingKeys(store)).published), { headers });
-    },
-    async approve(asked) {
-      const form = formOf(asked);
-      if (form !== null && !isOwn(asked.request)) return foreign();
-      if (form?.get('action') === 'signin') await asked.attempt();
-      const server = await provider();
-      let answer = foreign();
-      await carry(
-        async (request, response) => {
-          const step = await approve(parts, server, request, response, form);
-          answer =
-            'to' in step
-              ? new Response(null, { status: 303, headers: { Location: step.to, 'Cache-Control': 'no-store' } })
-              : shown(step.html, step.status);
-          response.end();
-        },
-        asked.request,
-        { base_url, body: '', told: { address: asked.address } },
-      );
-      return answer;
-    },
-    async connections(asked) {
-      const form = formOf(asked);
-      if (form !== null && !isOwn(asked.request)) return foreign();
-      if (form?.get('action') === 'signin') await asked.attempt();
-      const { cookie, options } = sessionCookie(base_url);
-      const sent = parse(asked.request.headers.get('cookie') ?? '', cookie)[cookie];
-      const step = await connections(parts, sent, form);
-      const answer = shown(step.html, step.status);
-      if (step.session !== undefined) {
-        const maxAge = step.session === '' ? 0 : SIGNED_IN / 1000;
-        answer.headers.append('Set-Cookie', serialize(cookie, step.session, { ...options, maxAge }));
-      }
-      return answer;
-    },
-    tell(error, headers) {
-      const { status } = ERRORS[error.code];
-      const seconds = error.extras.retry_after_seconds;
-      const html =
-        error.code === 'rate_limited' && seconds !== undefined
-          ? busyPage(base_url, seconds)
-          : errorPage(base_url, error.code, error.message);
-      const retry = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
-      return new Response(html, { status, headers: { ...headers, ...retry, ...PAGE_HEADERS } });
-    },
-  };
+  /** Whether our own page sent a form. Browsers set these headers; other sites cannot change them. */
+  #isSameOrigin(request: Request): boolean {
+    const origin = request.headers.get('origin');
+    return origin === null
+      ? request.headers.get('sec-fetch-site') === 'same-origin'
+      : origin === new URL(this.#parts.base_url).origin;
+  }
+
+  #foreign(): Response {
+    return pageResponse(foreignPage(this.#parts.base_url), 403);
+  }
 }
+
+const pageResponse = (html: string, status: number) => new Response(html, { status, headers: PAGE_HEADERS });
 
 function sessionCookie(base_url: string) {
   const { pathname, protocol } = new URL(base_url);
@@ -168,7 +188,7 @@ interface Parts {
   now(): Date;
 }
 
-/** What the page answers; `session` is the cookie to set, empty to end it, absent to leave it. */
+/** The page and its session cookie: a value to set, '' to delete it, absent to keep it. */
 interface ConnectionsStep {
   status: number;
   html: string;
@@ -178,7 +198,7 @@ interface ConnectionsStep {
 /** How long a person stays signed in, in milliseconds. */
 const SIGNED_IN = 900_000;
 
-/** A signed note of who signed in until when; the key itself is in no cookie. */
+/** Signs the cookie's text: key id and expiry. No cookie contains the key's secret. */
 async function seal(store: Store, note: string): Promise<string> {
   const secret = await sharedSecret(store, 'oauth_cookies');
   return `${note}.${createHmac('sha256', secret).update(`connections ${note}`).digest('base64url')}`;
