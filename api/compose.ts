@@ -35,7 +35,7 @@ import { directly } from './http/fast-path.ts';
 import { type OAuthParts, OAuthServer } from './oauth/server.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { openMetrics } from './ops/metrics.ts';
-import { openOps } from './ops/server.ts';
+import { OpsServer } from './ops/server.ts';
 import { datasetStandings, reviewingOf, standing } from './ops/standing.ts';
 import { claims } from './owners/claims.ts';
 import { claimPages, type OwnerPages } from './owners/mailed-links.ts';
@@ -133,7 +133,7 @@ export async function compose(settings: Settings) {
     cardKey: async () => (await signingKeys(store)).keys[0],
     started_at,
     metrics: metrics.text,
-    ops: openOps({
+    ops: new OpsServer({
       store,
       admins,
       reviewing: reviewingOf(ownerParts, register),

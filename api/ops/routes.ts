@@ -40,7 +40,7 @@ export function mountOps(app: App, { gate, report, ops }: RestDeps & { ops: OpsS
       const told = toApiError(error);
       if (told.code === 'internal') report(error, request_id);
       if (!html) return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
-      const page = ops.tell(told, request_id, c.req.header('hx-request') === 'true');
+      const page = ops.errorPage(told, request_id, c.req.header('hx-request') === 'true');
       page.headers.set('X-Request-Id', request_id);
       return page;
     }
