@@ -1,13 +1,23 @@
-// Opt-outs: a record leaves every channel at once, its contact can bring it back, and an operator sees it (contract section 5).
+// Opt-outs: removes a record from every channel at once; its contact can restore it, and operators see it
+// (contract section 5).
 import { randomUUID } from 'node:crypto';
 import type { Asker } from '../../data/model/accounts.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Overlay } from '../../data/plan/overlay.ts';
 import { editRecord } from '../../data/releases/overlay-edit.ts';
-import type { OptedOut, Owners } from '../../data/review/owners.ts';
+import type { Release } from '../../data/releases/release.ts';
+import type { OptedOut, OptOutRequest, Owners } from '../../data/review/owners.ts';
 import { recordDeed } from '../../data/state/audit.ts';
 import { dropAnswersWith } from '../../data/state/idempotency.ts';
-import { consumeLink, dropLink, linkState, linkSubject, newLink, newLinkOf } from '../../data/state/links.ts';
+import {
+  consumeLink,
+  dropLink,
+  type LinkState,
+  linkState,
+  linkSubject,
+  newLink,
+  newLinkOf,
+} from '../../data/state/links.ts';
 import { HOLD, holdsOptOuts, noteHeld } from '../../data/state/owners/held-opt-outs.ts';
 import { closeNotices, openRequest } from '../../data/state/owners/requests.ts';
 import { hashedWho } from '../../data/state/tables/audit-people.ts';
@@ -27,11 +37,14 @@ import {
 } from './parts.ts';
 
 const DAY = 24 * 3_600_000;
-/** How long a restore link is good, how long after a restore a removal is confirmed first, and how long that may take. */
+/**
+ * Lifetimes in milliseconds: of a restore link, of the period after a restore in which a removal needs a
+ * confirmation, and of the link that confirms it.
+ */
 const LASTS = { restore: 30 * DAY, again: 90 * DAY, confirm: DAY };
 const RESTORE = 'restore';
 const CONFIRM = 'opt-out';
-/** Why an operator has to look at an opt-out that is otherwise done at once. */
+/** Why an operator decides about an opt-out that would otherwise take effect at once. */
 const WHY_HELD = `The dataset had ${HOLD.most} opt-outs within an hour, so that further ones wait for an operator.`;
 
 /** Everything that a removal is about. `domain` null: an operator decided without one. */
@@ -49,8 +62,8 @@ export interface Removing {
   now: number;
 }
 
-/** An overlay without, or again with, a record. */
-const removal = (overlay: Overlay, { id: entity, slug }: Removing['record'], version: number): Overlay => ({
+/** The overlay without a record. */
+const withoutRecord = (overlay: Overlay, { id: entity, slug }: Removing['record'], version: number): Overlay => ({
   ...overlay,
   removed: new Map(overlay.removed).set(entity, { entity, slug, version }),
 });
@@ -75,7 +88,7 @@ export async function removeRecord(
     now,
     alter: (overlay, version) => {
       already = overlay.removed.has(entity_id);
-      return already ? overlay : removal(overlay, record, version);
+      return already ? overlay : withoutRecord(overlay, record, version);
     },
     write: async (db, version) => {
       if (already) return;
@@ -149,134 +162,156 @@ export async function restoreRecord(
   return { dataset, slug, name };
 }
 
-/** Somebody else was first; nothing was written. */
+/** Another request was first; nothing was written. */
 export class Gone extends Error {}
 
-const unlessGone = (error: unknown): null => {
+const nullIfGone = (error: unknown): null => {
   if (error instanceof Gone) return null;
   throw error;
 };
 
-/** Thrown in the transaction of a removal when the dataset had too many within the hour; nothing was written. */
+/** Thrown in a removal's transaction when the dataset had too many in an hour; nothing was written. */
 class Held extends Error {}
 
-/** What a confirmation keeps of the request that it confirms. */
+/** The part of an opt-out request that its confirmation link stores. */
 type Pending = Pick<Removing, 'dataset' | 'record' | 'contact' | 'domain' | 'reason'>;
-const pending = (subject: string | null): Pending | null =>
+const parsePending = (subject: string | null): Pending | null =>
   subject === null ? null : (JSON.parse(subject) as Pending);
-const confirmed = (found: Pending | null): NamedRecord | null =>
-  found && { dataset: found.dataset, slug: found.record.slug, name: found.record.name };
+const recordOf = (request: Pending | null): NamedRecord | null =>
+  request && { dataset: request.dataset, slug: request.record.slug, name: request.record.name };
 
 type OptOuts = Pick<Owners, 'optOut'> & Pick<OwnerPages, 'removal' | 'restore' | 'confirm'>;
 
-/** Opt-outs and the pages behind their mails. */
+/** Opt-outs, and the pages that their mails link to. */
 export function optOuts(parts: Parts): OptOuts {
-  const { store, quotas, base_url } = parts;
-
-  /** Whether the record came back less than 90 days ago. */
-  const restoredLately = async (dataset: string, entity_id: string, now: number): Promise<boolean> => {
-    const found = await store.db
-      .selectFrom('opt_outs')
-      .select('id')
-      .where('dataset', '=', dataset)
-      .where('entity_id', '=', entity_id)
-      .where('restored_at', '>', now - LASTS.again)
-      .executeTakeFirst();
-    return found !== undefined;
-  };
-
-  /** Mails the page that removes a record which came back lately, unless the mailbox got such a mail within the hour. */
-  const sendConfirmation = async (removing: Pending, normal: string, now: number): Promise<void> => {
-    const { dataset, record, contact } = removing;
-    const link = { purpose: CONFIRM, subject: JSON.stringify(removing), now, lasts: LASTS.confirm };
-    const token = await newLinkOf(store, `${dataset} ${record.id} ${normal}`, link);
-    if (token === null) return;
-    const url = `${base_url}/optout/confirm?token=${token}`;
-    const mail = confirmMail(contact, { dataset, name: record.name }, url);
-    await sendNow(parts, mail, now).catch(async (error) => {
-      await dropLink(store, token);
-      throw error;
-    });
-  };
-  const named = async (id: string | null): Promise<NamedRecord | null> => {
-    if (id === null) return null;
-    const row = await store.db
-      .selectFrom('opt_outs')
-      .select(['dataset', 'slug', 'name'])
-      .where('id', '=', id)
-      .where('restored_version', 'is', null)
-      .executeTakeFirst();
-    return row ?? null;
-  };
-
   return {
-    async optOut(release, { entity_id, contact, reason }, asker) {
-      const { pack } = release;
-      const dataset = pack.id;
-      const asked = { entity_id, email: contact, member: 'contact' };
-      const { record, domain, normal } = await readAsked(quotas, release, asked, asker);
-      const { id, slug, name } = record;
-      const answer = (status: OptedOut['status']): OptedOut => ({ status, dataset, entity_id: id });
-      const about = { dataset, entity_id: id, slug, name, contact, reason };
-      if (pack.owner.domain === null) {
-        const because = 'The dataset names no domains, so that the address proves nothing.';
-        await askReview(parts, { kind: 'opt_out', ...about, because }, domain, asker);
-        return answer('review');
-      }
-      const place = await standing(release, record, domain);
-      if (place === 'none') throw mismatch(release);
-      await spendAsked(quotas, 'opt-outs', `${dataset} ${domain}`, asker);
-      if (place === 'shared') {
-        await askReview(parts, { kind: 'opt_out', ...about, because: whyShared(release, domain) }, domain, asker);
-        return answer('review');
-      }
-      const removing = { dataset, record: { id, slug, name }, contact, domain, reason };
-      if (await restoredLately(dataset, id, asker.now)) {
-        await sendConfirmation(removing, normal, asker.now);
-        return answer('confirmation_sent');
-      }
-      const { now, request_id } = asker;
-      await spend(quotas, `removals ${dataset} ${domain}`, A_DAY.removals, asker, 'removals for this domain');
-      const brake = async (db: Parts['store']['db']) => {
-        if (await holdsOptOuts({ db }, dataset, now)) throw new Held();
-      };
-      try {
-        const unproven = { ...removing, proven: false, who: `contact ${contact}`, request_id, now };
-        await removeRecord(parts, unproven, brake);
-        return answer('removed');
-      } catch (error) {
-        if (!(error instanceof Held)) throw error;
-        await askReview(parts, { kind: 'opt_out', ...about, because: WHY_HELD }, domain, asker);
-        await noteHeld(store, dataset, now);
-        parts.onHeldOptOut(dataset);
-        return answer('review');
-      }
-    },
-    async removal(kind, token, now) {
-      const purpose = kind === 'restore' ? RESTORE : CONFIRM;
-      const subject = await linkSubject(store, purpose, token, now.getTime());
-      if (subject === null) return { state: await linkState(store, purpose, token, now.getTime()), record: null };
-      const record = kind === 'restore' ? await named(subject) : confirmed(pending(subject));
-      // An operator, or another link, was first.
-      return record === null ? { state: 'used', record } : { state: 'good', record };
-    },
-    async restore(token, { now, request_id }: Asker) {
-      const id = await linkSubject(store, RESTORE, token, now);
-      const row =
-        id === null
-          ? undefined
-          : await store.db.selectFrom('opt_outs').select('contact').where('id', '=', id).executeTakeFirst();
-      if (id === null || !row) return null;
-      const used = async (db: Parts['store']['db']) => {
-        if ((await consumeLink({ db }, RESTORE, token, now)) === null) throw new Gone();
-      };
-      return restoreRecord(parts, id, { who: `contact ${row.contact}`, now, request_id }, used).catch(unlessGone);
-    },
-    async confirm(token, { now, request_id }: Asker) {
-      const found = pending(await consumeLink(store, CONFIRM, token, now));
-      if (!found) return null;
-      await removeRecord(parts, { ...found, proven: true, who: `contact ${found.contact}`, request_id, now });
-      return confirmed(found);
-    },
+    optOut: (release, request, asker) => optOut(parts, release, request, asker),
+    removal: (kind, token, now) => findRemoval(parts, kind, token, now),
+    restore: (token, asker) => restore(parts, token, asker),
+    confirm: (token, asker) => confirm(parts, token, asker),
   };
+}
+
+async function optOut(
+  parts: Parts,
+  release: Release,
+  { entity_id, contact, reason }: OptOutRequest,
+  asker: Asker,
+): Promise<OptedOut> {
+  const { store, quotas } = parts;
+  const { pack } = release;
+  const dataset = pack.id;
+  const address = { entity_id, email: contact, member: 'contact' };
+  const { record, domain, normal } = await readAsked(quotas, release, address, asker);
+  const { id, slug, name } = record;
+  const answer = (status: OptedOut['status']): OptedOut => ({ status, dataset, entity_id: id });
+  const review = async (because: string): Promise<OptedOut> => {
+    const request = { kind: 'opt_out' as const, dataset, entity_id: id, slug, name, contact, reason, because };
+    await askReview(parts, request, domain, asker);
+    return answer('review');
+  };
+  if (pack.owner.domain === null) return review('The dataset names no domains, so that the address proves nothing.');
+  const relation = await standing(release, record, domain);
+  if (relation === 'none') throw mismatch(release);
+  await spendAsked(quotas, 'opt-outs', `${dataset} ${domain}`, asker);
+  if (relation === 'shared') return review(whyShared(release, domain));
+  const pending = { dataset, record: { id, slug, name }, contact, domain, reason };
+  if (await restoredRecently(parts, dataset, id, asker.now)) {
+    await sendConfirmation(parts, pending, normal, asker.now);
+    return answer('confirmation_sent');
+  }
+  await spend(quotas, `removals ${dataset} ${domain}`, A_DAY.removals, asker, 'removals for this domain');
+  if (await removeUnproven(parts, pending, asker)) return answer('removed');
+  const held = await review(WHY_HELD);
+  await noteHeld(store, dataset, asker.now);
+  parts.onHeldOptOut(dataset);
+  return held;
+}
+
+/** Removes a record at once. False, without a write, when the dataset had too many opt-outs in an hour. */
+async function removeUnproven(parts: Parts, pending: Pending, { now, request_id }: Asker): Promise<boolean> {
+  const { dataset, contact } = pending;
+  const checkHold = async (db: Parts['store']['db']) => {
+    if (await holdsOptOuts({ db }, dataset, now)) throw new Held();
+  };
+  try {
+    const removing = { ...pending, proven: false, who: `contact ${contact}`, request_id, now };
+    await removeRecord(parts, removing, checkHold);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Held)) throw error;
+    return false;
+  }
+}
+
+/** Whether the record was restored less than 90 days ago. */
+async function restoredRecently({ store }: Parts, dataset: string, entity_id: string, now: number): Promise<boolean> {
+  const row = await store.db
+    .selectFrom('opt_outs')
+    .select('id')
+    .where('dataset', '=', dataset)
+    .where('entity_id', '=', entity_id)
+    .where('restored_at', '>', now - LASTS.again)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Mails the link that confirms an opt-out of a recently restored record, at most hourly per mailbox. */
+async function sendConfirmation(parts: Parts, pending: Pending, normal: string, now: number): Promise<void> {
+  const { store, base_url } = parts;
+  const { dataset, record, contact } = pending;
+  const link = { purpose: CONFIRM, subject: JSON.stringify(pending), now, lasts: LASTS.confirm };
+  const token = await newLinkOf(store, `${dataset} ${record.id} ${normal}`, link);
+  if (token === null) return;
+  const url = `${base_url}/optout/confirm?token=${token}`;
+  const mail = confirmMail(contact, { dataset, name: record.name }, url);
+  await sendNow(parts, mail, now).catch(async (error) => {
+    await dropLink(store, token);
+    throw error;
+  });
+}
+
+/** The state of a mailed link, and the record that it restores or removes. */
+async function findRemoval(
+  { store }: Parts,
+  kind: 'restore' | 'confirm',
+  token: string,
+  now: Date,
+): Promise<{ state: LinkState; record: NamedRecord | null }> {
+  const purpose = kind === 'restore' ? RESTORE : CONFIRM;
+  const subject = await linkSubject(store, purpose, token, now.getTime());
+  if (subject === null) return { state: await linkState(store, purpose, token, now.getTime()), record: null };
+  const record = kind === 'restore' ? await removedRecord(store, subject) : recordOf(parsePending(subject));
+  // Null: an operator, or another link, was first.
+  return record === null ? { state: 'used', record } : { state: 'good', record };
+}
+
+/** The record of an opt-out in force, by the opt-out's id. */
+async function removedRecord({ db }: Parts['store'], id: string): Promise<NamedRecord | null> {
+  const row = await db
+    .selectFrom('opt_outs')
+    .select(['dataset', 'slug', 'name'])
+    .where('id', '=', id)
+    .where('restored_version', 'is', null)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+async function restore(parts: Parts, token: string, { now, request_id }: Asker): Promise<NamedRecord | null> {
+  const { store } = parts;
+  const id = await linkSubject(store, RESTORE, token, now);
+  if (id === null) return null;
+  const row = await store.db.selectFrom('opt_outs').select('contact').where('id', '=', id).executeTakeFirst();
+  if (!row) return null;
+  const consume = async (db: Parts['store']['db']) => {
+    if ((await consumeLink({ db }, RESTORE, token, now)) === null) throw new Gone();
+  };
+  return restoreRecord(parts, id, { who: `contact ${row.contact}`, now, request_id }, consume).catch(nullIfGone);
+}
+
+async function confirm(parts: Parts, token: string, { now, request_id }: Asker): Promise<NamedRecord | null> {
+  const pending = parsePending(await consumeLink(parts.store, CONFIRM, token, now));
+  if (!pending) return null;
+  await removeRecord(parts, { ...pending, proven: true, who: `contact ${pending.contact}`, request_id, now });
+  return recordOf(pending);
 }
