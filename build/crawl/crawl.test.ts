@@ -4,15 +4,14 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { readPages } from '../../packs/define/index.ts';
 import type { Crawl } from '../../packs/define/model.ts';
-import { readPages } from '../../packs/define/pages.ts';
 import { type Answers, type Site, site } from '../../tests/support/crawl-site.ts';
 import { scratch } from '../../tests/support/night-pack.ts';
 import { verifies } from '../../tests/support/verifies.ts';
-import { evidencePath } from './evidence.ts';
 import { checkUrl, guardedFetch, publicOnly, Refused, WEB_PORTS } from './guard.ts';
 import { signer } from './sign.ts';
-import { crawlFolder, crawlSource } from './source.ts';
+import { crawlFolder, crawlSource, evidencePath } from './source.ts';
 import { Web } from './web.ts';
 
 verifies('collect.signed', 'collect.polite');

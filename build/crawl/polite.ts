@@ -1,7 +1,7 @@
 // Pages fetched the way a site would want it: what its robots.txt allows, one at a time, not again when unchanged, and later when it asks.
+import robotsParser from 'robots-parser';
 import { Refused } from './guard.ts';
-import { type Rules, rulesOf } from './robots.ts';
-import { type Answer, TooMuch, type Web } from './web.ts';
+import { AGENT, type Answer, TooMuch, type Web } from './web.ts';
 
 /** A page, or the word that the known one still stands. */
 export interface Page extends Answer {
@@ -26,7 +26,15 @@ const TRIES = 4;
 const BACKOFF = 1_000;
 /** Longest wait that a Retry-After is granted. */
 const LONGEST = 300_000;
+/** Redirects that are followed, for robots.txt too (RFC 9309 section 2.3.1.2). */
 const HOPS = 5;
+/** Bytes of a robots.txt that are read (RFC 9309 section 2.5). */
+const ROBOTS_BYTES = 512_000;
+/** No robots.txt makes the crawler wait longer than this between two pages. */
+const LONGEST_DELAY = 60_000;
+
+/** The package is CommonJS: its default export is the function itself, whatever its types say. */
+const parseRobots = robotsParser as unknown as typeof robotsParser.default;
 
 /** robots.txt says no. */
 class Forbidden extends Error {}
@@ -128,4 +136,35 @@ function asked(text: string | undefined, now: Date): number {
   if (text === undefined) return 0;
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now.getTime();
   return Number.isNaN(ms) ? 0 : Math.min(LONGEST, Math.max(0, ms));
+}
+
+/** What a site allows. `delay` in milliseconds, between two requests. */
+interface Rules {
+  allowed(url: URL): boolean;
+  delay: number;
+}
+
+/** robots.txt (RFC 9309): a site that cannot be asked allows nothing (section 2.3.1.4); one that has no robots.txt allows everything (2.3.1.3). */
+async function rulesOf(web: Web, origin: string): Promise<Rules> {
+  let url = new URL('/robots.txt', origin);
+  for (let hop = 0; hop <= HOPS; hop++) {
+    const answer = await web.get(url, {}, ROBOTS_BYTES).catch((error: Error) => {
+      // A site that must not be connected to has no rules to tell.
+      for (const reason of [error, error.cause]) if (reason instanceof Refused) throw reason;
+      return null;
+    });
+    if (answer === null || answer.status >= 500) return { allowed: () => false, delay: 0 };
+    const { location } = answer.headers;
+    if (answer.status >= 300 && answer.status < 400 && location !== undefined && URL.canParse(location, url)) {
+      url = new URL(location, url);
+      continue;
+    }
+    if (answer.status !== 200) break;
+    const rules = parseRobots(new URL('/robots.txt', origin).href, answer.body.toString('utf8'));
+    return {
+      allowed: ({ href }) => rules.isAllowed(href, AGENT) !== false,
+      delay: Math.min(LONGEST_DELAY, (rules.getCrawlDelay(AGENT) ?? 0) * 1000),
+    };
+  }
+  return { allowed: () => true, delay: 0 };
 }

@@ -1,12 +1,11 @@
 // One night's look at a source on the web: its pages, fetched politely, become a folder that a collector reads like any other.
 import { createHash } from 'node:crypto';
-import { link, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { putInPlace, replaceFile, UNFINISHED } from '../../data/model/atomic.ts';
+import { link, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { putInPlace, replaceFile, UNFINISHED, unfinished } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
 import { isoTime } from '../../data/model/time.ts';
 import type { Crawl, CrawledPage } from '../../packs/define/model.ts';
-import { evidencePath, keepEvidence, readEvidence } from './evidence.ts';
 import { Crawler, type Known } from './polite.ts';
 import type { Web } from './web.ts';
 
@@ -128,4 +127,27 @@ async function remembered(path: string): Promise<Record<string, Remembered>> {
   } catch {
     return {};
   }
+}
+
+/** Path of a kept page. */
+export function evidencePath(dataDir: string, sha256: string): string {
+  return join(paths.evidence(dataDir), sha256.slice(0, 2), sha256);
+}
+
+/** Keeps a page; answers its hash, 64 hex digits. It appears as a whole. */
+async function keepEvidence(dataDir: string, body: Buffer): Promise<string> {
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  const path = evidencePath(dataDir, sha256);
+  if ((await stat(path).catch(() => null))?.size === body.length) return sha256;
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = unfinished(path);
+  await writeFile(temporary, body);
+  await putInPlace(temporary, path);
+  return sha256;
+}
+
+/** A kept page, or null when it is gone or no longer what it was. */
+async function readEvidence(dataDir: string, sha256: string): Promise<Buffer | null> {
+  const body = await readFile(evidencePath(dataDir, sha256)).catch(() => null);
+  return body !== null && createHash('sha256').update(body).digest('hex') === sha256 ? body : null;
 }

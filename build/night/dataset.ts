@@ -1,5 +1,6 @@
 // The night of one dataset: collect, consolidate, check, release. Each step can die and be done again.
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Duck } from '../../data/duckdb/duck.ts';
 import { buildIndex, ensureIndex } from '../../data/index/build.ts';
@@ -7,18 +8,18 @@ import { UNFINISHED } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
 import { currentRelease, makeCurrent, readManifest } from '../../data/model/manifest.ts';
 import { isoTime } from '../../data/model/time.ts';
+import type { Overlay } from '../../data/plan/overlay.ts';
 import { NO_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
 import { tellRecords } from '../../data/write/analysts-files.ts';
 import { beforeOf } from '../../data/write/before.ts';
-import { allReadings, type ReadingRow } from '../../data/write/facts.ts';
+import { allReadings, listRuns, type ReadingRow } from '../../data/write/facts.ts';
 import { seal } from '../../data/write/seal.ts';
 import type { Pack } from '../../packs/define/model.ts';
+import { byCodePoint } from '../../packs/define/text.ts';
 import { collect } from '../collect/collect.ts';
 import type { Effects } from '../effects/effects.ts';
-import { check } from '../release/check.ts';
-import { confirmedValues } from '../release/confirmed-values.ts';
+import { check, confirmedValues } from '../release/check.ts';
 import { resolve } from '../release/resolve.ts';
-import { fingerprint } from './inputs.ts';
 
 export interface DatasetNight {
   dataset: string;
@@ -159,5 +160,42 @@ async function readings(dataDir: string, dataset: string, workspace: string): Pr
 async function clear(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name.startsWith(UNFINISHED)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Folders whose code decides what is in a release. */
+const CODE = [
+  ...['collect', 'effects', 'night', 'release'].map((name) => `build/${name}`),
+  ...['consolidate', 'duckdb', 'index', 'model', 'plan', 'releases', 'write'].map((name) => `data/${name}`),
+  'packs/define',
+];
+
+/** Fingerprint of the facts, the pack, what lies over them and the code. */
+async function fingerprint(
+  pack: Pack,
+  dataDir: string,
+  { removed, said, decided }: Pick<Overlay, 'removed' | 'said' | 'decided'>,
+): Promise<string> {
+  const hash = createHash('sha256');
+  for (const { run } of await listRuns(dataDir, pack.id)) hash.update(`${run}\n`);
+  // Which versions brought it does not matter: what came and went again leaves the same release.
+  const content = [...said.values(), ...decided.values()].flat().map(({ version: _, ...each }) => each);
+  hash.update(JSON.stringify([[...removed.keys()].sort(byCodePoint), content]));
+  for (const folder of CODE) await addCode(hash, join(ROOT, folder));
+  await addCode(hash, pack.folder);
+  return hash.digest('hex').slice(0, 32);
+}
+
+/** The program files of a folder, without their tests and without its sub-folders. */
+async function addCode(hash: ReturnType<typeof createHash>, folder: string): Promise<void> {
+  const files = await readdir(folder, { withFileTypes: true });
+  const code = files
+    .filter((each) => each.isFile() && /(?<!\.test)\.(ts|json)$/.test(each.name))
+    .map(({ name }) => name);
+  for (const name of code.sort(byCodePoint)) {
+    hash.update(`${name}\n`);
+    hash.update(await readFile(join(folder, name)));
   }
 }

@@ -15,11 +15,11 @@ import type { Pack } from '../../packs/define/model.ts';
 import { message } from '../collect/fetch.ts';
 import type { Effects } from '../effects/effects.ts';
 import { lockNight } from '../effects/lock.ts';
+import type { Progress } from '../effects/progress.ts';
 import { compressPages } from '../hosting/compress.ts';
 import { prerender } from '../static/prerender.ts';
 import { publish } from '../static/publish.ts';
 import { type DatasetNight, datasetNight } from './dataset.ts';
-import { timed } from './timed.ts';
 
 /** Most releases of a dataset that one rewrite builds before the pages: as many as there are immediate opt-outs an hour. */
 const ROUNDS = 20;
@@ -168,4 +168,34 @@ async function clearSources(dataDir: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [] as string[])) {
     if (name.startsWith(UNFINISHED)) await rm(join(folder, name), { recursive: true, force: true });
   }
+}
+
+interface Timed {
+  progress: Progress;
+  /** Seconds of every step since the last call, and of all together. */
+  taken(): Pick<Run, 'steps' | 'seconds'>;
+}
+
+/** A progress that also keeps the time; `ticks` are milliseconds. */
+function timed(progress: Progress, ticks: () => number): Timed {
+  let began = ticks();
+  let steps: { step: string; from: number }[] = [];
+  const seconds = (ms: number) => Math.round(ms) / 1000;
+  return {
+    progress: {
+      ...progress,
+      step(dataset, step) {
+        steps.push({ step, from: ticks() });
+        progress.step(dataset, step);
+      },
+    },
+    taken() {
+      const now = ticks();
+      const told = steps.map(({ step, from }, i) => ({ step, seconds: seconds((steps[i + 1]?.from ?? now) - from) }));
+      const all = seconds(now - began);
+      steps = [];
+      began = now;
+      return { steps: told, seconds: all };
+    },
+  };
 }

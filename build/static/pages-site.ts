@@ -5,23 +5,22 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { Operation } from '../../api/contract/operation.ts';
-import { priceList } from '../../api/contract/pricing.ts';
+import { priceCondition, priceList } from '../../api/contract/pricing.ts';
 import { earlyContext } from '../../api/discovery/early.ts';
 import { datasetJsonld } from '../../api/discovery/jsonld.ts';
 import { dataset_changelog } from '../../api/operations/dataset/dataset_changelog.ts';
 import { freshness } from '../../api/operations/dataset/dataset_status.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
-import type { SiteData, SiteDataset } from '../../api/pages/site.ts';
+import type { SiteData, SiteDataset, SiteOperation } from '../../api/pages/site.ts';
 import { sqlExamples } from '../../api/pages/sql.ts';
+import { inputSchema } from '../../api/render/json-schema.ts';
 import { filterGrammar } from '../../data/input/filters.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
 import { dictionary } from '../../data/write/dictionary.ts';
 import { datasetAttribution } from '../../packs/define/links.ts';
-
 import type { Output } from './output.ts';
 import { pagePath } from './pages.ts';
-import { siteOperations } from './pages-operations.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** What the pages are made of besides their data. */
@@ -179,4 +178,71 @@ async function astro(scratch: string, settings: Record<string, string>): Promise
   const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
   if (code !== 0)
     throw new Error(`the pages for people could not be built (astro ended with ${code}):\n${said.trim()}`);
+}
+
+interface Schema {
+  type?: string | string[];
+  enum?: unknown[];
+  anyOf?: Schema[];
+  items?: Schema;
+  description?: string;
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  format?: string;
+}
+
+/** Every operation with its parameters, in the order of the table. */
+function siteOperations(operations: readonly Operation[]): SiteOperation[] {
+  return operations.map((operation) => {
+    const { name, title, description, route, group, access, price, formats, tool } = operation;
+    const { properties = {}, required = [] } = inputSchema(operation, null) as {
+      properties?: Record<string, Schema>;
+      required?: string[];
+    };
+    const parameters = Object.entries(properties).map(([parameter, schema]) => ({
+      name: parameter,
+      in: place(route, parameter),
+      type: typeOf(schema),
+      required: required.includes(parameter) || route.path.includes(`:${parameter}`),
+      description: [schema.description ?? '', bounds(schema)].filter(Boolean).join('; '),
+    }));
+    return {
+      name,
+      title,
+      description,
+      method: route.method,
+      path: route.path.replace(/:(\w+)/g, '{$1}'),
+      group,
+      access,
+      price: price?.of ?? null,
+      condition: priceCondition(operation),
+      formats,
+      tool: tool !== false,
+      parameters,
+    };
+  });
+}
+
+function place({ method, path }: Operation['route'], parameter: string): 'path' | 'query' | 'body' {
+  if (path.includes(`:${parameter}`)) return 'path';
+  return method === 'GET' ? 'query' : 'body';
+}
+
+function typeOf({ type, enum: values, anyOf, items, format }: Schema): string {
+  if (values) return values.map(String).join(', ');
+  if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' or ');
+  if (type === 'array') return `list of ${items ? typeOf(items) : 'values'}`;
+  const plain = [type ?? 'value'].flat().join(' or ');
+  return format === undefined ? plain : format;
+}
+
+function bounds({ minimum, maximum, default: given }: Schema): string {
+  const within =
+    minimum !== undefined && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER
+      ? `${minimum} to ${maximum}`
+      : minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER
+        ? `at least ${minimum}`
+        : '';
+  return [within, given === undefined ? '' : `${JSON.stringify(given)} by default`].filter(Boolean).join(', ');
 }

@@ -2,30 +2,36 @@
 import { hash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Operation } from '../../api/contract/operation.ts';
 import { addressesOf } from '../../api/discovery/document.ts';
-import { momentOf } from '../../api/discovery/early.ts';
+import { earlyContext, momentOf } from '../../api/discovery/early.ts';
 import { hostingRules } from '../../api/discovery/hosting.ts';
 import { DOCUMENTS } from '../../api/discovery/index.ts';
 import { packVersion } from '../../api/operations/common/about.ts';
+import { dataset_examples } from '../../api/operations/dataset/dataset_examples.ts';
+import { entity_page } from '../../api/operations/record/entity_page.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
+import { render } from '../../api/render/render.ts';
 import type { Config } from '../../config.ts';
+import { later } from '../../data/duckdb/later.ts';
 import { UNFINISHED } from '../../data/model/atomic.ts';
 import { codeFingerprint } from '../../data/model/code.ts';
-import { currentRelease } from '../../data/model/manifest.ts';
+import { paths } from '../../data/model/layout.ts';
+import { currentRelease, readManifest } from '../../data/model/manifest.ts';
 import { PUBLIC } from '../../data/model/permissions.ts';
+import type { PublicRecord } from '../../data/model/record.ts';
+import type { Overlay } from '../../data/plan/overlay.ts';
+import { overlaid } from '../../data/releases/overlaid.ts';
 import { NO_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
-import { type Release, releaseTag } from '../../data/releases/release.ts';
+import { openRelease, type Release, releaseTag } from '../../data/releases/release.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Effects } from '../effects/effects.ts';
 import { writeAnalystFiles, writeFileLists } from './analysts.ts';
 import { headersFile } from './host-configs.ts';
 import { Output, type OutputCounts } from './output.ts';
 import { writePages } from './pages.ts';
-import { writeShowcase } from './pages-html.ts';
 import { SITE_KEY, siteData, writeSite } from './pages-site.ts';
-import { writeAnswers } from './prerender-answers.ts';
-import { closeRelease, sleepingRelease } from './release.ts';
 
 export interface PrerenderOptions {
   config: Pick<Config, 'DATA_DIR' | 'DIST_DIR' | 'BASE_URL' | 'EUR_USD'> & Partial<Pick<Config, 'X402_PAY_TO'>>;
@@ -147,4 +153,83 @@ async function scratchIn(dataDir: string): Promise<string> {
     if (old.startsWith(name)) await rm(join(dataDir, old), { recursive: true, force: true });
   }
   return mkdtemp(join(dataDir, name));
+}
+
+interface Answering {
+  /** The dataset to answer for; absent: the register as a whole. */
+  release?: Release;
+  releases: Release[];
+  base: string;
+  eur_usd: number;
+  operations: readonly Operation[];
+  /** Names what the files are made from. */
+  key: string;
+}
+
+/** Writes every file that the table declares for a dataset, or for the register. What comes as a stream is left to pages.ts. */
+async function writeAnswers(answering: Answering, output: Output): Promise<void> {
+  const { release, operations, key, base } = answering;
+  for (const operation of operations) {
+    for (const { file, input, format } of operation.prerender?.(release?.pack ?? null) ?? []) {
+      const ctx = earlyContext({ ...answering, base_url: base }, { release, path: `/${file}`, format });
+      const result = await operation.run(operation.parse(input, ctx), ctx);
+      const { body } = await render(operation, result, ctx);
+      if (body instanceof Uint8Array) output.write(file, Buffer.from(body).toString(), key);
+      else if (typeof body === 'string') output.write(file, body, key);
+    }
+  }
+}
+
+interface Showing {
+  release: Release;
+  base: string;
+  eur_usd: number;
+  operations: readonly Operation[];
+  /** Names what the pages are made from. */
+  made: string;
+}
+
+/** Path of a record's page for people below DIST_DIR: any host answers the record's address with it. */
+function htmlPath(dataset: string, slug: string): string {
+  return `datasets/${dataset}/${slug}/index.html`;
+}
+
+/** Writes the pages of all showcase records, unless they are there already. */
+async function writeShowcase({ release, base, eur_usd, operations, made }: Showing, output: Output): Promise<void> {
+  const key = `html.${made}.${[STYLE_ASSET, SCRIPT_ASSET].map(({ path }) => path.split('.')[1]).join('.')}`;
+  if (output.keepAll(key)) return;
+  const { pack } = release;
+  const view = { releases: [release], base_url: base, eur_usd, operations };
+  const asking = (path: string, format: 'json' | 'html') => earlyContext(view, { release, path, format });
+  const ctx = asking(`/v1/${pack.id}/examples`, 'json');
+  const { body } = await dataset_examples.run(dataset_examples.parse({ ds: pack.id }, ctx), ctx);
+  for (const { slug } of (body as { items: PublicRecord[] }).items) {
+    const one = asking(`/datasets/${pack.id}/${slug}`, 'html');
+    const result = await entity_page.run(entity_page.parse({ ds: pack.id, entity_id: slug }, one), one);
+    const { body: page } = await render(entity_page, result, one);
+    output.write(htmlPath(pack.id, slug), String(page), key);
+  }
+}
+
+/** A build is in no hurry: its statements may run for long on a busy machine, and nobody else waits. */
+const LIMITS = { statement: 600_000, patience: 600_000, bodies: 0, history: 0 };
+
+/**
+ * Reads the manifest now and opens the rest when it is asked something, such as what an overlay changes of it. Close it in any case. Throws where
+ * the overlay cannot be put over it: files that show less than everything of it are not worth making.
+ */
+async function sleepingRelease(dataDir: string, pack: Pack, id: string, overlay: Overlay): Promise<Release> {
+  const folder = paths.release(dataDir, pack.id, id);
+  const open = async () => (await openRelease(dataDir, pack, id, LIMITS)).engine;
+  const base = { pack, manifest: await readManifest(folder), folder, engine: later(open, null) };
+  const { release, problem } = await overlaid(base, overlay);
+  if (problem === null) return release;
+  await closeRelease(release);
+  throw new Error(`the overlay of ${pack.id} cannot be put over release ${id}: ${problem}`);
+}
+
+/** Closes a release, and what lies under it. */
+async function closeRelease({ engine, base }: Release): Promise<void> {
+  await engine.close();
+  if (base && base.engine !== engine) await base.engine.close();
 }

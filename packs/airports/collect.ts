@@ -1,11 +1,10 @@
 // Reads airport-data-js: every airport a version lists, under one code through all versions, doubtful values marked.
 import { type CollectContext, defineCollector, type Observed, type Reading } from 'dataset-register/pack';
 import { byCode } from './codes.ts';
-import { doubtsOfLater, doubtsOfSecond } from './doubt.ts';
 import type { Verdict } from './elevation.ts';
-import { isNoAirport } from './not-airports.ts';
+import { doubtsOfLater, doubtsOfSecond } from './elevation.ts';
 import { flightsOf, prominenceOf } from './prominence.ts';
-import { type Row, readRows } from './rows.ts';
+import { isNoAirport, type Row, readRows } from './rows.ts';
 import { valuesOf } from './values.ts';
 
 const PACKAGE = 'airport-data-js';

@@ -1,8 +1,8 @@
 // Which airports are called prominent, and which entries of the source are no airports.
 import { expect, test } from 'vitest';
-import { isNoAirport } from './not-airports.ts';
 import { flightsOf, prominenceOf } from './prominence.ts';
 import type { Row } from './rows.ts';
+import { isNoAirport } from './rows.ts';
 
 const row = (values: Partial<Row>): Row => ({
   ...{ iata: 'ZZX', icao: 'ZZX1', airport: 'X', type: '', country_code: 'DE', continent: 'EU', time: '' },

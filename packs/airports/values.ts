@@ -1,7 +1,6 @@
 // From a row of the source to the values of a record.
 import type { Value } from 'dataset-register/pack';
 import type { Row } from './rows.ts';
-import { article, domain, website } from './website.ts';
 
 /** Country names in English, by ISO 3166 code. */
 const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
@@ -49,4 +48,26 @@ export function valuesOf(code: string, row: Row): Record<string, Value | undefin
     website: site,
     domain: domain(site),
   };
+}
+
+/** A host name without a scheme: `www.example.org/x`. */
+const BARE = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?:[/?#]|$)/i;
+
+/** The website as an http(s) address, or undefined: `www.a.example` gains its scheme; remarks and mail addresses go. */
+export function website(typed: string): string | undefined {
+  const text = typed.replace(/^\[(.*)\]$/, '$1').trim();
+  const at = URL.parse(BARE.test(text) ? `http://${text}` : text);
+  if (at === null || !/^https?:$/.test(at.protocol) || at.username !== '') return undefined;
+  return /\.[a-z]/i.test(at.hostname) ? at.href : undefined;
+}
+
+/** The host that answers for a website, without `www.`. */
+export function domain(site: string | undefined): string | undefined {
+  return site === undefined ? undefined : new URL(site).hostname.replace(/^www\d?\./, '').replace(/\.$/, '');
+}
+
+/** An encyclopedia article; the source also holds a few links that are none. */
+export function article(typed: string): string | undefined {
+  const at = website(typed);
+  return at !== undefined && /(^|\.)wikipedia\.org$/.test(new URL(at).hostname) ? at : undefined;
 }

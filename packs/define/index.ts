@@ -1,6 +1,8 @@
 // What a pack's own files import: `import { definePack, defineCollector, slugify, z } from 'dataset-register/pack'`.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { z } from 'zod';
-import type { Collector } from './model.ts';
+import type { Collector, CrawledPage } from './model.ts';
 
 export { default as slugify } from '@sindresorhus/slugify';
 export { csvRows } from './csv.ts';
@@ -16,11 +18,16 @@ export type {
   Reading,
   Value,
 } from './model.ts';
-export { readPages } from './pages.ts';
 export { fold, words } from './text.ts';
 export { z };
 
 /** Names a collector, so that its shape is checked where it is written. */
 export function defineCollector(collector: Collector): Collector {
   return collector;
+}
+
+/** Every page of a reading in the order it was fetched, with its bytes. `folder` is that of the reading. */
+export async function* readPages(folder: string): AsyncGenerator<CrawledPage & { body: Buffer }> {
+  const pages = JSON.parse(await readFile(join(folder, 'pages.json'), 'utf8')) as CrawledPage[];
+  for (const page of pages) yield { ...page, body: await readFile(join(folder, page.sha256)) };
 }

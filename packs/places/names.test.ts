@@ -1,7 +1,6 @@
 // Which other names of a place are found and which of them are published.
 import { expect, test } from 'vitest';
-import { otherNames, PUBLISHED_NAMES } from './names.ts';
-import { inAlphabet, scriptOf, scriptsOf } from './scripts.ts';
+import { inAlphabet, otherNames, PUBLISHED_NAMES, scriptOf, scriptsOf } from './names.ts';
 
 test('no name that reads like its own name, no transliteration, no link', () => {
   expect(otherNames('Köln,Koln,Cologne,kerun,Кёльн,https://place.example/x', 'Köln', 'DE')).toEqual([

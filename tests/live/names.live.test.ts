@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { paths } from '../../data/model/layout.ts';
 import { words } from '../../packs/define/text.ts';
 import { type Line, readDump } from '../../packs/places/dump.ts';
-import { otherNames } from '../../packs/places/names.ts';
-import { type Script, scriptOf, scriptsOf } from '../../packs/places/scripts.ts';
+import { otherNames, type Script, scriptOf, scriptsOf } from '../../packs/places/names.ts';
 import { type LiveRelease, openLive } from './release.ts';
 
 let live: LiveRelease;

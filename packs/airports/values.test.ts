@@ -1,6 +1,6 @@
 // Websites as the source types them, good and bad.
 import { expect, test } from 'vitest';
-import { article, domain, website } from './website.ts';
+import { article, domain, website } from './values.ts';
 
 test.each([
   ['https://Port.Sample.example/a b', 'https://port.sample.example/a%20b'],
