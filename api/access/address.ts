@@ -1,9 +1,10 @@
-// Who calls, by network address: which X-Forwarded-For entry is believed, and which addresses count as one caller.
+// Client addresses: which X-Forwarded-For entry is trusted, and which addresses count as one caller.
 import { isIP } from 'node:net';
 
 /**
- * Client address of a request. With `hops` proxies in front, the entry that many from the right of X-Forwarded-For is the
- * one the outermost believed proxy wrote (contract section 1, TRUST_PROXY); with none the header is ignored.
+ * Client address of a request. With `hops` trusted proxies, it is the entry at that position from the right
+ * of X-Forwarded-For, which the outermost trusted proxy wrote (contract section 1, TRUST_PROXY). With none
+ * the header is ignored.
  */
 export function clientAddress(socket: string, forwarded: string | undefined, hops: number): string {
   if (hops === 0 || forwarded === undefined) return socket;
@@ -19,7 +20,7 @@ function bare(entry: string): string {
   return entry.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/%.*$/, '');
 }
 
-/** The 16-bit groups of an IPv6 address, as URL parsing normalises it. */
+/** The 16-bit groups of an IPv6 address, as the URL parser normalises it. */
 function groups(address: string): string[] {
   const compact = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = '', tail] = compact.split('::');
@@ -30,8 +31,8 @@ function groups(address: string): string[] {
 }
 
 /**
- * What limits and quotas count by: an IPv4 address, or the /64 of an IPv6 address, since a subscriber gets that many.
- * An IPv4 address mapped into IPv6 counts as itself.
+ * The address that limits and quotas count: an IPv4 address, or the /64 of an IPv6 address, since one
+ * subscriber gets a whole /64. An IPv4 address mapped into IPv6 counts as the IPv4 address.
  */
 export function countedAddress(address: string): string {
   const plain = bare(address);
@@ -44,7 +45,10 @@ export function countedAddress(address: string): string {
   return `${parts.slice(0, 4).join(':')}::/64`;
 }
 
-/** The wider IPv6 block around an address that `countedAddress` returned, such as `2001:db8:1::/48`; null for IPv4 and anything else. */
+/**
+ * The wider IPv6 block around an address returned by `countedAddress`, such as `2001:db8:1::/48`; null for
+ * IPv4 and anything else.
+ */
 export function networkBlock(counted: string, bits: 48 | 56): string | null {
   const groups = /^([0-9a-f]+):([0-9a-f]+):([0-9a-f]+):([0-9a-f]+)::\/64$/.exec(counted)?.slice(1);
   if (groups === undefined) return null;

@@ -1,4 +1,4 @@
-// Which credential counts, and what it stands for.
+// Credentials: which one of a request counts, and the caller it identifies.
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/support/verifies.ts';
 import { adminsOnly, credentialOf, hashSecret, refusal } from './caller.ts';

@@ -1,56 +1,62 @@
-// Who calls: the credential a request bears, and what it stands for (contract section 3, "Credentials").
+// Credentials of a request and the caller they identify (contract section 3, "Credentials").
 import { hash } from 'node:crypto';
 import { currentPlan, subscription } from '../../data/model/subscriptions.ts';
 import type { Lookup } from '../../data/state/keys/lookup.ts';
 import { ApiError } from '../contract/errors.ts';
 
-/** A secret as it was sent, and where. It never leaves the gate: not to handlers, logs, links or cursors. */
+/**
+ * A secret as received, and its place in the request. It never leaves the gate: not to handlers, logs, links
+ * or cursors.
+ */
 export interface Credential {
   via: 'authorization' | 'x-api-key' | 'api_key';
   secret: string;
 }
 
-/** Nobody in particular, a key with its plan, or an operator. */
+/** An anonymous caller, a key with its plan, or an operator. */
 export type Caller =
   | { kind: 'anonymous' }
   | {
       kind: 'key';
       id: string;
-      /** The plan that counts now. */
+      /** The plan in force now. */
       plan: string;
-      /** Micro-euros, as of the look-up. */
+      /** Balance in micro-euros at the time of the look-up. */
       balance?: number;
-      /** Set when an access token was shown, and not the key: the grant it was issued under. */
+      /** Set when the credential was an access token: the grant it was issued under. */
       grant?: TokenGrant;
     }
   | {
       kind: 'admin';
-      /** Which operator: the first digits of the hash of their key. Absent in tests that need none. */
+      /** First digits of the hash of the operator's key. Absent in tests that do not need it. */
       id?: string;
     };
 
-/** What a client was allowed to spend. */
+/** The spending limit of an OAuth client. */
 export interface TokenGrant {
-  /** Its name in the store. */
+  /** Name of the grant in the store. */
   name: string;
-  /** Micro-euros it may still spend, as of the look-up; null: whatever the key can pay. */
+  /**
+   * Micro-euros it may still spend, at the time of the look-up; null: no limit but the balance of the key.
+   */
   left: number | null;
 }
 
-/** Finds what a credential stands for; null when it stands for nothing. */
+/** Finds the caller of a credential; null when the credential is unknown. */
 export type Identify = (credential: Credential) => Promise<Caller | null>;
 
-/** Where a credential may stand in a request. */
+/** The places of a request that may contain a credential. */
 export interface CredentialSources {
   authorization: string | undefined;
   x_api_key: string | undefined;
-  /** The query parameter, already taken out of the request; for GET and HEAD only. */
+  /** The query parameter, already removed from the request; for GET and HEAD only. */
   api_key: string | undefined;
 }
 
 /**
- * The credential of a request: `Authorization`, then `X-API-Key`, then `api_key`. The first one present decides, even
- * when it is no good: an empty secret or another scheme than Bearer stands for nothing and is refused like a wrong key.
+ * The credential of a request: `Authorization`, then `X-API-Key`, then `api_key`. The first one present
+ * decides, even when it is invalid: an empty secret or a scheme other than Bearer is refused like a wrong
+ * key.
  */
 export function credentialOf(sources: CredentialSources): Credential | null {
   if (sources.authorization !== undefined) {
@@ -62,17 +68,17 @@ export function credentialOf(sources: CredentialSources): Credential | null {
   return null;
 }
 
-/** SHA-256 of a secret, in hex: the only form in which one is kept or compared. */
+/** SHA-256 of a secret, in hex: the only form in which a secret is stored or compared. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret);
 }
 
-/** How an operator is named where it counts who it was: by the first digits of the hash of their key. */
+/** Name of an operator in records of who did something: the first digits of the hash of their key. */
 export const operatorId = (hash: string): string => hash.slice(0, 8);
 
 /**
- * Knows the operators' keys. Looking a SHA-256 up in a set tells a guesser nothing, since nobody can steer the hash of a
- * guess towards a known one.
+ * Identifies operators. The look-up of a SHA-256 in a set leaks nothing through its timing, since a guesser
+ * cannot choose the hash of a guess.
  */
 export function adminsOnly(hashes: Iterable<string>): Identify {
   const known = new Set(hashes);
@@ -82,12 +88,12 @@ export function adminsOnly(hashes: Iterable<string>): Identify {
   };
 }
 
-/** An access token has three parts, a key has one. */
+/** An access token (a JWT) has three parts, a key has one. */
 const isToken = (secret: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret);
 
 /**
- * Knows operators, the keys of the store, and access tokens, which `byToken` checks. Key and grant are looked up each time,
- * so that one that is revoked is refused at once.
+ * Identifies operators, the keys of the store, and access tokens, which `byToken` checks. Key and grant are
+ * read on every call, so that a revoked one is refused at once.
  */
 export function operatorsAndKeys(admins: Identify, lookup: Lookup, now: () => Date, byToken: Identify): Identify {
   return async (credential) => {
@@ -100,17 +106,17 @@ export function operatorsAndKeys(admins: Identify, lookup: Lookup, now: () => Da
   };
 }
 
-/** Whether a caller's plan has exports and the change feed in it. */
+/** Whether the caller's plan includes exports and the change feed. */
 export function mayBulk(caller: Caller): boolean {
   return caller.kind === 'admin' || (caller.kind === 'key' && subscription(caller.plan).bulk);
 }
 
-/** Whether calls of this caller are charged, where they cost anything. */
+/** Whether the caller pays for calls that have a price. */
 export function isCharged(caller: Caller): boolean {
   return caller.kind === 'anonymous' || (caller.kind === 'key' && subscription(caller.plan).charged);
 }
 
-/** The refusal of a credential that stands for nothing (401). */
+/** The error for an unknown or revoked credential (401). */
 export function refusal(credential: Credential): ApiError {
   if (isToken(credential.secret))
     return new ApiError('invalid_token', 'This access token is not valid here, or no longer.');
@@ -122,7 +128,7 @@ export function refusal(credential: Credential): ApiError {
   return new ApiError('invalid_key', `${where} ${why}.`);
 }
 
-/** The refusal of an operator's key that came as `api_key` (401). */
+/** The error for an operator's key sent as `api_key` (401). */
 export const operatorKeyInUrl = (): ApiError =>
   new ApiError(
     'invalid_key',

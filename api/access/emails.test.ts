@@ -1,4 +1,4 @@
-// Which addresses count as the same, and which are thrown away after use.
+// E-mail addresses: which ones count as the same, and which are disposable.
 import { expect, test } from 'vitest';
 import { isDisposable, normalEmail } from './emails.ts';
 

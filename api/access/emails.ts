@@ -1,9 +1,9 @@
-// E-mail addresses: which ones count as the same, and which are thrown away after use.
+// E-mail addresses: which ones count as the same, and which are disposable.
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 
 export { normalEmail } from '../../data/model/email.ts';
 
-/** Whether the domain of a normal address, or one above it, gives out addresses to throw away. */
+/** Whether the domain of a normalised address, or a parent domain, offers disposable addresses. */
 export function isDisposable(normal: string): boolean {
   const list = disposableEmailBlocklistSet();
   const labels = normal.slice(normal.lastIndexOf('@') + 1).split('.');

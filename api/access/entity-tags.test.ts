@@ -1,4 +1,4 @@
-// Entity tags: stable, different per representation, and nothing without the secret.
+// Entity tags: stable, different for each representation, and impossible to compute without the secret.
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { entityTags } from './entity-tags.ts';

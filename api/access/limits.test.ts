@@ -1,4 +1,5 @@
-// Buckets: separate for free and paid calls and for each caller; headers say what is left.
+// Rate limits: separate buckets for free and paid calls and for each caller; headers with the remaining
+// calls.
 import { expect, test } from 'vitest';
 import { verifies } from '../../tests/support/verifies.ts';
 import { limitHeaders, memoryLimits } from './limits.ts';

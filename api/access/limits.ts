@@ -1,44 +1,50 @@
-// How often a caller may call: one bucket a minute for paid calls and one for free ones (specification section 8).
+// Rate limits: one bucket a minute for paid calls and one for free calls (specification section 8).
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { subscription } from '../../data/model/subscriptions.ts';
 import type { Redis } from './redis.ts';
 
 export type Bucket = 'free' | 'paid' | 'signin' | 'register';
 
-/** Seconds of a bucket's window. */
+/** Window of a bucket in seconds. */
 const WINDOW = 60;
 
 /**
- * Calls a minute where no plan says otherwise (specification section 8; contract section 3), and per address: attempts to
- * sign in to OAuth, and clients made known to it, by registration or by a metadata document that must be fetched.
+ * Calls a minute unless the plan sets another number (specification section 8; contract section 3). Per
+ * address: attempts to sign in to OAuth, and new OAuth clients, by registration or by a metadata document
+ * that must be fetched.
  */
 const CALLS: Record<Bucket, number> = { free: 300, paid: 60, signin: 10, register: 20 };
 
-/** What a bucket says after a call was counted. */
+/** State of a bucket after a call was counted. */
 export interface Standing {
   bucket: Bucket;
   limit: number;
   remaining: number;
   /** Seconds until the bucket is full again, at least 1. */
   reset: number;
-  /** False: one call too many. */
+  /** False when the limit is exceeded. */
   allowed: boolean;
 }
 
 export interface Limits {
-  /** Counts `calls` (1) calls of `who` (a key or an address), on a plan where they have one. Null: nothing limits them. */
+  /**
+   * Counts `calls` (default 1) calls of `who` (a key or an address), with the plan of a key. Null: no limit
+   * applies.
+   */
   spend(bucket: Bucket, who: string, plan?: string, calls?: number): Promise<Standing | null>;
 }
 
-/** Makes the limiter of one bucket that holds so many calls. */
+/** Creates the limiter of one bucket with this capacity. */
 type Maker = (bucket: Bucket, points: number) => RateLimiterAbstract;
 
-/** Limits kept in this process. */
+/** Rate limits in the memory of this process. */
 export function memoryLimits(calls: Partial<Record<Bucket, number>> = {}): Limits {
   return limitsOf((bucket, points) => new RateLimiterMemory({ keyPrefix: bucket, points, duration: WINDOW }), calls);
 }
 
-/** Limits in Redis, shared by all processes; while Redis is away, each process counts for itself. */
+/**
+ * Rate limits in Redis, shared by all processes; while Redis is unreachable, each process counts for itself.
+ */
 export function redisLimits(redis: Redis, calls: Partial<Record<Bucket, number>> = {}): Limits {
   return limitsOf((bucket, points) => {
     const keyPrefix = `register:${bucket}:${points}`;
@@ -87,7 +93,7 @@ function limitsOf(make: Maker, changed: Partial<Record<Bucket, number>>): Limits
   };
 }
 
-/** Calls a minute: free ones are the same for all; of paid ones a plan may allow more than the common number. */
+/** Calls a minute: the same for all in the free bucket; a plan may allow more in the paid one. */
 function allowance(bucket: Bucket, plan: string | undefined, calls: Record<Bucket, number>): number | null {
   if (plan === undefined) return calls[bucket];
   const own = subscription(plan).calls;
@@ -96,8 +102,8 @@ function allowance(bucket: Bucket, plan: string | undefined, calls: Record<Bucke
 }
 
 /**
- * Headers of a gated answer: the `X-RateLimit-*` family (Reset in seconds since 1970), and beside it `RateLimit-Policy` and
- * `RateLimit` of draft-ietf-httpapi-ratelimit-headers (`t` in seconds from now).
+ * Headers of every answer that passed the gate: the `X-RateLimit-*` family (Reset in seconds since 1970), and
+ * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers (`t` in seconds from now).
  */
 export function limitHeaders(standing: Standing, now: Date): Record<string, string> {
   const { bucket, limit, remaining, reset } = standing;

@@ -1,4 +1,5 @@
-// Daily quotas by network address. One IPv6 customer holds a /64, often a /56 or /48, so wider blocks have quotas of their own.
+// Daily quotas by network address. One IPv6 customer has a /64, often a /56 or /48, so wider blocks have
+// quotas of their own.
 import type { Quotas } from '../../data/state/quotas.ts';
 import { networkBlock } from './address.ts';
 
@@ -10,14 +11,17 @@ export interface NetworkQuota {
   blocks: Readonly<Partial<Record<48 | 56, number>>>;
 }
 
-/** A quota that is used up, with the block that it is for. */
+/** An exhausted quota and the block that it is for. */
 export interface UsedUp {
   quota: number;
   /** `192.0.2.7` or `2001:db8:1::/48`. */
   block: string;
 }
 
-/** Takes one unit from the quota of an address, as access/address.ts counts it, and of its blocks, the narrowest first; null: there was one in each. */
+/**
+ * Takes one unit from the quota of an address (see access/address.ts) and of its blocks, the narrowest first;
+ * null when each had one left.
+ */
 export async function takeUnit(
   quotas: Quotas,
   given: NetworkQuota,

@@ -1,19 +1,23 @@
-// The daily quota of free public-field previews: 20 records a day, per address and dataset (contract section 3).
+// The daily quota of free previews of public fields: 20 records a day per address and dataset (contract
+// section 3).
 import type { Quotas } from '../../data/state/quotas.ts';
 
-/** Records a caller without a credential may preview a day, in one dataset. */
+/** Records a day that a caller without a credential may preview in one dataset. */
 const PREVIEWS_A_DAY = 20;
 
 export interface Previews {
-  /** Records still free today. */
+  /** Records left today. */
   left(who: string, dataset: string, now: Date): Promise<number>;
-  /** Takes up to `wanted` records off today's quota and says how many it got, so that parallel calls cannot share one. */
+  /**
+   * Takes up to `count` records from today's quota and returns how many it got. Atomic, so that parallel
+   * calls cannot take the same record twice.
+   */
   take(who: string, dataset: string, wanted: number, now: Date): Promise<number>;
-  /** Gives back what was taken and not shown. */
+  /** Returns records that were taken and not shown. */
   give(who: string, dataset: string, unused: number, now: Date): Promise<void>;
 }
 
-/** Previews counted where all quotas are: they outlive the process and are shared like everything there. */
+/** Previews counted in the quota store: they survive a restart and are shared by all processes. */
 export function previewsIn(quotas: Quotas, quota: number = PREVIEWS_A_DAY): Previews {
   const of = (who: string, dataset: string) => ({ name: `previews ${dataset} ${who}`, quota });
   return {
@@ -25,7 +29,7 @@ export function previewsIn(quotas: Quotas, quota: number = PREVIEWS_A_DAY): Prev
   };
 }
 
-/** Seconds until the quota is whole again: the next midnight, UTC. */
+/** Seconds until the quota is full again: the next midnight, UTC. */
 export function secondsToMidnight(now: Date): number {
   const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1);
   return Math.max(1, Math.ceil((next - now.getTime()) / 1000));

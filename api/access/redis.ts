@@ -1,27 +1,28 @@
-// The connection to Redis: it may be away at any time, which is said once in the log, and so is its return.
+// The connection to Redis. It may fail at any time; the log has one line when it is lost and one when it is
+// back.
 
 import { createClient } from '@redis/client';
 import { dayOf, type Quota, type Quotas } from '../../data/state/quotas.ts';
 
 export interface Redis {
   client: ReturnType<typeof connection>;
-  /** Whether it answers now. */
+  /** Whether Redis is reachable now. */
   up(): boolean;
   close(): Promise<void>;
 }
 
-/** Longest wait between two attempts to connect, in milliseconds. */
+/** Longest delay between two attempts to connect, in milliseconds. */
 const RETRY = 2_000;
 
 const connection = (url: string) =>
   createClient({
     url,
-    // A command never waits for a connection: whoever asks goes on in process.
+    // A command never waits for a connection: the caller falls back to the memory of the process.
     disableOfflineQueue: true,
     socket: { connectTimeout: 1_000, reconnectStrategy: (tries) => Math.min(RETRY, 50 * (tries + 1)) },
   });
 
-/** Connects, or keeps trying in the background. Never throws: the service runs without Redis too. */
+/** Connects, or retries in the background. Never throws: the service also runs without Redis. */
 export async function openRedis(url: string, log: (line: string) => void): Promise<Redis> {
   const client = connection(url);
   let away = false;
@@ -48,10 +49,10 @@ export async function openRedis(url: string, log: (line: string) => void): Promi
   };
 }
 
-/** Two days: longer than any day is asked about. */
+/** Lifetime of a counter in seconds: two days, longer than any quota day. */
 const LASTS = 172_800;
 
-/** Takes what is left of a quota, at most what is wanted, in one step. */
+/** Takes the rest of a quota, at most the requested number, atomically. */
 const TAKE = `local used = tonumber(redis.call('get', KEYS[1]) or '0')
 local got = math.max(0, math.min(tonumber(ARGV[1]), tonumber(ARGV[2]) - used))
 redis.call('set', KEYS[1], used + got, 'EX', ARGV[3])
@@ -61,7 +62,7 @@ const GIVE = `local used = tonumber(redis.call('get', KEYS[1]) or '0')
 redis.call('set', KEYS[1], math.max(0, used - tonumber(ARGV[1])), 'EX', ARGV[2])
 return 0`;
 
-/** Quotas in Redis, with others to fall back on. */
+/** Quotas in Redis, with a fallback for when it is unreachable. */
 export function redisQuotas({ client }: Redis, fallback: Quotas): Quotas {
   const key = ({ name }: Quota, now: Date) => `register:quota:${dayOf(now)}:${name}`;
   const orElse = async <T>(ask: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> =>

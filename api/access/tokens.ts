@@ -1,4 +1,4 @@
-// Access tokens: checked against our own keys, then looked up with the grant they were issued under (protocols.md 3.2).
+// Access tokens: verified with our own keys, then looked up with their grant (protocols.md 3.2).
 import { createLocalJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { currentPlan } from '../../data/model/subscriptions.ts';
 import type { Lookup } from '../../data/state/keys/lookup.ts';
@@ -10,9 +10,9 @@ import type { Identify } from './caller.ts';
 /** Audiences of our tokens: each of our resources and nothing else. */
 export const audiences = (base_url: string): string[] => TOKEN_RESOURCES.map((path) => base_url + path);
 
-/** Seconds that the clocks of our own processes may differ by. */
+/** Allowed difference between the clocks of our own processes, in seconds. */
 const SKEW = 5;
-/** The key set is read again for a key that it lacks, at most this often, in milliseconds. */
+/** Shortest time between two reads of the key set, in milliseconds. */
 const AGAIN = 10_000;
 
 interface Parts {
@@ -22,7 +22,9 @@ interface Parts {
   now(): Date;
 }
 
-/** The published keys, read once, and again for a key that is not among them: another process may have made it. */
+/**
+ * The published keys, read once, and again for an unknown key id: another process may have created the key.
+ */
 function keySet(store: Store): JWTVerifyGetKey {
   let known: Promise<ReturnType<typeof createLocalJWKSet>> | null = null;
   const read = async () => {
@@ -49,8 +51,9 @@ function keySet(store: Store): JWTVerifyGetKey {
 }
 
 /**
- * Knows access tokens, in `Authorization` only (OAuth 2.1 section 5.1 forbids them in addresses): ES256, `at+jwt`, ours by
- * `iss`, for one of our resources by `aud`, not over, and under a grant that lives and whose key does (RFC 9068 section 4).
+ * Identifies access tokens, in `Authorization` only (OAuth 2.1 section 5.1 forbids them in URLs): ES256,
+ * `at+jwt`, issued by us (`iss`), for one of our resources (`aud`), not expired, and with a grant and a key
+ * that are not revoked (RFC 9068 section 4).
  */
 export function accessTokens({ store, lookup, base_url, now }: Parts): Identify {
   const keys = keySet(store);

@@ -1,4 +1,4 @@
-// Every error the service answers: stable code, status, whether a retry may help (contract section 4). One table.
+// The table of errors: stable code, status, whether a retry may help (contract section 4).
 import { DataError, type DataErrorCode } from '../../data/model/errors.ts';
 import { SUBSCRIPTIONS, WELCOME_CREDIT } from '../../data/model/subscriptions.ts';
 
@@ -7,7 +7,7 @@ export { UnknownParameter } from '../../data/model/errors.ts';
 interface Row {
   status: number;
   retriable: boolean;
-  /** Seconds after which another try is worth it, unless the refusal knows better. */
+  /** Seconds after which a retry makes sense, unless the error sets its own value. */
   retry_after?: number;
 }
 
@@ -42,31 +42,31 @@ export const ERRORS = {
   validation_failed: { status: 422, retriable: false },
   rate_limited: { status: 429, retriable: true },
   internal: { status: 500, retriable: true },
-  // What is missing mostly comes with a night, which takes minutes.
+  // A missing release usually appears with the nightly build, within minutes.
   unavailable: { status: 503, retriable: true, retry_after: 60 },
   query_timeout: { status: 503, retriable: true, retry_after: 2 },
 } as const satisfies Record<string, Row>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
-// Every code of the data room has a row above.
+// Every error code of data/ has a row above.
 const _complete: Record<DataErrorCode, Row> = ERRORS;
 void _complete;
 
-/** Members an error body may carry beside the fixed ones. */
+/** Optional members of an error body. */
 export interface ErrorExtras {
   detail?: unknown;
   retry_after_seconds?: number;
-  /** What to do instead; the code's own advice where nothing is said. */
+  /** What to do instead; the default advice of the code where absent. */
   alternative_action?: string;
-  /** What helps here, told before the code's own advice: how to pay, for one. */
+  /** Specific help, placed before the default advice of the code: how to pay, for example. */
   way?: string;
   /** Further top-level members, such as price_eur and how_to_pay of a 402. */
   members?: Record<string, unknown>;
   headers?: Record<string, string>;
 }
 
-/** A refusal that the API answers as it stands. */
+/** An error that the API sends to the client unchanged. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly extras: ErrorExtras;
@@ -78,13 +78,16 @@ export class ApiError extends Error {
   }
 }
 
-/** After how many seconds an error of this code is worth another try, where the code alone says so. */
+/** Seconds after which a retry makes sense, for codes that have a default. */
 export function retryOf(code: ErrorCode): Pick<ErrorExtras, 'retry_after_seconds'> {
   const { retry_after }: Row = ERRORS[code];
   return retry_after === undefined ? {} : { retry_after_seconds: retry_after };
 }
 
-/** Any thrown value as an ApiError: data errors keep their code, everything else is `internal` without a word of its text. */
+/**
+ * Converts any thrown value to an ApiError: data errors keep their code, everything else becomes `internal`
+ * without its text.
+ */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof DataError) {
@@ -93,16 +96,16 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError('internal', 'Something went wrong on our side; the request was not charged.');
 }
 
-/** A body that makes a key or replaces it, where one is shown. */
+/** Example body of a call that creates or replaces a key. */
 export const KEY_BODY = { email: 'you@example.org' } as const;
 
-/** The same in texts. */
+/** The same as text. */
 export const KEY_BODY_TEXT = `{"email": "${KEY_BODY.email}"}`;
 
-/** What a new key begins with: `0.50 EUR`. */
+/** The welcome credit of a new key: `0.50 EUR`. */
 export const WELCOME = `${(WELCOME_CREDIT / 1_000_000).toFixed(2)} EUR`;
 
-/** What the caller might do instead, where there is something to say. `{base}` and `{ds}` are filled in. */
+/** Default advice by code. `{base}` and `{ds}` are filled in. */
 const ALTERNATIVES: Partial<Record<ErrorCode, string>> = {
   unknown_dataset: 'GET {base}/v1/datasets lists the datasets.',
   unknown_entity: 'GET {base}/v1/{ds}/entities?q=<name> finds records.',
@@ -120,7 +123,7 @@ const ALTERNATIVES: Partial<Record<ErrorCode, string>> = {
 
 const FULL_RECORDS = 'dataset_examples shows full records free of charge.';
 
-/** The same where a call is a tool or a skill, and not an address: a model cannot fetch addresses. */
+/** The same for calls as a tool or skill: a model cannot fetch URLs. */
 const BY_NAME: typeof ALTERNATIVES = {
   unknown_dataset: 'datasets_list lists the datasets.',
   unknown_entity: 'entity_search with q=<name> finds records.',
@@ -130,22 +133,24 @@ const BY_NAME: typeof ALTERNATIVES = {
   quota_exceeded: FULL_RECORDS,
 };
 
-/** The same over MCP, which also has resources. */
+/** Further advice over MCP, which also has resources. */
 const PUBLIC_PAGE = 'The resource service://{ds}/entity/{id} is the free public page of a record.';
 
-/** Where the metadata of a protected resource is, before its path (RFC 9728 section 3.1). */
+/** Path of the metadata of a protected resource, before the path of the resource (RFC 9728 section 3.1). */
 const METADATA = '/.well-known/oauth-protected-resource';
 
-/** The members of a 402 whose way by OAuth leads to the metadata of the endpoint that was called. */
+/**
+ * The members of a 402, with the OAuth entry of how_to_pay pointing to the metadata of the called endpoint.
+ */
 function signInAt(url: string, members: ErrorExtras['members'] = {}): ErrorExtras['members'] {
   const ways = members['how_to_pay'] as Record<string, unknown> | undefined;
   return ways?.['oauth'] ? { ...members, how_to_pay: { ...ways, oauth: { url } } } : members;
 }
 
-/** For what a key of its own kind opens: no call makes one. */
+/** Advice for operations that need an operator's key, which no call creates. */
 export const FOR_OPERATORS: ErrorExtras = { alternative_action: 'This is for operators of the service.' };
 
-/** How a caller without a key comes by one. */
+/** How a caller without a key gets one. */
 export function makesKey(url: string): string {
   return `POST ${url} with ${KEY_BODY_TEXT} makes a key with ${WELCOME} of credit; send it as "Authorization: Bearer <API_KEY>".`;
 }
@@ -154,15 +159,18 @@ export function makesKey(url: string): string {
 export interface ErrorPlace {
   base_url: string;
   request_id: string;
-  /** Set when the dataset exists: its own guide is the documentation then. */
+  /** Set when the dataset exists: its guide is then the documentation link. */
   dataset?: string | undefined;
-  /** Whoever asks calls operations by their names, as tools or skills. */
+  /** The caller uses operations by name, as tools or skills. */
   by_name?: boolean;
-  /** Path of the MCP endpoint that was called: the protected resource that a client signs in to. */
+  /** Path of the called MCP endpoint: the protected resource that a client signs in to. */
   mcp?: string;
 }
 
-/** The error body of specification section 7, with `request_id`; the same object in every channel, but for what to do next. */
+/**
+ * The error body of specification section 7, with `request_id`: the same object in every channel, except for
+ * the advice.
+ */
 export function errorBody(error: ApiError, place: ErrorPlace): Record<string, unknown> {
   const { base_url, dataset, request_id, by_name = false, mcp } = place;
   const { detail, retry_after_seconds, members } = error.extras;

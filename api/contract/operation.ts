@@ -1,4 +1,4 @@
-// The one definition of an operation; every channel is a projection of a table of these (contract section 8).
+// The definition of an operation. Every channel is generated from a table of these (contract section 8).
 import type { z } from 'zod';
 import type { Cursors } from '../../data/input/cursor.ts';
 import type { Format } from '../../data/input/formats.ts';
@@ -14,60 +14,63 @@ import type { ErrorCode } from './errors.ts';
 export type Access = 'free' | 'paid' | 'plan' | 'key' | 'admin';
 export type { Format };
 
-/** What the gate found out before an operation runs. */
+/** What the gate provides to an operation. */
 export interface Context {
   /** The dataset's release, leased for the whole request. Undefined for operations without `{ds}`. */
   release?: Release;
   /** Current releases of all datasets, leased likewise, for operations over the register. */
   releases: Release[];
-  /** Leases an earlier release by id while it is kept, for cursors; null when it is gone. */
+  /** Leases an earlier release by id, for cursors; null when it was deleted. */
   earlier: (release: string) => Promise<Release | null>;
-  /** Cursors of pages of records; absent in documents, which are written without the secret. */
+  /** Cursors of pages of records; absent in the nightly build, which has no secret. */
   cursors?: Cursors;
   /** `public` for an anonymous preview. */
   visibility: Visibility;
-  /** Admins are not subject to facet withholding. */
+  /** Admins are exempt from the withholding of rare facet values. */
   admin: boolean;
-  /** Records the caller may still preview; null: unlimited. Search shortens its page to it. */
+  /** Records that the caller may still preview; null: unlimited. Search shortens its page to it. */
   previews: number | null;
   now: Date;
   base_url: string;
-  /** US dollars for a euro (EUR_USD). */
+  /** US dollars per euro (EUR_USD). */
   eur_usd: number;
-  /** The table this operation stands in, for answers that describe the others. */
+  /** The table that contains this operation, for answers that describe the others. */
   operations: readonly Operation[];
-  /** The request as asked, for links to the next page: path without query and the raw query. */
+  /** URL of the request, for links to the next page: path and raw query. */
   url: URL;
   signal: AbortSignal;
-  /** Operations are called by their names, as tools or skills, and not by address. */
+  /** Operations are called by name, as tools or skills, and not by URL. */
   by_name?: boolean;
   format: Format;
-  /** The parsed body of a POST, PUT or DELETE; undefined where there is none. */
+  /** The parsed body of a POST, PUT or DELETE; undefined without one. */
   body?: unknown;
   /** Whether this call has a price; set by the gate once the input is parsed. */
   priced?: boolean;
-  /** The record that the request is about, once somebody looked for it (operations/common/fetched.ts). */
+  /** The record of the request, after the first look-up (operations/common/load-record.ts). */
   fetched?: Promise<Fetched>;
-  /** Keys and their ledgers, and who asks for them; absent in the nightly build. */
+  /** Keys and their ledgers, and the requester; absent in the nightly build. */
   accounts?: Accounts;
   asker?: Asker;
-  /** Opt-outs and claims; absent where nobody changes anything, as in a build. */
+  /** Opt-outs and claims; absent in the nightly build. */
   owners?: Owners;
-  /** Makes links to snapshot files; absent where nobody serves them, as in a build. */
+  /** Creates links to snapshot files; absent in the nightly build. */
   exports?: Exports;
 }
 
-/** What an operation answers, before a format renders it. */
+/** The result of an operation, before a format renders it. */
 export interface Result<R> {
-  /** What is answered. Where `json` is there, it is read from that for whoever asks. */
+  /** The answer as an object. With `json` it is parsed from that on first access. */
   body: R;
-  /** The body as JSON text that existed already, to be sent as it stands. */
+  /** The body as existing JSON text, sent unchanged. */
   json?: Uint8Array<ArrayBuffer>;
-  /** What that is put together from: who sends it in another dress needs no more. Records among it are the same objects from answer to answer. */
+  /**
+   * The parts of `json`. A channel that sends another form of the answer needs only these. Records among them
+   * are the same objects from answer to answer.
+   */
   parts?: readonly Uint8Array<ArrayBuffer>[];
-  /** HTTP status of success; 200 where nothing is said. */
+  /** HTTP status of success; 200 by default. */
   status?: 200 | 201 | 202;
-  /** ISO 8601, for Last-Modified, where no `validators` say it. */
+  /** ISO 8601, for Last-Modified, when `validators` have none. */
   last_modified?: string | undefined;
   /** Cursor of the next page; becomes the Link header. */
   next_cursor?: string | null;
@@ -75,23 +78,26 @@ export interface Result<R> {
   fields?: readonly string[] | null;
   /** Records shown, for the preview quota. */
   records?: number;
-  /** Nothing was found, which public values alone decide: the answer is sent and costs nothing. */
+  /** No match, decided by public values alone: the answer is sent and costs nothing. */
   uncharged?: boolean;
-  /** Release the answer comes from, where a cursor led to an earlier one. */
+  /** Release of the answer, when a cursor led to an earlier one. */
   release?: string;
-  /** The file below DIST_DIR that the nightly build made of this body. */
+  /** The file below DIST_DIR that the nightly build wrote with this body. */
   file?: RenderedFile;
 }
 
-/** `path` is relative to DIST_DIR; the file belongs to the answer only while it was made of `release` and its overlay. */
+/**
+ * `path` is relative to DIST_DIR; the file is valid only while it was rendered from `release` and its
+ * overlay.
+ */
 export interface RenderedFile {
   path: string;
   release: Release;
 }
 
 /**
- * A result whose JSON exists already, in parts: nobody who sends it parses it. `body`: the same as an object,
- * where that exists too.
+ * A result whose JSON exists already, in parts, so that sending it needs no parsing. `body`: the same as an
+ * object, if that exists too.
  */
 export function fromJson<R>(
   parts: readonly Uint8Array<ArrayBuffer>[],
@@ -124,7 +130,7 @@ class JsonResult<R> implements Result<R> {
   }
 }
 
-/** The price of an operation that is free for most questions. */
+/** The condition of a price for an operation that is free for most calls. */
 export interface PriceCondition<I> {
   /** The price in words, for documents and tool descriptions. */
   label: string;
@@ -132,41 +138,41 @@ export interface PriceCondition<I> {
   applies: (input: I, ctx: Context) => boolean;
 }
 
-/** What changes when an answer does (RFC 9110 section 8.8). */
+/** Validators of an answer (RFC 9110 section 8.8). */
 export interface Validators {
   /** Part of the ETag. */
   version: string;
-  /** ISO 8601, for Last-Modified; absent where no moment is known after which the answer stayed the same. */
+  /** ISO 8601, for Last-Modified; absent when the time of the last change is unknown. */
   last_modified?: string | undefined;
 }
 
-/** How the answers of an operation are kept short where a channel may send only so much. */
+/** How answers of an operation are shortened in channels with a length limit. */
 export interface Long<I, R> {
-  /** The member that grows: a list, or a text. Needed where an answer may be shortened or cut. */
+  /** The member that grows: a list or a text. Required where an answer may be shortened or cut. */
   part?: keyof R & string;
   /**
-   * The input of an answer with fewer of them, at the same price. Without it a paid answer that is too long is refused and
-   * costs nothing; a free one is cut.
+   * The input for an answer with fewer items, at the same price. Without it a paid answer that is too long is
+   * refused and costs nothing; a free one is cut.
    */
   shorter?: (input: I, keep: number) => I;
-  /** Shorter forms of a free answer, each made from the one before, tried before lists lose their ends. */
+  /** Shorter forms of a free answer, each built from the previous one, tried before lists are cut. */
   brief?: readonly Brief<R>[];
-  /** Further lists of a free answer that lose their ends, after `part`. */
+  /** Further lists of a free answer that are cut, after `part`. */
   further?: readonly (keyof R & string)[];
-  /** What brings the rest: a sentence that names tools and arguments, since models call by name. */
+  /** How to get the rest: a sentence that names tools and arguments, since models call by name. */
   more: string;
-  /** What to do where a paid answer is refused; `more` where nothing is said. */
+  /** Advice when a paid answer is refused; `more` by default. */
   instead?: string;
 }
 
 /** A shorter form of an answer. */
 export interface Brief<R> {
-  /** What it leaves out: `histograms`. */
+  /** The part that it omits: `histograms`. */
   without: string;
   of: (body: R) => object;
 }
 
-/** How an operation is called: at its address, or as a tool or skill. */
+/** How an operation is called: by URL, or as a tool or skill. */
 export type CalledAs = 'address' | 'tool';
 
 export interface Operation<I = unknown, R = unknown> {
@@ -175,24 +181,31 @@ export interface Operation<I = unknown, R = unknown> {
   title: string;
   /** One or two sentences for an agent that decides whether to call it. */
   description: string;
-  /** Hono path. `.md` twins are made by the REST channel. What is not a GET may have a JSON body: `ctx.body`. */
+  /**
+   * Hono path. The REST channel adds the `.md` variants. Methods other than GET may have a JSON body:
+   * `ctx.body`.
+   */
   route: { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string };
   /** Tag in OpenAPI and heading in the guides; decides nothing else. */
   group: 'register' | 'dataset' | 'records' | 'analysis' | 'account' | 'owners';
   access: Access;
-  /** About one account or request: no cache stores the answer, and no other operation's refusal suggests it. */
+  /**
+   * About one account or request: no cache stores the answer, and error messages of other operations do not
+   * suggest it.
+   */
   personal?: true;
-  /** Takes the API key itself; an OAuth access token will not do (contract section 3). */
+  /** Requires the API key itself; an OAuth access token is not enough (contract section 3). */
   key_only?: true;
-  /** Errors it throws besides those that follow from access, price and route. */
+  /** Errors it throws in addition to those that follow from access, price and route. */
   errors?: readonly ErrorCode[];
-  /** The page that a browser is sent to when it opens the operation's address. */
+  /** The page to which a browser is redirected when it opens the URL of the operation. */
   browser_page?: string;
   /** Anonymous callers get public fields within the daily quota. */
   previews?: boolean;
   /**
-   * Which pack price it takes and how often; absent for free operations. `free`: datasets that have nothing to sell by it.
-   * `condition`: of an operation with free access, the calls that have the price.
+   * The pack price and how many times it applies; absent for free operations. `free`: datasets in which the
+   * operation has nothing to sell. `condition`: for an operation with free access, the calls that have the
+   * price.
    */
   price?: {
     of: PricedOperation;
@@ -201,64 +214,76 @@ export interface Operation<I = unknown, R = unknown> {
     condition?: PriceCondition<I>;
   };
   formats: readonly Format[];
-  /** The `format` parameter is the operation's own, and does not choose the representation. */
+  /** The `format` parameter belongs to the operation, and does not choose the representation. */
   own_format?: true;
-  /** False: an address only, neither an MCP tool nor an A2A skill. */
+  /** False: a URL only, neither an MCP tool nor an A2A skill. */
   tool?: false;
   /**
-   * Each dataset has a tool of its own for it besides the one for all. `suffix`: it is named `<dataset>_search` and so on.
-   * `filters`: the dataset's filters are in its schema; true of one operation, the search.
+   * Each dataset has a tool of its own for it, in addition to the one for all. `suffix`: the tool is named
+   * `<dataset>_search` and so on. `filters`: its schema contains the filters of the dataset; true for one
+   * operation, the search.
    */
   own_tool?: { suffix: 'search' | 'get' | 'prices' | 'compare'; filters?: true };
-  /** The address at which agents read the answer as a text: `service://{dataset}/entity/{entity_id}`. Free operations only. */
+  /**
+   * URI at which agents read the answer as text: `service://{dataset}/entity/{entity_id}`. Free operations
+   * only.
+   */
   resource?: string;
   long?: Long<I, R>;
-  /** Whether `{entity_id}` must exist before anything else is looked at. */
+  /** Whether `{entity_id}` must exist before any other check. */
   entity?: boolean;
-  /** Zod schema of the input, for a dataset or (null) for the register; unknown filters are left to `parse`. */
+  /** Zod schema of the input, for a dataset or (null) for the register; `parse` checks unknown filters. */
   input: (pack: Pack | null, as?: CalledAs) => z.ZodType;
   /**
-   * Zod schema of a JSON answer, for a dataset or (null) for any; absent where no JSON is answered. Documents and tools
-   * take it through `outputSchema` (render/json-schema.ts); a test holds every answer against it.
+   * Zod schema of a JSON answer, for a dataset or (null) for any; absent where there is no JSON. Documents
+   * and tools read it through `outputSchema` (render/json-schema.ts); a test checks every answer against it.
    */
   output?: (pack: Pack | null) => z.ZodType;
-  /** Statuses of success, the usual one first; 200 alone where nothing is said. */
+  /** Statuses of success, the usual one first; 200 alone by default. */
   statuses?: readonly (200 | 201 | 202)[];
   /**
-   * Parameters of a question whose real answer documents may show to everybody: it is small and names public attributes
-   * only. `slugs` are records of the dataset; null: there is no such question.
+   * Parameters of an example call whose real answer documents may publish: it is small and names public
+   * attributes only. `slugs` are records of the dataset; null: no such call.
    */
   example?: (pack: Pack, slugs: readonly string[]) => RawInput | null;
   /**
-   * Questions for which it is the cheapest call, in the guides: what is wanted, and the parameters, with `{…}` to fill in.
-   * `open`: without a key, for public fields and free.
+   * Tasks for which it is the cheapest call, in the guides: the task, and the parameters, with `{…}` to fill
+   * in. `open`: free for public fields, without a key.
    */
   answers?: readonly { want: string; query?: string; open?: true }[];
-  /** Datasets whose answer is never empty; absent: all. The guides of the others do not offer it. */
+  /** Datasets whose answer is never empty; absent: all. The guides of the others omit it. */
   answerable?: (pack: Pack) => boolean;
-  /** Strict parse of raw input to what `run` takes; throws DataError with the codes of contract section 4. */
+  /**
+   * Strict parser of raw input to the input of `run`; throws DataError with the codes of contract section 4.
+   */
   parse: (raw: RawInput, ctx: Context) => I;
-  /** Attributes that the input names in fields, sort or filters; an anonymous caller may name public ones only. */
+  /**
+   * Attributes named by the input in fields, sort or filters; an anonymous caller may name public ones only.
+   */
   names?: (input: I) => string[];
-  /** Most records the answer may show: what a preview takes off the quota beforehand. */
+  /** Most records that the answer may show: what a preview takes from the quota in advance. */
   page?: (input: I) => number;
   /**
-   * What a conditional request is compared with, read before any charge. Without it a free answer is tagged by its bytes, and a
-   * paid one not at all. Of a paid answer they are the same for every caller. Throws `unknown_entity`.
+   * Validators for conditional requests, read before any charge. Without them a free answer is tagged by its
+   * bytes, and a paid one has no tag. For a paid answer they are the same for every caller. Throws
+   * `unknown_entity`.
    */
   validators?: (raw: RawInput, ctx: Context) => Promise<Validators>;
   run: (input: I, ctx: Context) => Promise<Result<R>>;
   markdown: (result: R, ctx: Context) => string | Promise<string>;
   /**
-   * The answer as a page for people, for whoever prefers `text/html`: REST alone, besides `formats`. `first`: also for whoever accepts anything.
-   * Of what is paid for, nobody may keep the page.
+   * The answer as an HTML page for clients that prefer `text/html`: REST only, in addition to `formats`.
+   * `first`: also for clients that accept anything. A page of a paid answer must not be cached.
    */
   html?: { print: (result: R, ctx: Context) => string; first?: true };
-  /** Files that the nightly build writes from it: dist path to raw input. */
+  /** Files that the nightly build writes from it: path in DIST_DIR and raw input. */
   prerender?: (pack: Pack | null) => { file: string; input: RawInput; format: Format }[];
 }
 
-/** Fits an operation into the table, where every input and answer is `unknown`: only its own `parse` makes its input. */
+/**
+ * Erases the types of an operation for the table, where every input and answer is `unknown`: only its own
+ * `parse` produces its input.
+ */
 export function operation<I, R>(definition: Operation<I, R>): Operation {
   return definition as unknown as Operation;
 }
@@ -270,7 +295,7 @@ export function searchOf(operations: readonly Operation[]): Operation {
   return search;
 }
 
-/** The parameters that an operation takes. */
+/** The parameters of an operation. */
 export interface Accepted {
   names: readonly string[];
   /** Whether every other name is a filter of the dataset. */
@@ -279,7 +304,7 @@ export interface Accepted {
 
 const accepted = new WeakMap<Operation, Accepted>();
 
-/** The parameters of an operation beside path and representation, as its input schema has them. */
+/** The parameters of an operation except path and representation, read from its input schema. */
 export function acceptedBy(operation: Operation): Accepted {
   let parameters = accepted.get(operation);
   if (parameters === undefined) {

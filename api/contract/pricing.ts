@@ -1,4 +1,4 @@
-// What a call costs and how prices are worded. Everything that charges or shows a price reads it here.
+// Prices of calls and their wording. All code that charges or shows a price uses this file.
 import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
 import type { Pack, PricedOperation } from '../../packs/define/model.ts';
 import { eur, usd } from '../../packs/define/money.ts';
@@ -6,39 +6,43 @@ import type { Context, Operation } from './operation.ts';
 
 type Priced = Pick<Operation, 'access' | 'price'>;
 
-/** The price of one call. `micros`: the pack's price of one, in micro-euros. `times`: how many of them the call is. */
+/** The price of one call. `micros`: the pack's unit price in micro-euros. `times`: number of units. */
 export interface CallPrice {
   of: PricedOperation | '';
   micros: number;
   times: number;
-  /** What is charged, in micro-euros. */
+  /** The charge in micro-euros. */
   total: number;
 }
 
-/** Micro-euros for `times` units of a pack price. Any discount belongs here and into `unitWords`. */
+/** Micro-euros for `times` units of a pack price. Any discount belongs here and in `unitWords`. */
 export function totalPrice(_of: PricedOperation | '', micros: number, times: number): number {
   return micros * times;
 }
 
-/** What a unit of a price is, in words. */
+/** The unit of a price, in words. */
 const unitWords = ({ price }: Priced, call = ''): string => (price?.times ? ' for each id' : call);
 
-/** Whether every call of the operation costs money in this dataset; in datasets as a rule where `pack` is null. */
+/**
+ * Whether every call of the operation has a price in this dataset; with `pack` null, in datasets as a rule.
+ */
 export function isSold({ access, price }: Priced, pack: Pack | null): boolean {
   return access === 'paid' && !(pack !== null && price?.free?.(pack));
 }
 
-/** Whether some calls of the operation cost money in this dataset. */
+/** Whether some calls of the operation have a price in this dataset. */
 export function mayCost(operation: Priced, pack: Pack | null): boolean {
   return isSold(operation, pack) || operation.price?.condition !== undefined;
 }
 
-/** Whether this call is charged: always where the operation has a price, unless a condition decides by the input. */
+/**
+ * Whether this call has a price: always where the operation has one, unless a condition on the input decides.
+ */
 export function isCharged({ price }: Priced, input: unknown, ctx: Context): boolean {
   return price !== undefined && (price.condition?.applies(input, ctx) ?? true);
 }
 
-/** The price of a call. Without `input` (parameters that cannot be read) it is the price of one unit. */
+/** The price of a call. Without `input` (parameters that cannot be parsed) it is the price of one unit. */
 export function callPrice(operation: Priced, pack: Pack | undefined, input?: unknown): CallPrice {
   const { access, price } = operation;
   const of = price?.of ?? '';
@@ -48,7 +52,10 @@ export function callPrice(operation: Priced, pack: Pack | undefined, input?: unk
   return { of, micros, times, total: totalPrice(of, micros, times) };
 }
 
-/** Prices of one call in these datasets, ascending, without repetition, in micro-euros. Empty without datasets. */
+/**
+ * Prices of one call in these datasets, ascending, without repetition, in micro-euros. Empty without
+ * datasets.
+ */
 function unitPrices({ price }: Priced, packs: readonly Pack[]): number[] {
   if (price === undefined) return [];
   const prices = packs.map((pack) => (price.free?.(pack) ? 0 : pack.prices[price.of]));
@@ -74,7 +81,10 @@ export function priceCell(operation: Priced, pack: Pack | null): string {
 /** Most datasets whose prices a sentence lists one by one. */
 const LISTED = 2;
 
-/** A price as a sentence for descriptions of tools; empty where the description itself mentions that it is free. */
+/**
+ * A price as a sentence for tool descriptions; empty where the description itself mentions that the tool is
+ * free.
+ */
 export function priceSentence(operation: Operation, packs: readonly Pack[]): string {
   const { access, price, description } = operation;
   if (access === 'free' && !price) return /\bfree\b/i.test(description) ? '' : 'Free.';
@@ -98,7 +108,7 @@ const bulkPlans = Object.entries(SUBSCRIPTIONS).flatMap(([name, { bulk, eur_per_
   bulk && eur_per_month !== null ? [name] : [],
 );
 
-/** When only some calls have the price, in words; null where a price has no condition. */
+/** Which calls have the price, in words; null for a price without a condition. */
 export const priceCondition = ({ price }: Priced): string | null => price?.condition?.label ?? null;
 
 /** The names of the pack prices that these operations take, each once. */
@@ -106,7 +116,7 @@ export function priceNames(operations: readonly Priced[]): PricedOperation[] {
   return [...new Set(operations.flatMap(({ price }) => (price ? [price.of] : [])))];
 }
 
-/** The prices of a dataset that its calls really have, cheapest first, in EUR. */
+/** The prices that calls of a dataset have, cheapest first, in EUR. */
 export function priceList(operations: readonly Priced[], pack: Pack): { name: PricedOperation; eur: number }[] {
   const selling = operations.filter((each) => each.price && !each.price.condition && !each.price.free?.(pack));
   return priceNames(selling)
@@ -122,7 +132,10 @@ export function amounts(pack: Pack, of: PricedOperation, eur_usd: number): { eur
   return { eur: packPrice(pack, of), usd: usd(pack.prices[of], eur_usd) };
 }
 
-/** The least and the most USD of a call over these datasets; 0 is the least where a condition decides. Null: no price. */
+/**
+ * Lowest and highest price of a call in USD over these datasets; the lowest is 0 where a condition decides.
+ * Null: no price.
+ */
 export function usdRange(
   { price }: Priced,
   packs: readonly Pack[],

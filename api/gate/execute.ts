@@ -1,4 +1,4 @@
-// The one gate: every call of every channel passes these steps, in the order of contract section 3.
+// The gate: every call of every channel passes these steps, in the order of contract section 3.
 
 import { FORMATS, formatParameters } from '../../data/input/formats.ts';
 import { type Caller, mayBulk, operatorKeyInUrl, refusal } from '../access/caller.ts';
@@ -30,20 +30,21 @@ export {
   visitorOf,
 } from './gate.ts';
 
-/** Turns a result into what a channel sends. */
+/** Converts a result to the form that a channel sends. */
 type Present<T> = (result: Result<unknown>, ctx: Context, operation: Operation) => Promise<T> | T;
 
 export type Outcome<T> =
   | { kind: 'unchanged'; caller: Caller; done(): void }
-  /** HEAD of a paid operation: the call is in order, and did not run. */
+  /** HEAD of a paid operation: all checks passed, and the operation did not run. */
   | { kind: 'not_run'; caller: Caller; done(): void }
   | { kind: 'answer'; answer: T; caller: Caller; priced: boolean; done(): void };
 
 /**
- * Identify and limit: what every request passes, also one that leads nowhere. A credential that stands for nothing spends
- * the address's bucket and is 401; past the bucket anything is 429. Operators are neither limited nor charged. With
- * `keysOnly` an access token stands for nothing: it may spend from a key, and never manage it. A request with several
- * messages counts as so many `calls`. An operator's key in a URL is refused: URLs end up in histories and in logs of others.
+ * Identify and limit: every request passes this step, also one for an unknown path. An unknown credential
+ * counts against the bucket of the address and is answered with 401; over the limit the answer is 429.
+ * Operators are neither limited nor charged. With `keysOnly` an access token is refused: it may spend from a
+ * key, but not manage it. A request with several messages counts as `calls` calls. An operator's key in a URL
+ * is refused, since URLs end up in browser histories and in logs of third parties.
  */
 export async function admit(
   gate: Gate,
@@ -70,8 +71,9 @@ export async function admit(
 }
 
 /**
- * Runs one call through the gate. `present` turns the result into what the channel sends; it runs before anything is
- * charged, and what it throws is not charged. The caller of `execute` calls `done` when the answer has been sent.
+ * Runs one call through the gate. `present` converts the result to the form that the channel sends; it runs
+ * before the charge, and nothing is charged when it throws. The caller of `execute` calls `done` after the
+ * answer was sent.
  */
 export async function execute<T>(
   gate: Gate,
@@ -90,7 +92,9 @@ export async function execute<T>(
   }
 }
 
-/** `dataset` comes from the leased release, never from the request: a caller could send any number of names. */
+/**
+ * `dataset` comes from the leased release, never from the request: a caller could send any number of names.
+ */
 interface CallLabel {
   began: number;
   dataset: string;
@@ -124,7 +128,7 @@ async function pass<T>(
     const paying = repeatable !== undefined && (await paysByX402(gate, call, caller, leases.release));
     const ctx: Context = new CallContext(gate, call, caller, leases, caller.kind !== 'anonymous' || paying);
     const validators = await operation.validators?.(call.raw, ctx);
-    // Whoever knows the version of a record has found it, or has thrown `unknown_entity`.
+    // Operations with validators have looked up the record, or have thrown `unknown_entity`.
     if (validators === undefined) await exists(call, ctx);
     else if (call.unchanged?.(validators, ctx)) return { kind: 'unchanged', caller, done: leases.done };
     const input = await permitted(gate, call, caller, ctx);
@@ -140,7 +144,7 @@ async function pass<T>(
   }
 }
 
-/** The record of an operation on one record is there, before any price is named. */
+/** Checks that the record of an operation on one record exists, before any price is named. */
 async function exists({ operation, entity }: Call, ctx: Context): Promise<void> {
   if (!operation.entity || entity === null || !ctx.release) return;
   const [ordinal] = await ctx.release.engine.resolve([entity], ctx);
@@ -148,7 +152,7 @@ async function exists({ operation, entity }: Call, ctx: Context): Promise<void> 
     throw new ApiError('unknown_entity', 'This dataset has no such record.');
 }
 
-/** The parsed input of a call that is in order, up to its payment: 401, 402, 400, 422 and 403 are thrown here. */
+/** Parses the input and checks the call up to its payment; throws 401, 402, 400, 422 and 403. */
 async function permitted(gate: Gate, call: Call, caller: Caller, ctx: Context): Promise<unknown> {
   const { operation } = call;
   const anonymous = caller.kind === 'anonymous';
@@ -157,7 +161,8 @@ async function permitted(gate: Gate, call: Call, caller: Caller, ctx: Context): 
       ? new ApiError('key_required', `${operation.name} takes an operator's key.`, FOR_OPERATORS)
       : new ApiError('key_required', `${operation.name} takes an API key.`);
   const unseen = ctx.visibility === 'public';
-  // Indexers probe without parameters: they are told the price before their parameters are looked at (protocols.md).
+  // Indexers probe without parameters: they get the 402 with the price before the parameters are checked
+  // (protocols.md).
   if (unseen && isSold(operation, ctx.release?.pack ?? null) && !operation.previews)
     throw unpaid(gate, call, caller, ctx);
   if (call.misread) throw call.misread;
@@ -174,7 +179,7 @@ async function permitted(gate: Gate, call: Call, caller: Caller, ctx: Context): 
   return input;
 }
 
-/** From the first question of money to the answer: reserve, run, commit. */
+/** Payment and execution: replays a stored answer, or reserves, runs and commits. */
 async function settle<T>(
   gate: Gate,
   call: Call,
@@ -190,7 +195,7 @@ async function settle<T>(
   const unseen = ctx.visibility === 'public';
   const request = () => requestOf(call, ctx);
   const key = unseen || call.idempotency_key === undefined ? undefined : checkedKey(call.idempotency_key);
-  // Who has no account repeats by the payment itself (payments/x402).
+  // A caller without an account repeats a call by its payment (payments/x402).
   if (anonymous || key === undefined)
     return paid(gate, call, caller, ctx, input, present, { repeatable, request, turn: null });
   const begun = await gate.repeats.begin(ownerOf(caller), key, request());
@@ -209,21 +214,24 @@ async function settle<T>(
   }
 }
 
-/** What makes two calls the same: a payment and an Idempotency-Key belong to one of them. */
+/** Fingerprint of a call: a payment and an Idempotency-Key belong to one fingerprint. */
 function requestOf({ operation, url, format, raw, channel = 'rest' }: Call, { body }: Context): string {
   const sorted = Object.entries(raw).sort(([a], [b]) => (a < b ? -1 : 1));
   const asked = JSON.stringify([operation.name, sorted, body ?? null]);
   return requestHash(channel, operation.route.method, url.href, format, asked);
 }
 
-/** How an answer is written down: by the channel, for a request, in the turn of its Idempotency-Key. */
+/** How an answer is stored: the codec of the channel, the request, and the turn of its Idempotency-Key. */
 interface Keeper<T> {
   repeatable: Repeatable<T>;
   request: () => string;
   turn: Turn | null;
 }
 
-/** Reserve, run, present, commit. Until the last nothing is taken: not for an error, not for a client that hung up. */
+/**
+ * Reserve, run, present, commit. Only the commit charges: an error or a client that disconnects costs
+ * nothing.
+ */
 async function paid<T>(
   gate: Gate,
   call: Call,
@@ -266,7 +274,7 @@ async function paid<T>(
 
 const hungUp = (call: Call): boolean => call.gone?.() ?? call.signal.aborted;
 
-/** Sends what was written down for the same payment before. */
+/** Sends the answer that was stored for the same payment. */
 async function again<T>({ headers }: Call, purse: Purse, { repeatable, turn }: Keeper<T>): Promise<T> {
   const { head, text, written } = purse.stored!;
   const kept = (await turn?.kept(written)) ?? written;
@@ -274,7 +282,7 @@ async function again<T>({ headers }: Call, purse: Purse, { repeatable, turn }: K
   return repeatable.revive(text);
 }
 
-/** Who may at all: bulk formats and accounts take a key, some operations a plan, some an operator. */
+/** Permissions: bulk formats and accounts require a key, some operations a plan, some an operator. */
 function permit({ operation, format }: Call, caller: Caller): void {
   const bulk = FORMATS[format].bulk;
   if (caller.kind === 'anonymous' && bulk) throw new ApiError('key_required', `format=${format} takes an API key.`);
@@ -289,7 +297,7 @@ function permit({ operation, format }: Call, caller: Caller): void {
     throw new ApiError('plan_required', `${operation.name} is part of the subscription plans.`);
 }
 
-/** The first attribute that the input names and that is not public. */
+/** The first attribute named by the input that is not public. */
 function nonPublic(operation: Operation, input: unknown, release: Release | undefined): string | undefined {
   const open = new Set(release?.pack.attributes.filter((each) => each.public).map((each) => each.name));
   return operation.names?.(input).find((name) => !open.has(name));

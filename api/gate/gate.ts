@@ -1,4 +1,4 @@
-// What the gate works with and what it is asked: the shapes that channels, operations' callers and money share.
+// Types of the gate: its dependencies, a call, the leases and the context of a call.
 
 import { clientAddress, countedAddress } from '../access/address.ts';
 import { type Caller, type Credential, type CredentialSources, credentialOf, type Identify } from '../access/caller.ts';
@@ -11,7 +11,7 @@ import type { Payments } from '../payments/payments.ts';
 import type { Repeats } from '../payments/repeats.ts';
 
 export type Release = NonNullable<Context['release']>;
-/** Releases lent to one request; `done` gives them back, once. */
+/** Releases leased to one request; `done` returns them once. */
 export interface Leases {
   release?: Release;
   releases: Release[];
@@ -19,83 +19,88 @@ export interface Leases {
   done(): void;
 }
 
-/** What became of one call of an operation. */
+/** Metric of one call of an operation. */
 export interface Seen {
   operation: string;
   channel: string;
-  /** Id of the leased release's dataset; empty where no release was leased (no dataset, unknown, rate limited). */
+  /** Dataset of the leased release; empty without a lease (no dataset, unknown, rate limited). */
   dataset: string;
   /** `ok`, `unchanged` (304), or the code of the error. */
   outcome: string;
-  /** From the gate's first step to the answer. */
+  /** Seconds from the first step of the gate to the answer. */
   seconds: number;
-  /** What was taken for it, in EUR. */
+  /** The charge in EUR. */
   eur: number;
 }
 
-/** What the gate works with. */
+/** Dependencies of the gate. */
 export interface Gate {
   identify: Identify;
   limits: Limits;
   previews: Previews;
   payments: Payments;
-  /** Answers kept for their Idempotency-Key. */
+  /** Answers stored for their Idempotency-Key. */
   repeats: Repeats;
-  /** What the operations on accounts ask. */
+  /** Dependencies of the operations on accounts. */
   accounts: NonNullable<Context['accounts']>;
-  /** Opt-outs and claims; absent where nobody changes anything. */
+  /** Opt-outs and claims; absent without a database. */
   owners?: NonNullable<Context['owners']>;
   cursors: NonNullable<Context['cursors']>;
   tags: EntityTags;
-  /** Lends the current release of a dataset, or of all of them for null. Throws `unknown_dataset`. */
+  /** Leases the current release of a dataset, or of all for null. Throws `unknown_dataset`. */
   lease(dataset: string | null): Promise<Leases>;
   operations: readonly Operation[];
   /** Links to snapshot files; absent where none are served. */
   exports?: NonNullable<Context['exports']>;
   base_url: string;
   eur_usd: number;
-  /** Proxies whose X-Forwarded-For entry is believed (TRUST_PROXY). */
+  /** Number of proxies whose X-Forwarded-For entry is trusted (TRUST_PROXY). */
   trust_proxy: number;
-  /** Fingerprint of the code that renders: a new version of the program makes new tags. */
+  /** Fingerprint of the rendering code: a new version of the program produces new tags. */
   code: string;
   now(): Date;
-  /** Told what became of every call. */
+  /** Called with the metric of every call. */
   seen?: (call: Seen) => void;
 }
 
-/** Who asks from where: enough to identify and to limit. */
+/** Client of a request: its credential and its address, enough to identify and to limit. */
 export interface Visitor {
   credential: Credential | null;
-  /** The address that counts (access/address.ts). */
+  /** The address that limits count (access/address.ts). */
   address: string;
-  /** Headers that every answer gets, errors too: the gate adds as it learns. */
+  /** Headers of the answer, including errors; the steps of the gate add to them. */
   headers: Record<string, string>;
 }
 
-/** What a channel knows of its client: where a credential may stand, and how the connection came. */
+/** Facts about the client from the channel: the places of a credential, and the connection. */
 export interface ClientFacts extends CredentialSources {
-  /** Address at the other end of the connection. */
+  /** Address of the remote end of the connection. */
   socket: string;
   forwarded: string | undefined;
 }
 
-/** Reads the credential and the address that counts; `headers` is the answer's own, which the gate adds to. */
+/**
+ * Reads the credential and the counted address; `headers` are those of the answer, to which the gate adds.
+ */
 export function visitorOf(gate: Gate, facts: ClientFacts, headers: Record<string, string>): Visitor {
   const address = countedAddress(clientAddress(facts.socket, facts.forwarded, gate.trust_proxy));
   return { credential: credentialOf(facts), address, headers };
 }
 
-/** One call of an operation, as a channel understood it. */
+/** One call of an operation, as the channel parsed it. */
 export interface Call extends Visitor {
   operation: Operation;
-  /** What it came by; REST where nothing is said. A kept answer has the form of its channel, and is repeated there alone. */
+  /**
+   * Channel of the call; REST by default. A stored answer has the form of its channel, and is replayed there
+   * only.
+   */
   channel?: 'rest' | 'mcp' | 'a2a';
   /** Path parameters and query values, without credentials. */
   raw: Parameters<Operation['parse']>[0];
   dataset: string | null;
   entity: string | null;
   format: Format;
-  /** HEAD: headers only. A paid operation does not run for it, and nothing is charged. */
+  /** HEAD: headers only. A paid operation does not run, and nothing is charged. */
   head: boolean;
   /** Reads the body of a request that may have one; throws `payload_too_large` and `validation_failed`. */
   body?: (() => Promise<unknown>) | undefined;
@@ -103,38 +108,45 @@ export interface Call extends Visitor {
   idempotency_key?: string | undefined;
   max_price?: string | undefined;
   /**
-   * The x402 PaymentPayload as it came: the object in PAYMENT-SIGNATURE, or MCP's `_meta["x402/payment"]`. Anything that is
-   * not undefined counts as an attempt to pay. The receipt goes into `headers['PAYMENT-RESPONSE']`, base64 of its JSON.
+   * The x402 PaymentPayload as received: the object in PAYMENT-SIGNATURE, or MCP's `_meta["x402/payment"]`.
+   * Anything but undefined counts as an attempt to pay. The receipt goes into `headers['PAYMENT-RESPONSE']`,
+   * base64 of its JSON.
    */
   payment?: unknown;
-  /** Address of the call as a client sees it, without credentials. */
+  /** URL of the call as the client sees it, without credentials. */
   url: URL;
   request_id: string;
-  /** Gives the call up when its client does. */
+  /** Aborts the call when the client disconnects. */
   signal: AbortSignal;
-  /** Whether the client has gone already, where a channel can tell without the signal. */
+  /** Whether the client has disconnected, for a channel that can check without the signal. */
   gone?: () => boolean;
   /**
-   * Where a channel may send only so much: the input of a shorter answer at the same price, asked in place of one that is
-   * too long; undefined when this one fits.
+   * For channels with a length limit: the input of a shorter answer at the same price, run instead of one
+   * that is too long; undefined when this one fits.
    */
   shorter?: (input: unknown, result: Result<unknown>, ctx: Context) => Promise<unknown>;
-  /** What the channel itself found wrong with the parameters; told when it is validation's turn. */
+  /** An error that the channel found in the parameters; thrown at the validation step. */
   misread?: ApiError | undefined;
-  /** Whether the caller has this version already (RFC 9110 section 13); absent where a channel has no conditional requests. */
+  /**
+   * Whether the client has this version already (RFC 9110 section 13); absent in channels without conditional
+   * requests.
+   */
   unchanged?: (validators: Validators, ctx: Context) => boolean;
 }
 
 /**
- * How a channel writes an answer down, and makes it again for whoever repeats the request with its Idempotency-Key. A channel
- * that takes x402 payments has one: the answer is kept before the payment is settled.
+ * Serialises an answer of a channel, and restores it when the request is repeated with its Idempotency-Key. A
+ * channel that accepts x402 payments has one: the answer is stored before the payment is settled.
  */
 export interface Repeatable<T> {
   keep(answer: T): Promise<string>;
   revive(text: string): T;
 }
 
-/** The context of a call. A class, since what few answers ask for is made when it is asked, and the rest is copied for every call. */
+/**
+ * The context of a call. A class, because rarely used members are computed on access, and the rest is copied
+ * for every call.
+ */
 export class CallContext implements Context {
   declare release?: NonNullable<Context['release']>;
   declare exports?: NonNullable<Context['exports']>;
@@ -157,7 +169,7 @@ export class CallContext implements Context {
   readonly asker: NonNullable<Context['asker']>;
   readonly #call: Call;
 
-  /** `full`: the caller sees everything. */
+  /** `full`: all attributes are visible to the caller. */
   constructor(gate: Gate, call: Call, caller: Caller, leases: Leases, full: boolean) {
     this.#call = call;
     if (leases.release) this.release = leases.release;

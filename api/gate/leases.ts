@@ -1,4 +1,5 @@
-// What the gate lends to a request: the current release of a dataset, or of all, until the answer has been sent.
+// Leases of releases for a request: the current release of a dataset, or of all, until the answer has been
+// sent.
 
 import { hint } from '../../data/input/names.ts';
 import { shown } from '../../data/input/parse-values.ts';
@@ -6,7 +7,7 @@ import { DataError } from '../../data/model/errors.ts';
 import type { Lease, Register } from '../../data/releases/register.ts';
 import type { Gate, Leases } from './execute.ts';
 
-/** Why a dataset cannot be asked: there is none of this name (404), or it has no release that opens (503). */
+/** The error for a dataset without a lease: unknown name (404), or no release that opens (503). */
 function refusal(register: Register, dataset: string): DataError {
   const state = register.state(dataset);
   if (state === 'missing' || state === 'damaged')
@@ -15,7 +16,9 @@ function refusal(register: Register, dataset: string): DataError {
   return new DataError('unknown_dataset', `There is no dataset "${shown(dataset)}".${instead}`);
 }
 
-/** Lends from the register. An earlier release that a cursor asks for is held as long as the rest. */
+/**
+ * Leases releases from the register. An earlier release, leased for a cursor, is held as long as the rest.
+ */
 export function lendFrom(register: Register): Gate['lease'] {
   return async (dataset) => {
     const names = dataset === null ? [...register.packs.keys()] : [dataset];

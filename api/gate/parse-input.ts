@@ -1,11 +1,11 @@
-// Parses the input of an operation. A parameter that belongs to another operation is refused with the name of that operation.
+// Parses the input of an operation. The error for a parameter of another operation names that operation.
 import { ApiError, UnknownParameter } from '../contract/errors.ts';
 import { acceptedBy, type Context, type Operation } from '../contract/operation.ts';
 
-/** Operations that a message lists. */
+/** Most operations that a message lists. */
 const LISTED = 3;
 
-/** `operation.parse`, with a refusal of an unknown parameter that fits the channel. */
+/** `operation.parse`, with an error for an unknown parameter that fits the channel. */
 export function parseInput(operation: Operation, raw: Parameters<Operation['parse']>[0], ctx: Context): unknown {
   try {
     return operation.parse(raw, ctx);
@@ -23,7 +23,9 @@ function refusal(error: UnknownParameter, operation: Operation, ctx: Context): A
   return new ApiError('unknown_filter', message, { alternative_action: `${operation.name} takes ${takes}.` });
 }
 
-/** `as_of is a parameter of entity_get (GET /v1/{ds}/entities/{entity_id}).`; null where no operation has it. */
+/**
+ * `as_of is a parameter of entity_get (GET /v1/{ds}/entities/{entity_id}).`; null when no operation has it.
+ */
 function elsewhere(parameter: string, operation: Operation, { operations, by_name }: Context): string | null {
   const others = operations.filter(
     (other) => other !== operation && !other.personal && acceptedBy(other).names.includes(parameter),

@@ -1,4 +1,5 @@
-// What one call costs and who pays it: previews, credit or x402. Puts aside before the call runs, takes when its answer is ready.
+// The charge of one call: from the preview quota, credit or x402. Reserved before the call runs, committed
+// when the answer is ready.
 import type { Caller } from '../access/caller.ts';
 import { secondsToMidnight } from '../access/previews.ts';
 import type { ApiError } from '../contract/errors.ts';
@@ -17,12 +18,12 @@ import { isKept, isKey, isSecret, secretKey, type Written } from '../payments/re
 import type { Call, Gate, Release } from './gate.ts';
 import { parseInput } from './parse-input.ts';
 
-/** Whose Idempotency-Keys and kept answers these are. */
+/** Owner of Idempotency-Keys and stored answers. */
 export const ownerOf = (caller: Caller): string => (caller.kind === 'key' ? caller.id : caller.kind);
 
 /**
- * The secret under which only this caller finds a payment again; null without an Idempotency-Key, and for one that others
- * could guess where no credential says whose it is.
+ * The secret under which only this caller finds a payment again; null without an Idempotency-Key, and for a
+ * key that others could guess when no credential identifies the caller.
  */
 function secretOf(caller: Caller, key: string | undefined): string | null {
   if (key === undefined || !isKey(key)) return null;
@@ -30,8 +31,8 @@ function secretOf(caller: Caller, key: string | undefined): string | null {
 }
 
 /**
- * Whether a caller without a credential pays by x402: a payment is attached, or an earlier one of theirs is kept under their
- * Idempotency-Key. Such a call sees everything, since nothing of it is sent before it is paid.
+ * Whether a caller without a credential pays by x402: a payment is attached, or an earlier payment is stored
+ * under the Idempotency-Key. Such a call sees all attributes, since nothing is sent before the payment.
  */
 export async function paysByX402(
   gate: Gate,
@@ -48,7 +49,7 @@ export async function paysByX402(
   return secret !== null && waiting(secret);
 }
 
-/** Throws the 402 that the same call as a GET would be answered with. Nothing is put aside (contract section 3, HEAD). */
+/** Throws the 402 that the same call as a GET would get. Nothing is reserved (contract section 3, HEAD). */
 export async function affordable(gate: Gate, call: Call, caller: Caller, ctx: Context, input: unknown): Promise<void> {
   if (ctx.visibility === 'public' && isSold(call.operation, ctx.release?.pack ?? null)) {
     await previews(gate, call, caller, ctx, input);
@@ -59,12 +60,12 @@ export async function affordable(gate: Gate, call: Call, caller: Caller, ctx: Co
   await gate.payments.afford?.(caller, charge);
 }
 
-/** What this call costs; the price of one where its parameters cannot be read. */
+/** The charge of this call; the price of one unit when its parameters cannot be parsed. */
 export function chargeOf(call: Call, ctx: Context, input: unknown): Charge {
   return new CallCharge(call, ctx, input);
 }
 
-/** A class, since few calls are told of their price: its address is written out for those alone. */
+/** A class, so that `resource` is computed on access: few calls need it. */
 class CallCharge implements Charge {
   readonly operation: string;
   readonly dataset: string;
@@ -91,7 +92,7 @@ class CallCharge implements Charge {
   }
 }
 
-/** The 402 of a call that was not paid; its price counts what the parameters ask for, where they can be read. */
+/** The 402 of an unpaid call; its price counts the units of the parameters, if they can be parsed. */
 export function unpaid(gate: Gate, call: Call, caller: Caller, ctx: Context): ApiError {
   let input: unknown;
   try {
@@ -104,20 +105,23 @@ export function unpaid(gate: Gate, call: Call, caller: Caller, ctx: Context): Ap
   return paymentError('payment_required', message, gate.payments.quote(caller, charge));
 }
 
-/** What was put aside for one call: money, or records of the preview quota. */
+/** The reservation of one call: money, or records of the preview quota. */
 export interface Purse {
   previews: number | null;
-  /** What the call costs. */
+  /** Price of the call. */
   micros: number;
-  /** An answer that was made earlier for the same payment: it is sent, and nothing runs. */
+  /** The answer stored for the same payment: it is sent, and nothing runs. */
   stored: Stored | null;
-  /** The answer is written down before it is paid, whoever asks. */
+  /** The answer must be stored before the payment. */
   writes: boolean;
   commit(shown: number, kept?: Written): Promise<Record<string, string>>;
   release(): Promise<void>;
 }
 
-/** Puts the price of a call aside, or throws the 402. `request` says what makes two calls the same; null: no x402 here. */
+/**
+ * Reserves the price of a call, or throws the 402. `request` returns the fingerprint of the call; null: no
+ * x402 here.
+ */
 export async function reserve(
   gate: Gate,
   call: Call,
@@ -127,7 +131,7 @@ export async function reserve(
   request: (() => string) | null,
 ): Promise<Purse> {
   const { operation } = call;
-  // Only an operation with previews lets a call without a credential come here unpaid.
+  // Only an operation with previews admits a call without a credential unpaid.
   if (ctx.visibility === 'public' && isSold(operation, ctx.release?.pack ?? null))
     return previews(gate, call, caller, ctx, input);
   const free = ctx.priced !== true;
@@ -157,7 +161,7 @@ function attachedTo(call: Call, caller: Caller, request: () => string): Attached
   return { payment, secret, name, owner: ownerOf(caller), request: request(), signal };
 }
 
-/** Records off the day's quota of somebody without a credential. */
+/** Reserves records of the daily preview quota of an anonymous caller. */
 async function previews(gate: Gate, call: Call, caller: Caller, ctx: Context, input: unknown): Promise<Purse> {
   const { operation, head, address } = call;
   const dataset = call.dataset ?? '';
