@@ -1,4 +1,4 @@
-// The whole HTTP surface as one function of its parts: no socket, no clock and no settings of its own.
+// The HTTP application as a function of its parts: no socket, no clock and no settings of its own.
 import { Hono } from 'hono';
 import type { Recovery } from './accounts/accounts.ts';
 import { mountRecover } from './accounts/recover-route.ts';
@@ -23,35 +23,35 @@ import { mountMetrics, mountOps } from './ops/routes.ts';
 import type { OpsServer } from './ops/server.ts';
 import { mountOwners } from './owners/routes.ts';
 
-/** What the app is made of. Entries fill it from the settings, tests with doubles of the edges. */
+/** Parts of the app. The entry point builds them from the settings, tests use doubles. */
 export interface AppDeps {
   gate: Gate;
-  /** Opt-outs and claims with the pages behind their mails. */
+  /** Opt-outs and claims, with the pages that their mails link to. */
   owners: Parameters<typeof mountOwners>[1]['owners'];
   /** Rotation of lost keys. */
   recovery: Recovery;
-  /** The addresses of the checkout. */
+  /** Routes of the checkout. */
   checkout: CheckoutPages & TakesWebhooks;
   /** DIST_DIR. */
   dist: string;
-  /** Origins of web pages that may use MCP, beside our own. */
+  /** Origins of web pages that may use MCP, besides our own. */
   mcp_origins?: readonly string[];
-  /** The key that signs the agent card; unsigned without. */
+  /** Key that signs the agent card; absent: the card is not signed. */
   cardKey?: () => Promise<CardKey>;
   started_at: Date;
-  /** The key directory of our crawler; absent where nothing crawls. */
+  /** The key directory of our crawler; absent without a crawler. */
   directory?: () => Promise<Directory>;
-  /** The authorization server; absent where nobody signs in, as in a measurement. */
+  /** The authorization server; absent in a benchmark. */
   oauth?: OAuthServer;
-  /** The operators' pages; absent where nobody looks, as in a measurement. */
+  /** The operators' pages; absent in a benchmark. */
   ops?: OpsServer;
-  /** Text of the operators' metrics; absent where nobody measures. */
+  /** Text of the operators' metrics; absent in a benchmark. */
   metrics?: () => Promise<{ type: string; text: string }>;
-  /** Told of every error that is our own fault. */
+  /** Receives every internal error. */
   report(error: unknown, request_id: string): void;
 }
 
-/** Builds the app; `app.request()` asks it without a socket. */
+/** Builds the app. `app.request()` calls it without a socket. */
 export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   const { gate, report, started_at, oauth } = deps;
   const channel = { gate, report, started_at, root: deps.dist, page: PAGE_OPERATIONS[0] };
@@ -80,7 +80,7 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   return app;
 }
 
-/** What is answered where a handler threw: the error that it is, reported where it is our own fault. */
+/** Error handler: converts a thrown value to an error response, and reports internal errors. */
 export function failing({ gate, report }: Pick<AppDeps, 'gate' | 'report'>): (error: unknown, c: Http) => Reply {
   return (error, c) => {
     const { accept, headers, request_id } = readRequest(gate, c);

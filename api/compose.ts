@@ -55,19 +55,19 @@ export interface Settings extends StoreOptions {
   /** SMTP_URL and MAIL_FROM; absent: mails go into the outbox, from the host of the base URL. */
   smtpUrl?: string | undefined;
   mailFrom?: string | undefined;
-  /** ADMIN_KEYS; null: one is made at the first start. */
+  /** ADMIN_KEYS; null: one is created at the first start. */
   adminKeys: readonly string[] | null;
-  /** Receives that new key, once. */
+  /** Receives the new key, once. */
   showAdminKey?: (key: string) => void;
-  /** HOST, TRUST_PROXY and CHECKOUT: they decide whether there is a sandbox checkout. */
+  /** HOST, TRUST_PROXY and CHECKOUT decide whether the sandbox checkout is enabled. */
   host: string;
   trust_proxy: number;
   checkout?: 'sandbox' | undefined;
-  /** WELCOME_BUDGET_EUR in micro-euros; absent: no bound. */
+  /** WELCOME_BUDGET_EUR in micro-euros; absent: unlimited. */
   welcome_budget?: number | undefined;
   /** Hosted checkout; absent: the sandbox, or none (contract section 1). */
   stripe?: StripeSettings | undefined;
-  /** Absent or null: x402 is not offered. */
+  /** Absent or null: x402 is disabled. */
   x402?: X402Settings | null;
   base_url: string;
   eur_usd: number;
@@ -77,18 +77,18 @@ export interface Settings extends StoreOptions {
   fetch?: OAuthParts['fetch'];
   now(): Date;
   log(line: string): void;
-  /** Receives every error that is our own fault, with the id of its request. */
+  /** Receives every internal error, with its request id. */
   report(error: unknown, request_id: string): void;
-  /** Replaces parts of the gate, for tests and measurements. */
+  /** Replaces parts of the gate, for tests and benchmarks. */
   adjust?: (gate: Gate) => Gate;
 }
 
 export type Application = Awaited<ReturnType<typeof compose>>;
 
-/** How often expired rows are deleted, in milliseconds. */
+/** Interval of the deletion of expired rows, in milliseconds. */
 const SWEEP = 3_600_000;
 
-/** Opens store, Redis and releases and builds the app. Call `close` after the last answer. */
+/** Opens store, Redis and releases and builds the app. Call `close` after the last response. */
 export async function compose(settings: Settings) {
   const { base_url, now, log, report, packs, dataDir } = settings;
   const started_at = now();
@@ -153,7 +153,10 @@ export async function compose(settings: Settings) {
     store,
     traffic,
     sweepPayments: access.sweepPayments,
-    /** What a server listens with: the fast path, and Hono behind it. `others` and `stalled` as in `directly`. */
+    /**
+     * Request listener of the server: the fast path, with Hono as fallback. `others` and `stalled` as in
+     * `directly`.
+     */
     listener: (others: RequestListener = getRequestListener(app.fetch), stalled?: number) =>
       directly(app, others, failing({ gate, report }), stalled),
     async close() {
@@ -164,7 +167,7 @@ export async function compose(settings: Settings) {
   };
 }
 
-/** What identifies callers, counts their calls and takes their money, over one store. */
+/** Opens the parts that identify callers, count their calls and charge them, over one store. */
 async function openAccess(options: Settings) {
   const { base_url, eur_usd, now, log } = options;
   const store = await openStore(options);
@@ -181,7 +184,7 @@ async function openAccess(options: Settings) {
   const { host, trust_proxy, stripe, welcome_budget } = options;
   const checkout = await openCheckout({ store, base_url, host, trust_proxy, checkout: options.checkout, stripe, log });
   const settings = options.x402 ?? null;
-  // The libraries of the chain are loaded only where x402 is offered.
+  // The blockchain libraries are loaded only if x402 is enabled.
   const x402 =
     settings && (await import('./payments/x402/open.ts')).openX402({ store, repeats, settings, eur_usd, now, log });
   const quote = quoter({ base_url, eur_usd, checkout: checkout.sells, x402: x402?.asks });
@@ -213,12 +216,12 @@ async function openAccess(options: Settings) {
     },
     recovery: accounts,
     checkout: checkout.pages,
-    /** SHA-256 of every operator's key. */
+    /** SHA-256 of each operator's key. */
     admins: new Set(admins.hashes),
     store,
-    /** Whether Redis answers; null where none is set. */
+    /** Whether Redis answers; null if it is not configured. */
     redisUp: () => redis?.up() ?? null,
-    /** Looks at open x402 payments at once, as it does by itself from time to time. */
+    /** Checks open x402 payments now; a timer also does so regularly. */
     sweepPayments: async (): Promise<void> => x402?.sweep(),
     quotas,
     mailer,
@@ -233,7 +236,7 @@ async function openAccess(options: Settings) {
   };
 }
 
-/** What operations and pages of the owners' channel ask. */
+/** The owners' operations and pages. */
 function openOwners(parts: Parts): Owners & OwnerPages {
   return { ...optOuts(parts), ...claims(parts), ...claimPages(parts) };
 }

@@ -1,4 +1,5 @@
-// Sees to it that files without an opted-out record take the place of those that hold it, and starts at once (contract section 5, "Overlay").
+// Rebuilds release and files without opted-out records, as soon as an opt-out is decided (contract section 5,
+// "Overlay").
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -8,13 +9,16 @@ import type { Register } from '../data/releases/register.ts';
 
 const PROGRAM = join(import.meta.dirname, '../build/night/rewrite.ts');
 
-/** Milliseconds until another try: when a night is under way, and after a failure, doubled each time up to the last. */
+/**
+ * Milliseconds until the next try: while a night runs, and after a failure, doubled each time up to the
+ * maximum.
+ */
 const WAIT = { busy: 3_000, failed: 5_000, most: 600_000 };
 
 export interface Rewriter {
-  /** Looks whether a release is outdated, and has it made again: call it after every look at the overlays. */
+  /** Checks for an outdated release and rebuilds it. Call it after every refresh of the overlays. */
   look(): void;
-  /** Ends what runs; it is begun again by whoever looks next. */
+  /** Stops the running rebuild; the next `look` of any process starts it again. */
   stop(): Promise<void>;
 }
 
@@ -24,17 +28,22 @@ interface Parts {
   log(line: string): void;
 }
 
-/** What is known of the work on one dataset. */
+/** State of one dataset's rebuild. */
 interface Work {
   child: ChildProcess | null;
-  /** Version of the overlay that the last good run was for: if the release is outdated still, another run would not help. */
+  /**
+   * Overlay version of the last successful run: if the release is outdated still, another run would not help.
+   */
   done: number;
-  /** Not before this moment (ms of this process). */
+  /** Earliest time of the next run (ms of this process). */
   next: number;
   wait: number;
 }
 
-/** Every process of the service may have one: the night's lock lets a single run go on, and the others find the work done. */
+/**
+ * Every process of the service may have one: the night's lock admits a single run, and the others find
+ * nothing to do.
+ */
 export function openRewriter({ config, register, log }: Parts): Rewriter {
   const works = new Map<string, Work>();
   let stopped = false;
@@ -73,10 +82,10 @@ export function openRewriter({ config, register, log }: Parts): Rewriter {
         const work = works.get(dataset) ?? { child: null, done: 0, next: 0, wait: WAIT.failed };
         works.set(dataset, work);
         if (work.child !== null || work.done === version || performance.now() < work.next) continue;
-        // One run at a time: they all take the same lock.
+        // One run at a time: they all use the same lock.
         if ([...works.values()].some(({ child }) => child !== null)) return;
         run(dataset, work, version).catch((error: Error) => {
-          // Nobody waits for it, and what nobody catches would end the process.
+          // Without a handler, the rejection would end the process.
           Object.assign(work, { child: null, next: performance.now() + work.wait });
           log(`${dataset}: could not be made again: ${error.message}`);
         });

@@ -1,4 +1,4 @@
-// The running API: packs, releases and the app behind a socket, new releases taken as they come, a stop without loss.
+// Runs the API: opens packs and releases, listens, follows new releases, and stops without losing requests.
 
 import { createServer, type Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
@@ -15,28 +15,31 @@ import type { X402Settings } from './payments/x402/open.ts';
 import { openRewriter } from './rewrite.ts';
 
 /**
- * How often a running API looks for new releases and changes of the overlays, in milliseconds: what is decided in one process shows in all within
- * a second. A look is a small query, and a small file a dataset.
+ * Interval of the check for new releases and overlay changes, in milliseconds: a decision in one process must
+ * take effect in all within a second. A check is a small query, and a small file per dataset.
  */
 const LOOK = 400;
-/** How often the traffic that a process counted is added to the store, in milliseconds. */
+/** Interval at which a process adds its traffic counts to the store, in milliseconds. */
 const FLUSH = 10_000;
-/** After a stop was asked for: how long kept connections are still answered, so that a request already sent is not cut off. */
+/**
+ * After a stop signal: how long idle keep-alive connections are still served, so that a request in transit is
+ * not cut off, in milliseconds.
+ */
 const DRAIN = 500;
-/** And how long requests in flight may take to finish then. */
+/** Time that requests in flight then have to finish, in milliseconds. */
 const PATIENCE = 10_000;
 /**
- * How long a kept connection may be idle, in milliseconds: longer than proxies keep theirs, 60 s as a rule, so that it is they who close it and no request
- * goes into a connection that is just being closed.
+ * Keep-alive timeout, in milliseconds: longer than that of proxies, usually 60 s, so that the proxy closes
+ * first and no request goes into a connection that is just being closed.
  */
 const IDLE = 75_000;
-/** Node answers 431 beyond this many bytes of headers; addresses up to 32 KiB are ours to refuse. */
+/** Node answers 431 beyond this many bytes of headers; we reject addresses over 32 KiB ourselves. */
 const MAX_HEADER = 65_536;
 
-/** Prints a line for the person who starts the process. Not in the log, which must not contain a key. */
+/** Prints a line for the person who starts the process. Not to the log, which must not contain a key. */
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
-/** Stripe's settings; config.ts has seen to it that both secrets are there or neither. */
+/** Stripe's settings; config.ts checks that both secrets are set, or neither. */
 function stripeOf(config: Config) {
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_BASE: apiBase } = config;
   return secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret, apiBase };
@@ -57,7 +60,7 @@ interface Started {
   application: Application;
 }
 
-/** What a night has still to make before everything works, for whoever started the process. */
+/** Lines for the operator: what the next nightly run has to build. */
 async function notYet({ DIST_DIR, BASE_URL }: Config, register: Register): Promise<string[]> {
   const lines: string[] = [];
   const missing = [...register.packs.keys()].filter((id) => register.state(id) === 'missing');
@@ -70,10 +73,10 @@ async function notYet({ DIST_DIR, BASE_URL }: Config, register: Register): Promi
   return lines;
 }
 
-/** The settings of the composition root, as the environment has them. */
+/** Maps the environment's settings to those of the composition root. */
 async function settingsOf(config: Config, log: Log): Promise<Settings> {
   return {
-    // First: a wrong pack must end the start before a key is made.
+    // First: an invalid pack must end the start before a key is created.
     packs: await loadPacks(config.PACK_DIRS),
     dataDir: config.DATA_DIR,
     dist: config.DIST_DIR,
@@ -121,7 +124,7 @@ async function start(config: Config, log: Log): Promise<Started> {
   return { server, application };
 }
 
-/** Serves until SIGTERM or SIGINT: takes new releases while it runs, and then lets requests in flight finish. */
+/** Serves until SIGTERM or SIGINT, follows new releases meanwhile, and then waits for requests in flight. */
 export async function run(config: Config): Promise<void> {
   const log = openLog({ level: config.LOG_LEVEL, terminal: process.stderr.isTTY === true });
   const { server, application } = await start(config, log);
@@ -142,7 +145,8 @@ export async function run(config: Config): Promise<void> {
     clearInterval(counting);
     server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
     const late = setTimeout(() => server.closeAllConnections(), PATIENCE);
-    // The close of net alone: that of http would cut kept connections at once, with a request perhaps on its way.
+    // Call close of net only: close of http would cut idle connections at once, perhaps with a request in
+    // transit.
     NetServer.prototype.close.call(server, () => {
       clearTimeout(late);
       void rewriter

@@ -1,13 +1,14 @@
-// Entry of the API: reads the settings and starts it, or says in one line why it cannot.
+// Entry point of the API: reads the settings and starts it, or prints in one line why it cannot.
 import { enableCompileCache } from 'node:module';
 
-// Half of a start is stripping and compiling TypeScript; a second start finds that done. It must come before the imports.
+// Half of a start is stripping and compiling TypeScript; the cache speeds up the next one. Before the
+// imports.
 enableCompileCache();
 const { ConfigError, readConfig } = await import('../config.ts');
 const { PackDirsError, PackError } = await import('../packs/define/load.ts');
 const { StoreError } = await import('../data/state/store.ts');
 
-/** What went wrong at the start, in one plain line where it is the user's to mend. */
+/** Error message of a failed start: one line if the user can fix it, else the stack. */
 function complaint(error: unknown): string {
   if ([ConfigError, PackDirsError, PackError, StoreError].some((kind) => error instanceof kind))
     return (error as Error).message;

@@ -1,4 +1,5 @@
-// /.well-known/http-message-signatures-directory: the public keys of our crawler, signed by each of them (Web Bot Auth).
+// /.well-known/http-message-signatures-directory: public keys of our crawler, signed by each key (Web Bot
+// Auth).
 import { createHash, createPrivateKey, type JsonWebKeyInput, sign } from 'node:crypto';
 import { component, createSignature } from 'http-message-sig';
 import { type CrawlerKey, crawlerKeys, listed } from '../../data/state/keys/crawler-keys.ts';
@@ -10,19 +11,22 @@ import type { App, RestDeps } from './rest/rest.ts';
 
 const DIRECTORY = '/.well-known/http-message-signatures-directory';
 
-/** The directory as it is answered. */
+/** The directory, ready to send. */
 export interface Directory {
   body: string;
   headers: Record<string, string>;
 }
 
-/** Seconds for which a signature counts; answers are kept for half of that, so that no kept one is over. */
+/**
+ * Validity of a signature in seconds. Responses are cached for half of it, so no cached signature has
+ * expired.
+ */
 const LASTS = 600;
 
 /**
- * The key set as draft-meunier-webbotauth-httpsig-protocol wants it: one signature for each key, over the authority that was
- * asked and the digest of the body, so that nobody else can offer our keys as theirs. Signed for `base_url`, which is who we
- * are to others, whatever name a proxy asks by.
+ * The key set of draft-meunier-webbotauth-httpsig-protocol: one signature for each key, over the authority
+ * and the digest of the body, so that other hosts cannot publish our keys as theirs. Signed for the authority
+ * of `base_url`, whatever Host header a proxy sends.
  */
 export async function directory(store: Store, base_url: string, now: Date): Promise<Directory> {
   const keys = await crawlerKeys(store, now.getTime());
@@ -66,7 +70,7 @@ function signature(key: CrawlerKey, label: string, digest: string, base_url: str
   );
 }
 
-/** Mounts it: free and never limited, like the other documents. */
+/** Mounts the directory: free and without rate limit, like the other documents. */
 export function mountDirectory(app: App, { gate, report }: RestDeps, directory: () => Promise<Directory>): void {
   app.get(DIRECTORY, async (c) => {
     const { headers, request_id, accept } = readRequest(gate, c);

@@ -1,4 +1,4 @@
-// Arguments by name: the same raw input as a query, whatever form they come in.
+// Arguments by name: the same raw input as a query string, in any JSON form.
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/support/verifies.ts';
 import { dataset_facets } from '../operations/analysis/dataset_facets.ts';

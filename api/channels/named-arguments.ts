@@ -1,4 +1,5 @@
-// Named arguments, as tools and skills take them, to the raw input that REST reads from path and query (contract section 8).
+// Converts named arguments of tools and skills to the raw input that REST reads from path and query (contract
+// section 8).
 
 import { escapeListValue, shown } from '../../data/input/parse-values.ts';
 import { DataError, type ValidationIssue } from '../../data/model/errors.ts';
@@ -6,24 +7,24 @@ import type { RawInput } from '../../data/plan/plan.ts';
 import { toApiError } from '../contract/errors.ts';
 import { acceptedBy, type Operation } from '../contract/operation.ts';
 
-/** A call by name, read: what the gate asks of a channel. */
+/** A parsed call by name: the members that the gate needs. */
 export interface NamedCall {
-  /** Path parameters and parameters together, as `parse` takes them. */
+  /** Path and query parameters, as input of `parse`. */
   raw: RawInput;
   dataset: string | null;
   entity: string | null;
-  /** Path and query of the same call over REST, parameters in the order of their names. */
+  /** Path and query of the same call over REST, parameters sorted by name. */
   address: string;
-  /** What is wrong with the shape of the arguments; told when it is validation's turn. */
+  /** Errors in the shape of the arguments; reported by the gate's validation step. */
   misread?: ReturnType<typeof toApiError> | undefined;
 }
 
 type Value = RawInput[string];
 
-/** What may be the name of an attribute. */
+/** Pattern of attribute names. */
 const ATTRIBUTE = /^[a-z][\w.]*$/i;
 
-/** Arguments by name, and what is wrong with them. */
+/** Arguments by name, and their errors. */
 class Arguments {
   readonly #parameters: readonly string[];
 
@@ -38,7 +39,7 @@ class Arguments {
     this.issues.push({ loc: ['query', name], msg, type });
   }
 
-  /** Reads one argument; `filters` is an object, or its JSON, whose members are arguments themselves. */
+  /** Reads one argument. `filters` is an object, or its JSON; its members are arguments themselves. */
   read(name: string, value: unknown): void {
     if (value === null || value === undefined) return;
     if (name === 'filters') {
@@ -48,7 +49,8 @@ class Arguments {
       for (const [filter, wanted] of Object.entries(filters ?? {})) this.read(filter, wanted);
       return;
     }
-    // `{elevation: {min: 5}}`: no argument has members, so the message for an unknown name suggests the right one.
+    // `{elevation: {min: 5}}`: no argument has members, so the error for an unknown name suggests the right
+    // one.
     if (isObject(value) && Object.keys(value).length > 0 && ATTRIBUTE.test(name) && !this.#parameters.includes(name)) {
       for (const [member, wanted] of Object.entries(value)) this.read(`${name}[${member}]`, wanted);
       return;
@@ -59,7 +61,7 @@ class Arguments {
     else this.values.set(name, text);
   }
 
-  /** Takes a path parameter out. */
+  /** Removes and returns a path parameter. */
   take(name: string): string | undefined {
     const value = this.values.get(name);
     this.values.delete(name);
@@ -69,7 +71,7 @@ class Arguments {
     return undefined;
   }
 
-  /** The 422 that names every line, if there is any. */
+  /** The 422 with every error, if there is any. */
   refusal(): DataError | undefined {
     const [first] = this.issues;
     if (first === undefined) return undefined;
@@ -79,9 +81,9 @@ class Arguments {
 }
 
 /**
- * Reads the arguments of an operation: they bear the REST names, and `dataset` and `entity_id` beside them. Lists may be
- * lists or texts with commas; numbers and truths become what a query writes; null is absence. `fixed` is the dataset of a
- * tool that has one. Throws a 422 where a path parameter is missing, since then there is nothing to look for.
+ * Reads the arguments of an operation. They have the names of the REST parameters, plus `dataset` and
+ * `entity_id`. Lists may be arrays or comma-separated texts; numbers and booleans become query text; null
+ * means absent. `fixed` is the dataset of a tool that has one. Throws a 422 if a path parameter is missing.
  */
 export function readArguments(operation: Operation, given: unknown, fixed: string | null = null): NamedCall {
   const read = new Arguments(operation);
@@ -95,7 +97,7 @@ export function readArguments(operation: Operation, given: unknown, fixed: strin
   if (path === null) throw refusal;
   const names = [...read.values.keys()];
   if (names.length > 1) names.sort();
-  // A name of the path among the others would replace it.
+  // A path parameter's own name among the query parameters would replace it.
   const stray = other ? 'dataset' : names.find((name) => Object.hasOwn(path, name));
   const misread =
     refusal ?? (stray && new DataError('unknown_filter', `"${shown(stray)}" is not a parameter of this operation.`));
@@ -130,14 +132,14 @@ class ReadCall implements NamedCall {
     this.#names = names;
   }
 
-  // Few calls need it.
+  // Computed on demand: few calls need it.
   get address(): string {
     const query = this.#names.map((name): [string, Value] => [name, this.raw[name]!]);
     return addressOf(this.#operation, this.#path, query);
   }
 }
 
-/** The path parameters by their name in the route, or null when one is missing. */
+/** Path parameters by their name in the route; null if one is missing. */
 function pathOf({ route }: Operation, read: Arguments): Record<string, string> | null {
   const path: Record<string, string> = {};
   let whole = true;
@@ -149,7 +151,7 @@ function pathOf({ route }: Operation, read: Arguments): Record<string, string> |
   return whole ? path : null;
 }
 
-/** Names of path parameters by route; there are as many as operations. */
+/** Names of path parameters by route; at most one entry per operation. */
 const parameters = new Map<string, string[]>();
 
 function parametersOf(route: string): string[] {
@@ -165,7 +167,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An object, also as JSON text, as models send it often; null for anything else. */
+/** An object, or one in JSON text, as models often send it; null for anything else. */
 function objectOf(value: unknown): Record<string, unknown> | null {
   if (typeof value !== 'string') return isObject(value) ? value : null;
   try {
@@ -178,7 +180,7 @@ function objectOf(value: unknown): Record<string, unknown> | null {
 
 const got = (value: unknown): string => (typeof value === 'string' ? ` (got "${shown(value)}")` : '');
 
-/** A value as a query writes it; undefined for what has no such form. In a list, a comma is part of its value. */
+/** A value as query text; undefined if it has no such form. In a list, a comma is part of the item. */
 function textOf(value: unknown): Value | undefined {
   const single = scalar(value);
   if (single !== undefined || !Array.isArray(value)) return single;

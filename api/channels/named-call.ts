@@ -1,4 +1,4 @@
-// A call that names its operation and arguments, as MCP and A2A have it: the same call for the gate that REST would make.
+// Builds the gate's call from an operation and named arguments (MCP, A2A): the same call as over REST.
 
 import { ApiError } from '../contract/errors.ts';
 import type { Operation } from '../contract/operation.ts';
@@ -6,22 +6,22 @@ import type { Call, Gate } from '../gate/execute.ts';
 import type { Http, HttpRequest } from '../http/request.ts';
 import { readArguments } from './named-arguments.ts';
 
-/** What is called, with what, by whom. */
+/** Operation, arguments and channel of a call by name. */
 export interface Named {
   channel: NonNullable<Call['channel']>;
   operation: Operation;
-  /** As it came. */
+  /** Arguments as received. */
   given: unknown;
-  /** The dataset of a tool that has one. */
+  /** Dataset of a tool that has one. */
   dataset: string | null;
-  /** x402 payment and Idempotency-Key, where the channel has places of its own for them. */
+  /** x402 payment and Idempotency-Key, if the channel has its own members for them. */
   payment?: unknown;
   idempotency_key?: string | undefined;
 }
 
 const paidOnly = new WeakMap<Operation, Operation>();
 
-/** The operation without previews: who does not pay is told the price. */
+/** The operation without previews: without payment, agents get the price instead of a preview. */
 function withoutPreviews(operation: Operation): Operation {
   if (!operation.previews) return operation;
   let paid = paidOnly.get(operation);
@@ -33,7 +33,7 @@ function withoutPreviews(operation: Operation): Operation {
   return paid;
 }
 
-/** Arguments that are the channel's own: the form of the answer and the highest price. */
+/** Splits off the channel's own arguments: format and highest price. */
 function ownArguments({ operation, given }: Named): { format?: unknown; max_price?: unknown; rest: unknown } {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return { rest: given };
   const { format, max_price_eur, ...rest } = given as Record<string, unknown>;
@@ -42,10 +42,10 @@ function ownArguments({ operation, given }: Named): { format?: unknown; max_pric
   return { format, max_price: max_price_eur, rest };
 }
 
-/** An amount as a header writes it: no exponent, six decimals at most. */
+/** An amount in header form: no exponent, at most six decimals. */
 const decimal = (amount: number): string => String(Number(amount.toFixed(6)));
 
-/** The form that is asked for: JSON, or Markdown by `format: "md"`. Operations that are texts have no other. */
+/** The requested format: JSON, or Markdown with `format: "md"`. Text operations have a single format. */
 function formatOf({ formats }: Operation, asked: unknown): Call['format'] {
   if (asked === undefined || asked === null || asked === 'json' || asked === '') return formats[0] ?? 'json';
   if (asked === 'md' || asked === 'markdown') return 'markdown';
@@ -53,7 +53,7 @@ function formatOf({ formats }: Operation, asked: unknown): Call['format'] {
   throw new ApiError('validation_failed', `format: ${issue.msg}`, { detail: [issue] });
 }
 
-/** The same question as an address of REST, in the same form: links to what follows lead there. */
+/** REST address of the same query in the same format; the base of links to further pages. */
 function addressOf(address: string, markdown: boolean): URL {
   const url = new URL(address);
   if (markdown) url.pathname += '.md';
@@ -61,14 +61,14 @@ function addressOf(address: string, markdown: boolean): URL {
 }
 
 /**
- * Reads a call by name. Its headers are a copy of the request's, since one request may hold several calls, unless it is `alone`. Throws where
- * the arguments do not even say what the call is about.
+ * Reads a call by name. Its headers are a copy of the request's, since one request may contain several calls,
+ * unless it is `alone`. Throws if the arguments lack a path parameter.
  */
 export function namedCall(gate: Gate, c: Http, request: HttpRequest, named: Named, alone = false): Call {
   return new ReadNamed(gate, c, request, named, alone);
 }
 
-/** A class with methods, as the call of REST is: functions made for each call outlive it. */
+/** A class, like `RestCall`: closures created for each call would outlive it. */
 class ReadNamed implements Call {
   readonly credential: Call['credential'];
   readonly address: string;
@@ -114,7 +114,7 @@ class ReadNamed implements Call {
     this.misread = read.misread;
   }
 
-  /** Few calls need it, and a signal costs more to make than most of them. */
+  /** Computed on demand: few calls need it. */
   get url(): URL {
     const markdown = this.format === 'markdown' && this.operation.formats.includes('json');
     this.#url ??= addressOf(this.#base + this.#read.address, markdown);
@@ -130,7 +130,7 @@ class ReadNamed implements Call {
   }
 }
 
-/** The highest price as a header writes it. */
+/** The highest price in header form. */
 function priceOf(limit: unknown): string | undefined {
   if (typeof limit === 'number') return decimal(limit);
   return limit === undefined || limit === null ? undefined : String(limit);

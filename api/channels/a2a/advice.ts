@@ -1,10 +1,10 @@
-// Plain words: what this agent can do, and the dataset that fits what was said.
+// Reply to a text part: the skills of this agent, and the guide of the dataset that matches the text best.
 import type { Pack } from '../../../packs/define/model.ts';
 import { words } from '../../../packs/define/text.ts';
 import { type Long, searchOf } from '../../contract/operation.ts';
 import type { Tool } from '../../render/tools.ts';
 
-/** What of a reply is left out first where it is too long. */
+/** Members of the reply that are cut first when it is too long. */
 export const ADVICE: Long<unknown, Record<string, unknown>> = {
   part: 'skills',
   further: ['datasets'],
@@ -20,12 +20,15 @@ export interface Advice {
   data: Record<string, unknown>;
 }
 
-/** How much a word says about a dataset by where it stands. */
+/** Score of a word, by the part of the dataset's description that contains it. */
 const WEIGHTS = { name: 4, attribute: 2, description: 1 };
-/** The least score of a dataset that fits: a word of its name or of an attribute that few others have, or several of descriptions. */
+/**
+ * Minimum score of a match: a word of its name or of an attribute that few others have, or several of
+ * descriptions.
+ */
 const LEAST = 2;
 
-/** Words of questions, which say nothing about a dataset: English, German, French, Spanish and Italian. */
+/** Words of questions, ignored in the match: English, German, French, Spanish and Italian. */
 const STOP_WORDS = new Set(
   words(`
     a about all and any are available be can could data dataset datasets describe do does each every everything explain find for
@@ -40,7 +43,7 @@ const STOP_WORDS = new Set(
   `),
 );
 
-/** Words of a dataset with what each says about it. */
+/** Words of a dataset with their scores. */
 function vocabulary(pack: Pack): Map<string, number> {
   const known = new Map<string, number>();
   const add = (text: string, weight: number) => {
@@ -55,7 +58,9 @@ function vocabulary(pack: Pack): Map<string, number> {
   return known;
 }
 
-/** The dataset whose words a text shares most, rare words counting more than common ones; null where it shares too little. */
+/**
+ * The dataset that shares most words with a text, rare words weighted higher; null below the minimum score.
+ */
 export function fitting(text: string, packs: readonly Pack[]): Pack | null {
   const vocabularies = packs.map((pack) => ({ pack, known: vocabulary(pack) }));
   const asked = [...new Set(words(text))].filter((word) => !STOP_WORDS.has(word));
@@ -70,13 +75,13 @@ export function fitting(text: string, packs: readonly Pack[]): Pack | null {
   return best?.pack ?? null;
 }
 
-/** A word counts as much as its singular or plural: `models` and `model`, `city` and `cities`. */
+/** Singular and plural have the same weight: `models` and `model`, `city` and `cities`. */
 function weightOf(word: string, known: Map<string, number>): number {
   const forms = [word, word.replace(/e?s$/, ''), `${word}s`, word.replace(/y$/, 'ies'), word.replace(/ies$/, 'y')];
   return Math.max(...forms.map((form) => known.get(form) ?? 0));
 }
 
-/** What to tell somebody who said something in words: `fits` is the dataset that does, with its guide. */
+/** Builds the reply to a text part; `fits` is the dataset that matches, with its guide. */
 export function adviceOn(
   packs: readonly Pack[],
   tools: readonly Tool[],

@@ -1,4 +1,4 @@
-// `/.well-known/agent-card.json`: the agent card, signed (A2A 1.0 section 8.4).
+// `GET /.well-known/agent-card.json`: the agent card, signed (A2A 1.0 section 8.4).
 import { generateAgentCardSignature } from '@a2a-js/sdk';
 import { toApiError } from '../../contract/errors.ts';
 import { agentCard } from '../../discovery/agent-card.ts';
@@ -9,7 +9,7 @@ import { errorResponse } from '../../http/respond.ts';
 import { samePacks, type ToolList } from '../../render/tools.ts';
 import type { App, RestDeps } from '../rest/rest.ts';
 
-/** A private key as RFC 7517 writes it. */
+/** A private key as a JWK (RFC 7517). */
 export interface CardKey {
   kid: string;
   alg: 'ES256';
@@ -17,14 +17,14 @@ export interface CardKey {
 }
 
 export interface CardDeps extends RestDeps {
-  /** The key that signs; absent where nobody signs, as in a measurement. */
+  /** Signing key; absent: the card is not signed, as in a benchmark. */
   cardKey?: (() => Promise<CardKey>) | undefined;
 }
 
-/** Seconds for which the card may be kept. */
+/** Cache lifetime of the card, in seconds. */
 const KEEP = 3600;
 
-/** Mounts the card. It is signed once for each content and key. */
+/** Mounts the card. It is signed once per content and key. */
 export function mountCard(app: App, deps: CardDeps, tools: ToolList): void {
   const current = currentCard(deps, tools);
   let signed: { tag: string; text: string } | null = null;
@@ -33,7 +33,7 @@ export function mountCard(app: App, deps: CardDeps, tools: ToolList): void {
     try {
       const { card, text } = await current();
       const key = await deps.cardKey?.();
-      // Signatures differ each time, so the tag is that of what is signed.
+      // ECDSA signatures differ each time, so the tag is computed from the signed content.
       const tag = etagOf(text + (key?.kid ?? ''));
       if (signed?.tag !== tag)
         signed = { tag, text: key ? JSON.stringify(await sign(card, key, deps.gate.base_url)) : text };
@@ -53,7 +53,7 @@ export function mountCard(app: App, deps: CardDeps, tools: ToolList): void {
 
 type Card = ReturnType<typeof agentCard>;
 
-/** The card of the moment and its JSON, made once for the same packs. */
+/** Returns the card of the current releases and its JSON, built once per set of packs. */
 function currentCard({ gate }: CardDeps, tools: ToolList): () => Promise<{ card: Card; text: string }> {
   let known: { packs: Packs; card: Card; text: string } | null = null;
   return async () => {
@@ -70,11 +70,11 @@ function currentCard({ gate }: CardDeps, tools: ToolList): () => Promise<{ card:
 
 type Packs = Parameters<ToolList>[0];
 
-/** JWS over the canonical form (RFC 8785) of the card; `jku` says where the public key stands. */
+/** JWS over the canonical form (RFC 8785) of the card; `jku` is the address of the public key. */
 async function sign(card: Card, key: CardKey, base_url: string): Promise<unknown> {
   const { kid, alg } = key;
   const signer = generateAgentCardSignature(key, { alg, kid, typ: 'JOSE', jku: `${base_url}/oauth/jwks.json` });
-  // The signer reads the protocol's JSON, although its type is that of the decoded message.
+  // The signer reads the protocol's JSON, although its parameter has the type of the decoded message.
   return signer({ ...card, signatures: [] } as unknown as Parameters<typeof signer>[0]);
 }
 

@@ -1,4 +1,5 @@
-// A2A over HTTP+JSON: a message in, a message out, without tasks (A2A 1.0 section 11; specification section 4, "Agent protocols").
+// A2A over HTTP+JSON: SendMessage without tasks (A2A 1.0 section 11; specification section 4, "Agent
+// protocols").
 import {
   RestExtendedAgentCardNotConfiguredError,
   RestPushNotificationNotSupportedError,
@@ -31,7 +32,7 @@ export function mountA2a(app: App, deps: A2aDeps): void {
   mountCard(app, deps, tools);
   const mounted = { ...deps, offer: offering(deps, tools) };
   app.post(`${A2A_PATH}/message:send`, (c) => answered(deps, c, (request) => send(mounted, c, request)));
-  // What the protocol has and this agent has not (sections 3.1 and 9.2): each refused in its own words.
+  // Methods of the protocol that this agent does not support (sections 3.1 and 9.2), each with its own error.
   const without = (path: string, error: () => Error) => app.all(A2A_PATH + path, (c) => refused(deps, c, error));
   without(
     '/message:stream',
@@ -49,7 +50,9 @@ export function mountA2a(app: App, deps: A2aDeps): void {
   app.all('/a2a/*', (c) => refused(deps, c, () => new ApiError('not_found', 'There is nothing at this address.')));
 }
 
-/** Answers, or refuses as the protocol says. A call that got far enough tells its dataset. */
+/**
+ * Runs a handler and turns thrown errors into A2A errors; with the dataset, if the call got as far as that.
+ */
 async function answered(
   { gate, report }: A2aDeps,
   c: Http,
@@ -69,10 +72,10 @@ async function answered(
   }
 }
 
-/** Errors of the SDK say so by their transport. */
+/** Errors of the SDK have a member `transport`. */
 const isProtocol = (error: unknown) => typeof error === 'object' && error !== null && 'transport' in error;
 
-/** What went wrong in a call whose dataset is known. */
+/** An error of a call whose dataset is known. */
 class CallError extends Error {
   readonly dataset: string | undefined;
   constructor(cause: unknown, dataset: string | undefined) {
@@ -107,7 +110,7 @@ async function send(deps: Mounted, c: Http, request: HttpRequest): Promise<Respo
   return responseOf(await encoded({ status: 200, headers, body }, c.req.header('accept-encoding')));
 }
 
-/** The datasets of the moment and the tools over them. */
+/** The current datasets and their tools. */
 interface Offered {
   packs: Parameters<ToolList>[0];
   tools: Tool[];
@@ -168,7 +171,7 @@ function unknownSkill(name: string, tools: Tool[]): ApiError {
   });
 }
 
-/** Answers plain words: skills, and the guide of the dataset that fits them, read as anybody reads it. */
+/** Replies to a text part: skills, and the guide of the dataset that matches, read through the gate. */
 async function advise(
   deps: A2aDeps,
   c: Http,

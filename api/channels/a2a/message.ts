@@ -1,4 +1,4 @@
-// A message as it comes: what it asks for, and in which forms the reply is wanted (A2A 1.0 sections 4.1 and 11).
+// Parses the body of SendMessage: skill or text, and the accepted output modes (A2A 1.0 sections 4.1 and 11).
 import {
   RestContentTypeNotSupportedError,
   RestTaskNotFoundError,
@@ -6,13 +6,13 @@ import {
 } from '@a2a-js/sdk/errors';
 import { ApiError } from '../../contract/errors.ts';
 
-/** A message that was understood: a skill with its arguments, or words. */
+/** A parsed message: a skill with its arguments, or text. */
 export interface Asked {
   skill: { name: string; given: Record<string, unknown> } | null;
   text: string;
-  /** The conversation it belongs to; a new one where it names none. */
+  /** The message's conversation; a new id if it has none. */
   contextId: string;
-  /** Which parts the reply has. */
+  /** Parts of the reply. */
   wants: { text: boolean; data: boolean };
 }
 
@@ -27,14 +27,14 @@ function invalid(field: string, msg: string): ApiError {
   });
 }
 
-/** Refuses a version that is not spoken. Who names none means an older one, and is answered all the same. */
+/** Rejects unsupported versions. A missing version means an older protocol in A2A 1.0; it is accepted. */
 export function checkVersion(version: string | undefined): void {
   if (version === undefined || version === '' || /^1\.0(\.\d+)?$/.test(version)) return;
   const message = `A2A ${version.slice(0, 20)} is not spoken here, only 1.0.`;
   throw new RestVersionNotSupportedError({ message, metadata: { supported: '1.0' } });
 }
 
-/** Reads the body of SendMessage. Members that are not known are left alone, as ProtoJSON has it. */
+/** Reads the body of SendMessage. Unknown members are ignored, as in ProtoJSON. */
 export function readMessage(body: unknown): Asked {
   if (!isObject(body)) throw invalid('body', 'must be a JSON object with a message');
   const { message, configuration } = body;
@@ -80,7 +80,7 @@ function skillIn(data: unknown): NonNullable<Asked['skill']> {
   return { name: skill, given };
 }
 
-/** What a client that names no output modes takes is everything. */
+/** Parts that the client accepts; without output modes, all of them. */
 function wanted(modes: unknown): Asked['wants'] {
   const named = Array.isArray(modes) ? modes.filter((mode) => typeof mode === 'string') : [];
   if (named.length === 0 || named.includes('*/*')) return { text: true, data: true };

@@ -1,4 +1,5 @@
-// A reply: one message of the agent, with a text part and a data part, as far as the client takes them.
+// The reply: one message of the agent, with a text part and a data part, depending on the accepted output
+// modes.
 import { A2AError, isRestError, toRestErrorBody } from '@a2a-js/sdk/errors';
 import { type ApiError, ERRORS, errorBody, toApiError } from '../../contract/errors.ts';
 import type { Context, Operation, Result } from '../../contract/operation.ts';
@@ -7,13 +8,15 @@ import { challenge, type Headers } from '../../http/respond.ts';
 import { Budget } from '../mcp/budget.ts';
 import type { Asked } from './message.ts';
 
-/** What a skill answers: Markdown, and JSON as text; null where there is none of it. */
+/** Result of a skill: Markdown, and JSON as text; null for a part that it does not have. */
 export interface Reply {
   text: string | null;
   data: string | null;
 }
 
-/** The parts of one reply, each within the same number of tokens: Markdown for the model, JSON for the program. */
+/**
+ * Builds the parts of one reply, each within the same token budget: Markdown for models, JSON for programs.
+ */
 export class ReplyParts {
   readonly #operation: Operation;
   readonly #wants: Asked['wants'];
@@ -27,12 +30,12 @@ export class ReplyParts {
     this.#json = new Budget(operation, tokens);
   }
 
-  /** The input of a shorter reply at the same price, for operations that have one (`Call.shorter`). */
+  /** Input of a shorter reply at the same price, for operations that have one (`Call.shorter`). */
   get shorter(): NonNullable<Call['shorter']> | undefined {
     if (!this.#json.shortens) return undefined;
     return async (input, result, ctx) => {
       if (ctx.format !== 'json') return this.#markdown.shorter(input, result, ctx);
-      // JSON is the longer part: where it fits, Markdown does.
+      // JSON is the longer part: if it fits, Markdown fits too.
       if (!this.#wants.data) return this.#markdown.shorter(input, result, inFormat(ctx, 'markdown'));
       const shorter = await this.#json.shorter(input, result, ctx);
       this.#markdown.of = this.#json.of;
@@ -40,7 +43,7 @@ export class ReplyParts {
     };
   }
 
-  /** The parts that are wanted of a result. A skill that answers a text has in its data the members beside the text. */
+  /** Renders the accepted parts of a result. The data part of a text skill holds the other members. */
   async present(result: Result<unknown>, ctx: Context): Promise<Reply> {
     const { text: wantsText, data: wantsData } = this.#wants;
     if (ctx.format === 'json')
@@ -56,7 +59,7 @@ export class ReplyParts {
   }
 }
 
-/** The same context in another format. Its address and signal are getters, which a spread alone would lose. */
+/** The same context in another format. `url` and `signal` are getters, which a spread alone would lose. */
 const inFormat = (ctx: Context, format: Context['format']): Context => ({
   ...ctx,
   url: ctx.url,
@@ -64,13 +67,15 @@ const inFormat = (ctx: Context, format: Context['format']): Context => ({
   format,
 });
 
-/** Replies written down, for whoever repeats a message with its Idempotency-Key. */
+/** Stores replies for messages repeated with the same Idempotency-Key. */
 export const KEPT: Repeatable<Reply> = {
   keep: async (reply) => JSON.stringify(reply),
   revive: (text) => JSON.parse(text) as Reply,
 };
 
-/** The reply as the body of SendMessage's response: a Message, never a Task. What REST says in headers is its metadata. */
+/**
+ * Body of the SendMessage response: a Message, never a Task. Its metadata holds what REST sends as headers.
+ */
 export function messageOf({ text, data }: Reply, contextId: string, headers: Headers): string {
   const parts = [
     ...(text === null ? [] : [`{"text":${JSON.stringify(text)},"mediaType":"text/markdown"}`]),
@@ -90,16 +95,16 @@ function metadataOf(headers: Headers): Record<string, unknown> {
   };
 }
 
-/** What an error is told with. */
+/** Context of an error body. */
 interface Place {
   base_url: string;
   request_id: string;
-  /** The dataset, where it was found. */
+  /** The dataset, if the call found it. */
   dataset?: string | undefined;
   headers: Headers;
 }
 
-/** The canonical names of google.rpc.Code by HTTP status. */
+/** Canonical names of google.rpc.Code by HTTP status. */
 const NAMES: Record<number, string> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
@@ -118,7 +123,10 @@ const NAMES: Record<number, string> = {
 const TYPE = 'type.googleapis.com';
 export const A2A_JSON = 'application/a2a+json';
 
-/** Any thrown value as a response. Errors of the protocol keep their reason; ours have their code as reason, in a domain of ours. */
+/**
+ * Converts a thrown value to a response. Protocol errors keep their reason; our errors use their code as the
+ * reason, in our own domain.
+ */
 export function a2aError(thrown: unknown, place: Place): Response {
   if (thrown instanceof A2AError && isRestError(thrown)) {
     const headers = { ...place.headers, 'Content-Type': A2A_JSON, 'Cache-Control': 'no-store' };
@@ -141,7 +149,7 @@ export function a2aError(thrown: unknown, place: Place): Response {
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** What REST answers 422 is 400 here: an argument that is not valid. */
+/** 422 of REST is 400 in A2A: an argument that is not valid. */
 function statusOf(error: ApiError, place: Place): { status: number; body: unknown } {
   const { status: known } = ERRORS[error.code];
   const status = known === 422 ? 400 : known;

@@ -1,24 +1,25 @@
-// Answers within a budget of tokens: a model that asked for a page should not get a book (docs/mcp.md, "How long an answer is").
+// Token budget of tool results: a page must not fill a model's context (docs/mcp.md, "How long an answer
+// is").
 import { ApiError } from '../../contract/errors.ts';
 import type { Context, Operation, Result } from '../../contract/operation.ts';
 import { render } from '../../render/render.ts';
 import { cutBody, cutText, fitting, type LeftOut, NOTE } from './cut.ts';
 import { estimate, fewIn, fitsIn } from './tokens.ts';
 
-/** Tokens of an answer where the address does not say otherwise, and the bounds of what it may say. */
+/** Tokens of a result: the default, and the bounds of `max_tokens`. */
 export const TOKENS = { standard: 20_000, least: 1_000, most: 200_000 } as const;
 
-/** What a tool answers: JSON, and the text beside it; null: the JSON is the text. */
+/** Content of a tool result: JSON, and a text; null: the JSON is the text. */
 export interface ToolAnswer {
   readonly json: string;
   readonly text: string | null;
-  /** The text as a string of JSON, where the answer had to be written with it. */
+  /** The text as a JSON string, if it was computed already. */
   readonly quoted?: string | undefined;
-  /** The JSON as bytes, in parts, where it came as such. */
+  /** The JSON as pieces of bytes, if the renderer produced bytes. */
   readonly parts?: readonly Uint8Array[] | undefined;
 }
 
-/** JSON that came as bytes, and is read only when somebody asks for the text. */
+/** JSON as bytes, decoded only when the text is read. */
 class BytesAnswer implements ToolAnswer {
   readonly text = null;
   readonly parts: readonly Uint8Array[];
@@ -36,13 +37,16 @@ class BytesAnswer implements ToolAnswer {
 
 type Body = Record<string, unknown>;
 
-/** Keeps one call within its budget: asks again for less, cuts what is free, refuses what would be paid for and not sent. */
+/**
+ * Keeps one call within its budget: runs it again for fewer records, cuts free results, rejects paid ones
+ * that would be cut.
+ */
 export class Budget {
   readonly #operation: Operation;
   readonly #tokens: number;
-  /** How many there would have been, where fewer were asked for in their place. */
+  /** Number of records of the full result, when fewer were queried instead. */
   of: number | null = null;
-  /** The result that was rendered last, and its answer. */
+  /** The last rendered result, and its content. */
   #last: { result: Result<unknown>; answer: ToolAnswer } | null = null;
 
   constructor(operation: Operation, tokens: number) {
@@ -50,13 +54,13 @@ export class Budget {
     this.#tokens = tokens;
   }
 
-  /** Whether an answer that is too long can be asked for again, for less. */
+  /** Whether a result that is too long can be queried again with a shorter input. */
   get shortens(): boolean {
     const { long } = this.#operation;
     return long?.shorter !== undefined && long.part !== undefined;
   }
 
-  /** The input of an answer that fits, or undefined when this one does or nothing shorter costs the same. */
+  /** Input of a shorter query, or undefined if this result fits or no shorter query costs the same. */
   async shorter(input: unknown, result: Result<unknown>, ctx: Context): Promise<unknown> {
     const { long } = this.#operation;
     const answer = await this.#render(result, ctx);
@@ -71,12 +75,12 @@ export class Budget {
     return long.shorter(input, keep);
   }
 
-  /** The answer as it is sent. Throws, uncharged, what is too long and must not be cut. */
+  /** The result to send. Throws, without a charge, if it is too long and must not be cut. */
   async present(result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
     const answer = await this.#render(result, ctx);
     const { long, access } = this.#operation;
     const whole = fits(answer, this.#tokens);
-    // Reading the body may mean to parse it.
+    // Reading the body may parse it.
     if (whole && this.of === null) return answer;
     const body = result.body as Body;
     if (whole && this.of !== null) {
@@ -100,7 +104,10 @@ export class Budget {
     return answer;
   }
 
-  /** How many records of a list fit as Markdown: by their share of the text, then by rendering fewer. */
+  /**
+   * Number of records that fit as Markdown: estimated from their share of the text, then reduced by
+   * rendering.
+   */
   async #fittingText(text: string, result: Result<unknown>, ctx: Context): Promise<number> {
     const part = this.#operation.long?.part ?? '';
     const body = result.body as Body;
@@ -115,7 +122,7 @@ export class Budget {
     return keep;
   }
 
-  /** The answer with what was left out, and how to get it. */
+  /** Adds a note to the result: what was left out, and how to get it. */
   #noted({ json, text }: ToolAnswer, left: LeftOut, ctx: Context): ToolAnswer {
     const left_out = { ...left, more: this.#advice(left.more, ctx) };
     const { shown, of, more } = left_out;
@@ -132,7 +139,7 @@ export class Budget {
     return `${more}${markdown ? ' format: "md" takes far fewer tokens.' : ''}`.trim();
   }
 
-  /** Free, so it contains only the limit: the size of the answer depends on paid values. */
+  /** The message contains only the limit: it is free, and the size of the result depends on paid values. */
   #refusal(ctx: Context): ApiError {
     const { name, long } = this.#operation;
     const advice = this.#advice(long?.instead ?? long?.more ?? '', ctx);
@@ -148,13 +155,13 @@ const bytesOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, { length })
 
 const lengthOf = (part: unknown): number => (Array.isArray(part) || typeof part === 'string' ? part.length : 0);
 
-/** The answer in the form asked for: the JSON of REST; or a text, with what else the operation answers beside it. */
+/** Renders the requested format: the JSON of REST; or a text, with the operation's other members as JSON. */
 async function rendered(operation: Operation, result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
   if (ctx.format === 'json' && result.parts) return new BytesAnswer(result.parts);
   const { body } = await render(operation, result, ctx);
   const text = body as string;
   if (ctx.format === 'json') return { json: text, text: null };
-  // Operations that have no JSON are texts with a citation; of others, Markdown is all that was asked for.
+  // Operations without JSON are texts with a citation; for the others, Markdown is the whole result.
   if (!operation.formats.includes('json')) return { json: JSON.stringify(result.body), text };
   const { next_cursor } = result;
   const quoted = JSON.stringify(text);

@@ -1,4 +1,5 @@
-// tools/call: a tool's operation through the gate, its answer or its refusal as MCP writes them (protocols.md section 1.4).
+// tools/call: runs a tool's operation through the gate and returns result or error (protocols.md section
+// 1.4).
 import { ApiError, ERRORS } from '../../contract/errors.ts';
 import { admit, type Call } from '../../gate/execute.ts';
 import { challenge } from '../../http/respond.ts';
@@ -6,13 +7,15 @@ import { namedCall } from '../named-call.ts';
 import type { ToolAnswer } from './budget.ts';
 import { refusalOf, run, type Session } from './session.ts';
 
-/** A tool's result: `json` is what `structuredContent` says; `text` the text for the model, null where that is the JSON. */
+/**
+ * A tool's result: `json` is `structuredContent`; `text` the text for the model, null if that is the JSON.
+ */
 export interface ToolResult extends ToolAnswer {
   failed: boolean;
   meta: Record<string, unknown>;
 }
 
-/** What a call answered, with what it cost. */
+/** Result of a successful call, with its price. */
 class Answered implements ToolResult {
   readonly failed = false;
   readonly meta: Record<string, unknown>;
@@ -40,12 +43,15 @@ class Answered implements ToolResult {
   }
 }
 
-/** A tool that this address does not have: an error of the protocol, not of a tool. */
+/** A tool that this address does not offer: a protocol error, not a tool error. */
 export class UnknownTool extends Error {}
 
 type Params = { name: string; arguments?: unknown; _meta?: Record<string, unknown> | undefined };
 
-/** Calls a tool; `alone`: it is all that the request asks for. What goes wrong comes back as a result with the error body; only an unknown tool is thrown. */
+/**
+ * Calls a tool; `alone`: the request contains no other call. Errors are returned as a result with the error
+ * body; only an unknown tool is thrown.
+ */
 export async function callTool(
   session: Session,
   { name, arguments: given, _meta: meta }: Params,
@@ -71,7 +77,7 @@ export async function callTool(
       call = namedCall(gate, c, request, named, alone);
       offered(session, call.dataset);
     } catch (error) {
-      // What leads nowhere is a call of somebody, too.
+      // A call with wrong arguments counts against the rate limit too.
       await admit(gate, request.visitor, 'free');
       throw error;
     }
@@ -93,14 +99,17 @@ const textIn = (meta: Params['_meta'], name: string): string | undefined => {
   return typeof value === 'string' ? value : undefined;
 };
 
-/** Another dataset than those of the address is as unknown as one that does not exist. */
+/** Treats a dataset outside the address's scope like one that does not exist. */
 function offered({ scope: { datasets } }: Session, dataset: string | null): void {
   if (datasets === null || dataset === null || datasets.has(dataset)) return;
   const list = [...datasets].join(', ');
   throw new ApiError('unknown_dataset', `This address offers no dataset "${dataset.slice(0, 80)}", only ${list}.`);
 }
 
-/** What REST says in headers, beside the result. Only what there is: most calls have the first two alone. */
+/**
+ * `_meta` of the result: what REST sends as headers. Absent headers are left out: most calls have only the
+ * first two.
+ */
 function metaOf(headers: Record<string, string>): Record<string, unknown> {
   const meta: Record<string, unknown> = {};
   const put = (name: string, text: string | undefined, read: (text: string) => unknown) => {

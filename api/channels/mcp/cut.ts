@@ -1,26 +1,26 @@
-// Shorter forms of free answers: brief bodies, lists without their ends, texts without their last lines.
+// Shortens free results: without descriptions, with shorter lists, with fewer lines of text.
 import type { Long } from '../../contract/operation.ts';
 import { estimate, fitsIn } from './tokens.ts';
 
 type Body = Record<string, unknown>;
 
-/** Tokens kept for the note of what was left out. */
+/** Tokens reserved for the note about what was left out. */
 export const NOTE = 150;
 
-/** What an answer lacks, and how to get it. */
+/** What a result lacks, and how to get it. */
 export interface LeftOut {
-  /** The member that was cut, or `lines` of a text. */
+  /** Name of the member that was cut, or `lines` of a text. */
   part: string | undefined;
   shown: number;
   of: number;
   /** Other members that were cut. */
   further?: { part: string; shown: number; of: number }[];
-  /** Details that are missing everywhere. */
+  /** Details that are left out everywhere. */
   without?: string[];
   more: string;
 }
 
-/** A body within a number of tokens, as far as its operation says what may be left out. */
+/** Cuts a body to a number of tokens, in the order that its operation declares. */
 export function cutBody(long: Long<unknown, Body>, body: Body, tokens: number): { body: Body; left_out: LeftOut } {
   const room = tokens - NOTE;
   const without: string[] = [];
@@ -52,7 +52,7 @@ export function cutBody(long: Long<unknown, Body>, body: Body, tokens: number): 
 
 const fits = (body: Body, tokens: number) => fitsIn(JSON.stringify(body), tokens);
 
-/** How many of a list fit, with everything else that the body has. */
+/** Number of list items that fit together with the rest of the body. */
 export function fitting(body: Body, part: string, tokens: number): number {
   let used = estimate(JSON.stringify({ ...body, [part]: [] }));
   let keep = 0;
@@ -64,7 +64,7 @@ export function fitting(body: Body, part: string, tokens: number): number {
   return keep;
 }
 
-/** Whole lines from the start of a text; of a single line that is too long, its first characters. */
+/** The first lines of a text that fit; of a single line that is too long, its first characters. */
 export function cutText(text: string, tokens: number): { text: string; shown: number; of: number } {
   let used = 0;
   let end = 0;
@@ -77,6 +77,6 @@ export function cutText(text: string, tokens: number): { text: string; shown: nu
     shown += 1;
   }
   const of = text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
-  // A character is never more than two tokens.
+  // A character has at most two tokens.
   return end === 0 ? { text: text.slice(0, tokens / 2), shown: 0, of } : { text: text.slice(0, end), shown, of };
 }

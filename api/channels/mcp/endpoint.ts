@@ -1,4 +1,5 @@
-// `/mcp` and `/mcp/account`: streamable HTTP for both eras of the protocol, stateless (specification section 4, "Agent protocols").
+// `/mcp` and `/mcp/account`: streamable HTTP for both eras of the protocol, stateless (specification section
+// 4, "Agent protocols").
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -20,14 +21,16 @@ import { serverFor } from './server.ts';
 import type { Session } from './session.ts';
 
 export interface McpDeps extends RestDeps {
-  /** Origins of web pages that may call, beside our own and those of this machine (MCP_ORIGINS). */
+  /** Origins of web pages that may call MCP, besides our own and localhost (MCP_ORIGINS). */
   mcp_origins: readonly string[];
 }
 
-/** Addresses of the endpoint. The second always asks for a credential, for clients that sign in only when they are told to. */
+/**
+ * Paths of the endpoint. The second always requires a credential, for clients that sign in only after a 401.
+ */
 const PATHS = ['/mcp', '/mcp/account'] as const;
 
-/** Mounts the endpoint. It must stand before what answers OPTIONS for everything. */
+/** Mounts the endpoint. Mount it before the handler that answers OPTIONS on every path. */
 export function mountMcp(app: App, deps: McpDeps): void {
   const origins: Origins = { own: new URL(deps.gate.base_url), further: deps.mcp_origins };
   const scopeOf = scopes(deps.gate.operations);
@@ -62,7 +65,7 @@ async function answer(
     throw new ApiError('key_required', 'This address takes an API key or an access token; /mcp also answers without.');
   }
   const message = c.req.method === 'POST' ? await bodyOf(c) : undefined;
-  // The gate counts each call of a tool itself; every other message counts here, also in a batch.
+  // The gate counts tool calls itself; every other message counts here, also in a batch.
   const others = messagesOf(message).filter((each) => !CALLS.has(methodOf(each))).length;
   if (others > 0) await admit(gate, request.visitor, 'free', false, others);
   const scope = scopeFor(scopeOf, request, message) ?? (await scopeNow(gate, scopeOf, request));
@@ -80,13 +83,13 @@ async function answer(
   for (const [name, value] of Object.entries(request.headers)) headers.set(name, value);
   if (!headers.has('cache-control')) headers.set('Cache-Control', 'no-store');
   const accepts = c.req.header('accept-encoding');
-  // Whether JSON is long enough to be compressed is known when it is read whole; events come one after the other.
+  // JSON is read whole, since only its length decides about compression; events are streamed.
   const whole = takesGzip(accepts) && /^application\/json\b/.test(headers.get('content-type') ?? '');
   const body = whole ? await response.text() : response.body;
   return encoded({ status: response.status, headers: Object.fromEntries(headers), body }, accepts);
 }
 
-/** The scope of a call whose tool is known to be there: what else there is now does not matter to it. */
+/** The last known scope of an address, if the called tool is in it: changes to other tools do not matter. */
 function scopeFor(scopeOf: Scopes, { query }: HttpRequest, message: unknown): Scope | undefined {
   if (methodOf(message) !== 'tools/call') return undefined;
   const name = (message as { params?: { name?: unknown } | null }).params?.name;
@@ -114,10 +117,10 @@ function methodOf(message: unknown): string {
   return typeof method === 'string' ? method : '';
 }
 
-/** A body that is no JSON. */
+/** A body that is not JSON. */
 class ParseError extends Error {}
 
-/** The JSON of a request; undefined where its type is another, which the protocol itself refuses. */
+/** The JSON of a request; undefined for other content types, which the SDK rejects. */
 async function bodyOf(c: Http): Promise<unknown> {
   if (!/^application\/json\b/i.test(c.req.header('content-type') ?? '')) return undefined;
   const text = await readText(c);
@@ -128,7 +131,7 @@ async function bodyOf(c: Http): Promise<unknown> {
   }
 }
 
-/** What fails before the protocol speaks: the form of a request in JSON-RPC's own words, the rest as everywhere. */
+/** Errors before the protocol: JSON-RPC errors for malformed requests, our error body for the rest. */
 function failed(deps: McpDeps, request: HttpRequest, path: string, thrown: unknown): Reply {
   if (thrown instanceof ParseError) return jsonRpcError(request, 400, -32_700, thrown.message);
   const error = toApiError(thrown);
@@ -147,15 +150,15 @@ function jsonRpcError({ headers }: HttpRequest, status: number, code: number, me
   return { status, headers: known, body };
 }
 
-/** Answers one request of either era. `message` is its JSON, or undefined where it has none. */
+/** Handles one request of either era. `message` is its JSON, or undefined if it has none. */
 type Protocol<S> = (request: Request, message: unknown, session: S) => Promise<Response>;
 
-/** Streams that stay open at once, for clients that ask to be told of changes; we have none to tell. */
+/** Open subscription streams. We send no notifications. */
 const LISTENERS = 64;
 
 /**
- * The protocol over servers made for a session each. Requests of the eras before 2026-07-28 are answered in one JSON body
- * too, so that headers can say what a call cost.
+ * The protocol, with a server per session. Requests of the eras before 2026-07-28 get one JSON body too, so
+ * that headers can contain the price of a call.
  */
 function protocol<S>(serverFor: (session: S) => Server): Protocol<S> {
   const sessions = new WeakMap<Request, S>();
@@ -182,7 +185,7 @@ async function legacy(server: Server, request: Request, parsed: { parsedBody?: u
   }
 }
 
-/** There are no sessions to read from or to end (MCP 2025-11-25, "Session Management"). */
+/** 405: there are no sessions to read from or to end (MCP 2025-11-25, "Session Management"). */
 function notAllowed(): Response {
   const body = { jsonrpc: '2.0', error: { code: -32_000, message: 'Method not allowed.' }, id: null };
   return Response.json(body, { status: 405, headers: { Allow: 'POST' } });
@@ -193,11 +196,11 @@ interface Origins {
   own: URL;
   /** Further origins, as `https://app.example`. */
   further: readonly string[];
-  /** The host that was asked for last and is ours: nearly all requests ask for the same. */
+  /** The last accepted host: nearly all requests use the same one. */
   known?: string | undefined;
 }
 
-/** Headers that clients in a browser send, of both eras. */
+/** Request headers of browser clients, of both eras. */
 const ALLOWED = [
   'Accept',
   'Authorization',
@@ -215,7 +218,10 @@ const ALLOWED = [
 
 const LOCAL: readonly string[] = localhostAllowedHostnames();
 
-/** Why a request is refused: it asks another host, or another host's page asks. Null where it may go on. */
+/**
+ * Why a request is rejected (DNS rebinding): wrong Host, or an origin that is not allowed. Null if it is
+ * fine.
+ */
 function foreign(c: Http, origins: Origins): string | null {
   const host = c.req.header('host');
   if (host === undefined || host !== origins.known) {
@@ -228,7 +234,7 @@ function foreign(c: Http, origins: Origins): string | null {
   return `Invalid Origin: ${origin.slice(0, 80)}`;
 }
 
-/** The origin of the page that asks, where it may; null for another one and for none. */
+/** The request's Origin if it is allowed; null for any other, and for none. */
 function allowedOrigin(c: Http, { own, further }: Origins): string | null {
   const origin = c.req.header('origin');
   const at = origin === undefined ? null : URL.parse(origin);
@@ -236,14 +242,14 @@ function allowedOrigin(c: Http, { own, further }: Origins): string | null {
   return origin === own.origin || LOCAL.includes(at.hostname) || further.includes(origin) ? origin : null;
 }
 
-/** CORS of an answer: the page that asked may read it, no other. */
+/** CORS headers: only the origin of the request may read the response. */
 function corsHeaders(origin: string | null): Record<string, string> {
   return origin === null
     ? { Vary: 'Origin' }
     : { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED, Vary: 'Origin' };
 }
 
-/** The answer to a browser that asks before it calls. */
+/** CORS preflight response. */
 function preflight(c: Http, origins: Origins): Response {
   const refused = foreign(c, origins);
   const headers = commonHeaders(requestId(c.req.header('x-request-id')));

@@ -1,4 +1,4 @@
-// Resources: the guide of each dataset and the public page of each record, as texts, free.
+// MCP resources: the guide of each dataset and the public page of each record, as free texts.
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import { ERRORS } from '../../contract/errors.ts';
 import type { Operation } from '../../contract/operation.ts';
@@ -7,10 +7,10 @@ import { OPERATIONS, PAGE_OPERATIONS } from '../../operations/table.ts';
 import { namedCall } from '../named-call.ts';
 import { refusalOf, run, type Session } from './session.ts';
 
-/** Free texts with an address of their own. */
+/** Operations with a free text and a resource address. */
 export const RESOURCES: readonly Operation[] = [...OPERATIONS, ...PAGE_OPERATIONS].filter(({ resource }) => resource);
 
-/** A resource that an address names, with the arguments in it; null for any other address. */
+/** Operation and arguments of a resource URI; null for an unknown URI. */
 function resourceAt(uri: string): { operation: Operation; given: Record<string, string> } | null {
   for (const operation of RESOURCES) {
     const names = [...(operation.resource ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
@@ -29,13 +29,13 @@ function resourceAt(uri: string): { operation: Operation; given: Record<string, 
 
 const MARKDOWN = 'text/markdown';
 
-/** The datasets of an address. */
+/** Datasets in the scope of the address. */
 function datasetsOf({ scope }: Session): string[] {
   const all = [...scope.tools.values()].flatMap(({ dataset }) => dataset ?? []);
   return [...(scope.datasets ?? new Set(all))];
 }
 
-/** `service://tools/llms.txt` and so on: the addresses that need nothing but a dataset. */
+/** resources/list: `service://tools/llms.txt` and others with a dataset as their only parameter. */
 export function listResources(session: Session) {
   const whole = RESOURCES.filter(({ resource }) => resource?.replace('{dataset}', '').includes('{') === false);
   return {
@@ -51,7 +51,7 @@ export function listResources(session: Session) {
   };
 }
 
-/** The addresses with their parameters. */
+/** resources/templates/list: the URIs with parameters. */
 export function listTemplates(_session: Session) {
   return {
     resourceTemplates: RESOURCES.map(({ resource = '', name, title, description }) => ({
@@ -64,7 +64,10 @@ export function listTemplates(_session: Session) {
   };
 }
 
-/** Reads one resource through the gate. What is not there is the protocol's own error; the rest bears our body as data. */
+/**
+ * resources/read, through the gate. Not found is the protocol's error; other errors have our error body as
+ * data.
+ */
 export async function readResource(session: Session, uri: string) {
   const found = resourceAt(uri);
   if (!found) throw new ResourceNotFoundError(uri);

@@ -1,4 +1,4 @@
-// What one MCP address offers: all tools, or those that `?tools=` and `?datasets=` name, within `?max_tokens=`.
+// Scope of an MCP address: all tools, or those named by `?tools=` and `?datasets=`, within `?max_tokens=`.
 import { ApiError } from '../../contract/errors.ts';
 import type { Context, Operation } from '../../contract/operation.ts';
 import type { Query } from '../../http/request.ts';
@@ -8,32 +8,37 @@ import { TOKENS } from './budget.ts';
 type Releases = Context['releases'];
 type Pack = Releases[number]['pack'];
 
-/** The tools of an address, and how long their answers may be. */
+/** Tools of an address, and the length of their results. */
 export interface Scope {
   /** Tools that may be called. */
   tools: ReadonlyMap<string, Tool>;
-  /** Those that tools/list names: all, or the shared ones where the datasets' own would make the list too long. */
+  /**
+   * Tools of tools/list: all, or only the shared ones if those of single datasets would make the list too
+   * long.
+   */
   listed: readonly Tool[];
-  /** Datasets that are offered; null: all. */
+  /** Datasets in scope; null: all. */
   datasets: ReadonlySet<string> | null;
-  /** Tokens of one answer. */
+  /** Tokens per result. */
   tokens: number;
 }
 
-/** Most datasets whose own tools are listed unasked: each takes about a thousand tokens of what a model reads first. */
+/**
+ * Maximum number of datasets whose own tools are listed by default: each takes about 1,000 tokens of context.
+ */
 export const OWN_TOOLS = 5;
 
-/** Addresses that are remembered; a client keeps to one. */
+/** Cached addresses; a client uses one. */
 const REMEMBERED = 100;
 
 export interface Scopes {
-  /** The scope of an address, as the releases are now. */
+  /** The scope of an address for the current releases. */
   of(query: Query, releases: Releases): Promise<Scope>;
-  /** What it was when somebody asked last; undefined where nobody did. A tool that was there then is there now. */
+  /** The cached scope; undefined if there is none. Its tools still exist. */
   recent(query: Query): Scope | undefined;
 }
 
-/** Makes scopes, and remembers them as long as the packs are the same. */
+/** Builds scopes, cached until the packs change. */
 export function scopes(operations: readonly Operation[]): Scopes {
   let packs: Pack[] = [];
   let known = new Map<string, Scope>();
@@ -48,7 +53,7 @@ export function scopes(operations: readonly Operation[]): Scopes {
       const key = keyOf(query);
       const before = known.get(key);
       if (before !== undefined) return before;
-      // Packs may be exchanged while the tools are made.
+      // Packs may change while the tools are built.
       const scopesOfPacks = known;
       const scope = await narrowed(operations, current, query, everyTool);
       if (scopesOfPacks.size >= REMEMBERED) scopesOfPacks.clear();
@@ -59,7 +64,7 @@ export function scopes(operations: readonly Operation[]): Scopes {
   };
 }
 
-/** What of an address its scope depends on. Nearly everybody asks for all. */
+/** Cache key: the parameters that the scope depends on. Nearly all clients use none. */
 function keyOf({ tools, datasets, max_tokens }: Query): string {
   if (tools === undefined && datasets === undefined && max_tokens === undefined) return '';
   return JSON.stringify([tools, datasets, max_tokens]);
@@ -82,7 +87,7 @@ async function narrowed(
   return { tools, listed, datasets, tokens: tokensOf(query['max_tokens']) };
 }
 
-/** The names of a comma list that exist; a name that does not is refused, so that no client misses a tool silently. */
+/** Parses a comma-separated list. Rejects unknown names, so that a client notices a missing tool. */
 function named(query: Query, parameter: string, known: ReadonlySet<string>): Set<string> | null {
   const given = query[parameter];
   if (given === undefined) return null;
@@ -100,7 +105,7 @@ function named(query: Query, parameter: string, known: ReadonlySet<string>): Set
   );
 }
 
-/** The most tokens of an answer, as an address states them. */
+/** Parses `max_tokens`. */
 export function tokensOf(given: Query[string] | undefined): number {
   if (given === undefined) return TOKENS.standard;
   const tokens = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;

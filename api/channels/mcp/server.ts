@@ -1,4 +1,4 @@
-// The MCP server of one request: the SDK speaks the protocol, the handlers answer from the table of operations.
+// MCP server of one request: the SDK implements the protocol, our handlers read the table of operations.
 import { ProtocolError, ProtocolErrorCode, Server, type ServerOptions } from '@modelcontextprotocol/server';
 import { KEY_BODY_TEXT, WELCOME } from '../../contract/errors.ts';
 import { IDENTITY } from '../../discovery/identity.ts';
@@ -7,13 +7,13 @@ import { callTool, type ToolResult, UnknownTool } from './call.ts';
 import { listResources, listTemplates, readResource } from './resources.ts';
 import type { Session } from './session.ts';
 
-/** Milliseconds for which lists may be kept: a new release comes once a night, a new pack with a restart. */
+/** Cache lifetime of lists, in milliseconds: releases change once a night, packs with a restart. */
 const KEEP = 300_000;
 const PUBLIC = { ttlMs: KEEP, cacheScope: 'public' } as const;
-/** What a record says is asked for anew each time: an opt-out shows at once. */
+/** Records are not cached: an opt-out must take effect at once. */
 const ASKED_AGAIN = { ttlMs: 0, cacheScope: 'public' } as const;
 
-/** A server for one request. Building it is cheap: what it lists was made before. */
+/** Creates a server for one request. This is cheap: the lists are cached. */
 export function serverFor(session: Session): Server {
   const server = new Server(identity(session.gate.base_url), {
     capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
@@ -35,13 +35,13 @@ export function serverFor(session: Session): Server {
   return server;
 }
 
-/** Who answers: name, and the version of the interface. */
+/** Name of the server, and the version of the interface. */
 export function identity(base_url: string) {
   const { name, title, version } = IDENTITY;
   return { name, title, version, websiteUrl: base_url };
 }
 
-/** What a model is told once, before it sees the tools. */
+/** Instructions for the model, sent once before the list of tools. */
 const instructions = (base_url: string): string =>
   [
     'Datasets of typed records; every value has its source, the time it was last seen there and a confidence.',
@@ -51,7 +51,7 @@ const instructions = (base_url: string): string =>
     'A long answer says in left_out what it leaves out and how to get it.',
   ].join('\n');
 
-/** Nothing is ever elicited, so nothing is validated: the validator that the SDK would make for each request is spared. */
+/** We never elicit, so nothing is validated: this avoids the SDK's default validator for each request. */
 const UNUSED: NonNullable<ServerOptions['jsonSchemaValidator']> = {
   getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'nothing is elicited here' }),
 };
@@ -76,7 +76,7 @@ function resultOf({ json, text, failed, meta }: ToolResult): Record<string, unkn
 
 const lists = new WeakMap<readonly Tool[], unknown[]>();
 
-/** The tools of an address as the protocol lists them; the same objects each time. */
+/** Tools of an address in the protocol's form, cached. */
 function listTools({ scope }: Session): unknown[] {
   let list = lists.get(scope.listed);
   if (list === undefined) {
@@ -96,7 +96,7 @@ function listed({ name, title, description, operation, input, output }: Tool): R
     description,
     inputSchema: input,
     outputSchema: output,
-    // Paid tools change nothing either: they spend, and their descriptions say so.
+    // Paid tools are read-only too: they spend credits, and their descriptions contain the price.
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     ...(operation.access === 'free' && !operation.price ? {} : { _meta: { securitySchemes: [NO_LOGIN, LOGIN] } }),
   };

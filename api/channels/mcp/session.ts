@@ -1,4 +1,4 @@
-// One request to the MCP endpoint: whose it is, what it may see, and what its calls leave behind for the HTTP answer.
+// State of one request to the MCP endpoint: caller, scope, and the headers and errors for the HTTP response.
 import { type ApiError, ERRORS, errorBody, toApiError } from '../../contract/errors.ts';
 import { type Call, execute, type Gate, type Outcome } from '../../gate/execute.ts';
 import type { Http, HttpRequest } from '../../http/request.ts';
@@ -13,24 +13,24 @@ export interface Session {
   /** Path of the protected resource: `/mcp` or `/mcp/account`. */
   resource: string;
   report(error: unknown, request_id: string): void;
-  /** A credential that was no good: the whole request is answered 401 then (RFC 6750 section 3.1). */
+  /** A rejected credential: the whole request gets 401 (RFC 6750 section 3.1). */
   refused?: ApiError;
 }
 
-/** A call that was done. */
+/** A successful call. */
 export interface Done {
   answer: ToolAnswer;
   headers: Record<string, string>;
 }
 
-/** A call that was refused, as the body that every channel answers. */
+/** An error as the body that all channels share. */
 export interface Refused {
   body: Record<string, unknown>;
   error: ApiError;
   headers: Record<string, string>;
 }
 
-/** Runs one call through the gate within the budget. What it learnt for headers goes into those of the request, too. */
+/** Runs one call through the gate within the budget. Copies the call's headers to the request's. */
 export async function run(session: Session, call: Call): Promise<Done> {
   const { gate, scope, request } = session;
   const budget = new Budget(call.operation, scope.tokens);
@@ -55,7 +55,7 @@ const KEPT = {
   revive: (text: string) => JSON.parse(text) as ToolAnswer,
 };
 
-/** A thrown error as the body of every channel. A bad credential is remembered for the HTTP answer. */
+/** Converts a thrown error to the shared error body. Remembers a bad credential for the HTTP status. */
 export function refusalOf(session: Session, thrown: unknown, call: Call | null): Refused {
   const { gate, request, report } = session;
   const error = toApiError(thrown);

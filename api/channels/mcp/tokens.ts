@@ -1,9 +1,10 @@
-// How many tokens a text surely fits in, without a tokenizer: models have different ones, and loading one costs more than it tells.
+// Upper bound for the tokens of a text, without a tokenizer: models use different ones, and loading one costs
+// too much.
 
-/** What a character is a part of. */
+/** Character classes. */
 const [SPACE, DIGITS, LETTERS, MARKS, BEYOND] = [0, 1, 2, 3, 4];
 
-/** The class of each of the first 128 characters. */
+/** Class of each of the first 128 characters. */
 const CLASS = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (/[0-9]/.test(character)) return DIGITS;
@@ -14,9 +15,10 @@ const CLASS = Uint8Array.from({ length: 128 }, (_, code) => {
 const [LINE, QUOTE] = [10, 34];
 
 /**
- * An upper estimate of the tokens of a text: numbers by threes and words by fours, marks by twos or, between the quotes of JSON,
- * by threes; a character beyond ASCII is two, and two ends of lines are one. Over the answers of real packs it is between
- * what the tokenizers o200k and cl100k count and half as much again (tests/app/agents/mcp-budget.test.ts).
+ * Upper bound for the tokens of a text: three digits, four letters and two marks (between JSON quotes three)
+ * are one token; a character beyond ASCII is two, and two line ends are one. For responses of real packs it
+ * is between the counts of the tokenizers o200k and cl100k and 1.5 times that
+ * (tests/app/agents/mcp-budget.test.ts).
  */
 export function estimate(text: string): number {
   let tokens = 0;
@@ -42,12 +44,12 @@ export function estimate(text: string): number {
   return Math.ceil(tokens);
 }
 
-/** Bytes that no text has fewer of to a token: with less of them than that, it need not be looked at. */
+/** Minimum bytes per token of any text: a text shorter than that times the limit need not be scanned. */
 const LEAST = 1.5;
 
-/** Whether so many bytes surely have at most so many tokens, whatever they say. */
+/** Whether any text of this many bytes fits in this many tokens. */
 export const fewIn = (bytes: number, tokens: number): boolean => bytes <= tokens * LEAST;
 
-/** Whether a text surely has at most so many tokens. */
+/** Whether a text fits in this many tokens. */
 export const fitsIn = (text: string, tokens: number): boolean =>
   fewIn(Buffer.byteLength(text), tokens) || estimate(text) <= tokens;

@@ -1,4 +1,5 @@
-// An answer of REST written down, so that a request repeated with its Idempotency-Key gets the same bytes.
+// Stores a REST response for idempotency: a request repeated with the same Idempotency-Key gets the same
+// bytes.
 
 import { FORMATS } from '../../../data/input/formats.ts';
 import type { Result } from '../../contract/operation.ts';
@@ -6,10 +7,10 @@ import type { Repeatable } from '../../gate/execute.ts';
 import { isPieces } from '../../http/respond.ts';
 import type { Rendered } from '../../render/render.ts';
 
-/** What REST sends. */
+/** Result and rendered body of a REST response. */
 export interface Answer {
   result: Result<unknown>;
-  /** A body may also be JSON in parts, which is put together when it is sent. */
+  /** The body may also be JSON in pieces, which are concatenated when it is sent. */
   rendered: Omit<Rendered, 'body'> & { body: Rendered['body'] | readonly Uint8Array[] };
 }
 
@@ -21,7 +22,10 @@ interface Written {
   result: Pick<Result<unknown>, 'status' | 'last_modified' | 'next_cursor'>;
 }
 
-/** Keeps the body and what its headers are made from. A body in pieces is read whole, and sent from what was read. */
+/**
+ * Stores the body and the inputs of its headers. A streamed body is read completely, and then sent from
+ * memory.
+ */
 export const KEPT: Repeatable<Answer> = {
   async keep({ result: { status, last_modified, next_cursor }, rendered }) {
     const { content_type } = rendered;
@@ -47,7 +51,7 @@ export const KEPT: Repeatable<Answer> = {
   },
 };
 
-/** JSON that came as bytes is text all the same; other bytes are not (null). */
+/** JSON as bytes becomes text; other bytes do not (null). */
 function textOf({ content_type }: Pick<Rendered, 'content_type'>, body: Uint8Array): string | null {
   return content_type === FORMATS.json.media_type ? Buffer.from(body).toString() : null;
 }

@@ -1,14 +1,11 @@
-// A call as REST understood it: what the gate is asked, and what only some calls need, made when it is asked for.
+// The gate's call of a REST request. Members that few calls need are computed on demand.
 import { ApiError } from '../../contract/errors.ts';
 import type { Context, Format, Operation, Validators } from '../../contract/operation.ts';
 import type { Call, Gate } from '../../gate/execute.ts';
 import { isUnchanged } from '../../http/conditions.ts';
 import { type Http, type HttpRequest, paymentIn, readBody } from '../../http/request.ts';
 
-/**
- * One call. A class with methods, not an object with functions of its own: those are made anew for each request, and what
- * they hold on to outlives it.
- */
+/** One call. A class with methods: closures created for each request would outlive it. */
 export class RestCall implements Call {
   readonly credential: Call['credential'];
   readonly address: string;
@@ -25,9 +22,9 @@ export class RestCall implements Call {
   readonly payment: unknown;
   readonly misread: ApiError | undefined;
   readonly body: (() => Promise<unknown>) | undefined;
-  /** Entity tag of the answer, once its version is known. */
+  /** Entity tag of the response, set once its version is known. */
   tag: string | undefined;
-  /** When the answer changed last (ISO 8601), once that is known. */
+  /** Time of the last change (ISO 8601), set once it is known. */
   last_modified: string | undefined;
   readonly #http: Http;
   readonly #request: HttpRequest;
@@ -72,27 +69,27 @@ export class RestCall implements Call {
     return this.#http.req.raw.signal;
   }
 
-  /** The connection knows it too, and no signal has to be made for the question. */
+  /** Reads the connection's state, so that no abort signal has to be created. */
   gone(): boolean {
     return this.#http.env?.outgoing?.destroyed ?? this.signal.aborted;
   }
 
   unchanged({ version, last_modified }: Validators, ctx: Context): boolean {
-    // A page of what is paid for is stored by nobody, so nobody can have it.
+    // HTML pages of paid answers are never stored, so no client can have one.
     if (ctx.format === 'html') return false;
     this.tag = this.#gate.tags.ofVersion(version, this.#representation(ctx));
     this.last_modified = last_modified;
     return this.had();
   }
 
-  /** Whether the client has the answer, by what is known of it. */
+  /** Whether the client has the current version, by its conditional headers. */
   had(): boolean {
     return isUnchanged(this.#http, this);
   }
 
   /**
-   * What a body depends on beside its version. Of a paid answer that is never the caller, so that its tag is compared for callers
-   * without a credential too (contract section 3).
+   * Everything besides the version that the body depends on. For paid answers this excludes the caller, so
+   * that the tag is compared for callers without a credential too (contract section 3).
    */
   #representation(ctx: Context): string {
     const { search } = this.#request;
@@ -103,7 +100,7 @@ export class RestCall implements Call {
   }
 }
 
-/** A query parameter that bears the name of a path parameter: it would be lost in the input, so it is refused. */
+/** Rejects a query parameter with the name of a path parameter, which would be lost in the input. */
 function strayIn({ query }: HttpRequest, path: Record<string, string>): ApiError | undefined {
   const stray = Object.keys(path).find((name) => query[name] !== undefined);
   return stray === undefined

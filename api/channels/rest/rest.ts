@@ -23,12 +23,12 @@ import { RestCall } from './rest-call.ts';
 
 export type App = Hono<{ Bindings: NodeBindings }>;
 
-/** What the channel needs beside the gate. */
+/** Dependencies of the channel besides the gate. */
 export interface RestDeps {
   gate: Gate;
-  /** DIST_DIR, whose files are sent where they hold the same answer; absent: answers are always generated. */
+  /** DIST_DIR, whose files are sent if they hold the same answer; absent: answers are always generated. */
   root?: string;
-  /** Told of every error that is our own fault. */
+  /** Receives every internal error. */
   report(error: unknown, request_id: string): void;
 }
 
@@ -51,7 +51,7 @@ export function mountRest(app: App, deps: RestDeps): void {
   app.all('/v1/*', (c) => refuse(deps, c, (request) => notFound(deps.gate, request.path)));
 }
 
-/** A path or method that leads nowhere: identified and limited like any other call, then refused. */
+/** An unknown path or method: identified and limited like any other call, then rejected. */
 async function refuse(
   { gate, report }: RestDeps,
   c: Http,
@@ -69,7 +69,7 @@ async function refuse(
 
 type Refusal = { error: ApiError; dataset: string | undefined };
 
-/** Answers one operation at an address (`reply`), for handlers of Hono. */
+/** Runs one operation (`reply`) for a Hono handler. */
 export async function answer(
   deps: RestDeps,
   c: Http,
@@ -79,7 +79,7 @@ export async function answer(
   return responseOf(await reply(deps, c, operation, path));
 }
 
-/** Answers one operation at an address, from the request to what is sent. `path` holds its path parameters. */
+/** Runs one operation, from the request to the reply. `path` holds its path parameters. */
 async function reply(
   { gate, report, root }: RestDeps,
   c: Http,
@@ -146,10 +146,10 @@ async function reply(
   }
 }
 
-/** The forms of each operation's answers, made once. */
+/** Formats by operation, computed once. */
 const forms = new WeakMap<Operation, readonly Format[]>();
 
-/** The forms of an answer, best first; the page for people is one of them where the operation has one. */
+/** Formats of an operation, preferred ones first; HTML is one of them if the operation has a page. */
 function formsOf(operation: Operation): readonly Format[] {
   const { formats, html } = operation;
   if (!html) return formats;
@@ -161,10 +161,10 @@ function formsOf(operation: Operation): readonly Format[] {
   return all;
 }
 
-/** A result in the form that is asked for. What takes no time is not waited for. */
+/** Renders a result in the requested format. Synchronous renderers return no promise. */
 function present(result: Result<unknown>, ctx: Context, operation: Operation): Answer | Promise<Answer> {
   const { parts } = result;
-  // Of a free answer the bytes are needed, for its tag.
+  // The tag of a free answer is computed from its bytes.
   if (ctx.format === 'json' && parts && parts.length > 1 && (operation.access !== 'free' || ctx.priced))
     return { result, rendered: { content_type: FORMATS.json.media_type, body: parts } };
   const rendered = render(operation, result, ctx);
@@ -173,9 +173,12 @@ function present(result: Result<unknown>, ctx: Context, operation: Operation): A
 
 const single = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
 
-/** Cache rules of contract section 2: answers about records are private, free ones may be kept and asked again about. */
+/**
+ * Cache headers of contract section 2: answers about records are private, free ones may be stored and
+ * revalidated.
+ */
 function cacheHeaders(operation: Operation, open: boolean, { format, varies }: Choice): Headers {
-  // A page of what was paid for would stay in the browser's history for whoever sits there next (specification section 8).
+  // The page of a paid answer must not stay in the history of a shared browser (specification section 8).
   if (format === 'html' && operation.access !== 'free') return { 'Cache-Control': 'private, no-store', Vary: 'Accept' };
   if (operation.personal) return { 'Cache-Control': 'no-store', ...(varies ? { Vary: 'Accept' } : {}) };
   const vary = varies ? 'Accept' : undefined;
@@ -195,7 +198,7 @@ function describe(headers: Headers, result: Result<unknown>, rendered: Answer['r
   if (FORMATS[call.format].bulk) headers['X-Next-Cursor'] = result.next_cursor;
 }
 
-/** Times as HTTP writes them. Many records were changed at the same moment, so the last few are kept. */
+/** HTTP dates. Many records changed at the same moment, so the last few are cached. */
 const dates = new Map<string, string>();
 
 function httpDate(time: string): string {
@@ -208,7 +211,7 @@ function httpDate(time: string): string {
   return date;
 }
 
-/** A long body, piece by piece; the release it reads stays lent until the last piece is gone, or the client is. */
+/** A streamed body. The release stays leased until the last piece is sent or the client is gone. */
 function streamed(
   body: AsyncIterable<string>,
   done: () => void,
@@ -238,7 +241,7 @@ function streamed(
   );
 }
 
-/** No body at all, for HEAD: what was opened for it is closed. */
+/** Body of a HEAD response: closes the stream that was opened for it. */
 function closed(body: AsyncIterable<string>, done: () => void): null {
   void body[Symbol.asyncIterator]().return?.();
   done();
@@ -248,7 +251,7 @@ function closed(body: AsyncIterable<string>, done: () => void): null {
 function failed(gate: Gate, request: HttpRequest, error: unknown, report: RestDeps['report'], call?: Call): Reply {
   const told = toApiError(error);
   if (told.code === 'internal' && !call?.signal.aborted) report(error, request.request_id);
-  // Only a dataset that was found has a guide to point to.
+  // Only an existing dataset has a guide to link to.
   const known = call?.headers['X-Dataset-Version'] === undefined ? undefined : (call.dataset ?? undefined);
   return refused(gate, request, told, known);
 }
@@ -263,8 +266,9 @@ function refused(
 }
 
 /**
- * The body of a file and the headers that go with it; null where the file is missing, was made of another release, overlay, program or BASE_URL,
- * or is being replaced. Without a copy in a coding that the client takes it is sent as it is.
+ * Body and headers of a static file; null if the file is missing, was built from another release, overlay,
+ * code or BASE_URL, or is being replaced. Without a compressed copy that the client accepts, it is sent
+ * uncompressed.
  */
 async function openRendered(
   root: string,

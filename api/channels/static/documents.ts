@@ -1,4 +1,4 @@
-// The root, the health of the process, and the discovery documents: free, and never limited.
+// Routes of the root, the health check, and the discovery documents: free, without rate limit.
 
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import { authorizationServer, protectedResource } from '../../discovery/auth.ts';
@@ -43,7 +43,8 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
           const told = { ...headers, Vary: 'Accept' };
           return send(c, document.markdown(view), 'text/markdown; charset=utf-8', told);
         }
-        // What is named by its content is the same where the night wrote it, and may have a compressed copy there.
+        // Assets have a hash in their name, so the file of the night is the same; it may have a compressed
+        // copy.
         const written = document.path.startsWith('/assets/') ? await findFile(deps.root, document.path) : null;
         if (written !== null) return sendFile(c, written, headers);
         const text = await document.text(view, c.req.param());
@@ -56,7 +57,7 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
       const { headers } = readRequest(gate, c);
       return send(c, JSON.stringify(authorizationServer(gate.base_url)), JSON_TYPE['Content-Type'], headers);
     });
-  // RFC 9728 puts the resource's path behind the well-known one, as further segments.
+  // RFC 9728 appends the resource's path to the well-known one.
   const WELL_KNOWN = '/.well-known/oauth-protected-resource';
   const metadata = (c: Http) => {
     const request = readRequest(gate, c);
@@ -72,7 +73,7 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-/** Lends the current releases to a document while it is made. */
+/** Leases the current releases while a document is built. */
 async function guarded(
   { gate, report }: DocumentDeps,
   c: Http,
@@ -96,7 +97,7 @@ async function guarded(
   }
 }
 
-/** The root: the home page for people, the guide as Markdown, the map for everyone else. */
+/** The root: HTML for people, the guide as Markdown, the JSON map for all other clients. */
 async function root(deps: DocumentDeps, c: Http, view: View, common: Headers): Promise<Response> {
   const kind = preferred(c.req.header('accept'), ['application/json', 'text/html', 'text/markdown', 'text/plain']);
   const links = rootLinks(view.base_url).map(({ rel, href, type }) => `<${href}>; rel="${rel}"; type="${type}"`);
@@ -114,17 +115,17 @@ async function root(deps: DocumentDeps, c: Http, view: View, common: Headers): P
   return send(c, JSON.stringify(rootMap(view)), 'application/json', headers);
 }
 
-/** The `.md` twin was asked for, or Markdown is preferred (contract section 6). */
+/** Whether the path ends in `.md`, or the client prefers Markdown (contract section 6). */
 function wantsMarkdown(c: Http): boolean {
   if (new URL(c.req.url).pathname.endsWith('.md')) return true;
   return preferred(c.req.header('accept'), ['application/linkset+json', 'text/markdown']) === 'text/markdown';
 }
 
-/** A document as it was sent last: one that is remembered need not be hashed and compressed again. */
+/** The last sent version of a document, so that it is not hashed and compressed again. */
 interface Sent {
   content: Content;
   tag: string;
-  /** In gzip, or as it is where it is short; there once somebody has asked for it. */
+  /** In gzip, or unchanged if it is short; set by the first client that accepts gzip. */
   small?: Reply | Promise<Reply>;
 }
 
@@ -138,7 +139,7 @@ function sentAs(path: string, content: Content): Sent {
   return sent;
 }
 
-/** A document with its tag, or 304. */
+/** Sends a document with its tag, or 304. */
 async function send(c: Http, content: Content, content_type: string, common: Headers): Promise<Response> {
   const sent = sentAs(c.req.path, content);
   const vary = { Vary: varied(common['Vary']) };
@@ -172,7 +173,7 @@ interface Health {
   release: Record<string, string>;
 }
 
-/** `empty` means that no dataset has a release yet: there is nothing to serve. */
+/** `empty`: no dataset has a release yet. */
 function health({ releases }: Pick<View, 'releases'>, started_at: Date): Health {
   return {
     status: releases.length === 0 ? 'empty' : 'ok',

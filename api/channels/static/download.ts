@@ -1,4 +1,4 @@
-// Snapshot files behind signed links: ranges, conditions and HEAD as RFC 9110 has them, no credential needed.
+// Snapshot files at signed links: ranges, conditional requests and HEAD (RFC 9110), without a credential.
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import { admit, type Gate } from '../../gate/execute.ts';
 import { isRefused, isUnchanged } from '../../http/conditions.ts';
@@ -13,7 +13,7 @@ type Snapshot = Exclude<Awaited<ReturnType<NonNullable<Gate['exports']>['open']>
 const PATH = '/v1/:ds/export/:name';
 const ALLOW = 'GET, HEAD, OPTIONS';
 
-/** Mounts the links; it must come before the table, whose last route answers everything under /v1. */
+/** Mounts the links. Mount them before the table, whose last route matches every path under /v1. */
 export function mountDownload(app: App, deps: RestDeps): void {
   app.get(PATH, (c) => guarded(deps, c, (request) => download(deps, c, request)));
   app.all(PATH, (c) =>
@@ -41,7 +41,7 @@ async function guarded(
   }
 }
 
-/** Why a link leads nowhere; the way to a new one is always the same. */
+/** Why a link is invalid; the suggested action is the same for all. */
 const REASONS = {
   forged: 'This link is not one that the service gave out.',
   expired: 'This link has expired.',
@@ -88,7 +88,7 @@ function headersOf({ sha256, content_type, name, made_at }: Snapshot, tag: strin
     'Content-Type': content_type,
     ETag: tag,
     'Last-Modified': made_at.toUTCString(),
-    // The link lets anyone in who has it, so that it should not be told on.
+    // The link grants access by itself, so it must not leak to other sites.
     'Referrer-Policy': 'no-referrer',
     'Repr-Digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`,
   };

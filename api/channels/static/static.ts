@@ -1,4 +1,4 @@
-// DIST_DIR served as static hosting would, and a record's page made live where no file of it is there yet.
+// Serves DIST_DIR like a static host, and generates a record's page if it has no current file.
 
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import type { Operation } from '../../contract/operation.ts';
@@ -21,7 +21,7 @@ import { type App, answer, type RestDeps } from '../rest/rest.ts';
 export interface StaticDeps extends RestDeps {
   /** DIST_DIR. */
   root: string;
-  /** The operation that makes a record's public page. */
+  /** The operation that renders a record's public page. */
   page: Operation | undefined;
 }
 
@@ -30,7 +30,7 @@ const LIST = /^\/files(\/[^/.]+)?$/;
 const PAGE = /^\/datasets\/([^/]+)\/([^/]+?)(\.md|\.html|\/index\.html)?\/?$/;
 const ALLOW = 'GET, HEAD, OPTIONS';
 
-/** Mounts everything that is no other route; it must come last. */
+/** Mounts the catch-all route. Mount it last. */
 export function mountStatic(app: App, deps: StaticDeps): void {
   app.get('/*', (c) => serve(deps, c));
   app.all('/*', (c) =>
@@ -42,7 +42,10 @@ export function mountStatic(app: App, deps: StaticDeps): void {
   );
 }
 
-/** The parts of a long text, which only exist as files (docs/static-hosting.md). Mount it before the table's own routes. */
+/**
+ * Parts of a long text, which exist as files only (docs/static-hosting.md). Mount before the table's own
+ * routes.
+ */
 export function mountParts(app: App, deps: StaticDeps): void {
   app.get('/v1/:ds/llms-full/:part', (c) => serve(deps, c));
 }
@@ -60,7 +63,7 @@ async function serve(deps: StaticDeps, c: Http): Promise<Response> {
   if (fresh === 'withheld') return refuse(deps, c, withheld());
   if (file !== null && fresh === 'as_is') return sendFile(c, file, headers);
   if (file !== null && typeof fresh === 'object') return sendFile(c, { ...file, ...fresh }, headers);
-  // Of a record that is gone there is no page, whatever file is left of it: the operation says so.
+  // A deleted record has no page, even if its file remains: the operation answers.
   const [, dataset, slug] = page ?? [];
   if (deps.page && dataset !== undefined && slug !== undefined)
     return answer(deps, c, deps.page, { ds: decoded(dataset), entity_id: decoded(slug) });
@@ -72,8 +75,8 @@ async function serve(deps: StaticDeps, c: Http): Promise<Response> {
 }
 
 /**
- * A record's page has a Markdown file for programs, a list of files a JSON file. Path of that file where `accept` prefers
- * it, else `path`; undefined for any other path, which has one file for every client.
+ * A record's page has a Markdown file for programs, a list of files a JSON file. Path of that file where
+ * `accept` prefers it, else `path`; undefined for any other path, which has one file for every client.
  */
 function programPath(path: string, accept: string | undefined): string | undefined {
   const plain = path.replace(/\/$/, '');
@@ -98,7 +101,10 @@ function decoded(segment: string): string {
   }
 }
 
-/** A file, or a text in its place, with its validators, compressed where there is a copy that the client takes; 304 where the client has it. */
+/**
+ * Sends a file, or a text in its place, with its validators; compressed if there is a copy that the client
+ * accepts; 304 if the client has it.
+ */
 export async function sendFile(
   c: Http,
   file: StaticFile & { text?: string },
@@ -108,7 +114,7 @@ export async function sendFile(
   const { text } = file;
   const copies = text === undefined && status === 200 ? await copiesOf(file) : [];
   const copy = taken(copies, c.req.header('accept-encoding'));
-  // Each coding is a representation with a tag of its own (RFC 9110 section 8.8.3).
+  // Each coding is a representation with its own tag (RFC 9110 section 8.8.3).
   const own = copy === null ? file.etag : file.etag.replace(/"$/, `-${copy.coding}"`);
   const tag = text === undefined ? own : etagOf(text);
   const headers: Headers = {
@@ -117,7 +123,7 @@ export async function sendFile(
     ETag: tag,
     'Content-Type': file.content_type,
   };
-  // A text in its place was made later than the file.
+  // A replacement text is newer than the file, at an unknown time.
   const last_modified = text === undefined ? file.last_modified : undefined;
   if (last_modified) headers['Last-Modified'] = last_modified.toUTCString();
   if (copies.length > 0 || text !== undefined) headers['Vary'] = varied(headers['Vary']);
