@@ -1,4 +1,5 @@
-// Records as an Arrow IPC stream: typed columns with their units and descriptions, and the provenance of every value.
+// Records as an Arrow IPC stream: typed columns with their units and descriptions, and the provenance of
+// every value.
 import {
   Bool,
   type Data,
@@ -52,7 +53,9 @@ function typeOf({ type }: Attribute): DataType {
   }
 }
 
-/** A value as the builders of its type take it, for each of its columns; null where there is none. */
+/**
+ * A value in the form that the builders of its type require, for each of its columns; null without a value.
+ */
 function cellsOf(attribute: Attribute, value: Value | undefined): unknown[] {
   if (value === undefined) return flatColumns(attribute).map(() => null);
   if (attribute.type === 'strings') return [value];
@@ -61,7 +64,7 @@ function cellsOf(attribute: Attribute, value: Value | undefined): unknown[] {
   return flatCells(attribute, value);
 }
 
-/** What a reader of the column should know: description, unit, currency. */
+/** Metadata of a column: description, unit, currency. */
 function metadataOf({ description, unit, currency }: Attribute): Map<string, string> {
   const told = Object.entries({ description, unit, currency }).filter(([, text]) => text !== null);
   return new Map(told as [string, string][]);
@@ -74,7 +77,7 @@ function attributeColumns(attribute: Attribute): Column[] {
   }));
 }
 
-/** Where the values come from: a column for each attribute, the members of one struct a record. */
+/** Provenance of the values: one struct for each record, with a member for each attribute. */
 function provenanceColumns({ attributes }: Rows): Column[] {
   const told = new Struct([
     new Field('source_url', new Utf8(), false),

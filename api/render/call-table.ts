@@ -1,18 +1,18 @@
-// Which call answers which question, and what it costs: the table in the guides, projected from the operations.
+// The table of tasks, calls and prices in the guides, generated from the operations.
 
 import type { Pack } from '../../packs/define/model.ts';
 import type { Operation } from '../contract/operation.ts';
 import { priceCell, priceRank } from '../contract/pricing.ts';
 import { Markup, table } from './markdown.ts';
 
-/** The path of a call in Markdown, with its parameters. `{dataset}` stands where no dataset is named. */
+/** The path of a call in Markdown, with its parameters. `{dataset}` is the placeholder without a pack. */
 function address({ route, formats }: Operation, pack: Pack | null, query: string | undefined): string {
   const path = route.path.replace(':ds', pack?.id ?? '{dataset}').replace(':entity_id', '{slug}');
   const twin = formats.includes('markdown') && !/\.\w+$/.test(path) ? '.md' : '';
   return `${path}${twin}${query === undefined ? '' : `?${query}`}`;
 }
 
-/** One row for each question that an operation of the table answers best, the cheapest first. */
+/** One row for each task for which an operation is the best call, the cheapest first. */
 export function callsTable(operations: readonly Operation[], pack: Pack | null): string {
   const page = [
     'all public fields of one record whose slug you know, each with its source',
@@ -45,7 +45,7 @@ export function callsTable(operations: readonly Operation[], pack: Pack | null):
   );
 }
 
-/** How to go about it, in the order in which it saves most. */
+/** Recommended steps, those that save most first. */
 const STEPS: readonly string[] = [
   'Take the first row below that answers the question: rows are sorted by price.',
   'Fill in `{…}` with names from the guide of the dataset; leave out parameters you have nothing for. `{filters}` are one or more filters, joined by `&`.',

@@ -1,11 +1,14 @@
-// Values as short table cells: bare numbers for machines, nothing where there is nothing (contract section 6).
+// Values as short table cells: plain numbers, and empty cells for missing values (contract section 6).
 import type { Attribute, Value } from '../../packs/define/model.ts';
 import { linkTarget, Markup } from './markdown.ts';
 
-/** Long texts are cut in tables; the record itself has the whole. */
+/** Long texts are cut in tables; the record itself has the full text. */
 const LONGEST = 120;
 
-/** One value as a cell: numbers without grouping or unit (the column bears it), ranges `1.25–2.5`, lists with commas. */
+/**
+ * One value as a cell: numbers without grouping or unit (the unit is in the heading), ranges `1.25–2.5`,
+ * lists with commas. `full`: do not cut long texts.
+ */
 export function cell(value: Value | undefined, whole = false): string | number | Markup {
   if (value === undefined) return '';
   if (typeof value === 'number') return value;
@@ -18,13 +21,16 @@ export function cell(value: Value | undefined, whole = false): string | number |
   return 'lat' in value ? `${value.lat},${value.lng}` : `${value.min}–${value.max}`;
 }
 
-/** A computed number, such as a mean, to six digits or to the whole number: nobody reads more of it in a table. */
+/**
+ * A computed number, such as a mean, rounded to six digits or to an integer: more digits are noise in a
+ * table.
+ */
 export function computed(value: number | undefined): string | number {
   if (value === undefined) return '';
   return Math.abs(value) >= 1e5 ? Math.round(value) : Number(value.toPrecision(6));
 }
 
-/** Cut at a word near the limit, counted in whole characters. */
+/** Cuts at a word near the limit; the limit counts code points. */
 function shortened(text: string): string {
   const characters = [...text];
   if (characters.length <= LONGEST) return text;
@@ -33,7 +39,7 @@ function shortened(text: string): string {
   return `${space > LONGEST / 2 ? cut.slice(0, space) : cut}…`;
 }
 
-/** Heading of an attribute's column: its name, with the unit where there is one. */
+/** Heading of a column: the name of the attribute, with its unit if it has one. */
 export function columnTitle({ name, unit }: Attribute): string {
   return unit === null ? name : `${name} (${unit})`;
 }

@@ -9,8 +9,8 @@ import { tableOf, tableRow } from './markdown.ts';
 import { minute } from './times.ts';
 
 /**
- * One row a change. `hides` says of which attributes the values are not told: then both cells say so, and an empty cell always means that there
- * was no value.
+ * One row for each change. `hides` selects the attributes whose values are withheld: both cells then show
+ * that, so that an empty cell always means that there was no value.
  */
 export function changeTable(
   changes: readonly (Change & { recorded_at?: string })[],

@@ -1,14 +1,17 @@
-// Records as CSV: the columns of the nightly records.csv, then where each row comes from (contract section 2).
+// Records as CSV: the columns of the nightly records.csv, then the origin of each row (contract section 2).
 
 import type { PublicRecord } from '../../data/model/record.ts';
 import { after, mapSlices } from '../../data/plan/slices.ts';
 import { csvHeader, csvRow, flatCells, recordColumn } from '../../data/write/csv.ts';
 import { ROWS_A_SLICE, type Rows } from './rows.ts';
 
-/** Columns that stand in the answer only, since they depend on the address of the service. */
+/** Columns of the answer only, since they depend on the base URL of the service. */
 const ORIGIN = ['url', 'license', 'attribution'] as const;
 
-/** A header row and a row for each record, each ended by CR LF. A missing value is an empty cell; sources stand on the page at `url`. */
+/**
+ * A header row and a row for each record, each ended by CR LF. A missing value is an empty cell; sources are
+ * on the page at `url`.
+ */
 export function csv({ pack, attributes, items, asking }: Rows): string | Promise<string> {
   const header = [...csvHeader(pack, attributes), ...ORIGIN.map((name) => recordColumn(pack, name))];
   const line = (cells: Parameters<typeof csvRow>[0]) => `${csvRow(cells)}\r\n`;

@@ -1,11 +1,12 @@
-// Records as GeoJSON (RFC 7946): a FeatureCollection of points with their values, without provenance (contract section 9).
+// Records as GeoJSON (RFC 7946): a FeatureCollection of points with their values, without provenance
+// (contract section 9).
 import type { PublicRecord } from '../../data/model/record.ts';
 import { after, mapSlices } from '../../data/plan/slices.ts';
 import type { Geo } from '../../packs/define/model.ts';
 import type { Result } from '../contract/operation.ts';
 import { ROWS_A_SLICE, type Rows } from './rows.ts';
 
-/** Members of a search's answer that the collection has too. */
+/** Members that the collection copies from the answer of a search. */
 interface Page {
   attribution: string;
   license: string;
@@ -14,8 +15,8 @@ interface Page {
 }
 
 /**
- * The records as `{type: 'FeatureCollection', attribution, license, next_cursor, total?, features}`. A record without its
- * point has `geometry: null`. Positions are longitude, latitude.
+ * The records as `{type: 'FeatureCollection', attribution, license, next_cursor, total?, features}`. A record
+ * without a point has `geometry: null`. Positions are longitude, latitude.
  */
 export function geojson(rows: Rows, { body }: Result<unknown>): string | Promise<string> {
   const { attribution, license, next_cursor, total } = body as Page;

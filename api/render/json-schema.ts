@@ -1,4 +1,4 @@
-// An operation's input and answer as JSON Schema 2020-12, for every channel that describes them.
+// The input and output of an operation as JSON Schema 2020-12, for every channel that describes them.
 import { z } from 'zod';
 import { type FilterEntry, filterGrammar } from '../../data/input/filters.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -6,16 +6,17 @@ import { type JsonSchema, recordSchema } from '../../packs/define/record-schema.
 import type { CalledAs, Operation } from '../contract/operation.ts';
 
 /**
- * What an operation takes, beside `{ds}`; filters of the dataset come on top where the schema is open. Numbers and truths
- * are typed as such, although a query writes them as text.
+ * The parameters of an operation except `{ds}`; an open schema also accepts filters of the dataset. Numbers
+ * and booleans have those types, although a query contains them as text.
  */
 export function inputSchema(operation: Operation, pack: Pack | null, as: CalledAs = 'address'): JsonSchema {
   return plain(operation.input(pack, as));
 }
 
 /**
- * What an operation answers as JSON, whole in itself: a record is `#/$defs/record`, whose attributes are the dataset's own
- * where it is known. Open everywhere, since answers may gain members. Null where no JSON is answered.
+ * The JSON answer of an operation, self-contained: a record is `#/$defs/record`, with the attributes of the
+ * dataset if there is a pack. All objects are open, since answers may gain members. Null without a JSON
+ * answer.
  */
 export function outputSchema(operation: Operation, pack: Pack | null): JsonSchema | null {
   if (!operation.output) return null;
@@ -32,7 +33,7 @@ function plain(schema: z.ZodType): JsonSchema {
   return rest;
 }
 
-/** A schema whose objects take further members. */
+/** A schema whose objects accept further members. */
 function open(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(open);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -40,7 +41,7 @@ function open(schema: unknown): unknown {
   return Object.fromEntries(kept.map(([name, value]) => [name, open(value)]));
 }
 
-/** A filter of a dataset as a parameter: `list` is true where several values may be given. */
+/** A filter of a dataset as a parameter: `list` is true when it accepts several values. */
 export interface FilterSchema extends Pick<FilterEntry, 'name' | 'attribute' | 'operator'> {
   description: string;
   list: boolean;
@@ -48,7 +49,7 @@ export interface FilterSchema extends Pick<FilterEntry, 'name' | 'attribute' | '
   schema: JsonSchema;
 }
 
-/** Every filter of a dataset by its exact name, with the values that a closed list allows. */
+/** Every filter of a dataset by its exact name, with the values of a closed list. */
 export function filterSchemas(pack: Pack): FilterSchema[] {
   const closed = new Map(pack.attributes.map(({ name, values }) => [name, values]));
   const examples = new Map(pack.attributes.map(({ name, example }) => [name, example]));

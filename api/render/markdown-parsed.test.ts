@@ -1,4 +1,4 @@
-// The escaper as a real Markdown parser sees it: whatever a value holds, it is text where it was put, and nothing else.
+// The escaper, checked with a real Markdown parser: every value stays text in its place.
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -15,13 +15,15 @@ interface Node {
   children?: Node[];
 }
 
-/** Astro's own parser (CommonMark and GFM): no dependency of ours, so it is asked for as Astro would. */
+/**
+ * The parser of Astro (CommonMark and GFM): not a direct dependency, so it is resolved from Astro's package.
+ */
 const astro = createRequire(createRequire(import.meta.url).resolve('astro/package.json'));
 const { markdownToMdast } = astro('satteri') as { markdownToMdast: (text: string) => Node };
 
 const parse = (text: string): Node[] => markdownToMdast(text).children ?? [];
 
-/** Everything that means something to Markdown, and texts that try to be more than text. */
+/** All characters with a meaning in Markdown, and texts that imitate markup. */
 const hostile = fc.oneof(
   fc.string({
     unit: fc.constantFrom(
@@ -105,7 +107,7 @@ const hostile = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-/** What a text is once white space and what nobody sees are taken out: the words that a reader must find again. */
+/** A text without white space and invisible characters: the words that must survive the round trip. */
 const plain = (text: string) =>
   text
     .toWellFormed()
@@ -113,7 +115,7 @@ const plain = (text: string) =>
     .replace(/[\s\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim();
 
-/** The text of nodes that are nothing but text; an address that a reader makes a link must lead to what it says. */
+/** The text of nodes that contain text only; the target of an autolink must equal its text. */
 function textOf(nodes: readonly Node[] | undefined, markdown: string): string {
   return (nodes ?? [])
     .map((node) => {
@@ -126,7 +128,7 @@ function textOf(nodes: readonly Node[] | undefined, markdown: string): string {
     .join('');
 }
 
-/** Parsers differ in what they percent-encode and in case; both are the same address. */
+/** Parsers differ in percent-encoding and in case; both are the same URL. */
 function decoded(url: string): string {
   try {
     return decodeURI(url).toLowerCase();
@@ -135,7 +137,9 @@ function decoded(url: string): string {
   }
 }
 
-/** White space at the ends and doubled is not text; about an address readers differ in what they take for an escape. */
+/**
+ * White space at the ends and repeated is ignored; near a URL, parsers differ in what they read as an escape.
+ */
 function same(found: string, wanted: string, markdown: string): void {
   const address = /:\/\/|www\./i.test(wanted);
   const read = (text: string) => plain(address ? text.replace(/&(lt|gt|amp|#x5b);|[\\<>&[\]]/g, '') : text);

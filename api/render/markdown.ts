@@ -1,4 +1,4 @@
-// Markdown that values from outside cannot forge: escaped text, links, tables (contract section 6).
+// Markdown that external values cannot forge: escaped text, links, tables (contract section 6).
 
 /** Text that is Markdown already and must not be escaped again. */
 export class Markup {
@@ -25,19 +25,19 @@ const LINE_START = /^(?:#{1,6}(?=\s|$)|[-+](?=\s|$)|-{2,}|=+)/;
 const NUMBERED = /^(\d{1,9})([.)])(?=\s|$)/;
 /** A heading ends before these marks. */
 const HEADING_END = /(?<= )#+$/;
-/** Text that none of these can touch, told at once: most values of most records. */
+/** Text that needs no escape, matched first for speed: most values of most records. */
 const PLAIN = /^(?!\d{1,9}[.)](?: |$))[\p{L}\p{N}](?: ?[\p{L}\p{N}\p{M},()'’/%°€-]|(?<!w)\.)*$/iu;
 
 /**
- * Escapes text so that it reads the same and cannot make a table cell, link, heading or any other markup. White space
- * of every kind becomes one space. Text without special characters comes back unchanged, so that tokens are not wasted.
- * A bare web address stays as it is: where a reader links it, the link leads to what it says.
+ * Escapes text so that it reads the same and cannot become a table cell, link, heading or any other markup.
+ * White space of every kind becomes one space. Text without special characters is unchanged, to save tokens.
+ * A bare web address stays as it is: a reader that links it uses the address itself.
  */
 export function escapeText(text: string): string {
   return PLAIN.test(text) ? text : escapeMarks(text);
 }
 
-/** The same for any text, plain or not. */
+/** The same without the shortcut for plain text. */
 export function escapeMarks(text: string): string {
   return text
     .toWellFormed()
@@ -52,16 +52,16 @@ export function escapeMarks(text: string): string {
     .replace(HEADING_END, '\\$&');
 }
 
-/** A value as Markdown: markup stays, nothing is '', everything else is escaped. */
+/** A value as Markdown: markup is unchanged, null and undefined are '', everything else is escaped. */
 export function markdown(value: unknown): string {
   if (value instanceof Markup) return value.text;
   return value === null || value === undefined ? '' : escapeText(String(value));
 }
 
-/** Characters that could end a link destination or a table cell, though a URL may hold them. */
+/** Characters that could end a link destination or a table cell, although a URL may contain them. */
 const UNSAFE_IN_URL = /[\s()<>[\]{}|\\`"'*~^]/g;
 
-/** An http(s) address that is safe as a link destination, in a cell or as plain text; null for anything else. */
+/** An http(s) URL that is safe as a link destination, in a cell or as plain text; null for anything else. */
 export function linkTarget(url: string): string | null {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return null;
@@ -70,18 +70,18 @@ export function linkTarget(url: string): string | null {
     .replace(ENTITY, '&amp;');
 }
 
-/** `[text](url)`, or the text alone when the URL is no web address. */
+/** `[text](url)`, or the text alone when the URL is not a web address. */
 export function link(text: string, url: string): Markup {
   const target = linkTarget(url);
   return new Markup(target === null ? escapeText(text) : `[${escapeText(text)}](${target})`);
 }
 
-/** A bare web address, or nothing. */
+/** A bare web address, or ''. */
 export function bareUrl(url: string): Markup {
   return new Markup(linkTarget(url) ?? '');
 }
 
-/** A bare address at the end of a cell: readers that look for addresses before cells would take the next bar for a part of it. */
+/** A bare URL at the end of a cell: parsers that detect URLs before cells would include the next bar. */
 const OPEN_ADDRESS = /(?::\/\/|www\.)\S*$/i;
 
 function cellText(value: unknown): string {
@@ -103,7 +103,7 @@ export function tableOf(columns: readonly unknown[], rows: readonly string[]): s
   return [tableRow(columns), `|${columns.map(() => '-').join('|')}|`, ...rows].join('\n');
 }
 
-/** Blocks with an empty line between them and one line end at the end; empty blocks are left out. */
+/** Joins blocks with an empty line between them and one line end at the end; empty blocks are omitted. */
 export function blocks(...parts: (string | null | undefined | false)[]): string {
   return parts.filter((part) => typeof part === 'string' && part !== '').join('\n\n') + '\n';
 }

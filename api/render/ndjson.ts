@@ -3,7 +3,7 @@ import type { PublicRecord } from '../../data/model/record.ts';
 import { after, mapSlices } from '../../data/plan/slices.ts';
 import { ROWS_A_SLICE, type Rows } from './rows.ts';
 
-/** One record a line, with provenance and freshness; no line where there is no record. */
+/** One line for each record, with provenance and freshness; empty without records. */
 export function ndjson({ items, asking }: Rows): string | Promise<string> {
   const line = (record: PublicRecord) => `${JSON.stringify(record)}\n`;
   return after(mapSlices(items, ROWS_A_SLICE, line, asking), (lines) => lines.join(''));

@@ -1,4 +1,4 @@
-// Negotiation: suffix before parameter before header, quality values, and when the answer varies.
+// Negotiation: suffix before parameter before header, quality values, and the Vary header.
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/support/verifies.ts';
 import { negotiate, preferred, prefersProblem } from './negotiate.ts';

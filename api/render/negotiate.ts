@@ -1,14 +1,17 @@
-// Which representation a request gets: the `.md` suffix, then the `format` parameter, then Accept with its quality values.
+// Content negotiation: the `.md` suffix, then the `format` parameter, then Accept with its quality values.
 import Negotiator from 'negotiator';
 import { FORMATS, type Format, formatNamed } from '../../data/input/formats.ts';
 
 export interface Choice {
   format: Format;
-  /** The header had a say, so caches must tell answers apart by it (`Vary: Accept`). */
+  /** The header influenced the choice, so caches must distinguish answers by it (`Vary: Accept`). */
   varies: boolean;
 }
 
-/** The best of `types` for an Accept header, or undefined when none is acceptable. An unreadable header accepts anything. */
+/**
+ * The best of `types` for an Accept header, or undefined when none is acceptable. A malformed header accepts
+ * anything.
+ */
 export function preferred(accept: string | undefined, types: readonly string[]): string | undefined {
   if (accept === undefined || accept.trim() === '') return types[0];
   if (accept.length > LONG) return chosen(accept, types);
@@ -22,13 +25,13 @@ export function preferred(accept: string | undefined, types: readonly string[]):
   return best;
 }
 
-/** What was chosen for the headers of late: clients say the same each time. Longer headers are not remembered. */
+/** Results for recent headers, since clients repeat them. Longer headers are not cached. */
 const known = new Map<string, string | undefined>();
 const [KNOWN, LONG] = [500, 500];
 
 function chosen(accept: string, types: readonly string[]): string | undefined {
   try {
-    // Everything is UTF-8, so a charset asked for beside a type says nothing.
+    // All answers are UTF-8, so a charset parameter has no effect.
     const bare = accept.replace(/;\s*charset\s*=\s*("[^"]*"|[^;,\s]*)/gi, '');
     return new Negotiator({ headers: { accept: bare } }).mediaType(types);
   } catch {
@@ -37,8 +40,9 @@ function chosen(accept: string, types: readonly string[]): string | undefined {
 }
 
 /**
- * Chooses among the formats an operation has, best first. Nothing acceptable is no error: the first format is answered.
- * `asked` is the `format` parameter; an unknown one is left to the operation's own parser to refuse.
+ * Chooses among the formats of an operation, best first. When none is acceptable, the first format is used,
+ * without an error. `parameter` is the `format` parameter; the parser of the operation refuses an unknown
+ * one.
  */
 export function negotiate(
   formats: readonly Format[],
@@ -54,7 +58,7 @@ export function negotiate(
   return { format: formats[bare.indexOf(best ?? '')] ?? fallback, varies: true };
 }
 
-/** Media types without their parameters, made once for each list of formats. */
+/** Media types without their parameters, computed once for each list of formats. */
 const bareTypes = new WeakMap<readonly Format[], string[]>();
 
 function typesOf(formats: readonly Format[]): string[] {
@@ -66,7 +70,7 @@ function typesOf(formats: readonly Format[]): string[] {
   return bare;
 }
 
-/** Whether errors go out as RFC 9457 problem details: only where the client prefers them to plain JSON. */
+/** Whether errors are sent as RFC 9457 problem details: only when the client prefers them to plain JSON. */
 export function prefersProblem(accept: string | undefined): boolean {
   return preferred(accept, ['application/json', 'application/problem+json']) === 'application/problem+json';
 }

@@ -1,4 +1,4 @@
-// How values, money and times read on the pages.
+// Values, money and times as the pages print them.
 import { expect, test } from 'vitest';
 import { plural, printAge, printDate, printEuro, printShare, printValue, printWithUnit, webAddress } from './print.ts';
 

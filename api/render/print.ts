@@ -1,4 +1,5 @@
-// Values, money, times and counts as people read them on the pages, in English and independent of the machine's locale.
+// Values, money, times and counts for readers of the pages, in English and independent of the machine's
+// locale.
 import type { Geo, PriceRange, Value } from '../../packs/define/model.ts';
 
 const COUNT = new Intl.NumberFormat('en', { maximumFractionDigits: 10 });
@@ -33,24 +34,24 @@ export function printBytes(bytes: number): string {
   return bytes < 999_500 ? `${Math.max(1, Math.round(bytes / 1e3))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** A price in EUR with as many decimals as it needs, at least two: `€0.004`, `€0.50`. */
+/** A price in EUR with as many decimals as needed, at least two: `€0.004`, `€0.50`. */
 export function printEuro(eur: number): string {
   const [whole, decimals = ''] = eur.toFixed(6).split('.');
   return `€${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
 }
 
-/** A share of one in percent, never rounded up to 100: `99.9 %`. */
+/** A share as a percentage, never rounded up to 100: `99.9 %`. */
 export function printShare(share: number): string {
   const percent = Math.floor(share * 1000) / 10;
   return `${COUNT.format(percent)} %`;
 }
 
-/** One value without its unit. A number is not grouped: it may be a year or somebody's identifier. */
+/** One value without its unit. A number is not grouped: it may be a year or an identifier. */
 export function printValue(value: Value): string {
   return print(value, String);
 }
 
-/** A value with its unit. What has a unit is a quantity, so its thousands are grouped. */
+/** A value with its unit. A number with a unit is a quantity, so its thousands are grouped. */
 export function printWithUnit(value: Value, unit: string | null): string {
   return unit === null ? printValue(value) : `${print(value, printNumber)} ${unit}`;
 }
@@ -68,7 +69,7 @@ function isGeo(value: Geo | PriceRange): value is Geo {
   return 'lat' in value;
 }
 
-/** A web address that may stand in a link; null for anything but http and https. */
+/** A URL that is safe in a link; null for anything but http and https. */
 export function webAddress(url: string): string | null {
   const parsed = URL.parse(url);
   return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed.href : null;

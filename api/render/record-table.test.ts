@@ -1,4 +1,4 @@
-// The table of many records: what stands where a record lacks a value of a column.
+// The table of many records: the cell for a missing value.
 import { expect, test } from 'vitest';
 import type { PublicRecord } from '../../data/model/record.ts';
 import { loadPack } from '../../packs/define/load.ts';

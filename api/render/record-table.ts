@@ -1,4 +1,5 @@
-// Many records as one compact Markdown table, at most a quarter of the tokens of their JSON (contract section 6).
+// Many records as one compact Markdown table, at most a quarter of the tokens of their JSON (contract section
+// 6).
 import type { PublicRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { cell, columnTitle } from './cells.ts';
@@ -6,8 +7,9 @@ import { table } from './markdown.ts';
 import { markedCell, statusLegend } from './status-mark.ts';
 
 /**
- * One row a record: slug, score where records have one, attributes in the pack's order, quality. Columns that no record fills are left out, and so is
- * the record's name where an attribute is the name or says the same. Values with a status are marked, with a legend below. `whole` keeps long texts, for fields asked for by name.
+ * One row for each record: slug, score if records have one, attributes in the order of the pack, quality.
+ * Columns without values are omitted, and so is the name of the record where an attribute contains it. Values
+ * with a status are marked, with a legend below. `full` names the attributes whose long texts are not cut.
  */
 export function recordTable(records: readonly PublicRecord[], pack: Pack, whole: readonly string[] = []): string {
   const filled = pack.attributes.filter(({ name }) => records.some((record) => record.attributes[name] !== undefined));
@@ -26,7 +28,7 @@ export function recordTable(records: readonly PublicRecord[], pack: Pack, whole:
     record.slug,
     ...(scored ? [record.score ?? ''] : []),
     ...(named ? [] : [record.name]),
-    // A record that lacks the attribute goes by the name that its pack makes of its identity.
+    // A record without the attribute is shown with the name that its pack derives from its identity.
     ...filled.map(({ name }) =>
       markedCell(
         cell(record.attributes[name] ?? (name === 'name' ? record.name : undefined), whole.includes(name)),

@@ -1,4 +1,4 @@
-// One record as Markdown, by its dataset's own template (record.md), with every value from outside escaped.
+// One record as Markdown, with the template of its dataset (record.md) and all external values escaped.
 import { Liquid, type Template } from 'liquidjs';
 import type { PublicRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -10,7 +10,7 @@ import { compilePage, type PageScope } from './template-compile.ts';
 
 const WEB_ADDRESS = /^https?:\/\/\S+$/i;
 
-/** What a template prints: a text that is a web address as a whole stays one, anything else is escaped. */
+/** Output of a template: a text that is a web address stays unchanged, anything else is escaped. */
 function printed(value: unknown): string {
   if (typeof value === 'string' && WEB_ADDRESS.test(value)) return linkTarget(value) ?? markdown(value);
   return Array.isArray(value) ? value.map(printed).join(', ') : markdown(value);
@@ -20,7 +20,7 @@ const liquid = new Liquid({
   outputEscape: printed,
   ownPropertyOnly: true,
   strictFilters: true,
-  // No file is ever read: a template is all there is.
+  // No partials: a template cannot read files.
   templates: {},
 });
 
@@ -30,7 +30,7 @@ export function parseTemplate(template: string): (scope: PageScope) => string {
   return compilePage(liquid, parsed);
 }
 
-/** What record.md may name: `record`, `values` (text with unit), `rows` (value by value with provenance). */
+/** Variables of record.md: `record`, `values` (text with unit), `rows` (value by value with provenance). */
 export function recordScope(record: PublicRecord, pack: Pack): PageScope {
   const values: Record<string, string> = {};
   const rows: Record<string, unknown>[] = [];
@@ -41,7 +41,7 @@ export function recordScope(record: PublicRecord, pack: Pack): PageScope {
     const plain = printWithUnit(value, unit);
     const text = provenance.status === undefined ? plain : `${plain} ${STATUS_MARK}`;
     const hours = record.freshness[name];
-    // Templates compare words, such as an enum's; numbers they only print.
+    // Templates compare texts, such as those of an enum; numbers are only printed.
     values[name] = NUMERIC.includes(type) ? text : plain;
     rows.push({
       attribute: name,
@@ -80,15 +80,15 @@ export function recordScope(record: PublicRecord, pack: Pack): PageScope {
 
 interface Compiled {
   print: (scope: PageScope) => string;
-  /** What the template says itself, and the page need not add. */
+  /** The members that the template prints itself, so that the page need not add them. */
   names: { attribution: boolean; license: boolean };
 }
 
 const compiled = new WeakMap<Pack, Compiled>();
 
 /**
- * A record in its dataset's template: the paid answer with every value, the public page with the public ones. A citation
- * and the licence follow where the template does not name them, and a sample says that it is fictional.
+ * A record in the template of its dataset: the paid answer with every value, the public page with the public
+ * ones. Citation and licence follow if the template does not print them, and a sample is marked as fictional.
  */
 export function recordMarkdown(record: PublicRecord, pack: Pack): string {
   let template = compiled.get(pack);
@@ -112,8 +112,9 @@ export function recordMarkdown(record: PublicRecord, pack: Pack): string {
 }
 
 /**
- * Records one after the other. Names repeat (one model at many providers), so each heading also has the slug, and the value of the
- * grouping attribute where it is shown. The citation of the whole answer follows once; a record has the address of its page.
+ * Records one after the other. Names repeat (one model at many providers), so each heading also has the slug,
+ * and the value of the grouping attribute where it is shown. The citation of the answer follows once; a
+ * record has the URL of its page.
  */
 export function recordsMarkdown(records: readonly PublicRecord[], pack: Pack): string[] {
   return records.map((record) => recordSection(record, pack));

@@ -1,4 +1,4 @@
-// An operation's result as bytes to send or to write: pure, shared by the live API and the nightly prerender.
+// Renders the result of an operation to bytes: pure, shared by the live API and the nightly build.
 import { FORMATS, type Format } from '../../data/input/formats.ts';
 import { after } from '../../data/plan/slices.ts';
 import type { Context, Operation, Result } from '../contract/operation.ts';
@@ -7,7 +7,10 @@ import { geojson } from './geojson.ts';
 import { ndjson } from './ndjson.ts';
 import { rowsOf } from './rows.ts';
 
-/** What a channel sends and the build writes. A long text comes in pieces, so that nobody holds all of it. */
+/**
+ * The form in which a channel sends and the build writes an answer. A long text comes in pieces, to limit
+ * memory.
+ */
 export interface Rendered {
   content_type: string;
   body: string | Uint8Array<ArrayBuffer> | AsyncIterable<string>;
@@ -16,13 +19,13 @@ export interface Rendered {
 type Body = Rendered['body'];
 type Renderer = (operation: Operation, result: Result<unknown>, ctx: Context) => Body | Promise<Body>;
 
-/** The operation's own Markdown, with the way to the next page. */
+/** The Markdown of the operation, with the link to the next page. */
 const markdown: Renderer = (operation, { body, next_cursor }, ctx) =>
   after(operation.markdown(body, ctx), (text) =>
     typeof next_cursor === 'string' ? `${text}\n${nextLine(ctx, next_cursor)}\n` : text,
   );
 
-/** One renderer for each format. Results that are streams of text are sent as they are. */
+/** One renderer for each format. Results that are text streams are sent unchanged. */
 const RENDERERS: Record<Format, Renderer> = {
   json: (_operation, { json, body }) => json ?? JSON.stringify(body),
   markdown,
@@ -33,14 +36,15 @@ const RENDERERS: Record<Format, Renderer> = {
   },
   csv: (operation, result, ctx) => csv(rowsOf(operation, result, ctx)),
   ndjson: (operation, result, ctx) => ndjson(rowsOf(operation, result, ctx)),
-  // A large library, and few calls need it: it is loaded with the first one.
+  // A large library that few calls need: it is loaded on first use.
   arrow: async (operation, result, ctx) => (await import('./arrow.ts')).arrow(rowsOf(operation, result, ctx)),
   geojson: (operation, result, ctx) => geojson(rowsOf(operation, result, ctx), result),
 };
 
 /**
- * Renders a result in the format of the context. JSON is compact, without missing values; bulk formats and GeoJSON hold
- * its records. Depends on nothing but its arguments. Long answers are rendered in slices (data/plan/slices.ts).
+ * Renders a result in the format of the context. JSON is compact, without missing values; bulk formats and
+ * GeoJSON contain its records. Depends on its arguments alone. Long answers are rendered in slices
+ * (data/plan/slices.ts).
  */
 export function render(operation: Operation, result: Result<unknown>, ctx: Context): Rendered | Promise<Rendered> {
   const content_type = FORMATS[ctx.format].media_type;
@@ -53,11 +57,11 @@ function isStream(body: unknown): body is AsyncIterable<string> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 }
 
-/** How to go on: an address for whoever asked one, else the argument to call again with. */
+/** The next page: a URL for calls by URL, else the argument to call again with. */
 const nextLine = ({ url, by_name }: Context, cursor: string): string =>
   by_name ? `Next page: the same call with cursor: ${cursor}` : `Next page: ${nextUrl(url, cursor)}`;
 
-/** Address of the next page: the same question with the cursor. */
+/** URL of the next page: the same request with the cursor. */
 export function nextUrl(url: URL, cursor: string): string {
   const parameters = new URLSearchParams(url.search);
   parameters.set('cursor', cursor);

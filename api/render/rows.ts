@@ -1,4 +1,4 @@
-// What the bulk formats write: records, and the attributes that have columns.
+// Input of the bulk formats: records, and the attributes that have columns.
 import type { PublicRecord } from '../../data/model/record.ts';
 import type { Asking } from '../../data/plan/plan.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
@@ -7,7 +7,7 @@ import type { Context, Operation, Result } from '../contract/operation.ts';
 /** Rows written between two turns of the event loop: some 2 ms. */
 export const ROWS_A_SLICE = 50;
 
-/** A page of records on its way into a table. */
+/** A page of records for a tabular format. */
 export interface Rows {
   pack: Pack;
   /** Attributes that have columns, in the pack's order, whether or not a record fills them. */
@@ -15,11 +15,11 @@ export interface Rows {
   items: readonly PublicRecord[];
   /** Release that the records come from. */
   release: string;
-  /** Ends the work when the client hangs up. */
+  /** Aborts the work when the client disconnects. */
   asking: Asking;
 }
 
-/** The rows of a result. Throws for an operation that answers something else than records. */
+/** The rows of a result. Throws for an operation whose answer is not a list of records. */
 export function rowsOf(operation: Operation, { body, fields, release }: Result<unknown>, ctx: Context): Rows {
   const { items } = body as { items?: unknown };
   if (!Array.isArray(items) || ctx.release === undefined) throw new Error(`${operation.name} answers no rows`);

@@ -1,8 +1,8 @@
-// Marks values that are held or contested: one mark with one legend in Markdown, words in pages.
+// Marks of held or contested values: one mark with one legend in Markdown, words in pages.
 import type { Provenance, ProvenanceStatus } from '../../data/model/record.ts';
 import { Markup, markdown } from './markdown.ts';
 
-/** Follows a value whose provenance has a status. */
+/** Printed after a value whose provenance has a status. */
 export const STATUS_MARK = '†';
 
 /** What a status means, in a few words. */
@@ -11,7 +11,7 @@ export const STATUS_MEANING: Record<ProvenanceStatus, string> = {
   contested: 'another source says otherwise',
 };
 
-/** Stands below a table or record in which a value is marked. */
+/** Printed below a table or record that contains a marked value. */
 export const STATUS_LEGEND = `${STATUS_MARK} ${STATUS_MEANING.held}, or ${STATUS_MEANING.contested}.`;
 
 /** A cell with the mark where the value has a status. */

@@ -1,4 +1,5 @@
-// Record templates as plain closures: LiquidJS walks generators for every page, too slow for a night of 173,000.
+// Record templates compiled to closures: LiquidJS interprets generators for every page, too slow for a night
+// of 173,000.
 import {
   Context,
   type Filter,
@@ -15,10 +16,10 @@ import {
   type Value,
 } from 'liquidjs';
 
-/** How many escaped texts a template remembers. */
+/** Most escaped texts that a template caches. */
 const MEMORY = 5000;
 
-/** What a template may name at the top: `record`, `values`, `rows`. Plain data only: no drops, functions or promises. */
+/** Variables of a template: `record`, `values`, `rows`. Plain data only: no drops, functions or promises. */
 export type PageScope = Record<string, unknown>;
 type Frame = { scope: PageScope; locals: unknown[] };
 type Get = (frame: Frame) => unknown;
@@ -26,12 +27,13 @@ type Print = (frame: Frame) => string;
 /** Names bound by enclosing loops, innermost last; the index is the slot in `Frame.locals`. */
 type Bound = readonly string[];
 
-/** Thrown inside this file for a construct that LiquidJS has and the closures do not. */
+/** Thrown inside this file for a construct of LiquidJS that the compiler does not support. */
 class Unsupported extends Error {}
 
 /**
- * A parsed template as one function from scope to text, equal byte for byte to `liquid.renderSync`. Text, output with filters of literal
- * arguments, if, unless and plain for loops become closures; a template with anything else is left to LiquidJS whole.
+ * A parsed template as one function from scope to text, equal byte for byte to `liquid.renderSync`. Text,
+ * output with filters of literal arguments, if, unless and plain for loops become closures; a template with
+ * anything else is rendered by LiquidJS.
  */
 export function compilePage(liquid: Liquid, templates: Template[]): (scope: PageScope) => string {
   try {
@@ -46,7 +48,7 @@ export function compilePage(liquid: Liquid, templates: Template[]): (scope: Page
 class Compiler {
   readonly liquid: Liquid;
   readonly context: Context;
-  /** Escaped texts: a page repeats its own, and names, sources and dates come again from record to record. */
+  /** Cache of escaped texts: names, sources and dates repeat within a page and from record to record. */
   readonly known = new Map<string, string>();
 
   constructor(liquid: Liquid) {
@@ -99,7 +101,8 @@ class Compiler {
   }
 
   loop(tag: ForTag, bound: Bound): Print {
-    // limit, offset, reversed; and forloop, break and continue (as tags they are refused above) stay with LiquidJS.
+    // limit, offset and reversed are left to LiquidJS, as are forloop, break and continue (refused above as
+    // tags).
     if (Object.keys(tag.hash.hash).length > 0) throw new Unsupported();
     const collection = this.token(tag.collection, bound);
     const slot = bound.length;
@@ -129,7 +132,8 @@ class Compiler {
   }
 
   filter(filter: Filter, get: Get): Get {
-    // `default` reads the context leniently and dates read the clock's zone; literals alone keep the rest pure.
+    // `default` reads the context leniently and dates read the time zone; with literal arguments the other
+    // filters are pure.
     const pure = filter.args.every((arg) => !Array.isArray(arg) && 'content' in arg);
     if (!pure) throw new Unsupported();
     const args = filter.args.map((arg) => (arg as unknown as { content: unknown }).content);
@@ -144,7 +148,7 @@ class Compiler {
     };
   }
 
-  /** The escape of an output depends on its value alone, so it is remembered. */
+  /** The escape of an output depends on its value alone, so it is cached. */
   escaped(get: Get): Get {
     const printed = this.liquid.options.outputEscape as unknown as (value: unknown) => string;
     const { known } = this;
@@ -187,7 +191,7 @@ class Compiler {
   token(token: Token, bound: Bound): Get {
     if ('content' in token) {
       const { content } = token;
-      // `empty` and `blank` compare by methods of their own.
+      // LiquidJS compares `empty` and `blank` by special methods.
       if (typeof content === 'object' && content !== null) throw new Unsupported();
       return () => content;
     }
@@ -213,7 +217,7 @@ function own(object: object, key: string | number): unknown {
   return Object.hasOwn(object, key) ? (object as Record<string | number, unknown>)[key] : undefined;
 }
 
-/** One step of a path, as LiquidJS reads own properties, with `size`, `first` and `last` of lists and texts. */
+/** One step of a path: own properties, and `size`, `first` and `last` of lists and texts, as in LiquidJS. */
 function read(value: unknown, key: string | number): unknown {
   if (value === undefined || value === null) return value;
   const found = own(
@@ -228,12 +232,12 @@ function read(value: unknown, key: string | number): unknown {
   return undefined;
 }
 
-/** LiquidJS counts only false and nil as false. */
+/** As in LiquidJS, only false and nil are falsy. */
 function truthy(value: unknown): boolean {
   return value !== false && value !== undefined && value !== null;
 }
 
-/** What LiquidJS prints of a value. */
+/** The text that LiquidJS prints for a value. */
 function text(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === undefined || value === null) return '';

@@ -8,7 +8,9 @@ export function minute(time: string): string {
     .replace(/ 00:00$/, '');
 }
 
-/** What stands above an answer about an earlier moment, with the empty line after it; nothing where the answer is of today. */
+/**
+ * The line above an answer about a past moment, with an empty line after it; '' for an answer about today.
+ */
 export function asOfLine(as_of: string | undefined): string {
   return as_of === undefined
     ? ''

@@ -1,4 +1,5 @@
-// JSON Schemas of a tool's arguments and answer, as models read them: short, and in the subset that every host understands.
+// JSON Schemas of the arguments and answer of a tool: short for models, and in the subset that every host
+// supports.
 import { SELECTION } from '../../data/input/parse-selection.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import type { JsonSchema } from '../../packs/define/record-schema.ts';
@@ -7,20 +8,21 @@ import { type FilterSchema, filterSchemas, inputSchema, outputSchema } from './j
 
 type Properties = Record<string, JsonSchema>;
 
-/** Most values of a closed list that a schema repeats. */
+/** Most values of a closed list in a schema. */
 const VALUES = 24;
-/** Most datasets that a schema names one by one. */
+/** Most datasets that a schema lists. */
 const DATASETS = 12;
 
 /**
- * Arguments of an operation: the REST names, with `dataset` and `entity_id`. Filters are an object where the dataset is an
- * argument, and flat where the tool belongs to a dataset (`own`).
+ * Arguments of an operation: the REST names, with `dataset` and `entity_id`. Filters are an object where the
+ * dataset is an argument, and flat where the tool belongs to a dataset (`own`).
  */
 export function toolInput(operation: Operation, packs: readonly Pack[], own: Pack | null): JsonSchema {
   const { properties: found = {}, required: needed = [], additionalProperties } = inputSchema(operation, own, 'tool');
   const open = additionalProperties !== undefined && additionalProperties !== false;
   const search = operation.own_tool?.filters;
-  // Whatever selects records is spelt out where records are searched; elsewhere it goes with the filters.
+  // Parameters that select records have schemas of their own in searches; elsewhere they are part of the
+  // filters.
   const hidden = search || !open ? NONE : SELECTING;
   const listed = Object.entries(found as Properties).filter(
     ([name]) =>
@@ -49,11 +51,11 @@ const hasPlaces = (pack: Pack) => pack.attributes.filter(({ type }) => type === 
 
 const NONE: ReadonlySet<string> = new Set();
 const SELECTING: ReadonlySet<string> = new Set<string>(SELECTION);
-/** Parameters that a dataset's own tools accept and only the shared ones list. */
+/** Parameters that a dataset's own tools accept, listed by the shared tools only. */
 const RARE: ReadonlySet<string> = new Set(['ids', 'updated_since', 'min_quality', 'as_of']);
 const MAX_PRICE: JsonSchema = { type: 'number' };
 const FORMAT: JsonSchema = { type: 'string', enum: ['json', 'md'] };
-/** What these two mean, at the tools that most calls go to. */
+/** Descriptions of these parameters, for the tools with the most calls. */
 const EXPLAINED = { format: 'md takes fewer tokens', max_price_eur: 'Refuse a dearer call' };
 
 function datasetSchema(packs: readonly Pack[]): JsonSchema {
@@ -78,7 +80,7 @@ function filtersSchema({ own_tool }: Operation, packs: readonly Pack[]): JsonSch
   };
 }
 
-/** Two filters of a dataset with values that its attributes have as examples. */
+/** Two filters of a dataset with the example values of their attributes. */
 function exampleFilters(pack: Pack): Record<string, unknown> {
   const named = pack.attributes.find((each) => each.filterable && each.type === 'enum');
   const counted = pack.attributes.find((each) => each.filterable && (each.type === 'price' || each.type === 'number'));
@@ -92,10 +94,16 @@ function numberOf({ example }: Attribute): unknown {
   return typeof example === 'object' && 'max' in example ? example.max : example;
 }
 
-/** Most attributes of a dataset that have filters in a schema, and most of one group (`price.*`). The rest is named. */
+/**
+ * Most attributes of a dataset that have filters in a schema, and most of one group (`price.*`). The others
+ * are named in the description.
+ */
 export const SHOWN = { attributes: 10, group: 3 } as const;
 
-/** Filterable attributes: those whose filters are in the schema of the search, in the pack's order, and the rest. */
+/**
+ * Filterable attributes: `shown` have filters in the schema of the search, in the order of the pack; `named`
+ * are the rest.
+ */
 export function filterable(pack: Pack): { shown: Attribute[]; named: Attribute[] } {
   const groups = new Map<string, number>();
   const [shown, named]: [Attribute[], Attribute[]] = [[], []];
@@ -109,8 +117,9 @@ export function filterable(pack: Pack): { shown: Attribute[]; named: Attribute[]
 }
 
 /**
- * Filters of one dataset by their exact names. An attribute is described at its first filter. The other kinds of filters and
- * the attributes without one here are named in the tool's description (tools.ts), and accepted all the same.
+ * Filters of one dataset by their exact names. An attribute is described at its first filter. Other kinds of
+ * filters, and attributes without one here, are named in the description of the tool (tools.ts) and accepted
+ * as well.
  */
 function flatFilters(pack: Pack): Properties {
   const filters = Map.groupBy(filterSchemas(pack), ({ attribute }) => attribute);
@@ -127,7 +136,9 @@ function flatFilters(pack: Pack): Properties {
   );
 }
 
-/** Bounds where the values are measured or are dates, else equality: an integer without a unit is mostly a number of something. */
+/**
+ * Bounds for measured values and dates, else equality: an integer without a unit is usually an identifier.
+ */
 function listedFilters({ type, unit }: Attribute, filters: FilterSchema[]): FilterSchema[] {
   const bounds = filters.filter(({ operator }) => operator === 'min' || operator === 'max');
   const equal = filters.filter(({ operator }) => operator === 'any');
@@ -139,16 +150,19 @@ function values({ enum: known, examples: _, ...schema }: JsonSchema, list: boole
   return list ? { type: 'array', items: one } : one;
 }
 
-/** Most characters of a filter's description, unit and example not counted. */
+/** Most characters of the description of a filter, without unit and example. */
 const SUMMARY = 64;
 
-/** What an attribute is, as far as it fits, its unit, and an example where neither type nor values show the form. */
+/**
+ * Summary of an attribute: description as far as it fits, unit, and an example if neither type nor values
+ * show the form.
+ */
 function summary({ description, unit, type, example, values: closed }: Attribute): string {
   const shown = closed === null && WORDS.has(type) ? `, e.g. ${[example].flat()[0]}` : '';
   return `${clause(description)}${unit === null ? '' : ` (${unit})`}${shown}`;
 }
 
-/** The first sentence; of one that is too long, its first clauses. */
+/** The first sentence; of one that is too long, the first clauses. */
 export function clause(description: string, most: number = SUMMARY): string {
   const [sentence = ''] = description.split(/\.(?: (?=[A-Z])|$)/);
   if (sentence.length <= most) return sentence;
@@ -159,27 +173,30 @@ export function clause(description: string, most: number = SUMMARY): string {
 /** Types whose values are free texts. */
 const WORDS: ReadonlySet<Attribute['type']> = new Set(['string', 'enum', 'strings']);
 
-/** Keywords that the gate checks and no model needs, or that some hosts refuse. */
+/** Keywords that the gate checks and models do not need, or that some hosts refuse. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['$schema', 'pattern', 'minLength', 'maxLength', 'minItems', 'maxItems']);
 
 const kept = (schema: JsonSchema) =>
   Object.entries(schema).filter(([keyword, value]) => !LEFT_OUT.has(keyword) && value !== Number.MAX_SAFE_INTEGER);
 
-/** A parameter as models need it; a list is a list, although texts with commas are taken too. */
+/**
+ * A parameter in the supported subset; a list is declared as a list, although texts with commas are accepted
+ * as well.
+ */
 function portable({ anyOf, description, ...schema }: JsonSchema): JsonSchema {
   const told = typeof description === 'string' ? { description: description.replace(' (list or commas)', '') } : {};
   const list = Array.isArray(anyOf) ? anyOf.find((each: JsonSchema) => each['type'] === 'array') : undefined;
   return { ...Object.fromEntries(kept({ ...schema, ...list })), ...told };
 }
 
-/** What every failed call answers in its place (contract section 4). */
+/** The body of every error (contract section 4). */
 const ERROR = { error: { type: 'string' }, is_retriable: { type: 'boolean' } };
 /** Members of every answer. */
 const EVERYWHERE: ReadonlySet<string> = new Set(['attribution', 'license']);
-/** Members by which an answer is told from an error. */
+/** Members that distinguish an answer from an error. */
 const NAMED = 3;
 
-/** A tool's answer: that of REST, or the error body, or Markdown where that was asked for. Open everywhere. */
+/** The answer of a tool: that of REST, the error body, or Markdown on request. All objects are open. */
 export function toolOutput(operation: Operation, pack: Pack | null): JsonSchema {
   const { $defs = {}, ...whole } = outputSchema(operation, pack) ?? TEXT;
   const { properties = {}, required = [] } = resolved(whole, $defs as Properties);
@@ -202,16 +219,19 @@ export function toolOutput(operation: Operation, pack: Pack | null): JsonSchema 
   };
 }
 
-/** Answers of operations that have no JSON of their own: a text with its citation. */
+/** Operations without a JSON answer return a text with its citation. */
 const TEXT: JsonSchema = { properties: { text: { type: 'string' } }, required: ['text'] };
 
-/** A schema in the place of its reference. */
+/** Replaces a reference by its schema. */
 function resolved(schema: JsonSchema, defs: Properties): JsonSchema {
   const name = /^#\/\$defs\/(\w+)$/.exec(String(schema['$ref']))?.[1];
   return (name === undefined ? undefined : defs[name]) ?? schema;
 }
 
-/** A member by its type; what is inside stands in the documents. A value of many types is any of them. */
+/**
+ * The type of a member, without its inner structure, which the documents describe. A value of several types
+ * is any of them.
+ */
 function shape(given: JsonSchema, defs: Properties): JsonSchema {
   const { type, items, anyOf, const: only, enum: known } = resolved(given, defs);
   const choices = Array.isArray(anyOf) ? anyOf : Array.isArray(type) ? type.map((each) => ({ type: each })) : [];

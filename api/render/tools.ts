@@ -1,4 +1,5 @@
-// The tools of agents: operations under the names, words and schemas that MCP and A2A show (contract section 8).
+// The tools of agents: operations with the names, descriptions and schemas of MCP and A2A (contract section
+// 8).
 
 import { mapSlices } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -11,35 +12,35 @@ import { clause, filterable, toolInput, toolOutput } from './tool-schema.ts';
 export interface Tool {
   name: string;
   title: string;
-  /** What it is for, what it costs. */
+  /** Purpose and price. */
   description: string;
   operation: Operation;
-  /** The dataset of a tool that has one; null: it is an argument, or there is none. */
+  /** The dataset of a dataset's own tool; null: the dataset is an argument, or there is none. */
   dataset: string | null;
   /** JSON Schemas of its arguments and its answer. */
   input: JsonSchema;
   output: JsonSchema;
 }
 
-/** Every operation that agents may call: the same for MCP and A2A. */
+/** Operations that agents may call: the same for MCP and A2A. */
 export function callable(operations: readonly Operation[]): Operation[] {
   return operations.filter(({ tool }) => tool !== false);
 }
 
-/** Name of the tool that a dataset has of its own; `-` becomes `_` (contract section 7). */
+/** Name of a dataset's own tool; `-` becomes `_` (contract section 7). */
 function ownToolName(dataset: string, { own_tool }: Operation): string {
   return `${dataset.replaceAll('-', '_')}_${own_tool?.suffix}`;
 }
 
-/** Names of the tools that a dataset's own are, in the order of the table. */
+/** Names of a dataset's own tools, in the order of the table. */
 export function ownToolNames(operations: readonly Operation[], dataset: string): string[] {
   return callable(operations).flatMap((each) => (each.own_tool ? [ownToolName(dataset, each)] : []));
 }
 
-/** Tools made between two turns of the event loop: some 3 ms. */
+/** Tools built between two turns of the event loop: some 3 ms. */
 const TOOLS_A_SLICE = 4;
 
-/** All tools over some datasets: those for all of them first, then each dataset's own, in the order of the table. */
+/** All tools of some datasets: the shared ones first, then each dataset's own, in the order of the table. */
 export async function toolsOf(operations: readonly Operation[], packs: readonly Pack[]): Promise<Tool[]> {
   const shared = callable(operations);
   const own = shared.filter(({ own_tool }) => own_tool !== undefined);
@@ -52,7 +53,7 @@ export async function toolsOf(operations: readonly Operation[], packs: readonly 
 
 export type ToolList = (packs: readonly Pack[]) => Promise<Tool[]>;
 
-/** `toolsOf`, which makes the tools of the same packs once. */
+/** `toolsOf` with a cache for the last list of packs. */
 export function rememberedTools(operations: readonly Operation[]): ToolList {
   let last: { packs: readonly Pack[]; tools: Promise<Tool[]> } | null = null;
   return (packs) => {
@@ -62,8 +63,8 @@ export function rememberedTools(operations: readonly Operation[]): ToolList {
 }
 
 /**
- * Whether two lists have the same packs in the same order: packs are read once, and a new pack is another
- * object.
+ * Whether two lists have the same packs in the same order. Packs are compared by identity: a reloaded pack is
+ * another object.
  */
 export const samePacks = (a: readonly Pack[], b: readonly Pack[]): boolean =>
   a.length === b.length && a.every((pack, index) => pack === b[index]);
@@ -81,14 +82,17 @@ function sharedTool(operation: Operation, packs: readonly Pack[]): Tool {
   };
 }
 
-/** Filters that a search accepts beside those of its schema. */
+/** Filters that a search accepts in addition to those of its schema. */
 function furtherFilters(pack: Pack): string {
   const named = filterable(pack).named.map(({ name }) => name);
   const more = [...named.slice(0, NAMED), ...(named.length > NAMED ? ['...'] : [])].join(', ');
   return `Also filters <name>, not_<name>, like_<name> (contains), min_<name>, max_<name>, has_<name>${more && `, and of ${more}`}: see dataset_guide.`;
 }
 
-/** Most attributes that a description names, and most characters that it repeats of a dataset's own description. */
+/**
+ * Most attributes that a description names, and most characters that it quotes from the description of the
+ * dataset.
+ */
 const [NAMED, ABOUT] = [40, 120];
 
 function ownTool(operation: Operation, pack: Pack): Tool {
