@@ -1,23 +1,24 @@
-// The style and the script that all pages share, under names that hold their content: read once, served by the API, written by the night.
+// The shared style sheet and script of all pages, with a content hash in their names. The API serves them and
+// the nightly build writes them.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
 const SITE = new URL('../../site/', import.meta.url);
 
-/** The style of every page: the files of site/style in order of their names. */
+/** The style sheet of every page: the files of site/style in order of their names. */
 export const STYLE = readdirSync(new URL('style/', SITE))
   .filter((name) => name.endsWith('.css'))
   .sort()
   .map((name) => readFileSync(new URL(`style/${name}`, SITE), 'utf8'))
   .join('\n');
 
-/** What pages do beyond showing themselves: colour scheme, copying, search of the guides. Nothing needs it. */
+/** The script of every page: colour scheme, copy buttons, search of the guides. Pages work without it. */
 const SCRIPT = readFileSync(new URL('page.js', SITE), 'utf8');
 
 /** The icon of the site: 32 × 32 pixels. */
 export const FAVICON = new Uint8Array(readFileSync(new URL('favicon.ico', SITE)));
 
-/** A file that never changes under its name. */
+/** A file with immutable content. */
 export interface Asset {
   /** Path of its URL, without the base: `/assets/page.0f3a….css`. */
   path: string;

@@ -1,4 +1,5 @@
-// Lists of the files to download: `/files/` and `/files/{ds}/`, as JSON for programs and as HTML pages for people.
+// Lists of the files to download: `/files/` and `/files/{ds}/`, as JSON for programs and as HTML pages for
+// people.
 import { z } from 'zod';
 import { datasetAttribution, licenseText } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -40,7 +41,7 @@ export const FileList = z.object({
       bytes: z.number(),
       /** In hex. */
       sha256: z.string(),
-      /** Time of the values in it, ISO 8601. */
+      /** Time of its values, ISO 8601. */
       last_modified: z.string(),
       /** It contains a record that was opted out: 503 until it is written without that record. */
       withheld: z.literal(true).optional(),
@@ -74,7 +75,9 @@ export function fileList(
 
 export const fileListJson = (list: FileList): string => `${JSON.stringify(list, null, 1)}\n`;
 
-/** `{datasets: [{dataset, title, url, files, bytes, license, attribution}]}`: how many files each dataset has. */
+/**
+ * `{datasets: [{dataset, title, url, files, bytes, license, attribution}]}`: number of files of each dataset.
+ */
 export function fileListsJson(lists: readonly FileList[], base_url: string): string {
   const datasets = lists.map(({ dataset, title, files, license, attribution }) => {
     const url = `${base_url}/files/${dataset}/`;

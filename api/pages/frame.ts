@@ -1,6 +1,6 @@
-// The frame of every page, whoever makes it: what stands in the head, above the content and below it. Pure text, so that Astro can print it too.
+// The frame of every page: head, header and footer. Plain text functions, so that Astro can use them too.
 
-/** Paths of the shared files below the base address. */
+/** Paths of the shared files, relative to the base URL. */
 export interface Linked {
   style: string;
   script: string;
@@ -8,16 +8,17 @@ export interface Linked {
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Text as it may stand in HTML, in attributes too. */
+/** Escapes text for HTML, including attributes. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (one) => ESCAPES[one] ?? one);
 
-/** The mark of the register, without a request. */
+/** The icon as a data URL, which needs no request. */
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='3' fill='%230b5c4d'/%3E%3Cpath d='M4 5h8M4 8h8M4 11h5' stroke='%23fff' stroke-width='1.4'/%3E%3C/svg%3E";
 
 /**
- * What a page may load: files of this host and nothing else, no inline code or style. `more` adds to single directives, for pages that compute in
- * the browser: `{ 'script-src': "'wasm-unsafe-eval'", 'worker-src': "'self'" }`.
+ * The Content-Security-Policy of a page: files of this host only, no inline code or style. `more` extends
+ * single directives for pages that compute in the browser: `{ 'script-src': "'wasm-unsafe-eval'",
+ * 'worker-src': "'self'" }`.
  */
 export function pagePolicy(more: Readonly<Record<string, string>> = {}): string {
   const policy: Record<string, string> = {
@@ -36,10 +37,10 @@ export function pagePolicy(more: Readonly<Record<string, string>> = {}): string 
     .join('; ');
 }
 
-/** Path of a base address, without a trailing slash: links stay on whatever host serves the page. */
+/** Path of a base URL, without a trailing slash. Links with it work on every host that serves the page. */
 export const prefixOf = (base_url: string): string => new URL(base_url).pathname.replace(/\/+$/, '');
 
-/** The head's common part. `prefix` is the path of the base address. */
+/** The common part of the head. `prefix` is the path of the base URL. */
 export function headHtml(prefix: string, { style, script }: Linked, policy = pagePolicy()): string {
   return `<meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -50,7 +51,7 @@ export function headHtml(prefix: string, { style, script }: Linked, policy = pag
 <script src="${escapeHtml(prefix + script)}" defer></script>`;
 }
 
-/** Places of the main navigation, in order. */
+/** Links of the main navigation, in order. */
 const PLACES: readonly (readonly [string, string])[] = [
   ['/#datasets', 'Datasets'],
   ['/guides/', 'Guides'],
@@ -59,7 +60,10 @@ const PLACES: readonly (readonly [string, string])[] = [
   ['/status/', 'Status'],
 ];
 
-/** Skip link and header. `here` is the path of the page, for the place that it belongs to; `nav` stands in place of the places. */
+/**
+ * Skip link and header. `here` is the path of the page, which marks the current link; `nav` replaces the main
+ * navigation.
+ */
 export function headerHtml(prefix: string, here = '', nav?: string): string {
   const at = escapeHtml(prefix);
   const current = /^\/(datasets|explore|sql|files)\//.test(here) ? '/#datasets' : here;
@@ -75,7 +79,6 @@ ${nav ?? `<nav aria-label="Main">${links.join(' ')}</nav>`}
 </header>`;
 }
 
-/** The footer. */
 export function footerHtml(prefix: string): string {
   const at = escapeHtml(prefix);
   const links = [

@@ -1,4 +1,4 @@
-// A record as a page for people: its values with where each comes from, what is like it, how it changed, how to cite and to call it.
+// The HTML page of a record: values with their sources, similar records, timelines, citation and API calls.
 import type { PublicRecord } from '../../data/model/record.ts';
 import { datasetUrl, recordUrl } from '../../packs/define/links.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
@@ -9,27 +9,27 @@ import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
 import { escapeHtml as esc, footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
 import { type Course, spark } from './sparkline.ts';
 
-/** What stands beside the record's own values. */
+/** Data of a record page other than the record's own values. */
 export interface Beside {
-  /** Records most like it. */
+  /** The most similar records. */
   similar: readonly { id: string; slug: string; name: string; group: string }[];
-  /** How its public numbers went. */
+  /** Timelines of its public numbers. */
   courses: readonly Course[];
 }
 
 export interface RecordPage {
-  /** What is shown, and nothing more: public values for everyone, all of them in a paid view. */
+  /** Exactly the values shown: public ones for everyone, all of them in a paid view. */
   record: PublicRecord;
   pack: Pack;
   base_url: string;
   beside: Beside;
-  /** The answer of a paid call: every value stands there, nobody may keep it. */
+  /** The answer of a paid call: it contains every value and must not be cached. */
   paid: boolean;
 }
 
 const ASSETS = { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path };
 
-/** A whole page. */
+/** The complete page. */
 export function recordHtml(page: RecordPage): string {
   const { record, pack, base_url, paid } = page;
   const prefix = prefixOf(base_url);
@@ -87,7 +87,7 @@ function head({ record, pack, paid }: RecordPage, prefix: string): string {
 <p class="meta">${told.join(' ')}</p>`;
 }
 
-/** Long names may break after a dot or an underscore. */
+/** Allows line breaks in long names after a dot or an underscore. */
 const broken = (name: string): string => esc(name).replace(/[._](?=.)/g, '$&<wbr>');
 
 function values({ record, pack }: RecordPage): string {
@@ -99,7 +99,10 @@ function values({ record, pack }: RecordPage): string {
   return section(`<div class="record sheet"><dl>\n${rows.join('\n')}\n</dl></div>`);
 }
 
-/** One value. Its source is always there to follow; date, confidence and evidence come with hover, focus, print and small screens. */
+/**
+ * One value. The link to its source is always visible; date, confidence and evidence appear on hover, on
+ * focus, in print and on small screens.
+ */
 function row({ name, unit, description }: Attribute, record: PublicRecord): string {
   const value = record.attributes[name]!;
   const { source_url, observed_at, confidence, evidence, source, status } = record.provenance[name]!;
@@ -120,7 +123,7 @@ function row({ name, unit, description }: Attribute, record: PublicRecord): stri
   return `<div class="value"><dt title="${esc(description)}">${broken(name)}</dt><dd><span class="said">${said}</span>${status === undefined ? '' : ` <span class="quiet">${esc(`${status}: ${STATUS_MEANING[status]}`)}</span>`}<span class="provenance">${from}<span class="more">${more.join('')}</span></span></dd></div>`;
 }
 
-/** What a paid answer would add: names and what they mean, never a value. */
+/** The attributes that a paid answer would add: names and meanings, never a value. */
 function missing({ record, pack, paid }: RecordPage): string {
   const more = paid ? [] : pack.attributes.filter((attribute) => !attribute.public);
   if (more.length === 0) return '';
@@ -162,7 +165,7 @@ function calls({ record, pack, base_url }: RecordPage, prefix: string): string {
   const all = `<li><a href="${esc(datasetUrl(prefix, pack.id))}/#call">All ways to call the dataset</a></li>`;
   const section = (links: string, more = '') =>
     `<section aria-labelledby="call"><h2 id="call">Use it</h2><ul>${links}</ul>${more}</section>`;
-  // Of a fictional sample nothing can be asked.
+  // Operations refuse a fictional sample, so its page links none.
   if (record.sample) return section(all);
   const links = [
     `<li><a href="${esc(`${prefix}${path}.md`)}">This page as Markdown</a>, free</li>`,
@@ -174,7 +177,7 @@ function calls({ record, pack, base_url }: RecordPage, prefix: string): string {
   return section(links.join(''), every);
 }
 
-/** JSON text that may stand in a script element of HTML. */
+/** JSON-LD, escaped for a script element of HTML. */
 function recordJsonld(record: PublicRecord, pack: Pack, base_url: string): string {
   const url = recordUrl(base_url, pack.id, record.slug);
   const properties = pack.attributes.flatMap(({ name, unit }) => {
@@ -195,6 +198,6 @@ function recordJsonld(record: PublicRecord, pack: Pack, base_url: string): strin
     isPartOf: { '@type': 'Dataset', '@id': datasetUrl(base_url, pack.id), name: pack.title },
     mainEntity: { '@type': 'Thing', name: record.name, identifier: record.id, additionalProperty: properties },
   });
-  // Nothing of a value may end the script element or begin a comment in it.
+  // No value may end the script element or begin a comment in it.
   return text.replaceAll('<', '\\u003c');
 }

@@ -1,4 +1,4 @@
-// The free page of a record: public values with provenance and links, and nothing that is paid for.
+// The free page of a record: public values with provenance and links, and no paid values.
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { StoredRecord } from '../../data/model/record.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
   pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
 });
 
-/** A record with every attribute of the pack set to its example; values that are paid for bear a mark. */
+/** A record with every attribute of the pack set to its example; paid values contain a mark. */
 function record(): StoredRecord {
   const mark = (name: string) => `PAID-${name}`;
   const values = pack.attributes.map(({ name, public: open, type, example }) => {

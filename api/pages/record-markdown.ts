@@ -1,4 +1,5 @@
-// The free Markdown page of a record: its public values in the dataset's own template, where each comes from, and where to go on.
+// The free Markdown page of a record: its public values in the template of the dataset, their sources, and
+// further links.
 import type { PublicRecord, StoredRecord } from '../../data/model/record.ts';
 import { attributionFor, datasetUrl, licenseText, recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -7,8 +8,8 @@ import { escapeText, link, table } from '../render/markdown.ts';
 import { recordMarkdown } from '../render/record-template.ts';
 
 /**
- * The record as anyone may see it, for a page that is written once: public attributes only, and no ages, because a file
- * does not grow older with the day; `observed_at` stands beside each value instead.
+ * The public view of a record for a page that is written once: public attributes only, and no ages, because a
+ * file would show outdated ones; `observed_at` is shown with each value instead.
  */
 export function publicPageRecord(stored: StoredRecord, pack: Pack, base: string): PublicRecord {
   const attributes: PublicRecord['attributes'] = {};
@@ -30,7 +31,10 @@ export function publicPageRecord(stored: StoredRecord, pack: Pack, base: string)
   };
 }
 
-/** Markdown of the page at `{base}/datasets/{ds}/{slug}.md`. `stored` may hold every value; only public ones are printed. */
+/**
+ * Markdown of the page at `{base}/datasets/{ds}/{slug}.md`. `stored` may contain paid values; only public
+ * ones are printed.
+ */
 export function recordPage(stored: StoredRecord, pack: Pack, base: string): string {
   const record = publicPageRecord(stored, pack, base);
   const parts = [recordMarkdown(record, pack).trimEnd()];
@@ -39,7 +43,9 @@ export function recordPage(stored: StoredRecord, pack: Pack, base: string): stri
   return `${parts.join('\n\n')}\n`;
 }
 
-/** Whether the dataset's template prints provenance row by row; where not, the page adds the table itself. */
+/**
+ * Whether the template of the dataset prints provenance row by row; otherwise the page adds the table itself.
+ */
 function shows(pack: Pack): { provenance: boolean } {
   return { provenance: /\brows\b/.test(pack.template) };
 }
@@ -56,7 +62,7 @@ function sources(record: PublicRecord): string {
   );
 }
 
-/** The way on: the dataset, its guide, the same record with every value. */
+/** Further links: the dataset, its guide, the same record with every value. */
 function links(record: PublicRecord, pack: Pack, base: string): string {
   const api = `${base}/v1/${pack.id}`;
   const paid = pack.attributes.filter((attribute) => !attribute.public).length;

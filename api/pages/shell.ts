@@ -1,11 +1,12 @@
-// The shell of pages that the API makes itself, such as a checkout: the look of site/, no script, nothing from elsewhere.
+// The shell of pages that the API renders itself, such as a checkout: the style of site/, no script by
+// default, no external resources.
 import { createHash } from 'node:crypto';
 import { STYLE } from './assets.ts';
 import { escapeHtml, headerHtml, prefixOf } from './frame.ts';
 
 export { escapeHtml };
 
-/** What pages of this kind share beyond the site. */
+/** Style shared by these pages in addition to that of the site. */
 const COMMON_STYLE = `
 .slip { max-width: 34rem; overflow-wrap: anywhere; }
 .play { margin: 0 0 1.5rem; padding: 0.7rem 1rem; border: 2px solid var(--paid); border-radius: 6px; color: var(--paid); max-width: none; }
@@ -24,26 +25,29 @@ button:hover { text-decoration: underline; }
 @media (width < 30rem) { form button { flex: 1 1 100%; } }
 `;
 
-/** What a kind of pages adds. */
+/** The additions of one kind of page. */
 export interface ShellKind {
-  /** CSS behind the common one. */
+  /** CSS after the common style. */
   style?: string;
   /**
-   * Its forms lead on to other sites: no `form-action`, which browsers hold against redirects too; and `Origin` must come with
-   * its forms, which it does not under `no-referrer`.
+   * Its forms lead to other sites. The policy then has no `form-action`, which browsers also apply to
+   * redirects; and its forms must send `Origin`, which `no-referrer` prevents.
    */
   leads_away?: boolean;
-  /** Scripts of ours, by their paths: pages that work without, and better with them. Their forms stay here, and say where they come from. */
+  /**
+   * Paths of our scripts, for pages that also work without them. Their forms stay on this site, and send
+   * `Origin`.
+   */
   scripts?: readonly string[];
 }
 
 export interface Shell {
   headers: Readonly<Record<string, string>>;
-  /** A whole page. */
+  /** The complete page. */
   page(base_url: string, page: ShellPage): string;
 }
 
-/** The shell of a kind of pages. */
+/** The shell of one kind of page. */
 export function shellOf({ style = '', leads_away = false, scripts = [] }: ShellKind): Shell {
   const whole = STYLE + COMMON_STYLE + style;
   const hash = createHash('sha256').update(whole).digest('base64');
@@ -57,7 +61,8 @@ export function shellOf({ style = '', leads_away = false, scripts = [] }: ShellK
     "base-uri 'none'",
   ];
   return {
-    // A secret may stand in the address or on the page: nothing may keep it, load anything, frame it, or be told where it came from.
+    // The URL or the page may contain a secret: no cache, external resource, frame or Referer header may leak
+    // it.
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
       'Cache-Control': 'no-store',
@@ -76,13 +81,13 @@ export const shellPage = plain.page;
 
 export interface ShellPage {
   title: string;
-  /** HTML of the page below its title, escaped where it needs to be. */
+  /** HTML of the page below its title, escaped where needed. */
   body: string;
   /** HTML above the title. */
   above?: string;
-  /** Seconds after which a page that waits for something looks again. */
+  /** Seconds after which a page that waits for something reloads. */
   again?: number;
-  /** HTML of a navigation of its own, in place of the site's. */
+  /** HTML of a navigation that replaces the site's. */
   nav?: string;
   /** As wide as the site's pages. */
   wide?: boolean;

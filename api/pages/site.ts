@@ -1,4 +1,4 @@
-// What the pages for people show: the build gathers it from releases and answers, the site prints it (api/formats is the room both may import).
+// Data of the site's pages: the build collects it from releases and answers, the Astro pages print it.
 
 import type { FilterEntry } from '../../data/input/filters.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
@@ -9,7 +9,7 @@ import type { Value } from '../../packs/define/model.ts';
 import type { Linked } from './frame.ts';
 import type { SqlExample } from './sql.ts';
 
-/** Everything the Astro pages need, as one JSON file; equal data make equal pages. */
+/** All data of the Astro pages, as one JSON file; equal data produce equal pages. */
 export interface SiteData {
   /** Without a trailing slash; its path is the prefix of every link. */
   base_url: string;
@@ -28,17 +28,17 @@ export interface SiteOperation {
   path: string;
   group: string;
   access: string;
-  /** Which price of a dataset it takes; null: none. */
+  /** Name of the pack price; null: none. */
   price: string | null;
-  /** The price in words, where only some calls have it. */
+  /** The condition in words, when only some calls have the price. */
   condition: string | null;
   formats: readonly string[];
-  /** Whether it is an MCP tool and an A2A skill, too. */
+  /** Whether it is an MCP tool and an A2A skill as well. */
   tool: boolean;
   parameters: { name: string; in: 'path' | 'query' | 'body'; type: string; required: boolean; description: string }[];
 }
 
-/** What /v1/{ds}/profile tells of an attribute. */
+/** An attribute in /v1/{ds}/profile. */
 export type SiteProfile = AttributeProfile;
 export type SiteChange = Change;
 
@@ -50,7 +50,7 @@ export interface SiteDataset {
   /** Citation of the dataset; ends with its public page. */
   attribution: string;
   release: string;
-  /** ISO 8601 UTC: the moment the numbers below are of. */
+  /** ISO 8601 UTC: the time of the figures below. */
   as_of: string;
   last_collection: string;
   records: number;
@@ -60,29 +60,29 @@ export interface SiteDataset {
   within_sla: number | null;
   sources: SiteSource[];
   attributes: SiteAttribute[];
-  /** Operations that cost something, cheapest first, in EUR. */
+  /** Operations with a price, cheapest first, in EUR. */
   prices: { operation: string; eur: number }[];
-  /** What anyone may take away whole, with its bytes. */
+  /** Free downloads, with their size in bytes. */
   files: { name: string; title: string; bytes: number }[];
   /** A few showcase records with all values and provenance. */
   examples: PublicRecord[];
-  /** How many showcase records there are. */
+  /** Number of showcase records. */
   showcase: number;
-  /** Compare columns of the pack: what tells records apart. */
+  /** Compare columns of the pack: the attributes that distinguish records. */
   compare: string[];
-  /** Attribute that records are grouped by. */
+  /** Attribute that groups the records. */
   group_by: string;
-  /** Attribute that is the greater the better known a record is; null: none is. */
+  /** Attribute that measures how well known a record is (greater is better known); null: none. */
   prominence: string | null;
   /** The Markdown page of the first example, as published; '' without examples. */
   page: string;
-  /** A filter that finds something: `provider=openai`. */
+  /** A filter with results: `provider=openai`. */
   filter: string;
   /** Filters of a search. */
   filters: FilterEntry[];
   /** Columns of the public database file. */
   columns: Column[];
-  /** Queries for it. */
+  /** Queries for the public database file. */
   sql: SqlExample[];
   profile: SiteProfile[];
   /** The newest changes of the last year, and how many there are. */
@@ -99,7 +99,7 @@ export interface SiteSource {
   url: string;
   license: string;
   trust: number;
-  /** ISO 8601 UTC of its newest reading; null when it was never read. */
+  /** ISO 8601 UTC of its newest observation; null without one. */
   confirmed: string | null;
 }
 

@@ -1,13 +1,13 @@
-// The course of one number as a small chart in a line: steps, since a value holds until the next one is seen.
+// Sparkline of one number over time. It has steps, since a value is valid until the next one is observed.
 
 import { printDate, printWithUnit } from '../render/print.ts';
 import { escapeHtml } from './frame.ts';
 
-/** What a number was from which moment on, oldest first. */
+/** The values of a number over time, oldest first. */
 export interface Course {
   attribute: string;
   points: readonly { at: string; value: number }[];
-  /** Until when it is known, ISO 8601. */
+  /** End of the last value, ISO 8601. */
   until: string;
 }
 
@@ -15,7 +15,7 @@ const WIDTH = 160;
 const HEIGHT = 34;
 const PAD = 3;
 
-/** A row: the name, the chart with its text alternative, the newest value. Wants two points or more. */
+/** A row: the name, the chart with its text alternative, the newest value. Requires at least two points. */
 export function spark({ attribute, points, until }: Course, unit: string | null): string {
   const [first, last] = [points[0]!, points.at(-1)!];
   const [from, to] = [Date.parse(first.at), Math.max(Date.parse(until), Date.parse(last.at))];

@@ -1,8 +1,8 @@
-// What the SQL console offers for a dataset: its columns, and queries to begin with, both from the schema.
+// Columns and example queries of the SQL console for a dataset, both from its schema.
 import { flatColumns, recordColumn } from '../../data/write/csv.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 
-/** The table of every public database file: one row a record. */
+/** The table of every public database file: one row for each record. */
 const SQL_TABLE = 'records';
 
 /** A query that runs on any release of its dataset, whatever the values are. */
@@ -11,16 +11,16 @@ export interface SqlExample {
   sql: string;
 }
 
-/** Words that would need quotes; one too many does no harm. */
+/** Reserved words, which need quotes; too many of them do no harm. */
 const RESERVED =
   /^(all|and|any|as|asc|by|case|cast|check|column|default|desc|end|else|false|for|from|group|having|in|is|limit|not|null|offset|on|or|order|primary|references|select|table|then|to|true|union|unique|using|when|where|with)$/;
 
-/** A column as SQL writes it: in quotes where its name is no plain word. */
+/** A column name in SQL: in quotes unless it is a plain word. */
 function sqlName(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) && !RESERVED.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Queries to begin with, the simplest first. */
+/** Example queries, the simplest first. */
 export function sqlExamples(pack: Pick<Pack, 'attributes' | 'group_by'>): SqlExample[] {
   const open = pack.attributes.filter((attribute) => attribute.public);
   const of = (...types: Attribute['type'][]) => open.find(({ type }) => types.includes(type));
@@ -28,7 +28,7 @@ export function sqlExamples(pack: Pick<Pack, 'attributes' | 'group_by'>): SqlExa
   const group =
     open.find(({ name, type }) => name === pack.group_by && type !== 'geo' && type !== 'price') ?? of('enum');
   const by = group === undefined ? [] : [sqlName(flatColumns(group)[0]!)];
-  // What has a unit is a quantity; what has none may be somebody's identifier.
+  // An attribute with a unit is a quantity; one without may be an identifier.
   const number = open.find(({ type, unit }) => unit !== null && (type === 'integer' || type === 'number'));
   const parts = { number, price: of('price'), geo: of('geo'), list: of('strings') };
   return [
