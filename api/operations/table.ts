@@ -1,4 +1,5 @@
-// The table of operations: every channel, the guides and the tests loop over it (contract section 8).
+// The table of operations, from which every channel, the guides and the tests are generated (contract section
+// 8).
 import type { Operation } from '../contract/operation.ts';
 import { keys_grant, keys_list, keys_revoke } from './account/keys_admin.ts';
 import { keys_create } from './account/keys_create.ts';
@@ -30,7 +31,7 @@ import { entity_prices } from './record/entity_prices.ts';
 import { entity_search, entity_search_paid } from './record/entity_search.ts';
 import { entity_similar } from './record/entity_similar.ts';
 
-/** In the order in which routes are matched: `entities/batch` stands before `entities/{entity_id}`. */
+/** In the order in which routes are matched: `entities/batch` precedes `entities/{entity_id}`. */
 export const DATASET_OPERATIONS: readonly Operation[] = [
   datasets_list,
   dataset_guide,
@@ -57,7 +58,7 @@ export const DATASET_OPERATIONS: readonly Operation[] = [
   dataset_timeseries,
 ];
 
-/** Operations on accounts, for REST alone. The path with a parameter comes last. */
+/** Operations on accounts, REST only. The path with a parameter comes last. */
 export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   keys_create,
   keys_list,
@@ -69,7 +70,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   keys_revoke,
 ];
 
-/** Pages outside of /v1: mounted with the static files, read as resources by agents, and never tools. */
+/** Pages outside /v1: mounted with the static files, read as resources by agents, and never tools. */
 export const PAGE_OPERATIONS: readonly [Operation] = [entity_page];
 
 /** The whole table of /v1. */

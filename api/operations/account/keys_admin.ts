@@ -1,4 +1,5 @@
-// For operators: GET /v1/keys lists keys, DELETE /v1/keys/{key_id} revokes one, POST /v1/keys/grant gives credit or a plan.
+// For operators: GET /v1/keys lists keys, DELETE /v1/keys/{key_id} revokes one, POST /v1/keys/grant adds
+// credit or sets a plan.
 import { z } from 'zod';
 import { onlyParameters } from '../../../data/input/parse.ts';
 import { single } from '../../../data/input/parse-selection.ts';
@@ -131,7 +132,7 @@ const Grant = z
     message: 'must be above 0 where no plan is granted',
   });
 
-/** A plan alone: the amount is needed all the same. */
+/** Example of a grant of a plan alone: the amount is required all the same. */
 const GRANT = { key_id: '<id of the key>', amount_eur: 0, plan: 'pro' };
 
 export const keys_grant = operation<z.infer<typeof Grant>, { id: string; balance_eur: number; plan: string } & About>({

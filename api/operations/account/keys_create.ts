@@ -1,4 +1,4 @@
-// POST /v1/keys: makes an API key with its welcome credit; the secret is shown once.
+// POST /v1/keys: creates an API key with its welcome credit; the secret is shown once.
 import { z } from 'zod';
 import { onlyParameters } from '../../../data/input/parse.ts';
 import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
@@ -65,7 +65,7 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
     const { id, email: own, plan: current, balance_eur } = shownAccount(account);
     const body: Created = { id, key: secret, email: own, plan: current, balance_eur };
     if (account.balance === 0) body.notice = NO_WELCOME;
-    // The key is made whatever becomes of the checkout: its secret is in this answer alone.
+    // The key is created even if the checkout fails, since its secret is in this answer alone.
     const url = plan === 'payg' ? null : await accounts.subscribe(plan, { ...asker, key: id }).catch(() => null);
     if (url !== null) body.checkout_url = url;
     return { status: 201, body: { ...body, ...about(ctx) } };

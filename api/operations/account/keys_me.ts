@@ -24,7 +24,7 @@ interface Line {
 
 type Own = ReturnType<typeof shownAccount> & { ledger: Line[]; next_cursor: string | null } & About;
 
-/** A ledger cursor is the id of the last row seen; rows are never renumbered. */
+/** A ledger cursor is the id of the last row shown; rows are never renumbered. */
 const writeCursor = (id: number) => Buffer.from(`ledger ${id}`).toString('base64url');
 
 function readCursor(raw: string): number {

@@ -1,4 +1,5 @@
-// POST /v1/keys/recover: mails a link that replaces a lost key; the answer is the same whether there is one.
+// POST /v1/keys/recover: mails a link that replaces a lost key; the answer does not reveal whether the
+// address has one.
 import { z } from 'zod';
 import { onlyParameters } from '../../../data/input/parse.ts';
 import { KEY_BODY } from '../../contract/errors.ts';

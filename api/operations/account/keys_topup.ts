@@ -9,7 +9,7 @@ import { ABOUT_OUTPUT, address, euro } from '../common/outputs.ts';
 
 const wholeCents = (value: number) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6;
 
-/** Bounds of one top-up in EUR (contract section 2). Nobody can be charged less than a cent. */
+/** Bounds of one top-up in EUR (contract section 2). A payment of less than a cent is impossible. */
 const Topup = z.object({
   amount_eur: euros(5, 1000)
     .refine(wholeCents, 'must be whole cents')

@@ -1,4 +1,5 @@
-// GET /v1/{ds}/facets: the commonest values of an attribute with counts, over the records that the filters match.
+// GET /v1/{ds}/facets: the most common values of an attribute with counts, over the records that match the
+// filters.
 import { z } from 'zod';
 import { type FacetsInput, parseFacets } from '../../../data/input/parse.ts';
 import { counted } from '../../../data/input/parse-selection.ts';
@@ -74,7 +75,7 @@ export const dataset_facets = operation<FacetsInput, Facets>({
     limit: '3',
   }),
   parse: (raw, ctx) => parseFacets(raw, releaseOf(ctx).pack, { path: ['ds'] }),
-  // Alone, `by` a non-public attribute is free, with rare values withheld.
+  // `by` alone may be a non-public attribute for free, with rare values withheld.
   names: (input) => (filtered(input) ? input.names : []),
   run: async (input, ctx) => writtenOnce(await facets(releaseOf(ctx), input, ctx), ctx),
   markdown,

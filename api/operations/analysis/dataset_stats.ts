@@ -83,7 +83,7 @@ export const dataset_stats = operation<StatsInput, Stats>({
   run: async (input, ctx) => {
     const answer = await stats(releaseOf(ctx), input, ctx);
     const result = writtenOnce(answer, ctx);
-    // Where a paid value decides, charged or not would tell it.
+    // With a filter on a paid attribute, an uncharged call would reveal that nothing matches.
     result.uncharged = answer.rows.every(({ count }) => count === 0) && isPublicQuestion(input, releaseOf(ctx).pack);
     return result;
   },

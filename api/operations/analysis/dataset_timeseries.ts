@@ -18,7 +18,7 @@ const FIGURES = ['count', 'median', 'min', 'max', 'mean'] as const;
 
 const POINT = z.object({ date: z.iso.date(), ...FIGURES_OUTPUT });
 
-/** Neighbouring points with the same figures as one line: first date, last date, figures. */
+/** Merges neighbouring points with the same figures to one row: first date, last date, figures. */
 function lines(series: readonly SeriesPoint[]): unknown[][] {
   const found: unknown[][] = [];
   let before = '';
@@ -95,7 +95,7 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
     const answer = await timeseries(releaseOf(ctx), input, ctx.now, ctx);
     const result = writtenOnce(answer, ctx);
     const points = 'series' in answer ? answer.series : answer.groups.flatMap(({ series }) => series);
-    // Where a paid value decides, charged or not would tell it.
+    // With a filter on a paid attribute, an uncharged call would reveal that nothing matches.
     result.uncharged = points.every(({ count }) => count === 0) && isPublicQuestion(input, releaseOf(ctx).pack);
     return result;
   },

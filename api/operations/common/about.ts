@@ -1,4 +1,4 @@
-// What answers say of their origin: citation and licence, and the part of an ETag that a pack decides.
+// The origin of an answer: citation and licence, version and time.
 import { createHash } from 'node:crypto';
 import { DataError } from '../../../data/model/errors.ts';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
@@ -25,7 +25,7 @@ export function aboutRegister(base_url: string): About {
   };
 }
 
-/** The release of an operation with `{ds}`; the gate has leased it. */
+/** The release of an operation with `{ds}`, leased by the gate. */
 export function releaseOf(ctx: Context): Release {
   if (!ctx.release) throw new DataError('unavailable', 'This dataset has no release yet.');
   return ctx.release;
@@ -33,11 +33,11 @@ export function releaseOf(ctx: Context): Release {
 
 const versions = new WeakMap<Pack, string>();
 
-/** Changes with whatever the publisher wrote in the pack that answers show: texts, attributes, prices, template, samples. */
+/** Fingerprint of all parts of a pack that answers show: texts, attributes, prices, template, samples. */
 export function packVersion(pack: Pack): string {
   let version = versions.get(pack);
   if (version === undefined) {
-    // Functions and the place on disk fall out: they never show.
+    // Functions and the folder on disk never appear in an answer.
     const { folder: _, ...shown } = pack;
     version = createHash('sha256').update(JSON.stringify(shown)).digest('hex').slice(0, 16);
     versions.set(pack, version);
@@ -51,7 +51,7 @@ export async function releaseVersion(_raw: unknown, ctx: Context): Promise<strin
   return `${releaseTag(release)} ${packVersion(release.pack)}`;
 }
 
-/** When the release was made; unknown while an edit lies over it that it does not hold. */
+/** Time of the release; undefined while an overlay has edits that the release does not contain. */
 export function releaseTime(release: Release): string | undefined {
   const { release: id, created_at } = release.manifest;
   return releaseTag(release) === id ? created_at : undefined;

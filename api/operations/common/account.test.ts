@@ -1,4 +1,4 @@
-// Bodies of requests: what is wrong with one is told in plain words, what is missing with what to send.
+// Bodies of requests: the messages for wrong members, and the example for missing ones.
 import { expect, test } from 'vitest';
 import type { Context, Operation } from '../../contract/operation.ts';
 import { keys_grant } from '../account/keys_admin.ts';

@@ -1,4 +1,4 @@
-// What the operations on accounts share: the port, the body of a request, and how a key is shown.
+// Shared by the operations on accounts: the port, the body of a request, and the members of a key.
 import { z } from 'zod';
 import type { Account, Accounts, Asker } from '../../../data/model/accounts.ts';
 import { DataError, type ValidationIssue } from '../../../data/model/errors.ts';
@@ -6,13 +6,16 @@ import { eur } from '../../../packs/define/money.ts';
 import type { Context } from '../../contract/operation.ts';
 import { aboutRegister } from './about.ts';
 
-/** The accounts and who asks; only the nightly build has neither, and it runs no such operation. */
+/** The accounts and the requester; only the nightly build has neither, and it runs no such operation. */
 export function accountsOf(ctx: Context): { accounts: Accounts; asker: Asker } {
   if (!ctx.accounts || !ctx.asker) throw new DataError('unavailable', 'There are no accounts here.');
   return { accounts: ctx.accounts, asker: ctx.asker };
 }
 
-/** Reads the body of a request, or refuses it with a 422 line for each thing that is wrong; what is missing is told with an example. */
+/**
+ * Parses the body of a request, or throws a 422 with a line for each issue; for missing members the message
+ * has an example.
+ */
 export function parseBody<T>(schema: z.ZodType<T>, body: unknown, example?: Record<string, unknown>): T {
   const parsed = schema.safeParse(body ?? {}, { reportInput: true });
   if (parsed.success) return parsed.data;
@@ -33,7 +36,7 @@ const KINDS: Record<string, string> = {
   record: 'an object',
 };
 
-/** What is wrong, in words for whoever sent it and never saw the schema. */
+/** The message of an issue for a client that does not know the schema. */
 function plainly(issue: z.core.$ZodIssue, example?: Record<string, unknown>): string {
   const { code, message } = issue;
   if (issue.input === undefined && issue.path.length > 0 && code !== 'custom')
@@ -42,7 +45,7 @@ function plainly(issue: z.core.$ZodIssue, example?: Record<string, unknown>): st
   if (code === 'invalid_format' && issue.format === 'email') return 'must be an e-mail address';
   if (code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
   const unit = 'origin' in issue && issue.origin === 'string' ? ' characters' : '';
-  // Of texts and lists the bound is a length.
+  // For texts and lists the bound is a length.
   if (code === 'too_small' && issue.minimum === 1 && ['string', 'array'].includes(issue.origin))
     return 'must not be empty';
   if (code === 'too_small') return `must be at least ${issue.minimum}${unit}`;
@@ -50,12 +53,12 @@ function plainly(issue: z.core.$ZodIssue, example?: Record<string, unknown>): st
   return message;
 }
 
-/** A whole number of micro-euros out of EUR with at most six decimals. */
+/** Converts EUR with at most six decimals to whole micro-euros. */
 export function microsOf(amount_eur: number): number {
   return Math.round(amount_eur * 1_000_000);
 }
 
-/** EUR with at most six decimals, between bounds. Infinity and NaN are no JSON, and no number here either. */
+/** EUR with at most six decimals, between bounds. Infinity and NaN are refused, as in JSON. */
 export function euros(min: number, max: number) {
   const exact = (value: number) => Math.abs(value * 1_000_000 - Math.round(value * 1_000_000)) < 1e-3;
   return z.number().min(min).max(max).refine(exact, 'must have at most six decimals');
@@ -69,13 +72,13 @@ export function shownAccount({ id, email, plan, balance }: Account) {
   return { id, email, plan, balance_eur: eur(balance) };
 }
 
-/** Citation and licence, as every answer has them. */
+/** Citation and licence, as in every answer. */
 export const about = (ctx: Context) => aboutRegister(ctx.base_url);
 
 /** Milliseconds as ISO 8601. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
-/** An answer with single values, as Markdown: a list of its members. */
+/** An answer with single values as Markdown: a list of its members. */
 export function listed(title: string, body: object): string {
   const lines = Object.entries(body).map(([name, value]) => `- ${name}: \`${String(value)}\``);
   return `# ${title}\n\n${lines.join('\n')}\n`;

@@ -1,4 +1,4 @@
-// What a record's page shows beside its values: records like it by name, and how its public numbers went.
+// Related data of a record page: names of similar records, and the timelines of its public numbers.
 
 import type { PublicRecord, StoredRecord } from '../../../data/model/record.ts';
 import type { Asking, Visibility } from '../../../data/plan/plan.ts';
@@ -9,18 +9,18 @@ import type { Beside } from '../../pages/record-html.ts';
 import type { Course } from '../../pages/sparkline.ts';
 import { printValue } from '../../render/print.ts';
 
-/** Similar records and courses on a page. */
+/** Most similar records and timelines on a page. */
 const SIMILAR = 6;
 const COURSES = 4;
-/** Changes of a record that are looked at, of the last year. */
+/** Most changes of a record that are read, of the last year. */
 const CHANGES = 200;
 
-/** Nothing but the record itself. */
+/** A page without related data. */
 export const NOTHING: Beside = { similar: [], courses: [] };
 
 /**
- * Asks the release; public attributes only, and names alone of other records, whoever asks: more of either is what other operations sell. A course
- * is drawn of what `record` has.
+ * Queries the release. Returns public attributes only, and only the names of other records, for every caller:
+ * further data is sold by other operations. Timelines are limited to attributes in `record`.
  */
 export async function besideRecord(
   release: Release,
@@ -30,7 +30,7 @@ export async function besideRecord(
   asking: Asking,
 ): Promise<Beside> {
   const { engine, pack } = release;
-  // Everybody sees the page, so no word of a paid text decides what is similar.
+  // The page is public, so paid texts must not influence the similar records.
   const { similar_by } = pack.serving;
   const scope: Visibility = pack.attributes.some((each) => !each.public && similar_by.includes(each.name))
     ? 'public'
@@ -69,14 +69,14 @@ export async function besideRecord(
       typeof new_value === 'number' ? [{ at: observed_at, value: new_value }] : [],
     );
     const [first] = told;
-    // Of a number that was there before the first change, its older value is the beginning.
+    // A number that existed before the first change begins with its old value.
     if (first && typeof first.old_value === 'number')
       points.unshift({
         at: new Date(Math.max(0, now.getTime() - 365 * 86_400_000)).toISOString(),
         value: first.old_value,
       });
     const until = record.provenance[name]?.observed_at;
-    // What only its source changed is no course.
+    // A change of the source alone is not shown.
     const moved = points.some(({ value }) => value !== points[0]?.value);
     return !moved || until === undefined ? [] : [{ attribute: name, points, until }];
   });

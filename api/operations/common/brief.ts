@@ -1,7 +1,8 @@
-// Shorter forms of free answers, for channels that limit the length of an answer (operation.ts, `Long.brief`).
+// Shorter forms of free answers, for channels that limit the length of an answer (operation.ts,
+// `Long.brief`).
 import type { Brief } from '../../contract/operation.ts';
 
-/** Leaves members out of every item of a list: `omit('cells', 'attributes', ['cells'])`. */
+/** Omits members from every item of a list: `omit('cells', 'attributes', ['cells'])`. */
 export function omit<R extends object>(without: string, list: keyof R & string, members: readonly string[]): Brief<R> {
   const keep = ([name]: [string, unknown]) => !members.includes(name);
   return {
@@ -13,7 +14,7 @@ export function omit<R extends object>(without: string, list: keyof R & string, 
   };
 }
 
-/** Records without where each value comes from and how old it is. */
+/** Records without provenance and freshness. */
 export const WITHOUT_SOURCES: Brief<{ items: unknown[] }> = omit('provenance and freshness', 'items', [
   'provenance',
   'freshness',

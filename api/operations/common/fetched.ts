@@ -1,13 +1,13 @@
-// The record that a request is about, read once: for its version, its answer and what is said about it.
+// The record of a request, read once: for its version, its answer and its related data.
 
 import type { RawInput } from '../../../data/plan/plan.ts';
 import { type Fetched, getRecord } from '../../../data/queries/records.ts';
 import type { Context, Validators } from '../../contract/operation.ts';
 import { packVersion, releaseOf, releaseValidators } from './about.ts';
 
-/** The record, found but not looked into. Throws `unknown_entity`. */
+/** The record, resolved but not parsed. Throws `unknown_entity`. */
 export function fetchRecord(raw: RawInput, ctx: Context): Promise<Fetched> {
-  // Kept on the context: entries of a weak map outlive many collections of young objects.
+  // Stored in the context: entries of a WeakMap survive many collections of young objects.
   ctx.fetched ??= getRecord(releaseOf(ctx), String(raw['entity_id']), ctx);
   return ctx.fetched;
 }
@@ -18,7 +18,10 @@ export async function recordValidators(raw: RawInput, ctx: Context): Promise<Val
   return { version: `${version} ${packVersion(releaseOf(ctx).pack)}`, last_modified: updated_at };
 }
 
-/** Validators of an answer about the record's past, which a release may change where the record itself stays. */
+/**
+ * Validators of an answer about the history of the record, which a release may change while the record stays
+ * the same.
+ */
 export async function pastValidators(raw: RawInput, ctx: Context): Promise<Validators> {
   await fetchRecord(raw, ctx);
   return releaseValidators(raw, ctx);

@@ -1,4 +1,4 @@
-// Input schemas that several operations share, for OpenAPI, MCP and A2A; the strict reading is in data/input/parse.ts.
+// Shared input schemas, for OpenAPI, MCP and A2A; the strict parser is data/input/parse.ts.
 import { z } from 'zod';
 import { SINGLE } from '../../../data/input/parse-analysis.ts';
 import { BOUNDS } from '../../../data/input/parse-values.ts';
@@ -11,7 +11,7 @@ import type { CalledAs } from '../../contract/operation.ts';
 export const list = (description: string, most: number = BOUNDS.values) =>
   z.union([z.array(z.string()).min(1).max(most), z.string()]).describe(`${description} (list or commas)`);
 
-/** What selects records; filters of the dataset come beside these and are named in its schema. */
+/** Selects records. Filters of the dataset are additional, and are in the schema of the dataset. */
 export const SELECTION_INPUT = {
   q: z.string().min(1).max(BOUNDS.q).optional().describe(`Words to find, at most ${BOUNDS.words}; each is a prefix`),
   near: z
@@ -35,7 +35,10 @@ export const AS_OF_INPUT = {
   as_of: z.iso.datetime({ offset: true }).optional().describe('The state at this earlier moment'),
 };
 
-/** Selection, order and page of a search; with a pack, how to have its best known records first. A tool answers no tables. */
+/**
+ * Selection, order and page of a search; with a pack, also how to sort by its best known records. A tool has
+ * no tabular formats.
+ */
 export function searchInput(pack: Pack | null, as?: CalledAs) {
   const { prominence } = pack?.serving ?? {};
   const known = prominence ? `; -${prominence}: best known first` : '';
@@ -63,7 +66,7 @@ export function searchInput(pack: Pack | null, as?: CalledAs) {
 /** One record by id or slug. */
 export const ENTITY_INPUT = { entity_id: z.string().describe('Id or slug') };
 
-/** Attribute names of a dataset that may stand here, or any text where the dataset is not known yet. */
+/** Attribute names of a dataset that are allowed here, or any text while the dataset is unknown. */
 export function attributeName(
   pack: Pack | null,
   description: string,
@@ -73,14 +76,14 @@ export function attributeName(
   return (names.length > 0 ? z.enum(names) : z.string().min(1)).describe(description);
 }
 
-/** What may stand where a number is wanted, and where a single plain value is. */
+/** Attributes allowed where a number is required, and where a single plain value is. */
 export const numeric = ({ type }: Attribute): boolean => NUMERIC.includes(type);
 export const single = ({ type }: Attribute): boolean => SINGLE.includes(type);
 
-/** Types that facets show in a few plain words. */
+/** Types that facets show as short texts. */
 export const PLAIN: readonly AttributeType[] = ['enum', 'boolean', 'strings', 'string'];
 
-/** Public attributes, of some types where they are named: what an example may show to everybody. */
+/** Public attributes, optionally of some types: those that a published example may show. */
 export function openNames(pack: Pack, types?: readonly AttributeType[]): string[] {
   return pack.attributes.filter((each) => each.public && (!types || types.includes(each.type))).map(({ name }) => name);
 }

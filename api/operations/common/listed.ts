@@ -1,11 +1,14 @@
-// Answers that are lists of records: stored bytes where they can be sent as they stand, objects where they cannot.
+// Answers that are lists of records: stored bytes where they can be sent unchanged, objects otherwise.
 
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { eachSlice } from '../../../data/plan/slices.ts';
 import { type Found, foundJson, foundRecords } from '../../../data/queries/found.ts';
 import { type Context, fromJson, type Result } from '../../contract/operation.ts';
 
-/** `{items, …beside}` of the records found. Only JSON is written from bytes; other formats look into the records. */
+/**
+ * The result `{items, …rest}` for a page of records. Only JSON is written from bytes; other formats need
+ * parsed records.
+ */
 export async function listed<R extends { items: PublicRecord[] }>(
   found: Found,
   beside: Omit<R, 'items'>,

@@ -1,4 +1,4 @@
-// Pieces of the answers' schemas that several operations share, for OpenAPI and the tools of agents (contract section 2).
+// Shared output schemas, for OpenAPI and the tools of agents (contract section 2).
 import { z } from 'zod';
 import { PROVENANCE_STATUSES } from '../../../data/model/record.ts';
 
@@ -11,13 +11,13 @@ export const ABOUT_OUTPUT = {
 /** ISO 8601 in UTC. */
 export const time = (description: string) => z.string().meta({ description, format: 'date-time' });
 
-/** An address on the web. */
+/** A web address. */
 export const address = (description: string) => z.string().meta({ description, format: 'uri' });
 
-/** 0 to 1. */
+/** A share from 0 to 1. */
 export const share = (description: string) => z.number().min(0).max(1).describe(description);
 
-/** How many there are. */
+/** A count. */
 export const count = (description: string) => z.int().min(0).describe(description);
 
 /** EUR, at most six decimals. */
@@ -35,23 +35,23 @@ export const VALUE = z
   ])
   .describe('A value: text, number, truth, list of texts, point, or price range');
 
-/** What is unsettled about a value. */
+/** Why a value is uncertain. */
 export const STATUS_OUTPUT = z
   .enum(PROVENANCE_STATUSES)
   .describe('held: a newer value waits for confirmation; contested: another source says otherwise; absent: neither');
 
-/** Where a value comes from. */
+/** The source of a value. */
 export const PROVENANCE_OUTPUT = z.unknown().meta({ $ref: '#/$defs/provenance' });
 
-/** A record; its schema is the dataset's own (`recordSchema`), put beside by `outputSchema`. */
+/** A record; `outputSchema` adds the schema of the dataset (`recordSchema`). */
 export const RECORD_OUTPUT = z.unknown().meta({ $ref: '#/$defs/record' });
 
 export const CURSOR_OUTPUT = z.string().nullable().describe('Ask on with cursor=this; null on the last page');
 
-/** Moment that records are of, where as_of was asked for. */
+/** The requested moment, with as_of. */
 export const AS_OF_OUTPUT = { as_of: time('The moment that the answer is of').optional() };
 
-/** What computed figures have; all but the count are absent where nothing has a value. */
+/** Computed figures; all but the count are absent when no record has a value. */
 export const FIGURES_OUTPUT = {
   count: count('Values, one a record'),
   min: z.number().optional(),
@@ -72,9 +72,9 @@ const CHANGE = {
   source_url: address('Where').optional(),
 };
 
-/** A value that appeared, changed or went. */
+/** A value that appeared, changed or was removed. */
 export const CHANGE_OUTPUT = z.object(CHANGE);
-/** The same in the feed. */
+/** The same in the change feed. */
 export const FED_CHANGE_OUTPUT = z.object({
   ...CHANGE,
   recorded_at: time('When it became visible; to the microsecond'),

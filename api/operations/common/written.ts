@@ -1,9 +1,9 @@
-// Answers that are computed of many records: a kept answer is written as JSON once.
+// Answers computed from many records: a cached answer is serialised as JSON once.
 import { once } from '../../../data/releases/answers.ts';
 import { type Context, fromJson, type Result } from '../../contract/operation.ts';
 import { type About, aboutDataset, releaseOf } from './about.ts';
 
-/** `answer` with what is said of its origin. */
+/** `answer` with citation and licence. */
 export function writtenOnce<T extends object>(answer: T, ctx: Context): Result<T & About> {
   const body = () => ({ ...answer, ...aboutDataset(releaseOf(ctx).pack, ctx.base_url) });
   if (ctx.format !== 'json') return { body: body() };

@@ -1,4 +1,4 @@
-// GET /v1/{ds}/changes: the full change feed after a moment, for those who keep a copy; part of the plans.
+// GET /v1/{ds}/changes: the full change feed after a moment, for clients that keep a copy; part of the plans.
 import { z } from 'zod';
 import { type ChangesInput, HISTORY_BOUNDS, parseChanges } from '../../../data/input/parse-history.ts';
 import { CHANGES_A_SLICE } from '../../../data/plan/slices.ts';

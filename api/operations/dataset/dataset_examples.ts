@@ -1,4 +1,5 @@
-// GET /v1/{ds}/examples: real records, complete and free: the best known of each group, else the best (pack: group_by, serving).
+// GET /v1/{ds}/examples: real records, complete and free: the best known of each group, else those of the
+// best quality (pack: group_by, serving).
 import { z } from 'zod';
 import { once } from '../../../data/input/filters.ts';
 import { onlyParameters } from '../../../data/input/parse.ts';
@@ -17,15 +18,21 @@ import { ABOUT_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
 
 type Examples = { group_by: string; items: PublicRecord[]; further_groups?: Value[] } & About;
 
-/** Groups that are known at most, the largest first: enough for every country of the world. */
+/** Most groups that are read, the largest first: enough for every country of the world. */
 const GROUPS = 500;
-/** Records shown at about most where no group is named: with a group for each country, all of them were more than a megabyte. */
+/**
+ * Approximate number of records without a group parameter: with a group for each country, all of them
+ * exceeded a megabyte.
+ */
 const SHOWN = 60;
 
-/** Records shown to a tool that names no limit: complete ones take some 2,000 tokens each. */
+/** Records in an answer to a tool without a limit parameter: complete ones take some 2,000 tokens each. */
 const SHOWN_BY_NAME = 3;
 
-/** Ordinals of the records that stand for a group: the best known, where something tells that, else the best. */
+/**
+ * Ordinals of the examples of a group: the best known if the pack has a measure of that, else those of the
+ * best quality.
+ */
 async function best({ engine, pack }: Release, value: Value): Promise<number[]> {
   const wanted = typeof value === 'string' ? fold(value) : (value as number | boolean);
   const { ordinals } = await engine.search({
@@ -38,13 +45,13 @@ async function best({ engine, pack }: Release, value: Value): Promise<number[]> 
   return ordinals;
 }
 
-/** The showcase of a release: found once, since it is the same for everybody until the next release. */
+/** The showcase of a release, computed once, since it is the same for all callers until the next release. */
 const showcases = new WeakMap<Release, Promise<Showcase>>();
 
 interface Showcase {
-  /** Groups that are shown, by their folded value. */
+  /** Groups in the answer, by their folded value. */
   groups: Map<string, { value: Value; ordinals: number[] }>;
-  /** Groups whose records are shown only when they are named. */
+  /** Groups whose records are shown only on request. */
   further: Value[];
 }
 
@@ -53,7 +60,7 @@ async function showcase(release: Release): Promise<Showcase> {
   const { values } = await engine.facets({ where: [], by: pack.group_by, limit: GROUPS, floor: 0 });
   const groups: Showcase['groups'] = new Map();
   const shown = Math.ceil(SHOWN / pack.serving.showcase.per_group);
-  // One after the other: a showcase is in no hurry, and the engine's queue belongs to callers.
+  // One query after the other, to leave the engine's queue to callers.
   for (const { value } of values.slice(0, shown))
     groups.set(fold(String(value)), { value, ordinals: await best(release, value) });
   return { groups, further: values.slice(shown).map(({ value }) => value) };
@@ -69,7 +76,9 @@ function showcaseOf(release: Release): Promise<Showcase> {
   return found;
 }
 
-/** Ordinals to show, best first within the order of the groups; of one group where it is named. */
+/**
+ * Ordinals to show, best first within the order of the groups; with a group parameter, those of that group.
+ */
 async function chosen(
   release: Release,
   group: string | null,

@@ -11,7 +11,7 @@ import { ABOUT_OUTPUT, address, count, time } from '../common/outputs.ts';
 
 type Export = {
   format: ExportFormat;
-  /** Release that the file is of. */
+  /** Release of the file. */
   snapshot: string;
   url: string;
   expires_at: string;

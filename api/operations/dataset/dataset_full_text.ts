@@ -1,4 +1,4 @@
-// GET /v1/{ds}/llms-full.txt: the public values of every record as one text, made and sent piece by piece.
+// GET /v1/{ds}/llms-full.txt: the public values of every record as one text, rendered and sent in pieces.
 import { z } from 'zod';
 import { onlyParameters } from '../../../data/input/parse.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
@@ -13,14 +13,14 @@ import { printWithUnit } from '../../render/print.ts';
 import { aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
 
 /**
- * Records read and rendered between two turns of the event loop: about 2 ms. 200 take as long in all, and
- * delay others twice as long.
+ * Records read and rendered between two turns of the event loop: about 2 ms. Slices of 200 take as long in
+ * total, and delay other requests twice as long.
  */
 const SLICE = 100;
 
 const fileOf = (pack: Pack) => `v1/${pack.id}/llms-full.txt`;
 
-/** The opening of the text: what it is, and how to read on. */
+/** The opening of the text: its content, and further links. */
 export function fullTextHead({ pack, manifest }: Pick<Release, 'pack' | 'manifest'>, base_url: string): string {
   const { attribution, license } = aboutDataset(pack, base_url);
   return `${blocks(
@@ -30,10 +30,10 @@ export function fullTextHead({ pack, manifest }: Pick<Release, 'pack' | 'manifes
   )}\n`;
 }
 
-/** What the text takes of a stored record. */
+/** The members of a stored record that the text shows. */
 type Shown = Pick<StoredRecord, 'id' | 'slug' | 'name' | 'attributes'>;
 
-/** One record of the text: its name, its page, its public values. `stored` may hold every value. */
+/** One record of the text: its name, its page, its public values. `stored` may contain paid values. */
 export function fullTextRecord(stored: Shown, pack: Pack, base_url: string): string {
   const lines = pack.attributes.flatMap(({ name, unit, public: open }) => {
     const value = stored.attributes[name];
@@ -45,14 +45,13 @@ export function fullTextRecord(stored: Shown, pack: Pack, base_url: string): str
 }
 
 /**
- * Where provenance begins in a stored text. Quotes inside values are escaped, so that no text of a value
- * contains it.
+ * The start of the provenance in a stored text. Quotes inside values are escaped, so that no value contains
+ * it.
  */
 const PROVENANCE = ',"provenance":{';
 
 /**
- * Parses a stored record up to its provenance, which is most of the text: two thirds of the time of the
- * whole.
+ * Parses a stored record up to its provenance, which is most of the text and two thirds of the parse time.
  */
 export function parseShown(body: string): Shown {
   const end = body.indexOf(PROVENANCE);
@@ -60,7 +59,7 @@ export function parseShown(body: string): Shown {
     const shown = JSON.parse(`${body.slice(0, end)}}`) as Partial<Shown>;
     if (shown.attributes !== undefined) return shown as Shown;
   } catch {
-    // An attribute of this name: the text was cut within the attributes.
+    // An attribute has this name: the text was cut within the attributes.
   }
   return JSON.parse(body) as StoredRecord;
 }
@@ -100,7 +99,7 @@ export const dataset_full_text = operation<null, AsyncIterable<string>>({
     const file = { path: fileOf(release.pack), release };
     return { body: fullText(release, ctx), file };
   },
-  // A stream needs no rendering: the text is Markdown already.
+  // A stream is not rendered: the text is Markdown already.
   markdown: () => '',
   prerender: (pack) => (pack === null ? [] : [{ file: fileOf(pack), input: { ds: pack.id }, format: 'text' }]),
 });

@@ -1,4 +1,4 @@
-// GET /v1/{ds}/llms.txt: the guide of a dataset for agents, around what its publisher wrote.
+// GET /v1/{ds}/llms.txt: the guide of a dataset for agents, with the text of its publisher.
 import { z } from 'zod';
 import { filterGrammar } from '../../../data/input/filters.ts';
 import { onlyParameters } from '../../../data/input/parse.ts';
@@ -13,7 +13,7 @@ import { type About, aboutDataset, releaseOf, releaseValidators } from '../commo
 
 type Guide = { text: string } & About;
 
-/** Each kind of filter in words; `a` stands for a field. */
+/** Each kind of filter in words; `a` represents a field. */
 function grammar(pack: Pack): string {
   const near = pack.attributes.some(({ type }) => type === 'geo');
   const written: [string, string][] = [
@@ -40,7 +40,7 @@ function grammar(pack: Pack): string {
   ).trim();
 }
 
-/** Every field with what it means, who sees it, and its filters by their exact names. */
+/** Every field with its meaning, its visibility, and its filters by their exact names. */
 function fields({ pack, manifest }: Release): string {
   const filters = Map.groupBy(filterGrammar(pack, manifest), ({ attribute }) => attribute);
   return table(
@@ -65,7 +65,7 @@ function values(attribute: Attribute, known: readonly string[] | undefined): str
   return String(cell(typeof example === 'object' && 'min' in example ? example.min : example));
 }
 
-/** The guide as Markdown; also what the nightly build writes. */
+/** The guide as Markdown, also written by the nightly build. */
 function guideText(release: Release, ctx: Context): string {
   const { pack, manifest } = release;
   const { base_url } = ctx;

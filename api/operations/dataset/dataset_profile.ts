@@ -1,4 +1,4 @@
-// GET /v1/{ds}/profile: attribute by attribute, how full the dataset is and how its values are spread; free.
+// GET /v1/{ds}/profile: completeness and distribution of each attribute; free.
 import { z } from 'zod';
 import { parseFormat } from '../../../data/input/parse-history.ts';
 import { type AttributeProfile, profileOf } from '../../../data/queries/profile.ts';
@@ -18,13 +18,16 @@ export type Profile = {
   attributes: AttributeProfile[];
 } & About;
 
-/** Profiles of releases, each worked out once: some hundred milliseconds for a large one. Engines stand for a release under its overlay. */
+/**
+ * Profiles of releases, each computed once: some hundred milliseconds for a large one. The key is the engine,
+ * which represents a release with its overlay.
+ */
 const known = new WeakMap<Release['engine'], Promise<AttributeProfile[]>>();
 
 function remembered(release: Release): Promise<AttributeProfile[]> {
   const before = known.get(release.engine);
   if (before) return before;
-  // Whoever asks first may leave: the answer is for the next one, too.
+  // Without the signal of the first caller, since later callers share the result.
   const made = profileOf(release, {});
   known.set(release.engine, made);
   made.catch(() => known.delete(release.engine));
@@ -34,7 +37,10 @@ function remembered(release: Release): Promise<AttributeProfile[]> {
 /** Most map cells in an answer to a tool: all of them took nine tenths of its tokens. */
 const CELLS = 50;
 
-/** A profile whose cells are merged into larger ones until few are left; each doubling keeps the south-west corners on a grid. */
+/**
+ * A profile whose cells are merged into larger ones until at most CELLS are left; each doubling keeps the
+ * south-west corners on a grid.
+ */
 export function coarse(profile: AttributeProfile): AttributeProfile {
   const { cells } = profile;
   if (!cells || cells.counts.length <= CELLS) return profile;
@@ -61,7 +67,7 @@ function merged(counts: Cells, degrees: number): Cells {
   return [...sums.values()].sort((a, b) => b.count - a.count);
 }
 
-/** The spread of an attribute in a few words. */
+/** The distribution of an attribute in a few words. */
 function spreadOf({ type, quantiles, top, histogram, cells, withheld }: AttributeProfile): string {
   const told: string[] = [];
   if (quantiles) {
@@ -69,7 +75,7 @@ function spreadOf({ type, quantiles, top, histogram, cells, withheld }: Attribut
     told.push(`${printNumber(min)} to ${printNumber(max)}, median ${printNumber(median)}`);
   } else if (type === 'date' && histogram?.length) told.push(`${histogram[0]!.from} to ${histogram.at(-1)!.from}`);
   else if (histogram?.length && !top)
-    // Round numbers around the values: the least and the greatest are nobody's to know.
+    // Round bounds around the values: the exact minimum and maximum are not public.
     told.push(`between ${printNumber(histogram[0]!.from)} and ${printNumber(histogram.at(-1)!.to)}`);
   if (top)
     told.push(

@@ -15,7 +15,7 @@ import { ABOUT_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
 
 type Samples = { items: PublicRecord[] } & About;
 
-/** A sample as if it had been collected with the release: same ids, slugs and citation as a real record, marked as fictional. */
+/** A sample with the ids, slug and citation of a record collected with the release, marked as fictional. */
 function stored({ identity, values, evidence }: Sample, { pack, manifest }: Release, base_url: string): StoredRecord {
   const attributes = { ...values };
   for (const name of pack.identity.attributes) attributes[name] ??= identity[name] ?? '';

@@ -41,7 +41,7 @@ function markdown({ dataset, attributes, filters, attribution, license }: Schema
   );
 }
 
-/** Values of a filter in a shorter answer. */
+/** Most values of a filter in a shorter answer. */
 const VALUES = 8;
 
 export const dataset_schema = operation<null, Schema>({

@@ -1,4 +1,4 @@
-// GET /v1/{ds}/status: how much there is, how fresh it is, when it was and will be collected.
+// GET /v1/{ds}/status: number of records, freshness, last and next collection.
 import { z } from 'zod';
 import { onlyParameters } from '../../../data/input/parse.ts';
 import type { Manifest } from '../../../data/model/layout.ts';
@@ -18,7 +18,7 @@ type Status = {
   median_age_hours: number | null;
   /** 0..1: share of values younger than their attribute's limit. */
   within_sla: number | null;
-  /** That limit, by attribute. */
+  /** The limit in hours, by attribute. */
   sla_hours: Record<string, number>;
   last_collection: string;
   next_collection: string | null;

@@ -26,17 +26,20 @@ interface Entry {
 
 type Datasets = { datasets: Entry[] } & About;
 
-/** Address of an operation for a dataset; path parameters it still needs stay as `{name}`. */
+/** URL of an operation for a dataset; path parameters that are not filled in stay as `{name}`. */
 function addressOf({ route }: Operation, base_url: string, dataset: string): string {
   return base_url + route.path.replace(':ds', dataset).replace(/:(\w+)/g, '{$1}');
 }
 
-/** What an operation is called in a dataset's `links`: its name without the noun in front. */
+/** Name of an operation in the `links` of a dataset: its name without the noun in front. */
 export function shortName(name: string): string {
   return name.replace(/^(dataset|entity)_/, '');
 }
 
-/** Prices of a dataset by the pack's own names, for the operations that the table has; then those that only some calls have. */
+/**
+ * Prices of a dataset by the names in the pack, for the operations of the table; then those that only some
+ * calls have.
+ */
 export function pricesOf(
   { pack }: Pick<Release, 'pack'>,
   ctx: Pick<Context, 'operations' | 'eur_usd'>,
@@ -46,7 +49,7 @@ export function pricesOf(
   return Object.fromEntries([...priceNames(ctx.operations).map((of) => [of, price(of)]), ...conditional]);
 }
 
-/** Operations of which only some calls have a price: short name, whose price it is, and when. */
+/** Operations with a price for some calls only: short name, price name, and condition. */
 const conditions = ({ operations }: Pick<Context, 'operations'>): [string, PricedOperation, string][] =>
   operations.flatMap((each) => {
     const condition = priceCondition(each);

@@ -1,4 +1,5 @@
-// The owners' channel: opt-out, claim, verification and edit (contract section 5). By REST alone: they are for people, with their own mail.
+// The owners' channel: opt-out, claim, verification and edit (contract section 5). REST only: people use it,
+// with their own mail.
 import { z } from 'zod';
 import { onlyParameters } from '../../../data/input/parse.ts';
 import { shown } from '../../../data/input/parse-values.ts';
@@ -18,7 +19,7 @@ function ownersOf(ctx: Context): Owners {
   return ctx.owners;
 }
 
-/** The release of a dataset that stands in a body. */
+/** The release of the dataset named in a body. */
 function releaseNamed(ctx: Context, dataset: string): Release {
   const release = ctx.releases.find(({ pack }) => pack.id === dataset);
   if (!release) throw new DataError('unknown_dataset', `There is no dataset "${shown(dataset)}".`);
@@ -28,7 +29,7 @@ function releaseNamed(ctx: Context, dataset: string): Release {
 const DATASET = z.string().min(1).max(100).describe('Dataset');
 const ENTITY = z.string().min(1).max(200).describe('Id or slug of the record');
 const ADDRESS = z.email().max(254);
-/** A token has 43 characters; whatever else is sent is unknown, and need not be long to be so. */
+/** A token has 43 characters; the bound keeps the look-up of wrong ones cheap. */
 const TOKEN = z.string().min(1).max(200).describe('From the mailed link');
 const ID = z.string().describe('Id of the record');
 
@@ -183,7 +184,9 @@ const update = operation<z.infer<typeof Update>, PublicRecord>({
 
 const moment = ({ now, base_url }: Context) => ({ now, base_url });
 
-/** Operations of the owners' channel. Some proxies drop the body of a DELETE, so that there is a POST as well. */
+/**
+ * Operations of the owners' channel. Some proxies drop the body of a DELETE, so that there is a POST as well.
+ */
 export const OWNER_OPERATIONS: readonly Operation[] = [
   optOut('DELETE', 'optout', ''),
   optOut('POST', 'optout_post', ' The same as DELETE, for clients whose DELETE has no body.'),

@@ -1,4 +1,5 @@
-// GET /v1/{ds}/entities/{entity_id}/audit.md: what is visible of a record to whom, how old it is, and why the rest is missing; free.
+// GET /v1/{ds}/entities/{entity_id}/audit.md: visibility and age of each attribute, and why others are
+// missing; free.
 
 import { z } from 'zod';
 import { parseFormat } from '../../../data/input/parse-history.ts';
@@ -41,7 +42,7 @@ export const entity_audit = operation<RawInput, { text: string }>({
     if (ordinal === null || ordinal === undefined)
       throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
     const [stored] = await engine.bodies([ordinal], asking);
-    // Whoever asks, every attribute is looked at; what they are told of it is the same for all.
+    // The audit covers all attributes for every caller, and shows the same to all.
     const { now, base_url } = ctx;
     const record = present(stored?.body ?? '', pack, { now, base_url, visibility: 'full' });
     const audited = await audit(release, record, ordinal, asking);
@@ -54,7 +55,7 @@ export const entity_audit = operation<RawInput, { text: string }>({
 /** Titles of sources by id; a source that the pack no longer has keeps its id. */
 const sourceTitle = (pack: Pack, id: string): string => pack.sources.find((each) => each.id === id)?.title ?? id;
 
-/** Why one source's last word is not the published value, in a sentence. */
+/** Why the latest value of a source is not the published value, in a sentence. */
 function refusal({ source, kind, said, lists, observed_at, reason }: Standing, pack: Pack): string {
   const who = kind === 'owner' ? 'the owner' : sourceTitle(pack, source);
   const when = minute(observed_at);
@@ -76,7 +77,7 @@ function refusal({ source, kind, said, lists, observed_at, reason }: Standing, p
   }
 }
 
-/** Everything worth knowing about an attribute beside who sees it and how old it is. */
+/** The notes on an attribute other than visibility and age. */
 function notes({ published, standings, doubts }: Audited, pack: Pack): string {
   const told: string[] = [];
   if (published === null) told.push(...standings.map((each) => refusal(each, pack)));
@@ -101,7 +102,7 @@ function notes({ published, standings, doubts }: Audited, pack: Pack): string {
   return told.join('; ');
 }
 
-/** The audit as a page: what adds up to what, one row an attribute, and what the words mean. */
+/** The audit as a page: the composition of the quality, one row for each attribute, and a legend. */
 function auditPage(record: PublicRecord, audited: readonly Audited[], pack: Pack, release: string): string {
   const sums = tally(audited);
   const silent = audited.filter(({ published, standings }) => published === null && standings.length === 0);

@@ -20,7 +20,7 @@ import { ABOUT_OUTPUT, AS_OF_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts'
 /** Records written as Markdown between two turns of the event loop: some 2 ms. */
 const SECTIONS = 20;
 
-/** `as_of`: the moment that the records are of, where one was asked for. */
+/** `as_of`: the requested moment, if any. */
 type Batch = { items: PublicRecord[]; missing: string[]; as_of?: string } & About;
 
 export const entity_batch = operation<BatchInput & AsOf, Batch>({

@@ -13,7 +13,7 @@ import { ABOUT_OUTPUT, PROVENANCE_OUTPUT, VALUE } from '../common/outputs.ts';
 
 type Compare = Omit<Comparison, 'unknown'> & About;
 
-/** Columns down, records across: what is compared stands side by side. */
+/** One row for each column of the comparison, one column for each record. */
 function markdown({ columns, items, missing, attribution, license }: Compare, ctx: Context): string {
   const { pack } = releaseOf(ctx);
   const title = (name: string) => {

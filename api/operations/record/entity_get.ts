@@ -17,12 +17,13 @@ import { AS_OF_INPUT, ENTITY_INPUT, FIELDS_INPUT, someFields } from '../common/i
 import { RECORD_OUTPUT } from '../common/outputs.ts';
 
 /**
- * `as_of`: the moment that the answer is of, where one was asked for. `beside`: what a page of today shows beside the values. It is part of the answer and
- * not found while printing, so that a stored answer goes with every record that it names (payments/repeats.ts).
+ * `as_of`: the requested moment, if any. `related`: the related data of today's page. It is part of the
+ * result and not queried during rendering, so that a stored answer lists every record that it names
+ * (payments/repeats.ts).
  */
 type Got = PublicRecord & { as_of?: string; beside?: Beside };
 
-/** What the free page shows beside the record as well; of a moment in the past there is nothing. */
+/** The related data that the free page shows; empty for a moment in the past. */
 async function besideOf(record: PublicRecord, ctx: Context): Promise<Beside> {
   const release = releaseOf(ctx);
   const [ordinal] = await release.engine.resolve([record.id], ctx);

@@ -1,4 +1,5 @@
-// GET /v1/{ds}/entities/{entity_id}/facts: every fact ever observed of a record, which of them are published, and why.
+// GET /v1/{ds}/entities/{entity_id}/facts: every fact ever observed of a record, which of them are published,
+// and why.
 import { z } from 'zod';
 import { type FactsInput, parseFactsOf } from '../../../data/input/parse-history.ts';
 import type { FactReason } from '../../../data/model/record.ts';
@@ -16,7 +17,7 @@ import { ABOUT_OUTPUT, address, share, time, VALUE } from '../common/outputs.ts'
 
 type Facts = { entity_id: string; facts: ToldFact[] } & About;
 
-/** What each reason means, in a few words: a legend for readers and docs/api.md. */
+/** The meaning of each reason, in a few words: a legend for readers and docs/api.md. */
 const REASONS: Record<FactReason, string> = {
   only_source: 'no other source speaks',
   agreed: 'sources agree',

@@ -1,4 +1,4 @@
-// The free public page of a record, for people and as Markdown, for addresses that no file answers; samples have one too.
+// The free public page of a record as HTML and Markdown, for paths without a file; samples have one too.
 import { z } from 'zod';
 import { onlyParameters } from '../../../data/input/parse.ts';
 import { shown } from '../../../data/input/parse-values.ts';
@@ -14,7 +14,7 @@ import { besideRecord, NOTHING } from '../common/beside.ts';
 import { ENTITY_INPUT } from '../common/inputs.ts';
 import { sampleRecords } from '../dataset/dataset_samples.ts';
 
-/** The page of a slug or id: the record's, else a sample's, whose links lead here too. */
+/** The page of a slug or id: of the record, else of a sample, whose links lead here too. */
 async function page(ref: string, ctx: Context): Promise<{ text: string; last_modified?: string }> {
   const release = releaseOf(ctx);
   const { engine, pack } = release;
@@ -26,7 +26,7 @@ async function page(ref: string, ctx: Context): Promise<{ text: string; last_mod
     const record = JSON.parse(stored?.body ?? '') as StoredRecord;
     const last_modified = record.updated_at;
     if (!html) return { text: recordPage(record, pack, base_url), last_modified };
-    // What stands beside the values changes with every release, so the record's own time says nothing of the page's.
+    // The related data changes with every release, so the time of the record is not the time of the page.
     const beside = await besideRecord(release, record, ordinal, now, { signal });
     const open = publicPageRecord(record, pack, base_url);
     return { text: recordHtml({ record: open, pack, base_url, beside, paid: false }) };

@@ -95,10 +95,10 @@ export const entity_search = operation<SearchInput, Found>({
   markdown,
 });
 
-// No question is answered best by it: the guides name the search that may be free.
+// The guides suggest the search that may be free instead.
 const { previews: _, answers: __, ...same } = entity_search;
 
-/** The same search in everything else, and no tool of its own. */
+/** The same search in everything else, without a tool of its own. */
 export const entity_search_paid: Operation = {
   ...same,
   name: 'entity_search_paid',

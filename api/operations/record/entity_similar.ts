@@ -57,7 +57,7 @@ export const entity_similar = operation<SimilarInput & { entity_id: string }, Si
     }),
   output: () =>
     z.object({ items: z.array(RECORD_OUTPUT).describe('Best first, each with its score'), ...ABOUT_OUTPUT }),
-  // The words of paid texts decide the order, and documents show nothing made from them.
+  // Paid texts influence the order, and published examples must not depend on them.
   example: (pack, [entity_id]) =>
     entity_id === undefined ||
     pack.attributes.some((each) => !each.public && pack.serving.similar_by.includes(each.name))
