@@ -111,6 +111,7 @@ function countCall(
   gate.seen?.({ operation: operation.name, channel, dataset, outcome, seconds, eur });
 }
 
+/** The steps of every call, in the order of contract section 3, "Order on every request". Each step throws its errors. */
 async function pass<T>(
   gate: Gate,
   call: Call,
@@ -119,23 +120,35 @@ async function pass<T>(
   repeatable?: Repeatable<T>,
 ): Promise<Outcome<T>> {
   const { operation } = call;
+  // 1. Identify (401) and 2. limit (429).
   const bucket = operation.access === 'paid' || operation.access === 'plan' ? 'paid' : 'free';
   const caller = await admit(gate, call, bucket, operation.key_only === true);
+  // 3. Lease the release of the dataset (404).
   const leases = await gate.lease(call.dataset);
   try {
     label.dataset = leases.release?.pack.id ?? '';
     if (leases.release) call.headers['X-Dataset-Version'] = leases.release.manifest.release;
     const paying = repeatable !== undefined && (await paysByX402(gate, call, caller, leases.release));
     const ctx: Context = new CallContext(gate, call, caller, leases, caller.kind !== 'anonymous' || paying);
+    // 4. Find the record (404): operations with validators look it up themselves.
     const validators = await operation.validators?.(call.raw, ctx);
-    // Operations with validators have looked up the record, or have thrown `unknown_entity`.
-    if (validators === undefined) await exists(call, ctx);
+    if (validators === undefined) await requireRecord(call, ctx);
+    // 5. Answer a conditional request (304).
     else if (call.unchanged?.(validators, ctx)) return { kind: 'unchanged', caller, done: leases.done };
-    const input = await permitted(gate, call, caller, ctx);
+    // 6. Ask for a credential (401) or a payment (402).
+    requireCredential(call, caller);
+    requirePayment(gate, call, caller, ctx);
+    // 7. Parse the input (400, 413, 422).
+    const input = await parse(call, ctx);
+    // 8. Check permissions (401, 403) and that unpaid calls name public attributes only (402).
+    requirePermission(call, caller);
+    ctx.priced = isCharged(operation, input, ctx);
+    requirePublicNames(gate, call, caller, ctx, input);
     if (call.head && ctx.priced) {
       await affordable(gate, call, caller, ctx, input);
       return { kind: 'not_run', caller, done: leases.done };
     }
+    // 9. Reserve the price (402), 10. run, and commit the charge.
     const answer = await settle(gate, call, caller, ctx, input, present, repeatable);
     return { kind: 'answer', answer, caller, priced: ctx.priced === true, done: leases.done };
   } catch (error) {
@@ -144,42 +157,49 @@ async function pass<T>(
   }
 }
 
-/** Checks that the record of an operation on one record exists, before any price is named. */
-async function exists({ operation, entity }: Call, ctx: Context): Promise<void> {
+/** Step 4: the record exists, before any price is named. Throws 404 `unknown_entity`. */
+async function requireRecord({ operation, entity }: Call, ctx: Context): Promise<void> {
   if (!operation.entity || entity === null || !ctx.release) return;
   const [ordinal] = await ctx.release.engine.resolve([entity], ctx);
   if (ordinal === null || ordinal === undefined)
     throw new ApiError('unknown_entity', 'This dataset has no such record.');
 }
 
-/** Parses the input and checks the call up to its payment; throws 401, 402, 400, 422 and 403. */
-async function permitted(gate: Gate, call: Call, caller: Caller, ctx: Context): Promise<unknown> {
-  const { operation } = call;
-  const anonymous = caller.kind === 'anonymous';
-  if (anonymous && (operation.access === 'key' || operation.access === 'admin'))
-    throw operation.access === 'admin'
-      ? new ApiError('key_required', `${operation.name} takes an operator's key.`, FOR_OPERATORS)
-      : new ApiError('key_required', `${operation.name} takes an API key.`);
-  const unseen = ctx.visibility === 'public';
-  // Indexers probe without parameters: they get the 402 with the price before the parameters are checked
-  // (protocols.md).
-  if (unseen && isSold(operation, ctx.release?.pack ?? null) && !operation.previews)
-    throw unpaid(gate, call, caller, ctx);
-  if (call.misread) throw call.misread;
-  if (call.body) ctx.body = await call.body();
-  const input = parseInput(operation, call.raw, ctx);
-  permit(call, caller);
-  ctx.priced = isCharged(operation, input, ctx);
-  const hidden = unseen ? nonPublic(operation, input, ctx.release) : undefined;
-  if (hidden !== undefined) {
-    const charge = chargeOf(call, ctx, input);
-    const message = `${hidden} is not a public attribute: a call that names it costs ${told(charge.micros)}.`;
-    throw paymentError('payment_required', message, gate.payments.quote(caller, charge));
-  }
-  return input;
+/** Step 6: operations on accounts need a key, those of operators an operator's key. Throws 401 `key_required`. */
+function requireCredential({ operation }: Call, caller: Caller): void {
+  if (caller.kind !== 'anonymous') return;
+  if (operation.access === 'admin')
+    throw new ApiError('key_required', `${operation.name} takes an operator's key.`, FOR_OPERATORS);
+  if (operation.access === 'key') throw new ApiError('key_required', `${operation.name} takes an API key.`);
 }
 
-/** Payment and execution: replays a stored answer, or reserves, runs and commits. */
+/**
+ * Step 6: an unpaid call of an operation without previews. Throws 402 before the parameters are checked, because
+ * indexers of x402 probe without parameters (protocols.md).
+ */
+function requirePayment(gate: Gate, call: Call, caller: Caller, ctx: Context): void {
+  const { operation } = call;
+  if (ctx.visibility === 'public' && isSold(operation, ctx.release?.pack ?? null) && !operation.previews)
+    throw unpaid(gate, call, caller, ctx);
+}
+
+/** Step 7: the input of the operation. Reads the body of a POST. */
+async function parse(call: Call, ctx: Context): Promise<unknown> {
+  if (call.misread) throw call.misread;
+  if (call.body) ctx.body = await call.body();
+  return parseInput(call.operation, call.raw, ctx);
+}
+
+/** Step 8: a call that shows public values must not name other attributes. Throws 402 with the price. */
+function requirePublicNames(gate: Gate, call: Call, caller: Caller, ctx: Context, input: unknown): void {
+  const hidden = ctx.visibility === 'public' ? nonPublic(call.operation, input, ctx.release) : undefined;
+  if (hidden === undefined) return;
+  const charge = chargeOf(call, ctx, input);
+  const message = `${hidden} is not a public attribute: a call that names it costs ${told(charge.micros)}.`;
+  throw paymentError('payment_required', message, gate.payments.quote(caller, charge));
+}
+
+/** Steps 9 and 10: replays a stored answer, or reserves, runs and commits. */
 async function settle<T>(
   gate: Gate,
   call: Call,
@@ -282,8 +302,8 @@ async function again<T>({ headers }: Call, purse: Purse, { repeatable, turn }: K
   return repeatable.revive(text);
 }
 
-/** Permissions: bulk formats and accounts require a key, some operations a plan, some an operator. */
-function permit({ operation, format }: Call, caller: Caller): void {
+/** Step 8: bulk formats require a key (401), some operations a plan or an operator (403), each its own formats (422). */
+function requirePermission({ operation, format }: Call, caller: Caller): void {
   const bulk = FORMATS[format].bulk;
   if (caller.kind === 'anonymous' && bulk) throw new ApiError('key_required', `format=${format} takes an API key.`);
   if (!operation.formats.includes(format) && !(format === 'html' && operation.html)) {
