@@ -1,15 +1,15 @@
-// The A2A agent card, unsigned: who the agent is, where it listens, what it can do (A2A 1.0 section 8).
+// The A2A agent card, unsigned: identity, address and skills of the agent (A2A 1.0 section 8).
 import type { Pack } from '../../packs/define/model.ts';
 import type { Tool } from '../render/tools.ts';
 import { IDENTITY } from './identity.ts';
 
-/** Where messages are sent: the interface's address, under which the protocol puts `/message:send`. */
+/** Path of the interface; the protocol appends `/message:send`. */
 export const A2A_PATH = '/a2a/v1';
 
-/** Media types that messages and replies have. */
+/** Media types of messages and replies. */
 const MODES = { input: ['application/json', 'text/plain'], output: ['application/json', 'text/markdown'] };
 
-/** The card of the current datasets, as JSON of the protocol. Skills are the operations, with what they cost. */
+/** The card of the current datasets, in the protocol's JSON. Skills are the operations, with their prices. */
 export function agentCard(base_url: string, packs: readonly Pack[], tools: readonly Tool[]) {
   const skills = tools.filter(({ dataset }) => dataset === null);
   return inAscii({
@@ -45,7 +45,7 @@ export function agentCard(base_url: string, packs: readonly Pack[], tools: reado
         },
       },
     },
-    // Free skills need nothing; any one of the others pays.
+    // Free skills need none; for the others, any one of these is enough.
     securityRequirements: [
       { schemes: {} },
       { schemes: { apiKey: { list: [] } } },
@@ -59,8 +59,9 @@ export function agentCard(base_url: string, packs: readonly Pack[], tools: reado
 }
 
 /**
- * The card with its texts in ASCII: some verifiers escape other characters when they canonicalise, and would reject the signature.
- * Letters lose their marks; what has no ASCII form becomes a question mark.
+ * The card with its texts in ASCII: some verifiers escape other characters when they canonicalise, and would
+ * reject the signature. Letters lose their diacritics; characters without an ASCII form become a question
+ * mark.
  */
 function inAscii<T>(value: T): T {
   if (typeof value === 'string') return ascii(value) as T;
@@ -93,7 +94,7 @@ function skill({ name, title, description, operation }: Tool, packs: readonly Pa
   };
 }
 
-/** A data part that calls a skill, where its example needs no record by name. */
+/** A data part that calls a skill, if its example needs no record by name. */
 function exampleOf(skill: string, { example, route }: Tool['operation'], pack: Pack | undefined) {
   const dataset = route.path.includes(':ds');
   if (!example || (dataset && !pack) || route.path.includes(':entity_id')) return null;

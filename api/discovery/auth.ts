@@ -1,4 +1,4 @@
-// /auth.md: how an agent comes to a credential, uses it, and gets rid of it.
+// /auth.md: how an agent gets, uses and revokes a credential; and the OAuth metadata documents.
 import { TOKEN_RESOURCES } from '../../packs/define/links.ts';
 import { KEY_BODY_TEXT, WELCOME } from '../contract/errors.ts';
 import { blocks } from '../render/markdown.ts';
@@ -56,7 +56,7 @@ export const auth: Document = {
   text: authText,
 };
 
-/** Metadata of one resource by its path, or null for a path that is none: an allow-list, nothing else is echoed. */
+/** Metadata of one resource by its path; null for an unknown path (an allow-list: no input is echoed). */
 export function protectedResource(base_url: string, path: string): Record<string, unknown> | null {
   const wanted = path === '/' ? '' : path;
   if (!TOKEN_RESOURCES.some((known) => known === wanted)) return null;
@@ -71,8 +71,8 @@ export function protectedResource(base_url: string, path: string): Record<string
 }
 
 /**
- * Metadata of the authorization server; the same under `/v1`. The issuer is the base URL in both: clients compare it byte for
- * byte. It names nothing of OpenID, which this service has not (specification section 5).
+ * Metadata of the authorization server; the same under `/v1`. The issuer is the base URL in both: clients
+ * compare it byte for byte. It contains nothing of OpenID, which is not supported (specification section 5).
  */
 export function authorizationServer(base_url: string): Record<string, unknown> {
   const authMethods = ['none', 'client_secret_basic', 'client_secret_post'];

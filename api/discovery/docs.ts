@@ -1,4 +1,5 @@
-// /docs: the interface as a page for people. Swagger UI, served from here alone under a policy that lets nothing else in.
+// /docs: the API as a page for people. Swagger UI, served from this host under a strict
+// Content-Security-Policy.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -6,7 +7,7 @@ import { SCRIPT_ASSET, STYLE as SITE_STYLE } from '../pages/assets.ts';
 import { footerHtml, headerHtml, headHtml, prefixOf } from '../pages/frame.ts';
 import type { Document, View } from './document.ts';
 
-/** Everything the page may load comes from this host; it cannot be framed and sends no forms. */
+/** The page loads everything from this host; it cannot be framed and sends no forms. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,7 +23,7 @@ const headers = () => ({
   'Referrer-Policy': 'no-referrer',
 });
 
-/** The page. Addresses keep the path of the base URL, whatever host serves them. */
+/** The page. Links keep the path of the base URL, whatever host serves them. */
 function page({ base_url }: View): string {
   const prefix = prefixOf(base_url);
   return `<!doctype html>
@@ -81,7 +82,7 @@ SwaggerUIBundle({ url, dom_id: '#docs', deepLinking: true, docExpansion: 'none',
 }
 `;
 
-/** The style of all pages, beneath that of the tool: what is in a layer gives way to what is in none. */
+/** The style of all pages in a cascade layer, so that Swagger UI's own style has priority. */
 const STYLE = `@layer site {
 ${SITE_STYLE}
 }
@@ -114,7 +115,7 @@ html:not(.dark-mode) #docs .btn.authorize svg { fill: var(--accent); }
 const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 const shipped = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
 
-/** A file of the package as it was published, read once. */
+/** A file of the package, read once. */
 function file(name: string): Promise<Uint8Array<ArrayBuffer>> {
   const known = shipped.get(name) ?? readFile(join(folder, name)).then((bytes) => new Uint8Array(bytes));
   shipped.set(name, known);
@@ -125,7 +126,7 @@ const JS = 'text/javascript; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 const PART = { title: 'Piece of the API reference', part: true } as const;
 
-/** The page and its parts. */
+/** The page and its files. */
 export const docs: readonly Document[] = [
   {
     path: '/docs',

@@ -1,43 +1,50 @@
-// What a discovery document is: an address, a content type and a text made from the register and the table of operations.
+// Type of a discovery document: a path, a content type and a text built from the register and the table of
+// operations.
 
 import type { Context } from '../contract/operation.ts';
 import type { Gate } from '../gate/execute.ts';
 
-/** What documents are made from; the same for the live API and the nightly build. */
+/** Input of documents; the same for the live API and the nightly build. */
 export type View = Pick<Context, 'releases' | 'operations' | 'base_url' | 'eur_usd' | 'now'> & {
-  /** Whether calls can be paid with x402, so that no document promises what the 402 does not. */
+  /** Whether calls can be paid with x402, so that documents agree with the 402. */
   x402?: boolean;
-  /** Cursors in examples; absent in a build, which shows a text in their place. */
+  /** Cursors in examples; absent in a build, which shows a placeholder. */
   cursors?: NonNullable<Context['cursors']>;
-  /** What the 402 of a call asks; absent in a build, which asks nobody. */
+  /** Quotes of the 402; absent in a build. */
   quote?: Gate['payments']['quote'];
 };
 
-/** Parameters of the address of one of several like documents, by name. */
+/** Path parameters of a document, by name. */
 export type Params = Record<string, string>;
 
-/** A document, or several alike. The nightly build writes it below DIST_DIR, at the path of its URL, unless `live`. */
+/**
+ * A document, or several of one kind. The nightly build writes it below DIST_DIR at its URL path, unless
+ * `live`.
+ */
 export interface Document {
-  /** Hono path. With `:name` segments there are several, and `each` lists them. */
+  /** Hono path. With `:name` segments there are several documents, listed by `each`. */
   path: string;
   /** A few words, for lists of documents. */
   title: string;
-  /** Relation of `/` to it (RFC 8288); absent where other documents lead to it. */
+  /** Relation of `/` to it (RFC 8288); absent if other documents link to it. */
   rel?: string;
   content_type: string;
-  /** A piece of another document, which loads it: in no list of documents. */
+  /** A file that another document loads: not in lists of documents. */
   part?: true;
-  /** It depends on the moment, or on the running service: no file is written. */
+  /** Depends on the time, or on the running service: no file is written. */
   live?: true;
-  /** File below DIST_DIR, where it is not the path. */
+  /** File below DIST_DIR, if it differs from the path. */
   file?: string;
-  /** Answers only to who asks: every address of a document with parameters. */
+  /** Path parameters of every document, for a path with parameters. */
   each?: (view: View) => Params[];
-  /** Further headers of the answer. */
+  /** Further response headers. */
   headers?: (view: View) => Record<string, string>;
-  /** The same as Markdown, for a document under `/v1`: every path there has such a twin (specification section 1). */
+  /**
+   * The same as Markdown, for a document under `/v1`: every path there has a Markdown twin (specification
+   * section 1).
+   */
   markdown?: (view: View) => string;
-  /** null: there is no such document. What takes long is remembered by the document itself (`remembered`). */
+  /** null: no such document. Documents that are slow to build cache themselves (`remembered`). */
   text(view: View, params: Params): Content | null | Promise<Content | null>;
 }
 
@@ -48,12 +55,14 @@ function pathOf({ path }: Document, params: Params): string {
   return path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? '');
 }
 
-/** Every address of a document and its parameters. */
+/** Path and parameters of every document of this kind. */
 export function addressesOf(document: Document, view: View): { path: string; params: Params }[] {
   return (document.each?.(view) ?? [{}]).map((params) => ({ path: pathOf(document, params), params }));
 }
 
-/** Makes a content once for each key, and keeps the newest of each name: documents that cost a while to make. */
+/**
+ * Builds a content once per key, and caches the newest of each name: for documents that are slow to build.
+ */
 export function remembered<T>(
   key: (view: View, params: Params) => string | Promise<string>,
   make: (view: View, params: Params) => T | Promise<T>,

@@ -1,16 +1,17 @@
-// Operations asked by ourselves, for files and documents: as they answer everybody at the moment their release was made.
+// Runs operations for files and documents: as a caller without a credential, at the time when the release was
+// made.
 import type { Context } from '../contract/operation.ts';
 import { releaseVersion } from '../operations/common/about.ts';
 import type { View } from './document.ts';
 
 type Release = NonNullable<Context['release']>;
 
-/** The moment that answers about several releases are of: when the newest was made. */
+/** Time of answers about several releases: when the newest one was made. */
 export function momentOf(releases: readonly Release[]): Date {
   return new Date(Math.max(0, ...releases.map(({ manifest }) => Date.parse(manifest.created_at))));
 }
 
-/** What the gate would have found out about a caller who asks this path for a dataset, or for the register as a whole. */
+/** The gate's context of a public call to this path, for a dataset, or for the register as a whole. */
 export function earlyContext(
   view: Pick<View, 'releases' | 'operations' | 'base_url' | 'eur_usd' | 'cursors'>,
   { release, path, format }: { release: Release | undefined; path: string; format: Context['format'] },
@@ -34,7 +35,7 @@ export function earlyContext(
   };
 }
 
-/** Changes whenever a document made from the register and its data may change. */
+/** Changes whenever a document built from the register and its data may change. */
 export async function registerVersion(view: View): Promise<string> {
   const { base_url, eur_usd, x402, releases, operations } = view;
   const versions = releases.map((release) =>

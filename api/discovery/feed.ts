@@ -1,4 +1,5 @@
-// /feeds/{ds}.atom: what changed in a dataset, for readers of feeds (RFC 4287). Values of public attributes only, as in the changelog.
+// /feeds/{ds}.atom: changes of a dataset, for feed readers (RFC 4287). Values of public attributes only, as
+// in the changelog.
 import { datasetUrl, recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Change, dataset_changelog } from '../operations/dataset/dataset_changelog.ts';
@@ -8,7 +9,7 @@ import { earlyContext, registerVersion } from './early.ts';
 
 type Release = View['releases'][number];
 
-/** Changes of a feed. */
+/** Entries of a feed. */
 const ENTRIES = 50;
 
 const escaped = (text: string): string =>
@@ -19,7 +20,7 @@ const escaped = (text: string): string =>
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;');
 
-/** What became of the value, in words. */
+/** Describes a change in words. */
 function said({ type, attribute, old_value, new_value }: Change, pack: Pack): string {
   if (attribute === undefined) return 'the record was removed';
   const own = pack.attributes.find(({ name }) => name === attribute);

@@ -1,4 +1,5 @@
-// What headers static files go out with: one table, which our own server obeys and which host configurations are written from.
+// Headers of static files: one table for our own server and for the host configurations that the build
+// writes.
 
 import type { Operation } from '../contract/operation.ts';
 import { pagePolicy } from '../pages/frame.ts';
@@ -8,27 +9,33 @@ import { CONTENT_SIGNAL } from './robots.ts';
 
 /** A header of the files whose URL path matches. */
 export interface HostingRule {
-  /** A path with `:name` segments, or one that ends in `/*`; several rules may match a path, never two for one header. */
+  /**
+   * A path with `:name` segments, or one that ends in `/*`; several rules may match a path, but at most one
+   * per header.
+   */
   path: string;
   header: string;
   value: string;
 }
 
-/** Caching of a published file: what is named by its content may be kept for ever, the rest is asked for again each time. */
+/**
+ * Caching of published files: those with a hash in their name are immutable, all others are revalidated each
+ * time.
+ */
 export const CACHING = { for_ever: 'public, max-age=31536000, immutable', asked_again: 'public, no-cache' };
 
-/** Where compressed copies lie below DIST_DIR: each at the path of its file, with an ending. */
+/** Folder of compressed copies below DIST_DIR: each at the path of its file, with an extension. */
 export const COPIES = '.build/compressed';
 
-/** Endings of compressed copies, by content coding; the smallest first. */
+/** Extensions of compressed copies, by content coding; the smallest first. */
 export const COPY_ENDINGS = { br: 'br', gzip: 'gz' } as const;
 
-/** A folder of files that are named by their content; a page may load them from caches of any age. */
+/** Folder of files with a hash in their name; pages may load them from any cache. */
 export const FOR_EVER = '/assets/*';
 
 /**
- * The widest policy that any page has: those of single pages stand in the pages and are narrower. What the SQL console computes with is allowed,
- * and the API where the files stand on another host.
+ * The least strict policy of all pages: single pages contain stricter ones. Allows WebAssembly for the SQL
+ * console, and the API if the files are on another host.
  */
 function widestPolicy(base_url: string): string {
   const more = {
@@ -39,7 +46,7 @@ function widestPolicy(base_url: string): string {
   return `${pagePolicy(more)}; frame-ancestors 'none'`;
 }
 
-/** What every published file says beside its type, as our own server sends it too. */
+/** Headers of every published file besides its type, the same as on our own server. */
 export function fileHeaders(base_url: string): Record<string, string> {
   return {
     'Content-Security-Policy': widestPolicy(base_url),
@@ -48,7 +55,7 @@ export function fileHeaders(base_url: string): Record<string, string> {
   };
 }
 
-/** The whole table: for everything, for what is named by content, for `/`, and the types that no extension tells. */
+/** The whole table: for all files, for hashed files, for `/`, and the types that no extension determines. */
 export function hostingRules({
   base_url,
   operations,
@@ -70,7 +77,10 @@ export function hostingRules({
   ];
 }
 
-/** Files without an extension, as paths with `:name` segments, and their types: answers as JSON, and documents. */
+/**
+ * Files without an extension, as paths with `:name` segments, with their types: answers as JSON, and
+ * documents.
+ */
 function bareTypes(operations: readonly Operation[]): { path: string; type: string }[] {
   const answers = operations.flatMap(({ route, prerender, formats }) =>
     prerender && formats[0] === 'json' ? [{ path: route.path, type: 'application/json' }] : [],

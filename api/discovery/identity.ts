@@ -1,10 +1,10 @@
-// What the service is called where machines ask for it, the same in every document and protocol.
+// Name and version of the service for machines, the same in every document and protocol.
 
 export const IDENTITY = {
   /** Name of the MCP server and of the A2A agent's provider. */
   name: 'dataset-register',
   title: 'Dataset register',
-  /** Version of the interface (specification section 9) as semantic versions have it. */
+  /** Version of the interface (specification section 9), as a semantic version. */
   version: '1.0.0',
   description:
     'Typed records with a source, a time and a confidence for every value. Free to look, paid to read whole.',
@@ -15,7 +15,7 @@ export function hostOf(base_url: string): string {
   return new URL(base_url).hostname.replace(/^\[|\]$/g, '');
 }
 
-/** `example.register/dataset-register`: the host backwards, as registries of MCP servers name them. */
+/** `example.register/dataset-register`: the host reversed, as registries of MCP servers name them. */
 export function qualifiedName(base_url: string): string {
   const host = hostOf(base_url);
   const numbers = /^[\d.]+$|:/.test(host);

@@ -1,4 +1,4 @@
-// The discovery documents, for the API to serve, the build to write, and each other to name.
+// The list of discovery documents, for the API, the nightly build, and the documents that link to others.
 import { type Asset, FAVICON, SCRIPT_ASSET, STYLE_ASSET } from '../pages/assets.ts';
 import { auth } from './auth.ts';
 import { docs } from './docs.ts';

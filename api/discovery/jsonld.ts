@@ -1,4 +1,4 @@
-// /.well-known/datasets.jsonld: the datasets in the words of schema.org, for search engines of data.
+// /.well-known/datasets.jsonld: the datasets in schema.org terms, for dataset search engines.
 import { cited, datasetUrl } from '../../packs/define/links.ts';
 import type { Context } from '../contract/operation.ts';
 import type { Document, View } from './document.ts';
@@ -6,7 +6,7 @@ import { IDENTITY } from './identity.ts';
 
 type Release = NonNullable<Context['release']>;
 
-/** One dataset, for its page: with its context. */
+/** One dataset with its own @context, for its page. */
 export function datasetJsonld(release: Release, base_url: string): object {
   return { '@context': 'https://schema.org/', ...dataset(release, { base_url }) };
 }
@@ -36,7 +36,7 @@ function dataset({ pack, manifest }: Release, { base_url }: Pick<View, 'base_url
     dateModified: manifest.created_at,
     datePublished: manifest.created_at,
     isAccessibleForFree: false,
-    // Croissant, for loaders of machine learning.
+    // Croissant, for machine-learning data loaders.
     subjectOf: {
       '@type': 'MediaObject',
       contentUrl: `${base_url}/files/${pack.id}/croissant.jsonld`,

@@ -1,4 +1,4 @@
-// /v1/catalog (RFC 9264) and /.well-known/api-catalog (RFC 9727): the same register as links that machines follow.
+// /v1/catalog (RFC 9264) and /.well-known/api-catalog (RFC 9727): the register as typed links for machines.
 import { datasetUrl } from '../../packs/define/links.ts';
 import { blocks, escapeText, link } from '../render/markdown.ts';
 import type { Document, View } from './document.ts';
@@ -9,7 +9,7 @@ interface Target {
   title?: string;
 }
 
-/** One context of a linkset: where it stands, and its links by relation. */
+/** One context of a linkset: its anchor, and its links by relation. */
 type Context = { anchor: string } & Record<string, string | Target[]>;
 
 const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.1';
@@ -36,7 +36,7 @@ function datasetLinks({ base_url, releases }: View): Context[] {
   });
 }
 
-/** What describes the interface as a whole. */
+/** Documents about the interface as a whole. */
 function interfaceLinks({ base_url }: View): Context {
   return {
     anchor: `${base_url}/v1/catalog`,
@@ -50,7 +50,7 @@ function interfaceLinks({ base_url }: View): Context {
   };
 }
 
-/** The interfaces, each with what says how to be let in. */
+/** The interfaces, each with the document that describes its authentication. */
 function protocols({ base_url }: View): Context[] {
   const resource = (path: string) => ({
     href: `${base_url}/.well-known/oauth-protected-resource${path}`,

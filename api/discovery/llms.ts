@@ -1,4 +1,4 @@
-// /llms.txt: where an agent begins that has never seen the service: datasets, the cheapest call for each question, rules (llmstxt.org).
+// /llms.txt: the entry point for agents: datasets, the cheapest call for each question, rules (llmstxt.org).
 import { WELCOME } from '../contract/errors.ts';
 import { callsTable, stepsText } from '../render/call-table.ts';
 import { blocks, escapeText } from '../render/markdown.ts';
@@ -28,7 +28,7 @@ export function callsText({ operations, releases }: View, dataset: string): stri
   return blocks(stepsText(), callsTable(operations, pack)).trim();
 }
 
-/** Text of the document: the same that the nightly build writes to `llms.txt`. */
+/** Text of the document, the same that the nightly build writes to `llms.txt`. */
 export function llmsText(view: View): string {
   const { base_url, releases } = view;
   const filled = (line: string) => line.replaceAll('{base}', base_url);

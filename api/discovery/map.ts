@@ -1,4 +1,4 @@
-// `/` as JSON: the map of the register, for clients that ask the root (specification section 1).
+// `/` as JSON: the map of the register, for clients that request the root (specification section 1).
 import { addressesOf, type View } from './document.ts';
 import { IDENTITY } from './identity.ts';
 import { DOCUMENTS } from './index.ts';
@@ -10,7 +10,7 @@ export interface RootLink {
   title: string;
 }
 
-/** Relations of the root, as Link header and as the `links` of the map: the documents that name one, and what they leave out. */
+/** Links of the root, for its Link header and the map's `links`: documents with a relation, and more. */
 export function rootLinks(base_url: string): RootLink[] {
   const documents = DOCUMENTS.flatMap(({ rel, path, content_type, title }) =>
     rel === undefined ? [] : [{ rel, href: base_url + path, type: content_type.split(';')[0] ?? '', title }],
@@ -23,14 +23,14 @@ export function rootLinks(base_url: string): RootLink[] {
   ];
 }
 
-/** Documents that have a channel of their own: they are signed, or take the rest of a path. */
+/** Documents with a route of their own: they are signed, or match the rest of a path. */
 const APART = [
   { title: 'Authorization server (RFC 8414)', path: '/.well-known/oauth-authorization-server' },
   { title: 'Protected resource (RFC 9728)', path: '/.well-known/oauth-protected-resource' },
   { title: 'Key of our crawler (Web Bot Auth)', path: '/.well-known/http-message-signatures-directory' },
 ];
 
-/** The map: where to begin, every operation's address, every dataset. */
+/** The map: entry points, every operation's address, every dataset. */
 export function rootMap(view: View): Record<string, unknown> {
   const { base_url, releases, operations } = view;
   return {

@@ -1,11 +1,12 @@
-// The MCP server card (SEP-2127), at the place the extension recommends and where scanners look, and the AI catalogue that leads to it.
+// The MCP server card (SEP-2127), at its recommended path and where scanners look, and the AI catalogue that
+// links to it.
 import type { Document, View } from './document.ts';
 import { hostOf, IDENTITY, qualifiedName } from './identity.ts';
 
-/** Revisions that the server speaks, newest first. */
+/** Supported protocol versions, newest first. */
 const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'];
 
-/** The card: who, where, which revisions. Tools are listed by the server itself. */
+/** The card: identity, address and versions. The server itself lists its tools. */
 function card({ base_url }: View): string {
   const url = `${base_url}/mcp`;
   const key = {
@@ -26,7 +27,7 @@ function card({ base_url }: View): string {
       { ...remote, url, headers: [key] },
       { ...remote, url: `${url}/account`, headers: [{ ...key, isRequired: true }] },
     ],
-    // The shape of before, which some scanners still read.
+    // The earlier format, which some scanners still read.
     serverInfo: { name: IDENTITY.name, title: IDENTITY.title, version: IDENTITY.version },
     transport: { type: 'streamable-http', endpoint: url },
     capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
@@ -69,7 +70,7 @@ export const aiCatalog: Document = {
   },
 };
 
-/** Names of the skills: one for the register, one for each dataset. */
+/** Names of the skills: one for the register, one per dataset. */
 export function skillNames(datasets: readonly string[]): string[] {
   return [IDENTITY.name, ...datasets.map((id) => `${IDENTITY.name}-${id}`.slice(0, 64))];
 }

@@ -1,4 +1,4 @@
-// Examples in the OpenAPI document: real answers of the current release to small questions about public values.
+// Examples in the OpenAPI document: real answers of the current release to small queries for public values.
 import { nextTurn } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Context, type Operation, searchOf } from '../contract/operation.ts';
@@ -8,17 +8,17 @@ import { openPath } from './openapi-names.ts';
 
 type Release = NonNullable<Context['release']>;
 
-/** A question and its answer with short lists, by dataset and operation. */
+/** A request and its answer with short lists, by dataset and operation. */
 export interface Answered {
   /** `GET /v1/tools/facets?by=maker&limit=3` */
   question: string;
   answer: unknown;
 }
 
-/** How many records the examples of a dataset are about. */
+/** Number of records used in the examples of a dataset. */
 const SLUGS = 2;
 
-/** Slugs of the records that examples of a dataset are about. */
+/** Slugs of the records used in the examples of a dataset. */
 export async function slugsOf(view: View, release: Release): Promise<string[]> {
   const search = searchOf(view.operations);
   const { items } = (await ask(view, release, search, { limit: String(SLUGS) })) as { items: { slug: string }[] };
@@ -28,16 +28,16 @@ export async function slugsOf(view: View, release: Release): Promise<string[]> {
 async function ask(view: View, release: Release | undefined, operation: Operation, input: Raw): Promise<unknown> {
   const path = openPath(operation, release?.pack ?? null);
   const early = earlyContext(view, { release, path, format: 'json' });
-  // As a paid call: what is asked for is public, and no part of the answer is marked as a preview.
+  // As a paid call: the requested values are public, and no part of the answer is marked as a preview.
   const ctx: Context = { ...early, visibility: 'full' };
   const given = { ...(release ? { ds: release.pack.id } : {}), ...input };
   return (await operation.run(operation.parse(given, ctx), ctx)).body;
 }
 
-/** Items of a list in an example: enough to see their shape. */
+/** Items of a list in an example: enough to show its shape. */
 const SHOWN_ITEMS = 5;
 
-/** An answer whose long lists end after the first items: map cells and histograms would be most of the document. */
+/** An answer with shortened lists: map cells and histograms would be most of the document. */
 export function shortened(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, SHOWN_ITEMS).map(shortened);
   if (typeof value !== 'object' || value === null) return value;
@@ -46,7 +46,7 @@ export function shortened(value: unknown): unknown {
 
 type Raw = Parameters<Operation['parse']>[0];
 
-/** Path and query of a question. */
+/** Path and query of a request. */
 export function exampleUrl(operation: Operation, pack: Pack | null, input: Raw): string {
   const query = new URLSearchParams();
   let path = openPath(operation, pack);
@@ -58,14 +58,14 @@ export function exampleUrl(operation: Operation, pack: Pack | null, input: Raw):
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** Asks every operation that has a question to show, about one dataset, or (undefined) the register. */
+/** Runs every operation that has an example, for one dataset, or (undefined) the register. */
 export async function examplesOf(view: View, release: Release | undefined): Promise<Map<string, Answered>> {
   const pack = release?.pack ?? null;
   const slugs = release ? await slugsOf(view, release) : [];
   const found = new Map<string, Answered>();
   for (const operation of view.operations) {
     if (operation.route.path.includes(':ds') !== (release !== undefined)) continue;
-    // The register as a whole has no pack, and its questions name none.
+    // The register as a whole has no pack, and its examples do not use one.
     const input = operation.example?.(pack as Pack, slugs) ?? null;
     if (input === null) continue;
     found.set(operation.name, {

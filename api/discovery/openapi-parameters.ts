@@ -1,4 +1,5 @@
-// Parameters and bodies of operations in the OpenAPI document: what the table's input schemas say, and each dataset's filters.
+// Parameters and bodies of operations in the OpenAPI document: the table's input schemas, and each dataset's
+// filters.
 import type { Pack } from '../../packs/define/model.ts';
 import type { JsonSchema } from '../../packs/define/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
@@ -14,7 +15,7 @@ interface Input {
   additionalProperties?: unknown;
 }
 
-/** The dataset of a general path. */
+/** The dataset parameter of a general path. */
 export function datasetParameter(datasets: readonly string[]): Json {
   return {
     name: 'ds',
@@ -25,7 +26,7 @@ export function datasetParameter(datasets: readonly string[]): Json {
   };
 }
 
-/** Parameters of every call of some kind, by their name among the components. */
+/** Header parameters shared by many operations, by component name. */
 export const HEADERS: Record<string, Json> = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
@@ -47,7 +48,7 @@ export const HEADERS: Record<string, Json> = {
   },
 };
 
-/** The dataset's filters as components: they are the same in every operation that selects records. */
+/** The dataset's filters as components: the same in every operation that selects records. */
 export function filterParameters(pack: Pack): Record<string, Json> {
   const entries = filterSchemas(pack).map(({ name, description, list, schema }) => [
     filterName(pack, name),
@@ -58,14 +59,14 @@ export function filterParameters(pack: Pack): Record<string, Json> {
 
 const filterName = (pack: Pack, name: string) => `${prefixOf(pack)}.${name}`;
 
-/** Several values, separated by commas. */
+/** Comma-separated values. */
 const listed = (items: unknown, bounds: Json = {}): Json => ({
   schema: { type: 'array', items, minItems: 1, ...bounds },
   style: 'form',
   explode: false,
 });
 
-/** What a caller writes into the address and the headers of an operation. */
+/** Path, query and header parameters of an operation. */
 export function parametersOf(operation: Operation, pack: Pack | null): Json[] {
   const { route, price, formats, own_format } = operation;
   const { properties = {}, required = [], additionalProperties } = inputSchema(operation, pack) as Input;
@@ -107,7 +108,7 @@ function formatParameter(formats: Operation['formats']): Json {
   };
 }
 
-/** The JSON body of an operation that is no GET; undefined where it has none. */
+/** The JSON body of an operation that is not a GET; undefined if it has none. */
 export function bodyOf(operation: Operation): Json | undefined {
   const { route } = operation;
   if (route.method === 'GET') return undefined;

@@ -1,4 +1,5 @@
-// The addresses of other protocols in OpenAPI: MCP, A2A, OAuth and what leads to them. Each protocol says more than can stand here.
+// Addresses of other protocols in OpenAPI: MCP, A2A, OAuth and their documents. Each protocol defines more
+// than OpenAPI can.
 
 type Json = Record<string, unknown>;
 
@@ -9,9 +10,9 @@ interface Address {
   summary: string;
   description?: string;
   parameters?: Json[];
-  /** Media type and schema of the body, where there is one. */
+  /** Media type and schema of the body, if there is one. */
   body?: [type: string, schema: Json];
-  /** Statuses with their meaning, and the media type of the first; null: none. */
+  /** Statuses with their descriptions, and the media type of the first; null: no body. */
   answers: [type: string | null, Record<string, string>];
   security?: Json[];
 }
@@ -263,7 +264,7 @@ export const PROTOCOL_TAGS = [
   { name: 'oauth', description: 'OAuth 2.1: a client spends from a key with the consent of its owner' },
 ];
 
-/** Path items by path, to stand beside those of the operations. */
+/** Path items by path, next to those of the operations. */
 export function protocolPaths(): Record<string, Json> {
   return Object.fromEntries(ADDRESSES.map((address) => [address.path, { [address.method]: described(address) }]));
 }

@@ -1,4 +1,4 @@
-// Answers in the OpenAPI document: errors by status with their codes, headers, and the ways to pay.
+// Responses in the OpenAPI document: errors by status with their codes, headers, and the payment options.
 
 import { FORMATS } from '../../data/input/formats.ts';
 import { ApiError, ERRORS, type ErrorCode, errorBody, retryOf } from '../contract/errors.ts';
@@ -8,7 +8,7 @@ import { ref } from './openapi-names.ts';
 
 type Json = Record<string, unknown>;
 
-/** The error of each status that stands as its example, with a message as the service words it. */
+/** Example error of each status, with a message of the service. */
 const SHOWN: [name: string, code: ErrorCode, title: string, message: string][] = [
   [
     'BadRequest',
@@ -56,7 +56,7 @@ const SHOWN: [name: string, code: ErrorCode, title: string, message: string][] =
 const codesOf = (status: number) =>
   Object.entries(ERRORS).flatMap(([code, row]) => (row.status === status ? [code] : []));
 
-/** The components of all errors: one answer for each status, its codes among the schema. */
+/** Components of all errors: one response per status, with its codes in the schema. */
 export function errorResponses(view: View): Record<string, Json> {
   const entries = SHOWN.map(([name, code, title, message]) => {
     const { status } = ERRORS[code];
@@ -87,7 +87,7 @@ function headersOf(status: number): Json {
 
 const NAMES = new Map(SHOWN.map(([name, code]) => [ERRORS[code].status as number, name]));
 
-/** Which errors an operation can answer, by status. */
+/** Possible errors of an operation, by status. */
 export function errorsOf({ route, access, formats, errors = [] }: Operation, sold: boolean): Record<string, Json> {
   const dataset = route.path.includes(':ds');
   const others = route.path.replace(':ds', '').includes(':');
@@ -112,7 +112,7 @@ export function errorsOf({ route, access, formats, errors = [] }: Operation, sol
 
 const text = (description: string, more: Json = {}) => ({ description, schema: { type: 'string', ...more } });
 
-/** Headers of answers, by their name among the components. */
+/** Response headers, by component name. */
 export const RESPONSE_HEADERS: Record<string, Json> = {
   RequestId: text('Id of the request, for questions about it'),
   Release: text('The release that answered; the same as snapshot in the status'),
@@ -127,12 +127,12 @@ export const RESPONSE_HEADERS: Record<string, Json> = {
   PaymentRequired: text('How to pay with x402: base64 of JSON'),
 };
 
-/** Whether answers have a tag, and may be 304. */
+/** Whether responses have a tag, and may be 304. */
 export function tagged({ route, access, validators }: Operation): boolean {
   return route.method === 'GET' && (access === 'free' || validators !== undefined);
 }
 
-/** Headers of a success. */
+/** Headers of a successful response. */
 export function successHeaders(operation: Operation, sold: boolean): Json {
   const { route, formats } = operation;
   return {

@@ -1,4 +1,5 @@
-// /openapi.json: OpenAPI 3.1 of every address, projected from the table of operations, the packs and the list of documents.
+// /openapi.json: OpenAPI 3.1 of every address, generated from the table of operations, the packs and the list
+// of documents.
 
 import { FORMATS, type Format } from '../../data/input/formats.ts';
 import { nextTurn } from '../../data/plan/slices.ts';
@@ -24,7 +25,7 @@ import {
 
 type Json = Record<string, unknown>;
 
-/** What each group of the table is called as a tag. */
+/** Tag of each group of the table. */
 const TAGS: Record<Operation['group'], string> = {
   register: 'The register as a whole',
   dataset: 'One dataset: its guide, schema, status, values with counts, changes',
@@ -40,7 +41,7 @@ Add \`.md\` to any \`/v1\` path, or send \`Accept: text/markdown\`, for Markdown
 Each dataset has paths of its own here, with its filters by name; \`/v1/{ds}/…\` stands for all of them, and takes the same filters.
 Errors are JSON with a code in \`error\`; nothing is charged for them.`;
 
-/** What the description of one operation needs to know. */
+/** Context of one operation's description. */
 interface Place {
   view: View;
   pack: Pack | null;
@@ -50,7 +51,7 @@ interface Place {
   examples: Map<string, Answered>;
 }
 
-/** The name of a component with this schema: the general one where it is the same. */
+/** The name of the component with this schema: the general one if it is equal. */
 function component(name: string, schema: JsonSchema, { pack, schemas, components }: Place): string {
   const text = JSON.stringify(schema);
   const known = schemas.get(`${name} ${text}`);
@@ -74,7 +75,7 @@ function answerSchema(operation: Operation, place: Place): Json | undefined {
         return JSON.stringify(`#/components/schemas/${own}`);
       }),
     ) as JsonSchema;
-  // A record itself is a reference already.
+  // A record itself is already a reference.
   const resolved = resolve(rest);
   return '$ref' in resolved ? resolved : ref('schemas', component(operation.name, resolved, place));
 }
@@ -83,7 +84,7 @@ function answerSchema(operation: Operation, place: Place): Json | undefined {
 const isOffered = (format: Format, pack: Pack | null): boolean =>
   !FORMATS[format].geographic || pack === null || pack.attributes.some(({ type }) => type === 'geo');
 
-/** What an operation answers when all is well, in each of its formats. */
+/** The 200 response of an operation, in each of its formats. */
 function success(operation: Operation, place: Place, sold: boolean): Json {
   const { formats, title } = operation;
   const example = place.examples.get(operation.name);
@@ -100,7 +101,7 @@ function success(operation: Operation, place: Place, sold: boolean): Json {
   return { description: title, headers: successHeaders(operation, sold), content: Object.fromEntries(content) };
 }
 
-/** One operation in general, or of one dataset. */
+/** One operation in general, or for one dataset. */
 function described(operation: Operation, place: Place): Json {
   const { view, pack } = place;
   const { group, title, description, statuses = [200] } = operation;
@@ -160,8 +161,8 @@ function documentItem({ path, title, content_type }: Document): Json {
 }
 
 /**
- * The whole description, made with a turn of the event loop after each operation. `documents` are the other
- * addresses that answer a GET.
+ * The whole description; yields to the event loop after each operation. `documents` are the other addresses
+ * that answer GET.
  */
 async function openapi(view: View, documents: readonly Document[]): Promise<Json> {
   const { base_url, releases, operations } = view;
@@ -225,7 +226,7 @@ async function openapi(view: View, documents: readonly Document[]): Promise<Json
   };
 }
 
-/** The document; `documents` is asked late, since it is one of them. */
+/** The document. `documents` is a function, since the list contains this document too. */
 export function openapiDocument(documents: () => readonly Document[]): Document {
   return {
     path: '/openapi.json',
@@ -236,7 +237,7 @@ export function openapiDocument(documents: () => readonly Document[]): Document 
   };
 }
 
-/** The ways to say who one is, or to pay without saying it. */
+/** Security schemes: credentials, and payment without one. */
 function securitySchemes({ base_url, x402 }: View): Record<string, Json> {
   return {
     apiKey: {
@@ -275,13 +276,13 @@ function securitySchemes({ base_url, x402 }: View): Record<string, Json> {
   };
 }
 
-/** Which schemes an operation takes; any one of them is enough. */
+/** Security schemes of an operation; any one of them is enough. */
 function securityOf({ access, key_only, previews, price }: Operation, { x402 }: View): Json[] {
   if (access === 'admin') return [{ bearer: [] }];
   const byToken = !key_only ? [{ oauth: ['read'] }] : [];
   const known = [{ apiKey: [] }, { bearer: [] }, ...byToken];
   if (access === 'key') return known;
-  // An empty list is the form that clients read as open; alternatives are for what is only partly so.
+  // Clients read an empty list as public; alternatives are for operations that are partly public.
   if (access === 'free' && price === undefined) return [];
   const open = access === 'free' || previews ? [{}] : [];
   const paying = price !== undefined && x402 ? [{ x402: [] }] : [];
@@ -289,9 +290,9 @@ function securityOf({ access, key_only, previews, price }: Operation, { x402 }: 
 }
 
 /**
- * What indexers of paid interfaces read: the price in USD of one call, exact for one dataset, between the least and the most of
- * all where it is not said; of a batch it is the price of one record, and a price that only some calls have begins at 0.
- * Without x402 there is no protocol to pay by.
+ * Price for indexers of paid APIs, in USD per call: exact for one dataset, else from the lowest to the
+ * highest of all. For a batch it is the price of one record; a price that only some calls have starts at 0.
+ * Absent without x402, since there is no payment protocol then.
  */
 function paymentInfo(operation: Operation, { releases, eur_usd, x402 }: View, dataset: string | null): Json {
   const packs = releases.map(({ pack }) => pack).filter(({ id }) => (dataset ?? id) === id);

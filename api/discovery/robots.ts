@@ -1,7 +1,9 @@
-// /robots.txt: crawlers are welcome to pages and guides; search results cost quota and are not for them (RFC 9309).
+// /robots.txt: crawlers may read pages and guides, but not search results, which cost quota (RFC 9309).
 import type { Document } from './document.ts';
 
-/** AI crawlers that look for a group of their own. A named group replaces `*`, so the rules are repeated. */
+/**
+ * AI crawlers that look for a group with their name. A named group replaces `*`, so the rules are repeated.
+ */
 const NAMED = [
   'GPTBot',
   'OAI-SearchBot',
@@ -14,10 +16,10 @@ const NAMED = [
   'CCBot',
 ];
 
-/** What may be done with the pages (Content Signals): found and answered from, not trained on. */
+/** Permitted uses of the pages (Content Signals): search and AI answers, no training. */
 export const CONTENT_SIGNAL = 'search=yes, ai-input=yes, ai-train=no';
 
-/** Content Signals and AIPREF beside each other: search and answers may use the pages, training may not. */
+/** Content Signals together with AIPREF: search and answers may use the pages, training may not. */
 const RULES = [
   `Content-Signal: ${CONTENT_SIGNAL}`,
   'Content-Usage: search=y, train-ai=n',

@@ -1,4 +1,5 @@
-// /sitemap.xml: the pages for people and every record's page, in parts of 50,000 as the protocol allows (sitemaps.org).
+// /sitemap.xml: the pages of the site and of every record, in files of 50,000 as the protocol allows
+// (sitemaps.org).
 import { readdirSync } from 'node:fs';
 import { nextTurn } from '../../data/plan/slices.ts';
 import { datasetUrl, recordUrl } from '../../packs/define/links.ts';
@@ -8,9 +9,9 @@ import { registerVersion } from './early.ts';
 
 type Release = NonNullable<Context['release']>;
 
-/** Addresses of one file, at most. */
+/** Maximum number of addresses per file. */
 const PART = 50_000;
-/** Records read between two turns of the event loop. */
+/** Records read per turn of the event loop. */
 const CHUNK = 200;
 
 const XML = '<?xml version="1.0" encoding="UTF-8"?>\n';
@@ -20,19 +21,19 @@ const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', 
 const entry = (name: 'url' | 'sitemap', at: string, modified: string) =>
   `<${name}><loc>${escaped(at)}</loc><lastmod>${modified}</lastmod></${name}>\n`;
 
-/** The page of the dataset stands before those of its records. */
+/** The dataset's page comes first, then those of its records. */
 const partsOf = ({ manifest }: Release) => Math.ceil((manifest.records + 1) / PART);
 
-/** How a stored record begins: the names of its members come in this order, and quotes inside a text are escaped. */
+/** Start of a stored record: its members have this order, and quotes inside a text are escaped. */
 const HEAD = /^\{"id":"[^"]*","slug":"([^"\\]*)","name":"(?:[^"\\]|\\.)*","dataset":"[^"]*","updated_at":"([^"\\]*)"/;
 
-/** What a sitemap says of a record. A tenth of a second a hundred thousand, where parsing all of each takes seconds. */
+/** Slug and date of a record. 0.1 s per 100,000 records, where parsing them completely takes seconds. */
 function headOf(body: string): { slug: string; updated_at: string } {
   const [, slug, updated_at] = HEAD.exec(body) ?? [];
   return slug !== undefined && updated_at !== undefined ? { slug, updated_at } : JSON.parse(body);
 }
 
-/** The slugs of a release's records, best first, as searches see them. */
+/** The slugs of a release's records, best first, as in searches. */
 async function* slugs({ engine }: Release): AsyncGenerator<{ slug: string; updated_at: string }> {
   let after: Awaited<ReturnType<Release['engine']['search']>>['next'] = null;
   do {
@@ -45,7 +46,7 @@ async function* slugs({ engine }: Release): AsyncGenerator<{ slug: string; updat
   } while (after !== null);
 }
 
-/** The files of a dataset, made in one pass over its records. */
+/** The files of a dataset, built in one pass over its records. */
 async function filesOf(view: View, release: Release): Promise<Buffer<ArrayBuffer>[]> {
   const { id } = release.pack;
   const files: Buffer<ArrayBuffer>[] = [];
@@ -57,19 +58,19 @@ async function filesOf(view: View, release: Release): Promise<Buffer<ArrayBuffer
       close();
       lines = [];
     }
-    // The address that the page itself calls its canonical one; its Markdown is an alternate of it.
+    // The page's own canonical address; its Markdown is an alternate of it.
     lines.push(entry('url', recordUrl(view.base_url, id, slug), updated_at));
   }
   close();
   return files;
 }
 
-/** Names of the guides: a page for each document. */
+/** Names of the guides: one page per document. */
 const GUIDES = readdirSync(new URL('../../docs/', import.meta.url))
   .flatMap((name) => (name.endsWith('.md') && name !== 'README.md' ? [name.slice(0, -3)] : []))
   .sort();
 
-/** Paths of the pages that are about no single record, those of the datasets (`filesOf`) apart. */
+/** Paths of the pages without a single record, except those of the datasets (`filesOf`). */
 function pagesOf({ releases }: View): string[] {
   const guides = ['', 'reference/', 'contents/', ...GUIDES.map((name) => `${name}/`)].map((path) => `/guides/${path}`);
   const tools = releases.flatMap(({ pack }) =>

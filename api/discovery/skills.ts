@@ -1,4 +1,5 @@
-// Agent skills: an index with digests, and a SKILL.md for the register and for each dataset (agentskills.io, discovery 0.2.0).
+// Agent skills: an index with digests, and a SKILL.md for the register and for each dataset (agentskills.io,
+// discovery 0.2.0).
 import { createHash } from 'node:crypto';
 import { clean } from '../../packs/define/schema.ts';
 import { blocks } from '../render/markdown.ts';
@@ -14,7 +15,7 @@ interface Skill {
 
 const INDEX = '/.well-known/agent-skills';
 
-/** A skill with its front matter: quoted, since descriptions hold colons. */
+/** A skill with its front matter: quoted, since descriptions contain colons. */
 function skill(name: string, description: string, ...parts: string[]): Skill {
   const told = clean(description).slice(0, 1024);
   const front = `---\nname: ${name}\ndescription: ${JSON.stringify(told)}\n---`;

@@ -1,7 +1,8 @@
-// /.well-known/x402.json and /.well-known/x402: what a call costs and how it is paid, from the function that makes every 402.
+// /.well-known/x402.json and /.well-known/x402: prices and payment terms, from the function that builds every
+// 402.
 //
-// The first follows the draft well-known-discovery of the x402 project, with the addresses also as indexers of the second want
-// them. Whatever they say, the 402 of a call decides.
+// The first follows the draft well-known-discovery of the x402 project, and contains the addresses also in
+// the form that indexers of the second expect. In case of a difference, the 402 of a call decides.
 
 import type { Context, Operation } from '../contract/operation.ts';
 import { callPrice, isSold } from '../contract/pricing.ts';
@@ -19,11 +20,11 @@ type Quote = Gate['payments']['quote'];
 const NOT_OFFERED =
   'Pay-per-call with x402 is not offered by this service. The prices are those of calls with an API key.';
 
-/** Operations that a caller without a credential is never shown for free: each answers 402 when it is asked unpaid. */
+/** Operations without a free preview: each answers 402 to a call without a credential. */
 const soldBy = (operations: readonly Operation[], { pack }: Release) =>
   operations.filter((each) => isSold(each, pack) && !each.previews && each.price && each.route.path.includes(':ds'));
 
-/** What a 402 of this operation asks for one. */
+/** The 402's payment requirements for one call of this operation. */
 function quoted(quote: Quote, { pack }: Release, operation: Operation, url: string) {
   const { total, ...price } = callPrice(operation, pack);
   return quote(
@@ -66,7 +67,7 @@ async function itemsOf(view: View, release: Release, quote: Quote): Promise<obje
   });
 }
 
-/** Rules of paying that no requirement states. */
+/** Payment rules that are not part of the requirements. */
 function rules(base_url: string) {
   return {
     network: 'eip155:8453 (Base)',
@@ -110,7 +111,7 @@ export const x402Terms: Document = {
   text: made,
 };
 
-/** What indexers read that follow addresses only. */
+/** For indexers that read addresses only. */
 export const x402Resources: Document = {
   path: '/.well-known/x402',
   title: 'Addresses that x402 pays for',

@@ -1,15 +1,15 @@
-// Buffers in which answers are put together, used again when the answer is gone: making and collecting one for each large answer took longer
-// than filling it.
+// Pool of buffers for response bodies: allocating and collecting one per large response took longer than
+// filling it.
 
-/** Bytes of the buffers, by their class. Longer answers get one of their own. */
+/** Sizes of pooled buffers, in bytes. Longer bodies get a buffer of their own. */
 const SIZES = [16_384, 65_536, 262_144] as const;
-/** Bytes of buffers of a class that wait to be used again, at most. */
+/** Maximum total of free buffers per size, in bytes. */
 const WAITING = 4 * 2 ** 20;
 
 const waiting: Buffer<ArrayBuffer>[][] = SIZES.map(() => []);
 const classOf = (length: number): number => SIZES.findIndex((size) => length <= size);
 
-/** Pieces in one buffer, which is the caller's until it gives it back. */
+/** Concatenates pieces into one buffer. The caller owns it until `giveBack`. */
 export function putTogether(pieces: readonly Uint8Array[]): Buffer<ArrayBuffer> {
   let length = 0;
   for (const piece of pieces) length += piece.length;
@@ -24,7 +24,10 @@ export function putTogether(pieces: readonly Uint8Array[]): Buffer<ArrayBuffer> 
   return whole.subarray(0, length);
 }
 
-/** Takes back what `putTogether` gave, once nobody reads it any more: it is written over by the next answer. */
+/**
+ * Returns a buffer of `putTogether` to the pool. Call it after the last read: the next response overwrites
+ * it.
+ */
 export function giveBack({ buffer, length }: Buffer<ArrayBuffer>): void {
   const which = classOf(length);
   const size = SIZES[which];

@@ -1,4 +1,4 @@
-// What Node's parser refuses, over real sockets.
+// Errors of Node's HTTP parser, over real sockets.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Everything that comes back on a connection, until the server closes it. */
+/** Everything received on a connection until the server closes it. */
 async function sent(...pieces: (string | Buffer)[]): Promise<string> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   let text = '';

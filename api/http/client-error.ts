@@ -1,10 +1,10 @@
-// Requests that Node's parser refuses: answered with the error body of every other refusal, and the connection closed.
+// Requests that Node's HTTP parser rejects: sends our error body and closes the connection.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError, errorBody } from '../contract/errors.ts';
 import { commonHeaders, requestId } from './respond.ts';
 
-/** Time for a client to read the answer before its connection is cut, in milliseconds. */
+/** Time for a client to read the response before its connection is cut, in milliseconds. */
 const LINGER = 500;
 
 interface ParserError extends Error {
@@ -15,7 +15,7 @@ interface ParserError extends Error {
 const NOT_ASCII =
   'The URL contains characters outside ASCII. Percent-encode them as UTF-8: `?q=z%C3%BCrich` instead of `?q=zürich`.';
 
-/** Status and error of what the parser refused. */
+/** Status and error for a parser error. */
 function refusalOf({ code, rawPacket }: ParserError, longest: number): { status: string; error: ApiError } {
   if (code === 'HPE_HEADER_OVERFLOW') {
     const message = `URL and headers have more than ${longest} bytes. Send fewer or shorter ones.`;
@@ -33,7 +33,7 @@ function refusalOf({ code, rawPacket }: ParserError, longest: number): { status:
   return { status: '400 Bad Request', error: new ApiError('invalid_parameter', message) };
 }
 
-/** Answers what the parser refuses. `longest` is the server's `maxHeaderSize`. */
+/** Handles parser errors. `longest` is the server's `maxHeaderSize`. */
 export function answerClientErrors(server: Server, { base_url, longest }: { base_url: string; longest: number }): void {
   const answering = new WeakMap<Duplex, ServerResponse>();
   server.prependListener('request', ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
@@ -41,7 +41,7 @@ export function answerClientErrors(server: Server, { base_url, longest }: { base
     outgoing.once('close', () => answering.delete(socket));
   });
   server.on('clientError', (parserError: ParserError, socket: Duplex) => {
-    // An earlier request of the connection is being answered: what is written now would become part of that answer.
+    // An earlier request of the connection has a response in progress: these bytes would become part of it.
     if (!socket.writable || parserError.code === 'ECONNRESET' || answering.get(socket)?.headersSent) {
       socket.destroy();
       return;

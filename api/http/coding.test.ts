@@ -1,4 +1,4 @@
-// Which coding an Accept-Encoding header takes.
+// Choice of the content coding for an Accept-Encoding header.
 import { expect, test } from 'vitest';
 import { codingFor } from './coding.ts';
 
@@ -21,7 +21,7 @@ const GIVEN: [header: string | undefined, coding: string | null][] = [
 
 test.each(GIVEN)('%s: %s', (header, coding) => {
   expect(codingFor(header)).toBe(coding);
-  // What is remembered says the same.
+  // The cached result is the same.
   expect(codingFor(header)).toBe(coding);
 });
 

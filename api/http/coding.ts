@@ -1,4 +1,4 @@
-// Content codings: which one a client takes, and long answers in it.
+// Content codings: chooses one by Accept-Encoding, and compresses long responses.
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
@@ -6,28 +6,37 @@ import { COPY_ENDINGS } from '../discovery/hosting.ts';
 import { giveBack, putTogether } from './buffers.ts';
 import { isPieces, type Reply } from './respond.ts';
 
-/** The codings of a file's copies, best first. */
+/** Codings of precompressed files, preferred ones first. */
 export const CODINGS = Object.keys(COPY_ENDINGS) as Coding[];
 export type Coding = keyof typeof COPY_ENDINGS;
 
-/** Shorter answers fit in the packets that a connection begins with (RFC 6928), so that fewer bytes would not come earlier. */
+/**
+ * Minimum length to compress, in bytes: shorter responses fit in a connection's first packets (RFC 6928), so
+ * they would not arrive earlier.
+ */
 const FROM = 8_192;
-/** What of our answers is text. An event stream is sent as it comes. */
+/** Content types of text. Event streams are not compressed. */
 const TEXT = /^(?:text\/(?!event-stream)|application\/(?:[\w.]+\+)?(?:json|xml|x-ndjson)|image\/svg)/;
-/** Made while somebody waits: 96 kB of records become 6.4 kB in 0.3 ms. Brotli of the same length takes twice as long, most of it to begin. */
+/**
+ * Compressed while the client waits: 96 kB of records become 6.4 kB in 0.3 ms. Brotli of the same length
+ * takes twice as long, mostly for its setup.
+ */
 const QUICK = { level: 2 };
 
 const gzipped = promisify(gzip);
 
-/** The second argument decides between codings of the same weight; the types do not know it yet. */
+/** The second argument orders codings of equal weight; the package's types lack it. */
 interface Encodings {
   encoding(available: string[], options: { preferred: string[] }): string | undefined;
 }
 
-/** What was chosen for the headers that came last: most clients send one of a few. */
+/** Cached choices by header: most clients send one of a few. */
 const chosen = new Map<string, Coding | null>();
 
-/** The best of `available` that an `Accept-Encoding` header takes; null: the content as it is (RFC 9110 section 12.5.3). */
+/**
+ * The best coding of `available` for an `Accept-Encoding` header; null: uncompressed (RFC 9110 section
+ * 12.5.3).
+ */
 export function codingFor(header: string | undefined, available: readonly Coding[] = CODINGS): Coding | null {
   if (header === undefined || available.length === 0) return null;
   const key = `${available.join()} ${header}`;
@@ -42,18 +51,22 @@ export function codingFor(header: string | undefined, available: readonly Coding
   return coding;
 }
 
-/** Whether an `Accept-Encoding` header takes the coding that `encoded` has. */
+/** Whether an `Accept-Encoding` header accepts gzip, the coding of `encoded`. */
 export const takesGzip = (accepts: string | undefined): boolean => codingFor(accepts, ['gzip']) !== null;
 
-/** `Vary` of an address whose answers come in codings, on every answer and on 304 too (RFC 9110 section 15.4.5): a cache must not mix them up. */
+/**
+ * `Vary` of an address whose responses may be compressed, also for 304 (RFC 9110 section 15.4.5): caches need
+ * it to keep the codings apart.
+ */
 export function varied(vary?: string): string {
   if (vary === undefined) return 'Accept-Encoding';
   return vary.includes('Accept-Encoding') ? vary : `${vary}, Accept-Encoding`;
 }
 
 /**
- * A reply whose long text is in gzip where its client takes that. Its tag is weak, so it stays. A page that nobody may store stays as it is: one that
- * shows a secret beside what its asker sent would tell it by its length.
+ * Compresses long texts with gzip if the client accepts it. Tags are weak, so they stay the same. A no-store
+ * page is not compressed: if it contains a secret and input of the client, its length would reveal the secret
+ * (BREACH).
  */
 export function encoded(reply: Reply, accepts: string | undefined): Reply | Promise<Reply> {
   const { status, headers, body } = reply;
@@ -80,7 +93,7 @@ function isLong(body: Exclude<Reply['body'], null>): boolean {
 }
 
 async function pressed({ status, headers }: Reply, body: Whole): Promise<Reply> {
-  // What the pieces lie in may be gone when the compressor comes to them, so they are put together first.
+  // The buffers of the pieces may be reused before the compressor reads them, so they are copied.
   const whole = isPieces(body) ? putTogether(body) : Buffer.from(body as string);
   const small = await gzipped(whole, QUICK);
   if (isPieces(body)) giveBack(whole as Buffer<ArrayBuffer>);

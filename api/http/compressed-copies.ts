@@ -1,4 +1,4 @@
-// Compressed copies of static files, sent to clients that take them: made by the night or by publishing, never for a request.
+// Precompressed copies of static files, written by the nightly run or when publishing, never for a request.
 import { stat } from 'node:fs/promises';
 import { COPY_ENDINGS } from '../discovery/hosting.ts';
 import { CODINGS, type Coding, codingFor } from './coding.ts';
@@ -12,8 +12,9 @@ export interface Copy {
 }
 
 /**
- * The copies of a file, smallest coding first: beside it, as hosts expect them, or where the build keeps them. One that is older than its file
- * is of another content. Files that are read a part at a time have none: a range is a part of the file as it is.
+ * The copies of a file, smallest coding first: next to the file, as static hosts expect, or in the build's
+ * folder. A copy older than its file is outdated. Files that are read in ranges have none: a range is a part
+ * of the uncompressed file.
  */
 export async function copiesOf({ path, copies, ranges, last_modified }: StaticFile): Promise<Copy[]> {
   if (ranges) return [];
@@ -31,7 +32,7 @@ export async function copiesOf({ path, copies, ranges, last_modified }: StaticFi
   return found.filter((copy) => copy !== null);
 }
 
-/** The copy that an `Accept-Encoding` header takes; null: the file as it is. */
+/** The copy for an `Accept-Encoding` header; null: the uncompressed file. */
 export function taken(copies: readonly Copy[], header: string | undefined): Copy | null {
   const coding = codingFor(
     header,

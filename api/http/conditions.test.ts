@@ -1,4 +1,4 @@
-// Preconditions as RFC 9110 section 13 has them: comparisons, precedence, dates, and a bound on the tags that are compared.
+// Preconditions of RFC 9110 section 13: comparison, precedence, dates, and the limit of compared tags.
 import { describe, expect, test } from 'vitest';
 import { isRefused, isUnchanged, matches } from './conditions.ts';
 

@@ -1,17 +1,21 @@
-// Conditional requests (RFC 9110 section 13): whether the client has the answer already, or wants it for a version only.
+// Conditional requests (RFC 9110 section 13): 304 if the client has the current version, 412 if a
+// precondition fails.
 import type { Http } from './request.ts';
 
-/** Tags of one header that are compared; the rest is ignored. */
+/** Maximum number of compared tags per header; the rest is ignored. */
 const MOST_TAGS = 10;
 
-/** What a condition is compared with. Without a tag or a time, conditions on it do not apply. */
+/** Validators of the selected representation. Without a tag or a time, conditions on it do not apply. */
 interface Selected {
   tag?: string | undefined;
-  /** ISO 8601 or a date; seconds count. */
+  /** ISO 8601 or a date, compared in seconds. */
   last_modified?: string | Date | undefined;
 }
 
-/** Whether the answer is 304: `If-None-Match` names its tag, or without that header nothing changed since `If-Modified-Since`. */
+/**
+ * Whether the response is 304: `If-None-Match` contains the tag, or without that header, nothing changed
+ * since `If-Modified-Since`.
+ */
 export function isUnchanged(c: Pick<Http, 'req'>, { tag, last_modified }: Selected): boolean {
   const named = c.req.header('if-none-match');
   if (named !== undefined) return tag !== undefined && matches(named, tag);
@@ -19,7 +23,10 @@ export function isUnchanged(c: Pick<Http, 'req'>, { tag, last_modified }: Select
   return since !== null && last_modified !== undefined && seconds(last_modified) <= since;
 }
 
-/** Whether the answer is 412: `If-Match` names another version, or without that header it changed since `If-Unmodified-Since`. */
+/**
+ * Whether the response is 412: `If-Match` does not contain the tag, or without that header, it changed since
+ * `If-Unmodified-Since`.
+ */
 export function isRefused(c: Pick<Http, 'req'>, { tag, last_modified }: Selected): boolean {
   const named = c.req.header('if-match');
   if (named !== undefined) return tag === undefined || !matches(named, tag, 'strong');
@@ -28,8 +35,8 @@ export function isRefused(c: Pick<Http, 'req'>, { tag, last_modified }: Selected
 }
 
 /**
- * Whether a list of tags names this one; `*` names every tag. Weak comparison ignores `W/`, strong comparison matches no weak tag
- * (RFC 9110 section 8.8.3.2).
+ * Whether a list of tags contains this one; `*` matches every tag. Weak comparison ignores `W/`, strong
+ * comparison matches no weak tag (RFC 9110 section 8.8.3.2).
  */
 export function matches(header: string | undefined, tag: string, comparison: 'weak' | 'strong' = 'weak'): boolean {
   if (header === undefined) return false;
@@ -48,14 +55,17 @@ const opaque = (tag: string) => tag.replace(/^W\//, '');
 
 const seconds = (time: string | Date) => Math.floor(new Date(time).getTime() / 1000);
 
-/** `Sun, 06 Nov 1994 08:49:37 GMT`, and both obsolete forms that RFC 9110 section 5.6.7 has recipients read. */
+/**
+ * `Sun, 06 Nov 1994 08:49:37 GMT`, and both obsolete formats that recipients must accept (RFC 9110 section
+ * 5.6.7).
+ */
 const DATES = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/,
 ];
 
-/** Seconds since 1970 of a date in a header; null for none, or for what is no date. */
+/** Parses a date header, in seconds since 1970; null if it is absent or invalid. */
 function httpTime(header: string | undefined): number | null {
   const text = header?.trim() ?? '';
   if (!DATES.some((form) => form.test(text))) return null;

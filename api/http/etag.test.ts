@@ -1,4 +1,4 @@
-// Tags of public texts: stable, and others for other texts.
+// Tags of public texts: stable, and different for different texts.
 import { expect, test } from 'vitest';
 import { etagOf } from './etag.ts';
 

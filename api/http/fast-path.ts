@@ -1,7 +1,8 @@
-// The short way in: calls of operations and of MCP tools read and answered on Node's own objects, by the same routes and handlers.
+// Fast path: handles calls of operations and MCP tools on Node's req/res, with the routes and handlers of the
+// app.
 //
-// Hono's context and the web's Request and Response around Node's take longer to make than most answers. Requests that would be the same with and
-// without them go this way; everything else, and everything that is odd, goes through Hono.
+// Creating Hono's context and the web's Request and Response takes longer than most answers. Only requests
+// that give the same response with and without Hono take this path; all others go through Hono.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -13,10 +14,10 @@ import { endStalled, STALLED } from './streams.ts';
 
 type Handler = (c: Http) => Promise<Reply>;
 
-/** The handlers that can be asked directly, by what Hono has mounted in their place. */
+/** Handlers that work without Hono, by the Hono handler mounted for them. */
 const direct = new WeakMap<object, Handler>();
 
-/** A handler as Hono takes it; a server that goes the short way asks it without Hono. */
+/** Wraps a handler for Hono, and registers it for the fast path. */
 export function answeredBy(handler: Handler): (c: Http) => Promise<Response> {
   const mounted = async (c: Http) => responseOf(await handler(c));
   direct.set(mounted, handler);
@@ -24,8 +25,8 @@ export function answeredBy(handler: Handler): (c: Http) => Promise<Response> {
 }
 
 /**
- * The listener of a server: what can be is answered directly, the rest by `others`. Routes are the app's own. `fail` is what the app answers, and
- * reports, where a handler threw or its answer cannot be sent.
+ * Listener of a server: fast path where possible, else `others`. The routes are the app's own. `fail` builds
+ * and reports the error response when a handler throws or its reply cannot be sent.
  */
 export function directly(
   app: Hono<{ Bindings: NodeBindings }>,
@@ -43,7 +44,7 @@ export function directly(
     http.params = found.params;
     const failed = (error: unknown) => {
       const reply = fail(error, http);
-      // Half an answer must not look like a whole one.
+      // A truncated response must not look complete.
       if (outgoing.headersSent) outgoing.destroy();
       else send(reply, outgoing, failed, stalled);
     };
@@ -66,15 +67,15 @@ function route(app: Hono<{ Bindings: NodeBindings }>, { method, path }: DirectHt
   return match && handler ? { handler, params: match[1] } : null;
 }
 
-/** An address that means what is written in it: nothing to decode in its path, nothing to normalise. */
+/** A URL without percent-encoded characters in its path and with nothing to normalise. */
 const PLAIN = /^\/(?:v1\/|mcp)[\w.~/-]*(?:\?[\w.~=&,+:%-]*)?$/;
 const DOTS = /\/\.\.?(?:[/?]|$)/;
-/** A host that needs no look by the URL parser. */
+/** A Host header that needs no URL parser. */
 const HOST = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|6[0-4]\d{3}|[6-9]\d{3}))?$/;
-/** The host asked for last that was fine: nearly all requests ask for the same. */
+/** The last valid Host header: nearly all requests send the same one. */
 let known: string | null = null;
 
-/** A request that can go the short way; null for any other. */
+/** A request for the fast path; null for any other. */
 function plain(incoming: IncomingMessage, outgoing: ServerResponse): DirectHttp | null {
   const { method, url = '', headers, rawHeaders } = incoming;
   if (method !== 'GET' && !(method === 'POST' && url.startsWith('/mcp') && short(headers['content-length'])))
@@ -85,7 +86,7 @@ function plain(incoming: IncomingMessage, outgoing: ServerResponse): DirectHttp 
     if (!HOST.test(host)) return null;
     known = host;
   }
-  // A header that was sent twice is joined by others' rules.
+  // Repeated headers are left to Hono, which joins their values.
   let names = 0;
   for (const _ in headers) names += 1;
   return names * 2 === rawHeaders.length ? new DirectHttp(method, incoming, outgoing) : null;
@@ -122,7 +123,7 @@ class DirectHttp implements Http {
     return this.params;
   }
 
-  /** The request as the web has it, without its body: made when a library or a signal is needed. */
+  /** The request as a web Request, without its body: created when a library or a signal needs it. */
   get raw(): Request {
     if (this.#raw === undefined) {
       const { incoming, outgoing } = this.env;
@@ -139,7 +140,7 @@ class DirectHttp implements Http {
   }
 }
 
-/** Answers that a connection's buffers may not take at once. */
+/** Length of bodies that may exceed a connection's buffers, in bytes. */
 const LONG = 65_536;
 
 function send(
@@ -155,7 +156,7 @@ function send(
   if (body instanceof ReadableStream) {
     endStalled(outgoing, stalled);
     outgoing.writeHead(status, headers);
-    // A client that hangs up ends the body, which is no fault.
+    // A client that disconnects ends the body; this is not an error.
     pipeline(Readable.fromWeb(body as never), outgoing).catch((error: Error & { code?: string }) => {
       if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') failed(error);
     });

@@ -1,4 +1,4 @@
-// Files of DIST_DIR by the path of their URL, never outside it (docs/static-hosting.md).
+// Finds files of DIST_DIR by URL path, never outside it (docs/static-hosting.md).
 import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
@@ -11,30 +11,36 @@ import { OpenFile } from './open-files.ts';
 /** The registered types, and those of our files that browsers and tools expect under another name. */
 const TYPES = new Mime(standardTypes, { 'application/vnd.apache.parquet': ['parquet'], 'image/x-icon': ['ico'] });
 
-/** The content type of a file by its extension; text is UTF-8. Unknown extensions are `application/octet-stream`. */
+/** Content type by file extension; text is UTF-8. Unknown extensions are `application/octet-stream`. */
 function contentType(path: string): string {
   const type = TYPES.getType(path) ?? 'application/octet-stream';
   return type.startsWith('text/') || type === 'application/atom+xml' ? `${type}; charset=utf-8` : type;
 }
 
-/** Files that programs read a part at a time. */
+/** Files that clients read in ranges. */
 const RANGED = /\.(parquet|duckdb)$/;
 
 export interface StaticFile {
   path: string;
-  /** Where the build keeps its compressed copies, without the ending of a coding. */
+  /** Path of the build's compressed copies, without the coding's extension. */
   copies: string;
   bytes: number;
   content_type: string;
   etag: string;
   last_modified: Date;
-  /** Read a part at a time: its ETag is strong, since the file is replaced and never written to, and no overlay edits it. */
+  /**
+   * Served in ranges: its ETag is strong, since the file is replaced and never written to, and no overlay
+   * edits it.
+   */
   ranges: boolean;
-  /** Its name holds a hash of its content. */
+  /** Its name contains a hash of its content. */
   immutable: boolean;
 }
 
-/** Segments of a URL path, decoded; null for one that no published file can have (dot files, separators, NUL, bad encoding). */
+/**
+ * Segments of a URL path, decoded; null if no published file can have such a path (dot files, separators,
+ * NUL, invalid encoding).
+ */
 export function safeSegments(pathname: string): string[] | null {
   const segments: string[] = [];
   for (const raw of pathname.split('/').filter((part) => part !== '')) {
@@ -51,8 +57,8 @@ export function safeSegments(pathname: string): string[] | null {
 }
 
 /**
- * The file that a URL path names below `root`; a folder answers with its index.html. null: no such file. A link that leads
- * out of the folder names no file either.
+ * The file of a URL path below `root`; for a folder, its index.html. null: no such file. Symbolic links out
+ * of `root` are not followed.
  */
 export async function findFile(root: string, pathname: string): Promise<StaticFile | null> {
   const segments = safeSegments(pathname);
@@ -74,7 +80,7 @@ export async function findFile(root: string, pathname: string): Promise<StaticFi
   return null;
 }
 
-/** What changes when a file is replaced by another. */
+/** Properties that change when a file is replaced. */
 function versionOf(path: string, { size, mtime, mtimeMs }: Stats) {
   const ranges = RANGED.test(path);
   const etag = `${ranges ? '' : 'W/'}"${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}"`;
@@ -82,9 +88,9 @@ function versionOf(path: string, { size, mtime, mtimeMs }: Stats) {
 }
 
 /**
- * Opens a file, or its copy, to send it. The night and whoever writes files again replace them at any moment: where that has happened since it was
- * found, what it is now is answered instead, so that no answer says one length and has another. Throws ApiError `not_found` where there is no such file
- * any more.
+ * Opens a file, or its copy, to send it. The nightly run or a rebuild may replace files at any moment: if the
+ * file changed since `findFile`, returns its new properties, so that length and content always match. Throws
+ * ApiError `not_found` if the file is gone.
  */
 export async function openFile<File extends StaticFile>(file: File, copy: Copied | null): Promise<OpenFile | File> {
   const opened = await OpenFile.at((copy ?? file).path).catch(unlessGone);

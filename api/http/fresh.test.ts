@@ -1,4 +1,4 @@
-// What the published files were made for, as far as the list beside them can be read.
+// BASE_URL of the published files, as read from the list of published releases.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A DIST_DIR whose list is this text. */
+/** A DIST_DIR with this text as its list. */
 function dist(text: string | null): string {
   const folder = mkdtempSync(join(tmpdir(), 'fresh-'));
   folders.push(folder);

@@ -1,4 +1,5 @@
-// What the files of DIST_DIR still say of records that were opted out or changed since they were made: it is cut out, or made live.
+// Removes opted-out and changed records from stale static files at serve time, or replaces the file by a live
+// answer.
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { z } from 'zod';
@@ -7,17 +8,18 @@ import { fullTextRecord } from '../operations/dataset/dataset_full_text.ts';
 import { FileList, fileListHtml, fileListJson, LIST_FILES } from '../pages/file-list.ts';
 
 /**
- * `as_is`: the file says what is so. `gone`: it is the page of a record that is opted out. `live`: the page of one that says something else now.
- * `withheld`: it names a record that is opted out, and will be made again soon. Else the text to send in its place.
+ * `as_is`: the file is current. `gone`: page of an opted-out record. `live`: page of a record that changed,
+ * to generate anew. `withheld`: contains an opted-out record, and will be rebuilt soon. Else the text to send
+ * in its place.
  */
 export type Fresh = 'as_is' | 'gone' | 'live' | 'withheld' | { text: string };
 
 const PAGE = /^\/datasets\/([^/]+)\/(?!index\.html$)([^/]+?)(?:\.md|\.html|\/index\.html)?$/;
-/** Addresses of record pages, wherever a text names them. */
+/** Addresses of record pages in any text. */
 const MENTION = /\/datasets\/([a-z0-9-]+)\/([a-z0-9-]+)/g;
-/** What pages for people say of one record; site/parts/Record.astro writes the marks. */
+/** Content about one record in HTML pages; site/parts/Record.astro writes the marks. */
 const MARKED = /<!--record ([a-z0-9-]+)\/([a-z0-9-]+)-->[\s\S]*?<!--\/record-->/g;
-/** Values of every record of a dataset in one file. */
+/** Files with the values of every record of a dataset. */
 const FILES = /^\/files\/([^/]+)\/public\./;
 /** The list of a dataset's files. */
 const LIST = /^\/files\/([^/]+)\/index\.(html|json)$/;
@@ -32,12 +34,12 @@ const Published = z.looseObject({
 type Published = z.infer<typeof Published>;
 const NOBODY: Published = { releases: {}, overlays: {}, base_url: null, code: null };
 
-/** By dataset, the version of the overlay that the files were made with. */
+/** Overlay version of the files, by dataset. */
 type Made = Record<string, number>;
 
 let read: { path: string; at: number; said: Published } | null = null;
 
-/** What `.build/published` says (docs/static-hosting.md); nothing where nobody published. */
+/** Content of `.build/published` (docs/static-hosting.md); empty if nothing is published. */
 async function published(root: string): Promise<Published> {
   const path = join(root, '.build', 'published');
   const found = await stat(path).catch(() => null);
@@ -47,7 +49,7 @@ async function published(root: string): Promise<Published> {
   return read.said;
 }
 
-/** A file that was cut off says nothing; the next night writes it again. */
+/** A truncated file counts as empty; the next nightly run writes it again. */
 function saidBy(text: string): Published {
   try {
     return Published.parse(JSON.parse(text));
@@ -57,8 +59,9 @@ function saidBy(text: string): Published {
 }
 
 /**
- * Whether a file of DIST_DIR that was last written at `written` holds what the release and its overlay hold now: published for both, by this code
- * and for this BASE_URL, and not replaced since (a run that is under way, or was killed, has not published yet).
+ * Whether a file of DIST_DIR, last modified at `written`, is up to date with the release and its overlay:
+ * published for both, by this code and for this BASE_URL, and not replaced since (an unfinished run has not
+ * published yet).
  */
 export async function isPublished(
   root: string,
@@ -77,17 +80,17 @@ export async function isPublished(
   );
 }
 
-/** BASE_URL that the links of the files in DIST_DIR begin with; null where no night has told it. */
+/** BASE_URL of the links in DIST_DIR's files; null if no nightly run has recorded it. */
 export async function filesMadeFor(dist: string): Promise<string | null> {
   return (await published(dist)).base_url;
 }
 
-/** Of one dataset: what was decided since its files were made. */
+/** Changes of one dataset since its files were built. */
 interface Since {
   release: Release;
-  /** Slugs and ids of the records that are opted out. */
+  /** Slugs and ids of opted-out records. */
   gone: ReadonlySet<string>;
-  /** Ids of the records that say something else. */
+  /** Ids of records with changed values. */
   changed: ReadonlySet<string>;
 }
 
@@ -95,7 +98,8 @@ function since(release: Release, made: Made): Since | null {
   const { overlay, pack } = release;
   if (!overlay) return null;
   const version = made[pack.id] ?? 0;
-  // Files of a later version than the store knows: it was put back to an earlier state, and nothing can be told from numbers.
+  // Files newer than the store: the store was restored from a backup, so the version numbers cannot be
+  // compared.
   const from = version > overlay.version ? 0 : version;
   const removed = [...overlay.removed.values()].filter((each) => each.version > from);
   const lists = [...overlay.said, ...overlay.decided].filter(([, list]) => list.some((each) => each.version > from));
@@ -105,10 +109,7 @@ function since(release: Release, made: Made): Since | null {
   return { release, gone: new Set(removed.flatMap(({ slug, entity }) => [slug, entity])), changed };
 }
 
-/**
- * How a file of DIST_DIR has to be served now. What it is about is told by its own place there: an address may be written in many ways that lead
- * to one file.
- */
+/** How to serve a file of DIST_DIR. Uses the file's real path, since several URLs may lead to one file. */
 export async function freshness(
   gate: Gate,
   root: string,
@@ -128,11 +129,11 @@ export async function freshness(
     const own = byDataset.get(dataset);
     if (own && slug !== undefined) {
       if (own.gone.has(slug)) return 'gone';
-      // One that is back may lie there as it was long ago, while the release still lacks it.
+      // A restored record may still have its old page, while the release lacks the record.
       if (own.changed.size > 0 && (await recordOf(own.release, slug)) === null) return 'gone';
       return (await namesOne(await readFile(file.path, 'utf8'), slug, dataset, own)) ? 'live' : 'as_is';
     }
-    // Files for analysts are no text to cut from.
+    // Data files cannot be edited at serve time.
     const [, files = ''] = FILES.exec(pathname) ?? [];
     if ((byDataset.get(files)?.gone.size ?? 0) > 0) return 'withheld';
     const [, listed = '', format] = LIST.exec(pathname) ?? [];
@@ -147,7 +148,7 @@ export async function freshness(
   }
 }
 
-/** A list of files with those marked that are withheld. */
+/** The list of files, with the withheld ones marked. */
 async function withheldList(path: string): Promise<FileList> {
   const list = FileList.parse(JSON.parse(await readFile(path, 'utf8')));
   const files = list.files.map((file) =>
@@ -163,7 +164,7 @@ async function recordOf({ engine }: Release, ref: string) {
   return JSON.parse(stored!.body) as Parameters<typeof fullTextRecord>[0];
 }
 
-/** Whether the page of a record is about one that says something else now, or names one beside it that does or that is gone. */
+/** Whether a record's page contains a changed record, or a related one that changed or was opted out. */
 async function namesOne(
   text: string,
   slug: string,
@@ -178,7 +179,7 @@ async function namesOne(
   return false;
 }
 
-/** A text without what it says of records that are gone, and without what is no longer so of others. */
+/** A text without content about opted-out or changed records. */
 async function rewritten(
   text: string,
   pathname: string,
@@ -187,7 +188,7 @@ async function rewritten(
 ): Promise<Fresh> {
   const parts = PARTS.exec(pathname)?.[1];
   const part = parts === undefined ? undefined : byDataset.get(parts);
-  // The index of the parts names the record that each begins with, and its lengths.
+  // The index contains the first record of each part, and the parts' lengths.
   if (part && pathname.endsWith('/index.txt')) return 'withheld';
   const fresh = part ? await freshPart(text, base_url, part) : await withoutMarked(text, byDataset);
   for (const [, dataset = '', slug = ''] of fresh.matchAll(MENTION))
@@ -196,7 +197,7 @@ async function rewritten(
   return { text: fresh };
 }
 
-/** A part of the full text: the block of a record that is gone is left out, that of another is what it says now. */
+/** A part of the full text, without the blocks of opted-out records and with new blocks for changed ones. */
 async function freshPart(text: string, base_url: string, { release, gone, changed }: Since): Promise<string> {
   const blocks = text.split(/^(?=## )/m);
   const fresh: string[] = [];

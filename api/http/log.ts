@@ -1,45 +1,46 @@
-// The log of a running API: one JSON object a line, with request ids, and with nothing in it that opens anything or names anybody.
+// The API's log: one JSON object per line, with request ids, without secrets and without personal data.
 import type { Server } from 'node:http';
 import pino from 'pino';
 import type { Config } from '../../config.ts';
 import { requestIdOf } from './request.ts';
 
-/** One answered request. */
+/** A handled request. */
 export interface Answered {
   request_id?: string | undefined;
   method: string;
-  /** Path without its query, and without segments that may be secrets (`loggedPath`). */
+  /** Path without query, and without segments that may be secrets (`loggedPath`). */
   path: string;
   status: number;
-  /** Milliseconds from the head of the request to the last byte of its answer. */
+  /** Milliseconds from the head of the request to the last byte of the response. */
   ms: number;
-  /** The client went before that. */
+  /** The client disconnected before the end. */
   cut?: boolean;
 }
 
 export interface Log {
-  /** Something that happened, in a sentence. */
+  /** Logs an event, as a sentence. */
   info(line: string): void;
-  /** An answered request: `error` from 500 on, else `info`. */
+  /** Logs a handled request: level `error` from status 500 on, else `info`. */
   answered(request: Answered): void;
-  /** Our own fault, with the request that met it, or the part of the service where there was none. */
+  /** Logs an internal error, with its request id, or the name of the component outside of requests. */
   failed(error: unknown, request_id: string): void;
-  /** Writes what is still on its way. */
+  /** Flushes buffered lines. */
   close(): void;
 }
 
 export interface LogOptions {
   /** LOG_LEVEL. */
   level: Config['LOG_LEVEL'];
-  /** Where lines go; absent: standard error. */
+  /** Output of the log; absent: standard error. */
   write?: (line: string) => void;
-  /** Plain lines for a person at a terminal in place of JSON. */
+  /** Plain lines for a terminal instead of JSON. */
   terminal?: boolean;
 }
 
 /**
- * What never stands in the log, whoever wrote it into a message: keys of ours and of Stripe, access tokens, credentials of a header, tokens in
- * an address, e-mail addresses. Callers leave them out; this is for what they did not think of, such as the text of an error from elsewhere.
+ * Patterns removed from every line: our keys and Stripe's, access tokens, credentials of headers, tokens in
+ * URLs, e-mail addresses. Callers leave them out; this covers what they miss, such as messages of third-party
+ * errors.
  */
 const SECRETS: readonly [RegExp, string][] = [
   [/dsr_(?:admin_)?[\w-]{16,}/g, '[key]'],
@@ -51,33 +52,38 @@ const SECRETS: readonly [RegExp, string][] = [
   [/[\w.+%-]+(?:@|%40)[\w-]+(?:\.[\w-]+)+/g, '[e-mail]'],
 ];
 
-/** What stands in every text that one of them finds; most lines have nothing of it, and are not looked through seven times. */
+/**
+ * Matches every text that contains one of the patterns; most lines do not, and skip the seven replacements.
+ */
 const SUSPECT = /dsr_|[rsp]k_|whsec_|eyJ|bearer|basic|[=@]|%40/i;
 
-/** A text without secrets and without anybody's address. */
+/** Removes secrets and e-mail addresses from a text. */
 export function scrubbed(text: string): string {
   if (!SUSPECT.test(text)) return text;
   return SECRETS.reduce((left, [pattern, instead]) => left.replace(pattern, instead), text);
 }
 
-/** Addresses that hold nothing secret in their path; of any other only the first segment is logged. */
+/** Paths without secrets; of any other path, only the first segment is logged. */
 const OPEN = /^\/(v1|datasets|\.well-known|mcp|a2a|ops)(\/|$)/;
 
-/** A path as it may be logged: a checkout's or an authorization's address is itself the secret that opens it. */
+/** The loggable form of a path: the address of a checkout or an authorization is itself a secret. */
 export function loggedPath(pathname: string): string {
   if (OPEN.test(pathname)) return pathname.slice(0, 512);
   const [, first = '', ...rest] = pathname.split('/');
   return rest.length === 0 ? `/${first}`.slice(0, 128) : `/${first.slice(0, 128)}/…`;
 }
 
-/** Only what tells where it went wrong: errors from elsewhere carry whole requests along, with their headers. */
+/** Name, message, stack and cause only: errors of libraries may contain whole requests with their headers. */
 function plainError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
   const cause = error.cause === undefined ? {} : { cause: plainError(error.cause) };
   return { type: error.name, message: error.message, stack: error.stack ?? '', ...cause };
 }
 
-/** Lines go out this many bytes at once, or after this many milliseconds: a write for each would cost a busy service a fifth of its time. */
+/**
+ * Buffered writes: this many bytes, or this many milliseconds. A write per line would cost a busy service a
+ * fifth of its CPU time.
+ */
 const TOGETHER = { minLength: 8192, periodicFlush: 100 };
 
 /** Opens the log. */
@@ -109,7 +115,7 @@ export function openLog({ level, write, terminal = false }: LogOptions): Log {
   };
 }
 
-/** The time of the last line, written once for all lines of a millisecond. */
+/** Time of the last line as text, formatted once per millisecond. */
 let lastTime = 0;
 let lastText = '';
 
@@ -123,8 +129,8 @@ function timeText(): string {
 }
 
 /**
- * The line of an answered request, as the logger would write it. There is one for every answer, and put together by member it took longer than
- * what most answers took. Only the path and the id are texts from elsewhere.
+ * The log line of a request, in the logger's format. Built by hand, since the logger took longer than most
+ * answers. Only the path and the id come from the client.
  */
 function answeredLine(level: string, { request_id, method, path, ms, cut, status }: Answered): string {
   const id = request_id === undefined ? '' : `"request_id":${JSON.stringify(scrubbed(request_id))},`;
@@ -132,7 +138,7 @@ function answeredLine(level: string, { request_id, method, path, ms, cut, status
   return `{"level":"${level}","time":"${timeText()}",${id}${from},"ms":${ms},${cut ? '"cut":true,' : ''}"status":${status},"msg":"request"}\n`;
 }
 
-/** A line for a person: what happened, and to a request what came of it. */
+/** Formats a line for a terminal. */
 function forPeople(line: string): string {
   const { time, level, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
   const clock = String(time).slice(11, 19);
@@ -149,7 +155,7 @@ function withoutQuery(address: string): string {
   return end < 0 ? address : address.slice(0, end);
 }
 
-/** Tells the log of every answer of a server, when its last byte is out. */
+/** Logs every request of a server, after the last byte of its response. */
 export function logRequests(server: Server, log: Log): void {
   server.prependListener('request', (incoming, outgoing) => {
     const began = performance.now();

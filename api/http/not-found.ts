@@ -1,11 +1,11 @@
-// 404 of a path that no route has: the error says where the way goes on.
+// The 404 error of an unknown path, with a suggestion where to continue.
 import { ApiError } from '../contract/errors.ts';
 import type { Gate } from '../gate/execute.ts';
 
-/** Longest path that a message repeats. */
+/** Maximum length of the path in a message. */
 const SHOWN = 200;
 
-/** The error, and the dataset that the path names where there is one of that name. */
+/** Returns the error, and the dataset in the path if it exists. */
 export async function notFound(gate: Gate, path: string): Promise<{ error: ApiError; dataset: string | undefined }> {
   const { base_url } = gate;
   const [, , first = ''] = path.startsWith('/v1/') ? path.split('/') : [];

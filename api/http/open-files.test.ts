@@ -1,4 +1,5 @@
-// Open files as bodies of answers: read whole or in parts, cancelled, dropped unread, and cut short underneath.
+// Open files as response bodies: read completely or in parts, cancelled, dropped unread, and truncated while
+// open.
 import { mkdtempSync, readdirSync, readlinkSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +19,7 @@ function written(name: string, bytes: number): { path: string; content: Buffer }
   return { path, content };
 }
 
-/** How often this process has a file open. */
+/** How many handles of a file this process has open. */
 function times(path: string): number {
   const target = (descriptor: string) => {
     try {

@@ -1,4 +1,4 @@
-// Open files on their way to a client: whoever opens one must read, cancel or close it, and what nobody does is done for them.
+// File handles of response bodies: closed when the body is read, cancelled or garbage-collected.
 import { close, fstat, open, read, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 
@@ -7,16 +7,16 @@ const told = promisify(fstat);
 const closed = promisify(close);
 const filled = promisify(read);
 
-/** Most bytes that are read at once, and the longest part that is read before its answer begins. */
+/** Chunk size of reads, and the longest part that is read before its response starts, in bytes. */
 const AT_ONCE = 1 << 18;
 
 /**
- * Closes what was opened for an answer that nobody read: a body that is dropped is neither read nor cancelled. A FileHandle would be closed then
- * too, but by an error that ends the process.
+ * Closes the file of a response body that was dropped: such a body is neither read nor cancelled. Node would
+ * close a FileHandle then, but with an error that ends the process.
  */
 const dropped = new FinalizationRegistry<number>((descriptor) => close(descriptor, () => {}));
 
-/** A file as it was when it was opened, whatever is put in its place meanwhile. */
+/** An open file. It stays the same when another file replaces it. */
 export class OpenFile {
   readonly #descriptor: number;
   #open = true;
@@ -26,7 +26,7 @@ export class OpenFile {
     dropped.register(this, descriptor, this);
   }
 
-  /** Opens a file to read it. Throws what the system says of one that is not there. */
+  /** Opens a file. Throws the system's error if there is none. */
   static async at(path: string): Promise<OpenFile> {
     return new OpenFile(await opened(path, 'r'));
   }
@@ -43,8 +43,8 @@ export class OpenFile {
   }
 
   /**
-   * Bytes `start` to `end`, both included, as the body of an answer: short ones at once, long ones as they are read. The file is closed when they are
-   * sent, or nobody reads them any more.
+   * Bytes `start` to `end`, both included, as a response body: short ones at once, long ones as a stream. The
+   * file is closed after the last byte, or when the body is dropped.
    */
   async body(start: number, end: number): Promise<Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>> {
     const length = end - start + 1;
@@ -79,7 +79,7 @@ export class OpenFile {
     );
   }
 
-  /** Exactly so many bytes; throws where the file ends before, since its length is on its way already. */
+  /** Reads exactly `length` bytes; throws if the file is shorter, since Content-Length is sent already. */
   async #part(from: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
     const part = Buffer.allocUnsafeSlow(length);
     let got = 0;

@@ -1,9 +1,10 @@
-// Parts of a file as an HTTP request may ask for them (RFC 9110 section 14).
+// Range requests for files (RFC 9110 section 14).
 import type { Http } from './request.ts';
 
 /**
- * The one range that is asked for: null for the whole file, also where the header cannot be read, names several ranges (RFC 9110
- * section 14.2 lets a server ignore it), or `If-Range` names another version; `none` when nothing of the file lies in it.
+ * The requested range: null for the whole file, also if the header is invalid, has several ranges (RFC 9110
+ * section 14.2 lets a server ignore it), or `If-Range` does not match; `none` if the range is not
+ * satisfiable.
  */
 export function wanted(
   c: Http,

@@ -1,23 +1,23 @@
-// An HTTP request as the channels read it: path, query, credentials taken out, suffix, address.
+// Reads an HTTP request: path, query, credentials (removed), `.md` suffix, address.
 import { IncomingMessage } from 'node:http';
 import { ApiError } from '../contract/errors.ts';
 import { type Call, type Gate, type Visitor, visitorOf } from '../gate/execute.ts';
 import { commonHeaders, type Headers, requestId } from './respond.ts';
 
-/** What Node's server lends to a request; absent in tests without a socket. */
+/** Node's request and response, passed by the server; absent in tests without a socket. */
 export interface NodeBindings {
   incoming?: { socket?: { remoteAddress?: string | undefined } };
   outgoing?: { destroyed?: boolean; [REQUEST_ID]?: string };
 }
 
-/** A request as handlers read it: Hono's context, or a request on Node's own objects (direct.ts). */
+/** A request as handlers read it: Hono's context, or a request on Node's objects (fast-path.ts). */
 export interface Http {
   req: {
     method: string;
-    /** Absolute, checked and normalised. */
+    /** Absolute, validated and normalised. */
     url: string;
     path: string;
-    /** By its name in lower case. */
+    /** `name` in lower case. */
     header(name: string): string | undefined;
     /** Path parameters, decoded. */
     param(): Record<string, string>;
@@ -26,27 +26,33 @@ export interface Http {
   env?: NodeBindings;
 }
 
-/** Where an answer bears its request's id, for the log. */
+/** Key of the request id on the response, for the log. */
 const REQUEST_ID: unique symbol = Symbol('request id');
 
-/** Longest path and query that is read; beyond it a request is 413. A batch of 100 slugs fits several times. */
+/**
+ * Longest accepted path and query, in characters; beyond it the response is 413. Several times a batch of 100
+ * slugs.
+ */
 const LONGEST_URL = 32_768;
 
-/** Query parameters by name: one text, or a list where the name repeats. No prototype, so that every name is just a name. */
+/**
+ * Query parameters by name: one text, or a list if the name repeats. Without a prototype, so that any name is
+ * safe.
+ */
 export type Query = Call['raw'];
 
-/** `/v1/…` without its `.md`: what routes are matched against. Other paths stay whole. */
+/** `/v1/…` without `.md`, for routing. Other paths are unchanged. */
 export function routedPath(path: string): string {
   return path.startsWith('/v1/') && path.endsWith('.md') ? path.slice(0, -'.md'.length) : path;
 }
 
-/** The path of a request's address, as it is written there. The server has checked and normalised the address. */
+/** The path of an absolute URL, undecoded. The server has validated and normalised the URL. */
 export function pathOf(address: string): string {
   const from = address.indexOf('/', address.indexOf('://') + 3);
   return from < 0 ? '/' : address.slice(from, endOf(address, from, true));
 }
 
-/** What stands behind the path, with its question mark; nothing where that is all. */
+/** The query with its question mark; empty if there is none. */
 function searchOf(address: string): string {
   const from = endOf(address, 0, true);
   const search = address.slice(from, endOf(address, from, false));
@@ -56,7 +62,7 @@ function searchOf(address: string): string {
 const QUERY = 0x3f;
 const FRAGMENT = 0x23;
 
-/** Where the fragment of an address begins, or its query if that is asked for too; its length where there is none. */
+/** Index of the fragment of a URL, or of its query if `query` is set; the length if there is none. */
 function endOf(address: string, from: number, query: boolean): number {
   for (let i = from; i < address.length; i += 1) {
     const code = address.charCodeAt(i);
@@ -65,11 +71,11 @@ function endOf(address: string, from: number, query: boolean): number {
   return address.length;
 }
 
-/** The id that an answer bears; undefined where the request never came as far as to get one. */
+/** Request id of a response; undefined if the request failed before it got one. */
 export const requestIdOf = (outgoing: NonNullable<NodeBindings['outgoing']>): string | undefined =>
   outgoing[REQUEST_ID];
 
-/** A request as it came. A class, since its address is parsed for those alone who need it. */
+/** A parsed request. A class, since only some handlers need the URL, which is parsed on demand. */
 export class HttpRequest {
   readonly visitor: Visitor;
   readonly request_id: string;
@@ -77,12 +83,12 @@ export class HttpRequest {
   readonly method: string;
   /** Path as sent, with `.md`. */
   readonly path: string;
-  /** What stands behind the path, with its question mark and without credentials; may be empty. */
+  /** Query with its question mark, without credentials; may be empty. */
   readonly search: string;
   readonly query: Query;
-  /** Headers that every answer to this request gets. */
+  /** Headers of every response to this request. */
   readonly headers: Headers;
-  /** The request was too long to be read. */
+  /** Set if the request's URL is too long. */
   readonly refused: ApiError | undefined;
   readonly #base: string;
   #url: URL | undefined;
@@ -121,19 +127,19 @@ export class HttpRequest {
     this.search = secret ? `?${parameters}`.replace(/^\?$/, '') : search;
   }
 
-  /** Address under the base URL, without credentials: what links, cursors and prices speak of. */
+  /** URL under the base URL, without credentials: the base of links, cursors and quotes. */
   get url(): URL {
     this.#url ??= new URL(this.refused ? this.#base : `${this.#base}${this.path}${this.search}`);
     return this.#url;
   }
 
-  /** Whether the `.md` suffix was there. */
+  /** Whether the path ends in `.md`. */
   get suffix(): boolean {
     return this.path.endsWith('.md');
   }
 }
 
-/** Reads a request. A credential in the query is taken out of it, and the answer must then not be stored or referred to. */
+/** Reads a request. Removes a credential from the query; the response is then no-store and no-referrer. */
 export function readRequest(gate: Gate, c: Http): HttpRequest {
   return new HttpRequest(gate, c);
 }
@@ -152,7 +158,10 @@ function queryOf(parameters: URLSearchParams): Query {
 /** Longest body of a request, in bytes. */
 export const LONGEST_BODY = 65_536;
 
-/** The JSON body of a request; undefined where there is none. `payload_too_large`, or `validation_failed` for what is no JSON. */
+/**
+ * Parses the JSON body of a request; undefined if it is empty. Throws `payload_too_large`, or
+ * `validation_failed` for invalid JSON.
+ */
 export async function readBody(c: Http): Promise<unknown> {
   const text = (await readText(c)).trim();
   if (text === '') return undefined;
@@ -164,17 +173,17 @@ export async function readBody(c: Http): Promise<unknown> {
   }
 }
 
-/** The body of a request as text, read no further than it may be long. */
+/** The body as text, up to the maximum length. */
 export async function readText(c: Http): Promise<string> {
   return (await readBytes(c, LONGEST_BODY)).toString();
 }
 
 const tooLong = (longest: number) => new ApiError('payload_too_large', `The body has more than ${longest} bytes.`);
 
-/** The body of a request byte by byte, as a signature covers it; `payload_too_large` beyond so many. */
+/** The body's bytes, as a signature covers them. Throws `payload_too_large` beyond `longest` bytes. */
 export async function readBytes(c: Http, longest: number): Promise<Buffer> {
   const { incoming } = c.env ?? {};
-  // Node's own stream where there is one: one of the web around it takes longer than what most calls do.
+  // Node's own stream if there is one: wrapping it in a web stream takes longer than most calls.
   if (incoming instanceof IncomingMessage) return incomingBytes(incoming, longest);
   const pieces: Uint8Array[] = [];
   let length = 0;
@@ -189,7 +198,7 @@ export async function readBytes(c: Http, longest: number): Promise<Buffer> {
 function incomingBytes(incoming: IncomingMessage, longest: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   if (incoming.readableEnded) return Promise.resolve(Buffer.alloc(0));
-  // Made only when it is needed, and no longer listened for than that: an Error takes its stack along, and every request closes.
+  // Created and removed on demand: an Error captures its stack, and every request closes.
   const gone = () => reject(new Error('The client hung up.'));
   if (incoming.destroyed) gone();
   const pieces: Buffer[] = [];
@@ -198,7 +207,7 @@ function incomingBytes(incoming: IncomingMessage, longest: number): Promise<Buff
     length += piece.length;
     pieces.push(piece);
     if (length <= longest) return;
-    // What still comes is thrown away with the connection.
+    // Further data is discarded with the connection.
     incoming.off('data', read);
     incoming.pause();
     reject(tooLong(longest));
@@ -213,10 +222,15 @@ function incomingBytes(incoming: IncomingMessage, longest: number): Promise<Buff
   return promise;
 }
 
-/** Longest PAYMENT-SIGNATURE that is read, in characters: a payment with its extensions takes about 2,000 (payments.md 3). */
+/**
+ * Longest accepted PAYMENT-SIGNATURE, in characters: a payment with its extensions has about 2,000
+ * (payments.md 3).
+ */
 const LONGEST_PAYMENT = 8_192;
 
-/** The payment in a PAYMENT-SIGNATURE header (base64 of JSON); null for what is none, so that the gate refuses it. */
+/**
+ * Decodes a PAYMENT-SIGNATURE header (base64 of JSON); null if it is invalid, so that the gate rejects it.
+ */
 export function paymentIn(header: string | undefined): unknown {
   if (header === undefined) return undefined;
   if (header.length > LONGEST_PAYMENT) return null;

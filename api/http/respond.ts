@@ -1,4 +1,4 @@
-// What every HTTP answer shares: request id, CORS, and errors in the form the client prefers.
+// Common parts of HTTP responses: request id, CORS, and errors in the client's preferred format.
 import { type ApiError, ERRORS, type ErrorPlace, errorBody } from '../contract/errors.ts';
 import { prefersProblem } from '../render/negotiate.ts';
 
@@ -34,7 +34,7 @@ const ALLOWED = [
   'A2A-Extensions',
   'A2A-Version',
   'Accept',
-  // A response header by its name, but the stock x402 client sends it.
+  // A response header by its name, but the standard x402 client sends it with requests.
   'Access-Control-Expose-Headers',
   'Authorization',
   'Content-Type',
@@ -53,26 +53,26 @@ const ALLOWED = [
 
 export type Headers = Record<string, string>;
 
-/** What is sent. Each door of the service sends it in its own way (direct.ts; `responseOf` for all others). */
+/** A response to send: fast-path.ts writes it to Node's response, `responseOf` converts it for Hono. */
 export interface Reply {
   status: number;
   headers: Headers;
-  /** Pieces are sent one after the other, without being put together first. */
+  /** Pieces are sent in order, without concatenation. */
   body: string | Uint8Array<ArrayBuffer> | readonly Uint8Array[] | ReadableStream<Uint8Array> | null;
 }
 
 export const isPieces = (body: unknown): body is readonly Uint8Array[] => Array.isArray(body);
 
-/** A reply as the web has it. */
+/** Converts a reply to a web Response. */
 export const responseOf = ({ status, headers, body }: Reply): Response =>
   new Response(isPieces(body) ? Buffer.concat(body) : body, { status, headers });
 
-/** The id of a request: the caller's own where it is plain and short, else a new one. */
+/** Request id: the client's own if it is short and plain, else a new one. */
 export function requestId(sent: string | undefined): string {
   return sent !== undefined && /^[\w.-]{1,64}$/.test(sent) ? sent : crypto.randomUUID();
 }
 
-/** Headers of every answer. */
+/** Headers of every response. */
 export function commonHeaders(request_id: string): Headers {
   return {
     'X-Request-Id': request_id,
@@ -82,7 +82,7 @@ export function commonHeaders(request_id: string): Headers {
   };
 }
 
-/** Answer to a preflight: any origin may ask, with any header that means something here. */
+/** Response to a CORS preflight: any origin may send any header that we read. */
 export function preflight(request_id: string): Response {
   const headers = {
     ...commonHeaders(request_id),
@@ -95,13 +95,15 @@ export function preflight(request_id: string): Response {
 
 export interface ErrorShape extends ErrorPlace {
   accept: string | undefined;
-  /** Headers learnt so far: limits, request id, CORS. */
+  /** Headers known so far: limits, request id, CORS. */
   headers: Headers;
   /** Resource whose protected-resource metadata a 401 points to: `/v1`, `/mcp`, … */
   resource: string;
 }
 
-/** The challenge of RFC 9728, which leads a client to the authorization server of a resource: `/v1`, `/mcp`, … */
+/**
+ * The challenge of RFC 9728, which points clients to the authorization server of a resource: `/v1`, `/mcp`, …
+ */
 export function challenge(base_url: string, resource: string): string {
   return `Bearer resource_metadata="${base_url}/.well-known/oauth-protected-resource${resource}", scope="read"`;
 }
@@ -109,7 +111,9 @@ export function challenge(base_url: string, resource: string): string {
 /** An error as a response (`errorReply`). */
 export const errorResponse = (error: ApiError, shape: ErrorShape): Response => responseOf(errorReply(error, shape));
 
-/** An error as it is sent: JSON, or problem details (RFC 9457) where the client prefers them (contract section 4). */
+/**
+ * Builds an error reply: JSON, or problem details (RFC 9457) if the client prefers them (contract section 4).
+ */
 export function errorReply(error: ApiError, shape: ErrorShape): Reply {
   const { status } = ERRORS[error.code];
   const problem = prefersProblem(shape.accept);

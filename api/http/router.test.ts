@@ -1,4 +1,4 @@
-// Routes by path and method: the first that was mounted and fits, its parameters, and what is refused.
+// Routes by path and method: first match, its parameters, and rejected patterns.
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { FirstMatch } from './router.ts';

@@ -1,25 +1,25 @@
-// Finds the one handler of a request: the first route, in the order they were mounted, that fits its method and its path.
+// Router: finds the first mounted route that matches the method and the path of a request.
 import { METHOD_NAME_ALL, type Result, type Router } from 'hono/router';
 
 interface Route<T> {
   method: string;
-  /** What each segment must be: a text, or `:name` for any but an empty one. */
+  /** Each segment: a text, or `:name` for any segment but an empty one. */
   segments: readonly { text: string; param: boolean }[];
-  /** It ends with `/*`: whatever follows, also nothing. */
+  /** It ends with `/*`: matches any further segments, or none. */
   open: boolean;
   handler: T;
 }
 
 /**
- * A router for Hono without middleware: handlers never call `next`, so that one match is enough, and Hono calls it without a
- * chain. Paths consist of texts, `:name`, and `/*` at the end; `app.use` and other patterns are refused.
+ * Router for Hono without middleware: handlers never call `next`, so one match is enough and Hono calls it
+ * directly. Paths consist of texts, `:name`, and `/*` at the end; `app.use` and other patterns are rejected.
  *
  *     new Hono({ router: new FirstMatch() })
  */
 export class FirstMatch<T> implements Router<T> {
   readonly name = 'FirstMatch';
   readonly #routes: Route<T>[] = [];
-  /** Routes that can fit, by method and number of segments. */
+  /** Candidate routes by method and number of segments. */
   readonly #candidates = new Map<string, Route<T>[][]>();
 
   add(method: string, path: string, handler: T): void {
@@ -27,7 +27,7 @@ export class FirstMatch<T> implements Router<T> {
     const open = parts.at(-1) === '*';
     if (open) parts.pop();
     const segments = parts.map((part) => ({ text: part.replace(/^:/, ''), param: part.startsWith(':') }));
-    // Inside a text a colon is one: `/a2a/v1/message:send`.
+    // A colon inside a segment is literal: `/a2a/v1/message:send`.
     if (!path.startsWith('/') || segments.some(({ text, param }) => (param ? /[*:{}?]/ : /[*{}?]/).test(text)))
       throw new Error(`the path ${path} has a pattern that api/http/router.ts does not know`);
     this.#routes.push({ method, segments, open, handler });
@@ -44,7 +44,7 @@ export class FirstMatch<T> implements Router<T> {
   }
 
   #fitting(method: string, length: number): Route<T>[] {
-    // No route has more than a few segments: longer paths share what is open at the end.
+    // No route has many segments: longer paths share the candidates with an open end.
     const most = Math.min(length, MOST);
     const known = this.#candidates.get(method) ?? [];
     this.#candidates.set(method, known);
@@ -57,10 +57,13 @@ export class FirstMatch<T> implements Router<T> {
   }
 }
 
-/** Paths of more segments than this fit only routes with an open end. */
+/** Paths with more segments than this match only routes with an open end. */
 const MOST = 16;
 
-/** The path parameters, as they are written; null where the path does not fit. `segments` begins with what stands before the first slash. */
+/**
+ * Path parameters, undecoded; null if the path does not match. `segments` starts with the empty text before
+ * the first slash.
+ */
 function fit<T>({ segments: wanted }: Route<T>, segments: readonly string[]): Record<string, string> | null {
   let params: Record<string, string> | null = null;
   for (let i = 0; i < wanted.length; i += 1) {

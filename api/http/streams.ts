@@ -1,20 +1,24 @@
-// How many long texts one process generates at once, and when a client that stopped reading is disconnected.
+// Limits the streams that one process generates at the same time, and disconnects clients that stopped
+// reading.
 import type { ServerResponse } from 'node:http';
 import { ApiError } from '../contract/errors.ts';
 
 /**
- * Texts generated at once. They share the slice of a turn of the event loop (data/plan/slices.ts), so that more of
- * them would only be slower.
+ * Concurrent streams. They share one slice of the event loop (data/plan/slices.ts), so more of them would
+ * only be slower.
  */
 const STREAMS = 4;
-/** Seconds after which a client that was refused may try again. */
+/** Retry-After of a rejected client, in seconds. */
 const RETRY = 10;
-/** How long a client may take no byte of an answer that waits for it, in milliseconds. */
+/** How long a client may leave a pending response unread, in milliseconds. */
 export const STALLED = 30_000;
 
 let running = 0;
 
-/** Counts a stream in. Returns `done` as a function that also counts it out, once. Throws `unavailable` where STREAMS are running. */
+/**
+ * Reserves a stream. Returns `done` as a function that also releases it, once. Throws `unavailable` if
+ * STREAMS are running.
+ */
 export function openStream(done: () => void): () => void {
   if (running >= STREAMS)
     throw new ApiError('unavailable', `${STREAMS} texts of this length are being generated; try again in ${RETRY} s.`, {
@@ -30,8 +34,9 @@ export function openStream(done: () => void): () => void {
 }
 
 /**
- * Closes the connection of a client that takes no byte for `ms` while there are some to send; what the answer holds (a release, a file, a stream) is
- * then released. Node counts progress of a pending write as activity. A response that is itself waiting for its next bytes is left alone.
+ * Closes the connection of a client that reads nothing for `ms` while data is pending; this releases what the
+ * response holds (a release, a file, a stream). Node counts progress of a pending write as activity. A
+ * response that itself waits for its next bytes is not affected.
  */
 export function endStalled(outgoing: ServerResponse, ms: number): void {
   outgoing.setTimeout(ms, () => {
