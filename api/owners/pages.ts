@@ -128,11 +128,12 @@ ${button(token, 'begin', 'Begin')}`,
   };
 }
 
-/** What happened to what was sent before this page was shown. */
-export interface Told {
+/** The result of the last submission of the form. */
+export interface FormState {
+  /** The submitted input, shown again after an error. */
   sent: Sent | null;
   issues: readonly ValidationIssue[];
-  /** Something was saved; nothing had been changed. */
+  /** `saved`: values were saved. `nothing`: no value had changed. */
   done: 'saved' | 'nothing' | null;
 }
 
@@ -146,7 +147,7 @@ export function editPage(
   base_url: string,
   token: string,
   { pack, record, until, now }: { pack: Pack; record: StoredRecord; until: number; now: Date },
-  { sent, issues, done }: Told,
+  { sent, issues, done }: FormState,
 ): OwnerPage {
   const named = { dataset: pack.id, slug: record.slug, name: record.name };
   const fields = ownerFields(pack, record, sent, issues);

@@ -1,8 +1,12 @@
-// The pages of the owners' channel: behind mailed links, and where people begin. Opening one changes nothing; its button does.
+// The pages of the owners' channel: the forms of a record, and the pages of mailed links. A GET changes
+// nothing, a POST does.
 
+import type { Asker } from '../../data/model/accounts.ts';
+import type { StoredRecord } from '../../data/model/record.ts';
 import { type App, answer, type RestDeps } from '../channels/rest/rest.ts';
 import { ApiError, ERRORS, toApiError } from '../contract/errors.ts';
 import { admit } from '../gate/execute.ts';
+import type { Release } from '../gate/gate.ts';
 import { type Http, type HttpRequest, readRequest, readText } from '../http/request.ts';
 import { EMAIL } from '../operations/common/account.ts';
 import { preferred } from '../render/negotiate.ts';
@@ -16,6 +20,7 @@ import {
   confirmPage,
   editPage,
   FOREIGN,
+  type FormState,
   goneRecord,
   OWNER_HEADERS,
   type OwnerPage,
@@ -25,199 +30,234 @@ import {
   restoredPage,
   restorePage,
   startPage,
-  type Told,
 } from './pages.ts';
 
 type Gate = RestDeps['gate'];
 type Owners = NonNullable<Gate['owners']> & OwnerPages;
-/** A page, or an address of ours, relative, where the browser goes on. */
-type Shown = OwnerPage | { to: string };
+type OwnerDeps = RestDeps & { owners: Owners };
+/** A page, or the relative address of a redirect: a relative one is correct under any base URL. */
+type PageOrRedirect = OwnerPage | { to: string };
 
-interface Asking {
-  owners: Owners;
+interface OwnerRequest {
   request: HttpRequest;
-  asker: { key: null; address: string; request_id: string; now: number };
+  asker: Asker;
   now: Date;
-  /** Fields of the form; empty for a look. */
+  /** Fields of the form; empty for a GET. */
   form: URLSearchParams;
 }
 
-/** Where somebody is sent by a form; relative, so that it is right under any base URL. */
-const on = (page: string, token: string, more = ''): Shown => ({
-  to: `${page}?token=${encodeURIComponent(token)}${more}`,
-});
+type Handler = (request: OwnerRequest) => Promise<PageOrRedirect>;
 
-const FIRST: Told = { sent: null, issues: [], done: null };
+/**
+ * Mounts the pages. They use no cookies: the token in the form is the only credential, so a form cannot be
+ * forged (CSRF).
+ */
+export function mountOwners(app: App, deps: OwnerDeps): void {
+  const mount = (path: string, get: Handler, post: Handler) => {
+    app.get(path, (c) => respond(deps, c, get));
+    app.post(path, (c) => respond(deps, c, post));
+  };
+  mount('/optout/restore', removalPage(deps, 'restore'), changeRecord(deps, 'restore'));
+  mount('/optout/confirm', removalPage(deps, 'confirm'), changeRecord(deps, 'confirm'));
+  mount(
+    '/claim',
+    async ({ request, now }) => {
+      const done = request.query['done'];
+      const state: FormState = { ...NO_INPUT, done: done === 'saved' || done === 'nothing' ? done : null };
+      return claimPage(deps, tokenOf(request), now, state);
+    },
+    (request) => editRecord(deps, request),
+  );
+  app.get('/owners/:ds/:entity_id', (c) =>
+    respond(deps, c, () =>
+      withRecord(deps, c, async ({ pack }, record) => startPage(deps.gate.base_url, pack, record, null)),
+    ),
+  );
+  app.post('/owners/:ds/:entity_id', (c) =>
+    respond(deps, c, (request) =>
+      withRecord(deps, c, (release, record) => requestChange(deps, release, record, request)),
+    ),
+  );
+  mountBrowserPages(app, deps);
+}
 
-/** Whether a form was sent from a page of another site. A browser says so; under `no-referrer` its Origin is `null`. */
-function foreign(c: Http, base_url: string): boolean {
+/** Mounts operations with a page for browsers at their own address: a program gets the operation's answer. */
+function mountBrowserPages(app: App, deps: OwnerDeps): void {
+  const { gate } = deps;
+  for (const operation of gate.operations) {
+    const { browser_page, route } = operation;
+    if (browser_page === undefined) continue;
+    // Relative to the operation's address, so that it is correct under any base URL.
+    const page = '../'.repeat(route.path.split('/').length - 2) + browser_page.slice(1);
+    app.get(route.path, (c) => {
+      const request = readRequest(gate, c);
+      const types = ['application/json', 'text/markdown', 'text/html'];
+      if (request.suffix || preferred(request.accept, types) !== 'text/html') return answer(deps, c, operation);
+      return respond(deps, c, async ({ request }) => redirect(page, tokenOf(request)));
+    });
+  }
+}
+
+/** Applies the rate limit, rejects forms from other sites, and sends the handler's page or its error. */
+async function respond({ gate, report }: OwnerDeps, c: Http, handler: Handler): Promise<Response> {
+  const request = readRequest(gate, c);
+  const { visitor, headers, request_id } = request;
+  const send = (result: PageOrRedirect): Response => {
+    const all = { ...headers, ...OWNER_HEADERS };
+    if ('to' in result) return new Response(null, { status: 303, headers: { ...all, Location: result.to } });
+    return new Response(ownerPage(gate.base_url, result), { status: result.status, headers: all });
+  };
+  try {
+    await admit(gate, { ...visitor, credential: null }, 'free');
+    if (c.req.method === 'POST' && isForeign(c, gate.base_url)) return send(FOREIGN);
+    const now = gate.now();
+    const asker = { key: null, address: visitor.address, request_id, now: now.getTime() };
+    const form = new URLSearchParams(c.req.method === 'POST' ? await readText(c) : '');
+    return send(await handler({ request, asker, now, form }));
+  } catch (cause) {
+    const error = toApiError(cause);
+    if (error.code === 'internal') report(cause, request_id);
+    return send(refusedPage(ERRORS[error.code].status, error.message));
+  }
+}
+
+/** Whether another site sent the form, by the browser's headers. Under `no-referrer` Origin is `null`. */
+function isForeign(c: Http, base_url: string): boolean {
   const site = c.req.header('sec-fetch-site');
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
   const origin = c.req.header('origin');
   return origin !== undefined && origin !== 'null' && origin !== new URL(base_url).origin;
 }
 
-/** Mounts the pages. Nobody is signed in on them: the token in the form is all there is, so that no cookie can be ridden on or planted. */
-export function mountOwners(app: App, deps: RestDeps & { owners: Owners }): void {
-  const { gate, report, owners } = deps;
+function redirect(page: string, token: string, more = ''): PageOrRedirect {
+  return { to: `${page}?token=${encodeURIComponent(token)}${more}` };
+}
 
-  const guarded = async (c: Http, make: (asking: Asking) => Promise<Shown>): Promise<Response> => {
-    const request = readRequest(gate, c);
-    const { visitor, headers, request_id } = request;
-    const made = (shown: Shown): Response => {
-      const all = { ...headers, ...OWNER_HEADERS };
-      if ('to' in shown) return new Response(null, { status: 303, headers: { ...all, Location: shown.to } });
-      return new Response(ownerPage(gate.base_url, shown), { status: shown.status, headers: all });
-    };
-    try {
-      await admit(gate, { ...visitor, credential: null }, 'free');
-      if (c.req.method === 'POST' && foreign(c, gate.base_url)) return made(FOREIGN);
-      const now = gate.now();
-      const asker = { key: null, address: visitor.address, request_id, now: now.getTime() };
-      const form = new URLSearchParams(c.req.method === 'POST' ? await readText(c) : '');
-      return made(await make({ owners, request, asker, now, form }));
-    } catch (error) {
-      const told = toApiError(error);
-      if (told.code === 'internal') report(error, request_id);
-      return made(refusal(told));
-    }
-  };
-  const page = (path: string, look: (asking: Asking) => Promise<Shown>, press: (asking: Asking) => Promise<Shown>) => {
-    app.get(path, (c) => guarded(c, look));
-    app.post(path, (c) => guarded(c, press));
-  };
-  const tokenIn = ({ request }: Asking): string => single(request.query['token']);
+const tokenOf = ({ query }: HttpRequest): string => {
+  const token = query['token'];
+  return typeof token === 'string' ? token : '';
+};
 
-  const removal = (kind: 'restore' | 'confirm', what: string) => async (asking: Asking) => {
-    const token = tokenIn(asking);
-    const { state, record } = await owners.removal(kind, token, asking.now);
-    if (state !== 'good' || record === null) return badLink(state === 'good' ? 'used' : state, what, '');
+type Removal = 'restore' | 'confirm';
+const REMOVALS: Readonly<Record<Removal, string>> = {
+  restore: 'bringing a record back',
+  confirm: 'removing a record',
+};
+
+/** GET: the page that confirms a restore or removal. */
+function removalPage({ owners }: OwnerDeps, kind: Removal): Handler {
+  return async ({ request, now }) => {
+    const token = tokenOf(request);
+    const { state, record } = await owners.removal(kind, token, now);
+    if (state !== 'good' || record === null) return badLink(state === 'good' ? 'used' : state, REMOVALS[kind], '');
     return kind === 'restore' ? restorePage(token, record) : confirmPage(token, record);
   };
-  page('/optout/restore', removal('restore', 'bringing a record back'), async ({ form, asker, now }) => {
-    const token = form.get('token') ?? '';
-    const record = await owners.restore(token, asker);
-    if (record !== null) return restoredPage(gate.base_url, record);
-    return badLink(gone(await owners.removal('restore', token, now)), 'bringing a record back', '');
-  });
-  page('/optout/confirm', removal('confirm', 'removing a record'), async ({ form, asker, now }) => {
-    const token = form.get('token') ?? '';
-    const record = await owners.confirm(token, asker);
-    if (record !== null) return removedPage(record);
-    return badLink(gone(await owners.removal('confirm', token, now)), 'removing a record', '');
-  });
+}
 
-  const claimed = async (token: string, now: Date, told: Told): Promise<Shown> => {
-    const { state, about, until } = await owners.claimed(token, now);
-    const named = about && { dataset: about.pack.id, slug: about.record.slug, name: about.record.name };
-    if (state !== 'waiting' && state !== 'open')
-      return badLink(state, 'editing a record', another(gate.base_url, named));
-    if (about === null || named === null) return goneRecord();
-    if (state === 'waiting' || until === null) return beginPage(token, named, about.email);
-    return editPage(gate.base_url, token, { ...about, until, now }, told);
+/** POST: restores or removes the record. */
+function changeRecord({ gate, owners }: OwnerDeps, kind: Removal): Handler {
+  return async ({ form, asker, now }) => {
+    const token = form.get('token') ?? '';
+    const record = await (kind === 'restore' ? owners.restore(token, asker) : owners.confirm(token, asker));
+    if (record !== null) return kind === 'restore' ? restoredPage(gate.base_url, record) : removedPage(record);
+    const { state } = await owners.removal(kind, token, now);
+    return badLink(state === 'good' ? 'used' : state, REMOVALS[kind], '');
   };
-  page(
-    '/claim',
-    (asking) => {
-      const done = asking.request.query['done'];
-      return claimed(tokenIn(asking), asking.now, {
-        ...FIRST,
-        done: done === 'saved' || done === 'nothing' ? done : null,
-      });
-    },
-    async ({ form, asker, now }) => {
-      const token = form.get('token') ?? '';
-      const { state, about } = await owners.claimed(token, now);
-      if (about === null || (state !== 'open' && state !== 'waiting')) return claimed(token, now, FIRST);
-      if (form.get('do') === 'begin') {
-        await owners.verify(token, asker);
-        return on('claim', token);
-      }
-      if (state !== 'open' || form.get('do') !== 'save') return claimed(token, now, FIRST);
-      const { values, issues } = valuesIn(form, about.pack, about.record);
-      const wrong = (found: Told['issues']) => claimed(token, now, { sent: form, issues: found, done: null });
-      if (issues.length > 0) return wrong(issues);
-      if (Object.keys(values).length === 0) return on('claim', token, '&done=nothing');
-      try {
-        await owners.update(token, values, asker);
-        return on('claim', token, '&done=saved');
-      } catch (error) {
-        const { code, extras } = toApiError(error);
-        if (code === 'validation_failed') return wrong(extras.detail as Told['issues']);
-        throw error;
-      }
-    },
-  );
+}
 
-  const start = (c: Http, press: boolean) =>
-    guarded(c, async ({ form, asker }) => {
-      const leases = await gate.lease(c.req.param()['ds'] ?? '');
-      try {
-        const release = leases.release!;
-        const record = await owners.subject(release, c.req.param()['entity_id'] ?? '');
-        if (!press) return startPage(gate.base_url, release.pack, record, null);
-        const [email, reason, kind] = ['email', 'reason', 'do'].map((name) => (form.get(name) ?? '').trim()) as [
-          string,
-          string,
-          string,
-        ];
-        const named = { dataset: release.pack.id, slug: record.slug, name: record.name };
-        try {
-          const about = { entity_id: record.id };
-          const outcome =
-            kind === 'remove'
-              ? (
-                  await owners.optOut(
-                    release,
-                    { ...about, contact: checked(email), reason: reason.slice(0, 2000) || null },
-                    asker,
-                  )
-                ).status
-              : await owners.claim(release, { ...about, email: checked(email) }, asker);
-          return askedPage(gate.base_url, named, outcome, email);
-        } catch (error) {
-          const told = toApiError(error);
-          if (told.code !== 'domain_mismatch' && told.code !== 'validation_failed') throw error;
-          const problem =
-            told.code === 'domain_mismatch'
-              ? 'This address is not of the domain that the record names as its own, so it does not show that the record is yours.'
-              : 'This is not an e-mail address.';
-          const asked = { form: kind === 'remove' ? 'remove' : 'edit', email, reason, problem };
-          return startPage(gate.base_url, release.pack, record, asked);
-        }
-      } finally {
-        leases.done();
-      }
-    });
-  app.get('/owners/:ds/:entity_id', (c) => start(c, false));
-  app.post('/owners/:ds/:entity_id', (c) => start(c, true));
+/** The claim form before the first submission. */
+const NO_INPUT: FormState = { sent: null, issues: [], done: null };
 
-  // The link in a mail is the operation's own address: a program gets its answer, a person the page with the button.
-  for (const operation of gate.operations) {
-    const { browser_page: to, route } = operation;
-    if (to === undefined) continue;
-    app.get(route.path, (c) => {
-      const request = readRequest(gate, c);
-      const types = ['application/json', 'text/markdown', 'text/html'];
-      if (request.suffix || preferred(request.accept, types) !== 'text/html') return answer(deps, c, operation);
-      const up = '../'.repeat(route.path.split('/').length - 2);
-      return guarded(c, async (asking) => on(up + to.slice(1), tokenIn(asking)));
-    });
+/** The page of a claim: a button to begin, the form, or why the link is invalid. */
+async function claimPage(
+  { gate, owners }: OwnerDeps,
+  token: string,
+  now: Date,
+  formState: FormState,
+): Promise<PageOrRedirect> {
+  const { state, about, until } = await owners.claimed(token, now);
+  const named = about && { dataset: about.pack.id, slug: about.record.slug, name: about.record.name };
+  if (state !== 'waiting' && state !== 'open') return badLink(state, 'editing a record', another(gate.base_url, named));
+  if (about === null || named === null) return goneRecord();
+  if (state === 'waiting' || until === null) return beginPage(token, named, about.email);
+  return editPage(gate.base_url, token, { ...about, until, now }, formState);
+}
+
+/** POST: begins the claim's time for edits (`do=begin`), or saves the form (`do=save`). */
+async function editRecord(deps: OwnerDeps, { form, asker, now }: OwnerRequest): Promise<PageOrRedirect> {
+  const { owners } = deps;
+  const token = form.get('token') ?? '';
+  const action = form.get('do');
+  const { state, about } = await owners.claimed(token, now);
+  if (about === null || (state !== 'open' && state !== 'waiting')) return claimPage(deps, token, now, NO_INPUT);
+  if (action === 'begin') {
+    await owners.verify(token, asker);
+    return redirect('claim', token);
+  }
+  if (state !== 'open' || action !== 'save') return claimPage(deps, token, now, NO_INPUT);
+  const { values, issues } = valuesIn(form, about.pack, about.record);
+  const withIssues = (issues: FormState['issues']) => claimPage(deps, token, now, { sent: form, issues, done: null });
+  if (issues.length > 0) return withIssues(issues);
+  if (Object.keys(values).length === 0) return redirect('claim', token, '&done=nothing');
+  try {
+    await owners.update(token, values, asker);
+    return redirect('claim', token, '&done=saved');
+  } catch (error) {
+    const { code, extras } = toApiError(error);
+    if (code === 'validation_failed') return withIssues(extras.detail as FormState['issues']);
+    throw error;
   }
 }
 
-const single = (value: string | string[] | undefined): string => (typeof value === 'string' ? value : '');
-
-/** Why nothing came of pressing a button. */
-const gone = ({ state }: { state: 'good' | 'used' | 'over' | 'unknown' }) => (state === 'good' ? 'used' : state);
-
-/** An address as the operations take it: nothing else may reach a mail. */
-function checked(email: string): string {
-  if (EMAIL.safeParse(email).success) return email;
-  throw new ApiError('validation_failed', 'email: must be an e-mail address');
+/** Leases the release, finds the record of the address and calls the handler with both. */
+async function withRecord(
+  { gate, owners }: OwnerDeps,
+  c: Http,
+  handler: (release: Release, record: StoredRecord) => Promise<PageOrRedirect>,
+): Promise<PageOrRedirect> {
+  const { ds, entity_id } = c.req.param();
+  const leases = await gate.lease(ds ?? '');
+  try {
+    // A lease of a named dataset has its release.
+    const release = leases.release!;
+    return await handler(release, await owners.subject(release, entity_id ?? ''));
+  } finally {
+    leases.done();
+  }
 }
 
-/** A refusal as a page; the codes are for programs. */
-function refusal({ code, message }: ApiError): OwnerPage {
-  return refusedPage(ERRORS[code].status, message);
+/** POST: requests a record's removal (`do=remove`), or a link to edit it. */
+async function requestChange(
+  { gate, owners }: OwnerDeps,
+  release: Release,
+  record: StoredRecord,
+  { form, asker }: OwnerRequest,
+): Promise<PageOrRedirect> {
+  const field = (name: string) => (form.get(name) ?? '').trim();
+  const email = field('email');
+  const reason = field('reason');
+  const isRemoval = field('do') === 'remove';
+  const { pack } = release;
+  const entity_id = record.id;
+  try {
+    checkEmail(email);
+    const removal = { entity_id, contact: email, reason: reason.slice(0, 2000) || null };
+    const outcome = isRemoval
+      ? (await owners.optOut(release, removal, asker)).status
+      : await owners.claim(release, { entity_id, email }, asker);
+    return askedPage(gate.base_url, { dataset: pack.id, slug: record.slug, name: record.name }, outcome, email);
+  } catch (error) {
+    const { code } = toApiError(error);
+    if (code !== 'domain_mismatch' && code !== 'validation_failed') throw error;
+    const problem =
+      code === 'domain_mismatch'
+        ? 'This address is not of the domain that the record names as its own, so it does not show that the record is yours.'
+        : 'This is not an e-mail address.';
+    return startPage(gate.base_url, pack, record, { form: isRemoval ? 'remove' : 'edit', email, reason, problem });
+  }
+}
+
+/** Validates an address as the operations do; no other text may reach a mail. */
+function checkEmail(email: string): void {
+  if (!EMAIL.safeParse(email).success) throw new ApiError('validation_failed', 'email: must be an e-mail address');
 }
