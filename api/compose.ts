@@ -6,7 +6,7 @@ import { sealedCursors } from '../data/input/cursor.ts';
 import { codeFingerprint } from '../data/model/code.ts';
 import { exportLinks } from '../data/releases/export.ts';
 import { openOverlays } from '../data/releases/overlays.ts';
-import { openRegister } from '../data/releases/register.ts';
+import { openRegister, type Register } from '../data/releases/register.ts';
 import type { Owners } from '../data/review/owners.ts';
 import { adminKeys } from '../data/state/keys/admin-keys.ts';
 import { openLookup } from '../data/state/keys/lookup.ts';
@@ -34,7 +34,7 @@ import { lendFrom } from './gate/leases.ts';
 import { directly } from './http/fast-path.ts';
 import { type OAuthParts, OAuthServer } from './oauth/server.ts';
 import { OPERATIONS } from './operations/table.ts';
-import { openMetrics } from './ops/metrics.ts';
+import { type Metrics, openMetrics } from './ops/metrics.ts';
 import { OpsServer } from './ops/server.ts';
 import { datasetStandings, reviewingOf, standing } from './ops/standing.ts';
 import { claims } from './owners/claims.ts';
@@ -93,34 +93,19 @@ export async function compose(settings: Settings) {
   const { base_url, now, log, report, packs, dataDir } = settings;
   const started_at = now();
   const access = await openAccess(settings);
-  const { store, quotas, mailer, admins } = access;
+  const { store, quotas, admins } = access;
   const register = await openRegister({ dataDir, packs, log, overlays: await openOverlays(store) });
   const metrics = openMetrics(() => standing(register, access.redisUp));
   const traffic = countTraffic(store, now);
-  const editing = { store, refresh: register.refresh, current: register.current };
-  const onHeldOptOut = (dataset: string) => {
-    metrics.heldOptOut(dataset);
-    log(`${dataset}: too many opt-outs within an hour; further ones wait at /ops/review`);
-  };
-  const ownerParts = { store, quotas, mailer, base_url, editing, onHeldOptOut };
+  const ownerParts = ownerPartsOf(settings, access, register, metrics);
   const owners = openOwners(ownerParts);
-  const whole: Gate = {
-    ...access.gate,
+  const gate = await openGate(settings, access, register, {
     owners,
-    exports: exportLinks(dataDir, await sharedSecret(store, 'export_links'), register),
-    base_url,
-    eur_usd: settings.eur_usd,
-    lease: lendFrom(register),
-    operations: OPERATIONS,
-    trust_proxy: settings.trust_proxy,
-    code: codeFingerprint(),
-    now,
     seen: (call) => {
       metrics.seen(call);
       traffic.count(call);
     },
-  };
-  const gate = settings.adjust?.(whole) ?? whole;
+  });
   const app = createApp({
     gate,
     owners,
@@ -166,6 +151,32 @@ export async function compose(settings: Settings) {
     },
   };
 }
+
+/** The gate, with the replacements of `settings.adjust`. */
+async function openGate(
+  settings: Settings,
+  access: Access,
+  register: Register,
+  { owners, seen }: Required<Pick<Gate, 'owners' | 'seen'>>,
+): Promise<Gate> {
+  const { base_url, eur_usd, trust_proxy, now, dataDir } = settings;
+  const gate: Gate = {
+    ...access.gate,
+    owners,
+    exports: exportLinks(dataDir, await sharedSecret(access.store, 'export_links'), register),
+    base_url,
+    eur_usd,
+    lease: lendFrom(register),
+    operations: OPERATIONS,
+    trust_proxy,
+    code: codeFingerprint(),
+    now,
+    seen,
+  };
+  return settings.adjust?.(gate) ?? gate;
+}
+
+type Access = Awaited<ReturnType<typeof openAccess>>;
 
 /** Opens the parts that identify callers, count their calls and charge them, over one store. */
 async function openAccess(options: Settings) {
@@ -236,7 +247,27 @@ async function openAccess(options: Settings) {
   };
 }
 
-/** The owners' operations and pages. */
+/** The parts of the owners' channel. */
+function ownerPartsOf(
+  { base_url, log }: Settings,
+  { store, quotas, mailer }: Access,
+  register: Register,
+  metrics: Metrics,
+): Parts {
+  return {
+    store,
+    quotas,
+    mailer,
+    base_url,
+    editing: { store, refresh: () => register.refresh(), current: (dataset) => register.current(dataset) },
+    onHeldOptOut(dataset) {
+      metrics.heldOptOut(dataset);
+      log(`${dataset}: too many opt-outs within an hour; further ones wait at /ops/review`);
+    },
+  };
+}
+
+/** The owners' operations and pages. Its parts are plain objects, since a spread copies no class methods. */
 function openOwners(parts: Parts): Owners & OwnerPages {
   return { ...optOuts(parts), ...claims(parts), ...claimPages(parts) };
 }
