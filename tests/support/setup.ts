@@ -27,9 +27,16 @@ function hostOf(parts: unknown[]): string {
   return typeof second === 'string' ? second : 'localhost';
 }
 
-const connect = Socket.prototype.connect as (...parts: unknown[]) => Socket;
-Socket.prototype.connect = function (this: Socket, ...parts: unknown[]): Socket {
-  const host = hostOf(parts);
-  if (!LOOPBACK.has(host)) throw new Error(`tests have no network: something tried to connect to ${host}`);
-  return connect.apply(this, parts);
-} as typeof Socket.prototype.connect;
+/** Set on `connect` once it is guarded: files share their worker, and each begins with this one. */
+const GUARDED = Symbol.for('dataset-register.guarded');
+
+const connect = Socket.prototype.connect as ((...parts: unknown[]) => Socket) & { [GUARDED]?: true };
+if (!connect[GUARDED])
+  Socket.prototype.connect = Object.assign(
+    function (this: Socket, ...parts: unknown[]): Socket {
+      const host = hostOf(parts);
+      if (!LOOPBACK.has(host)) throw new Error(`tests have no network: something tried to connect to ${host}`);
+      return connect.apply(this, parts);
+    },
+    { [GUARDED]: true },
+  ) as typeof Socket.prototype.connect;
