@@ -69,6 +69,8 @@ export interface Settings extends StoreOptions {
   stripe?: StripeSettings | undefined;
   /** Absent or null: x402 is disabled. */
   x402?: X402Settings | null;
+  /** Milliseconds that a repeat waits for the request with its Idempotency-Key; absent: 15 seconds. */
+  repeat_patience?: number | undefined;
   base_url: string;
   eur_usd: number;
   /** Origins of web pages that may use MCP, besides our own. */
@@ -188,7 +190,7 @@ async function openAccess(options: Settings) {
   const lookup = openLookup(store);
   const stored = storedQuotas(store);
   const quotas = redis ? redisQuotas(redis, stored) : stored;
-  const repeats = storedRepeats(store, quotas, now);
+  const repeats = storedRepeats(store, quotas, now, options.repeat_patience);
   const from = options.mailFrom ?? `register@${new URL(base_url).hostname}`;
   const mailer = openMailer({ dataDir: options.dataDir, smtpUrl: options.smtpUrl, from, log });
   const byToken = accessTokens({ store, lookup, base_url, now });

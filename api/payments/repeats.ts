@@ -45,7 +45,7 @@ export interface Repeats {
   busy(seconds?: number): ApiError;
 }
 
-/** Milliseconds between two looks, and how long one looks. */
+/** Milliseconds between two looks, and how long one looks unless told otherwise. */
 const LOOK = 40;
 const PATIENCE = 15_000;
 
@@ -112,8 +112,11 @@ export function repeatedHeaders({ micros, release }: Head, balance: number | und
   };
 }
 
-/** Repeats in the store, for every process on it; `quotas` bound how much is kept for one owner. */
-export function storedRepeats(store: Store, quotas: Quotas, now: () => Date): Repeats {
+/**
+ * Repeats in the store, for every process on it; `quotas` bound how much is kept for one owner, and a repeat waits `patience`
+ * milliseconds for the request that runs.
+ */
+export function storedRepeats(store: Store, quotas: Quotas, now: () => Date, patience = PATIENCE): Repeats {
   const roomOf = (owner: string) => ({ name: `kept answers ${owner}`, quota: LARGE_ANSWERS_A_DAY });
 
   /** Takes room for a large answer; the bytes taken. */
@@ -136,7 +139,7 @@ export function storedRepeats(store: Store, quotas: Quotas, now: () => Date): Re
     keep: (owner, kept) => keepAnswer(store, owner, kept),
     async begin(owner, key, request) {
       let leased_until = 0;
-      for (const until = Date.now() + PATIENCE; Date.now() < until; await wait(LOOK)) {
+      for (const until = Date.now() + patience; Date.now() < until; await wait(LOOK)) {
         const claim = await claimRequest(store, owner, key, request, now().getTime());
         if (claim.state === 'kept') return readWritten(claim.text);
         if (claim.state === 'other')

@@ -87,6 +87,8 @@ export interface TestOptions {
   host?: string;
   trust_proxy?: number;
   checkout?: 'sandbox';
+  /** Milliseconds that a repeat waits for the request with its Idempotency-Key. */
+  repeat_patience?: number;
   /** Welcome credit of a day in micro-euros; no bound without. */
   welcome_budget?: number;
   /** Stripe, or a double of it. */
@@ -143,6 +145,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     trust_proxy: options.trust_proxy ?? 0,
     checkout: options.checkout,
     welcome_budget: options.welcome_budget,
+    repeat_patience: options.repeat_patience,
     ...(stripe ? { stripe } : {}),
     smtpUrl: options.smtp,
     ...on,

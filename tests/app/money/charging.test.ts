@@ -61,7 +61,12 @@ const large: Operation = {
 };
 
 let clock = NOW;
-const options = { now: () => clock, gate: { operations: [slow, large, ...OPERATIONS] }, calls: { paid: 60 } };
+const options = {
+  now: () => clock,
+  gate: { operations: [slow, large, ...OPERATIONS] },
+  calls: { paid: 60 },
+  repeat_patience: 4_000,
+};
 
 describeApps('charging', options, (stage) => {
   it('takes the price of an answer, says so, and writes it down with its request', async () => {
