@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { TestProject } from 'vitest/node';
 
 /** Folder of the run's fixtures; each process of a run has it in its environment. */
@@ -19,25 +20,43 @@ export default function setup(project: TestProject): () => void {
   return () => rmSync(root, { recursive: true, force: true });
 }
 
+/** Milliseconds after which a process makes a fixture itself, since the one that is at it may have been killed. */
+const PATIENCE = 120_000;
+
 /**
  * Copies into `folder` what `make` writes to the folder it is given. `key` names it: two calls with one key must make the same.
- * Processes that make it at once agree on one. Outside a run of vitest it is made in `folder` itself.
+ * The other processes wait while one makes it. Outside a run of vitest it is made in `folder` itself.
  */
 export async function fixture(key: string, folder: string, make: (folder: string) => Promise<void>): Promise<void> {
   const root = process.env[VARIABLE];
   if (root === undefined) return make(folder);
   const made = join(root, encodeURIComponent(key));
+  const lock = `${made}.lock`;
+  const end = Date.now() + PATIENCE;
+  while (!existsSync(made) && !locked(lock) && Date.now() < end) await wait(20);
   if (!existsSync(made)) {
     const draft = join(root, `.${randomBytes(6).toString('hex')}`);
     mkdirSync(draft);
-    await make(draft);
     try {
+      await make(draft);
       renameSync(draft, made);
     } catch (error) {
       // Another process was first.
       if (!existsSync(made)) throw error;
       rmSync(draft, { recursive: true, force: true });
+    } finally {
+      rmSync(lock, { recursive: true, force: true });
     }
   }
   cpSync(made, folder, { recursive: true, preserveTimestamps: true, mode: constants.COPYFILE_FICLONE });
+}
+
+/** Whether this process has taken the lock. */
+function locked(lock: string): boolean {
+  try {
+    mkdirSync(lock);
+    return true;
+  } catch {
+    return false;
+  }
 }

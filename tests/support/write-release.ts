@@ -8,6 +8,7 @@ import { column, type Manifest, parts, paths, RELEASE_FILES } from '../../data/m
 import type { Interval, StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/define/model.ts';
 import { byCodePoint, fold } from '../../packs/define/text.ts';
+import { fixture } from './fixtures.ts';
 import { HISTORY_COLUMNS, historyRows } from './random-history.ts';
 import { termsOf } from './random-records.ts';
 import { pastFiles } from './write-past.ts';
@@ -80,7 +81,10 @@ function snapshots(folder: string, records: readonly StoredRecord[]) {
   });
 }
 
-/** Writes `records` (best first) below DATA_DIR and, unless told otherwise, makes them the current release. */
+/**
+ * Writes `records` (best first) below DATA_DIR and, unless told otherwise, makes them the current release. The same records of
+ * the same pack are written once in a run, and copied for each test.
+ */
 export async function writeRelease(
   dataDir: string,
   pack: Pack,
@@ -88,11 +92,26 @@ export async function writeRelease(
   current = true,
   history: Interval[] = [],
 ): Promise<Written> {
-  const seed = createHash('sha256')
-    .update(JSON.stringify([records, history]))
-    .digest('hex')
-    .slice(0, 16);
-  const folder = paths.release(dataDir, pack.id, seed);
+  const release = hash16([records, history]);
+  const folder = paths.release(dataDir, pack.id, release);
+  const path = join(folder, RELEASE_FILES.manifest);
+  await fixture(`release ${pack.id} ${release} ${hash16(pack)}`, folder, (draft) =>
+    writeFolder(draft, release, pack, records, history),
+  );
+  if (current) writeFileSync(paths.current(dataDir, pack.id), release);
+  return { folder, release, manifest: JSON.parse(readFileSync(path, 'utf8')) as Manifest };
+}
+
+const hash16 = (content: unknown) => createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16);
+
+/** Writes the files of a release into its folder. */
+async function writeFolder(
+  folder: string,
+  release: string,
+  pack: Pack,
+  records: StoredRecord[],
+  history: Interval[],
+): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
@@ -165,7 +184,7 @@ export async function writeRelease(
   const manifest: Manifest = {
     schema_version: 1,
     dataset: pack.id,
-    release: seed,
+    release,
     created_at: '2026-11-20T00:00:00Z',
     title: pack.title,
     records: records.length,
@@ -179,6 +198,4 @@ export async function writeRelease(
   writeFileSync(join(folder, RELEASE_FILES.manifest), JSON.stringify(manifest));
   // Tests of statements call records r-1 and r-2, which no pack does and no index takes; they ask DuckDB alone.
   if (!records.some(({ id }) => /^r-\d$/.test(id))) await buildIndex(folder, pack);
-  if (current) writeFileSync(paths.current(dataDir, pack.id), seed);
-  return { folder, release: seed, manifest };
 }
