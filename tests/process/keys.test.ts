@@ -4,12 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { CHILD_ENV } from '../support/child-env.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'keys-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 function run(...words: string[]): Promise<{ code: number; out: string; err: string }> {
-  const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir };
+  const env = { ...CHILD_ENV, DATA_DIR: dataDir };
   return new Promise((resolve) => {
     execFile(
       process.execPath,

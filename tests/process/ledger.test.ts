@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKey } from '../../data/state/keys/keys.ts';
 import { openStore } from '../../data/state/store.ts';
+import { CHILD_ENV } from '../support/child-env.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'ledger-'));
 let id = '';
@@ -28,7 +29,7 @@ const database = (dir: string) => join(dir, 'state', 'register.db');
 
 const run = (...words: string[]) => runIn({}, ...words);
 function runIn(given: Record<string, string>, ...words: string[]): Promise<{ code: number; out: string; err: string }> {
-  const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, ...given };
+  const env = { ...CHILD_ENV, DATA_DIR: dataDir, ...given };
   return new Promise((resolve) => {
     execFile(
       process.execPath,

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
 import { LEDGER_KINDS } from '../../data/state/money/ledger.ts';
 import { ADMIN, type TestApp, testApp } from '../support/app.ts';
+import { CHILD_ENV } from '../support/child-env.ts';
 import { verifies } from '../support/verifies.ts';
 
 verifies(
@@ -82,7 +83,7 @@ test('the walk prints what the page says', async () => {
     else if (command.startsWith('npm'))
       output = (
         await promisify(execFile)(process.execPath, [join(ROOT, 'build/cli/ledger.ts'), 'verify'], {
-          env: { PATH: process.env['PATH'] ?? '', DATA_DIR: app.dataDir },
+          env: { ...CHILD_ENV, DATA_DIR: app.dataDir },
         })
       ).stdout.replaceAll(app.dataDir, '/srv/register/data');
     else output = await curl(command, known);

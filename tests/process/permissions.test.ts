@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { restrictDataDir } from '../../data/model/permissions.ts';
 import { openStore } from '../../data/state/store.ts';
+import { CHILD_ENV } from '../support/child-env.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -56,7 +57,7 @@ test('what was readable before is restricted, and one line for each folder says 
 test('a night keeps facts, releases and state from other users, and lets them read the static files', async (context) => {
   if (process.platform === 'win32') context.skip('there are no permissions of this kind');
   const env = {
-    PATH: process.env['PATH'],
+    ...CHILD_ENV,
     HOME: process.env['HOME'],
     DATA_DIR: join(folder, 'data'),
     DIST_DIR: join(folder, 'dist'),

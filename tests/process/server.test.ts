@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { paths } from '../../data/model/layout.ts';
 import { loadPack } from '../../packs/define/load.ts';
+import { CHILD_ENV } from '../support/child-env.ts';
 import { freePort } from '../support/free-port.ts';
 import { randomRecords } from '../support/random-records.ts';
 import { verifies } from '../support/verifies.ts';
@@ -36,7 +37,7 @@ function launch(env: Record<string, string>): Running {
   const child = spawn(process.execPath, [join(ROOT, 'api/server.ts')], {
     cwd: dataDir,
     env: {
-      PATH: process.env['PATH'] ?? '',
+      ...CHILD_ENV,
       DATA_DIR: dataDir,
       DIST_DIR: join(dataDir, 'dist'),
       PACK_DIRS: PACKS,

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadPack } from '../../packs/define/load.ts';
 import { ADMIN } from './app.ts';
+import { CHILD_ENV } from './child-env.ts';
 import { freePort } from './free-port.ts';
 import { randomRecords } from './random-records.ts';
 import { writeRelease } from './write-release.ts';
@@ -41,7 +42,7 @@ export async function startApi(dataDir: string, env: Record<string, string> = {}
   const child = spawn(process.execPath, [join(ROOT, 'api/server.ts')], {
     cwd: dataDir,
     env: {
-      PATH: process.env['PATH'] ?? '',
+      ...CHILD_ENV,
       DATA_DIR: dataDir,
       DIST_DIR: join(dataDir, 'dist'),
       PACK_DIRS: PACKS,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import { noChain } from '../../chain/chain.ts';
+import { CHILD_ENV } from '../../support/child-env.ts';
 import { type Api, smallData, startApi } from '../../support/money-processes.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -54,7 +55,7 @@ test('it prints what the page says', async (context) => {
       process.execPath,
       [join(ROOT, 'tests/chain/buy.ts'), ...args.split(' ')],
       {
-        env: { PATH: process.env['PATH'] ?? '', ...env },
+        env: { ...CHILD_ENV, ...env },
       },
     );
     return stdout;
