@@ -9,7 +9,9 @@ import { runDaemon } from '../../build/night/daemon.ts';
 import { type Config, readConfig } from '../../config.ts';
 import { paths } from '../../data/model/layout.ts';
 import { lastRuns, recordRun } from '../../data/releases/runs.ts';
+import { CHILD_ENV } from '../support/child-env.ts';
 import { scratch, still } from '../support/night-pack.ts';
+import { withCopies } from '../support/whole-night.ts';
 
 const HOUR = 3_600_000;
 const ROOT = join(import.meta.dirname, '../..');
@@ -37,6 +39,7 @@ async function live(config: Config, from: string, hours: number, at: (hour: numb
     at((clock - Date.parse(from)) / HOUR);
     if (clock >= end) stop.abort();
   };
+  await withCopies(config.DIST_DIR);
   await runDaemon(config, { ...effects, now: () => new Date(clock) }, { signal: stop.signal, wait });
   return { lines: effects.lines, woken };
 }
@@ -115,7 +118,7 @@ describe('the daemon', () => {
   test('two processes do each night once; a stop ends them', { timeout: 120_000 }, async () => {
     const config = place();
     const env = {
-      PATH: process.env['PATH'] ?? '',
+      ...CHILD_ENV,
       DATA_DIR: config.DATA_DIR,
       DIST_DIR: config.DIST_DIR,
       PACK_DIRS: config.PACK_DIRS.join(),

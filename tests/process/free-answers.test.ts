@@ -1,34 +1,28 @@
 // No free answer depends on a paid value: two registers that differ in one of them answer alike to everybody who does not pay.
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DOCUMENTS } from '../../api/discovery/index.ts';
-import { filterSchemas } from '../../api/render/json-schema.ts';
-import { callable } from '../../api/render/tools.ts';
 import { runNight } from '../../build/night/run.ts';
 import { readConfig } from '../../config.ts';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { everyQuestion } from '../support/asked.ts';
-import { type Api, type Got, startApi } from '../support/money-processes.ts';
+import {
+  type Answer,
+  BASE,
+  type Change,
+  datasetProbes,
+  documentProbes,
+  ownAddress,
+  type Probe,
+  type Running,
+} from '../support/free-probes.ts';
+import { startApi } from '../support/money-processes.ts';
 import { scratchOfAll, still } from '../support/night-pack.ts';
 import { verifies } from '../support/verifies.ts';
+import { withCopies } from '../support/whole-night.ts';
 
 verifies('leak.free-answers');
-
-/** A non-public value of a record that no example shows whole; source, time and evidence do not depend on it. */
-interface Change {
-  dataset: string;
-  slug: string;
-  attribute: string;
-  /** The text of the value in these fixtures, and what replaces it. */
-  fixtures: string[];
-  from: string;
-  to: string;
-  /** Both values as a filter takes them. */
-  values: [string, string];
-}
 
 /** Every edition of the Gazette. */
 const ISSUES = ['1.0.0', '1.1.0', '2.0.0'];
@@ -127,153 +121,12 @@ const VARIANTS: Record<string, Change[]> = {
 };
 
 const PACKS = join(import.meta.dirname, '../packs');
-const BASE = 'http://localhost:8787';
-
-interface Running {
-  api: Api;
-  dist: string;
-  /** A key with no credit. New ones are made as it goes, since each may call only so often. */
-  key: string;
-}
-
-interface Probe {
-  name: string;
-  ask(at: Running, headers: Record<string, string>): Promise<Got>;
-}
-
 /** Calls that a key makes before another takes its place. */
 const CALLS_A_KEY = 40;
 
-let address = 0;
-/** Every call comes from an address of its own, so that limits and quotas do not meet. */
-const anew = () => {
-  address += 1;
-  return { 'X-Forwarded-For': `20.${(address >> 16) & 255}.${(address >> 8) & 255}.${address & 255}` };
-};
-
-const get = (path: string, headers: Record<string, string> = {}): Probe => ({
-  name: `GET ${path} ${headers['Accept'] ?? ''}`,
-  ask: ({ api }, own) => api.ask(path, { ...anew(), ...headers, ...own }),
-});
-
-const post = (path: string, body: unknown, headers: Record<string, string>): Probe => ({
-  name: `POST ${path} ${JSON.stringify(body)}`,
-  ask: ({ api }, own) =>
-    api.ask(path, { ...anew(), 'Content-Type': 'application/json', ...headers, ...own }, 'POST', JSON.stringify(body)),
-});
-
-const MCP = { Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': '2025-06-18' };
-
-/** A question by address, as a call of a tool and as a message. */
-function byName(operation: string, dataset: string, path: string): Probe[] {
-  const url = new URL(path, BASE);
-  const at = url.pathname.split('/');
-  const entity = at[3] === 'entities' && at[4] !== undefined && at[4] !== 'batch' ? { entity_id: at[4] } : {};
-  const given = { ...Object.fromEntries(url.searchParams), ...entity, dataset };
-  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: operation, arguments: given } };
-  const message = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ data: { skill: operation, ...given } }] } };
-  return [post('/mcp', call, MCP), post('/a2a/v1/message:send', message, { 'A2A-Version': '1.0' })];
-}
-
-/** Queries that name the changed value, its attribute or what is near it, with public conditions that leave the one record. */
-function queriesOf(pack: Pack, { slug, attribute, values }: Change): string[] {
-  const only = `ids=${slug}`;
-  const filters = filterSchemas(pack).filter((filter) => filter.attribute === attribute);
-  const filtered = filters.flatMap(({ name }) =>
-    (name.startsWith('has_') ? ['true', 'false'] : values).flatMap((value) => [
-      `${name}=${encodeURIComponent(value)}`,
-      `${name}=${encodeURIComponent(value)}&${only}`,
-    ]),
-  );
-  const worded = values.flatMap((value) => [
-    `q=${encodeURIComponent(value)}`,
-    `q=${encodeURIComponent(value)}&${only}`,
-  ]);
-  const sorted = [`sort=${attribute}`, `sort=-${attribute}`, `fields=${attribute}`, 'provenance_status=held,contested'];
-  return [only, ...filtered, ...worded, ...sorted, 'limit=3', 'total=true'];
-}
-
-/** Every question about a dataset that somebody may try without paying. */
-function questions(pack: Pack, change: Change): Probe[] {
-  const { slug, attribute } = change;
-  const others = ['harbour-13', 'nordwerk-ab-12'].filter((each) => each.startsWith(pack.id === 'tools' ? 'n' : 'h'));
-  const account = { id: '', key: '', token: '' };
-  const pairs = [
-    [slug, ...others],
-    [...others, slug],
-  ];
-  const asked = pairs
-    .flatMap((pair) => everyQuestion([pack], { [pack.id]: pair }, account))
-    .filter(({ dataset }) => dataset !== null);
-  const tools = new Set(callable(asked.map(({ operation }) => operation)).map(({ name }) => name));
-  const queries = queriesOf(pack, change);
-  const own = (path: string, operation: string, of: readonly string[]) =>
-    of.map((query) => ({ operation, path: `/v1/${pack.id}/${path}?${query}` }));
-  const further = [
-    ...own('entities', 'entity_search', queries),
-    ...own('facets', 'dataset_facets', [
-      ...queries.map((query) => `by=${pack.group_by}&${query}`),
-      ...queries.map((query) => `by=${attribute}&${query}`),
-      `by=${attribute}`,
-    ]),
-    ...own('changelog', 'dataset_changelog', [`days=365&entity=${slug}`, `days=365&attribute=${attribute}`]),
-    ...own(`entities/${slug}/similar`, 'entity_similar', queries),
-    ...own(
-      'compare',
-      'entity_compare',
-      queries.map((query) => `${query}&ids=${slug}`),
-    ),
-    ...own('stats', 'dataset_stats', [`attribute=${attribute}`, ...queries.map((query) => `attribute=depth&${query}`)]),
-    ...own('timeseries', 'dataset_timeseries', [`attribute=${attribute}`]),
-    ...own('entities/batch', 'entity_batch', [`ids=${slug}`, `ids=${slug},nobody`]),
-    ...own(`entities/${slug}`, 'entity_get', ['', `fields=${attribute}`]),
-    ...own(`entities/${slug}/facts`, 'entity_history', ['', `attribute=${attribute}`]),
-    ...own(`entities/${slug}/audit`, 'entity_audit', ['']),
-  ];
-  const pages = new Set(asked.filter(({ operation }) => operation.html).map(({ operation }) => operation.name));
-  const unique = new Map(
-    [...asked.map(({ operation, path }) => ({ operation: operation.name, path })), ...further].map((each) => [
-      each.path,
-      each,
-    ]),
-  );
-  return [...unique.values()].flatMap(({ operation, path }) => {
-    const [place = '', query = ''] = path.split('?');
-    const markdown = place.endsWith('.md') || place.endsWith('.txt') ? path : `${place}.md?${query}`;
-    const named = tools.has(operation) ? byName(operation, pack.id, path) : [];
-    const page = pages.has(operation) ? [get(path, { Accept: 'text/html' })] : [];
-    return [get(path), get(markdown), ...page, ...named];
-  });
-}
-
-/** Documents, pages and files: what nobody asks a question for. */
-function documents({ dist }: Running, slug: string, dataset: string): Probe[] {
-  const files = readdirSync(dist, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => `/${relative(dist, join(entry.parentPath, entry.name))}`)
-    .filter((path) => !/\/\.|\.(gz|br|woff2|png|ico|wasm|js|css|parquet|duckdb)$/.test(path));
-  const paths = [
-    '/',
-    '/v1/datasets',
-    ...DOCUMENTS.map(({ path }) => path).filter((path) => !path.includes(':')),
-    ...files,
-  ];
-  const read = (uri: string) => post('/mcp', { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri } }, MCP);
-  return [
-    ...[...new Set(paths)].map((path) => get(encodeURI(path))),
-    get(`/datasets/${dataset}/${slug}`, { Accept: 'text/html' }),
-    get(`/datasets/${dataset}/${slug}.md`),
-    read(`service://${dataset}/llms.txt`),
-    read(`service://${dataset}/entity/${slug}`),
-    ...['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'].map((method) =>
-      post('/mcp', { jsonrpc: '2.0', id: 1, method, params: {} }, MCP),
-    ),
-  ];
-}
-
 /** The quality of a record, which may follow from values of any attribute (contract section 3), as answers print it. */
 async function qualityOf({ api }: Running, { dataset, slug }: Change): Promise<string> {
-  const { body } = await api.ask(`/v1/${dataset}/entities?ids=${slug}`, anew());
+  const { body } = await api.ask(`/v1/${dataset}/entities?ids=${slug}`, ownAddress());
   const { items } = JSON.parse(body) as { items: { quality_score: number }[] };
   return String(items[0]!.quality_score);
 }
@@ -315,11 +168,29 @@ function stripped(text: string): string {
 
 /** Makes a key with no credit, since the register has none to give (WELCOME_BUDGET_EUR). */
 async function changeKey(at: Running): Promise<void> {
-  const headers = anew();
-  const made = await at.api.ask('/v1/keys', headers, 'POST', JSON.stringify({ email: `reader${address}@example.org` }));
+  const headers = ownAddress();
+  const email = `reader-${headers['X-Forwarded-For']}@example.org`;
+  const made = await at.api.ask('/v1/keys', headers, 'POST', JSON.stringify({ email }));
   const { key, balance_eur } = JSON.parse(made.body) as { key: string; balance_eur: number };
   expect(balance_eur).toBe(0);
   at.key = key;
+}
+
+/** A register's answer to a caller, without what may differ. */
+async function answerTo(at: Running, caller: 'anonymous' | 'key', probe: Probe): Promise<Answer> {
+  const asked = `${caller} ${probe.name}`;
+  const known = at.answers.get(asked);
+  if (known !== undefined) return known;
+  if (at.calls++ % CALLS_A_KEY === 0) await changeKey(at);
+  const { status, body, header } = await probe.ask(at, caller === 'key' ? { 'X-API-Key': at.key } : {});
+  expect(status, `${probe.name}: ${body.slice(0, 200)}`).not.toBe(429);
+  const headers = [header('x-charge-eur'), header('link') === undefined, header('x-ratelimit-limit')];
+  const answer = {
+    head: `${status} ${JSON.stringify(headers)}`,
+    body: stripped(body.replaceAll(at.api.base, BASE)),
+  };
+  at.answers.set(asked, answer);
+  return answer;
 }
 
 describe('free answers', () => {
@@ -341,10 +212,11 @@ describe('free answers', () => {
     const [data, dist] = [join(own, 'data'), join(own, 'dist')];
     const PACK_DIRS = join(own, 'packs');
     const config = readConfig({ DATA_DIR: data, DIST_DIR: dist, PACK_DIRS, BASE_URL: BASE });
+    await withCopies(dist);
     expect((await runNight(config, still(), { only: null, accept: false })).failures).toEqual([]);
     const env = { DIST_DIR: dist, PACK_DIRS, TRUST_PROXY: '1', WELCOME_BUDGET_EUR: '0', BASE_URL: BASE };
     const api = await startApi(data, env);
-    const started = { api, dist, key: '' };
+    const started = { api, dist, key: '', calls: 0, answers: new Map() };
     running.push(started);
     return started;
   }
@@ -363,12 +235,14 @@ describe('free answers', () => {
     async (name, changes) => {
       const other = await start(name, changes);
       const differing: string[] = [];
-      let [compared, calls] = [0, 0];
+      let compared = 0;
       const compare = (asked: string, one: string, two: string) => {
         compared += 1;
         if (one !== two) differing.push(`${asked}\n${difference(one, two)}`);
       };
       const registers = [first, other] as const;
+      // Answers have ages, so only those of the same minute are compared.
+      first.answers.clear();
       const qualities = await Promise.all(registers.flatMap((at) => changes.map((change) => qualityOf(at, change))));
       const unscored = (text: string) =>
         qualities.reduce(
@@ -384,24 +258,13 @@ describe('free answers', () => {
       for (const [name, rows] of Object.entries(files[0]!)) compare(name, unscored(rows), unscored(files[1]![name]!));
       for (const change of changes) {
         const pack = packs.find(({ id }) => id === change.dataset)!;
-        const examples = await first.api.ask(`/v1/${pack.id}/examples`, anew());
+        const examples = await first.api.ask(`/v1/${pack.id}/examples`, ownAddress());
         expect(examples.body, 'no example shows the record').not.toContain(`"slug":"${change.slug}"`);
-        const probes = [...questions(pack, change), ...documents(first, change.slug, pack.id)];
+        const probes = [...datasetProbes(pack, change), ...documentProbes(first, change.slug, pack.id)];
         for (const probe of probes)
           for (const caller of ['anonymous', 'key'] as const) {
-            const answers = [];
-            for (const at of registers) {
-              if (calls % CALLS_A_KEY === 0) await changeKey(at);
-              const own = caller === 'key' ? { 'X-API-Key': at.key } : {};
-              const { status, body, header } = await probe.ask(at, own);
-              expect(status, `${probe.name}: ${body.slice(0, 200)}`).not.toBe(429);
-              const told = [header('x-charge-eur'), header('link') === undefined, header('x-ratelimit-limit')];
-              answers.push(
-                `${status} ${JSON.stringify(told)} ${unscored(stripped(body.replaceAll(at.api.base, BASE)))}`,
-              );
-            }
-            calls += 1;
-            const [one = '', two = ''] = answers;
+            const both = await Promise.all(registers.map((at) => answerTo(at, caller, probe)));
+            const [one = '', two = ''] = both.map(({ head, body }) => `${head} ${unscored(body)}`);
             compare(`${caller} ${probe.name}`, one, two);
           }
       }

@@ -11,6 +11,7 @@ import { type Api, type Got, startApi } from '../support/money-processes.ts';
 import { scratchOfAll, still } from '../support/night-pack.ts';
 import { openWorld, type World } from '../support/overlay-world.ts';
 import { verifies } from '../support/verifies.ts';
+import { withCopies } from '../support/whole-night.ts';
 
 verifies('overlay.bulk', 'overlay.links', 'overlay.survives');
 
@@ -37,6 +38,7 @@ describe('a service with its static files', () => {
 
   beforeAll(async () => {
     const config = readConfig({ DATA_DIR: folder, DIST_DIR: join(folder, 'dist'), PACK_DIRS: PACKS });
+    await withCopies(config.DIST_DIR);
     const { failures } = await runNight(config, still(), { only: null, accept: false });
     expect(failures).toEqual([]);
     world = await openWorld(folder, await loadPack(join(PACKS, 'harbours')), null);

@@ -12,6 +12,7 @@ import { scratchOfAll, still } from '../support/night-pack.ts';
 import { everyProbe, OPERATOR, type Probe, type Process, processAt } from '../support/owners-probes.ts';
 import { linkIn } from '../support/owners-stage.ts';
 import { verifies } from '../support/verifies.ts';
+import { withCopies } from '../support/whole-night.ts';
 
 verifies('overlay.everywhere', 'overlay.survives', 'overlay.bulk', 'shape.changes-removed');
 
@@ -122,6 +123,7 @@ describe('two processes and all their channels', () => {
     const lines = readFileSync(book, 'utf8').replace('"Español"', '"Español","Norsk"');
     expect(lines).toContain('"Norsk","日本語"');
     writeFileSync(book, lines);
+    await withCopies(dist);
     expect((await runNight(config(), still(), { only: null, accept: false })).failures).toEqual([]);
     await start();
     id = String((await json(a, `/v1/harbours/entities/${TARGET.slug}`))['id']);

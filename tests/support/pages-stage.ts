@@ -9,6 +9,7 @@ import { type TestApp, testApp } from './app.ts';
 import { openBrowser } from './browser.ts';
 import { still } from './night-pack.ts';
 import { served } from './served.ts';
+import { withCopies } from './whole-night.ts';
 
 /** Screens that pages are looked at on. */
 export const LOOKS: readonly (readonly [string, BrowserContextOptions])[] = [
@@ -52,6 +53,7 @@ export async function openStage(folder: string): Promise<Stage | null> {
       PACK_DIRS: join(import.meta.dirname, '../packs'),
       BASE_URL: own,
     });
+    await withCopies(dist);
     const { failures } = await runNight(config, still(), { only: null, accept: false });
     if (failures.length > 0) throw new Error(failures.join('\n'));
     return testApp({ dist, nights: true, base: own });

@@ -7,6 +7,7 @@ import { type Config, readConfig } from '../../../config.ts';
 import { currentRelease } from '../../../data/model/manifest.ts';
 import { scratchOfAll, still } from '../../support/night-pack.ts';
 import { verifies } from '../../support/verifies.ts';
+import { withCopies } from '../../support/whole-night.ts';
 
 verifies('record.url-md', 'markdown.full-text', 'full-text.get');
 
@@ -42,6 +43,7 @@ describe.each(CASES)('%s', (name) => {
   let written: Map<string, string>;
 
   beforeAll(async () => {
+    await withCopies(config.DIST_DIR);
     expect((await night()).failures).toEqual([]);
     // Release ids depend on the writer of Parquet, names of assets on the style sheet: neither is what this compares.
     let ids: string[] = [];
@@ -57,7 +59,7 @@ describe.each(CASES)('%s', (name) => {
       mkdirSync(dirname(join(folder, 'output', path)), { recursive: true });
       writeFileSync(join(folder, 'output', path), text);
     }
-  }, 60_000);
+  }, 180_000);
 
   test('writes exactly the files expected', () => {
     const expected = filesOf(join(folder, 'output'));

@@ -9,6 +9,7 @@ import { storedOverlays } from '../../../data/releases/overlay-source.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import { scratchOfAll, still } from '../../support/night-pack.ts';
 import { openWorld, type World } from '../../support/overlay-world.ts';
+import { withCopies } from '../../support/whole-night.ts';
 
 const PACKS = join(import.meta.dirname, '../../packs');
 const folder = scratchOfAll();
@@ -28,6 +29,7 @@ function stamps(): Map<string, bigint> {
 }
 
 beforeAll(async () => {
+  await withCopies(dist);
   expect((await night()).failures).toEqual([]);
   world = await openWorld(folder, await loadPack(join(PACKS, 'harbours')), null);
   records = [...(await world.records()).values()];

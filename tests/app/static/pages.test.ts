@@ -2,10 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runNight } from '../../../build/night/run.ts';
+import { datasetNight } from '../../../build/night/dataset.ts';
 import { Output } from '../../../build/static/output.ts';
 import { writePages } from '../../../build/static/pages.ts';
-import { readConfig } from '../../../config.ts';
 import { currentRelease } from '../../../data/model/manifest.ts';
 import { openRelease } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/define/load.ts';
@@ -23,10 +22,10 @@ function filesOf(root: string): Record<string, string> {
 test('threads write the same files as none', { timeout: 60_000 }, async () => {
   const data = scratch();
   const pack = await loadPack(join(PACKS, 'harbours'));
-  const config = readConfig({ DATA_DIR: join(data, 'var'), DIST_DIR: join(data, 'dist'), PACK_DIRS: PACKS });
-  expect((await runNight(config, still(), { only: [pack.id], accept: false })).failures).toEqual([]);
-  const id = await currentRelease(config.DATA_DIR, pack.id);
-  const release = await openRelease(config.DATA_DIR, pack, id ?? '');
+  const dataDir = join(data, 'var');
+  expect((await datasetNight(pack, dataDir, still(), { accept: false })).outcome).toBe('released');
+  const id = await currentRelease(dataDir, pack.id);
+  const release = await openRelease(dataDir, pack, id ?? '');
   const write = async (threads: number, piece: number) => {
     const output = new Output(scratch());
     const told: number[] = [];

@@ -9,11 +9,13 @@ import { currentRelease, readManifest } from '../../../data/model/manifest.ts';
 import { openSqlite } from '../../../data/state/sqlite.ts';
 import { openStore } from '../../../data/state/store.ts';
 import { scratchOfAll, still } from '../../support/night-pack.ts';
+import { withCopies } from '../../support/whole-night.ts';
 
 test('builds the next release before the pages, while records are opted out', async () => {
   const folder = scratchOfAll();
   const packs = join(import.meta.dirname, '../../packs');
   const config = readConfig({ DATA_DIR: folder, DIST_DIR: join(folder, 'dist'), PACK_DIRS: packs });
+  await withCopies(config.DIST_DIR);
   expect((await runNight(config, still(), { only: ['harbours'], accept: false })).failures).toEqual([]);
   const store = await openStore({ dataDir: folder });
   await store.db
