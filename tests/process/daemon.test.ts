@@ -3,14 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { lockNight } from '../../build/effects/lock.ts';
 import { runDaemon } from '../../build/night/daemon.ts';
 import { type Config, readConfig } from '../../config.ts';
 import { paths } from '../../data/model/layout.ts';
 import { lastRuns, recordRun } from '../../data/releases/runs.ts';
 import { CHILD_ENV } from '../support/child-env.ts';
-import { scratch, still } from '../support/night-pack.ts';
+import { scratch, scratchOfAll, still } from '../support/night-pack.ts';
 import { withCopies } from '../support/whole-night.ts';
 
 const HOUR = 3_600_000;
@@ -48,6 +48,9 @@ const began = async (config: Config) =>
   (await lastRuns(config.DATA_DIR, 'harbours', 50)).map(({ at, outcome }) => `${at} ${outcome}`).reverse();
 
 describe('the daemon', () => {
+  const first = scratchOfAll();
+  beforeAll(() => withCopies(first), 180_000);
+
   test('runs at once what never ran, then at its hour, day after day', { timeout: 60_000 }, async () => {
     const config = place();
     const path = join(config.PACK_DIRS[0]!, 'harbours/pack.ts');

@@ -13,8 +13,6 @@ import { nightConfig, wholeNight } from './whole-night.ts';
 export const NAMES = ['croissant.jsonld', 'dictionary.json', 'dictionary.md', 'public.duckdb', 'public.parquet'];
 export const IDS = ['harbours', 'tools'];
 
-export type AnalystsStage = ReturnType<typeof analystsStage>;
-
 /** Folders for a night, removed after the tests. `open` fills them. */
 export function analystsStage() {
   const folder = scratchOfAll();

@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const PROJECTS = ['browser', 'process', 'app', 'unit'];
 
 /** Files that run for longest, longest first. Their size says little about that. */
-export const LONGEST = [
+const LONGEST = [
   'tests/browser/site.test.ts',
   'tests/browser/owners.test.ts',
   'tests/browser/operators.test.ts',

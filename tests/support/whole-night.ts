@@ -29,8 +29,10 @@ export const wholeNight = (folder: string): Promise<void> =>
  */
 export async function withCopies(dist: string): Promise<void> {
   if (existsSync(join(dist, COPIES))) return;
-  const folder = mkdtempSync(join(tmpdir(), 'whole-night-'));
-  await wholeNight(folder);
-  cpSync(join(folder, 'dist', COPIES), join(dist, COPIES), { recursive: true, preserveTimestamps: true });
-  rmSync(folder, { recursive: true, force: true });
+  await fixture('compressed copies', dist, async (draft) => {
+    const folder = mkdtempSync(join(tmpdir(), 'whole-night-'));
+    await wholeNight(folder);
+    cpSync(join(folder, 'dist', COPIES), join(draft, COPIES), { recursive: true, preserveTimestamps: true });
+    rmSync(folder, { recursive: true, force: true });
+  });
 }
