@@ -75,13 +75,13 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   mountDocuments(app, channel);
   mountRest(app, channel);
   mountStatic(app, channel);
-  const fail = failing(deps);
+  const fail = errorHandler(deps);
   app.onError((error, c) => responseOf(fail(error, c)));
   return app;
 }
 
 /** Error handler: converts a thrown value to an error response, and reports internal errors. */
-export function failing({ gate, report }: Pick<AppDeps, 'gate' | 'report'>): (error: unknown, c: Http) => Reply {
+export function errorHandler({ gate, report }: Pick<AppDeps, 'gate' | 'report'>): (error: unknown, c: Http) => Reply {
   return (error, c) => {
     const { accept, headers, request_id } = readRequest(gate, c);
     const told = toApiError(error);

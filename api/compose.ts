@@ -25,13 +25,13 @@ import { previewsIn } from './access/previews.ts';
 import { openRedis, redisQuotas } from './access/redis.ts';
 import { accessTokens } from './access/tokens.ts';
 import { StoredAccounts } from './accounts/accounts.ts';
-import { createApp, failing } from './app.ts';
+import { createApp, errorHandler } from './app.ts';
 import { directory } from './channels/key-directory.ts';
 import { openCheckout } from './checkout/open.ts';
 import type { StripeSettings } from './checkout/stripe.ts';
 import type { Gate } from './gate/execute.ts';
 import { lendFrom } from './gate/leases.ts';
-import { directly } from './http/fast-path.ts';
+import { withFastPath } from './http/fast-path.ts';
 import { type OAuthParts, OAuthServer } from './oauth/server.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { type Metrics, openMetrics } from './ops/metrics.ts';
@@ -142,10 +142,10 @@ export async function compose(settings: Settings) {
     sweepPayments: access.sweepPayments,
     /**
      * Request listener of the server: the fast path, with Hono as fallback. `others` and `stalled` as in
-     * `directly`.
+     * `withFastPath`.
      */
     listener: (others: RequestListener = getRequestListener(app.fetch), stalled?: number) =>
-      directly(app, others, failing({ gate, report }), stalled),
+      withFastPath(app, others, errorHandler({ gate, report }), stalled),
     async close() {
       await register.close();
       await traffic.flush().catch((error: Error) => log(`cannot write traffic figures: ${error.message}`));

@@ -9,7 +9,7 @@ import type { Register } from '../data/releases/register.ts';
 import { loadPacks } from '../packs/define/load.ts';
 import { type Application, compose, type Settings } from './compose.ts';
 import { answerClientErrors } from './http/client-error.ts';
-import { filesMadeFor } from './http/fresh.ts';
+import { publishedBaseUrl } from './http/fresh.ts';
 import { type Log, logRequests, openLog } from './http/log.ts';
 import type { X402Settings } from './payments/x402/open.ts';
 import { openRewriter } from './rewrite.ts';
@@ -65,7 +65,7 @@ async function notYet({ DIST_DIR, BASE_URL }: Config, register: Register): Promi
   const lines: string[] = [];
   const missing = [...register.packs.keys()].filter((id) => register.state(id) === 'missing');
   if (missing.length > 0) lines.push(`Never built: ${missing.join(', ')}. Run \`npm run nightly\`.`);
-  const made = await filesMadeFor(DIST_DIR);
+  const made = await publishedBaseUrl(DIST_DIR);
   if (made !== null && made !== BASE_URL)
     lines.push(
       `The pages in ${DIST_DIR} were made for ${made}, where their links and the explorer lead. Run \`npm run nightly\`.`,
@@ -125,7 +125,7 @@ async function start(config: Config, log: Log): Promise<Started> {
 }
 
 /** Serves until SIGTERM or SIGINT, follows new releases meanwhile, and then waits for requests in flight. */
-export async function run(config: Config): Promise<void> {
+export async function serve(config: Config): Promise<void> {
   const log = openLog({ level: config.LOG_LEVEL, terminal: process.stderr.isTTY === true });
   const { server, application } = await start(config, log);
   const { register, traffic } = application;

@@ -23,8 +23,8 @@ const { createPrivateFiles } = await import('../data/model/permissions.ts');
 try {
   createPrivateFiles();
   const config = readConfig(process.env);
-  const { run } = await import('./serve.ts');
-  await run(config);
+  const { serve } = await import('./serve.ts');
+  await serve(config);
 } catch (error) {
   process.stderr.write(`${complaint(error)}\n`);
   process.exit(1);

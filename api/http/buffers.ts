@@ -9,8 +9,8 @@ const WAITING = 4 * 2 ** 20;
 const waiting: Buffer<ArrayBuffer>[][] = SIZES.map(() => []);
 const classOf = (length: number): number => SIZES.findIndex((size) => length <= size);
 
-/** Concatenates pieces into one buffer. The caller owns it until `giveBack`. */
-export function putTogether(pieces: readonly Uint8Array[]): Buffer<ArrayBuffer> {
+/** Concatenates pieces into one buffer. The caller owns it until `releaseBuffer`. */
+export function acquireBuffer(pieces: readonly Uint8Array[]): Buffer<ArrayBuffer> {
   let length = 0;
   for (const piece of pieces) length += piece.length;
   const which = classOf(length);
@@ -25,10 +25,10 @@ export function putTogether(pieces: readonly Uint8Array[]): Buffer<ArrayBuffer> 
 }
 
 /**
- * Returns a buffer of `putTogether` to the pool. Call it after the last read: the next response overwrites
+ * Returns a buffer of `acquireBuffer` to the pool. Call it after the last read: the next response overwrites
  * it.
  */
-export function giveBack({ buffer, length }: Buffer<ArrayBuffer>): void {
+export function releaseBuffer({ buffer, length }: Buffer<ArrayBuffer>): void {
   const which = classOf(length);
   const size = SIZES[which];
   if (size === undefined || buffer.byteLength !== size) return;

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { COPY_ENDINGS } from '../discovery/hosting.ts';
-import { giveBack, putTogether } from './buffers.ts';
+import { acquireBuffer, releaseBuffer } from './buffers.ts';
 import { isPieces, type Reply } from './respond.ts';
 
 /** Codings of precompressed files, preferred ones first. */
@@ -51,14 +51,14 @@ export function codingFor(header: string | undefined, available: readonly Coding
   return coding;
 }
 
-/** Whether an `Accept-Encoding` header accepts gzip, the coding of `encoded`. */
+/** Whether an `Accept-Encoding` header accepts gzip, the coding of `compressReply`. */
 export const takesGzip = (accepts: string | undefined): boolean => codingFor(accepts, ['gzip']) !== null;
 
 /**
  * `Vary` of an address whose responses may be compressed, also for 304 (RFC 9110 section 15.4.5): caches need
  * it to keep the codings apart.
  */
-export function varied(vary?: string): string {
+export function varyHeader(vary?: string): string {
   if (vary === undefined) return 'Accept-Encoding';
   return vary.includes('Accept-Encoding') ? vary : `${vary}, Accept-Encoding`;
 }
@@ -68,13 +68,13 @@ export function varied(vary?: string): string {
  * page is not compressed: if it contains a secret and input of the client, its length would reveal the secret
  * (BREACH).
  */
-export function encoded(reply: Reply, accepts: string | undefined): Reply | Promise<Reply> {
+export function compressReply(reply: Reply, accepts: string | undefined): Reply | Promise<Reply> {
   const { status, headers, body } = reply;
   if (accepts === undefined || body === null || status !== 200 || !isLong(body)) return reply;
   const type = headers['Content-Type'] ?? headers['content-type'] ?? '';
   if (!TEXT.test(type) || (type.startsWith('text/html') && /no-store/.test(headers['Cache-Control'] ?? '')))
     return reply;
-  headers['Vary'] = varied(headers['Vary']);
+  headers['Vary'] = varyHeader(headers['Vary']);
   if (!takesGzip(accepts)) return reply;
   if (!(body instanceof ReadableStream)) return pressed(reply, body);
   headers['Content-Encoding'] = 'gzip';
@@ -94,9 +94,9 @@ function isLong(body: Exclude<Reply['body'], null>): boolean {
 
 async function pressed({ status, headers }: Reply, body: Whole): Promise<Reply> {
   // The buffers of the pieces may be reused before the compressor reads them, so they are copied.
-  const whole = isPieces(body) ? putTogether(body) : Buffer.from(body as string);
+  const whole = isPieces(body) ? acquireBuffer(body) : Buffer.from(body as string);
   const small = await gzipped(whole, QUICK);
-  if (isPieces(body)) giveBack(whole as Buffer<ArrayBuffer>);
+  if (isPieces(body)) releaseBuffer(whole as Buffer<ArrayBuffer>);
   headers['Content-Encoding'] = 'gzip';
   return { status, headers, body: small };
 }

@@ -33,7 +33,7 @@ export async function copiesOf({ path, copies, ranges, last_modified }: StaticFi
 }
 
 /** The copy for an `Accept-Encoding` header; null: the uncompressed file. */
-export function taken(copies: readonly Copy[], header: string | undefined): Copy | null {
+export function pickEncodedCopy(copies: readonly Copy[], header: string | undefined): Copy | null {
   const coding = codingFor(
     header,
     copies.map((copy) => copy.coding),

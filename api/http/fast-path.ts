@@ -7,7 +7,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Hono } from 'hono';
-import { giveBack, putTogether } from './buffers.ts';
+import { acquireBuffer, releaseBuffer } from './buffers.ts';
 import { type Http, LONGEST_BODY, type NodeBindings, pathOf, routedPath } from './request.ts';
 import { isPieces, type Reply, responseOf } from './respond.ts';
 import { endStalled, STALLED } from './streams.ts';
@@ -18,7 +18,7 @@ type Handler = (c: Http) => Promise<Reply>;
 const direct = new WeakMap<object, Handler>();
 
 /** Wraps a handler for Hono, and registers it for the fast path. */
-export function answeredBy(handler: Handler): (c: Http) => Promise<Response> {
+export function registerFastPath(handler: Handler): (c: Http) => Promise<Response> {
   const mounted = async (c: Http) => responseOf(await handler(c));
   direct.set(mounted, handler);
   return mounted;
@@ -28,7 +28,7 @@ export function answeredBy(handler: Handler): (c: Http) => Promise<Response> {
  * Listener of a server: fast path where possible, else `others`. The routes are the app's own. `fail` builds
  * and reports the error response when a handler throws or its reply cannot be sent.
  */
-export function directly(
+export function withFastPath(
   app: Hono<{ Bindings: NodeBindings }>,
   others: RequestListener,
   fail: (error: unknown, c: Http) => Reply,
@@ -163,11 +163,11 @@ function send(
     return;
   }
   if (isPieces(body)) {
-    const sent = putTogether(body);
+    const sent = acquireBuffer(body);
     headers['Content-Length'] = String(sent.length);
     if (sent.length > LONG) endStalled(outgoing, stalled);
     outgoing.writeHead(status, headers).end(sent);
-    outgoing.once('close', () => giveBack(sent));
+    outgoing.once('close', () => releaseBuffer(sent));
     return;
   }
   if (body !== null) {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { filesMadeFor } from './fresh.ts';
+import { publishedBaseUrl } from './fresh.ts';
 
 const folders: string[] = [];
 afterAll(() => {
@@ -21,7 +21,7 @@ function dist(text: string | null): string {
 
 test('a list that is missing, cut off or of another shape tells nothing, and upsets nothing', async () => {
   const whole = JSON.stringify({ base_url: 'https://h.example', overlays: { tools: 3 } });
-  expect(await filesMadeFor(dist(whole))).toBe('https://h.example');
+  expect(await publishedBaseUrl(dist(whole))).toBe('https://h.example');
   for (const text of [null, '', whole.slice(0, -2), '[]', 'null', '{"base_url":7}'])
-    expect(await filesMadeFor(dist(text)), String(text)).toBeNull();
+    expect(await publishedBaseUrl(dist(text)), String(text)).toBeNull();
 });

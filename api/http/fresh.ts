@@ -12,7 +12,7 @@ import { FileList, fileListHtml, fileListJson, LIST_FILES } from '../pages/file-
  * to generate anew. `withheld`: contains an opted-out record, and will be rebuilt soon. Else the text to send
  * in its place.
  */
-export type Fresh = 'as_is' | 'gone' | 'live' | 'withheld' | { text: string };
+export type FileState = 'as_is' | 'gone' | 'live' | 'withheld' | { text: string };
 
 const PAGE = /^\/datasets\/([^/]+)\/(?!index\.html$)([^/]+?)(?:\.md|\.html|\/index\.html)?$/;
 /** Addresses of record pages in any text. */
@@ -81,7 +81,7 @@ export async function isPublished(
 }
 
 /** BASE_URL of the links in DIST_DIR's files; null if no nightly run has recorded it. */
-export async function filesMadeFor(dist: string): Promise<string | null> {
+export async function publishedBaseUrl(dist: string): Promise<string | null> {
   return (await published(dist)).base_url;
 }
 
@@ -110,11 +110,11 @@ function since(release: Release, made: Made): Since | null {
 }
 
 /** How to serve a file of DIST_DIR. Uses the file's real path, since several URLs may lead to one file. */
-export async function freshness(
+export async function fileState(
   gate: Gate,
   root: string,
   file: { path: string; content_type: string },
-): Promise<Fresh> {
+): Promise<FileState> {
   const leases = await gate.lease(null);
   try {
     if (!leases.releases.some(({ overlay }) => overlay && overlay.version > 0)) return 'as_is';
@@ -185,7 +185,7 @@ async function rewritten(
   pathname: string,
   base_url: string,
   byDataset: ReadonlyMap<string, Since>,
-): Promise<Fresh> {
+): Promise<FileState> {
   const parts = PARTS.exec(pathname)?.[1];
   const part = parts === undefined ? undefined : byDataset.get(parts);
   // The index contains the first record of each part, and the parts' lengths.

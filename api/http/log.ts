@@ -5,7 +5,7 @@ import type { Config } from '../../config.ts';
 import { requestIdOf } from './request.ts';
 
 /** A handled request. */
-export interface Answered {
+export interface RequestLog {
   request_id?: string | undefined;
   method: string;
   /** Path without query, and without segments that may be secrets (`loggedPath`). */
@@ -21,7 +21,7 @@ export interface Log {
   /** Logs an event, as a sentence. */
   info(line: string): void;
   /** Logs a handled request: level `error` from status 500 on, else `info`. */
-  answered(request: Answered): void;
+  answered(request: RequestLog): void;
   /** Logs an internal error, with its request id, or the name of the component outside of requests. */
   failed(error: unknown, request_id: string): void;
   /** Flushes buffered lines. */
@@ -58,7 +58,7 @@ const SECRETS: readonly [RegExp, string][] = [
 const SUSPECT = /dsr_|[rsp]k_|whsec_|eyJ|bearer|basic|[=@]|%40/i;
 
 /** Removes secrets and e-mail addresses from a text. */
-export function scrubbed(text: string): string {
+export function redactSecrets(text: string): string {
   if (!SUSPECT.test(text)) return text;
   return SECRETS.reduce((left, [pattern, instead]) => left.replace(pattern, instead), text);
 }
@@ -96,7 +96,7 @@ export function openLog({ level, write, terminal = false }: LogOptions): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: (told: unknown) => told },
-      hooks: { streamWrite: (line) => scrubbed(terminal ? forPeople(line) : line) },
+      hooks: { streamWrite: (line) => redactSecrets(terminal ? forPeople(line) : line) },
     },
     destination,
   );
@@ -106,7 +106,7 @@ export function openLog({ level, write, terminal = false }: LogOptions): Log {
       const level = request.status >= 500 ? 'error' : 'info';
       if (!logger.isLevelEnabled(level)) return;
       const line = answeredLine(level, request);
-      destination.write(terminal ? scrubbed(forPeople(line)) : line);
+      destination.write(terminal ? redactSecrets(forPeople(line)) : line);
     },
     failed: (error, request_id) => logger.error({ request_id, err: plainError(error) }, 'fault'),
     close: () => {
@@ -132,9 +132,9 @@ function timeText(): string {
  * The log line of a request, in the logger's format. Built by hand, since the logger took longer than most
  * answers. Only the path and the id come from the client.
  */
-function answeredLine(level: string, { request_id, method, path, ms, cut, status }: Answered): string {
-  const id = request_id === undefined ? '' : `"request_id":${JSON.stringify(scrubbed(request_id))},`;
-  const from = `"method":${JSON.stringify(method)},"path":${JSON.stringify(scrubbed(path))}`;
+function answeredLine(level: string, { request_id, method, path, ms, cut, status }: RequestLog): string {
+  const id = request_id === undefined ? '' : `"request_id":${JSON.stringify(redactSecrets(request_id))},`;
+  const from = `"method":${JSON.stringify(method)},"path":${JSON.stringify(redactSecrets(path))}`;
   return `{"level":"${level}","time":"${timeText()}",${id}${from},"ms":${ms},${cut ? '"cut":true,' : ''}"status":${status},"msg":"request"}\n`;
 }
 

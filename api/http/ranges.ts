@@ -6,7 +6,7 @@ import type { Http } from './request.ts';
  * section 14.2 lets a server ignore it), or `If-Range` does not match; `none` if the range is not
  * satisfiable.
  */
-export function wanted(
+export function parseRange(
   c: Http,
   { bytes, at }: { bytes: number; at: Date },
   tag: string,

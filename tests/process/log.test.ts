@@ -1,6 +1,6 @@
 // The log: what stands in a line, and what never does.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loggedPath, openLog, scrubbed } from '../../api/http/log.ts';
+import { loggedPath, openLog, redactSecrets } from '../../api/http/log.ts';
 import { ADMIN } from '../support/app.ts';
 import { type Api, richKey, smallData, startApi } from '../support/money-processes.ts';
 
@@ -75,7 +75,7 @@ describe('what is never in it', () => {
     const all = JSON.stringify(told());
     expect(all).not.toContain(secret);
     expect(all).toContain('and more');
-    expect(scrubbed(text)).toMatch(/\[(key|token|credential|secret|e-mail)\]/);
+    expect(redactSecrets(text)).toMatch(/\[(key|token|credential|secret|e-mail)\]/);
   });
 
   test('addresses that open something: of those only the first segment is told', () => {

@@ -35,7 +35,7 @@ export interface TestApp {
   json(path: string, init?: RequestInit & { address?: string; admin?: boolean }): Promise<Answer>;
   /** The app itself, to put behind a socket. */
   fetch: Application['app']['fetch'];
-  /** What a server listens with, as that of the service does; `others` stands in for Hono's, `stalled` as in `directly`. */
+  /** What a server listens with, as that of the service does; `others` stands in for Hono's, `stalled` as in `withFastPath`. */
   listener(others?: RequestListener, stalled?: number): RequestListener;
   records: Record<string, StoredRecord[]>;
   releases: Record<string, string>;

@@ -9,7 +9,7 @@ import {
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import { A2A_PATH } from '../../discovery/agent-card.ts';
 import { admit, type Call, execute } from '../../gate/execute.ts';
-import { encoded } from '../../http/coding.ts';
+import { compressReply } from '../../http/coding.ts';
 import { type Http, type HttpRequest, paymentIn, readBody, readRequest } from '../../http/request.ts';
 import { responseOf } from '../../http/respond.ts';
 import { dataset_guide } from '../../operations/dataset/dataset_guide.ts';
@@ -107,7 +107,7 @@ async function send(deps: Mounted, c: Http, request: HttpRequest): Promise<Respo
     : perform(deps, c, request, { ...asked.skill, wants: asked.wants, tokens }, offered));
   const body = messageOf(reply, asked.contextId, request.headers);
   const headers = { ...request.headers, 'Content-Type': A2A_JSON, 'Cache-Control': 'private, no-store' };
-  return responseOf(await encoded({ status: 200, headers, body }, c.req.header('accept-encoding')));
+  return responseOf(await compressReply({ status: 200, headers, body }, c.req.header('accept-encoding')));
 }
 
 /** The current datasets and their tools. */

@@ -10,8 +10,8 @@ import {
 } from '@modelcontextprotocol/server';
 import { ApiError, ERRORS, errorBody, toApiError } from '../../contract/errors.ts';
 import { admit } from '../../gate/execute.ts';
-import { encoded, takesGzip } from '../../http/coding.ts';
-import { answeredBy } from '../../http/fast-path.ts';
+import { compressReply, takesGzip } from '../../http/coding.ts';
+import { registerFastPath } from '../../http/fast-path.ts';
 import { type Http, type HttpRequest, readRequest, readText } from '../../http/request.ts';
 import { commonHeaders, EXPOSED, errorReply, type Reply, requestId } from '../../http/respond.ts';
 import type { App, RestDeps } from '../rest/rest.ts';
@@ -48,7 +48,7 @@ export function mountMcp(app: App, deps: McpDeps): void {
         return failed(deps, request, path, error);
       }
     };
-    app.all(path, answeredBy(handle));
+    app.all(path, registerFastPath(handle));
   }
 }
 
@@ -74,7 +74,7 @@ async function answer(
   if (session.refused) throw session.refused;
   if (plain !== null) {
     const headers = { 'Cache-Control': 'no-store', ...request.headers, 'Content-Type': 'application/json' };
-    return encoded({ status: 200, headers, body: plain }, c.req.header('accept-encoding'));
+    return compressReply({ status: 200, headers, body: plain }, c.req.header('accept-encoding'));
   }
   const response = await speak(c.req.raw, message, session);
   if (session.refused) throw session.refused;
@@ -86,7 +86,7 @@ async function answer(
   // JSON is read whole, since only its length decides about compression; events are streamed.
   const whole = takesGzip(accepts) && /^application\/json\b/.test(headers.get('content-type') ?? '');
   const body = whole ? await response.text() : response.body;
-  return encoded({ status: response.status, headers: Object.fromEntries(headers), body }, accepts);
+  return compressReply({ status: response.status, headers: Object.fromEntries(headers), body }, accepts);
 }
 
 /** The last known scope of an address, if the called tool is in it: changes to other tools do not matter. */

@@ -6,9 +6,9 @@ import { ApiError, toApiError } from '../../contract/errors.ts';
 import type { Context, Format, Operation, RenderedFile, Result } from '../../contract/operation.ts';
 import { fileHeaders } from '../../discovery/hosting.ts';
 import { admit, type Call, execute, type Gate } from '../../gate/execute.ts';
-import { encoded, varied } from '../../http/coding.ts';
-import { copiesOf, taken } from '../../http/compressed-copies.ts';
-import { answeredBy } from '../../http/fast-path.ts';
+import { compressReply, varyHeader } from '../../http/coding.ts';
+import { copiesOf, pickEncodedCopy } from '../../http/compressed-copies.ts';
+import { registerFastPath } from '../../http/fast-path.ts';
 import { findFile, openFile } from '../../http/files.ts';
 import { isPublished } from '../../http/fresh.ts';
 import { notFound } from '../../http/not-found.ts';
@@ -40,7 +40,7 @@ export function mountRest(app: App, deps: RestDeps): void {
       app.on(
         operation.route.method,
         path,
-        answeredBy((c) => reply(deps, c, operation)),
+        registerFastPath((c) => reply(deps, c, operation)),
       );
     const methods = operations.map(({ route }) => (route.method === 'GET' ? 'GET, HEAD' : route.method));
     const allow = [...methods, 'OPTIONS'].join(', ');
@@ -124,7 +124,7 @@ async function reply(
     }
     if (complete) {
       outcome.done();
-      return encoded({ status: result.status ?? 200, headers, body }, c.req.header('accept-encoding'));
+      return compressReply({ status: result.status ?? 200, headers, body }, c.req.header('accept-encoding'));
     }
     if (call.head) return { status: 200, headers, body: closed(body, outcome.done) };
     const accepts = c.req.header('accept-encoding');
@@ -136,7 +136,7 @@ async function reply(
       }
       const release = openStream(outcome.done);
       const fault = (error: unknown) => call.signal.aborted || report(error, request.request_id);
-      return encoded({ status: 200, headers, body: streamed(body, release, fault) }, accepts);
+      return compressReply({ status: 200, headers, body: streamed(body, release, fault) }, accepts);
     } catch (error) {
       outcome.done();
       throw error;
@@ -182,7 +182,7 @@ function cacheHeaders(operation: Operation, open: boolean, { format, varies }: C
   if (format === 'html' && operation.access !== 'free') return { 'Cache-Control': 'private, no-store', Vary: 'Accept' };
   if (operation.personal) return { 'Cache-Control': 'no-store', ...(varies ? { Vary: 'Accept' } : {}) };
   const vary = varies ? 'Accept' : undefined;
-  const told = FORMATS[format].uncompressed ? vary : varied(vary);
+  const told = FORMATS[format].uncompressed ? vary : varyHeader(vary);
   return { 'Cache-Control': `${open ? 'public' : 'private'}, no-cache`, ...(told === undefined ? {} : { Vary: told }) };
 }
 
@@ -278,7 +278,7 @@ async function openRendered(
 ): Promise<{ body: Reply['body']; headers: Headers } | null> {
   const file = await findFile(root, `/${path}`);
   if (file === null || !(await isPublished(root, release, gate, file.last_modified))) return null;
-  const copy = taken(await copiesOf(file), accepts);
+  const copy = pickEncodedCopy(await copiesOf(file), accepts);
   const opened = await openFile(file, copy);
   if (!(opened instanceof OpenFile)) return null;
   const { bytes } = copy ?? file;

@@ -7,11 +7,11 @@ import { type Content, DOCUMENTS, type View } from '../../discovery/index.ts';
 import { llmsText } from '../../discovery/llms.ts';
 import { rootLinks, rootMap } from '../../discovery/map.ts';
 import type { Gate } from '../../gate/execute.ts';
-import { encoded, takesGzip, varied } from '../../http/coding.ts';
+import { compressReply, takesGzip, varyHeader } from '../../http/coding.ts';
 import { matches } from '../../http/conditions.ts';
 import { etagOf } from '../../http/etag.ts';
 import { findFile } from '../../http/files.ts';
-import { freshness } from '../../http/fresh.ts';
+import { fileState } from '../../http/fresh.ts';
 import { type Http, readRequest } from '../../http/request.ts';
 import { errorResponse, type Headers, type Reply, responseOf } from '../../http/respond.ts';
 import { preferred } from '../../render/negotiate.ts';
@@ -104,7 +104,7 @@ async function root(deps: DocumentDeps, c: Http, view: View, common: Headers): P
   const headers = { ...common, Vary: 'Accept', Link: links.join(', ') };
   if (kind === 'text/html') {
     const home = await findFile(deps.root, '/');
-    const fresh = home === null ? 'as_is' : await freshness(deps.gate, deps.root, home);
+    const fresh = home === null ? 'as_is' : await fileState(deps.gate, deps.root, home);
     const told = { ...headers, ...fileHeaders(view.base_url) };
     if (home !== null && fresh === 'as_is') return sendFile(c, home, told);
     if (home !== null && typeof fresh === 'object') return sendFile(c, { ...home, ...fresh }, told);
@@ -142,7 +142,7 @@ function sentAs(path: string, content: Content): Sent {
 /** Sends a document with its tag, or 304. */
 async function send(c: Http, content: Content, content_type: string, common: Headers): Promise<Response> {
   const sent = sentAs(c.req.path, content);
-  const vary = { Vary: varied(common['Vary']) };
+  const vary = { Vary: varyHeader(common['Vary']) };
   const headers: Headers = {
     'Cache-Control': 'public, no-cache',
     ...common,
@@ -153,7 +153,7 @@ async function send(c: Http, content: Content, content_type: string, common: Hea
   if (matches(c.req.header('if-none-match'), sent.tag)) return new Response(null, { status: 304, headers });
   const accepts = c.req.header('accept-encoding');
   if (!takesGzip(accepts)) return responseOf({ status: 200, headers, body: content });
-  sent.small ??= encoded({ status: 200, headers: { 'Content-Type': content_type }, body: content }, accepts);
+  sent.small ??= compressReply({ status: 200, headers: { 'Content-Type': content_type }, body: content }, accepts);
   const { headers: coded, body } = await sent.small;
   return responseOf({ status: 200, headers: { ...coded, ...headers }, body });
 }

@@ -3,7 +3,7 @@ import { ApiError, toApiError } from '../../contract/errors.ts';
 import { admit, type Gate } from '../../gate/execute.ts';
 import { isRefused, isUnchanged } from '../../http/conditions.ts';
 import { OpenFile } from '../../http/open-files.ts';
-import { wanted } from '../../http/ranges.ts';
+import { parseRange } from '../../http/ranges.ts';
 import { type Http, type HttpRequest, readRequest } from '../../http/request.ts';
 import { errorResponse, type Headers } from '../../http/respond.ts';
 import type { App, RestDeps } from '../rest/rest.ts';
@@ -66,7 +66,7 @@ async function download({ gate }: RestDeps, c: Http, request: HttpRequest): Prom
   const selected = { tag, last_modified: found.made_at };
   if (isRefused(c, selected)) return new Response(null, { status: 412, headers });
   if (isUnchanged(c, selected)) return new Response(null, { status: 304, headers });
-  const range = c.req.method === 'HEAD' ? null : wanted(c, { bytes: found.bytes, at: found.made_at }, tag);
+  const range = c.req.method === 'HEAD' ? null : parseRange(c, { bytes: found.bytes, at: found.made_at }, tag);
   if (range === 'none') {
     headers['Content-Range'] = `bytes */${found.bytes}`;
     delete headers['Content-Disposition'];

@@ -3,15 +3,15 @@
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { CACHING, fileHeaders } from '../../discovery/hosting.ts';
-import { encoded, varied } from '../../http/coding.ts';
-import { copiesOf, taken } from '../../http/compressed-copies.ts';
+import { compressReply, varyHeader } from '../../http/coding.ts';
+import { copiesOf, pickEncodedCopy } from '../../http/compressed-copies.ts';
 import { isRefused, isUnchanged } from '../../http/conditions.ts';
 import { etagOf } from '../../http/etag.ts';
 import { findFile, openFile, type StaticFile } from '../../http/files.ts';
-import { freshness } from '../../http/fresh.ts';
+import { fileState } from '../../http/fresh.ts';
 import { notFound } from '../../http/not-found.ts';
 import { OpenFile } from '../../http/open-files.ts';
-import { wanted } from '../../http/ranges.ts';
+import { parseRange } from '../../http/ranges.ts';
 import { type Http, readRequest } from '../../http/request.ts';
 import { errorResponse, type Headers, responseOf } from '../../http/respond.ts';
 import { LIST_FILES } from '../../pages/file-list.ts';
@@ -58,7 +58,7 @@ async function serve(deps: StaticDeps, c: Http): Promise<Response> {
   const program = programPath(path, request.accept);
   const varies = program !== undefined;
   const file = await findFile(deps.root, program ?? request.path);
-  const fresh = file === null ? 'live' : await freshness(deps.gate, deps.root, file);
+  const fresh = file === null ? 'live' : await fileState(deps.gate, deps.root, file);
   const headers = { ...request.headers, ...fileHeaders(deps.gate.base_url), ...(varies ? { Vary: 'Accept' } : {}) };
   if (fresh === 'withheld') return refuse(deps, c, withheld());
   if (file !== null && fresh === 'as_is') return sendFile(c, file, headers);
@@ -113,7 +113,7 @@ export async function sendFile(
 ): Promise<Response> {
   const { text } = file;
   const copies = text === undefined && status === 200 ? await copiesOf(file) : [];
-  const copy = taken(copies, c.req.header('accept-encoding'));
+  const copy = pickEncodedCopy(copies, c.req.header('accept-encoding'));
   // Each coding is a representation with its own tag (RFC 9110 section 8.8.3).
   const own = copy === null ? file.etag : file.etag.replace(/"$/, `-${copy.coding}"`);
   const tag = text === undefined ? own : etagOf(text);
@@ -126,7 +126,7 @@ export async function sendFile(
   // A replacement text is newer than the file, at an unknown time.
   const last_modified = text === undefined ? file.last_modified : undefined;
   if (last_modified) headers['Last-Modified'] = last_modified.toUTCString();
-  if (copies.length > 0 || text !== undefined) headers['Vary'] = varied(headers['Vary']);
+  if (copies.length > 0 || text !== undefined) headers['Vary'] = varyHeader(headers['Vary']);
   const selected = { tag, last_modified };
   if (status === 200 && file.ranges && isRefused(c, selected)) return new Response(null, { status: 412, headers });
   if (status === 200 && isUnchanged(c, selected)) return new Response(null, { status: 304, headers });
@@ -139,7 +139,7 @@ export async function sendFile(
   if (text === undefined) headers['Content-Length'] = String((copy ?? file).bytes);
   if (file.ranges && status === 200) {
     headers['Accept-Ranges'] = 'bytes';
-    const range = c.req.method === 'HEAD' ? null : wanted(c, { bytes: file.bytes, at: file.last_modified }, tag);
+    const range = c.req.method === 'HEAD' ? null : parseRange(c, { bytes: file.bytes, at: file.last_modified }, tag);
     if (range === 'none') {
       headers['Content-Range'] = `bytes */${file.bytes}`;
       delete headers['Content-Length'];
@@ -152,7 +152,7 @@ export async function sendFile(
     }
   }
   if (text !== undefined)
-    return responseOf(await encoded({ status, headers, body: text }, c.req.header('accept-encoding')));
+    return responseOf(await compressReply({ status, headers, body: text }, c.req.header('accept-encoding')));
   if (c.req.method === 'HEAD') return new Response(null, { status, headers });
   return send(0, (copy ?? file).bytes - 1, status);
 }

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answeredBy, directly } from '../../../api/http/fast-path.ts';
+import { registerFastPath, withFastPath } from '../../../api/http/fast-path.ts';
 import type { NodeBindings } from '../../../api/http/request.ts';
 import type { Reply } from '../../../api/http/respond.ts';
 import { FirstMatch } from '../../../api/http/router.ts';
@@ -249,9 +249,9 @@ test('a handler that throws, and an answer that cannot be sent, are answered 500
       }),
     }),
   };
-  for (const [path, handler] of Object.entries(answers)) broken.on('GET', path, answeredBy(handler));
+  for (const [path, handler] of Object.entries(answers)) broken.on('GET', path, registerFastPath(handler));
   const told: string[] = [];
-  const listener = directly(
+  const listener = withFastPath(
     broken,
     () => expect.fail('this is not the long way'),
     (error) => {
