@@ -4,7 +4,7 @@ import type { Recovery } from './accounts/accounts.ts';
 import { mountRecover } from './accounts/recover-route.ts';
 import type { CardKey } from './channels/a2a/card.ts';
 import { mountA2a } from './channels/a2a/endpoint.ts';
-import { type Directory, mountDirectory } from './channels/key-directory.ts';
+import { type KeyDirectory, mountDirectory } from './channels/key-directory.ts';
 import { mountMcp } from './channels/mcp/endpoint.ts';
 import { mountRest } from './channels/rest/rest.ts';
 import { mountDocuments } from './channels/static/documents.ts';
@@ -40,7 +40,7 @@ export interface AppDeps {
   cardKey?: () => Promise<CardKey>;
   started_at: Date;
   /** The key directory of our crawler; absent without a crawler. */
-  directory?: () => Promise<Directory>;
+  directory?: () => Promise<KeyDirectory>;
   /** The authorization server; absent in a benchmark. */
   oauth?: OAuthServer;
   /** The operators' pages; absent in a benchmark. */

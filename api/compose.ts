@@ -26,7 +26,7 @@ import { openRedis, redisQuotas } from './access/redis.ts';
 import { accessTokens } from './access/tokens.ts';
 import { StoredAccounts } from './accounts/accounts.ts';
 import { createApp, errorHandler } from './app.ts';
-import { directory } from './channels/key-directory.ts';
+import { buildKeyDirectory } from './channels/key-directory.ts';
 import { openCheckout } from './checkout/open.ts';
 import type { StripeSettings } from './checkout/stripe.ts';
 import type { Gate } from './gate/execute.ts';
@@ -113,7 +113,7 @@ export async function compose(settings: Settings) {
     owners,
     recovery: access.recovery,
     oauth: new OAuthServer({ ...settings, ...gate, store, quotas, report: (error) => report(error, 'oauth') }),
-    directory: () => directory(store, base_url, now()),
+    directory: () => buildKeyDirectory(store, base_url, now()),
     checkout: access.checkout,
     dist: settings.dist,
     mcp_origins: settings.mcp_origins ?? [],

@@ -12,7 +12,7 @@ import type { App, RestDeps } from './rest/rest.ts';
 const DIRECTORY = '/.well-known/http-message-signatures-directory';
 
 /** The directory, ready to send. */
-export interface Directory {
+export interface KeyDirectory {
   body: string;
   headers: Record<string, string>;
 }
@@ -28,7 +28,7 @@ const LASTS = 600;
  * and the digest of the body, so that other hosts cannot publish our keys as theirs. Signed for the authority
  * of `base_url`, whatever Host header a proxy sends.
  */
-export async function directory(store: Store, base_url: string, now: Date): Promise<Directory> {
+export async function buildKeyDirectory(store: Store, base_url: string, now: Date): Promise<KeyDirectory> {
   const keys = await crawlerKeys(store, now.getTime());
   const body = JSON.stringify({ keys: keys.map(listed) });
   const digest = `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
@@ -71,11 +71,15 @@ function signature(key: CrawlerKey, label: string, digest: string, base_url: str
 }
 
 /** Mounts the directory: free and without rate limit, like the other documents. */
-export function mountDirectory(app: App, { gate, report }: RestDeps, directory: () => Promise<Directory>): void {
+export function mountDirectory(
+  app: App,
+  { gate, report }: RestDeps,
+  buildKeyDirectory: () => Promise<KeyDirectory>,
+): void {
   app.get(DIRECTORY, async (c) => {
     const { headers, request_id, accept } = readRequest(gate, c);
     try {
-      const made = await directory();
+      const made = await buildKeyDirectory();
       return new Response(made.body, { headers: { ...headers, ...made.headers } });
     } catch (error) {
       report(error, request_id);

@@ -7,7 +7,7 @@ import type { Http, HttpRequest } from '../http/request.ts';
 import { readArguments } from './named-arguments.ts';
 
 /** Operation, arguments and channel of a call by name. */
-export interface Named {
+export interface CallInput {
   channel: NonNullable<Call['channel']>;
   operation: Operation;
   /** Arguments as received. */
@@ -34,7 +34,7 @@ function withoutPreviews(operation: Operation): Operation {
 }
 
 /** Splits off the channel's own arguments: format and highest price. */
-function ownArguments({ operation, given }: Named): { format?: unknown; max_price?: unknown; rest: unknown } {
+function ownArguments({ operation, given }: CallInput): { format?: unknown; max_price?: unknown; rest: unknown } {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return { rest: given };
   const { format, max_price_eur, ...rest } = given as Record<string, unknown>;
   if (operation.own_format)
@@ -64,7 +64,7 @@ function addressOf(address: string, markdown: boolean): URL {
  * Reads a call by name. Its headers are a copy of the request's, since one request may contain several calls,
  * unless it is `alone`. Throws if the arguments lack a path parameter.
  */
-export function namedCall(gate: Gate, c: Http, request: HttpRequest, named: Named, alone = false): Call {
+export function namedCall(gate: Gate, c: Http, request: HttpRequest, named: CallInput, alone = false): Call {
   return new ReadNamed(gate, c, request, named, alone);
 }
 
@@ -74,7 +74,7 @@ class ReadNamed implements Call {
   readonly address: string;
   readonly headers: Call['headers'];
   readonly operation: Operation;
-  readonly channel: Named['channel'];
+  readonly channel: CallInput['channel'];
   readonly raw: Call['raw'];
   readonly dataset: string | null;
   readonly entity: string | null;
@@ -91,7 +91,7 @@ class ReadNamed implements Call {
   readonly #read: ReturnType<typeof readArguments>;
   #url: URL | undefined;
 
-  constructor(gate: Gate, c: Http, request: HttpRequest, named: Named, alone: boolean) {
+  constructor(gate: Gate, c: Http, request: HttpRequest, named: CallInput, alone: boolean) {
     const { operation } = named;
     const { format, max_price, rest } = ownArguments(named);
     const read = readArguments(operation, rest, named.dataset);

@@ -44,7 +44,7 @@ export interface Document {
    * section 1).
    */
   markdown?: (view: View) => string;
-  /** null: no such document. Documents that are slow to build cache themselves (`remembered`). */
+  /** null: no such document. Documents that are slow to build cache themselves (`memoizeNewest`). */
   text(view: View, params: Params): Content | null | Promise<Content | null>;
 }
 
@@ -63,7 +63,7 @@ export function addressesOf(document: Document, view: View): { path: string; par
 /**
  * Builds a content once per key, and caches the newest of each name: for documents that are slow to build.
  */
-export function remembered<T>(
+export function memoizeNewest<T>(
   key: (view: View, params: Params) => string | Promise<string>,
   make: (view: View, params: Params) => T | Promise<T>,
 ): (view: View, params: Params) => Promise<T> {

@@ -7,12 +7,12 @@ import type { View } from './document.ts';
 type Release = NonNullable<Context['release']>;
 
 /** Time of answers about several releases: when the newest one was made. */
-export function momentOf(releases: readonly Release[]): Date {
+export function releaseTime(releases: readonly Release[]): Date {
   return new Date(Math.max(0, ...releases.map(({ manifest }) => Date.parse(manifest.created_at))));
 }
 
 /** The gate's context of a public call to this path, for a dataset, or for the register as a whole. */
-export function earlyContext(
+export function prerenderContext(
   view: Pick<View, 'releases' | 'operations' | 'base_url' | 'eur_usd' | 'cursors'>,
   { release, path, format }: { release: Release | undefined; path: string; format: Context['format'] },
 ): Context {
@@ -24,7 +24,7 @@ export function earlyContext(
     visibility: 'public',
     admin: false,
     previews: null,
-    now: momentOf(releases),
+    now: releaseTime(releases),
     base_url: view.base_url,
     eur_usd: view.eur_usd,
     operations: view.operations,
@@ -39,7 +39,7 @@ export function earlyContext(
 export async function registerVersion(view: View): Promise<string> {
   const { base_url, eur_usd, x402, releases, operations } = view;
   const versions = releases.map((release) =>
-    releaseVersion({}, earlyContext(view, { release, path: '/', format: 'json' })),
+    releaseVersion({}, prerenderContext(view, { release, path: '/', format: 'json' })),
   );
   const names = operations.map(({ name }) => name);
   return JSON.stringify([base_url, eur_usd, x402 ?? false, names, await Promise.all(versions)]);

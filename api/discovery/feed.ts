@@ -4,8 +4,8 @@ import { datasetUrl, recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Change, dataset_changelog } from '../operations/dataset/dataset_changelog.ts';
 import { printWithUnit } from '../render/print.ts';
-import { type Document, remembered, type View } from './document.ts';
-import { earlyContext, registerVersion } from './early.ts';
+import { type Document, memoizeNewest, type View } from './document.ts';
+import { prerenderContext, registerVersion } from './early.ts';
 
 type Release = View['releases'][number];
 
@@ -34,7 +34,7 @@ function said({ type, attribute, old_value, new_value }: Change, pack: Pack): st
 
 async function feed(view: View, release: Release): Promise<string> {
   const { pack, manifest } = release;
-  const ctx = earlyContext(view, { release, path: `/v1/${pack.id}/changelog`, format: 'json' });
+  const ctx = prerenderContext(view, { release, path: `/v1/${pack.id}/changelog`, format: 'json' });
   const raw = { ds: pack.id, days: '365', limit: String(ENTRIES) };
   const { body } = await dataset_changelog.run(dataset_changelog.parse(raw, ctx), ctx);
   const { items } = body as { items: Change[] };
@@ -59,7 +59,7 @@ ${entries.join('\n')}
 `;
 }
 
-const made = remembered(registerVersion, (view, { feed: name = '' }) => {
+const made = memoizeNewest(registerVersion, (view, { feed: name = '' }) => {
   const release = view.releases.find(({ pack }) => `${pack.id}.atom` === name);
   return release ? feed(view, release) : null;
 });

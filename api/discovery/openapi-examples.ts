@@ -3,13 +3,13 @@ import { nextTurn } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Context, type Operation, searchOf } from '../contract/operation.ts';
 import type { View } from './document.ts';
-import { earlyContext } from './early.ts';
+import { prerenderContext } from './early.ts';
 import { openPath } from './openapi-names.ts';
 
 type Release = NonNullable<Context['release']>;
 
 /** A request and its answer with short lists, by dataset and operation. */
-export interface Answered {
+export interface ExampleAnswer {
   /** `GET /v1/tools/facets?by=maker&limit=3` */
   question: string;
   answer: unknown;
@@ -27,7 +27,7 @@ export async function slugsOf(view: View, release: Release): Promise<string[]> {
 
 async function ask(view: View, release: Release | undefined, operation: Operation, input: Raw): Promise<unknown> {
   const path = openPath(operation, release?.pack ?? null);
-  const early = earlyContext(view, { release, path, format: 'json' });
+  const early = prerenderContext(view, { release, path, format: 'json' });
   // As a paid call: the requested values are public, and no part of the answer is marked as a preview.
   const ctx: Context = { ...early, visibility: 'full' };
   const given = { ...(release ? { ds: release.pack.id } : {}), ...input };
@@ -38,10 +38,10 @@ async function ask(view: View, release: Release | undefined, operation: Operatio
 const SHOWN_ITEMS = 5;
 
 /** An answer with shortened lists: map cells and histograms would be most of the document. */
-export function shortened(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, SHOWN_ITEMS).map(shortened);
+export function shortenLists(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, SHOWN_ITEMS).map(shortenLists);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shortened(each)]));
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shortenLists(each)]));
 }
 
 type Raw = Parameters<Operation['parse']>[0];
@@ -59,10 +59,10 @@ export function exampleUrl(operation: Operation, pack: Pack | null, input: Raw):
 }
 
 /** Runs every operation that has an example, for one dataset, or (undefined) the register. */
-export async function examplesOf(view: View, release: Release | undefined): Promise<Map<string, Answered>> {
+export async function examplesOf(view: View, release: Release | undefined): Promise<Map<string, ExampleAnswer>> {
   const pack = release?.pack ?? null;
   const slugs = release ? await slugsOf(view, release) : [];
-  const found = new Map<string, Answered>();
+  const found = new Map<string, ExampleAnswer>();
   for (const operation of view.operations) {
     if (operation.route.path.includes(':ds') !== (release !== undefined)) continue;
     // The register as a whole has no pack, and its examples do not use one.
@@ -70,7 +70,7 @@ export async function examplesOf(view: View, release: Release | undefined): Prom
     if (input === null) continue;
     found.set(operation.name, {
       question: `${operation.route.method} ${decodeURIComponent(exampleUrl(operation, pack, input))}`,
-      answer: shortened(await ask(view, release, operation, input)),
+      answer: shortenLists(await ask(view, release, operation, input)),
     });
     await nextTurn();
   }

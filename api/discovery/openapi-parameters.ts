@@ -5,7 +5,7 @@ import type { JsonSchema } from '../../packs/define/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
 import { filterSchemas, inputSchema } from '../render/json-schema.ts';
 import { prefixOf, ref } from './openapi-names.ts';
-import { tagged } from './openapi-responses.ts';
+import { hasEntityTag } from './openapi-responses.ts';
 
 type Json = Record<string, unknown>;
 
@@ -81,7 +81,7 @@ export function parametersOf(operation: Operation, pack: Pack | null): Json[] {
       ? filterSchemas(pack).map(({ name }) => ref('parameters', filterName(pack, name)))
       : [];
   const paid = price ? [ref('parameters', 'IdempotencyKey'), ref('parameters', 'MaxPrice')] : [];
-  const known = tagged(operation) ? [ref('parameters', 'IfNoneMatch')] : [];
+  const known = hasEntityTag(operation) ? [ref('parameters', 'IfNoneMatch')] : [];
   return [...dataset, ...own, ...format, ...filters, ...paid, ...known];
 }
 

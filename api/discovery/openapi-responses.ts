@@ -128,7 +128,7 @@ export const RESPONSE_HEADERS: Record<string, Json> = {
 };
 
 /** Whether responses have a tag, and may be 304. */
-export function tagged({ route, access, validators }: Operation): boolean {
+export function hasEntityTag({ route, access, validators }: Operation): boolean {
   return route.method === 'GET' && (access === 'free' || validators !== undefined);
 }
 
@@ -139,7 +139,7 @@ export function successHeaders(operation: Operation, sold: boolean): Json {
     'X-Request-Id': ref('headers', 'RequestId'),
     RateLimit: ref('headers', 'RateLimit'),
     ...(route.path.includes(':ds') ? { 'X-Dataset-Version': ref('headers', 'Release') } : {}),
-    ...(tagged(operation) ? { ETag: ref('headers', 'ETag') } : {}),
+    ...(hasEntityTag(operation) ? { ETag: ref('headers', 'ETag') } : {}),
     ...(sold ? { 'X-Charge-EUR': ref('headers', 'Charge'), 'X-Balance-EUR': ref('headers', 'Balance') } : {}),
     ...(formats.some((format) => FORMATS[format].bulk)
       ? { Link: ref('headers', 'Link'), 'X-Next-Cursor': ref('headers', 'NextCursor') }

@@ -8,9 +8,9 @@ import type { JsonSchema } from '../../packs/define/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
 import { mayCost, priceCondition, usdRange } from '../contract/pricing.ts';
 import { outputSchema } from '../render/json-schema.ts';
-import { type Document, remembered, type View } from './document.ts';
+import { type Document, memoizeNewest, type View } from './document.ts';
 import { registerVersion } from './early.ts';
-import { type Answered, examplesOf } from './openapi-examples.ts';
+import { type ExampleAnswer, examplesOf } from './openapi-examples.ts';
 import { openPath, operationId, ref, schemaName } from './openapi-names.ts';
 import { bodyOf, datasetParameter, filterParameters, HEADERS, parametersOf } from './openapi-parameters.ts';
 import { PROTOCOL_TAGS, protocolPaths } from './openapi-protocols.ts';
@@ -18,9 +18,9 @@ import {
   ERROR_SCHEMAS,
   errorResponses,
   errorsOf,
+  hasEntityTag,
   RESPONSE_HEADERS,
   successHeaders,
-  tagged,
 } from './openapi-responses.ts';
 
 type Json = Record<string, unknown>;
@@ -48,7 +48,7 @@ interface Place {
   /** Names of component schemas by their JSON, so that equal answers share one. */
   schemas: Map<string, string>;
   components: Record<string, unknown>;
-  examples: Map<string, Answered>;
+  examples: Map<string, ExampleAnswer>;
 }
 
 /** The name of the component with this schema: the general one if it is equal. */
@@ -117,7 +117,7 @@ function described(operation: Operation, place: Place): Json {
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
       ...Object.fromEntries(statuses.map((status) => [String(status), success(operation, place, sold)])),
-      ...(tagged(operation) ? { 304: { description: 'The copy you have is still good' } } : {}),
+      ...(hasEntityTag(operation) ? { 304: { description: 'The copy you have is still good' } } : {}),
       ...errorsOf(operation, sold),
     },
     security: securityOf(operation, view),
@@ -233,7 +233,7 @@ export function openapiDocument(documents: () => readonly Document[]): Document 
     title: 'OpenAPI 3.1',
     rel: 'service-desc',
     content_type: 'application/vnd.oai.openapi+json;version=3.1',
-    text: remembered(registerVersion, async (view) => Buffer.from(JSON.stringify(await openapi(view, documents())))),
+    text: memoizeNewest(registerVersion, async (view) => Buffer.from(JSON.stringify(await openapi(view, documents())))),
   };
 }
 

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { nextTurn } from '../../data/plan/slices.ts';
 import { datasetUrl, recordUrl } from '../../packs/define/links.ts';
 import type { Context } from '../contract/operation.ts';
-import { type Document, remembered, type View } from './document.ts';
+import { type Document, memoizeNewest, type View } from './document.ts';
 import { registerVersion } from './early.ts';
 
 type Release = NonNullable<Context['release']>;
@@ -121,7 +121,7 @@ export const sitemapParts: Document = {
   },
 };
 
-const files = remembered(registerVersion, (view, { id }) => {
+const files = memoizeNewest(registerVersion, (view, { id }) => {
   const release = view.releases.find(({ pack }) => pack.id === id);
   return release ? filesOf(view, release) : [];
 });

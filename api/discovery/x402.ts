@@ -9,8 +9,8 @@ import { callPrice, isSold } from '../contract/pricing.ts';
 import type { Gate } from '../gate/execute.ts';
 import { pricesOf } from '../operations/dataset/datasets_list.ts';
 import { inputSchema } from '../render/json-schema.ts';
-import { type Document, remembered, type View } from './document.ts';
-import { momentOf, registerVersion } from './early.ts';
+import { type Document, memoizeNewest, type View } from './document.ts';
+import { registerVersion, releaseTime } from './early.ts';
 import { exampleUrl, slugsOf } from './openapi-examples.ts';
 import { openPath } from './openapi-names.ts';
 
@@ -93,7 +93,7 @@ async function terms(view: View): Promise<object> {
     version: 1,
     x402Version: 2,
     ...(offered ? {} : { error: NOT_OFFERED }),
-    lastUpdated: Math.floor(momentOf(releases).getTime() / 1000),
+    lastUpdated: Math.floor(releaseTime(releases).getTime() / 1000),
     resources: items.map((item) => (item as { resource: { url: string } }).resource.url),
     items,
     prices: Object.fromEntries(prices),
@@ -101,7 +101,7 @@ async function terms(view: View): Promise<object> {
   };
 }
 
-const made = remembered(registerVersion, async (view) => JSON.stringify(await terms(view)));
+const made = memoizeNewest(registerVersion, async (view) => JSON.stringify(await terms(view)));
 
 export const x402Terms: Document = {
   path: '/.well-known/x402.json',

@@ -6,7 +6,7 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { Operation } from '../../api/contract/operation.ts';
 import { priceCondition, priceList } from '../../api/contract/pricing.ts';
-import { earlyContext } from '../../api/discovery/early.ts';
+import { prerenderContext } from '../../api/discovery/early.ts';
 import { datasetJsonld } from '../../api/discovery/jsonld.ts';
 import { dataset_changelog } from '../../api/operations/dataset/dataset_changelog.ts';
 import { freshness } from '../../api/operations/dataset/dataset_status.ts';
@@ -52,9 +52,12 @@ export async function siteData(
 }
 
 /** The newest changes, as the changelog answers them at the moment the release was made. */
-async function changesOf(release: Release, view: Parameters<typeof earlyContext>[0]): Promise<SiteDataset['changes']> {
+async function changesOf(
+  release: Release,
+  view: Parameters<typeof prerenderContext>[0],
+): Promise<SiteDataset['changes']> {
   const { id } = release.pack;
-  const ctx = earlyContext(view, { release, path: `/v1/${id}/changelog`, format: 'json' });
+  const ctx = prerenderContext(view, { release, path: `/v1/${id}/changelog`, format: 'json' });
   const raw = { ds: id, days: '365', limit: String(CHANGES) };
   const { body } = await dataset_changelog.run(dataset_changelog.parse(raw, ctx), ctx);
   const { items, total } = body as SiteDataset['changes'];

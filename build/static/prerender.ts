@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Operation } from '../../api/contract/operation.ts';
 import { addressesOf } from '../../api/discovery/document.ts';
-import { earlyContext, momentOf } from '../../api/discovery/early.ts';
+import { prerenderContext, releaseTime } from '../../api/discovery/early.ts';
 import { hostingRules } from '../../api/discovery/hosting.ts';
 import { DOCUMENTS } from '../../api/discovery/index.ts';
 import { packVersion } from '../../api/operations/common/about.ts';
@@ -111,7 +111,7 @@ export async function prerender({
     if (!output.keepAll(key)) {
       await writeAnswers({ ...shared, key }, output);
       output.write('_headers', headersFile(hostingRules({ base_url: base, operations: OPERATIONS })), key);
-      const view = { ...shared, base_url: base, x402, now: momentOf(releases) };
+      const view = { ...shared, base_url: base, x402, now: releaseTime(releases) };
       for (const document of DOCUMENTS.filter(({ live }) => !live)) {
         for (const { path, params } of addressesOf(document, view)) {
           const text = await document.text(view, params);
@@ -171,7 +171,7 @@ async function writeAnswers(answering: Answering, output: Output): Promise<void>
   const { release, operations, key, base } = answering;
   for (const operation of operations) {
     for (const { file, input, format } of operation.prerender?.(release?.pack ?? null) ?? []) {
-      const ctx = earlyContext({ ...answering, base_url: base }, { release, path: `/${file}`, format });
+      const ctx = prerenderContext({ ...answering, base_url: base }, { release, path: `/${file}`, format });
       const result = await operation.run(operation.parse(input, ctx), ctx);
       const { body } = await render(operation, result, ctx);
       if (body instanceof Uint8Array) output.write(file, Buffer.from(body).toString(), key);
@@ -200,7 +200,7 @@ async function writeShowcase({ release, base, eur_usd, operations, made }: Showi
   if (output.keepAll(key)) return;
   const { pack } = release;
   const view = { releases: [release], base_url: base, eur_usd, operations };
-  const asking = (path: string, format: 'json' | 'html') => earlyContext(view, { release, path, format });
+  const asking = (path: string, format: 'json' | 'html') => prerenderContext(view, { release, path, format });
   const ctx = asking(`/v1/${pack.id}/examples`, 'json');
   const { body } = await dataset_examples.run(dataset_examples.parse({ ds: pack.id }, ctx), ctx);
   for (const { slug } of (body as { items: PublicRecord[] }).items) {

@@ -61,7 +61,7 @@ function vocabulary(pack: Pack): Map<string, number> {
 /**
  * The dataset that shares most words with a text, rare words weighted higher; null below the minimum score.
  */
-export function fitting(text: string, packs: readonly Pack[]): Pack | null {
+export function matchDataset(text: string, packs: readonly Pack[]): Pack | null {
   const vocabularies = packs.map((pack) => ({ pack, known: vocabulary(pack) }));
   const asked = [...new Set(words(text))].filter((word) => !STOP_WORDS.has(word));
   let best: { pack: Pack; score: number } | null = null;
@@ -82,7 +82,7 @@ function weightOf(word: string, known: Map<string, number>): number {
 }
 
 /** Builds the reply to a text part; `fits` is the dataset that matches, with its guide. */
-export function adviceOn(
+export function buildAdvice(
   packs: readonly Pack[],
   tools: readonly Tool[],
   fits: { pack: Pack; guide: string } | null,

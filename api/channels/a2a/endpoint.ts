@@ -16,13 +16,13 @@ import { dataset_guide } from '../../operations/dataset/dataset_guide.ts';
 import { rememberedTools, type Tool, type ToolList } from '../../render/tools.ts';
 import { cutBody, cutText } from '../mcp/cut.ts';
 import { tokensOf } from '../mcp/scope.ts';
-import { fitsIn } from '../mcp/tokens.ts';
+import { textFitsIn } from '../mcp/tokens.ts';
 import { namedCall } from '../named-call.ts';
 import type { App, RestDeps } from '../rest/rest.ts';
-import { ADVICE, adviceOn, fitting } from './advice.ts';
+import { ADVICE, buildAdvice, matchDataset } from './advice.ts';
 import { type CardDeps, mountCard } from './card.ts';
-import { type Asked, checkVersion, readMessage } from './message.ts';
-import { A2A_JSON, a2aError, KEPT, messageOf, type Reply, ReplyParts } from './reply.ts';
+import { checkVersion, type ParsedMessage, readMessage } from './message.ts';
+import { A2A_JSON, AGENT_REPLY_CODEC, type AgentReply, a2aError, messageOf, ReplyParts } from './reply.ts';
 
 export type A2aDeps = RestDeps & CardDeps;
 
@@ -92,7 +92,7 @@ const refused = (deps: A2aDeps, c: Http, error: () => Error) =>
 
 async function send(deps: Mounted, c: Http, request: HttpRequest): Promise<Response> {
   const { gate, offer } = deps;
-  let asked: Asked;
+  let asked: ParsedMessage;
   let tokens: number;
   try {
     tokens = tokensOf(request.query['max_tokens']);
@@ -134,9 +134,9 @@ async function perform(
   { gate }: A2aDeps,
   c: Http,
   request: HttpRequest,
-  { name, given, wants, tokens }: { name: string; given: unknown; wants: Asked['wants']; tokens: number },
+  { name, given, wants, tokens }: { name: string; given: unknown; wants: ParsedMessage['wants']; tokens: number },
   { tools }: Offered,
-): Promise<Reply> {
+): Promise<AgentReply> {
   const tool = tools.find((each) => each.name === name);
   let call: Call;
   try {
@@ -152,7 +152,7 @@ async function perform(
     const parts = new ReplyParts(tool.operation, wants, tokens);
     const { shorter } = parts;
     if (shorter) call.shorter = shorter;
-    const outcome = await execute(gate, call, (result, ctx) => parts.present(result, ctx), KEPT);
+    const outcome = await execute(gate, call, (result, ctx) => parts.present(result, ctx), AGENT_REPLY_CODEC);
     outcome.done();
     if (outcome.kind !== 'answer') throw new Error('an A2A call is neither conditional nor HEAD');
     return outcome.answer;
@@ -176,19 +176,19 @@ async function advise(
   deps: A2aDeps,
   c: Http,
   request: HttpRequest,
-  { text, wants, tokens }: Asked & { tokens: number },
+  { text, wants, tokens }: ParsedMessage & { tokens: number },
   offered: Offered,
-): Promise<Reply> {
-  const pack = fitting(text, offered.packs);
+): Promise<AgentReply> {
+  const pack = matchDataset(text, offered.packs);
   if (pack === null) await admit(deps.gate, request.visitor, 'free');
   const asked = { name: dataset_guide.name, given: { dataset: pack?.id }, wants: { text: true, data: false }, tokens };
   const guide = pack && (await perform(deps, c, request, asked, offered)).text;
-  const advice = adviceOn(offered.packs, offered.tools, pack && guide ? { pack, guide } : null);
+  const advice = buildAdvice(offered.packs, offered.tools, pack && guide ? { pack, guide } : null);
   return {
     text: wants.text ? cutText(advice.text, tokens).text : null,
     data: wants.data
       ? JSON.stringify(
-          fitsIn(JSON.stringify(advice.data), tokens) ? advice.data : cutBody(ADVICE, advice.data, tokens).body,
+          textFitsIn(JSON.stringify(advice.data), tokens) ? advice.data : cutBody(ADVICE, advice.data, tokens).body,
         )
       : null,
   };

@@ -7,7 +7,7 @@ import {
 import { ApiError } from '../../contract/errors.ts';
 
 /** A parsed message: a skill with its arguments, or text. */
-export interface Asked {
+export interface ParsedMessage {
   skill: { name: string; given: Record<string, unknown> } | null;
   text: string;
   /** The message's conversation; a new id if it has none. */
@@ -35,7 +35,7 @@ export function checkVersion(version: string | undefined): void {
 }
 
 /** Reads the body of SendMessage. Unknown members are ignored, as in ProtoJSON. */
-export function readMessage(body: unknown): Asked {
+export function readMessage(body: unknown): ParsedMessage {
   if (!isObject(body)) throw invalid('body', 'must be a JSON object with a message');
   const { message, configuration } = body;
   if (!isObject(message)) throw invalid('message', 'is required');
@@ -73,7 +73,7 @@ function readPart(part: unknown, index: number): { text?: string; data?: unknown
   throw invalid(field, 'must have text or data');
 }
 
-function skillIn(data: unknown): NonNullable<Asked['skill']> {
+function skillIn(data: unknown): NonNullable<ParsedMessage['skill']> {
   if (!isObject(data)) throw invalid('message.parts.data', 'must be an object {"skill": …, …arguments}');
   const { skill, ...given } = data;
   if (typeof skill !== 'string') throw invalid('message.parts.data.skill', 'must name a skill of the agent card');
@@ -81,7 +81,7 @@ function skillIn(data: unknown): NonNullable<Asked['skill']> {
 }
 
 /** Parts that the client accepts; without output modes, all of them. */
-function wanted(modes: unknown): Asked['wants'] {
+function wanted(modes: unknown): ParsedMessage['wants'] {
   const named = Array.isArray(modes) ? modes.filter((mode) => typeof mode === 'string') : [];
   if (named.length === 0 || named.includes('*/*')) return { text: true, data: true };
   const text = named.some((mode) => mode.startsWith('text/'));

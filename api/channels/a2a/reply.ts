@@ -6,10 +6,10 @@ import type { Context, Operation, Result } from '../../contract/operation.ts';
 import type { Call, Repeatable } from '../../gate/execute.ts';
 import { challenge, type Headers } from '../../http/respond.ts';
 import { Budget } from '../mcp/budget.ts';
-import type { Asked } from './message.ts';
+import type { ParsedMessage } from './message.ts';
 
 /** Result of a skill: Markdown, and JSON as text; null for a part that it does not have. */
-export interface Reply {
+export interface AgentReply {
   text: string | null;
   data: string | null;
 }
@@ -19,11 +19,11 @@ export interface Reply {
  */
 export class ReplyParts {
   readonly #operation: Operation;
-  readonly #wants: Asked['wants'];
+  readonly #wants: ParsedMessage['wants'];
   readonly #markdown: Budget;
   readonly #json: Budget;
 
-  constructor(operation: Operation, wants: Asked['wants'], tokens: number) {
+  constructor(operation: Operation, wants: ParsedMessage['wants'], tokens: number) {
     this.#operation = operation;
     this.#wants = wants;
     this.#markdown = new Budget(operation, tokens);
@@ -44,7 +44,7 @@ export class ReplyParts {
   }
 
   /** Renders the accepted parts of a result. The data part of a text skill holds the other members. */
-  async present(result: Result<unknown>, ctx: Context): Promise<Reply> {
+  async present(result: Result<unknown>, ctx: Context): Promise<AgentReply> {
     const { text: wantsText, data: wantsData } = this.#wants;
     if (ctx.format === 'json')
       return {
@@ -68,15 +68,15 @@ const inFormat = (ctx: Context, format: Context['format']): Context => ({
 });
 
 /** Stores replies for messages repeated with the same Idempotency-Key. */
-export const KEPT: Repeatable<Reply> = {
+export const AGENT_REPLY_CODEC: Repeatable<AgentReply> = {
   keep: async (reply) => JSON.stringify(reply),
-  revive: (text) => JSON.parse(text) as Reply,
+  revive: (text) => JSON.parse(text) as AgentReply,
 };
 
 /**
  * Body of the SendMessage response: a Message, never a Task. Its metadata holds what REST sends as headers.
  */
-export function messageOf({ text, data }: Reply, contextId: string, headers: Headers): string {
+export function messageOf({ text, data }: AgentReply, contextId: string, headers: Headers): string {
   const parts = [
     ...(text === null ? [] : [`{"text":${JSON.stringify(text)},"mediaType":"text/markdown"}`]),
     ...(data === null ? [] : [`{"data":${data},"mediaType":"application/json"}`]),

@@ -3,8 +3,8 @@
 import { ApiError } from '../../contract/errors.ts';
 import type { Context, Operation, Result } from '../../contract/operation.ts';
 import { render } from '../../render/render.ts';
-import { cutBody, cutText, fitting, type LeftOut, NOTE } from './cut.ts';
-import { estimate, fewIn, fitsIn } from './tokens.ts';
+import { countFitting, cutBody, cutText, NOTE_TOKENS, type Truncation } from './cut.ts';
+import { bytesFitIn, estimate, textFitsIn } from './tokens.ts';
 
 /** Tokens of a result: the default, and the bounds of `max_tokens`. */
 export const TOKENS = { standard: 20_000, least: 1_000, most: 200_000 } as const;
@@ -67,9 +67,9 @@ export class Budget {
     if (!long?.shorter || !long.part || fits(answer, this.#tokens)) return undefined;
     const body = result.body as Body;
     const all = body[long.part] as unknown[];
-    const room = this.#tokens - NOTE;
+    const room = this.#tokens - NOTE_TOKENS;
     const keep =
-      answer.text === null ? fitting(body, long.part, room) : await this.#fittingText(answer.text, result, ctx);
+      answer.text === null ? countFitting(body, long.part, room) : await this.#fittingText(answer.text, result, ctx);
     if (keep < 1 || keep >= all.length) return undefined;
     this.of = all.length;
     return long.shorter(input, keep);
@@ -92,7 +92,7 @@ export class Budget {
       const { body: shorter, left_out } = cutBody(long, body, this.#tokens);
       return this.#noted({ json: JSON.stringify(shorter), text: null }, left_out, ctx);
     }
-    const { text, shown, of } = cutText(answer.text, this.#tokens - NOTE);
+    const { text, shown, of } = cutText(answer.text, this.#tokens - NOTE_TOKENS);
     const json = typeof body[long.part] === 'string' ? { ...body, [long.part]: text } : { markdown: text };
     return this.#noted({ json: JSON.stringify(json), text }, { part: 'lines', shown, of, more: long.more }, ctx);
   }
@@ -112,18 +112,18 @@ export class Budget {
     const part = this.#operation.long?.part ?? '';
     const body = result.body as Body;
     const all = body[part] as unknown[];
-    const room = this.#tokens - NOTE;
+    const room = this.#tokens - NOTE_TOKENS;
     let keep = Math.min(all.length - 1, Math.floor((all.length * room) / estimate(text)));
     while (keep > 0) {
       const fewer = { next_cursor: result.next_cursor ?? null, body: { ...body, [part]: all.slice(0, keep) } };
-      if (fitsIn((await rendered(this.#operation, fewer, ctx)).text ?? '', room)) break;
+      if (textFitsIn((await rendered(this.#operation, fewer, ctx)).text ?? '', room)) break;
       keep = Math.floor(keep * 0.8);
     }
     return keep;
   }
 
   /** Adds a note to the result: what was left out, and how to get it. */
-  #noted({ json, text }: ToolAnswer, left: LeftOut, ctx: Context): ToolAnswer {
+  #noted({ json, text }: ToolAnswer, left: Truncation, ctx: Context): ToolAnswer {
     const left_out = { ...left, more: this.#advice(left.more, ctx) };
     const { shown, of, more } = left_out;
     const note = `\nShown: ${shown} of ${of} ${left.part ?? 'parts'}, to stay within ${this.#tokens} tokens. ${more}\n`;
@@ -149,7 +149,8 @@ export class Budget {
 }
 
 const fits = (answer: ToolAnswer, tokens: number) =>
-  (answer.parts !== undefined && fewIn(bytesOf(answer.parts), tokens)) || fitsIn(answer.text ?? answer.json, tokens);
+  (answer.parts !== undefined && bytesFitIn(bytesOf(answer.parts), tokens)) ||
+  textFitsIn(answer.text ?? answer.json, tokens);
 
 const bytesOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, { length }) => sum + length, 0);
 

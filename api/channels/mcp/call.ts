@@ -5,7 +5,7 @@ import { admit, type Call } from '../../gate/execute.ts';
 import { challenge } from '../../http/respond.ts';
 import { namedCall } from '../named-call.ts';
 import type { ToolAnswer } from './budget.ts';
-import { refusalOf, run, type Session } from './session.ts';
+import { refusalOf, runCall, type Session } from './session.ts';
 
 /**
  * A tool's result: `json` is `structuredContent`; `text` the text for the model, null if that is the JSON.
@@ -81,7 +81,7 @@ export async function callTool(
       await admit(gate, request.visitor, 'free');
       throw error;
     }
-    const { answer, headers } = await run(session, call);
+    const { answer, headers } = await runCall(session, call);
     return new Answered(answer, metaOf(headers));
   } catch (thrown) {
     if (thrown instanceof UnknownTool) throw thrown;

@@ -1,14 +1,14 @@
 // Shortens free results: without descriptions, with shorter lists, with fewer lines of text.
 import type { Long } from '../../contract/operation.ts';
-import { estimate, fitsIn } from './tokens.ts';
+import { estimate, textFitsIn } from './tokens.ts';
 
 type Body = Record<string, unknown>;
 
 /** Tokens reserved for the note about what was left out. */
-export const NOTE = 150;
+export const NOTE_TOKENS = 150;
 
 /** What a result lacks, and how to get it. */
-export interface LeftOut {
+export interface Truncation {
   /** Name of the member that was cut, or `lines` of a text. */
   part: string | undefined;
   shown: number;
@@ -21,8 +21,8 @@ export interface LeftOut {
 }
 
 /** Cuts a body to a number of tokens, in the order that its operation declares. */
-export function cutBody(long: Long<unknown, Body>, body: Body, tokens: number): { body: Body; left_out: LeftOut } {
-  const room = tokens - NOTE;
+export function cutBody(long: Long<unknown, Body>, body: Body, tokens: number): { body: Body; left_out: Truncation } {
+  const room = tokens - NOTE_TOKENS;
   const without: string[] = [];
   let current = body;
   for (const { without: detail, of } of long.brief ?? []) {
@@ -34,7 +34,7 @@ export function cutBody(long: Long<unknown, Body>, body: Body, tokens: number): 
   for (const part of [long.part, ...(long.further ?? [])]) {
     const all = part === undefined ? undefined : current[part];
     if (part === undefined || !Array.isArray(all)) continue;
-    const shown = fits(current, room) ? all.length : fitting(current, part, room);
+    const shown = fits(current, room) ? all.length : countFitting(current, part, room);
     if (shown < all.length) current = { ...current, [part]: all.slice(0, shown) };
     if (shown < all.length || cut.length === 0) cut.push({ part, shown, of: all.length });
   }
@@ -50,10 +50,10 @@ export function cutBody(long: Long<unknown, Body>, body: Body, tokens: number): 
   };
 }
 
-const fits = (body: Body, tokens: number) => fitsIn(JSON.stringify(body), tokens);
+const fits = (body: Body, tokens: number) => textFitsIn(JSON.stringify(body), tokens);
 
 /** Number of list items that fit together with the rest of the body. */
-export function fitting(body: Body, part: string, tokens: number): number {
+export function countFitting(body: Body, part: string, tokens: number): number {
   let used = estimate(JSON.stringify({ ...body, [part]: [] }));
   let keep = 0;
   for (const each of body[part] as unknown[]) {

@@ -16,7 +16,7 @@ import { type Http, type HttpRequest, readRequest, readText } from '../../http/r
 import { commonHeaders, EXPOSED, errorReply, type Reply, requestId } from '../../http/respond.ts';
 import type { App, RestDeps } from '../rest/rest.ts';
 import { answerPlain } from './plain.ts';
-import { type Scope, type Scopes, scopes } from './scope.ts';
+import { type Scope, type Scopes, scopeCache } from './scope.ts';
 import { serverFor } from './server.ts';
 import type { Session } from './session.ts';
 
@@ -33,7 +33,7 @@ const PATHS = ['/mcp', '/mcp/account'] as const;
 /** Mounts the endpoint. Mount it before the handler that answers OPTIONS on every path. */
 export function mountMcp(app: App, deps: McpDeps): void {
   const origins: Origins = { own: new URL(deps.gate.base_url), further: deps.mcp_origins };
-  const scopeOf = scopes(deps.gate.operations);
+  const scopeOf = scopeCache(deps.gate.operations);
   const speak = protocol<Session>(serverFor);
   for (const path of PATHS) {
     app.options(path, (c) => preflight(c, origins));

@@ -5,7 +5,7 @@ import type { Operation } from '../../contract/operation.ts';
 import type { Call } from '../../gate/execute.ts';
 import { OPERATIONS, PAGE_OPERATIONS } from '../../operations/table.ts';
 import { namedCall } from '../named-call.ts';
-import { refusalOf, run, type Session } from './session.ts';
+import { refusalOf, runCall, type Session } from './session.ts';
 
 /** Operations with a free text and a resource address. */
 export const RESOURCES: readonly Operation[] = [...OPERATIONS, ...PAGE_OPERATIONS].filter(({ resource }) => resource);
@@ -75,7 +75,7 @@ export async function readResource(session: Session, uri: string) {
   try {
     const named = { channel: 'mcp' as const, operation: found.operation, given: found.given, dataset: null };
     call = namedCall(session.gate, session.c, session.request, named);
-    const { answer } = await run(session, call);
+    const { answer } = await runCall(session, call);
     return { contents: [{ uri, mimeType: MARKDOWN, text: answer.text ?? answer.json }] };
   } catch (thrown) {
     const { error, body } = refusalOf(session, thrown, call);

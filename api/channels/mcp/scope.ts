@@ -39,7 +39,7 @@ export interface Scopes {
 }
 
 /** Builds scopes, cached until the packs change. */
-export function scopes(operations: readonly Operation[]): Scopes {
+export function scopeCache(operations: readonly Operation[]): Scopes {
   let packs: Pack[] = [];
   let known = new Map<string, Scope>();
   const everyTool = rememberedTools(operations);

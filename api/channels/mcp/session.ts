@@ -18,20 +18,20 @@ export interface Session {
 }
 
 /** A successful call. */
-export interface Done {
+export interface CallSuccess {
   answer: ToolAnswer;
   headers: Record<string, string>;
 }
 
 /** An error as the body that all channels share. */
-export interface Refused {
+export interface CallFailure {
   body: Record<string, unknown>;
   error: ApiError;
   headers: Record<string, string>;
 }
 
 /** Runs one call through the gate within the budget. Copies the call's headers to the request's. */
-export async function run(session: Session, call: Call): Promise<Done> {
+export async function runCall(session: Session, call: Call): Promise<CallSuccess> {
   const { gate, scope, request } = session;
   const budget = new Budget(call.operation, scope.tokens);
   if (budget.shortens) call.shorter = (input, result, ctx) => budget.shorter(input, result, ctx);
@@ -56,7 +56,7 @@ const KEPT = {
 };
 
 /** Converts a thrown error to the shared error body. Remembers a bad credential for the HTTP status. */
-export function refusalOf(session: Session, thrown: unknown, call: Call | null): Refused {
+export function refusalOf(session: Session, thrown: unknown, call: Call | null): CallFailure {
   const { gate, request, report } = session;
   const error = toApiError(thrown);
   if (error.code === 'internal' && !call?.signal.aborted) report(thrown, request.request_id);

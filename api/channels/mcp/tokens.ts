@@ -48,8 +48,8 @@ export function estimate(text: string): number {
 const LEAST = 1.5;
 
 /** Whether any text of this many bytes fits in this many tokens. */
-export const fewIn = (bytes: number, tokens: number): boolean => bytes <= tokens * LEAST;
+export const bytesFitIn = (bytes: number, tokens: number): boolean => bytes <= tokens * LEAST;
 
 /** Whether a text fits in this many tokens. */
-export const fitsIn = (text: string, tokens: number): boolean =>
-  fewIn(Buffer.byteLength(text), tokens) || estimate(text) <= tokens;
+export const textFitsIn = (text: string, tokens: number): boolean =>
+  bytesFitIn(Buffer.byteLength(text), tokens) || estimate(text) <= tokens;

@@ -8,7 +8,7 @@ import { isPieces } from '../../http/respond.ts';
 import type { Rendered } from '../../render/render.ts';
 
 /** Result and rendered body of a REST response. */
-export interface Answer {
+export interface RestAnswer {
   result: Result<unknown>;
   /** The body may also be JSON in pieces, which are concatenated when it is sent. */
   rendered: Omit<Rendered, 'body'> & { body: Rendered['body'] | readonly Uint8Array[] };
@@ -26,7 +26,7 @@ interface Written {
  * Stores the body and the inputs of its headers. A streamed body is read completely, and then sent from
  * memory.
  */
-export const KEPT: Repeatable<Answer> = {
+export const REST_ANSWER_CODEC: Repeatable<RestAnswer> = {
   async keep({ result: { status, last_modified, next_cursor }, rendered }) {
     const { content_type } = rendered;
     const body = isPieces(rendered.body) ? Buffer.concat(rendered.body) : rendered.body;

@@ -18,7 +18,7 @@ import { errorReply, type Headers, isPieces, type Reply, responseOf } from '../.
 import { openStream } from '../../http/streams.ts';
 import { type Choice, negotiate } from '../../render/negotiate.ts';
 import { nextUrl, render } from '../../render/render.ts';
-import { type Answer, KEPT } from './kept.ts';
+import { REST_ANSWER_CODEC, type RestAnswer } from './kept.ts';
 import { RestCall } from './rest-call.ts';
 
 export type App = Hono<{ Bindings: NodeBindings }>;
@@ -98,7 +98,7 @@ async function reply(
       await admit(gate, call, 'free');
       throw request.refused;
     }
-    const outcome = await execute<Answer>(gate, call, present, KEPT);
+    const outcome = await execute<RestAnswer>(gate, call, present, REST_ANSWER_CODEC);
     const priced = outcome.kind === 'not_run' || (outcome.kind === 'answer' && outcome.priced);
     const free = operation.access === 'free' && !priced;
     const headers = cacheHeaders(operation, free && outcome.caller.kind === 'anonymous', choice);
@@ -162,7 +162,7 @@ function formsOf(operation: Operation): readonly Format[] {
 }
 
 /** Renders a result in the requested format. Synchronous renderers return no promise. */
-function present(result: Result<unknown>, ctx: Context, operation: Operation): Answer | Promise<Answer> {
+function present(result: Result<unknown>, ctx: Context, operation: Operation): RestAnswer | Promise<RestAnswer> {
   const { parts } = result;
   // The tag of a free answer is computed from its bytes.
   if (ctx.format === 'json' && parts && parts.length > 1 && (operation.access !== 'free' || ctx.priced))
@@ -191,7 +191,7 @@ function addValidators(headers: Headers, { tag, last_modified }: RestCall): void
   if (last_modified !== undefined) headers['Last-Modified'] = httpDate(last_modified);
 }
 
-function describe(headers: Headers, result: Result<unknown>, rendered: Answer['rendered'], call: Call): void {
+function describe(headers: Headers, result: Result<unknown>, rendered: RestAnswer['rendered'], call: Call): void {
   headers['Content-Type'] = rendered.content_type;
   if (typeof result.next_cursor !== 'string') return;
   headers['Link'] = `<${nextUrl(call.url, result.next_cursor)}>; rel="next"`;

@@ -1,7 +1,7 @@
 // Plain words to the A2A agent: questions about what there is lead to the list, others to the dataset that fits.
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { fitting } from '../../../api/channels/a2a/advice.ts';
+import { matchDataset } from '../../../api/channels/a2a/advice.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 
@@ -35,7 +35,7 @@ it.each([
   'Quali dati ci sono?',
   'xyzzy',
 ])('"%s" fits no dataset, so that the list is the answer', (sentence) => {
-  expect(fitting(sentence, packs)).toBeNull();
+  expect(matchDataset(sentence, packs)).toBeNull();
 });
 
 it.each([
@@ -51,5 +51,5 @@ it.each([
   ['population of towns and villages in Bavaria', 'places'],
   ['Which datasets have airports?', 'airports'],
 ])('"%s" fits %s', (sentence, dataset) => {
-  expect(fitting(sentence, packs)?.id).toBe(dataset);
+  expect(matchDataset(sentence, packs)?.id).toBe(dataset);
 });

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Context, Format, Result } from '../../../api/contract/operation.ts';
-import { earlyContext } from '../../../api/discovery/early.ts';
+import { prerenderContext } from '../../../api/discovery/early.ts';
 import { DOCUMENTS, type View } from '../../../api/discovery/index.ts';
 import { dataset_changes } from '../../../api/operations/dataset/dataset_changes.ts';
 import { entity_batch } from '../../../api/operations/record/entity_batch.ts';
@@ -39,7 +39,7 @@ async function turnsOf<T>(work: () => T | Promise<T>): Promise<{ made: T; turns:
 }
 
 const contextFor = (format: Format, of = release): Context => ({
-  ...earlyContext(
+  ...prerenderContext(
     { releases: [of], operations: OPERATIONS, base_url: BASE, eur_usd: 1 },
     { release: of, path: '/', format },
   ),

@@ -1,7 +1,7 @@
 // /openapi.json over the real app: valid, complete, and true of every answer that the service gives.
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { shortened } from '../../../api/discovery/openapi-examples.ts';
+import { shortenLists } from '../../../api/discovery/openapi-examples.ts';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 import { type Asked, everyQuestion } from '../../support/asked.ts';
@@ -191,7 +191,7 @@ describe('what it says is so', () => {
     for (const [question, value] of questions) {
       const { status, body } = await app.json(question.replace(/^GET /, ''), { admin: true });
       expect([question, status]).toEqual([question, 200]);
-      expect(undated(shortened(body)), question).toEqual(undated(value));
+      expect(undated(shortenLists(body)), question).toEqual(undated(value));
       const named = [...JSON.stringify(value).matchAll(/"attribute":"([^"]+)"/g)].map(([, name]) => name ?? '');
       const shown = [...namesIn(value)];
       expect(
