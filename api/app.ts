@@ -84,8 +84,8 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
 export function errorHandler({ gate, report }: Pick<AppDeps, 'gate' | 'report'>): (error: unknown, c: Http) => Reply {
   return (error, c) => {
     const { accept, headers, request_id } = readRequest(gate, c);
-    const told = toApiError(error);
-    if (told.code === 'internal') report(error, request_id);
-    return errorReply(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+    const apiError = toApiError(error);
+    if (apiError.code === 'internal') report(error, request_id);
+    return errorReply(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
   };
 }

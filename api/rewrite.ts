@@ -52,9 +52,9 @@ export function openRewriter({ config, register, log }: Parts): Rewriter {
     const { PATH = '', HOME = '' } = process.env;
     const child = spawn(process.execPath, [PROGRAM], { env: { PATH, HOME }, stdio: ['pipe', 'ignore', 'pipe'] });
     work.child = child;
-    const given: Rewriting = { config, dataset };
-    child.stdin.on('error', () => {}).end(JSON.stringify(given));
-    const said = text(child.stderr).catch(() => '');
+    const input: Rewriting = { config, dataset };
+    child.stdin.on('error', () => {}).end(JSON.stringify(input));
+    const stderr = text(child.stderr).catch(() => '');
     const code = await new Promise<number | null>((resolve) => {
       child.on('error', () => resolve(null));
       child.on('close', resolve);
@@ -67,7 +67,7 @@ export function openRewriter({ config, register, log }: Parts): Rewriter {
       await register.refresh();
       return;
     }
-    if (code !== BUSY) log(`${dataset}: could not be made again: ${(await said).trim()}`);
+    if (code !== BUSY) log(`${dataset}: could not be made again: ${(await stderr).trim()}`);
     work.next = performance.now() + (code === BUSY ? WAIT.busy : work.wait);
     if (code !== BUSY) work.wait = Math.min(WAIT.most, work.wait * 2);
   };

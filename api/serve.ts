@@ -61,14 +61,14 @@ interface Started {
 }
 
 /** Lines for the operator: what the next nightly run has to build. */
-async function notYet({ DIST_DIR, BASE_URL }: Config, register: Register): Promise<string[]> {
+async function pendingBuilds({ DIST_DIR, BASE_URL }: Config, register: Register): Promise<string[]> {
   const lines: string[] = [];
   const missing = [...register.packs.keys()].filter((id) => register.state(id) === 'missing');
   if (missing.length > 0) lines.push(`Never built: ${missing.join(', ')}. Run \`npm run nightly\`.`);
-  const made = await publishedBaseUrl(DIST_DIR);
-  if (made !== null && made !== BASE_URL)
+  const baseUrl = await publishedBaseUrl(DIST_DIR);
+  if (baseUrl !== null && baseUrl !== BASE_URL)
     lines.push(
-      `The pages in ${DIST_DIR} were made for ${made}, where their links and the explorer lead. Run \`npm run nightly\`.`,
+      `The pages in ${DIST_DIR} were made for ${baseUrl}, where their links and the explorer lead. Run \`npm run nightly\`.`,
     );
   return lines;
 }
@@ -120,7 +120,7 @@ async function start(config: Config, log: Log): Promise<Started> {
   print(
     `Dataset register: ${open} of ${settings.packs.length} datasets at ${config.BASE_URL}, listening on ${config.HOST}:${config.PORT}`,
   );
-  for (const line of await notYet(config, register)) print(line);
+  for (const line of await pendingBuilds(config, register)) print(line);
   return { server, application };
 }
 

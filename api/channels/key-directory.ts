@@ -79,8 +79,8 @@ export function mountDirectory(
   app.get(DIRECTORY, async (c) => {
     const { headers, request_id, accept } = readRequest(gate, c);
     try {
-      const made = await buildKeyDirectory();
-      return new Response(made.body, { headers: { ...headers, ...made.headers } });
+      const response = await buildKeyDirectory();
+      return new Response(response.body, { headers: { ...headers, ...response.headers } });
     } catch (error) {
       report(error, request_id);
       return errorResponse(toApiError(error), { base_url: gate.base_url, request_id, accept, headers, resource: '' });

@@ -46,13 +46,13 @@ class Arguments {
       const filters = objectOf(value);
       if (filters === null)
         this.refuse(name, `must be an object, such as {"<attribute>": "<value>"}${got(value)}`, 'dict_type');
-      for (const [filter, wanted] of Object.entries(filters ?? {})) this.read(filter, wanted);
+      for (const [filter, filterValue] of Object.entries(filters ?? {})) this.read(filter, filterValue);
       return;
     }
     // `{elevation: {min: 5}}`: no argument has members, so the error for an unknown name suggests the right
     // one.
     if (isObject(value) && Object.keys(value).length > 0 && ATTRIBUTE.test(name) && !this.#parameters.includes(name)) {
-      for (const [member, wanted] of Object.entries(value)) this.read(`${name}[${member}]`, wanted);
+      for (const [member, filterValue] of Object.entries(value)) this.read(`${name}[${member}]`, filterValue);
       return;
     }
     const text = textOf(value);
@@ -85,11 +85,11 @@ class Arguments {
  * `entity_id`. Lists may be arrays or comma-separated texts; numbers and booleans become query text; null
  * means absent. `fixed` is the dataset of a tool that has one. Throws a 422 if a path parameter is missing.
  */
-export function readArguments(operation: Operation, given: unknown, fixed: string | null = null): NamedCall {
+export function readArguments(operation: Operation, args: unknown, fixed: string | null = null): NamedCall {
   const read = new Arguments(operation);
-  if (given !== undefined && given !== null && !isObject(given))
+  if (args !== undefined && args !== null && !isObject(args))
     read.refuse('arguments', 'must be an object', 'dict_type');
-  else for (const [name, value] of Object.entries(given ?? {})) read.read(name, value);
+  else for (const [name, value] of Object.entries(args ?? {})) read.read(name, value);
   const other = fixed !== null && (read.values.get('dataset') ?? fixed) !== fixed;
   if (fixed !== null) read.values.set('dataset', fixed);
   const path = pathOf(operation, read);
@@ -142,13 +142,13 @@ class ReadCall implements NamedCall {
 /** Path parameters by their name in the route; null if one is missing. */
 function pathOf({ route }: Operation, read: Arguments): Record<string, string> | null {
   const path: Record<string, string> = {};
-  let whole = true;
+  let complete = true;
   for (const parameter of parametersOf(route.path)) {
     const value = read.take(parameter === 'ds' ? 'dataset' : parameter);
-    if (value === undefined) whole = false;
+    if (value === undefined) complete = false;
     else path[parameter] = value;
   }
-  return whole ? path : null;
+  return complete ? path : null;
 }
 
 /** Names of path parameters by route; at most one entry per operation. */

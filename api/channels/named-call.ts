@@ -11,7 +11,7 @@ export interface CallInput {
   channel: NonNullable<Call['channel']>;
   operation: Operation;
   /** Arguments as received. */
-  given: unknown;
+  args: unknown;
   /** Dataset of a tool that has one. */
   dataset: string | null;
   /** x402 payment and Idempotency-Key, if the channel has its own members for them. */
@@ -34,9 +34,9 @@ function withoutPreviews(operation: Operation): Operation {
 }
 
 /** Splits off the channel's own arguments: format and highest price. */
-function ownArguments({ operation, given }: CallInput): { format?: unknown; max_price?: unknown; rest: unknown } {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return { rest: given };
-  const { format, max_price_eur, ...rest } = given as Record<string, unknown>;
+function ownArguments({ operation, args }: CallInput): { format?: unknown; max_price?: unknown; rest: unknown } {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return { rest: args };
+  const { format, max_price_eur, ...rest } = args as Record<string, unknown>;
   if (operation.own_format)
     return { max_price: max_price_eur, rest: { ...rest, ...(format === undefined ? {} : { format }) } };
   return { format, max_price: max_price_eur, rest };
@@ -46,9 +46,9 @@ function ownArguments({ operation, given }: CallInput): { format?: unknown; max_
 const decimal = (amount: number): string => String(Number(amount.toFixed(6)));
 
 /** The requested format: JSON, or Markdown with `format: "md"`. Text operations have a single format. */
-function formatOf({ formats }: Operation, asked: unknown): Call['format'] {
-  if (asked === undefined || asked === null || asked === 'json' || asked === '') return formats[0] ?? 'json';
-  if (asked === 'md' || asked === 'markdown') return 'markdown';
+function formatOf({ formats }: Operation, format: unknown): Call['format'] {
+  if (format === undefined || format === null || format === 'json' || format === '') return formats[0] ?? 'json';
+  if (format === 'md' || format === 'markdown') return 'markdown';
   const issue = { loc: ['query', 'format'], msg: 'must be json or md', type: 'enum' };
   throw new ApiError('validation_failed', `format: ${issue.msg}`, { detail: [issue] });
 }
@@ -64,8 +64,8 @@ function addressOf(address: string, markdown: boolean): URL {
  * Reads a call by name. Its headers are a copy of the request's, since one request may contain several calls,
  * unless it is `alone`. Throws if the arguments lack a path parameter.
  */
-export function namedCall(gate: Gate, c: Http, request: HttpRequest, named: CallInput, alone = false): Call {
-  return new ReadNamed(gate, c, request, named, alone);
+export function namedCall(gate: Gate, c: Http, request: HttpRequest, input: CallInput, alone = false): Call {
+  return new ReadNamed(gate, c, request, input, alone);
 }
 
 /** A class, like `RestCall`: closures created for each call would outlive it. */
@@ -91,10 +91,10 @@ class ReadNamed implements Call {
   readonly #read: ReturnType<typeof readArguments>;
   #url: URL | undefined;
 
-  constructor(gate: Gate, c: Http, request: HttpRequest, named: CallInput, alone: boolean) {
-    const { operation } = named;
-    const { format, max_price, rest } = ownArguments(named);
-    const read = readArguments(operation, rest, named.dataset);
+  constructor(gate: Gate, c: Http, request: HttpRequest, input: CallInput, alone: boolean) {
+    const { operation } = input;
+    const { format, max_price, rest } = ownArguments(input);
+    const read = readArguments(operation, rest, input.dataset);
     this.#http = c;
     this.#base = gate.base_url;
     this.#read = read;
@@ -102,15 +102,15 @@ class ReadNamed implements Call {
     this.address = request.visitor.address;
     this.headers = alone ? request.headers : { ...request.headers };
     this.operation = withoutPreviews(operation);
-    this.channel = named.channel;
+    this.channel = input.channel;
     this.raw = read.raw;
     this.dataset = read.dataset;
     this.entity = read.entity;
     this.format = formatOf(operation, format);
     this.request_id = request.request_id;
-    this.idempotency_key = named.idempotency_key ?? c.req.header('idempotency-key');
+    this.idempotency_key = input.idempotency_key ?? c.req.header('idempotency-key');
     this.max_price = priceOf(max_price ?? c.req.header('x-max-price-eur'));
-    this.payment = named.payment;
+    this.payment = input.payment;
     this.misread = read.misread;
   }
 

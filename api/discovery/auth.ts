@@ -58,10 +58,10 @@ export const auth: Document = {
 
 /** Metadata of one resource by its path; null for an unknown path (an allow-list: no input is echoed). */
 export function protectedResource(base_url: string, path: string): Record<string, unknown> | null {
-  const wanted = path === '/' ? '' : path;
-  if (!TOKEN_RESOURCES.some((known) => known === wanted)) return null;
+  const resource = path === '/' ? '' : path;
+  if (!TOKEN_RESOURCES.some((known) => known === resource)) return null;
   return {
-    resource: `${base_url}${wanted}`,
+    resource: `${base_url}${resource}`,
     authorization_servers: [base_url],
     scopes_supported: ['read'],
     bearer_methods_supported: ['header'],

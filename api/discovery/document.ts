@@ -67,15 +67,15 @@ export function memoizeNewest<T>(
   key: (view: View, params: Params) => string | Promise<string>,
   make: (view: View, params: Params) => T | Promise<T>,
 ): (view: View, params: Params) => Promise<T> {
-  const kept = new Map<string, { key: string; made: Promise<T> }>();
+  const newest = new Map<string, { key: string; content: Promise<T> }>();
   return async (view, params) => {
     const name = Object.values(params).join('/');
-    const wanted = await key(view, params);
-    const before = kept.get(name);
-    if (before?.key === wanted) return before.made;
-    const made = Promise.resolve(make(view, params));
-    kept.set(name, { key: wanted, made });
-    made.catch(() => kept.delete(name));
-    return made;
+    const current = await key(view, params);
+    const cached = newest.get(name);
+    if (cached?.key === current) return cached.content;
+    const content = Promise.resolve(make(view, params));
+    newest.set(name, { key: current, content });
+    content.catch(() => newest.delete(name));
+    return content;
   };
 }

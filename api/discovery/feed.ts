@@ -21,7 +21,7 @@ const escaped = (text: string): string =>
     .replaceAll('"', '&quot;');
 
 /** Describes a change in words. */
-function said({ type, attribute, old_value, new_value }: Change, pack: Pack): string {
+function describeChange({ type, attribute, old_value, new_value }: Change, pack: Pack): string {
   if (attribute === undefined) return 'the record was removed';
   const own = pack.attributes.find(({ name }) => name === attribute);
   if (!own?.public)
@@ -43,7 +43,7 @@ async function feed(view: View, release: Release): Promise<string> {
   const entries = items.map((item) => {
     const page = recordUrl(view.base_url, pack.id, item.slug);
     const id = `${page}#${encodeURIComponent(item.attribute ?? '')}-${item.observed_at}`;
-    return `<entry><id>${escaped(id)}</id><title>${escaped(`${item.name}: ${item.attribute ?? item.type}`)}</title><updated>${item.observed_at}</updated><link href="${escaped(page)}"/><summary>${escaped(said(item, pack))}</summary></entry>`;
+    return `<entry><id>${escaped(id)}</id><title>${escaped(`${item.name}: ${item.attribute ?? item.type}`)}</title><updated>${item.observed_at}</updated><link href="${escaped(page)}"/><summary>${escaped(describeChange(item, pack))}</summary></entry>`;
   });
   return `<?xml version="1.0" encoding="UTF-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
@@ -59,7 +59,7 @@ ${entries.join('\n')}
 `;
 }
 
-const made = memoizeNewest(registerVersion, (view, { feed: name = '' }) => {
+const feedText = memoizeNewest(registerVersion, (view, { feed: name = '' }) => {
   const release = view.releases.find(({ pack }) => `${pack.id}.atom` === name);
   return release ? feed(view, release) : null;
 });
@@ -69,5 +69,5 @@ export const feeds: Document = {
   title: 'Changes of one dataset, as a feed',
   content_type: 'application/atom+xml; charset=utf-8',
   each: ({ releases }) => releases.map(({ pack }) => ({ feed: `${pack.id}.atom` })),
-  text: (view, params) => made(view, params),
+  text: (view, params) => feedText(view, params),
 };

@@ -86,8 +86,10 @@ function markdown(view: View): string {
   const lines = datasetLinks(view).map((context, at) => {
     const pack = view.releases[at]!.pack;
     const links = Object.values(context).flatMap((targets) => (typeof targets === 'string' ? [] : targets));
-    const told = links.map(({ href, title }) => `- ${link(title ?? href.slice(href.lastIndexOf('/') + 1), href).text}`);
-    return blocks(`## ${escapeText(pack.title)}`, told.join('\n'));
+    const items = links.map(
+      ({ href, title }) => `- ${link(title ?? href.slice(href.lastIndexOf('/') + 1), href).text}`,
+    );
+    return blocks(`## ${escapeText(pack.title)}`, items.join('\n'));
   });
   return blocks('# Catalogue of links', ...lines);
 }

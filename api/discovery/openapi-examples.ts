@@ -30,8 +30,8 @@ async function ask(view: View, release: Release | undefined, operation: Operatio
   const early = prerenderContext(view, { release, path, format: 'json' });
   // As a paid call: the requested values are public, and no part of the answer is marked as a preview.
   const ctx: Context = { ...early, visibility: 'full' };
-  const given = { ...(release ? { ds: release.pack.id } : {}), ...input };
-  return (await operation.run(operation.parse(given, ctx), ctx)).body;
+  const rawInput = { ...(release ? { ds: release.pack.id } : {}), ...input };
+  return (await operation.run(operation.parse(rawInput, ctx), ctx)).body;
 }
 
 /** Items of a list in an example: enough to show its shape. */
@@ -62,17 +62,17 @@ export function exampleUrl(operation: Operation, pack: Pack | null, input: Raw):
 export async function examplesOf(view: View, release: Release | undefined): Promise<Map<string, ExampleAnswer>> {
   const pack = release?.pack ?? null;
   const slugs = release ? await slugsOf(view, release) : [];
-  const found = new Map<string, ExampleAnswer>();
+  const examples = new Map<string, ExampleAnswer>();
   for (const operation of view.operations) {
     if (operation.route.path.includes(':ds') !== (release !== undefined)) continue;
     // The register as a whole has no pack, and its examples do not use one.
     const input = operation.example?.(pack as Pack, slugs) ?? null;
     if (input === null) continue;
-    found.set(operation.name, {
+    examples.set(operation.name, {
       question: `${operation.route.method} ${decodeURIComponent(exampleUrl(operation, pack, input))}`,
       answer: shortenLists(await ask(view, release, operation, input)),
     });
     await nextTurn();
   }
-  return found;
+  return examples;
 }

@@ -52,7 +52,7 @@ export const HEADERS: Record<string, Json> = {
 export function filterParameters(pack: Pack): Record<string, Json> {
   const entries = filterSchemas(pack).map(({ name, description, list, schema }) => [
     filterName(pack, name),
-    { name, in: 'query', description, ...(list ? listed(schema) : { schema }) },
+    { name, in: 'query', description, ...(list ? commaList(schema) : { schema }) },
   ]);
   return Object.fromEntries(entries);
 }
@@ -60,7 +60,7 @@ export function filterParameters(pack: Pack): Record<string, Json> {
 const filterName = (pack: Pack, name: string) => `${prefixOf(pack)}.${name}`;
 
 /** Comma-separated values. */
-const listed = (items: unknown, bounds: Json = {}): Json => ({
+const commaList = (items: unknown, bounds: Json = {}): Json => ({
   schema: { type: 'array', items, minItems: 1, ...bounds },
   style: 'form',
   explode: false,
@@ -94,7 +94,7 @@ function parameter(name: string, schema: JsonSchema, where: 'path' | 'query', re
     in: where,
     ...(required || where === 'path' ? { required: true } : {}),
     description: String(description ?? '').replace(' (list or commas)', ', separated by commas'),
-    ...(list ? listed(items, bounds) : { schema: rest }),
+    ...(list ? commaList(items, bounds) : { schema: rest }),
   };
 }
 

@@ -282,9 +282,9 @@ function described({
 }: Address): Json {
   const [type, statuses] = answers;
   const [first] = Object.keys(statuses);
-  const responses = Object.entries(statuses).map(([status, told]) => [
+  const responses = Object.entries(statuses).map(([status, description]) => [
     status,
-    { description: told, ...(status === first && type !== null ? { content: { [type]: { schema: OBJECT } } } : {}) },
+    { description, ...(status === first && type !== null ? { content: { [type]: { schema: OBJECT } } } : {}) },
   ]);
   return {
     operationId: `${method}${path.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()).replace(/\W/g, '')}`,

@@ -17,9 +17,9 @@ const INDEX = '/.well-known/agent-skills';
 
 /** A skill with its front matter: quoted, since descriptions contain colons. */
 function skill(name: string, description: string, ...parts: string[]): Skill {
-  const told = clean(description).slice(0, 1024);
-  const front = `---\nname: ${name}\ndescription: ${JSON.stringify(told)}\n---`;
-  return { name, description: told, text: blocks(front, ...parts) };
+  const summary = clean(description).slice(0, 1024);
+  const front = `---\nname: ${name}\ndescription: ${JSON.stringify(summary)}\n---`;
+  return { name, description: summary, text: blocks(front, ...parts) };
 }
 
 function skillsOf(view: View): Skill[] {

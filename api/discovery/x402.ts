@@ -101,14 +101,14 @@ async function terms(view: View): Promise<object> {
   };
 }
 
-const made = memoizeNewest(registerVersion, async (view) => JSON.stringify(await terms(view)));
+const termsText = memoizeNewest(registerVersion, async (view) => JSON.stringify(await terms(view)));
 
 export const x402Terms: Document = {
   path: '/.well-known/x402.json',
   title: 'Payment terms and prices (x402)',
   content_type: 'application/json',
   live: true,
-  text: made,
+  text: termsText,
 };
 
 /** For indexers that read addresses only. */
@@ -118,7 +118,7 @@ export const x402Resources: Document = {
   content_type: 'application/json',
   live: true,
   text: async (view, params) => {
-    const { version, resources, error } = JSON.parse(await made(view, params)) as Record<string, unknown>;
+    const { version, resources, error } = JSON.parse(await termsText(view, params)) as Record<string, unknown>;
     return JSON.stringify({ version, resources, ...(error === undefined ? {} : { error }) });
   },
 };

@@ -6,22 +6,22 @@ const SIZES = [16_384, 65_536, 262_144] as const;
 /** Maximum total of free buffers per size, in bytes. */
 const WAITING = 4 * 2 ** 20;
 
-const waiting: Buffer<ArrayBuffer>[][] = SIZES.map(() => []);
+const freeBuffers: Buffer<ArrayBuffer>[][] = SIZES.map(() => []);
 const classOf = (length: number): number => SIZES.findIndex((size) => length <= size);
 
 /** Concatenates pieces into one buffer. The caller owns it until `releaseBuffer`. */
 export function acquireBuffer(pieces: readonly Uint8Array[]): Buffer<ArrayBuffer> {
   let length = 0;
   for (const piece of pieces) length += piece.length;
-  const which = classOf(length);
-  if (which < 0) return Buffer.concat(pieces);
-  const whole = waiting[which]!.pop() ?? Buffer.allocUnsafeSlow(SIZES[which]!);
+  const sizeIndex = classOf(length);
+  if (sizeIndex < 0) return Buffer.concat(pieces);
+  const buffer = freeBuffers[sizeIndex]!.pop() ?? Buffer.allocUnsafeSlow(SIZES[sizeIndex]!);
   let at = 0;
   for (const piece of pieces) {
-    whole.set(piece, at);
+    buffer.set(piece, at);
     at += piece.length;
   }
-  return whole.subarray(0, length);
+  return buffer.subarray(0, length);
 }
 
 /**
@@ -29,9 +29,9 @@ export function acquireBuffer(pieces: readonly Uint8Array[]): Buffer<ArrayBuffer
  * it.
  */
 export function releaseBuffer({ buffer, length }: Buffer<ArrayBuffer>): void {
-  const which = classOf(length);
-  const size = SIZES[which];
+  const sizeIndex = classOf(length);
+  const size = SIZES[sizeIndex];
   if (size === undefined || buffer.byteLength !== size) return;
-  const list = waiting[which]!;
+  const list = freeBuffers[sizeIndex]!;
   if (list.length * size < WAITING) list.push(Buffer.from(buffer));
 }

@@ -42,8 +42,8 @@ export function codingFor(header: string | undefined, available: readonly Coding
   const key = `${available.join()} ${header}`;
   let coding = chosen.get(key);
   if (coding === undefined) {
-    const asked: Encodings = new Negotiator({ headers: { 'accept-encoding': header } });
-    const best = asked.encoding([...available, 'identity'], { preferred: [...available] });
+    const negotiator: Encodings = new Negotiator({ headers: { 'accept-encoding': header } });
+    const best = negotiator.encoding([...available, 'identity'], { preferred: [...available] });
     coding = CODINGS.find((each) => each === best) ?? null;
     if (chosen.size >= 100) chosen.clear();
     chosen.set(key, coding);
@@ -76,13 +76,13 @@ export function compressReply(reply: Reply, accepts: string | undefined): Reply 
     return reply;
   headers['Vary'] = varyHeader(headers['Vary']);
   if (!takesGzip(accepts)) return reply;
-  if (!(body instanceof ReadableStream)) return pressed(reply, body);
+  if (!(body instanceof ReadableStream)) return gzipReply(reply, body);
   headers['Content-Encoding'] = 'gzip';
   return { status, headers, body: body.pipeThrough(new CompressionStream('gzip') as Flow) };
 }
 
 type Flow = ReadableWritablePair<Uint8Array<ArrayBuffer>, Uint8Array>;
-type Whole = Exclude<Reply['body'], null | ReadableStream>;
+type FullBody = Exclude<Reply['body'], null | ReadableStream>;
 
 function isLong(body: Exclude<Reply['body'], null>): boolean {
   if (body instanceof ReadableStream) return true;
@@ -92,11 +92,11 @@ function isLong(body: Exclude<Reply['body'], null>): boolean {
   return length >= FROM;
 }
 
-async function pressed({ status, headers }: Reply, body: Whole): Promise<Reply> {
+async function gzipReply({ status, headers }: Reply, body: FullBody): Promise<Reply> {
   // The buffers of the pieces may be reused before the compressor reads them, so they are copied.
-  const whole = isPieces(body) ? acquireBuffer(body) : Buffer.from(body as string);
-  const small = await gzipped(whole, QUICK);
-  if (isPieces(body)) releaseBuffer(whole as Buffer<ArrayBuffer>);
+  const content = isPieces(body) ? acquireBuffer(body) : Buffer.from(body as string);
+  const compressed = await gzipped(content, QUICK);
+  if (isPieces(body)) releaseBuffer(content as Buffer<ArrayBuffer>);
   headers['Content-Encoding'] = 'gzip';
-  return { status, headers, body: small };
+  return { status, headers, body: compressed };
 }

@@ -18,7 +18,7 @@ export interface Copy {
  */
 export async function copiesOf({ path, copies, ranges, last_modified }: StaticFile): Promise<Copy[]> {
   if (ranges) return [];
-  const found = await Promise.all(
+  const candidates = await Promise.all(
     CODINGS.map(async (coding): Promise<Copy | null> => {
       for (const place of [path, copies]) {
         const copy = `${place}.${COPY_ENDINGS[coding]}`;
@@ -29,7 +29,7 @@ export async function copiesOf({ path, copies, ranges, last_modified }: StaticFi
       return null;
     }),
   );
-  return found.filter((copy) => copy !== null);
+  return candidates.filter((copy) => copy !== null);
 }
 
 /** The copy for an `Accept-Encoding` header; null: the uncompressed file. */

@@ -17,8 +17,8 @@ interface Selected {
  * since `If-Modified-Since`.
  */
 export function isUnchanged(c: Pick<Http, 'req'>, { tag, last_modified }: Selected): boolean {
-  const named = c.req.header('if-none-match');
-  if (named !== undefined) return tag !== undefined && matches(named, tag);
+  const tags = c.req.header('if-none-match');
+  if (tags !== undefined) return tag !== undefined && matches(tags, tag);
   const since = httpTime(c.req.header('if-modified-since'));
   return since !== null && last_modified !== undefined && seconds(last_modified) <= since;
 }
@@ -28,8 +28,8 @@ export function isUnchanged(c: Pick<Http, 'req'>, { tag, last_modified }: Select
  * `If-Unmodified-Since`.
  */
 export function isRefused(c: Pick<Http, 'req'>, { tag, last_modified }: Selected): boolean {
-  const named = c.req.header('if-match');
-  if (named !== undefined) return tag === undefined || !matches(named, tag, 'strong');
+  const tags = c.req.header('if-match');
+  if (tags !== undefined) return tag === undefined || !matches(tags, tag, 'strong');
   const since = httpTime(c.req.header('if-unmodified-since'));
   return since !== null && last_modified !== undefined && seconds(last_modified) > since;
 }
@@ -43,8 +43,8 @@ export function matches(header: string | undefined, tag: string, comparison: 'we
   if (header.trim() === '*') return true;
   if (comparison === 'strong' && tag.startsWith('W/')) return false;
   let compared = 0;
-  for (const [named] of header.matchAll(/(?:W\/)?"[^"]*"/g)) {
-    if (named === tag || (comparison === 'weak' && opaque(named) === opaque(tag))) return true;
+  for (const [candidate] of header.matchAll(/(?:W\/)?"[^"]*"/g)) {
+    if (candidate === tag || (comparison === 'weak' && opaque(candidate) === opaque(tag))) return true;
     compared += 1;
     if (compared === MOST_TAGS) return false;
   }

@@ -36,19 +36,19 @@ export function withFastPath(
 ): RequestListener {
   return (incoming, outgoing) => {
     const http = plain(incoming, outgoing);
-    const found = http === null ? null : route(app, http);
-    if (http === null || found === null) {
+    const match = http === null ? null : route(app, http);
+    if (http === null || match === null) {
       endStalled(outgoing, stalled);
       return others(incoming, outgoing);
     }
-    http.params = found.params;
+    http.params = match.params;
     const failed = (error: unknown) => {
       const reply = fail(error, http);
       // A truncated response must not look complete.
       if (outgoing.headersSent) outgoing.destroy();
       else send(reply, outgoing, failed, stalled);
     };
-    found
+    match
       .handler(http)
       .then((reply) => send(reply, outgoing, failed, stalled))
       .catch(failed)
@@ -56,12 +56,12 @@ export function withFastPath(
   };
 }
 
-interface Found {
+interface RouteMatch {
   handler: Handler;
   params: Record<string, string>;
 }
 
-function route(app: Hono<{ Bindings: NodeBindings }>, { method, path }: DirectHttp): Found | null {
+function route(app: Hono<{ Bindings: NodeBindings }>, { method, path }: DirectHttp): RouteMatch | null {
   const [[match]] = app.router.match(method, routedPath(path)) as unknown as [[[[object], Record<string, string>]?]];
   const handler = match && direct.get(match[0][0]);
   return match && handler ? { handler, params: match[1] } : null;
@@ -163,11 +163,11 @@ function send(
     return;
   }
   if (isPieces(body)) {
-    const sent = acquireBuffer(body);
-    headers['Content-Length'] = String(sent.length);
-    if (sent.length > LONG) endStalled(outgoing, stalled);
-    outgoing.writeHead(status, headers).end(sent);
-    outgoing.once('close', () => releaseBuffer(sent));
+    const buffer = acquireBuffer(body);
+    headers['Content-Length'] = String(buffer.length);
+    if (buffer.length > LONG) endStalled(outgoing, stalled);
+    outgoing.writeHead(status, headers).end(buffer);
+    outgoing.once('close', () => releaseBuffer(buffer));
     return;
   }
   if (body !== null) {

@@ -63,17 +63,17 @@ export function safeSegments(pathname: string): string[] | null {
 export async function findFile(root: string, pathname: string): Promise<StaticFile | null> {
   const segments = safeSegments(pathname);
   if (segments === null) return null;
-  const asked = join(root, ...segments);
-  for (const path of [asked, join(asked, 'index.html')]) {
-    const found = await stat(path).catch(() => null);
-    if (!found?.isFile()) continue;
+  const requestPath = join(root, ...segments);
+  for (const path of [requestPath, join(requestPath, 'index.html')]) {
+    const stats = await stat(path).catch(() => null);
+    if (!stats?.isFile()) continue;
     const [real, realRoot] = await Promise.all([realpath(path), realpath(root)]);
     if (!real.startsWith(realRoot + sep)) return null;
     return {
       path: real,
       copies: join(realRoot, COPIES, relative(realRoot, real)),
       content_type: contentType(path),
-      ...versionOf(path, found),
+      ...versionOf(path, stats),
       immutable: segments[0] === 'assets',
     };
   }
@@ -94,15 +94,15 @@ function versionOf(path: string, { size, mtime, mtimeMs }: Stats) {
  */
 export async function openFile<File extends StaticFile>(file: File, copy: Copied | null): Promise<OpenFile | File> {
   const opened = await OpenFile.at((copy ?? file).path).catch(unlessGone);
-  const found = await stat(file.path).catch(unlessGone);
-  if (opened !== null && found !== null) {
+  const current = await stat(file.path).catch(unlessGone);
+  if (opened !== null && current !== null) {
     const now = await opened.stat();
-    const same = now.size === (copy ?? file).bytes && found.mtime.getTime() === file.last_modified.getTime();
+    const same = now.size === (copy ?? file).bytes && current.mtime.getTime() === file.last_modified.getTime();
     if (same && (copy !== null || now.mtime.getTime() === file.last_modified.getTime())) return opened;
   }
   await opened?.close();
-  if (found === null) throw new ApiError('not_found', 'There is nothing at this address any more.');
-  return { ...file, ...versionOf(file.path, found) };
+  if (current === null) throw new ApiError('not_found', 'There is nothing at this address any more.');
+  return { ...file, ...versionOf(file.path, current) };
 }
 
 function unlessGone(error: NodeJS.ErrnoException): null {

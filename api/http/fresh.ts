@@ -32,29 +32,29 @@ const Published = z.looseObject({
   code: z.string().nullable().default(null),
 });
 type Published = z.infer<typeof Published>;
-const NOBODY: Published = { releases: {}, overlays: {}, base_url: null, code: null };
+const UNPUBLISHED: Published = { releases: {}, overlays: {}, base_url: null, code: null };
 
 /** Overlay version of the files, by dataset. */
-type Made = Record<string, number>;
+type OverlayVersions = Record<string, number>;
 
-let read: { path: string; at: number; said: Published } | null = null;
+let cache: { path: string; at: number; content: Published } | null = null;
 
 /** Content of `.build/published` (docs/static-hosting.md); empty if nothing is published. */
 async function published(root: string): Promise<Published> {
   const path = join(root, '.build', 'published');
-  const found = await stat(path).catch(() => null);
-  if (found === null) return NOBODY;
-  if (read?.path === path && read.at === found.mtimeMs) return read.said;
-  read = { path, at: found.mtimeMs, said: saidBy(await readFile(path, 'utf8').catch(() => '{}')) };
-  return read.said;
+  const stats = await stat(path).catch(() => null);
+  if (stats === null) return UNPUBLISHED;
+  if (cache?.path === path && cache.at === stats.mtimeMs) return cache.content;
+  cache = { path, at: stats.mtimeMs, content: parsePublished(await readFile(path, 'utf8').catch(() => '{}')) };
+  return cache.content;
 }
 
 /** A truncated file counts as empty; the next nightly run writes it again. */
-function saidBy(text: string): Published {
+function parsePublished(text: string): Published {
   try {
     return Published.parse(JSON.parse(text));
   } catch {
-    return NOBODY;
+    return UNPUBLISHED;
   }
 }
 
@@ -70,7 +70,7 @@ export async function isPublished(
   written: Date,
 ): Promise<boolean> {
   const known = await published(root);
-  const at = read?.said === known ? read.at : 0;
+  const at = cache?.content === known ? cache.at : 0;
   return (
     known.releases[pack.id] === manifest.release &&
     known.overlays[pack.id] === (overlay?.version ?? manifest.overlay ?? 0) &&
@@ -94,10 +94,10 @@ interface Since {
   changed: ReadonlySet<string>;
 }
 
-function since(release: Release, made: Made): Since | null {
+function since(release: Release, versions: OverlayVersions): Since | null {
   const { overlay, pack } = release;
   if (!overlay) return null;
-  const version = made[pack.id] ?? 0;
+  const version = versions[pack.id] ?? 0;
   // Files newer than the store: the store was restored from a backup, so the version numbers cannot be
   // compared.
   const from = version > overlay.version ? 0 : version;
@@ -118,10 +118,10 @@ export async function fileState(
   const leases = await gate.lease(null);
   try {
     if (!leases.releases.some(({ overlay }) => overlay && overlay.version > 0)) return 'as_is';
-    const made = (await published(root)).overlays;
-    const found = leases.releases.flatMap((release) => since(release, made) ?? []);
-    if (found.length === 0) return 'as_is';
-    const byDataset = new Map(found.map((each) => [each.release.pack.id, each]));
+    const versions = (await published(root)).overlays;
+    const changes = leases.releases.flatMap((release) => since(release, versions) ?? []);
+    if (changes.length === 0) return 'as_is';
+    const byDataset = new Map(changes.map((each) => [each.release.pack.id, each]));
     const pathname = `/${relative(await realpath(root), file.path)
       .split(sep)
       .join('/')}`;
@@ -131,18 +131,18 @@ export async function fileState(
       if (own.gone.has(slug)) return 'gone';
       // A restored record may still have its old page, while the release lacks the record.
       if (own.changed.size > 0 && (await recordOf(own.release, slug)) === null) return 'gone';
-      return (await namesOne(await readFile(file.path, 'utf8'), slug, dataset, own)) ? 'live' : 'as_is';
+      return (await mentionsChange(await readFile(file.path, 'utf8'), slug, dataset, own)) ? 'live' : 'as_is';
     }
     // Data files cannot be edited at serve time.
     const [, files = ''] = FILES.exec(pathname) ?? [];
     if ((byDataset.get(files)?.gone.size ?? 0) > 0) return 'withheld';
-    const [, listed = '', format] = LIST.exec(pathname) ?? [];
-    if ((byDataset.get(listed)?.gone.size ?? 0) > 0) {
+    const [, listDataset = '', format] = LIST.exec(pathname) ?? [];
+    if ((byDataset.get(listDataset)?.gone.size ?? 0) > 0) {
       const list = await withheldList(join(dirname(file.path), LIST_FILES.json));
       return { text: format === 'html' ? fileListHtml(list, gate.base_url) : fileListJson(list) };
     }
     if (!/^(text\/|application\/(json|xml|ld\+json))/.test(file.content_type)) return 'as_is';
-    return await rewritten(await readFile(file.path, 'utf8'), pathname, gate.base_url, byDataset);
+    return await withoutStale(await readFile(file.path, 'utf8'), pathname, gate.base_url, byDataset);
   } finally {
     leases.done();
   }
@@ -165,14 +165,14 @@ async function recordOf({ engine }: Release, ref: string) {
 }
 
 /** Whether a record's page contains a changed record, or a related one that changed or was opted out. */
-async function namesOne(
+async function mentionsChange(
   text: string,
   slug: string,
   dataset: string,
   { release, gone, changed }: Since,
 ): Promise<boolean> {
-  const named = [...text.matchAll(MENTION)].flatMap(([, of, other = '']) => (of === dataset ? [other] : []));
-  for (const each of new Set([slug, ...named])) {
+  const slugs = [...text.matchAll(MENTION)].flatMap(([, of, other = '']) => (of === dataset ? [other] : []));
+  for (const each of new Set([slug, ...slugs])) {
     if (gone.has(each)) return true;
     if (changed.size > 0 && changed.has((await recordOf(release, each))?.id ?? '')) return true;
   }
@@ -180,7 +180,7 @@ async function namesOne(
 }
 
 /** A text without content about opted-out or changed records. */
-async function rewritten(
+async function withoutStale(
   text: string,
   pathname: string,
   base_url: string,

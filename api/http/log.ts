@@ -95,7 +95,7 @@ export function openLog({ level, write, terminal = false }: LogOptions): Log {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: (told: unknown) => told },
+      serializers: { err: (error: unknown) => error },
       hooks: { streamWrite: (line) => redactSecrets(terminal ? forPeople(line) : line) },
     },
     destination,

@@ -3,7 +3,7 @@ import { close, fstat, open, read, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 
 const opened = promisify(open);
-const told = promisify(fstat);
+const fstatAsync = promisify(fstat);
 const closed = promisify(close);
 const filled = promisify(read);
 
@@ -32,7 +32,7 @@ export class OpenFile {
   }
 
   stat(): Promise<Stats> {
-    return told(this.#descriptor);
+    return fstatAsync(this.#descriptor);
   }
 
   async close(): Promise<void> {

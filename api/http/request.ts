@@ -147,10 +147,10 @@ export function readRequest(gate: Gate, c: Http): HttpRequest {
 function queryOf(parameters: URLSearchParams): Query {
   const query: Query = Object.create(null);
   for (const [name, value] of parameters) {
-    const before = query[name];
-    if (before === undefined) query[name] = value;
-    else if (typeof before === 'string') query[name] = [before, value];
-    else before.push(value);
+    const previous = query[name];
+    if (previous === undefined) query[name] = value;
+    else if (typeof previous === 'string') query[name] = [previous, value];
+    else previous.push(value);
   }
   return query;
 }

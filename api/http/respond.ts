@@ -68,8 +68,8 @@ export const responseOf = ({ status, headers, body }: Reply): Response =>
   new Response(isPieces(body) ? Buffer.concat(body) : body, { status, headers });
 
 /** Request id: the client's own if it is short and plain, else a new one. */
-export function requestId(sent: string | undefined): string {
-  return sent !== undefined && /^[\w.-]{1,64}$/.test(sent) ? sent : crypto.randomUUID();
+export function requestId(header: string | undefined): string {
+  return header !== undefined && /^[\w.-]{1,64}$/.test(header) ? header : crypto.randomUUID();
 }
 
 /** Headers of every response. */

@@ -64,17 +64,17 @@ const MOST = 16;
  * Path parameters, undecoded; null if the path does not match. `segments` starts with the empty text before
  * the first slash.
  */
-function fit<T>({ segments: wanted }: Route<T>, segments: readonly string[]): Record<string, string> | null {
+function fit<T>({ segments: pattern }: Route<T>, segments: readonly string[]): Record<string, string> | null {
   let params: Record<string, string> | null = null;
-  for (let i = 0; i < wanted.length; i += 1) {
-    const { text, param } = wanted[i]!;
-    const found = segments[i + 1]!;
+  for (let i = 0; i < pattern.length; i += 1) {
+    const { text, param } = pattern[i]!;
+    const segment = segments[i + 1]!;
     if (!param) {
-      if (found !== text) return null;
-    } else if (found === '') return null;
+      if (segment !== text) return null;
+    } else if (segment === '') return null;
     else {
       params ??= Object.create(null) as Record<string, string>;
-      params[text] = found;
+      params[text] = segment;
     }
   }
   return params ?? NONE;

@@ -63,10 +63,10 @@ function vocabulary(pack: Pack): Map<string, number> {
  */
 export function matchDataset(text: string, packs: readonly Pack[]): Pack | null {
   const vocabularies = packs.map((pack) => ({ pack, known: vocabulary(pack) }));
-  const asked = [...new Set(words(text))].filter((word) => !STOP_WORDS.has(word));
+  const terms = [...new Set(words(text))].filter((word) => !STOP_WORDS.has(word));
   let best: { pack: Pack; score: number } | null = null;
   for (const { pack, known } of vocabularies) {
-    const score = asked.reduce((sum, word) => {
+    const score = terms.reduce((sum, word) => {
       const weight = weightOf(word, known);
       return sum + weight / (vocabularies.filter((other) => weightOf(word, other.known) > 0).length || 1);
     }, 0);

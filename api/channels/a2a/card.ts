@@ -27,7 +27,7 @@ const KEEP = 3600;
 /** Mounts the card. It is signed once per content and key. */
 export function mountCard(app: App, deps: CardDeps, tools: ToolList): void {
   const current = currentCard(deps, tools);
-  let signed: { tag: string; text: string } | null = null;
+  let document: { tag: string; text: string } | null = null;
   app.get('/.well-known/agent-card.json', async (c) => {
     const { headers, request_id, accept } = readRequest(deps.gate, c);
     try {
@@ -35,9 +35,9 @@ export function mountCard(app: App, deps: CardDeps, tools: ToolList): void {
       const key = await deps.cardKey?.();
       // ECDSA signatures differ each time, so the tag is computed from the signed content.
       const tag = etagOf(text + (key?.kid ?? ''));
-      if (signed?.tag !== tag)
-        signed = { tag, text: key ? JSON.stringify(await sign(card, key, deps.gate.base_url)) : text };
-      return send(c, signed, headers);
+      if (document?.tag !== tag)
+        document = { tag, text: key ? JSON.stringify(await sign(card, key, deps.gate.base_url)) : text };
+      return send(c, document, headers);
     } catch (error) {
       deps.report(error, request_id);
       return errorResponse(toApiError(error), {

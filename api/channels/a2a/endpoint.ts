@@ -30,10 +30,10 @@ export type A2aDeps = RestDeps & CardDeps;
 export function mountA2a(app: App, deps: A2aDeps): void {
   const tools = rememberedTools(deps.gate.operations);
   mountCard(app, deps, tools);
-  const mounted = { ...deps, offer: offering(deps, tools) };
-  app.post(`${A2A_PATH}/message:send`, (c) => answered(deps, c, (request) => send(mounted, c, request)));
+  const mounted = { ...deps, offer: catalogueOf(deps, tools) };
+  app.post(`${A2A_PATH}/message:send`, (c) => respond(deps, c, (request) => send(mounted, c, request)));
   // Methods of the protocol that this agent does not support (sections 3.1 and 9.2), each with its own error.
-  const without = (path: string, error: () => Error) => app.all(A2A_PATH + path, (c) => refused(deps, c, error));
+  const without = (path: string, error: () => Error) => app.all(A2A_PATH + path, (c) => rejectWith(deps, c, error));
   without(
     '/message:stream',
     () => new RestUnsupportedOperationError({ message: 'Replies come whole; use message:send.' }),
@@ -47,13 +47,13 @@ export function mountA2a(app: App, deps: A2aDeps): void {
     '/message:send',
     () => new ApiError('method_not_allowed', 'Messages are POSTed.', { headers: { Allow: 'POST' } }),
   );
-  app.all('/a2a/*', (c) => refused(deps, c, () => new ApiError('not_found', 'There is nothing at this address.')));
+  app.all('/a2a/*', (c) => rejectWith(deps, c, () => new ApiError('not_found', 'There is nothing at this address.')));
 }
 
 /**
  * Runs a handler and turns thrown errors into A2A errors; with the dataset, if the call got as far as that.
  */
-async function answered(
+async function respond(
   { gate, report }: A2aDeps,
   c: Http,
   answer: (request: HttpRequest) => Promise<Response>,
@@ -63,12 +63,12 @@ async function answered(
     checkVersion(c.req.header('a2a-version') ?? undefined);
     return await answer(request);
   } catch (thrown) {
-    const failed = thrown instanceof CallError ? thrown.cause : thrown;
-    const { code } = toApiError(failed);
-    if (code === 'internal' && !isProtocol(failed) && !c.req.raw.signal.aborted) report(failed, request.request_id);
+    const cause = thrown instanceof CallError ? thrown.cause : thrown;
+    const { code } = toApiError(cause);
+    if (code === 'internal' && !isProtocol(cause) && !c.req.raw.signal.aborted) report(cause, request.request_id);
     const { headers, request_id } = request;
     const dataset = thrown instanceof CallError ? thrown.dataset : undefined;
-    return a2aError(failed, { base_url: gate.base_url, request_id, headers, dataset });
+    return a2aError(cause, { base_url: gate.base_url, request_id, headers, dataset });
   }
 }
 
@@ -84,39 +84,39 @@ class CallError extends Error {
   }
 }
 
-const refused = (deps: A2aDeps, c: Http, error: () => Error) =>
-  answered(deps, c, async (request) => {
+const rejectWith = (deps: A2aDeps, c: Http, error: () => Error) =>
+  respond(deps, c, async (request) => {
     await admit(deps.gate, request.visitor, 'free');
     throw error();
   });
 
 async function send(deps: Mounted, c: Http, request: HttpRequest): Promise<Response> {
   const { gate, offer } = deps;
-  let asked: ParsedMessage;
+  let message: ParsedMessage;
   let tokens: number;
   try {
     tokens = tokensOf(request.query['max_tokens']);
-    asked = readMessage(await readBody(c));
+    message = readMessage(await readBody(c));
   } catch (error) {
     await admit(gate, request.visitor, 'free');
     throw error;
   }
-  const offered = await offer();
-  const reply = await (asked.skill === null
-    ? advise(deps, c, request, { ...asked, tokens }, offered)
-    : perform(deps, c, request, { ...asked.skill, wants: asked.wants, tokens }, offered));
-  const body = messageOf(reply, asked.contextId, request.headers);
+  const catalogue = await offer();
+  const reply = await (message.skill === null
+    ? advise(deps, c, request, { ...message, tokens }, catalogue)
+    : perform(deps, c, request, { ...message.skill, wants: message.wants, tokens }, catalogue));
+  const body = messageOf(reply, message.contextId, request.headers);
   const headers = { ...request.headers, 'Content-Type': A2A_JSON, 'Cache-Control': 'private, no-store' };
   return responseOf(await compressReply({ status: 200, headers, body }, c.req.header('accept-encoding')));
 }
 
 /** The current datasets and their tools. */
-interface Offered {
+interface Catalogue {
   packs: Parameters<ToolList>[0];
   tools: Tool[];
 }
 
-function offering({ gate }: A2aDeps, tools: ToolList): () => Promise<Offered> {
+function catalogueOf({ gate }: A2aDeps, tools: ToolList): () => Promise<Catalogue> {
   return async () => {
     const leases = await gate.lease(null);
     const packs = leases.releases.map(({ pack }) => pack);
@@ -126,7 +126,7 @@ function offering({ gate }: A2aDeps, tools: ToolList): () => Promise<Offered> {
 }
 
 interface Mounted extends A2aDeps {
-  offer: () => Promise<Offered>;
+  offer: () => Promise<Catalogue>;
 }
 
 /** Runs a skill. */
@@ -134,8 +134,8 @@ async function perform(
   { gate }: A2aDeps,
   c: Http,
   request: HttpRequest,
-  { name, given, wants, tokens }: { name: string; given: unknown; wants: ParsedMessage['wants']; tokens: number },
-  { tools }: Offered,
+  { name, args, wants, tokens }: { name: string; args: unknown; wants: ParsedMessage['wants']; tokens: number },
+  { tools }: Catalogue,
 ): Promise<AgentReply> {
   const tool = tools.find((each) => each.name === name);
   let call: Call;
@@ -143,7 +143,7 @@ async function perform(
     if (!tool) throw unknownSkill(name, tools);
     const payment = paymentIn(c.req.header('payment-signature'));
     const { operation, dataset } = tool;
-    call = namedCall(gate, c, request, { channel: 'a2a', operation, given, dataset, payment });
+    call = namedCall(gate, c, request, { channel: 'a2a', operation, args, dataset, payment });
   } catch (error) {
     await admit(gate, request.visitor, 'free');
     throw error;
@@ -157,8 +157,8 @@ async function perform(
     if (outcome.kind !== 'answer') throw new Error('an A2A call is neither conditional nor HEAD');
     return outcome.answer;
   } catch (error) {
-    const found = call.headers['X-Dataset-Version'] !== undefined;
-    throw new CallError(error, found ? (call.dataset ?? undefined) : undefined);
+    const exists = call.headers['X-Dataset-Version'] !== undefined;
+    throw new CallError(error, exists ? (call.dataset ?? undefined) : undefined);
   } finally {
     Object.assign(request.headers, call.headers);
   }
@@ -177,13 +177,18 @@ async function advise(
   c: Http,
   request: HttpRequest,
   { text, wants, tokens }: ParsedMessage & { tokens: number },
-  offered: Offered,
+  catalogue: Catalogue,
 ): Promise<AgentReply> {
-  const pack = matchDataset(text, offered.packs);
+  const pack = matchDataset(text, catalogue.packs);
   if (pack === null) await admit(deps.gate, request.visitor, 'free');
-  const asked = { name: dataset_guide.name, given: { dataset: pack?.id }, wants: { text: true, data: false }, tokens };
-  const guide = pack && (await perform(deps, c, request, asked, offered)).text;
-  const advice = buildAdvice(offered.packs, offered.tools, pack && guide ? { pack, guide } : null);
+  const guideCall = {
+    name: dataset_guide.name,
+    args: { dataset: pack?.id },
+    wants: { text: true, data: false },
+    tokens,
+  };
+  const guide = pack && (await perform(deps, c, request, guideCall, catalogue)).text;
+  const advice = buildAdvice(catalogue.packs, catalogue.tools, pack && guide ? { pack, guide } : null);
   return {
     text: wants.text ? cutText(advice.text, tokens).text : null,
     data: wants.data

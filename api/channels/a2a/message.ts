@@ -8,7 +8,7 @@ import { ApiError } from '../../contract/errors.ts';
 
 /** A parsed message: a skill with its arguments, or text. */
 export interface ParsedMessage {
-  skill: { name: string; given: Record<string, unknown> } | null;
+  skill: { name: string; args: Record<string, unknown> } | null;
   text: string;
   /** The message's conversation; a new id if it has none. */
   contextId: string;
@@ -57,7 +57,7 @@ export function readMessage(body: unknown): ParsedMessage {
     skill: call ? skillIn(call.data) : null,
     text: read.flatMap(({ text }) => text ?? []).join('\n'),
     contextId: typeof contextId === 'string' && contextId !== '' ? contextId.slice(0, 200) : crypto.randomUUID(),
-    wants: wanted(isObject(configuration) ? configuration['acceptedOutputModes'] : undefined),
+    wants: acceptedParts(isObject(configuration) ? configuration['acceptedOutputModes'] : undefined),
   };
 }
 
@@ -75,16 +75,16 @@ function readPart(part: unknown, index: number): { text?: string; data?: unknown
 
 function skillIn(data: unknown): NonNullable<ParsedMessage['skill']> {
   if (!isObject(data)) throw invalid('message.parts.data', 'must be an object {"skill": …, …arguments}');
-  const { skill, ...given } = data;
+  const { skill, ...args } = data;
   if (typeof skill !== 'string') throw invalid('message.parts.data.skill', 'must name a skill of the agent card');
-  return { name: skill, given };
+  return { name: skill, args };
 }
 
 /** Parts that the client accepts; without output modes, all of them. */
-function wanted(modes: unknown): ParsedMessage['wants'] {
-  const named = Array.isArray(modes) ? modes.filter((mode) => typeof mode === 'string') : [];
-  if (named.length === 0 || named.includes('*/*')) return { text: true, data: true };
-  const text = named.some((mode) => mode.startsWith('text/'));
-  const data = named.some((mode) => mode.startsWith('application/json'));
+function acceptedParts(modes: unknown): ParsedMessage['wants'] {
+  const types = Array.isArray(modes) ? modes.filter((mode) => typeof mode === 'string') : [];
+  if (types.length === 0 || types.includes('*/*')) return { text: true, data: true };
+  const text = types.some((mode) => mode.startsWith('text/'));
+  const data = types.some((mode) => mode.startsWith('application/json'));
   return text || data ? { text, data } : { text: true, data: true };
 }

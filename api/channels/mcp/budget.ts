@@ -79,11 +79,11 @@ export class Budget {
   async present(result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
     const answer = await this.#render(result, ctx);
     const { long, access } = this.#operation;
-    const whole = fits(answer, this.#tokens);
+    const withinBudget = fits(answer, this.#tokens);
     // Reading the body may parse it.
-    if (whole && this.of === null) return answer;
+    if (withinBudget && this.of === null) return answer;
     const body = result.body as Body;
-    if (whole && this.of !== null) {
+    if (withinBudget && this.of !== null) {
       const shown = lengthOf(long?.part === undefined ? undefined : body[long.part]);
       return this.#noted(answer, { part: long?.part, shown, of: this.of, more: long?.more ?? '' }, ctx);
     }
@@ -99,7 +99,7 @@ export class Budget {
 
   async #render(result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
     if (this.#last?.result === result) return this.#last.answer;
-    const answer = await rendered(this.#operation, result, ctx);
+    const answer = await renderAnswer(this.#operation, result, ctx);
     this.#last = { result, answer };
     return answer;
   }
@@ -116,7 +116,7 @@ export class Budget {
     let keep = Math.min(all.length - 1, Math.floor((all.length * room) / estimate(text)));
     while (keep > 0) {
       const fewer = { next_cursor: result.next_cursor ?? null, body: { ...body, [part]: all.slice(0, keep) } };
-      if (textFitsIn((await rendered(this.#operation, fewer, ctx)).text ?? '', room)) break;
+      if (textFitsIn((await renderAnswer(this.#operation, fewer, ctx)).text ?? '', room)) break;
       keep = Math.floor(keep * 0.8);
     }
     return keep;
@@ -157,7 +157,7 @@ const bytesOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, { length })
 const lengthOf = (part: unknown): number => (Array.isArray(part) || typeof part === 'string' ? part.length : 0);
 
 /** Renders the requested format: the JSON of REST; or a text, with the operation's other members as JSON. */
-async function rendered(operation: Operation, result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
+async function renderAnswer(operation: Operation, result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
   if (ctx.format === 'json' && result.parts) return new BytesAnswer(result.parts);
   const { body } = await render(operation, result, ctx);
   const text = body as string;

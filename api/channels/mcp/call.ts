@@ -16,7 +16,7 @@ export interface ToolResult extends ToolAnswer {
 }
 
 /** Result of a successful call, with its price. */
-class Answered implements ToolResult {
+class SuccessResult implements ToolResult {
   readonly failed = false;
   readonly meta: Record<string, unknown>;
   readonly #answer: ToolAnswer;
@@ -54,7 +54,7 @@ type Params = { name: string; arguments?: unknown; _meta?: Record<string, unknow
  */
 export async function callTool(
   session: Session,
-  { name, arguments: given, _meta: meta }: Params,
+  { name, arguments: args, _meta: meta }: Params,
   alone = false,
 ): Promise<ToolResult> {
   const { gate, c, request, scope } = session;
@@ -65,24 +65,24 @@ export async function callTool(
       await admit(gate, request.visitor, 'free');
       throw new UnknownTool(name);
     }
-    const named = {
+    const input = {
       channel: 'mcp' as const,
       operation: tool.operation,
-      given,
+      args,
       dataset: tool.dataset,
       payment: meta?.['x402/payment'],
       idempotency_key: textIn(meta, 'idempotency_key'),
     };
     try {
-      call = namedCall(gate, c, request, named, alone);
-      offered(session, call.dataset);
+      call = namedCall(gate, c, request, input, alone);
+      requireInScope(session, call.dataset);
     } catch (error) {
       // A call with wrong arguments counts against the rate limit too.
       await admit(gate, request.visitor, 'free');
       throw error;
     }
     const { answer, headers } = await runCall(session, call);
-    return new Answered(answer, metaOf(headers));
+    return new SuccessResult(answer, metaOf(headers));
   } catch (thrown) {
     if (thrown instanceof UnknownTool) throw thrown;
     const { body, error, headers } = refusalOf(session, thrown, call);
@@ -100,7 +100,7 @@ const textIn = (meta: Params['_meta'], name: string): string | undefined => {
 };
 
 /** Treats a dataset outside the address's scope like one that does not exist. */
-function offered({ scope: { datasets } }: Session, dataset: string | null): void {
+function requireInScope({ scope: { datasets } }: Session, dataset: string | null): void {
   if (datasets === null || dataset === null || datasets.has(dataset)) return;
   const list = [...datasets].join(', ');
   throw new ApiError('unknown_dataset', `This address offers no dataset "${dataset.slice(0, 80)}", only ${list}.`);

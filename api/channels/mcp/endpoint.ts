@@ -39,8 +39,8 @@ export function mountMcp(app: App, deps: McpDeps): void {
     app.options(path, (c) => preflight(c, origins));
     const handle = async (c: Http): Promise<Reply> => {
       const request = readRequest(deps.gate, c);
-      const refused = foreign(c, origins);
-      if (refused !== null) return jsonRpcError(request, 403, -32_000, refused);
+      const reason = rejectionOf(c, origins);
+      if (reason !== null) return jsonRpcError(request, 403, -32_000, reason);
       Object.assign(request.headers, corsHeaders(allowedOrigin(c, origins)));
       try {
         return await answer(deps, c, request, path, scopeOf, speak);
@@ -84,8 +84,8 @@ async function answer(
   if (!headers.has('cache-control')) headers.set('Cache-Control', 'no-store');
   const accepts = c.req.header('accept-encoding');
   // JSON is read whole, since only its length decides about compression; events are streamed.
-  const whole = takesGzip(accepts) && /^application\/json\b/.test(headers.get('content-type') ?? '');
-  const body = whole ? await response.text() : response.body;
+  const compress = takesGzip(accepts) && /^application\/json\b/.test(headers.get('content-type') ?? '');
+  const body = compress ? await response.text() : response.body;
   return compressReply({ status: response.status, headers: Object.fromEntries(headers), body }, accepts);
 }
 
@@ -222,11 +222,11 @@ const LOCAL: readonly string[] = localhostAllowedHostnames();
  * Why a request is rejected (DNS rebinding): wrong Host, or an origin that is not allowed. Null if it is
  * fine.
  */
-function foreign(c: Http, origins: Origins): string | null {
+function rejectionOf(c: Http, origins: Origins): string | null {
   const host = c.req.header('host');
   if (host === undefined || host !== origins.known) {
-    const told = validateHostHeader(host, [origins.own.hostname, ...LOCAL]);
-    if (!told.ok) return told.message.slice(0, 120);
+    const validation = validateHostHeader(host, [origins.own.hostname, ...LOCAL]);
+    if (!validation.ok) return validation.message.slice(0, 120);
     origins.known = host;
   }
   const origin = c.req.header('origin');
@@ -251,9 +251,9 @@ function corsHeaders(origin: string | null): Record<string, string> {
 
 /** CORS preflight response. */
 function preflight(c: Http, origins: Origins): Response {
-  const refused = foreign(c, origins);
+  const reason = rejectionOf(c, origins);
   const headers = commonHeaders(requestId(c.req.header('x-request-id')));
-  if (refused !== null)
+  if (reason !== null)
     return new Response(null, { status: 403, headers: { 'X-Request-Id': headers['X-Request-Id'] ?? '' } });
   return new Response(null, {
     status: 204,

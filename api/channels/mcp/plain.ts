@@ -16,7 +16,7 @@ const MODERN = '2026-07-28';
 const LEGACY: ReadonlySet<string> = new Set(['2025-11-25', '2025-06-18']);
 
 /** A response body; large ones in pieces. */
-type Written = string | readonly Uint8Array[];
+type ResponseBody = string | readonly Uint8Array[];
 
 /** A valid call. */
 interface PlainCall {
@@ -29,12 +29,12 @@ interface PlainCall {
  * Answers a call if each of its headers and members is valid and known; null otherwise. The SDK then handles
  * it, so all validation and all errors are the SDK's.
  */
-export async function answerPlain(c: Http, message: unknown, session: Session): Promise<Written | null> {
+export async function answerPlain(c: Http, message: unknown, session: Session): Promise<ResponseBody | null> {
   const call = plainCall(c, message);
   if (call === null || !session.scope.tools.has(call.params.name)) return null;
   const result = await callTool(session, call.params, true);
   if (call.modern) result.meta[SERVER_INFO_META_KEY] = identity(session.gate.base_url);
-  return written(call, result);
+  return writeResponse(call, result);
 }
 
 /** Parses a call; null unless it is plain. */
@@ -43,8 +43,8 @@ function plainCall(c: Http, message: unknown): PlainCall | null {
   const { jsonrpc, id, method, params } = message;
   if (jsonrpc !== '2.0' || method !== 'tools/call' || !only(params, PARAMS)) return null;
   if (typeof id !== 'string' && !Number.isInteger(id)) return null;
-  const { name, arguments: given = {}, _meta: meta = {} } = params;
-  if (typeof name !== 'string' || !isObject(given) || !isObject(meta)) return null;
+  const { name, arguments: args = {}, _meta: meta = {} } = params;
+  if (typeof name !== 'string' || !isObject(args) || !isObject(meta)) return null;
   const modern = c.req.header('mcp-protocol-version') === MODERN;
   if (!(modern ? plainModern(c, name, meta) : plainLegacy(c, meta))) return null;
   return { id: id as string | number, modern, params: params as PlainCall['params'] };
@@ -111,7 +111,7 @@ const plainInfo = (info: unknown): boolean =>
   (info['title'] === undefined || typeof info['title'] === 'string');
 
 /** The response as JSON. The result's JSON is copied into it, without parsing and writing it again. */
-function written({ id, modern }: PlainCall, answer: ToolResult): Written {
+function writeResponse({ id, modern }: PlainCall, answer: ToolResult): ResponseBody {
   const { text, quoted, parts, failed, meta } = answer;
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[{"type":"text","text":`;
   const error = failed ? ',"isError":true' : '';
@@ -122,7 +122,7 @@ function written({ id, modern }: PlainCall, answer: ToolResult): Written {
     const { json } = answer;
     return `${head}${quoted ?? JSON.stringify(text ?? json)}}],"structuredContent":${json}${tail}`;
   }
-  return [Buffer.from(`${head}"`), ...parts.map(escaped), MIDDLE, ...parts, Buffer.from(tail)];
+  return [Buffer.from(`${head}"`), ...parts.map(escapeJson), MIDDLE, ...parts, Buffer.from(tail)];
 }
 
 const MIDDLE = Buffer.from('"}],"structuredContent":');
@@ -131,7 +131,7 @@ const MIDDLE = Buffer.from('"}],"structuredContent":');
  * Escaped form of a record's JSON, cached as long as the record's bytes are in memory: popular records
  * repeat.
  */
-const known = new WeakMap<Uint8Array, Buffer>();
+const escapedParts = new WeakMap<Uint8Array, Buffer>();
 /**
  * Length of pieces that are cached, in bytes: shorter ones are escaped quickly, longer ones are not reused.
  */
@@ -141,12 +141,12 @@ const [SHORT, LONG] = [256, 16_384];
  * Escapes bytes of JSON for a JSON string. Works on latin1 characters, since only ASCII needs escapes and
  * UTF-8 stays as it is: nothing is decoded.
  */
-function escaped(part: Uint8Array): Buffer {
-  const kept = known.get(part);
-  if (kept !== undefined) return kept;
+function escapeJson(part: Uint8Array): Buffer {
+  const cached = escapedParts.get(part);
+  if (cached !== undefined) return cached;
   const { buffer, byteOffset, byteLength } = part;
   const text = JSON.stringify(Buffer.from(buffer, byteOffset, byteLength).toString('latin1')).slice(1, -1);
-  const made = Buffer.from(text, 'latin1');
-  if (byteLength >= SHORT && byteLength <= LONG) known.set(part, made);
-  return made;
+  const result = Buffer.from(text, 'latin1');
+  if (byteLength >= SHORT && byteLength <= LONG) escapedParts.set(part, result);
+  return result;
 }

@@ -11,15 +11,15 @@ import { refusalOf, runCall, type Session } from './session.ts';
 export const RESOURCES: readonly Operation[] = [...OPERATIONS, ...PAGE_OPERATIONS].filter(({ resource }) => resource);
 
 /** Operation and arguments of a resource URI; null for an unknown URI. */
-function resourceAt(uri: string): { operation: Operation; given: Record<string, string> } | null {
+function resourceAt(uri: string): { operation: Operation; args: Record<string, string> } | null {
   for (const operation of RESOURCES) {
     const names = [...(operation.resource ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
     const pattern = (operation.resource ?? '').replaceAll('.', '\\.').replace(/\{\w+\}/g, '([^/?#]+)');
-    const found = new RegExp(`^${pattern}$`).exec(uri);
-    if (!found) continue;
+    const match = new RegExp(`^${pattern}$`).exec(uri);
+    if (!match) continue;
     try {
-      const values = found.slice(1).map(decodeURIComponent);
-      return { operation, given: Object.fromEntries(names.map((name, index) => [name, values[index] ?? ''])) };
+      const values = match.slice(1).map(decodeURIComponent);
+      return { operation, args: Object.fromEntries(names.map((name, index) => [name, values[index] ?? ''])) };
     } catch {
       return null;
     }
@@ -37,9 +37,9 @@ function datasetsOf({ scope }: Session): string[] {
 
 /** resources/list: `service://tools/llms.txt` and others with a dataset as their only parameter. */
 export function listResources(session: Session) {
-  const whole = RESOURCES.filter(({ resource }) => resource?.replace('{dataset}', '').includes('{') === false);
+  const fixed = RESOURCES.filter(({ resource }) => resource?.replace('{dataset}', '').includes('{') === false);
   return {
-    resources: whole.flatMap(({ resource = '', title, description }) =>
+    resources: fixed.flatMap(({ resource = '', title, description }) =>
       datasetsOf(session).map((dataset) => ({
         uri: resource.replace('{dataset}', encodeURIComponent(dataset)),
         name: `${dataset} guide`,
@@ -69,12 +69,12 @@ export function listTemplates(_session: Session) {
  * data.
  */
 export async function readResource(session: Session, uri: string) {
-  const found = resourceAt(uri);
-  if (!found) throw new ResourceNotFoundError(uri);
+  const resource = resourceAt(uri);
+  if (!resource) throw new ResourceNotFoundError(uri);
   let call: Call | null = null;
   try {
-    const named = { channel: 'mcp' as const, operation: found.operation, given: found.given, dataset: null };
-    call = namedCall(session.gate, session.c, session.request, named);
+    const input = { channel: 'mcp' as const, operation: resource.operation, args: resource.args, dataset: null };
+    call = namedCall(session.gate, session.c, session.request, input);
     const { answer } = await runCall(session, call);
     return { contents: [{ uri, mimeType: MARKDOWN, text: answer.text ?? answer.json }] };
   } catch (thrown) {

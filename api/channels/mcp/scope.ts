@@ -16,7 +16,7 @@ export interface Scope {
    * Tools of tools/list: all, or only the shared ones if those of single datasets would make the list too
    * long.
    */
-  listed: readonly Tool[];
+  toolList: readonly Tool[];
   /** Datasets in scope; null: all. */
   datasets: ReadonlySet<string> | null;
   /** Tokens per result. */
@@ -51,11 +51,11 @@ export function scopeCache(operations: readonly Operation[]): Scopes {
         known = new Map();
       }
       const key = keyOf(query);
-      const before = known.get(key);
-      if (before !== undefined) return before;
+      const cached = known.get(key);
+      if (cached !== undefined) return cached;
       // Packs may change while the tools are built.
       const scopesOfPacks = known;
-      const scope = await narrowed(operations, current, query, everyTool);
+      const scope = await buildScope(operations, current, query, everyTool);
       if (scopesOfPacks.size >= REMEMBERED) scopesOfPacks.clear();
       scopesOfPacks.set(key, scope);
       return scope;
@@ -70,28 +70,28 @@ function keyOf({ tools, datasets, max_tokens }: Query): string {
   return JSON.stringify([tools, datasets, max_tokens]);
 }
 
-async function narrowed(
+async function buildScope(
   operations: readonly Operation[],
   packs: readonly Pack[],
   query: Query,
   everyTool: ToolList,
 ): Promise<Scope> {
-  const datasets = named(query, 'datasets', new Set(packs.map(({ id }) => id)));
+  const datasets = parseNames(query, 'datasets', new Set(packs.map(({ id }) => id)));
   const offered = datasets === null ? packs : packs.filter(({ id }) => datasets.has(id));
-  const made = await (datasets === null ? everyTool(packs) : toolsOf(operations, offered));
-  const all = new Map(made.map((tool) => [tool.name, tool]));
-  const names = named(query, 'tools', new Set(all.keys()));
+  const allTools = await (datasets === null ? everyTool(packs) : toolsOf(operations, offered));
+  const all = new Map(allTools.map((tool) => [tool.name, tool]));
+  const names = parseNames(query, 'tools', new Set(all.keys()));
   const tools = names === null ? all : new Map([...all].filter(([name]) => names.has(name)));
-  const asked = names !== null || datasets !== null || offered.length <= OWN_TOOLS;
-  const listed = [...tools.values()].filter(({ dataset }) => asked || dataset === null);
-  return { tools, listed, datasets, tokens: tokensOf(query['max_tokens']) };
+  const complete = names !== null || datasets !== null || offered.length <= OWN_TOOLS;
+  const toolList = [...tools.values()].filter(({ dataset }) => complete || dataset === null);
+  return { tools, toolList, datasets, tokens: tokensOf(query['max_tokens']) };
 }
 
 /** Parses a comma-separated list. Rejects unknown names, so that a client notices a missing tool. */
-function named(query: Query, parameter: string, known: ReadonlySet<string>): Set<string> | null {
-  const given = query[parameter];
-  if (given === undefined) return null;
-  const names = [given]
+function parseNames(query: Query, parameter: string, known: ReadonlySet<string>): Set<string> | null {
+  const value = query[parameter];
+  if (value === undefined) return null;
+  const names = [value]
     .flat()
     .flatMap((each) => each.split(','))
     .map((each) => each.trim())
@@ -106,9 +106,9 @@ function named(query: Query, parameter: string, known: ReadonlySet<string>): Set
 }
 
 /** Parses `max_tokens`. */
-export function tokensOf(given: Query[string] | undefined): number {
-  if (given === undefined) return TOKENS.standard;
-  const tokens = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
+export function tokensOf(value: Query[string] | undefined): number {
+  if (value === undefined) return TOKENS.standard;
+  const tokens = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
   if (tokens >= TOKENS.least && tokens <= TOKENS.most) return tokens;
   throw new ApiError('invalid_parameter', `max_tokens: a whole number from ${TOKENS.least} to ${TOKENS.most}.`);
 }

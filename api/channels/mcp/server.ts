@@ -78,10 +78,10 @@ const lists = new WeakMap<readonly Tool[], unknown[]>();
 
 /** Tools of an address in the protocol's form, cached. */
 function listTools({ scope }: Session): unknown[] {
-  let list = lists.get(scope.listed);
+  let list = lists.get(scope.toolList);
   if (list === undefined) {
-    list = scope.listed.map(listed);
-    lists.set(scope.listed, list);
+    list = scope.toolList.map(describeTool);
+    lists.set(scope.toolList, list);
   }
   return list;
 }
@@ -89,7 +89,7 @@ function listTools({ scope }: Session): unknown[] {
 const NO_LOGIN = { type: 'noauth' };
 const LOGIN = { type: 'oauth2', scopes: ['read'] };
 
-function listed({ name, title, description, operation, input, output }: Tool): Record<string, unknown> {
+function describeTool({ name, title, description, operation, input, output }: Tool): Record<string, unknown> {
   return {
     name,
     title,

@@ -14,7 +14,7 @@ export interface RestAnswer {
   rendered: Omit<Rendered, 'body'> & { body: Rendered['body'] | readonly Uint8Array[] };
 }
 
-interface Written {
+interface StoredAnswer {
   content_type: string;
   body: string;
   /** The body is bytes, in base64. */
@@ -31,9 +31,9 @@ export const REST_ANSWER_CODEC: Repeatable<RestAnswer> = {
     const { content_type } = rendered;
     const body = isPieces(rendered.body) ? Buffer.concat(rendered.body) : rendered.body;
     const text =
-      body instanceof Uint8Array ? textOf(rendered, body) : typeof body === 'string' ? body : await whole(body);
+      body instanceof Uint8Array ? textOf(rendered, body) : typeof body === 'string' ? body : await readAll(body);
     if (text !== null) rendered.body = text;
-    const written: Written = {
+    const stored: StoredAnswer = {
       content_type,
       ...(text === null ? { body: Buffer.from(body as Uint8Array).toString('base64'), bytes: true } : { body: text }),
       result: {
@@ -42,12 +42,12 @@ export const REST_ANSWER_CODEC: Repeatable<RestAnswer> = {
         ...(next_cursor === undefined ? {} : { next_cursor }),
       },
     };
-    return JSON.stringify(written);
+    return JSON.stringify(stored);
   },
   revive(text) {
-    const { content_type, body, bytes, result } = JSON.parse(text) as Written;
-    const sent = bytes ? Uint8Array.from(Buffer.from(body, 'base64')) : body;
-    return { result: { ...result, body: null }, rendered: { content_type, body: sent } };
+    const { content_type, body, bytes, result } = JSON.parse(text) as StoredAnswer;
+    const bodyBytes = bytes ? Uint8Array.from(Buffer.from(body, 'base64')) : body;
+    return { result: { ...result, body: null }, rendered: { content_type, body: bodyBytes } };
   },
 };
 
@@ -56,7 +56,7 @@ function textOf({ content_type }: Pick<Rendered, 'content_type'>, body: Uint8Arr
   return content_type === FORMATS.json.media_type ? Buffer.from(body).toString() : null;
 }
 
-async function whole(pieces: AsyncIterable<string>): Promise<string> {
+async function readAll(pieces: AsyncIterable<string>): Promise<string> {
   let text = '';
   for await (const piece of pieces) text += piece;
   return text;

@@ -61,9 +61,9 @@ async function refuse(
   try {
     await admit(gate, request.visitor, 'free');
     const { error, dataset } = await make(request);
-    return responseOf(refused(gate, request, error, dataset));
+    return responseOf(rejectionReply(gate, request, error, dataset));
   } catch (error) {
-    return responseOf(failed(gate, request, error, report));
+    return responseOf(failureReply(gate, request, error, report));
   }
 }
 
@@ -112,9 +112,9 @@ async function reply(
     }
     const { result, rendered } = outcome.answer;
     const { body } = rendered;
-    const whole = typeof body === 'string' || body instanceof Uint8Array;
-    const complete = whole || isPieces(body);
-    if (whole && free && operation.route.method === 'GET') call.tag ??= gate.tags.ofBody(body);
+    const inMemory = typeof body === 'string' || body instanceof Uint8Array;
+    const complete = inMemory || isPieces(body);
+    if (inMemory && free && operation.route.method === 'GET') call.tag ??= gate.tags.ofBody(body);
     call.last_modified ??= result.last_modified;
     addValidators(headers, call);
     describe(headers, result, rendered, call);
@@ -126,7 +126,7 @@ async function reply(
       outcome.done();
       return compressReply({ status: result.status ?? 200, headers, body }, c.req.header('accept-encoding'));
     }
-    if (call.head) return { status: 200, headers, body: closed(body, outcome.done) };
+    if (call.head) return { status: 200, headers, body: closeStream(body, outcome.done) };
     const accepts = c.req.header('accept-encoding');
     try {
       const file = root && result.file ? await openRendered(root, result.file, gate, accepts) : null;
@@ -136,13 +136,13 @@ async function reply(
       }
       const release = openStream(outcome.done);
       const fault = (error: unknown) => call.signal.aborted || report(error, request.request_id);
-      return compressReply({ status: 200, headers, body: streamed(body, release, fault) }, accepts);
+      return compressReply({ status: 200, headers, body: streamOf(body, release, fault) }, accepts);
     } catch (error) {
       outcome.done();
       throw error;
     }
   } catch (error) {
-    return failed(gate, request, error, report, call);
+    return failureReply(gate, request, error, report, call);
   }
 }
 
@@ -168,7 +168,9 @@ function present(result: Result<unknown>, ctx: Context, operation: Operation): R
   if (ctx.format === 'json' && parts && parts.length > 1 && (operation.access !== 'free' || ctx.priced))
     return { result, rendered: { content_type: FORMATS.json.media_type, body: parts } };
   const rendered = render(operation, result, ctx);
-  return rendered instanceof Promise ? rendered.then((made) => ({ result, rendered: made })) : { result, rendered };
+  return rendered instanceof Promise
+    ? rendered.then((content) => ({ result, rendered: content }))
+    : { result, rendered };
 }
 
 const single = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
@@ -182,8 +184,11 @@ function cacheHeaders(operation: Operation, open: boolean, { format, varies }: C
   if (format === 'html' && operation.access !== 'free') return { 'Cache-Control': 'private, no-store', Vary: 'Accept' };
   if (operation.personal) return { 'Cache-Control': 'no-store', ...(varies ? { Vary: 'Accept' } : {}) };
   const vary = varies ? 'Accept' : undefined;
-  const told = FORMATS[format].uncompressed ? vary : varyHeader(vary);
-  return { 'Cache-Control': `${open ? 'public' : 'private'}, no-cache`, ...(told === undefined ? {} : { Vary: told }) };
+  const varyValue = FORMATS[format].uncompressed ? vary : varyHeader(vary);
+  return {
+    'Cache-Control': `${open ? 'public' : 'private'}, no-cache`,
+    ...(varyValue === undefined ? {} : { Vary: varyValue }),
+  };
 }
 
 function addValidators(headers: Headers, { tag, last_modified }: RestCall): void {
@@ -212,7 +217,7 @@ function httpDate(time: string): string {
 }
 
 /** A streamed body. The release stays leased until the last piece is sent or the client is gone. */
-function streamed(
+function streamOf(
   body: AsyncIterable<string>,
   done: () => void,
   fault: (error: unknown) => void,
@@ -242,21 +247,27 @@ function streamed(
 }
 
 /** Body of a HEAD response: closes the stream that was opened for it. */
-function closed(body: AsyncIterable<string>, done: () => void): null {
+function closeStream(body: AsyncIterable<string>, done: () => void): null {
   void body[Symbol.asyncIterator]().return?.();
   done();
   return null;
 }
 
-function failed(gate: Gate, request: HttpRequest, error: unknown, report: RestDeps['report'], call?: Call): Reply {
-  const told = toApiError(error);
-  if (told.code === 'internal' && !call?.signal.aborted) report(error, request.request_id);
+function failureReply(
+  gate: Gate,
+  request: HttpRequest,
+  error: unknown,
+  report: RestDeps['report'],
+  call?: Call,
+): Reply {
+  const apiError = toApiError(error);
+  if (apiError.code === 'internal' && !call?.signal.aborted) report(error, request.request_id);
   // Only an existing dataset has a guide to link to.
-  const known = call?.headers['X-Dataset-Version'] === undefined ? undefined : (call.dataset ?? undefined);
-  return refused(gate, request, told, known);
+  const dataset = call?.headers['X-Dataset-Version'] === undefined ? undefined : (call.dataset ?? undefined);
+  return rejectionReply(gate, request, apiError, dataset);
 }
 
-function refused(
+function rejectionReply(
   { base_url }: Gate,
   { request_id, accept, headers }: HttpRequest,
   error: ApiError,

@@ -45,8 +45,8 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
         }
         // Assets have a hash in their name, so the file of the night is the same; it may have a compressed
         // copy.
-        const written = document.path.startsWith('/assets/') ? await findFile(deps.root, document.path) : null;
-        if (written !== null) return sendFile(c, written, headers);
+        const file = document.path.startsWith('/assets/') ? await findFile(deps.root, document.path) : null;
+        if (file !== null) return sendFile(c, file, headers);
         const text = await document.text(view, c.req.param());
         if (text === null) return missing(gate, c, 'There is no such document.');
         return send(c, text, document.content_type, { ...headers, ...document.headers?.(view) });
@@ -62,10 +62,13 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
   const metadata = (c: Http) => {
     const request = readRequest(gate, c);
     const behind = request.path.slice(WELL_KNOWN.length);
-    const asked = request.query['resource_path'];
-    const found = protectedResource(gate.base_url, behind === '' && typeof asked === 'string' ? asked : behind);
-    if (found === null) return missing(gate, c, 'There is no protected resource at this path.');
-    return send(c, JSON.stringify(found), JSON_TYPE['Content-Type'], request.headers);
+    const parameter = request.query['resource_path'];
+    const resourceMetadata = protectedResource(
+      gate.base_url,
+      behind === '' && typeof parameter === 'string' ? parameter : behind,
+    );
+    if (resourceMetadata === null) return missing(gate, c, 'There is no protected resource at this path.');
+    return send(c, JSON.stringify(resourceMetadata), JSON_TYPE['Content-Type'], request.headers);
   };
   app.get(WELL_KNOWN, metadata);
   app.get(`${WELL_KNOWN}/*`, metadata);
@@ -91,9 +94,9 @@ async function guarded(
       leases.done();
     }
   } catch (error) {
-    const told = toApiError(error);
-    if (told.code === 'internal') report(error, request_id);
-    return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
+    const apiError = toApiError(error);
+    if (apiError.code === 'internal') report(error, request_id);
+    return errorResponse(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '' });
   }
 }
 
@@ -104,10 +107,10 @@ async function root(deps: DocumentDeps, c: Http, view: View, common: Headers): P
   const headers = { ...common, Vary: 'Accept', Link: links.join(', ') };
   if (kind === 'text/html') {
     const home = await findFile(deps.root, '/');
-    const fresh = home === null ? 'as_is' : await fileState(deps.gate, deps.root, home);
-    const told = { ...headers, ...fileHeaders(view.base_url) };
-    if (home !== null && fresh === 'as_is') return sendFile(c, home, told);
-    if (home !== null && typeof fresh === 'object') return sendFile(c, { ...home, ...fresh }, told);
+    const state = home === null ? 'as_is' : await fileState(deps.gate, deps.root, home);
+    const pageHeaders = { ...headers, ...fileHeaders(view.base_url) };
+    if (home !== null && state === 'as_is') return sendFile(c, home, pageHeaders);
+    if (home !== null && typeof state === 'object') return sendFile(c, { ...home, ...state }, pageHeaders);
     return send(c, llmsText(view), 'text/plain; charset=utf-8', headers);
   }
   if (kind === 'text/markdown' || kind === 'text/plain')
@@ -122,39 +125,39 @@ function wantsMarkdown(c: Http): boolean {
 }
 
 /** The last sent version of a document, so that it is not hashed and compressed again. */
-interface Sent {
+interface CachedDocument {
   content: Content;
   tag: string;
   /** In gzip, or unchanged if it is short; set by the first client that accepts gzip. */
   small?: Reply | Promise<Reply>;
 }
 
-const last = new Map<string, Sent>();
+const last = new Map<string, CachedDocument>();
 
-function sentAs(path: string, content: Content): Sent {
-  const before = last.get(path);
-  if (before?.content === content) return before;
-  const sent = { content, tag: etagOf(content) };
-  last.set(path, sent);
-  return sent;
+function cachedDocument(path: string, content: Content): CachedDocument {
+  const cached = last.get(path);
+  if (cached?.content === content) return cached;
+  const document = { content, tag: etagOf(content) };
+  last.set(path, document);
+  return document;
 }
 
 /** Sends a document with its tag, or 304. */
 async function send(c: Http, content: Content, content_type: string, common: Headers): Promise<Response> {
-  const sent = sentAs(c.req.path, content);
+  const cached = cachedDocument(c.req.path, content);
   const vary = { Vary: varyHeader(common['Vary']) };
   const headers: Headers = {
     'Cache-Control': 'public, no-cache',
     ...common,
     ...vary,
-    ETag: sent.tag,
+    ETag: cached.tag,
     'Content-Type': content_type,
   };
-  if (matches(c.req.header('if-none-match'), sent.tag)) return new Response(null, { status: 304, headers });
+  if (matches(c.req.header('if-none-match'), cached.tag)) return new Response(null, { status: 304, headers });
   const accepts = c.req.header('accept-encoding');
   if (!takesGzip(accepts)) return responseOf({ status: 200, headers, body: content });
-  sent.small ??= compressReply({ status: 200, headers: { 'Content-Type': content_type }, body: content }, accepts);
-  const { headers: coded, body } = await sent.small;
+  cached.small ??= compressReply({ status: 200, headers: { 'Content-Type': content_type }, body: content }, accepts);
+  const { headers: coded, body } = await cached.small;
   return responseOf({ status: 200, headers: { ...coded, ...headers }, body });
 }
 

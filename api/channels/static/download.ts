@@ -35,9 +35,9 @@ async function guarded(
     if (request.refused) throw request.refused;
     return await answer(request);
   } catch (error) {
-    const told = toApiError(error);
-    if (told.code === 'internal') report(error, request_id);
-    return errorResponse(told, { base_url: gate.base_url, request_id, accept, headers, resource: '/v1' });
+    const apiError = toApiError(error);
+    if (apiError.code === 'internal') report(error, request_id);
+    return errorResponse(apiError, { base_url: gate.base_url, request_id, accept, headers, resource: '/v1' });
   }
 }
 
@@ -51,33 +51,33 @@ const REASONS = {
 async function download({ gate }: RestDeps, c: Http, request: HttpRequest): Promise<Response> {
   const { ds, name } = c.req.param() as { ds: string; name: string };
   const { expires = '', signature = '' } = request.query;
-  const found = await gate.exports?.open(
+  const snapshot = await gate.exports?.open(
     ds,
     name,
     { expires: String(expires), signature: String(signature) },
     gate.now(),
   );
-  if (found === undefined || typeof found === 'string') {
+  if (snapshot === undefined || typeof snapshot === 'string') {
     const alternative_action = `GET ${gate.base_url}/v1/<dataset>/export answers a new link.`;
-    throw new ApiError('not_found', REASONS[found ?? 'forged'], { alternative_action });
+    throw new ApiError('not_found', REASONS[snapshot ?? 'forged'], { alternative_action });
   }
-  const tag = `"${found.sha256}"`;
-  const headers = { ...request.headers, ...headersOf(found, tag) };
-  const selected = { tag, last_modified: found.made_at };
+  const tag = `"${snapshot.sha256}"`;
+  const headers = { ...request.headers, ...headersOf(snapshot, tag) };
+  const selected = { tag, last_modified: snapshot.made_at };
   if (isRefused(c, selected)) return new Response(null, { status: 412, headers });
   if (isUnchanged(c, selected)) return new Response(null, { status: 304, headers });
-  const range = c.req.method === 'HEAD' ? null : parseRange(c, { bytes: found.bytes, at: found.made_at }, tag);
+  const range = c.req.method === 'HEAD' ? null : parseRange(c, { bytes: snapshot.bytes, at: snapshot.made_at }, tag);
   if (range === 'none') {
-    headers['Content-Range'] = `bytes */${found.bytes}`;
+    headers['Content-Range'] = `bytes */${snapshot.bytes}`;
     delete headers['Content-Disposition'];
     return new Response(null, { status: 416, headers });
   }
-  const { start, end } = range ?? { start: 0, end: found.bytes - 1 };
+  const { start, end } = range ?? { start: 0, end: snapshot.bytes - 1 };
   headers['Content-Length'] = String(end - start + 1);
-  if (range !== null) headers['Content-Range'] = `bytes ${start}-${end}/${found.bytes}`;
+  if (range !== null) headers['Content-Range'] = `bytes ${start}-${end}/${snapshot.bytes}`;
   const status = range === null ? 200 : 206;
   if (c.req.method === 'HEAD' || end < start) return new Response(null, { status, headers });
-  return new Response(await (await OpenFile.at(found.path)).body(start, end), { status, headers });
+  return new Response(await (await OpenFile.at(snapshot.path)).body(start, end), { status, headers });
 }
 
 function headersOf({ sha256, content_type, name, made_at }: Snapshot, tag: string): Headers {

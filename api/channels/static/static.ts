@@ -58,11 +58,11 @@ async function serve(deps: StaticDeps, c: Http): Promise<Response> {
   const program = programPath(path, request.accept);
   const varies = program !== undefined;
   const file = await findFile(deps.root, program ?? request.path);
-  const fresh = file === null ? 'live' : await fileState(deps.gate, deps.root, file);
+  const state = file === null ? 'live' : await fileState(deps.gate, deps.root, file);
   const headers = { ...request.headers, ...fileHeaders(deps.gate.base_url), ...(varies ? { Vary: 'Accept' } : {}) };
-  if (fresh === 'withheld') return refuse(deps, c, withheld());
-  if (file !== null && fresh === 'as_is') return sendFile(c, file, headers);
-  if (file !== null && typeof fresh === 'object') return sendFile(c, { ...file, ...fresh }, headers);
+  if (state === 'withheld') return refuse(deps, c, withheld());
+  if (file !== null && state === 'as_is') return sendFile(c, file, headers);
+  if (file !== null && typeof state === 'object') return sendFile(c, { ...file, ...state }, headers);
   // A deleted record has no page, even if its file remains: the operation answers.
   const [, dataset, slug] = page ?? [];
   if (deps.page && dataset !== undefined && slug !== undefined)
@@ -131,9 +131,9 @@ export async function sendFile(
   if (status === 200 && file.ranges && isRefused(c, selected)) return new Response(null, { status: 412, headers });
   if (status === 200 && isUnchanged(c, selected)) return new Response(null, { status: 304, headers });
   const send = async (start: number, end: number, as: number) => {
-    const found = await openFile(file, copy);
-    if (!(found instanceof OpenFile)) return sendFile(c, found, common, status);
-    return new Response(await found.body(start, end), { status: as, headers });
+    const opened = await openFile(file, copy);
+    if (!(opened instanceof OpenFile)) return sendFile(c, opened, common, status);
+    return new Response(await opened.body(start, end), { status: as, headers });
   };
   if (copy !== null) headers['Content-Encoding'] = copy.coding;
   if (text === undefined) headers['Content-Length'] = String((copy ?? file).bytes);
