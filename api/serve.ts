@@ -9,8 +9,8 @@ import type { Register } from '../data/releases/register.ts';
 import { loadPacks } from '../packs/define/load.ts';
 import { type Application, compose, type Settings } from './compose.ts';
 import { answerClientErrors } from './http/client-error.ts';
-import { publishedBaseUrl } from './http/fresh.ts';
 import { type Log, logRequests, openLog } from './http/log.ts';
+import { publishedBaseUrl } from './http/static-overlay.ts';
 import type { X402Settings } from './payments/x402/open.ts';
 import { openRewriter } from './rewrite.ts';
 

@@ -5,7 +5,7 @@ import type { Pack } from '../../packs/define/model.ts';
 import { type Change, dataset_changelog } from '../operations/dataset/dataset_changelog.ts';
 import { printWithUnit } from '../render/print.ts';
 import { type Document, memoizeNewest, type View } from './document.ts';
-import { prerenderContext, registerVersion } from './early.ts';
+import { prerenderContext, registerVersion } from './prerender-context.ts';
 
 type Release = View['releases'][number];
 

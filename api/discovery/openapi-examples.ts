@@ -3,8 +3,8 @@ import { nextTurn } from '../../data/plan/slices.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Context, type Operation, searchOf } from '../contract/operation.ts';
 import type { View } from './document.ts';
-import { prerenderContext } from './early.ts';
 import { openPath } from './openapi-names.ts';
+import { prerenderContext } from './prerender-context.ts';
 
 type Release = NonNullable<Context['release']>;
 

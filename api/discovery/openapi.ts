@@ -9,7 +9,6 @@ import type { Operation } from '../contract/operation.ts';
 import { mayCost, priceCondition, usdRange } from '../contract/pricing.ts';
 import { outputSchema } from '../render/json-schema.ts';
 import { type Document, memoizeNewest, type View } from './document.ts';
-import { registerVersion } from './early.ts';
 import { type ExampleAnswer, examplesOf } from './openapi-examples.ts';
 import { openPath, operationId, ref, schemaName } from './openapi-names.ts';
 import { bodyOf, datasetParameter, filterParameters, HEADERS, parametersOf } from './openapi-parameters.ts';
@@ -22,6 +21,7 @@ import {
   RESPONSE_HEADERS,
   successHeaders,
 } from './openapi-responses.ts';
+import { registerVersion } from './prerender-context.ts';
 
 type Json = Record<string, unknown>;
 

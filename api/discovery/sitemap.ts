@@ -5,7 +5,7 @@ import { nextTurn } from '../../data/plan/slices.ts';
 import { datasetUrl, recordUrl } from '../../packs/define/links.ts';
 import type { Context } from '../contract/operation.ts';
 import { type Document, memoizeNewest, type View } from './document.ts';
-import { registerVersion } from './early.ts';
+import { registerVersion } from './prerender-context.ts';
 
 type Release = NonNullable<Context['release']>;
 

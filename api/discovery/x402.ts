@@ -10,9 +10,9 @@ import type { Gate } from '../gate/execute.ts';
 import { pricesOf } from '../operations/dataset/datasets_list.ts';
 import { inputSchema } from '../render/json-schema.ts';
 import { type Document, memoizeNewest, type View } from './document.ts';
-import { registerVersion, releaseTime } from './early.ts';
 import { exampleUrl, slugsOf } from './openapi-examples.ts';
 import { openPath } from './openapi-names.ts';
+import { registerVersion, releaseTime } from './prerender-context.ts';
 
 type Release = NonNullable<Context['release']>;
 type Quote = Gate['payments']['quote'];

@@ -10,16 +10,16 @@ import { compressReply, varyHeader } from '../../http/coding.ts';
 import { copiesOf, pickEncodedCopy } from '../../http/compressed-copies.ts';
 import { registerFastPath } from '../../http/fast-path.ts';
 import { findFile, openFile } from '../../http/files.ts';
-import { isPublished } from '../../http/fresh.ts';
 import { notFound } from '../../http/not-found.ts';
 import { OpenFile } from '../../http/open-files.ts';
 import { type Http, type HttpRequest, type NodeBindings, readRequest, routedPath } from '../../http/request.ts';
 import { errorReply, type Headers, isPieces, type Reply, responseOf } from '../../http/respond.ts';
+import { isPublished } from '../../http/static-overlay.ts';
 import { openStream } from '../../http/streams.ts';
 import { type Choice, negotiate } from '../../render/negotiate.ts';
 import { nextUrl, render } from '../../render/render.ts';
-import { REST_ANSWER_CODEC, type RestAnswer } from './kept.ts';
 import { RestCall } from './rest-call.ts';
+import { REST_ANSWER_CODEC, type RestAnswer } from './stored-answer.ts';
 
 export type App = Hono<{ Bindings: NodeBindings }>;
 

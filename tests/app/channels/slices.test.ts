@@ -2,8 +2,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Context, Format, Result } from '../../../api/contract/operation.ts';
-import { prerenderContext } from '../../../api/discovery/early.ts';
 import { DOCUMENTS, type View } from '../../../api/discovery/index.ts';
+import { prerenderContext } from '../../../api/discovery/prerender-context.ts';
 import { dataset_changes } from '../../../api/operations/dataset/dataset_changes.ts';
 import { entity_batch } from '../../../api/operations/record/entity_batch.ts';
 import { entity_search } from '../../../api/operations/record/entity_search.ts';

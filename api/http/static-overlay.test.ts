@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { publishedBaseUrl } from './fresh.ts';
+import { publishedBaseUrl } from './static-overlay.ts';
 
 const folders: string[] = [];
 afterAll(() => {
