@@ -12,7 +12,7 @@ import { mountDownload } from './channels/static/download.ts';
 import { mountParts, mountStatic } from './channels/static/static.ts';
 import { type CheckoutPages, mountCheckout, mountWebhook, type TakesWebhooks } from './checkout/routes.ts';
 import { toApiError } from './contract/errors.ts';
-import type { Gate } from './gate/execute.ts';
+import type { CallDeps } from './gate/execute.ts';
 import { type Http, type NodeBindings, pathOf, readRequest, routedPath } from './http/request.ts';
 import { errorReply, preflight, type Reply, responseOf } from './http/respond.ts';
 import { FirstMatch } from './http/router.ts';
@@ -25,7 +25,7 @@ import { mountOwners } from './owners/routes.ts';
 
 /** Parts of the app. The entry point builds them from the settings, tests use doubles. */
 export interface AppDeps {
-  gate: Gate;
+  gate: CallDeps;
   /** Opt-outs and claims, with the pages that their mails link to. */
   owners: Parameters<typeof mountOwners>[1]['owners'];
   /** Rotation of lost keys. */

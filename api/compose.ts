@@ -18,19 +18,19 @@ import { storedQuotas } from '../data/state/quotas.ts';
 import { sharedSecret } from '../data/state/secrets.ts';
 import { openStore, type StoreOptions } from '../data/state/store.ts';
 import type { Pack } from '../packs/define/model.ts';
-import { adminsOnly, operatorsAndKeys } from './access/caller.ts';
+import { identifyCallers, identifyOperators } from './access/caller.ts';
 import { entityTags } from './access/entity-tags.ts';
 import { memoryLimits, redisLimits } from './access/limits.ts';
 import { previewsIn } from './access/previews.ts';
 import { openRedis, redisQuotas } from './access/redis.ts';
-import { accessTokens } from './access/tokens.ts';
+import { identifyTokens } from './access/tokens.ts';
 import { StoredAccounts } from './accounts/accounts.ts';
 import { createApp, errorHandler } from './app.ts';
 import { buildKeyDirectory } from './channels/key-directory.ts';
 import { openCheckout } from './checkout/open.ts';
 import type { StripeSettings } from './checkout/stripe.ts';
-import type { Gate } from './gate/execute.ts';
-import { lendFrom } from './gate/leases.ts';
+import type { CallDeps } from './gate/execute.ts';
+import { leaseReleases } from './gate/leases.ts';
 import { withFastPath } from './http/fast-path.ts';
 import { type OAuthParts, OAuthServer } from './oauth/server.ts';
 import { OPERATIONS } from './operations/table.ts';
@@ -82,7 +82,7 @@ export interface Settings extends StoreOptions {
   /** Receives every internal error, with its request id. */
   report(error: unknown, request_id: string): void;
   /** Replaces parts of the gate, for tests and benchmarks. */
-  adjust?: (gate: Gate) => Gate;
+  adjust?: (gate: CallDeps) => CallDeps;
 }
 
 export type Application = Awaited<ReturnType<typeof compose>>;
@@ -103,7 +103,7 @@ export async function compose(settings: Settings) {
   const owners = openOwners(ownerParts);
   const gate = await openGate(settings, access, register, {
     owners,
-    seen: (call) => {
+    onCall: (call) => {
       metrics.seen(call);
       traffic.count(call);
     },
@@ -159,21 +159,21 @@ async function openGate(
   settings: Settings,
   access: Access,
   register: Register,
-  { owners, seen }: Required<Pick<Gate, 'owners' | 'seen'>>,
-): Promise<Gate> {
+  { owners, onCall }: Required<Pick<CallDeps, 'owners' | 'onCall'>>,
+): Promise<CallDeps> {
   const { base_url, eur_usd, trust_proxy, now, dataDir } = settings;
-  const gate: Gate = {
+  const gate: CallDeps = {
     ...access.gate,
     owners,
     exports: exportLinks(dataDir, await sharedSecret(access.store, 'export_links'), register),
     base_url,
     eur_usd,
-    lease: lendFrom(register),
+    lease: leaseReleases(register),
     operations: OPERATIONS,
     trust_proxy,
     code: codeFingerprint(),
     now,
-    seen,
+    onCall,
   };
   return settings.adjust?.(gate) ?? gate;
 }
@@ -193,7 +193,7 @@ async function openAccess(options: Settings) {
   const repeats = storedRepeats(store, quotas, now, options.repeat_patience);
   const from = options.mailFrom ?? `register@${new URL(base_url).hostname}`;
   const mailer = openMailer({ dataDir: options.dataDir, smtpUrl: options.smtpUrl, from, log });
-  const byToken = accessTokens({ store, lookup, base_url, now });
+  const byToken = identifyTokens({ store, lookup, base_url, now });
   const { host, trust_proxy, stripe, welcome_budget } = options;
   const checkout = await openCheckout({ store, base_url, host, trust_proxy, checkout: options.checkout, stripe, log });
   const settings = options.x402 ?? null;
@@ -218,7 +218,7 @@ async function openAccess(options: Settings) {
   }, SWEEP).unref();
   return {
     gate: {
-      identify: operatorsAndKeys(adminsOnly(admins.hashes), lookup, now, byToken),
+      identify: identifyCallers(identifyOperators(admins.hashes), lookup, now, byToken),
       limits: redis ? redisLimits(redis) : memoryLimits(),
       previews: previewsIn(quotas),
       payments: x402?.front(credits) ?? credits,

@@ -1,7 +1,7 @@
 // Credentials: which one of a request counts, and the caller it identifies.
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/support/verifies.ts';
-import { adminsOnly, credentialOf, hashSecret, refusal } from './caller.ts';
+import { credentialError, credentialOf, hashSecret, identifyOperators } from './caller.ts';
 
 verifies('credential.order');
 
@@ -29,7 +29,7 @@ describe('credentialOf', () => {
 });
 
 test('an admin key is recognised by its hash alone; an empty secret never is', async () => {
-  const identify = adminsOnly([hashSecret('k'.repeat(32)), hashSecret('')]);
+  const identify = identifyOperators([hashSecret('k'.repeat(32)), hashSecret('')]);
   expect(await identify({ via: 'authorization', secret: 'k'.repeat(32) })).toEqual({
     kind: 'admin',
     id: hashSecret('k'.repeat(32)).slice(0, 8),
@@ -39,8 +39,8 @@ test('an admin key is recognised by its hash alone; an empty secret never is', a
 });
 
 test('a refusal never repeats the secret, and tells tokens from keys', () => {
-  expect(refusal({ via: 'x-api-key', secret: 'hunter2' })).toMatchObject({ code: 'invalid_key' });
-  expect(refusal({ via: 'x-api-key', secret: 'hunter2' }).message).not.toContain('hunter2');
-  expect(refusal({ via: 'authorization', secret: 'a.b.c' })).toMatchObject({ code: 'invalid_token' });
-  expect(refusal({ via: 'authorization', secret: '' }).message).toContain('Bearer <API_KEY>');
+  expect(credentialError({ via: 'x-api-key', secret: 'hunter2' })).toMatchObject({ code: 'invalid_key' });
+  expect(credentialError({ via: 'x-api-key', secret: 'hunter2' }).message).not.toContain('hunter2');
+  expect(credentialError({ via: 'authorization', secret: 'a.b.c' })).toMatchObject({ code: 'invalid_token' });
+  expect(credentialError({ via: 'authorization', secret: '' }).message).toContain('Bearer <API_KEY>');
 });

@@ -80,11 +80,11 @@ export const operatorId = (hash: string): string => hash.slice(0, 8);
  * Identifies operators. The look-up of a SHA-256 in a set leaks nothing through its timing, since a guesser
  * cannot choose the hash of a guess.
  */
-export function adminsOnly(hashes: Iterable<string>): Identify {
-  const known = new Set(hashes);
+export function identifyOperators(hashes: Iterable<string>): Identify {
+  const adminHashes = new Set(hashes);
   return async ({ secret }) => {
     const hashed = hashSecret(secret);
-    return secret !== '' && known.has(hashed) ? { kind: 'admin', id: operatorId(hashed) } : null;
+    return secret !== '' && adminHashes.has(hashed) ? { kind: 'admin', id: operatorId(hashed) } : null;
   };
 }
 
@@ -95,7 +95,7 @@ const isToken = (secret: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(sec
  * Identifies operators, the keys of the store, and access tokens, which `byToken` checks. Key and grant are
  * read on every call, so that a revoked one is refused at once.
  */
-export function operatorsAndKeys(admins: Identify, lookup: Lookup, now: () => Date, byToken: Identify): Identify {
+export function identifyCallers(admins: Identify, lookup: Lookup, now: () => Date, byToken: Identify): Identify {
   return async (credential) => {
     const operator = await admins(credential);
     if (operator !== null) return operator;
@@ -112,12 +112,12 @@ export function mayBulk(caller: Caller): boolean {
 }
 
 /** Whether the caller pays for calls that have a price. */
-export function isCharged(caller: Caller): boolean {
+export function paysForCalls(caller: Caller): boolean {
   return caller.kind === 'anonymous' || (caller.kind === 'key' && subscription(caller.plan).charged);
 }
 
 /** The error for an unknown or revoked credential (401). */
-export function refusal(credential: Credential): ApiError {
+export function credentialError(credential: Credential): ApiError {
   if (isToken(credential.secret))
     return new ApiError('invalid_token', 'This access token is not valid here, or no longer.');
   const where = { authorization: 'Authorization', 'x-api-key': 'X-API-Key', api_key: 'api_key' }[credential.via];

@@ -16,7 +16,7 @@ const WINDOW = 60;
 const CALLS: Record<Bucket, number> = { free: 300, paid: 60, signin: 10, register: 20 };
 
 /** State of a bucket after a call was counted. */
-export interface Standing {
+export interface BucketState {
   bucket: Bucket;
   limit: number;
   remaining: number;
@@ -31,11 +31,11 @@ export interface Limits {
    * Counts `calls` (default 1) calls of `who` (a key or an address), with the plan of a key. Null: no limit
    * applies.
    */
-  spend(bucket: Bucket, who: string, plan?: string, calls?: number): Promise<Standing | null>;
+  spend(bucket: Bucket, who: string, plan?: string, calls?: number): Promise<BucketState | null>;
 }
 
 /** Creates the limiter of one bucket with this capacity. */
-type Maker = (bucket: Bucket, points: number) => RateLimiterAbstract;
+type LimiterFactory = (bucket: Bucket, points: number) => RateLimiterAbstract;
 
 /** Rate limits in the memory of this process. */
 export function memoryLimits(calls: Partial<Record<Bucket, number>> = {}): Limits {
@@ -60,7 +60,7 @@ export function redisLimits(redis: Redis, calls: Partial<Record<Bucket, number>>
   }, calls);
 }
 
-function limitsOf(make: Maker, changed: Partial<Record<Bucket, number>>): Limits {
+function limitsOf(make: LimiterFactory, changed: Partial<Record<Bucket, number>>): Limits {
   const calls = { ...CALLS, ...changed };
   const limiters = new Map<string, RateLimiterAbstract>();
   const limiterOf = (bucket: Bucket, points: number): RateLimiterAbstract => {
@@ -105,8 +105,8 @@ function allowance(bucket: Bucket, plan: string | undefined, calls: Record<Bucke
  * Headers of every answer that passed the gate: the `X-RateLimit-*` family (Reset in seconds since 1970), and
  * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers (`t` in seconds from now).
  */
-export function limitHeaders(standing: Standing, now: Date): Record<string, string> {
-  const { bucket, limit, remaining, reset } = standing;
+export function limitHeaders(state: BucketState, now: Date): Record<string, string> {
+  const { bucket, limit, remaining, reset } = state;
   return {
     'X-RateLimit-Limit': String(limit),
     'X-RateLimit-Remaining': String(remaining),

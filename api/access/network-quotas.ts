@@ -12,7 +12,7 @@ export interface NetworkQuota {
 }
 
 /** An exhausted quota and the block that it is for. */
-export interface UsedUp {
+export interface ExhaustedQuota {
   quota: number;
   /** `192.0.2.7` or `2001:db8:1::/48`. */
   block: string;
@@ -24,12 +24,12 @@ export interface UsedUp {
  */
 export async function takeUnit(
   quotas: Quotas,
-  given: NetworkQuota,
+  networkQuota: NetworkQuota,
   address: string,
   now: Date,
-): Promise<UsedUp | null> {
-  const { name, blocks } = given;
-  const levels: UsedUp[] = [{ block: address, quota: given.address }];
+): Promise<ExhaustedQuota | null> {
+  const { name, blocks } = networkQuota;
+  const levels: ExhaustedQuota[] = [{ block: address, quota: networkQuota.address }];
   for (const bits of [56, 48] as const) {
     const quota = blocks[bits];
     const block = quota === undefined ? null : networkBlock(address, bits);

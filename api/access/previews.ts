@@ -12,7 +12,7 @@ export interface Previews {
    * Takes up to `count` records from today's quota and returns how many it got. Atomic, so that parallel
    * calls cannot take the same record twice.
    */
-  take(who: string, dataset: string, wanted: number, now: Date): Promise<number>;
+  take(who: string, dataset: string, count: number, now: Date): Promise<number>;
   /** Returns records that were taken and not shown. */
   give(who: string, dataset: string, unused: number, now: Date): Promise<void>;
 }
@@ -22,7 +22,7 @@ export function previewsIn(quotas: Quotas, quota: number = PREVIEWS_A_DAY): Prev
   const of = (who: string, dataset: string) => ({ name: `previews ${dataset} ${who}`, quota });
   return {
     left: (who, dataset, now) => quotas.left(of(who, dataset), now),
-    take: (who, dataset, wanted, now) => quotas.take(of(who, dataset), wanted, now),
+    take: (who, dataset, count, now) => quotas.take(of(who, dataset), count, now),
     give: async (who, dataset, unused, now) => {
       if (unused > 0) await quotas.give(of(who, dataset), unused, now);
     },

@@ -12,14 +12,14 @@ export interface Redis {
 }
 
 /** Longest delay between two attempts to connect, in milliseconds. */
-const RETRY = 2_000;
+const MAX_RECONNECT_DELAY = 2_000;
 
 const connection = (url: string) =>
   createClient({
     url,
     // A command never waits for a connection: the caller falls back to the memory of the process.
     disableOfflineQueue: true,
-    socket: { connectTimeout: 1_000, reconnectStrategy: (tries) => Math.min(RETRY, 50 * (tries + 1)) },
+    socket: { connectTimeout: 1_000, reconnectStrategy: (tries) => Math.min(MAX_RECONNECT_DELAY, 50 * (tries + 1)) },
   });
 
 /** Connects, or retries in the background. Never throws: the service also runs without Redis. */
@@ -50,7 +50,7 @@ export async function openRedis(url: string, log: (line: string) => void): Promi
 }
 
 /** Lifetime of a counter in seconds: two days, longer than any quota day. */
-const LASTS = 172_800;
+const COUNTER_TTL = 172_800;
 
 /** Takes the rest of a quota, at most the requested number, atomically. */
 const TAKE = `local used = tonumber(redis.call('get', KEYS[1]) or '0')
@@ -74,14 +74,15 @@ export function redisQuotas({ client }: Redis, fallback: Quotas): Quotas {
           Number(
             await client.eval(TAKE, {
               keys: [key(quota, now)],
-              arguments: [wanted, quota.quota, LASTS].map(String),
+              arguments: [wanted, quota.quota, COUNTER_TTL].map(String),
             }),
           ),
         () => fallback.take(quota, wanted, now),
       ),
     give: (quota, units, now) =>
       orElse(
-        async () => void (await client.eval(GIVE, { keys: [key(quota, now)], arguments: [units, LASTS].map(String) })),
+        async () =>
+          void (await client.eval(GIVE, { keys: [key(quota, now)], arguments: [units, COUNTER_TTL].map(String) })),
         () => fallback.give(quota, units, now),
       ),
     left: (quota, now) =>

@@ -13,7 +13,7 @@ export const audiences = (base_url: string): string[] => TOKEN_RESOURCES.map((pa
 /** Allowed difference between the clocks of our own processes, in seconds. */
 const SKEW = 5;
 /** Shortest time between two reads of the key set, in milliseconds. */
-const AGAIN = 10_000;
+const RELOAD_INTERVAL = 10_000;
 
 interface Parts {
   store: Store;
@@ -26,26 +26,26 @@ interface Parts {
  * The published keys, read once, and again for an unknown key id: another process may have created the key.
  */
 function keySet(store: Store): JWTVerifyGetKey {
-  let known: Promise<ReturnType<typeof createLocalJWKSet>> | null = null;
+  let keys: Promise<ReturnType<typeof createLocalJWKSet>> | null = null;
   const read = async () => {
     try {
       return createLocalJWKSet({ keys: [...(await signingKeys(store)).published.keys] });
     } catch (error) {
-      known = null;
+      keys = null;
       throw error;
     }
   };
-  let again = 0;
+  let nextReload = 0;
   return async (header, token) => {
-    known ??= read();
-    const find = await known;
+    keys ??= read();
+    const find = await keys;
     try {
       return await find(header, token);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || Date.now() < again) throw error;
-      again = Date.now() + AGAIN;
-      known = read();
-      return (await known)(header, token);
+      if (!(error instanceof errors.JWKSNoMatchingKey) || Date.now() < nextReload) throw error;
+      nextReload = Date.now() + RELOAD_INTERVAL;
+      keys = read();
+      return (await keys)(header, token);
     }
   };
 }
@@ -55,7 +55,7 @@ function keySet(store: Store): JWTVerifyGetKey {
  * `at+jwt`, issued by us (`iss`), for one of our resources (`aud`), not expired, and with a grant and a key
  * that are not revoked (RFC 9068 section 4).
  */
-export function accessTokens({ store, lookup, base_url, now }: Parts): Identify {
+export function identifyTokens({ store, lookup, base_url, now }: Parts): Identify {
   const keys = keySet(store);
   const audience = audiences(base_url);
   return async ({ via, secret }) => {
@@ -71,9 +71,9 @@ export function accessTokens({ store, lookup, base_url, now }: Parts): Identify 
     });
     if (verified === null || verified.payload['scope'] !== 'read') return null;
     const { sub, client_id, grant } = verified.payload;
-    const found = await lookup.grant(String(grant), now().getTime());
-    if (found === null || found.key.id !== sub || found.client_id !== client_id) return null;
-    const { key, name, left } = found;
+    const grantRow = await lookup.grant(String(grant), now().getTime());
+    if (grantRow === null || grantRow.key.id !== sub || grantRow.client_id !== client_id) return null;
+    const { key, name, left } = grantRow;
     const plan = currentPlan(key, now().getTime());
     return { kind: 'key', id: key.id, plan, balance: key.balance, grant: { name, left } };
   };

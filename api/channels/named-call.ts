@@ -2,7 +2,7 @@
 
 import { ApiError } from '../contract/errors.ts';
 import type { Operation } from '../contract/operation.ts';
-import type { Call, Gate } from '../gate/execute.ts';
+import type { Call, CallDeps } from '../gate/execute.ts';
 import type { Http, HttpRequest } from '../http/request.ts';
 import { readArguments } from './named-arguments.ts';
 
@@ -64,7 +64,7 @@ function addressOf(address: string, markdown: boolean): URL {
  * Reads a call by name. Its headers are a copy of the request's, since one request may contain several calls,
  * unless it is `alone`. Throws if the arguments lack a path parameter.
  */
-export function namedCall(gate: Gate, c: Http, request: HttpRequest, input: CallInput, alone = false): Call {
+export function namedCall(gate: CallDeps, c: Http, request: HttpRequest, input: CallInput, alone = false): Call {
   return new ReadNamed(gate, c, request, input, alone);
 }
 
@@ -91,7 +91,7 @@ class ReadNamed implements Call {
   readonly #read: ReturnType<typeof readArguments>;
   #url: URL | undefined;
 
-  constructor(gate: Gate, c: Http, request: HttpRequest, input: CallInput, alone: boolean) {
+  constructor(gate: CallDeps, c: Http, request: HttpRequest, input: CallInput, alone: boolean) {
     const { operation } = input;
     const { format, max_price, rest } = ownArguments(input);
     const read = readArguments(operation, rest, input.dataset);

@@ -168,7 +168,7 @@ function returnPage(seen: SeenCheckout | 'cancelled' | null, base_url: string): 
     return {
       title: 'On its way',
       body: `<p>${thing} is booked as soon as the payment service confirms the payment, usually within a minute. This page looks again by itself.</p>${BALANCE}`,
-      again: LOOK,
+      refresh_seconds: LOOK,
     };
   const now = seen.kind === 'topup' ? 'is on your key' : 'is yours';
   return {

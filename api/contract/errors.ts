@@ -174,9 +174,9 @@ export interface ErrorPlace {
 export function errorBody(error: ApiError, place: ErrorPlace): Record<string, unknown> {
   const { base_url, dataset, request_id, by_name = false, mcp } = place;
   const { detail, retry_after_seconds, members } = error.extras;
-  const named = by_name ? BY_NAME[error.code] : undefined;
-  const page = mcp !== undefined && named === FULL_RECORDS ? ` ${PUBLIC_PAGE}` : '';
-  const general = ((named ?? ALTERNATIVES[error.code] ?? '') + page).replaceAll('{base}', base_url);
+  const toolAdvice = by_name ? BY_NAME[error.code] : undefined;
+  const page = mcp !== undefined && toolAdvice === FULL_RECORDS ? ` ${PUBLIC_PAGE}` : '';
+  const general = ((toolAdvice ?? ALTERNATIVES[error.code] ?? '') + page).replaceAll('{base}', base_url);
   const open = general.includes('{ds}') && dataset === undefined;
   const own = open ? '' : general.replaceAll('{ds}', dataset ?? '');
   const alternative = error.extras.alternative_action ?? [error.extras.way ?? '', own].filter(Boolean).join(' ');

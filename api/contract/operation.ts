@@ -21,7 +21,7 @@ export interface Context {
   /** Current releases of all datasets, leased likewise, for operations over the register. */
   releases: Release[];
   /** Leases an earlier release by id, for cursors; null when it was deleted. */
-  earlier: (release: string) => Promise<Release | null>;
+  leaseEarlier: (release: string) => Promise<Release | null>;
   /** Cursors of pages of records; absent in the nightly build, which has no secret. */
   cursors?: Cursors;
   /** `public` for an anonymous preview. */
@@ -47,7 +47,7 @@ export interface Context {
   /** Whether this call has a price; set by the gate once the input is parsed. */
   priced?: boolean;
   /** The record of the request, after the first look-up (operations/common/load-record.ts). */
-  fetched?: Promise<Fetched>;
+  record?: Promise<Fetched>;
   /** Keys and their ledgers, and the requester; absent in the nightly build. */
   accounts?: Accounts;
   asker?: Asker;

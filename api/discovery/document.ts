@@ -2,7 +2,7 @@
 // operations.
 
 import type { Context } from '../contract/operation.ts';
-import type { Gate } from '../gate/execute.ts';
+import type { CallDeps } from '../gate/execute.ts';
 
 /** Input of documents; the same for the live API and the nightly build. */
 export type View = Pick<Context, 'releases' | 'operations' | 'base_url' | 'eur_usd' | 'now'> & {
@@ -11,7 +11,7 @@ export type View = Pick<Context, 'releases' | 'operations' | 'base_url' | 'eur_u
   /** Cursors in examples; absent in a build, which shows a placeholder. */
   cursors?: NonNullable<Context['cursors']>;
   /** Quotes of the 402; absent in a build. */
-  quote?: Gate['payments']['quote'];
+  quote?: CallDeps['payments']['quote'];
 };
 
 /** Path parameters of a document, by name. */

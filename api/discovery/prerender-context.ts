@@ -20,7 +20,7 @@ export function prerenderContext(
   return {
     ...(release ? { release } : {}),
     releases,
-    earlier: async () => null,
+    leaseEarlier: async () => null,
     visibility: 'public',
     admin: false,
     previews: null,

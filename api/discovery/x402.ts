@@ -6,7 +6,7 @@
 
 import type { Context, Operation } from '../contract/operation.ts';
 import { callPrice, isSold } from '../contract/pricing.ts';
-import type { Gate } from '../gate/execute.ts';
+import type { CallDeps } from '../gate/execute.ts';
 import { pricesOf } from '../operations/dataset/datasets_list.ts';
 import { inputSchema } from '../render/json-schema.ts';
 import { type Document, memoizeNewest, type View } from './document.ts';
@@ -15,7 +15,7 @@ import { openPath } from './openapi-names.ts';
 import { registerVersion, releaseTime } from './prerender-context.ts';
 
 type Release = NonNullable<Context['release']>;
-type Quote = Gate['payments']['quote'];
+type Quote = CallDeps['payments']['quote'];
 
 const NOT_OFFERED =
   'Pay-per-call with x402 is not offered by this service. The prices are those of calls with an API key.';

@@ -1,7 +1,7 @@
 // The gate: every call of every channel passes these steps, in the order of contract section 3.
 
 import { FORMATS, formatParameters } from '../../data/input/formats.ts';
-import { type Caller, mayBulk, operatorKeyInUrl, refusal } from '../access/caller.ts';
+import { type Caller, credentialError, mayBulk, operatorKeyInUrl } from '../access/caller.ts';
 import { type Bucket, limitHeaders } from '../access/limits.ts';
 import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
 import type { Context, Operation, Result } from '../contract/operation.ts';
@@ -16,16 +16,16 @@ import {
   type Written,
   written,
 } from '../payments/repeats.ts';
-import { type Call, CallContext, type Gate, type Release, type Repeatable, type Visitor } from './gate.ts';
+import { type AnswerCodec, type Call, CallContext, type CallDeps, type Release, type Visitor } from './gate.ts';
 import { parseInput } from './parse-input.ts';
-import { affordable, chargeOf, ownerOf, type Purse, paysByX402, reserve, unpaid } from './purse.ts';
+import { type CallCharge, chargeOf, checkAffordable, ownerOf, paysByX402, reserve, unpaidError } from './purse.ts';
 
 export { operatorKeyInUrl } from '../access/caller.ts';
 export {
+  type AnswerCodec,
   type Call,
-  type Gate,
+  type CallDeps,
   type Leases,
-  type Repeatable,
   type Visitor,
   visitorOf,
 } from './gate.ts';
@@ -47,26 +47,26 @@ export type Outcome<T> =
  * is refused, since URLs end up in browser histories and in logs of third parties.
  */
 export async function admit(
-  gate: Gate,
+  gate: CallDeps,
   visitor: Visitor,
   bucket: Bucket,
   keysOnly = false,
   calls = 1,
 ): Promise<Caller> {
   const { credential, address } = visitor;
-  const found: Caller | null = credential === null ? { kind: 'anonymous' } : await gate.identify(credential);
-  const exposed = found?.kind === 'admin' && credential?.via === 'api_key';
-  const caller = exposed || (keysOnly && found?.kind === 'key' && found.grant) ? null : found;
+  const candidate: Caller | null = credential === null ? { kind: 'anonymous' } : await gate.identify(credential);
+  const exposed = candidate?.kind === 'admin' && credential?.via === 'api_key';
+  const caller = exposed || (keysOnly && candidate?.kind === 'key' && candidate.grant) ? null : candidate;
   if (caller?.kind === 'admin') return caller;
   const who = caller?.kind === 'key' ? `key ${caller.id}` : `ip ${address}`;
-  const standing = await gate.limits.spend(bucket, who, caller?.kind === 'key' ? caller.plan : undefined, calls);
-  if (standing === null) return caller ?? { kind: 'anonymous' };
-  Object.assign(visitor.headers, limitHeaders(standing, gate.now()));
-  if (!standing.allowed) {
-    const message = `More than ${standing.limit} ${bucket} calls in a minute; try again in ${standing.reset} s.`;
-    throw new ApiError('rate_limited', message, { retry_after_seconds: standing.reset });
+  const state = await gate.limits.spend(bucket, who, caller?.kind === 'key' ? caller.plan : undefined, calls);
+  if (state === null) return caller ?? { kind: 'anonymous' };
+  Object.assign(visitor.headers, limitHeaders(state, gate.now()));
+  if (!state.allowed) {
+    const message = `More than ${state.limit} ${bucket} calls in a minute; try again in ${state.reset} s.`;
+    throw new ApiError('rate_limited', message, { retry_after_seconds: state.reset });
   }
-  if (caller === null) throw exposed ? operatorKeyInUrl() : refusal(credential!);
+  if (caller === null) throw exposed ? operatorKeyInUrl() : credentialError(credential!);
   return caller;
 }
 
@@ -76,14 +76,14 @@ export async function admit(
  * answer was sent.
  */
 export async function execute<T>(
-  gate: Gate,
+  gate: CallDeps,
   call: Call,
   present: Present<T>,
-  repeatable?: Repeatable<T>,
+  codec?: AnswerCodec<T>,
 ): Promise<Outcome<T>> {
   const label: CallLabel = { began: performance.now(), dataset: '' };
   try {
-    const outcome = await pass(gate, call, label, present, repeatable);
+    const outcome = await runSteps(gate, call, label, present, codec);
     countCall(gate, call, label, outcome.kind === 'unchanged' ? 'unchanged' : 'ok');
     return outcome;
   } catch (error) {
@@ -101,23 +101,23 @@ interface CallLabel {
 }
 
 function countCall(
-  gate: Gate,
+  gate: CallDeps,
   { operation, channel = 'rest', headers }: Call,
   { began, dataset }: CallLabel,
   outcome: string,
 ): void {
   const eur = outcome === 'ok' && !headers['Idempotency-Replayed'] ? Number(headers['X-Charge-EUR'] ?? 0) : 0;
   const seconds = (performance.now() - began) / 1000;
-  gate.seen?.({ operation: operation.name, channel, dataset, outcome, seconds, eur });
+  gate.onCall?.({ operation: operation.name, channel, dataset, outcome, seconds, eur });
 }
 
 /** The steps of every call, in the order of contract section 3, "Order on every request". Each step throws its errors. */
-async function pass<T>(
-  gate: Gate,
+async function runSteps<T>(
+  gate: CallDeps,
   call: Call,
   label: CallLabel,
   present: Present<T>,
-  repeatable?: Repeatable<T>,
+  codec?: AnswerCodec<T>,
 ): Promise<Outcome<T>> {
   const { operation } = call;
   // 1. Identify (401) and 2. limit (429).
@@ -128,7 +128,7 @@ async function pass<T>(
   try {
     label.dataset = leases.release?.pack.id ?? '';
     if (leases.release) call.headers['X-Dataset-Version'] = leases.release.manifest.release;
-    const paying = repeatable !== undefined && (await paysByX402(gate, call, caller, leases.release));
+    const paying = codec !== undefined && (await paysByX402(gate, call, caller, leases.release));
     const ctx: Context = new CallContext(gate, call, caller, leases, caller.kind !== 'anonymous' || paying);
     // 4. Find the record (404): operations with validators look it up themselves.
     const validators = await operation.validators?.(call.raw, ctx);
@@ -145,11 +145,11 @@ async function pass<T>(
     ctx.priced = isCharged(operation, input, ctx);
     requirePublicNames(gate, call, caller, ctx, input);
     if (call.head && ctx.priced) {
-      await affordable(gate, call, caller, ctx, input);
+      await checkAffordable(gate, call, caller, ctx, input);
       return { kind: 'not_run', caller, done: leases.done };
     }
     // 9. Reserve the price (402), 10. run, and commit the charge.
-    const answer = await settle(gate, call, caller, ctx, input, present, repeatable);
+    const answer = await settle(gate, call, caller, ctx, input, present, codec);
     return { kind: 'answer', answer, caller, priced: ctx.priced === true, done: leases.done };
   } catch (error) {
     leases.done();
@@ -177,10 +177,10 @@ function requireCredential({ operation }: Call, caller: Caller): void {
  * Step 6: an unpaid call of an operation without previews. Throws 402 before the parameters are checked, because
  * indexers of x402 probe without parameters (protocols.md).
  */
-function requirePayment(gate: Gate, call: Call, caller: Caller, ctx: Context): void {
+function requirePayment(gate: CallDeps, call: Call, caller: Caller, ctx: Context): void {
   const { operation } = call;
   if (ctx.visibility === 'public' && isSold(operation, ctx.release?.pack ?? null) && !operation.previews)
-    throw unpaid(gate, call, caller, ctx);
+    throw unpaidError(gate, call, caller, ctx);
 }
 
 /** Step 7: the input of the operation. Reads the body of a POST. */
@@ -191,41 +191,41 @@ async function parse(call: Call, ctx: Context): Promise<unknown> {
 }
 
 /** Step 8: a call that shows public values must not name other attributes. Throws 402 with the price. */
-function requirePublicNames(gate: Gate, call: Call, caller: Caller, ctx: Context, input: unknown): void {
-  const hidden = ctx.visibility === 'public' ? nonPublic(call.operation, input, ctx.release) : undefined;
-  if (hidden === undefined) return;
+function requirePublicNames(gate: CallDeps, call: Call, caller: Caller, ctx: Context, input: unknown): void {
+  const nonPublicName = ctx.visibility === 'public' ? nonPublic(call.operation, input, ctx.release) : undefined;
+  if (nonPublicName === undefined) return;
   const charge = chargeOf(call, ctx, input);
-  const message = `${hidden} is not a public attribute: a call that names it costs ${told(charge.micros)}.`;
+  const message = `${nonPublicName} is not a public attribute: a call that names it costs ${told(charge.micros)}.`;
   throw paymentError('payment_required', message, gate.payments.quote(caller, charge));
 }
 
 /** Steps 9 and 10: replays a stored answer, or reserves, runs and commits. */
 async function settle<T>(
-  gate: Gate,
+  gate: CallDeps,
   call: Call,
   caller: Caller,
   ctx: Context,
   input: unknown,
   present: Present<T>,
-  repeatable: Repeatable<T> | undefined,
+  codec: AnswerCodec<T> | undefined,
 ): Promise<T> {
   const free = call.operation.access === 'free' && !ctx.priced;
-  if (!repeatable || call.head || free) return paid(gate, call, caller, ctx, input, present);
+  if (!codec || call.head || free) return runCharged(gate, call, caller, ctx, input, present);
   const anonymous = caller.kind === 'anonymous';
-  const unseen = ctx.visibility === 'public';
+  const publicOnly = ctx.visibility === 'public';
   const request = () => requestOf(call, ctx);
-  const key = unseen || call.idempotency_key === undefined ? undefined : checkedKey(call.idempotency_key);
+  const key = publicOnly || call.idempotency_key === undefined ? undefined : checkedKey(call.idempotency_key);
   // A caller without an account repeats a call by its payment (payments/x402).
   if (anonymous || key === undefined)
-    return paid(gate, call, caller, ctx, input, present, { repeatable, request, turn: null });
-  const begun = await gate.repeats.begin(ownerOf(caller), key, request());
-  if ('text' in begun) {
-    Object.assign(call.headers, repeatedHeaders(begun.head, caller.kind === 'key' ? caller.balance : undefined));
-    return repeatable.revive(begun.text);
+    return runCharged(gate, call, caller, ctx, input, present, { codec, request, turn: null });
+  const attempt = await gate.repeats.begin(ownerOf(caller), key, request());
+  if ('text' in attempt) {
+    Object.assign(call.headers, repeatedHeaders(attempt.head, caller.kind === 'key' ? caller.balance : undefined));
+    return codec.decode(attempt.text);
   }
-  const { turn } = begun;
+  const { turn } = attempt;
   try {
-    return await paid(gate, call, caller, ctx, input, present, { repeatable, request, turn });
+    return await runCharged(gate, call, caller, ctx, input, present, { codec, request, turn });
   } catch (error) {
     await turn.drop();
     throw error;
@@ -237,13 +237,13 @@ async function settle<T>(
 /** Fingerprint of a call: a payment and an Idempotency-Key belong to one fingerprint. */
 function requestOf({ operation, url, format, raw, channel = 'rest' }: Call, { body }: Context): string {
   const sorted = Object.entries(raw).sort(([a], [b]) => (a < b ? -1 : 1));
-  const asked = JSON.stringify([operation.name, sorted, body ?? null]);
-  return requestHash(channel, operation.route.method, url.href, format, asked);
+  const content = JSON.stringify([operation.name, sorted, body ?? null]);
+  return requestHash(channel, operation.route.method, url.href, format, content);
 }
 
 /** How an answer is stored: the codec of the channel, the request, and the turn of its Idempotency-Key. */
-interface Keeper<T> {
-  repeatable: Repeatable<T>;
+interface AnswerStore<T> {
+  codec: AnswerCodec<T>;
   request: () => string;
   turn: Turn | null;
 }
@@ -252,54 +252,54 @@ interface Keeper<T> {
  * Reserve, run, present, commit. Only the commit charges: an error or a client that disconnects costs
  * nothing.
  */
-async function paid<T>(
-  gate: Gate,
+async function runCharged<T>(
+  gate: CallDeps,
   call: Call,
   caller: Caller,
   ctx: Context,
   input: unknown,
   present: Present<T>,
-  keeper?: Keeper<T>,
+  store?: AnswerStore<T>,
 ): Promise<T> {
-  const purse = await reserve(gate, call, caller, ctx, input, keeper?.request ?? null);
-  if (purse.stored && keeper) return again(call, purse, keeper);
+  const charge = await reserve(gate, call, caller, ctx, input, store?.request ?? null);
+  if (charge.stored && store) return replay(call, charge, store);
   let result: Result<unknown>;
   let answer: T;
-  let kept: Written | undefined;
+  let storedAnswer: Written | undefined;
   try {
-    ctx.previews = purse.previews;
+    ctx.previews = charge.previews;
     result = await call.operation.run(input, ctx);
     const shorter = await call.shorter?.(input, result, ctx);
     if (shorter !== undefined) result = await call.operation.run(shorter, ctx);
     if (result.release !== undefined) call.headers['X-Dataset-Version'] = result.release;
     answer = await present(result, ctx, call.operation);
-    if (keeper && (keeper.turn || purse.writes)) {
-      const head = { micros: purse.micros, release: call.headers['X-Dataset-Version'] ?? null };
-      kept = written(head, await keeper.repeatable.keep(answer), recordsIn(result.json ?? result.body));
-      kept = (await keeper.turn?.kept(kept)) ?? kept;
+    if (store && (store.turn || charge.writes)) {
+      const head = { micros: charge.micros, release: call.headers['X-Dataset-Version'] ?? null };
+      storedAnswer = written(head, await store.codec.encode(answer), recordsIn(result.json ?? result.body));
+      storedAnswer = (await store.turn?.kept(storedAnswer)) ?? storedAnswer;
     }
-    if (hungUp(call)) throw new ApiError('internal', 'The client hung up.');
+    if (hasDisconnected(call)) throw new ApiError('internal', 'The client hung up.');
   } catch (error) {
-    await purse.release();
+    await charge.release();
     throw error;
   }
   if (result.uncharged) {
-    await purse.release();
-    await keeper?.turn?.drop();
+    await charge.release();
+    await store?.turn?.drop();
     return answer;
   }
-  Object.assign(call.headers, await purse.commit(result.records ?? 0, kept));
+  Object.assign(call.headers, await charge.commit(result.records ?? 0, storedAnswer));
   return answer;
 }
 
-const hungUp = (call: Call): boolean => call.gone?.() ?? call.signal.aborted;
+const hasDisconnected = (call: Call): boolean => call.gone?.() ?? call.signal.aborted;
 
 /** Sends the answer that was stored for the same payment. */
-async function again<T>({ headers }: Call, purse: Purse, { repeatable, turn }: Keeper<T>): Promise<T> {
-  const { head, text, written } = purse.stored!;
-  const kept = (await turn?.kept(written)) ?? written;
-  Object.assign(headers, await purse.commit(0, kept), repeatedHeaders(head, undefined));
-  return repeatable.revive(text);
+async function replay<T>({ headers }: Call, charge: CallCharge, { codec, turn }: AnswerStore<T>): Promise<T> {
+  const { head, text, written } = charge.stored!;
+  const storedAnswer = (await turn?.kept(written)) ?? written;
+  Object.assign(headers, await charge.commit(0, storedAnswer), repeatedHeaders(head, undefined));
+  return codec.decode(text);
 }
 
 /** Step 8: bulk formats require a key (401), some operations a plan or an operator (403), each its own formats (422). */

@@ -15,12 +15,12 @@ export type Release = NonNullable<Context['release']>;
 export interface Leases {
   release?: Release;
   releases: Release[];
-  earlier: Context['earlier'];
+  leaseEarlier: Context['leaseEarlier'];
   done(): void;
 }
 
 /** Metric of one call of an operation. */
-export interface Seen {
+export interface CallMetric {
   operation: string;
   channel: string;
   /** Dataset of the leased release; empty without a lease (no dataset, unknown, rate limited). */
@@ -34,7 +34,7 @@ export interface Seen {
 }
 
 /** Dependencies of the gate. */
-export interface Gate {
+export interface CallDeps {
   identify: Identify;
   limits: Limits;
   previews: Previews;
@@ -60,7 +60,7 @@ export interface Gate {
   code: string;
   now(): Date;
   /** Called with the metric of every call. */
-  seen?: (call: Seen) => void;
+  onCall?: (call: CallMetric) => void;
 }
 
 /** Client of a request: its credential and its address, enough to identify and to limit. */
@@ -82,8 +82,8 @@ export interface ClientFacts extends CredentialSources {
 /**
  * Reads the credential and the counted address; `headers` are those of the answer, to which the gate adds.
  */
-export function visitorOf(gate: Gate, facts: ClientFacts, headers: Record<string, string>): Visitor {
-  const address = countedAddress(clientAddress(facts.socket, facts.forwarded, gate.trust_proxy));
+export function visitorOf(deps: CallDeps, facts: ClientFacts, headers: Record<string, string>): Visitor {
+  const address = countedAddress(clientAddress(facts.socket, facts.forwarded, deps.trust_proxy));
   return { credential: credentialOf(facts), address, headers };
 }
 
@@ -138,9 +138,9 @@ export interface Call extends Visitor {
  * Serialises an answer of a channel, and restores it when the request is repeated with its Idempotency-Key. A
  * channel that accepts x402 payments has one: the answer is stored before the payment is settled.
  */
-export interface Repeatable<T> {
-  keep(answer: T): Promise<string>;
-  revive(text: string): T;
+export interface AnswerCodec<T> {
+  encode(answer: T): Promise<string>;
+  decode(text: string): T;
 }
 
 /**
@@ -152,9 +152,9 @@ export class CallContext implements Context {
   declare exports?: NonNullable<Context['exports']>;
   declare body?: unknown;
   declare owners?: NonNullable<Context['owners']>;
-  declare fetched?: NonNullable<Context['fetched']>;
+  declare record?: NonNullable<Context['record']>;
   readonly releases: Context['releases'];
-  readonly earlier: Context['earlier'];
+  readonly leaseEarlier: Context['leaseEarlier'];
   readonly cursors: NonNullable<Context['cursors']>;
   readonly visibility: Context['visibility'];
   readonly admin: boolean;
@@ -170,23 +170,23 @@ export class CallContext implements Context {
   readonly #call: Call;
 
   /** `full`: all attributes are visible to the caller. */
-  constructor(gate: Gate, call: Call, caller: Caller, leases: Leases, full: boolean) {
+  constructor(deps: CallDeps, call: Call, caller: Caller, leases: Leases, full: boolean) {
     this.#call = call;
     if (leases.release) this.release = leases.release;
-    if (gate.exports) this.exports = gate.exports;
+    if (deps.exports) this.exports = deps.exports;
     this.releases = leases.releases;
-    this.earlier = leases.earlier;
-    this.cursors = gate.cursors;
+    this.leaseEarlier = leases.leaseEarlier;
+    this.cursors = deps.cursors;
     this.visibility = full ? 'full' : 'public';
     this.admin = caller.kind === 'admin';
-    this.now = gate.now();
-    this.base_url = gate.base_url;
-    this.eur_usd = gate.eur_usd;
-    this.operations = gate.operations;
+    this.now = deps.now();
+    this.base_url = deps.base_url;
+    this.eur_usd = deps.eur_usd;
+    this.operations = deps.operations;
     this.format = call.format;
     this.by_name = call.channel === 'mcp' || call.channel === 'a2a';
-    this.accounts = gate.accounts;
-    if (gate.owners) this.owners = gate.owners;
+    this.accounts = deps.accounts;
+    if (deps.owners) this.owners = deps.owners;
     const key = caller.kind === 'key' ? caller.id : null;
     const operator = caller.kind === 'admin' && caller.id !== undefined ? { operator: caller.id } : {};
     this.asker = { key, ...operator, address: call.address, request_id: call.request_id, now: this.now.getTime() };

@@ -5,10 +5,10 @@ import { hint } from '../../data/input/names.ts';
 import { shown } from '../../data/input/parse-values.ts';
 import { DataError } from '../../data/model/errors.ts';
 import type { Lease, Register } from '../../data/releases/register.ts';
-import type { Gate, Leases } from './execute.ts';
+import type { CallDeps, Leases } from './execute.ts';
 
 /** The error for a dataset without a lease: unknown name (404), or no release that opens (503). */
-function refusal(register: Register, dataset: string): DataError {
+function leaseError(register: Register, dataset: string): DataError {
   const state = register.state(dataset);
   if (state === 'missing' || state === 'damaged')
     return new DataError('unavailable', `The dataset ${dataset} has no release to answer from yet.`);
@@ -19,7 +19,7 @@ function refusal(register: Register, dataset: string): DataError {
 /**
  * Leases releases from the register. An earlier release, leased for a cursor, is held as long as the rest.
  */
-export function lendFrom(register: Register): Gate['lease'] {
+export function leaseReleases(register: Register): CallDeps['lease'] {
   return async (dataset) => {
     const names = dataset === null ? [...register.packs.keys()] : [dataset];
     const held: Lease[] = [];
@@ -29,16 +29,16 @@ export function lendFrom(register: Register): Gate['lease'] {
     for (const name of names) {
       const lease = await register.lease(name);
       if (lease) held.push(lease);
-      else if (dataset !== null) throw refusal(register, dataset);
+      else if (dataset !== null) throw leaseError(register, dataset);
     }
     const releases = held.map(({ release }) => release);
     const [release] = releases;
-    const earlier: Leases['earlier'] = async (id) => {
+    const leaseEarlier: Leases['leaseEarlier'] = async (id) => {
       const lease = dataset === null ? null : await register.lease(dataset, id);
       if (lease) held.push(lease);
       return lease?.release ?? null;
     };
-    const leases: Leases = { releases, earlier, done };
+    const leases: Leases = { releases, leaseEarlier, done };
     if (dataset !== null && release) leases.release = release;
     return leases;
   };

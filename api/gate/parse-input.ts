@@ -10,13 +10,17 @@ export function parseInput(operation: Operation, raw: Parameters<Operation['pars
   try {
     return operation.parse(raw, ctx);
   } catch (error) {
-    throw error instanceof UnknownParameter ? refusal(error, operation, ctx) : error;
+    throw error instanceof UnknownParameter ? unknownParameterError(error, operation, ctx) : error;
   }
 }
 
-function refusal(error: UnknownParameter, operation: Operation, ctx: Context): ApiError | UnknownParameter {
+function unknownParameterError(
+  error: UnknownParameter,
+  operation: Operation,
+  ctx: Context,
+): ApiError | UnknownParameter {
   const { filters, names } = acceptedBy(operation);
-  const others = error.suggestion === null ? elsewhere(error.parameter, operation, ctx) : null;
+  const others = error.suggestion === null ? otherOperations(error.parameter, operation, ctx) : null;
   const message = others === null ? error.message : `${error.problem} ${others}`;
   if (filters) return new ApiError('unknown_filter', message);
   const takes = names.length === 0 ? 'no parameters' : names.join(', ');
@@ -26,14 +30,14 @@ function refusal(error: UnknownParameter, operation: Operation, ctx: Context): A
 /**
  * `as_of is a parameter of entity_get (GET /v1/{ds}/entities/{entity_id}).`; null when no operation has it.
  */
-function elsewhere(parameter: string, operation: Operation, { operations, by_name }: Context): string | null {
+function otherOperations(parameter: string, operation: Operation, { operations, by_name }: Context): string | null {
   const others = operations.filter(
     (other) => other !== operation && !other.personal && acceptedBy(other).names.includes(parameter),
   );
   if (others.length === 0) return null;
-  const listed = others.slice(0, LISTED).map(({ name, route }) => {
+  const names = others.slice(0, LISTED).map(({ name, route }) => {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
     return by_name === true ? name : `${name} (${route.method} ${path})`;
   });
-  return `"${parameter}" is a parameter of ${listed.join(', ')}${others.length > LISTED ? ', …' : ''}.`;
+  return `"${parameter}" is a parameter of ${names.join(', ')}${others.length > LISTED ? ', …' : ''}.`;
 }

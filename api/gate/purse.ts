@@ -15,7 +15,7 @@ import {
   told,
 } from '../payments/payments.ts';
 import { isKept, isKey, isSecret, secretKey, type Written } from '../payments/repeats.ts';
-import type { Call, Gate, Release } from './gate.ts';
+import type { Call, CallDeps, Release } from './gate.ts';
 import { parseInput } from './parse-input.ts';
 
 /** Owner of Idempotency-Keys and stored answers. */
@@ -25,7 +25,7 @@ export const ownerOf = (caller: Caller): string => (caller.kind === 'key' ? call
  * The secret under which only this caller finds a payment again; null without an Idempotency-Key, and for a
  * key that others could guess when no credential identifies the caller.
  */
-function secretOf(caller: Caller, key: string | undefined): string | null {
+function paymentSecret(caller: Caller, key: string | undefined): string | null {
   if (key === undefined || !isKey(key)) return null;
   return caller.kind === 'anonymous' && !isSecret(key) ? null : secretKey(ownerOf(caller), key);
 }
@@ -35,7 +35,7 @@ function secretOf(caller: Caller, key: string | undefined): string | null {
  * under the Idempotency-Key. Such a call sees all attributes, since nothing is sent before the payment.
  */
 export async function paysByX402(
-  gate: Gate,
+  gate: CallDeps,
   call: Call,
   caller: Caller,
   release: Release | undefined,
@@ -45,12 +45,18 @@ export async function paysByX402(
   const payable = mayCost(operation, release?.pack ?? null);
   if (waiting === undefined || caller.kind !== 'anonymous' || call.head || !payable) return false;
   if (call.payment !== undefined) return true;
-  const secret = secretOf(caller, call.idempotency_key);
+  const secret = paymentSecret(caller, call.idempotency_key);
   return secret !== null && waiting(secret);
 }
 
 /** Throws the 402 that the same call as a GET would get. Nothing is reserved (contract section 3, HEAD). */
-export async function affordable(gate: Gate, call: Call, caller: Caller, ctx: Context, input: unknown): Promise<void> {
+export async function checkAffordable(
+  gate: CallDeps,
+  call: Call,
+  caller: Caller,
+  ctx: Context,
+  input: unknown,
+): Promise<void> {
   if (ctx.visibility === 'public' && isSold(call.operation, ctx.release?.pack ?? null)) {
     await previews(gate, call, caller, ctx, input);
     return;
@@ -62,11 +68,11 @@ export async function affordable(gate: Gate, call: Call, caller: Caller, ctx: Co
 
 /** The charge of this call; the price of one unit when its parameters cannot be parsed. */
 export function chargeOf(call: Call, ctx: Context, input: unknown): Charge {
-  return new CallCharge(call, ctx, input);
+  return new LazyCharge(call, ctx, input);
 }
 
 /** A class, so that `resource` is computed on access: few calls need it. */
-class CallCharge implements Charge {
+class LazyCharge implements Charge {
   readonly operation: string;
   readonly dataset: string;
   readonly micros: number;
@@ -93,7 +99,7 @@ class CallCharge implements Charge {
 }
 
 /** The 402 of an unpaid call; its price counts the units of the parameters, if they can be parsed. */
-export function unpaid(gate: Gate, call: Call, caller: Caller, ctx: Context): ApiError {
+export function unpaidError(gate: CallDeps, call: Call, caller: Caller, ctx: Context): ApiError {
   let input: unknown;
   try {
     input = parseInput(call.operation, call.raw, ctx);
@@ -106,7 +112,7 @@ export function unpaid(gate: Gate, call: Call, caller: Caller, ctx: Context): Ap
 }
 
 /** The reservation of one call: money, or records of the preview quota. */
-export interface Purse {
+export interface CallCharge {
   previews: number | null;
   /** Price of the call. */
   micros: number;
@@ -123,13 +129,13 @@ export interface Purse {
  * x402 here.
  */
 export async function reserve(
-  gate: Gate,
+  gate: CallDeps,
   call: Call,
   caller: Caller,
   ctx: Context,
   input: unknown,
   request: (() => string) | null,
-): Promise<Purse> {
+): Promise<CallCharge> {
   const { operation } = call;
   // Only an operation with previews admits a call without a credential unpaid.
   if (ctx.visibility === 'public' && isSold(operation, ctx.release?.pack ?? null))
@@ -155,36 +161,36 @@ export async function reserve(
 
 function attachedTo(call: Call, caller: Caller, request: () => string): Attached | null {
   const { payment, idempotency_key: key, signal } = call;
-  const secret = secretOf(caller, key);
+  const secret = paymentSecret(caller, key);
   if (payment === undefined && secret === null) return null;
   const name = key !== undefined && isKey(key) ? key : null;
   return { payment, secret, name, owner: ownerOf(caller), request: request(), signal };
 }
 
 /** Reserves records of the daily preview quota of an anonymous caller. */
-async function previews(gate: Gate, call: Call, caller: Caller, ctx: Context, input: unknown): Promise<Purse> {
+async function previews(gate: CallDeps, call: Call, caller: Caller, ctx: Context, input: unknown): Promise<CallCharge> {
   const { operation, head, address } = call;
   const dataset = call.dataset ?? '';
-  const wanted = operation.page?.(input) ?? 1;
+  const pageSize = operation.page?.(input) ?? 1;
   const left = await gate.previews.left(address, dataset, ctx.now);
-  const got = head ? Math.min(wanted, left) : await gate.previews.take(address, dataset, wanted, ctx.now);
-  if (got <= 0) {
+  const granted = head ? Math.min(pageSize, left) : await gate.previews.take(address, dataset, pageSize, ctx.now);
+  if (granted <= 0) {
     const seconds = secondsToMidnight(ctx.now);
     const message = `Today's free previews of ${dataset} are used up; they are back in ${Math.ceil(seconds / 3600)} h.`;
     throw paymentError('quota_exceeded', message, gate.payments.quote(caller, chargeOf(call, ctx, input)));
   }
-  const give = (unused: number) => gate.previews.give(address, dataset, unused, ctx.now);
+  const returnUnused = (unused: number) => gate.previews.give(address, dataset, unused, ctx.now);
   return {
-    previews: got,
+    previews: granted,
     micros: 0,
     stored: null,
     writes: false,
     commit: async (shown) => {
-      if (!head) await give(got - shown);
+      if (!head) await returnUnused(granted - shown);
       return {};
     },
     release: async () => {
-      if (!head) await give(got);
+      if (!head) await returnUnused(granted);
     },
   };
 }

@@ -1,12 +1,15 @@
 // The 404 error of an unknown path, with a suggestion where to continue.
 import { ApiError } from '../contract/errors.ts';
-import type { Gate } from '../gate/execute.ts';
+import type { CallDeps } from '../gate/execute.ts';
 
 /** Maximum length of the path in a message. */
 const SHOWN = 200;
 
 /** Returns the error, and the dataset in the path if it exists. */
-export async function notFound(gate: Gate, path: string): Promise<{ error: ApiError; dataset: string | undefined }> {
+export async function notFound(
+  gate: CallDeps,
+  path: string,
+): Promise<{ error: ApiError; dataset: string | undefined }> {
   const { base_url } = gate;
   const [, , first = ''] = path.startsWith('/v1/') ? path.split('/') : [];
   const dataset = first !== '' && (await isDataset(gate, first)) ? first : undefined;
@@ -22,7 +25,7 @@ export async function notFound(gate: Gate, path: string): Promise<{ error: ApiEr
 
 const shown = (path: string) => (path.length > SHOWN ? `${path.slice(0, SHOWN)}…` : path);
 
-async function isDataset(gate: Gate, name: string): Promise<boolean> {
+async function isDataset(gate: CallDeps, name: string): Promise<boolean> {
   try {
     (await gate.lease(name)).done();
     return true;

@@ -1,7 +1,7 @@
 // Reads an HTTP request: path, query, credentials (removed), `.md` suffix, address.
 import { IncomingMessage } from 'node:http';
 import { ApiError } from '../contract/errors.ts';
-import { type Call, type Gate, type Visitor, visitorOf } from '../gate/execute.ts';
+import { type Call, type CallDeps, type Visitor, visitorOf } from '../gate/execute.ts';
 import { commonHeaders, type Headers, requestId } from './respond.ts';
 
 /** Node's request and response, passed by the server; absent in tests without a socket. */
@@ -93,7 +93,7 @@ export class HttpRequest {
   readonly #base: string;
   #url: URL | undefined;
 
-  constructor(gate: Gate, c: Http) {
+  constructor(gate: CallDeps, c: Http) {
     const { url, method } = c.req;
     const search = searchOf(url);
     const parameters = search === '' ? null : new URLSearchParams(search);
@@ -140,7 +140,7 @@ export class HttpRequest {
 }
 
 /** Reads a request. Removes a credential from the query; the response is then no-store and no-referrer. */
-export function readRequest(gate: Gate, c: Http): HttpRequest {
+export function readRequest(gate: CallDeps, c: Http): HttpRequest {
   return new HttpRequest(gate, c);
 }
 

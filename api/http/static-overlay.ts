@@ -3,7 +3,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { z } from 'zod';
-import type { Gate, Release } from '../gate/gate.ts';
+import type { CallDeps, Release } from '../gate/gate.ts';
 import { fullTextRecord } from '../operations/dataset/dataset_full_text.ts';
 import { FileList, fileListHtml, fileListJson, LIST_FILES } from '../pages/file-list.ts';
 
@@ -66,7 +66,7 @@ function parsePublished(text: string): Published {
 export async function isPublished(
   root: string,
   { pack, manifest, overlay }: Release,
-  { base_url, code }: Pick<Gate, 'base_url' | 'code'>,
+  { base_url, code }: Pick<CallDeps, 'base_url' | 'code'>,
   written: Date,
 ): Promise<boolean> {
   const known = await published(root);
@@ -111,7 +111,7 @@ function since(release: Release, versions: OverlayVersions): Since | null {
 
 /** How to serve a file of DIST_DIR. Uses the file's real path, since several URLs may lead to one file. */
 export async function fileState(
-  gate: Gate,
+  gate: CallDeps,
   root: string,
   file: { path: string; content_type: string },
 ): Promise<FileState> {

@@ -10,7 +10,7 @@ import { endGrant, grantOf, grantsOf } from '../../data/state/oauth/grants.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
 import { sharedSecret } from '../../data/state/secrets.ts';
 import type { Store } from '../../data/state/store.ts';
-import { type Credential, type Identify, refusal } from '../access/caller.ts';
+import { type Credential, credentialError, type Identify } from '../access/caller.ts';
 import { ApiError, ERRORS } from '../contract/errors.ts';
 import { approve } from './approve.ts';
 import { carry } from './bridge.ts';
@@ -60,7 +60,7 @@ export class OAuthServer {
     const { credential, address } = request;
     const { identify, quotas, now } = this.#parts;
     const caller = credential === null ? null : await identify(credential);
-    if (credential !== null && (caller?.kind !== 'key' || caller.grant)) throw refusal(credential);
+    if (credential !== null && (caller?.kind !== 'key' || caller.grant)) throw credentialError(credential);
     const quota = { name: `clients ${address}`, quota: CLIENTS_A_DAY };
     if ((await quotas.take(quota, 1, now())) === 0)
       throw new ApiError('rate_limited', `More than ${CLIENTS_A_DAY} clients a day from one address.`, {

@@ -29,7 +29,7 @@ button.link { min-height: 0; padding: 0.4rem 0; border: 0; color: var(--accent);
 pre { white-space: pre-wrap; }
 `;
 
-const shell = shellOf({ style: STYLE, leads_away: true });
+const shell = shellOf({ style: STYLE, external_forms: true });
 
 /** Headers of every page. */
 export const PAGE_HEADERS = shell.headers;

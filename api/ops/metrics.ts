@@ -1,6 +1,6 @@
 // What operators measure, in the text format of Prometheus: how long calls take, what waits, what was charged, what is served.
 import { Counter, collectDefaultMetrics, Gauge, type Metric, type MetricValueWithName, Registry } from 'prom-client';
-import type { Seen } from '../gate/gate.ts';
+import type { CallMetric } from '../gate/gate.ts';
 
 /** What is looked at when the metrics are asked for. */
 export interface Standing {
@@ -12,7 +12,7 @@ export interface Standing {
 }
 
 export interface Metrics {
-  seen(call: Seen): void;
+  seen(call: CallMetric): void;
   /** An opt-out waits for an operator because its dataset had too many at once. */
   heldOptOut(dataset: string): void;
   /** The text, with its media type. */
@@ -106,7 +106,7 @@ class CallTimes {
   readonly #series = new Map<string, Series>();
 
   /** Counts one call. */
-  observe({ operation, channel, outcome, seconds }: Seen): void {
+  observe({ operation, channel, outcome, seconds }: CallMetric): void {
     const key = `${operation} ${channel} ${outcome}`;
     let series = this.#series.get(key);
     if (series === undefined) {

@@ -1,7 +1,7 @@
 // The frame of every page: head, header and footer. Plain text functions, so that Astro can use them too.
 
 /** Paths of the shared files, relative to the base URL. */
-export interface Linked {
+export interface AssetPaths {
   style: string;
   script: string;
 }
@@ -41,7 +41,7 @@ export function pagePolicy(more: Readonly<Record<string, string>> = {}): string 
 export const prefixOf = (base_url: string): string => new URL(base_url).pathname.replace(/\/+$/, '');
 
 /** The common part of the head. `prefix` is the path of the base URL. */
-export function headHtml(prefix: string, { style, script }: Linked, policy = pagePolicy()): string {
+export function headHtml(prefix: string, { style, script }: AssetPaths, policy = pagePolicy()): string {
   return `<meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${policy}">

@@ -7,14 +7,14 @@ import { plural, printDate, printEuro, printShare, printValue, printWithUnit, we
 import { STATUS_MEANING } from '../render/status-mark.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
 import { escapeHtml as esc, footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
-import { type Course, spark } from './sparkline.ts';
+import { sparkline, type Timeline } from './sparkline.ts';
 
 /** Data of a record page other than the record's own values. */
-export interface Beside {
+export interface RelatedData {
   /** The most similar records. */
   similar: readonly { id: string; slug: string; name: string; group: string }[];
   /** Timelines of its public numbers. */
-  courses: readonly Course[];
+  timelines: readonly Timeline[];
 }
 
 export interface RecordPage {
@@ -22,7 +22,7 @@ export interface RecordPage {
   record: PublicRecord;
   pack: Pack;
   base_url: string;
-  beside: Beside;
+  related: RelatedData;
   /** The answer of a paid call: it contains every value and must not be cached. */
   paid: boolean;
 }
@@ -36,8 +36,8 @@ export function recordHtml(page: RecordPage): string {
   const path = `/datasets/${pack.id}/${record.slug}`;
   const url = recordUrl(base_url, pack.id, record.slug);
   const title = `${record.name} · ${pack.title}`;
-  const seen = Object.keys(record.attributes).length;
-  const about = `${record.name} in ${pack.title}: ${plural(seen, 'value')}, each with its source, the date it was seen there and a confidence.`;
+  const valueCount = Object.keys(record.attributes).length;
+  const about = `${record.name} in ${pack.title}: ${plural(valueCount, 'value')}, each with its source, the date it was seen there and a confidence.`;
   const links = [
     `<link rel="canonical" href="${esc(url)}">`,
     `<link rel="alternate" type="text/markdown" title="This record as Markdown" href="${esc(`${prefix}${path}.md`)}">`,
@@ -62,7 +62,7 @@ ${values(page)}
 ${missing(page)}
 </div>
 <aside class="facts-side" aria-label="About this record">
-${cite(page)}${courses(page)}${similar(page, prefix)}${calls(page, prefix)}
+${cite(page)}${timelineList(page)}${similar(page, prefix)}${calls(page, prefix)}
 </aside>
 </div>
 </main>
@@ -73,7 +73,7 @@ ${footerHtml(prefix)}
 }
 
 function head({ record, pack, paid }: RecordPage, prefix: string): string {
-  const told = [
+  const facts = [
     `<span>changed <time datetime="${esc(record.updated_at)}">${printDate(record.updated_at)}</time></span>`,
     `<span>quality ${record.quality_score.toFixed(2)}</span>`,
     `<span>${printShare(record.completeness)} complete</span>`,
@@ -84,11 +84,11 @@ function head({ record, pack, paid }: RecordPage, prefix: string): string {
   ];
   return `<nav class="crumbs" aria-label="Where you are"><a href="${prefix}/">Register</a> <span aria-hidden="true">/</span> <a href="${esc(`${prefix}/datasets/${pack.id}/`)}">${esc(pack.title)}</a></nav>
 <h1>${esc(record.name)}</h1>
-<p class="meta">${told.join(' ')}</p>`;
+<p class="meta">${facts.join(' ')}</p>`;
 }
 
 /** Allows line breaks in long names after a dot or an underscore. */
-const broken = (name: string): string => esc(name).replace(/[._](?=.)/g, '$&<wbr>');
+const breakable = (name: string): string => esc(name).replace(/[._](?=.)/g, '$&<wbr>');
 
 function values({ record, pack }: RecordPage): string {
   const shown = pack.attributes.filter(({ name }) => record.attributes[name] !== undefined);
@@ -106,9 +106,9 @@ function values({ record, pack }: RecordPage): string {
 function row({ name, unit, description }: Attribute, record: PublicRecord): string {
   const value = record.attributes[name]!;
   const { source_url, observed_at, confidence, evidence, source, status } = record.provenance[name]!;
-  const printed = esc(printWithUnit(value, unit));
+  const text = esc(printWithUnit(value, unit));
   const own = typeof value === 'string' ? webAddress(value) : null;
-  const said = own === null ? printed : `<a href="${esc(own)}" rel="nofollow">${printed}</a>`;
+  const content = own === null ? text : `<a href="${esc(own)}" rel="nofollow">${text}</a>`;
   const address = webAddress(source_url);
   const host = address === null ? '' : new URL(address).hostname.replace(/^www\./, '');
   const from =
@@ -120,7 +120,7 @@ function row({ name, unit, description }: Attribute, record: PublicRecord): stri
     `<span>confidence ${confidence.toFixed(2)}</span>`,
     ...(evidence === '' ? [] : [`<span>“${esc(evidence.slice(0, 160))}”</span>`]),
   ];
-  return `<div class="value"><dt title="${esc(description)}">${broken(name)}</dt><dd><span class="said">${said}</span>${status === undefined ? '' : ` <span class="quiet">${esc(`${status}: ${STATUS_MEANING[status]}`)}</span>`}<span class="provenance">${from}<span class="more">${more.join('')}</span></span></dd></div>`;
+  return `<div class="value"><dt title="${esc(description)}">${breakable(name)}</dt><dd><span class="said">${content}</span>${status === undefined ? '' : ` <span class="quiet">${esc(`${status}: ${STATUS_MEANING[status]}`)}</span>`}<span class="provenance">${from}<span class="more">${more.join('')}</span></span></dd></div>`;
 }
 
 /** The attributes that a paid answer would add: names and meanings, never a value. */
@@ -128,7 +128,8 @@ function missing({ record, pack, paid }: RecordPage): string {
   const more = paid ? [] : pack.attributes.filter((attribute) => !attribute.public);
   if (more.length === 0) return '';
   const rows = more.map(
-    ({ name, description }) => `<li><code>${broken(name)}</code> <span class="quiet">${esc(description)}</span></li>`,
+    ({ name, description }) =>
+      `<li><code>${breakable(name)}</code> <span class="quiet">${esc(description)}</span></li>`,
   );
   return `<section aria-labelledby="more"><h2 id="more">Only in paid answers</h2>
 <p>${plural(more.length, 'further attribute')}, where they are known of this record, for ${printEuro(packPrice(pack, 'get'))} a call: ask <code>/v1/${pack.id}/entities/${esc(record.slug)}</code> with a key or a payment.</p>
@@ -143,16 +144,16 @@ function cite({ record, pack }: RecordPage): string {
 `;
 }
 
-function courses({ beside, pack }: RecordPage): string {
-  if (beside.courses.length === 0) return '';
+function timelineList({ related, pack }: RecordPage): string {
+  if (related.timelines.length === 0) return '';
   const units = new Map(pack.attributes.map(({ name, unit }) => [name, unit]));
-  const rows = beside.courses.map((course) => spark(course, units.get(course.attribute) ?? null));
+  const rows = related.timelines.map((timeline) => sparkline(timeline, units.get(timeline.attribute) ?? null));
   return `<section aria-labelledby="history"><h2 id="history">How values went</h2>\n${rows.join('\n')}</section>\n`;
 }
 
-function similar({ beside, pack }: RecordPage, prefix: string): string {
-  if (beside.similar.length === 0) return '';
-  const rows = beside.similar.map(
+function similar({ related, pack }: RecordPage, prefix: string): string {
+  if (related.similar.length === 0) return '';
+  const rows = related.similar.map(
     ({ slug, name, group }) =>
       `<li><a href="${esc(`${prefix}/datasets/${pack.id}/${slug}`)}">${esc(name)}</a> <span class="quiet">${esc(group)}</span></li>`,
   );

@@ -33,7 +33,7 @@ export interface ShellKind {
    * Its forms lead to other sites. The policy then has no `form-action`, which browsers also apply to
    * redirects; and its forms must send `Origin`, which `no-referrer` prevents.
    */
-  leads_away?: boolean;
+  external_forms?: boolean;
   /**
    * Paths of our scripts, for pages that also work without them. Their forms stay on this site, and send
    * `Origin`.
@@ -48,15 +48,15 @@ export interface Shell {
 }
 
 /** The shell of one kind of page. */
-export function shellOf({ style = '', leads_away = false, scripts = [] }: ShellKind): Shell {
-  const whole = STYLE + COMMON_STYLE + style;
-  const hash = createHash('sha256').update(whole).digest('base64');
+export function shellOf({ style = '', external_forms = false, scripts = [] }: ShellKind): Shell {
+  const css = STYLE + COMMON_STYLE + style;
+  const hash = createHash('sha256').update(css).digest('base64');
   const live = scripts.length > 0;
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${hash}'`,
     ...(live ? ["script-src 'self'", "connect-src 'self'"] : []),
-    ...(leads_away ? [] : ["form-action 'self'"]),
+    ...(external_forms ? [] : ["form-action 'self'"]),
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ];
@@ -66,12 +66,12 @@ export function shellOf({ style = '', leads_away = false, scripts = [] }: ShellK
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
       'Cache-Control': 'no-store',
-      'Referrer-Policy': leads_away || live ? 'same-origin' : 'no-referrer',
+      'Referrer-Policy': external_forms || live ? 'same-origin' : 'no-referrer',
       'X-Frame-Options': 'DENY',
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': policy.join('; '),
     },
-    page: (base_url, page) => wholePage(base_url, whole, scripts, page),
+    page: (base_url, page) => wholePage(base_url, css, scripts, page),
   };
 }
 
@@ -86,7 +86,7 @@ export interface ShellPage {
   /** HTML above the title. */
   above?: string;
   /** Seconds after which a page that waits for something reloads. */
-  again?: number;
+  refresh_seconds?: number;
   /** HTML of a navigation that replaces the site's. */
   nav?: string;
   /** As wide as the site's pages. */
@@ -96,10 +96,10 @@ export interface ShellPage {
 }
 
 function wholePage(base_url: string, style: string, scripts: readonly string[], page: ShellPage): string {
-  const { title, body, above = '', again, wide = false, head = '' } = page;
+  const { title, body, above = '', refresh_seconds, wide = false, head = '' } = page;
   const prefix = prefixOf(base_url);
   const loaded = scripts.map((path) => `\n<script src="${escapeHtml(prefix + path)}" defer></script>`).join('');
-  const refresh = again === undefined ? '' : `<meta http-equiv="refresh" content="${again}">`;
+  const refresh = refresh_seconds === undefined ? '' : `<meta http-equiv="refresh" content="${refresh_seconds}">`;
   return `<!doctype html>
 <html lang="en">
 <head>

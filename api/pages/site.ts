@@ -6,7 +6,7 @@ import type { Change } from '../../data/queries/changelog.ts';
 import type { AttributeProfile } from '../../data/queries/profile.ts';
 import type { Column } from '../../data/write/dictionary.ts';
 import type { Value } from '../../packs/define/model.ts';
-import type { Linked } from './frame.ts';
+import type { AssetPaths } from './frame.ts';
 import type { SqlExample } from './sql.ts';
 
 /** All data of the Astro pages, as one JSON file; equal data produce equal pages. */
@@ -14,7 +14,7 @@ export interface SiteData {
   /** Without a trailing slash; its path is the prefix of every link. */
   base_url: string;
   /** Paths of the shared files. */
-  assets: Linked;
+  assets: AssetPaths;
   datasets: SiteDataset[];
   /** The table of operations, for the reference. */
   operations: SiteOperation[];

@@ -24,7 +24,7 @@ function sqlName(name: string): string {
 export function sqlExamples(pack: Pick<Pack, 'attributes' | 'group_by'>): SqlExample[] {
   const open = pack.attributes.filter((attribute) => attribute.public);
   const of = (...types: Attribute['type'][]) => open.find(({ type }) => types.includes(type));
-  const named = sqlName(open.some(({ name }) => name === 'name') ? 'name' : recordColumn(pack, 'name'));
+  const nameColumn = sqlName(open.some(({ name }) => name === 'name') ? 'name' : recordColumn(pack, 'name'));
   const group =
     open.find(({ name, type }) => name === pack.group_by && type !== 'geo' && type !== 'price') ?? of('enum');
   const by = group === undefined ? [] : [sqlName(flatColumns(group)[0]!)];
@@ -32,11 +32,11 @@ export function sqlExamples(pack: Pick<Pack, 'attributes' | 'group_by'>): SqlExa
   const number = open.find(({ type, unit }) => unit !== null && (type === 'integer' || type === 'number'));
   const parts = { number, price: of('price'), geo: of('geo'), list: of('strings') };
   return [
-    best(open, named),
+    best(open, nameColumn),
     ...(group ? [counted(group, by[0]!)] : []),
-    ...(number ? [highest(number, [named, ...by])] : []),
+    ...(number ? [highest(number, [nameColumn, ...by])] : []),
     ...(number && group ? [spread(number, group, by[0]!)] : []),
-    ...(parts.price ? [cheapest(parts.price, [named, ...by])] : []),
+    ...(parts.price ? [cheapest(parts.price, [nameColumn, ...by])] : []),
     ...(parts.geo ? [squares(parts.geo)] : []),
     ...(parts.list ? [commonest(parts.list)] : []),
     { title: 'Every column at a glance', sql: `SUMMARIZE ${SQL_TABLE}` },
@@ -46,10 +46,10 @@ export function sqlExamples(pack: Pick<Pack, 'attributes' | 'group_by'>): SqlExa
 const lines = (...each: string[]) => each.join('\n');
 const unlike = (columns: string[]) => [...new Set(columns)].join(', ');
 
-function best(open: readonly Attribute[], named: string): SqlExample {
+function best(open: readonly Attribute[], nameColumn: string): SqlExample {
   const few = open.filter(({ type }) => type !== 'text' && type !== 'geo').slice(0, 4);
-  const shown = unlike([named, ...few.flatMap(flatColumns).map(sqlName)].slice(0, 6));
-  const sql = lines(`SELECT ${shown}, quality_score`, `FROM ${SQL_TABLE}`, 'ORDER BY quality_score DESC', 'LIMIT 20');
+  const columns = unlike([nameColumn, ...few.flatMap(flatColumns).map(sqlName)].slice(0, 6));
+  const sql = lines(`SELECT ${columns}, quality_score`, `FROM ${SQL_TABLE}`, 'ORDER BY quality_score DESC', 'LIMIT 20');
   return { title: 'Best documented records', sql };
 }
 
@@ -63,10 +63,10 @@ function counted(group: Attribute, by: string): SqlExample {
   return { title: `Records by ${group.name}`, sql };
 }
 
-function highest(number: Attribute, shown: string[]): SqlExample {
+function highest(number: Attribute, columns: string[]): SqlExample {
   const value = sqlName(number.name);
   const sql = lines(
-    `SELECT ${unlike([...shown, value])}`,
+    `SELECT ${unlike([...columns, value])}`,
     `FROM ${SQL_TABLE}`,
     `WHERE ${value} IS NOT NULL`,
     `ORDER BY ${value} DESC`,
@@ -89,10 +89,10 @@ function spread(number: Attribute, group: Attribute, by: string): SqlExample {
   return { title: `Spread of ${number.name} by ${group.name}`, sql };
 }
 
-function cheapest(price: Attribute, shown: string[]): SqlExample {
+function cheapest(price: Attribute, columns: string[]): SqlExample {
   const ends = flatColumns(price).map(sqlName);
   const sql = lines(
-    `SELECT ${unlike([...shown, ...ends])}`,
+    `SELECT ${unlike([...columns, ...ends])}`,
     `FROM ${SQL_TABLE}`,
     `WHERE ${ends[0]} > 0`,
     `ORDER BY ${ends[0]}`,

@@ -4,7 +4,7 @@ import type { Lookup } from '../../data/state/keys/lookup.ts';
 import { charge as chargeKey } from '../../data/state/money/ledger.ts';
 import type { Store } from '../../data/state/store.ts';
 import { eur } from '../../packs/define/money.ts';
-import { type Caller, isCharged } from '../access/caller.ts';
+import { type Caller, paysForCalls } from '../access/caller.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type Charge, type Payments, paymentError, type Reservation, told } from './payments.ts';
 import { isKept, type Kept, type Repeats } from './repeats.ts';
@@ -117,7 +117,7 @@ export class CreditPayments implements Payments {
    * over its cap.
    */
   #payer(caller: Caller, charge: Charge): KeyCaller | null {
-    if (caller.kind === 'admin' || charge.micros === 0 || !isCharged(caller)) return null;
+    if (caller.kind === 'admin' || charge.micros === 0 || !paysForCalls(caller)) return null;
     if (caller.kind === 'anonymous') {
       const message = `${charge.operation} costs ${told(charge.micros)} and this call was not paid.`;
       throw paymentError('payment_required', message, this.quote(caller, charge));

@@ -1,6 +1,6 @@
 // How a call is paid: quote, reserve, commit or release. One port, so that x402 takes its place beside credits unnoticed.
 import { eur, usd } from '../../packs/define/money.ts';
-import { type Caller, isCharged } from '../access/caller.ts';
+import { type Caller, paysForCalls } from '../access/caller.ts';
 import { ApiError, type ErrorCode, KEY_BODY, makesKey } from '../contract/errors.ts';
 import type { CallPrice } from '../contract/pricing.ts';
 import type { Head, Written } from './repeats.ts';
@@ -173,7 +173,7 @@ export function checkMaxPrice(raw: string | undefined, caller: Caller, charge: C
     const issue = { loc: ['header', 'X-Max-Price-EUR'], msg, type: 'decimal_parsing' };
     throw new ApiError('validation_failed', `X-Max-Price-EUR: ${msg}`, { detail: [issue] });
   }
-  if (!isCharged(caller) || charge.micros <= Math.round(Number(raw) * 1_000_000)) return;
+  if (!paysForCalls(caller) || charge.micros <= Math.round(Number(raw) * 1_000_000)) return;
   const message = `${charge.operation} costs ${told(charge.micros)}, more than the ${raw} EUR that X-Max-Price-EUR allows (max_price_eur of tools and skills).`;
   // It is the limit that refuses: no way to pay gets round it.
   const { extras } = paymentError('payment_required', message, { ...quote(caller, charge), how_to_pay: {} });

@@ -66,8 +66,8 @@ function cellsOf(attribute: Attribute, value: Value | undefined): unknown[] {
 
 /** Metadata of a column: description, unit, currency. */
 function metadataOf({ description, unit, currency }: Attribute): Map<string, string> {
-  const told = Object.entries({ description, unit, currency }).filter(([, text]) => text !== null);
-  return new Map(told as [string, string][]);
+  const entries = Object.entries({ description, unit, currency }).filter(([, text]) => text !== null);
+  return new Map(entries as [string, string][]);
 }
 
 function attributeColumns(attribute: Attribute): Column[] {
@@ -79,7 +79,7 @@ function attributeColumns(attribute: Attribute): Column[] {
 
 /** Provenance of the values: one struct for each record, with a member for each attribute. */
 function provenanceColumns({ attributes }: Rows): Column[] {
-  const told = new Struct([
+  const provenanceType = new Struct([
     new Field('source_url', new Utf8(), false),
     new Field('observed_at', time(), false),
     new Field('confidence', new Float64(), false),
@@ -88,7 +88,7 @@ function provenanceColumns({ attributes }: Rows): Column[] {
     new Field('status', new Utf8(), true),
   ]);
   return attributes.map(({ name }) => ({
-    field: new Field(name, told, true),
+    field: new Field(name, provenanceType, true),
     value: ({ provenance }) => {
       const source = provenance[name];
       if (source === undefined) return null;

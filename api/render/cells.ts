@@ -9,15 +9,15 @@ const LONGEST = 120;
  * One value as a cell: numbers without grouping or unit (the unit is in the heading), ranges `1.25–2.5`,
  * lists with commas. `full`: do not cut long texts.
  */
-export function cell(value: Value | undefined, whole = false): string | number | Markup {
+export function cell(value: Value | undefined, full = false): string | number | Markup {
   if (value === undefined) return '';
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'string') {
     if (/^https?:\/\/\S+$/i.test(value)) return new Markup(linkTarget(value) ?? '');
-    return whole ? value : shortened(value);
+    return full ? value : shorten(value);
   }
-  if (Array.isArray(value)) return whole ? value.join(', ') : shortened(value.join(', '));
+  if (Array.isArray(value)) return full ? value.join(', ') : shorten(value.join(', '));
   return 'lat' in value ? `${value.lat},${value.lng}` : `${value.min}–${value.max}`;
 }
 
@@ -25,13 +25,13 @@ export function cell(value: Value | undefined, whole = false): string | number |
  * A computed number, such as a mean, rounded to six digits or to an integer: more digits are noise in a
  * table.
  */
-export function computed(value: number | undefined): string | number {
+export function computedCell(value: number | undefined): string | number {
   if (value === undefined) return '';
   return Math.abs(value) >= 1e5 ? Math.round(value) : Number(value.toPrecision(6));
 }
 
 /** Cuts at a word near the limit; the limit counts code points. */
-function shortened(text: string): string {
+function shorten(text: string): string {
   const characters = [...text];
   if (characters.length <= LONGEST) return text;
   const cut = characters.slice(0, LONGEST).join('');

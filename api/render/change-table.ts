@@ -24,15 +24,15 @@ export function changeTable(
   const row = (change: (typeof changes)[number]) => {
     const attribute = attributes.get(change.attribute ?? '');
     const hidden = change.attribute !== undefined && hides(change.attribute);
-    const shown = (value: Value | undefined) => (hidden ? 'not public' : cell(value));
+    const valueCell = (value: Value | undefined) => (hidden ? 'not public' : cell(value));
     return tableRow([
       ...(recorded ? [change.recorded_at] : []),
       minute(change.observed_at),
       change.slug,
       attribute ? columnTitle(attribute) : change.attribute,
       change.type,
-      hidden && change.type === 'added' ? '' : shown(change.old_value),
-      shown(change.new_value),
+      hidden && change.type === 'added' ? '' : valueCell(change.old_value),
+      valueCell(change.new_value),
       cell(change.source_url),
     ]);
   };

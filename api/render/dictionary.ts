@@ -18,7 +18,7 @@ export function dictionaryJson(pack: Pack, { release, created_at, records }: Man
   const { id: dataset, title, description, license } = pack;
   const attribution = datasetAttribution(pack, base);
   const columns = dictionary(pack, 'all');
-  const told = {
+  const document = {
     dataset,
     title,
     description,
@@ -30,7 +30,7 @@ export function dictionaryJson(pack: Pack, { release, created_at, records }: Man
     files: DATA_FILES,
     columns,
   };
-  return `${JSON.stringify(told, null, 1)}\n`;
+  return `${JSON.stringify(document, null, 1)}\n`;
 }
 
 export function dictionaryMarkdown(pack: Pack, { release, created_at, records }: Manifest, base: string): string {

@@ -25,7 +25,7 @@ export function outputSchema(operation: Operation, pack: Pack | null): JsonSchem
   if (!text.includes('"#/$defs/')) return schema;
   const { $schema: _, $defs, ...record } = recordSchema(pack);
   const defs = { ...(text.includes('"#/$defs/record"') ? { record } : {}), ...($defs as JsonSchema) };
-  return { ...schema, $defs: open(defs) as JsonSchema };
+  return { ...schema, $defs: openSchema(defs) as JsonSchema };
 }
 
 function plain(schema: z.ZodType): JsonSchema {
@@ -34,11 +34,11 @@ function plain(schema: z.ZodType): JsonSchema {
 }
 
 /** A schema whose objects accept further members. */
-function open(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(open);
+function openSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(openSchema);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const kept = Object.entries(schema).filter(([name, value]) => name !== 'additionalProperties' || value !== false);
-  return Object.fromEntries(kept.map(([name, value]) => [name, open(value)]));
+  const entries = Object.entries(schema).filter(([name, value]) => name !== 'additionalProperties' || value !== false);
+  return Object.fromEntries(entries.map(([name, value]) => [name, openSchema(value)]));
 }
 
 /** A filter of a dataset as a parameter: `list` is true when it accepts several values. */

@@ -14,22 +14,22 @@ export interface Choice {
  */
 export function preferred(accept: string | undefined, types: readonly string[]): string | undefined {
   if (accept === undefined || accept.trim() === '') return types[0];
-  if (accept.length > LONG) return chosen(accept, types);
+  if (accept.length > LONG) return mediaTypeOf(accept, types);
   const key = `${accept}\n${types}`;
-  let best = known.get(key);
-  if (best === undefined && !known.has(key)) {
-    best = chosen(accept, types);
-    if (known.size >= KNOWN) known.clear();
-    known.set(key, best);
+  let best = cache.get(key);
+  if (best === undefined && !cache.has(key)) {
+    best = mediaTypeOf(accept, types);
+    if (cache.size >= CACHE_SIZE) cache.clear();
+    cache.set(key, best);
   }
   return best;
 }
 
 /** Results for recent headers, since clients repeat them. Longer headers are not cached. */
-const known = new Map<string, string | undefined>();
-const [KNOWN, LONG] = [500, 500];
+const cache = new Map<string, string | undefined>();
+const [CACHE_SIZE, LONG] = [500, 500];
 
-function chosen(accept: string, types: readonly string[]): string | undefined {
+function mediaTypeOf(accept: string, types: readonly string[]): string | undefined {
   try {
     // All answers are UTF-8, so a charset parameter has no effect.
     const bare = accept.replace(/;\s*charset\s*=\s*("[^"]*"|[^;,\s]*)/gi, '');
@@ -46,15 +46,15 @@ function chosen(accept: string, types: readonly string[]): string | undefined {
  */
 export function negotiate(
   formats: readonly Format[],
-  asked: { accept?: string | undefined; suffix: boolean; parameter?: string | undefined },
+  request: { accept?: string | undefined; suffix: boolean; parameter?: string | undefined },
 ): Choice {
   const fallback = formats[0] ?? 'json';
-  if (asked.suffix && formats.includes('markdown')) return { format: 'markdown', varies: false };
-  const named = asked.parameter === undefined ? undefined : formatNamed(asked.parameter);
-  if (named !== undefined) return { format: named, varies: false };
+  if (request.suffix && formats.includes('markdown')) return { format: 'markdown', varies: false };
+  const explicit = request.parameter === undefined ? undefined : formatNamed(request.parameter);
+  if (explicit !== undefined) return { format: explicit, varies: false };
   if (formats.length < 2) return { format: fallback, varies: false };
   const bare = typesOf(formats);
-  const best = preferred(asked.accept, bare);
+  const best = preferred(request.accept, bare);
   return { format: formats[bare.indexOf(best ?? '')] ?? fallback, varies: true };
 }
 

@@ -36,8 +36,8 @@ export function printBytes(bytes: number): string {
 
 /** A price in EUR with as many decimals as needed, at least two: `€0.004`, `€0.50`. */
 export function printEuro(eur: number): string {
-  const [whole, decimals = ''] = eur.toFixed(6).split('.');
-  return `€${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
+  const [euros, decimals = ''] = eur.toFixed(6).split('.');
+  return `€${euros}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
 }
 
 /** A share as a percentage, never rounded up to 100: `99.9 %`. */

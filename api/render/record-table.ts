@@ -11,27 +11,27 @@ import { markedCell, statusLegend } from './status-mark.ts';
  * Columns without values are omitted, and so is the name of the record where an attribute contains it. Values
  * with a status are marked, with a legend below. `full` names the attributes whose long texts are not cut.
  */
-export function recordTable(records: readonly PublicRecord[], pack: Pack, whole: readonly string[] = []): string {
+export function recordTable(records: readonly PublicRecord[], pack: Pack, full: readonly string[] = []): string {
   const filled = pack.attributes.filter(({ name }) => records.some((record) => record.attributes[name] !== undefined));
-  const named =
+  const hasName =
     filled.some(({ name }) => name === 'name') ||
     records.every((record) => Object.values(record.attributes).includes(record.name));
   const scored = records.some(({ score }) => score !== undefined);
   const columns = [
     'slug',
     ...(scored ? ['score'] : []),
-    ...(named ? [] : ['name']),
+    ...(hasName ? [] : ['name']),
     ...filled.map(columnTitle),
     'quality',
   ];
   const rows = records.map((record) => [
     record.slug,
     ...(scored ? [record.score ?? ''] : []),
-    ...(named ? [] : [record.name]),
+    ...(hasName ? [] : [record.name]),
     // A record without the attribute is shown with the name that its pack derives from its identity.
     ...filled.map(({ name }) =>
       markedCell(
-        cell(record.attributes[name] ?? (name === 'name' ? record.name : undefined), whole.includes(name)),
+        cell(record.attributes[name] ?? (name === 'name' ? record.name : undefined), full.includes(name)),
         record.provenance[name],
       ),
     ),

@@ -11,13 +11,13 @@ import { compilePage, type PageScope } from './template-compile.ts';
 const WEB_ADDRESS = /^https?:\/\/\S+$/i;
 
 /** Output of a template: a text that is a web address stays unchanged, anything else is escaped. */
-function printed(value: unknown): string {
+function escapeOutput(value: unknown): string {
   if (typeof value === 'string' && WEB_ADDRESS.test(value)) return linkTarget(value) ?? markdown(value);
-  return Array.isArray(value) ? value.map(printed).join(', ') : markdown(value);
+  return Array.isArray(value) ? value.map(escapeOutput).join(', ') : markdown(value);
 }
 
 const liquid = new Liquid({
-  outputEscape: printed,
+  outputEscape: escapeOutput,
   ownPropertyOnly: true,
   strictFilters: true,
   // No partials: a template cannot read files.
@@ -94,8 +94,8 @@ export function recordMarkdown(record: PublicRecord, pack: Pack): string {
   let template = compiled.get(pack);
   if (template === undefined) {
     const names = (member: string) => new RegExp(`\\brecord\\.${member}\\b`).test(pack.template);
-    const said = { attribution: names('attribution'), license: names('license') };
-    template = { print: parseTemplate(pack.template), names: said };
+    const printedMembers = { attribution: names('attribution'), license: names('license') };
+    template = { print: parseTemplate(pack.template), names: printedMembers };
     compiled.set(pack, template);
   }
   const body = template
@@ -106,8 +106,11 @@ export function recordMarkdown(record: PublicRecord, pack: Pack): string {
   const sample = record.sample === true ? 'Fictional sample: nothing in it is true.\n\n' : '';
   const { attribution, license } = template.names;
   const legend = statusLegend(Object.values(record.provenance));
-  const added = [!attribution && printed(record.attribution), !license && `License: ${printed(record.license)}`];
-  const blocks = [body, legend, added.filter(Boolean).join(' ')].filter(Boolean);
+  const missing = [
+    !attribution && escapeOutput(record.attribution),
+    !license && `License: ${escapeOutput(record.license)}`,
+  ];
+  const blocks = [body, legend, missing.filter(Boolean).join(' ')].filter(Boolean);
   return `${sample}${blocks.join('\n\n').trim()}\n`;
 }
 
@@ -123,7 +126,7 @@ export function recordsMarkdown(records: readonly PublicRecord[], pack: Pack): s
 /** One of several records (`recordsMarkdown`). */
 export function recordSection(record: PublicRecord, pack: Pack): string {
   const group = record.attributes[pack.group_by];
-  const marks = [record.slug, ...(group === undefined ? [] : [printed(group)])].join(', ');
+  const marks = [record.slug, ...(group === undefined ? [] : [escapeOutput(group)])].join(', ');
   const text = recordMarkdown({ ...record, attribution: record.url }, pack).trim();
   return text.replace(/^# .*$/m, (heading) => `${heading} (${marks})`);
 }

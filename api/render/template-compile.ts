@@ -49,7 +49,7 @@ class Compiler {
   readonly liquid: Liquid;
   readonly context: Context;
   /** Cache of escaped texts: names, sources and dates repeat within a page and from record to record. */
-  readonly known = new Map<string, string>();
+  readonly escapes = new Map<string, string>();
 
   constructor(liquid: Liquid) {
     this.liquid = liquid;
@@ -150,16 +150,16 @@ class Compiler {
 
   /** The escape of an output depends on its value alone, so it is cached. */
   escaped(get: Get): Get {
-    const printed = this.liquid.options.outputEscape as unknown as (value: unknown) => string;
-    const { known } = this;
+    const escapeValue = this.liquid.options.outputEscape as unknown as (value: unknown) => string;
+    const { escapes } = this;
     return (frame) => {
       const value = get(frame);
-      if (typeof value !== 'string') return printed(value);
-      let text = known.get(value);
+      if (typeof value !== 'string') return escapeValue(value);
+      let text = escapes.get(value);
       if (text === undefined) {
-        text = printed(value);
-        if (known.size >= MEMORY) known.clear();
-        known.set(value, text);
+        text = escapeValue(value);
+        if (escapes.size >= MEMORY) escapes.clear();
+        escapes.set(value, text);
       }
       return text;
     };
@@ -220,11 +220,11 @@ function own(object: object, key: string | number): unknown {
 /** One step of a path: own properties, and `size`, `first` and `last` of lists and texts, as in LiquidJS. */
 function read(value: unknown, key: string | number): unknown {
   if (value === undefined || value === null) return value;
-  const found = own(
+  const member = own(
     Object(value),
     typeof key === 'number' && Array.isArray(value) && key < 0 ? value.length + key : key,
   );
-  if (found !== undefined) return found;
+  if (member !== undefined) return member;
   if (key === 'size' && (typeof value === 'string' || Array.isArray(value))) return value.length;
   if (key === 'first' && Array.isArray(value)) return value[0];
   if (key === 'last' && Array.isArray(value)) return value.at(-1);

@@ -18,24 +18,28 @@ const DATASETS = 12;
  * dataset is an argument, and flat where the tool belongs to a dataset (`own`).
  */
 export function toolInput(operation: Operation, packs: readonly Pack[], own: Pack | null): JsonSchema {
-  const { properties: found = {}, required: needed = [], additionalProperties } = inputSchema(operation, own, 'tool');
+  const {
+    properties: declared = {},
+    required: needed = [],
+    additionalProperties,
+  } = inputSchema(operation, own, 'tool');
   const open = additionalProperties !== undefined && additionalProperties !== false;
   const search = operation.own_tool?.filters;
   // Parameters that select records have schemas of their own in searches; elsewhere they are part of the
   // filters.
   const hidden = search || !open ? NONE : SELECTING;
-  const listed = Object.entries(found as Properties).filter(
+  const parameters = Object.entries(declared as Properties).filter(
     ([name]) =>
       ((needed as string[]).includes(name) || !(own === null ? hidden : RARE).has(name)) &&
       (name !== 'near' || own === null || hasPlaces(own)),
   );
-  const asked = listed.map(([name, schema]) => [name, portable(schema)] as const);
+  const entries = parameters.map(([name, schema]) => [name, portable(schema)] as const);
   const dataset = operation.route.path.includes(':ds') && own === null;
   const explained = (name: keyof typeof EXPLAINED, schema: JsonSchema) =>
     search ? { ...schema, description: EXPLAINED[name] } : schema;
   const properties: Properties = {
     ...(dataset ? { dataset: datasetSchema(packs) } : {}),
-    ...Object.fromEntries(asked),
+    ...Object.fromEntries(entries),
     ...(open && own === null ? { filters: filtersSchema(operation, packs) } : {}),
     ...(open && own !== null && search ? flatFilters(own) : {}),
     ...(operation.price && (search || own === null) ? { max_price_eur: explained('max_price_eur', MAX_PRICE) } : {}),
@@ -82,10 +86,10 @@ function filtersSchema({ own_tool }: Operation, packs: readonly Pack[]): JsonSch
 
 /** Two filters of a dataset with the example values of their attributes. */
 function exampleFilters(pack: Pack): Record<string, unknown> {
-  const named = pack.attributes.find((each) => each.filterable && each.type === 'enum');
+  const enumAttribute = pack.attributes.find((each) => each.filterable && each.type === 'enum');
   const counted = pack.attributes.find((each) => each.filterable && (each.type === 'price' || each.type === 'number'));
   return {
-    ...(named ? { [named.name]: [named.example] } : {}),
+    ...(enumAttribute ? { [enumAttribute.name]: [enumAttribute.example] } : {}),
     ...(counted ? { [`max_${counted.name}`]: numberOf(counted) } : {}),
   };
 }
@@ -101,19 +105,19 @@ function numberOf({ example }: Attribute): unknown {
 export const SHOWN = { attributes: 10, group: 3 } as const;
 
 /**
- * Filterable attributes: `shown` have filters in the schema of the search, in the order of the pack; `named`
- * are the rest.
+ * Filterable attributes: `shown` have filters in the schema of the search, in the order of the pack; `rest` are
+ * the others.
  */
-export function filterable(pack: Pack): { shown: Attribute[]; named: Attribute[] } {
+export function filterable(pack: Pack): { shown: Attribute[]; rest: Attribute[] } {
   const groups = new Map<string, number>();
-  const [shown, named]: [Attribute[], Attribute[]] = [[], []];
+  const [shown, rest]: [Attribute[], Attribute[]] = [[], []];
   for (const attribute of pack.attributes.filter((each) => each.filterable && each.type !== 'geo')) {
     const [group = ''] = attribute.name.split('.');
-    const before = groups.get(group) ?? 0;
-    groups.set(group, before + 1);
-    (before < SHOWN.group && shown.length < SHOWN.attributes ? shown : named).push(attribute);
+    const count = groups.get(group) ?? 0;
+    groups.set(group, count + 1);
+    (count < SHOWN.group && shown.length < SHOWN.attributes ? shown : rest).push(attribute);
   }
-  return { shown, named };
+  return { shown, rest };
 }
 
 /**
@@ -145,8 +149,8 @@ function listedFilters({ type, unit }: Attribute, filters: FilterSchema[]): Filt
   return bounds.length > 0 && !(type === 'integer' && unit === null && equal.length > 0) ? bounds : equal;
 }
 
-function values({ enum: known, examples: _, ...schema }: JsonSchema, list: boolean): JsonSchema {
-  const one = { ...schema, ...(Array.isArray(known) && known.length <= VALUES ? { enum: known } : {}) };
+function values({ enum: allowed, examples: _, ...schema }: JsonSchema, list: boolean): JsonSchema {
+  const one = { ...schema, ...(Array.isArray(allowed) && allowed.length <= VALUES ? { enum: allowed } : {}) };
   return list ? { type: 'array', items: one } : one;
 }
 
@@ -158,8 +162,8 @@ const SUMMARY = 64;
  * show the form.
  */
 function summary({ description, unit, type, example, values: closed }: Attribute): string {
-  const shown = closed === null && WORDS.has(type) ? `, e.g. ${[example].flat()[0]}` : '';
-  return `${clause(description)}${unit === null ? '' : ` (${unit})`}${shown}`;
+  const exampleText = closed === null && WORDS.has(type) ? `, e.g. ${[example].flat()[0]}` : '';
+  return `${clause(description)}${unit === null ? '' : ` (${unit})`}${exampleText}`;
 }
 
 /** The first sentence; of one that is too long, the first clauses. */
@@ -176,7 +180,7 @@ const WORDS: ReadonlySet<Attribute['type']> = new Set(['string', 'enum', 'string
 /** Keywords that the gate checks and models do not need, or that some hosts refuse. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['$schema', 'pattern', 'minLength', 'maxLength', 'minItems', 'maxItems']);
 
-const kept = (schema: JsonSchema) =>
+const portableEntries = (schema: JsonSchema) =>
   Object.entries(schema).filter(([keyword, value]) => !LEFT_OUT.has(keyword) && value !== Number.MAX_SAFE_INTEGER);
 
 /**
@@ -184,9 +188,10 @@ const kept = (schema: JsonSchema) =>
  * as well.
  */
 function portable({ anyOf, description, ...schema }: JsonSchema): JsonSchema {
-  const told = typeof description === 'string' ? { description: description.replace(' (list or commas)', '') } : {};
+  const summaryMember =
+    typeof description === 'string' ? { description: description.replace(' (list or commas)', '') } : {};
   const list = Array.isArray(anyOf) ? anyOf.find((each: JsonSchema) => each['type'] === 'array') : undefined;
-  return { ...Object.fromEntries(kept({ ...schema, ...list })), ...told };
+  return { ...Object.fromEntries(portableEntries({ ...schema, ...list })), ...summaryMember };
 }
 
 /** The body of every error (contract section 4). */
@@ -198,8 +203,8 @@ const NAMED = 3;
 
 /** The answer of a tool: that of REST, the error body, or Markdown on request. All objects are open. */
 export function toolOutput(operation: Operation, pack: Pack | null): JsonSchema {
-  const { $defs = {}, ...whole } = outputSchema(operation, pack) ?? TEXT;
-  const { properties = {}, required = [] } = resolved(whole, $defs as Properties);
+  const { $defs = {}, ...answer } = outputSchema(operation, pack) ?? TEXT;
+  const { properties = {}, required = [] } = resolve(answer, $defs as Properties);
   const markdown = operation.formats.includes('json') && operation.formats.includes('markdown');
   const members = Object.entries(properties as Properties)
     .filter(([name]) => !EVERYWHERE.has(name))
@@ -223,7 +228,7 @@ export function toolOutput(operation: Operation, pack: Pack | null): JsonSchema 
 const TEXT: JsonSchema = { properties: { text: { type: 'string' } }, required: ['text'] };
 
 /** Replaces a reference by its schema. */
-function resolved(schema: JsonSchema, defs: Properties): JsonSchema {
+function resolve(schema: JsonSchema, defs: Properties): JsonSchema {
   const name = /^#\/\$defs\/(\w+)$/.exec(String(schema['$ref']))?.[1];
   return (name === undefined ? undefined : defs[name]) ?? schema;
 }
@@ -232,11 +237,11 @@ function resolved(schema: JsonSchema, defs: Properties): JsonSchema {
  * The type of a member, without its inner structure, which the documents describe. A value of several types
  * is any of them.
  */
-function shape(given: JsonSchema, defs: Properties): JsonSchema {
-  const { type, items, anyOf, const: only, enum: known } = resolved(given, defs);
+function shape(schema: JsonSchema, defs: Properties): JsonSchema {
+  const { type, items, anyOf, const: only, enum: allowed } = resolve(schema, defs);
   const choices = Array.isArray(anyOf) ? anyOf : Array.isArray(type) ? type.map((each) => ({ type: each })) : [];
   if (choices.length > 0) return { anyOf: choices.map((each: JsonSchema) => shape(each, defs)) };
   if (type === 'array') return { type, items: shape((items ?? {}) as JsonSchema, defs) };
-  const value: unknown = only ?? (Array.isArray(known) ? known[0] : undefined);
+  const value: unknown = only ?? (Array.isArray(allowed) ? allowed[0] : undefined);
   return { type: typeof type === 'string' ? type : typeof value === 'undefined' ? 'object' : typeof value };
 }

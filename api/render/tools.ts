@@ -54,7 +54,7 @@ export async function toolsOf(operations: readonly Operation[], packs: readonly 
 export type ToolList = (packs: readonly Pack[]) => Promise<Tool[]>;
 
 /** `toolsOf` with a cache for the last list of packs. */
-export function rememberedTools(operations: readonly Operation[]): ToolList {
+export function cachedToolList(operations: readonly Operation[]): ToolList {
   let last: { packs: readonly Pack[]; tools: Promise<Tool[]> } | null = null;
   return (packs) => {
     if (last === null || !samePacks(last.packs, packs)) last = { packs, tools: toolsOf(operations, packs) };
@@ -84,8 +84,8 @@ function sharedTool(operation: Operation, packs: readonly Pack[]): Tool {
 
 /** Filters that a search accepts in addition to those of its schema. */
 function furtherFilters(pack: Pack): string {
-  const named = filterable(pack).named.map(({ name }) => name);
-  const more = [...named.slice(0, NAMED), ...(named.length > NAMED ? ['...'] : [])].join(', ');
+  const names = filterable(pack).rest.map(({ name }) => name);
+  const more = [...names.slice(0, NAMED), ...(names.length > NAMED ? ['...'] : [])].join(', ');
   return `Also filters <name>, not_<name>, like_<name> (contains), min_<name>, max_<name>, has_<name>${more && `, and of ${more}`}: see dataset_guide.`;
 }
 

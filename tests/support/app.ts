@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Caller, Credential } from '../../api/access/caller.ts';
 import { type Bucket, memoryLimits } from '../../api/access/limits.ts';
 import { type Application, compose, type Settings } from '../../api/compose.ts';
-import type { Gate } from '../../api/gate/execute.ts';
+import type { CallDeps } from '../../api/gate/execute.ts';
 import type { X402Settings } from '../../api/payments/x402/open.ts';
 import { datasetNight } from '../../build/night/dataset.ts';
 import { paths, RELEASE_FILES } from '../../data/model/layout.ts';
@@ -65,7 +65,7 @@ export interface TestOptions {
   calls?: Partial<Record<Bucket, number>>;
   /** Further credentials, such as keys, that stand for somebody. */
   known?: (credential: Credential) => Caller | null;
-  gate?: Partial<Gate>;
+  gate?: Partial<CallDeps>;
   /** Files of DIST_DIR are looked for here. */
   dist?: string;
   records?: number;

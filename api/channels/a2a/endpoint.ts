@@ -13,7 +13,7 @@ import { compressReply } from '../../http/coding.ts';
 import { type Http, type HttpRequest, paymentIn, readBody, readRequest } from '../../http/request.ts';
 import { responseOf } from '../../http/respond.ts';
 import { dataset_guide } from '../../operations/dataset/dataset_guide.ts';
-import { rememberedTools, type Tool, type ToolList } from '../../render/tools.ts';
+import { cachedToolList, type Tool, type ToolList } from '../../render/tools.ts';
 import { cutBody, cutText } from '../mcp/cut.ts';
 import { tokensOf } from '../mcp/scope.ts';
 import { textFitsIn } from '../mcp/tokens.ts';
@@ -28,7 +28,7 @@ export type A2aDeps = RestDeps & CardDeps;
 
 /** Mounts the agent and its card. */
 export function mountA2a(app: App, deps: A2aDeps): void {
-  const tools = rememberedTools(deps.gate.operations);
+  const tools = cachedToolList(deps.gate.operations);
   mountCard(app, deps, tools);
   const mounted = { ...deps, offer: catalogueOf(deps, tools) };
   app.post(`${A2A_PATH}/message:send`, (c) => respond(deps, c, (request) => send(mounted, c, request)));

@@ -3,7 +3,7 @@
 import { A2AError, isRestError, toRestErrorBody } from '@a2a-js/sdk/errors';
 import { type ApiError, ERRORS, errorBody, toApiError } from '../../contract/errors.ts';
 import type { Context, Operation, Result } from '../../contract/operation.ts';
-import type { Call, Repeatable } from '../../gate/execute.ts';
+import type { AnswerCodec, Call } from '../../gate/execute.ts';
 import { challenge, type Headers } from '../../http/respond.ts';
 import { Budget } from '../mcp/budget.ts';
 import type { ParsedMessage } from './message.ts';
@@ -68,9 +68,9 @@ const inFormat = (ctx: Context, format: Context['format']): Context => ({
 });
 
 /** Stores replies for messages repeated with the same Idempotency-Key. */
-export const AGENT_REPLY_CODEC: Repeatable<AgentReply> = {
-  keep: async (reply) => JSON.stringify(reply),
-  revive: (text) => JSON.parse(text) as AgentReply,
+export const AGENT_REPLY_CODEC: AnswerCodec<AgentReply> = {
+  encode: async (reply) => JSON.stringify(reply),
+  decode: (text) => JSON.parse(text) as AgentReply,
 };
 
 /**

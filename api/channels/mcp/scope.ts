@@ -2,7 +2,7 @@
 import { ApiError } from '../../contract/errors.ts';
 import type { Context, Operation } from '../../contract/operation.ts';
 import type { Query } from '../../http/request.ts';
-import { rememberedTools, samePacks, type Tool, type ToolList, toolsOf } from '../../render/tools.ts';
+import { cachedToolList, samePacks, type Tool, type ToolList, toolsOf } from '../../render/tools.ts';
 import { TOKENS } from './budget.ts';
 
 type Releases = Context['releases'];
@@ -42,7 +42,7 @@ export interface Scopes {
 export function scopeCache(operations: readonly Operation[]): Scopes {
   let packs: Pack[] = [];
   let known = new Map<string, Scope>();
-  const everyTool = rememberedTools(operations);
+  const everyTool = cachedToolList(operations);
   return {
     async of(query, releases) {
       const current = releases.map(({ pack }) => pack);

@@ -1,12 +1,12 @@
 // State of one request to the MCP endpoint: caller, scope, and the headers and errors for the HTTP response.
 import { type ApiError, ERRORS, errorBody, toApiError } from '../../contract/errors.ts';
-import { type Call, execute, type Gate, type Outcome } from '../../gate/execute.ts';
+import { type Call, type CallDeps, execute, type Outcome } from '../../gate/execute.ts';
 import type { Http, HttpRequest } from '../../http/request.ts';
 import { Budget, type ToolAnswer } from './budget.ts';
 import type { Scope } from './scope.ts';
 
 export interface Session {
-  gate: Gate;
+  gate: CallDeps;
   c: Http;
   request: HttpRequest;
   scope: Scope;
@@ -51,8 +51,8 @@ function answerOf(outcome: Outcome<ToolAnswer>): ToolAnswer {
 }
 
 const KEPT = {
-  keep: async ({ json, text }: ToolAnswer) => JSON.stringify({ json, text }),
-  revive: (text: string) => JSON.parse(text) as ToolAnswer,
+  encode: async ({ json, text }: ToolAnswer) => JSON.stringify({ json, text }),
+  decode: (text: string) => JSON.parse(text) as ToolAnswer,
 };
 
 /** Converts a thrown error to the shared error body. Remembers a bad credential for the HTTP status. */

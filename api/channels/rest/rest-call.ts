@@ -1,7 +1,7 @@
 // The gate's call of a REST request. Members that few calls need are computed on demand.
 import { ApiError } from '../../contract/errors.ts';
 import type { Context, Format, Operation, Validators } from '../../contract/operation.ts';
-import type { Call, Gate } from '../../gate/execute.ts';
+import type { Call, CallDeps } from '../../gate/execute.ts';
 import { isUnchanged } from '../../http/conditions.ts';
 import { type Http, type HttpRequest, paymentIn, readBody } from '../../http/request.ts';
 
@@ -28,7 +28,7 @@ export class RestCall implements Call {
   last_modified: string | undefined;
   readonly #http: Http;
   readonly #request: HttpRequest;
-  readonly #gate: Gate;
+  readonly #gate: CallDeps;
 
   /** `path` holds the path parameters. */
   constructor(
@@ -37,7 +37,7 @@ export class RestCall implements Call {
     operation: Operation,
     path: Record<string, string>,
     format: Format,
-    gate: Gate,
+    gate: CallDeps,
   ) {
     this.#http = c;
     this.#request = request;

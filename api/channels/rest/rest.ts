@@ -5,7 +5,7 @@ import { FORMATS } from '../../../data/input/formats.ts';
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import type { Context, Format, Operation, RenderedFile, Result } from '../../contract/operation.ts';
 import { fileHeaders } from '../../discovery/hosting.ts';
-import { admit, type Call, execute, type Gate } from '../../gate/execute.ts';
+import { admit, type Call, type CallDeps, execute } from '../../gate/execute.ts';
 import { compressReply, varyHeader } from '../../http/coding.ts';
 import { copiesOf, pickEncodedCopy } from '../../http/compressed-copies.ts';
 import { registerFastPath } from '../../http/fast-path.ts';
@@ -25,7 +25,7 @@ export type App = Hono<{ Bindings: NodeBindings }>;
 
 /** Dependencies of the channel besides the gate. */
 export interface RestDeps {
-  gate: Gate;
+  gate: CallDeps;
   /** DIST_DIR, whose files are sent if they hold the same answer; absent: answers are always generated. */
   root?: string;
   /** Receives every internal error. */
@@ -254,7 +254,7 @@ function closeStream(body: AsyncIterable<string>, done: () => void): null {
 }
 
 function failureReply(
-  gate: Gate,
+  gate: CallDeps,
   request: HttpRequest,
   error: unknown,
   report: RestDeps['report'],
@@ -268,7 +268,7 @@ function failureReply(
 }
 
 function rejectionReply(
-  { base_url }: Gate,
+  { base_url }: CallDeps,
   { request_id, accept, headers }: HttpRequest,
   error: ApiError,
   dataset: string | undefined,
@@ -284,7 +284,7 @@ function rejectionReply(
 async function openRendered(
   root: string,
   { path, release }: RenderedFile,
-  gate: Gate,
+  gate: CallDeps,
   accepts: string | undefined,
 ): Promise<{ body: Reply['body']; headers: Headers } | null> {
   const file = await findFile(root, `/${path}`);

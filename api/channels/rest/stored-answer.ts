@@ -3,7 +3,7 @@
 
 import { FORMATS } from '../../../data/input/formats.ts';
 import type { Result } from '../../contract/operation.ts';
-import type { Repeatable } from '../../gate/execute.ts';
+import type { AnswerCodec } from '../../gate/execute.ts';
 import { isPieces } from '../../http/respond.ts';
 import type { Rendered } from '../../render/render.ts';
 
@@ -26,8 +26,8 @@ interface StoredAnswer {
  * Stores the body and the inputs of its headers. A streamed body is read completely, and then sent from
  * memory.
  */
-export const REST_ANSWER_CODEC: Repeatable<RestAnswer> = {
-  async keep({ result: { status, last_modified, next_cursor }, rendered }) {
+export const REST_ANSWER_CODEC: AnswerCodec<RestAnswer> = {
+  async encode({ result: { status, last_modified, next_cursor }, rendered }) {
     const { content_type } = rendered;
     const body = isPieces(rendered.body) ? Buffer.concat(rendered.body) : rendered.body;
     const text =
@@ -44,7 +44,7 @@ export const REST_ANSWER_CODEC: Repeatable<RestAnswer> = {
     };
     return JSON.stringify(stored);
   },
-  revive(text) {
+  decode(text) {
     const { content_type, body, bytes, result } = JSON.parse(text) as StoredAnswer;
     const bodyBytes = bytes ? Uint8Array.from(Buffer.from(body, 'base64')) : body;
     return { result: { ...result, body: null }, rendered: { content_type, body: bodyBytes } };

@@ -6,7 +6,7 @@ import { fileHeaders } from '../../discovery/hosting.ts';
 import { type Content, DOCUMENTS, type View } from '../../discovery/index.ts';
 import { llmsText } from '../../discovery/llms.ts';
 import { rootLinks, rootMap } from '../../discovery/map.ts';
-import type { Gate } from '../../gate/execute.ts';
+import type { CallDeps } from '../../gate/execute.ts';
 import { compressReply, takesGzip, varyHeader } from '../../http/coding.ts';
 import { matches } from '../../http/conditions.ts';
 import { etagOf } from '../../http/etag.ts';
@@ -161,7 +161,7 @@ async function send(c: Http, content: Content, content_type: string, common: Hea
   return responseOf({ status: 200, headers: { ...coded, ...headers }, body });
 }
 
-function missing(gate: Gate, c: Http, message: string): Response {
+function missing(gate: CallDeps, c: Http, message: string): Response {
   const { accept, headers, request_id } = readRequest(gate, c);
   const error = new ApiError('not_found', message);
   return errorResponse(error, { base_url: gate.base_url, request_id, accept, headers, resource: '' });

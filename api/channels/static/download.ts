@@ -1,6 +1,6 @@
 // Snapshot files at signed links: ranges, conditional requests and HEAD (RFC 9110), without a credential.
 import { ApiError, toApiError } from '../../contract/errors.ts';
-import { admit, type Gate } from '../../gate/execute.ts';
+import { admit, type CallDeps } from '../../gate/execute.ts';
 import { isRefused, isUnchanged } from '../../http/conditions.ts';
 import { OpenFile } from '../../http/open-files.ts';
 import { parseRange } from '../../http/ranges.ts';
@@ -8,7 +8,7 @@ import { type Http, type HttpRequest, readRequest } from '../../http/request.ts'
 import { errorResponse, type Headers } from '../../http/respond.ts';
 import type { App, RestDeps } from '../rest/rest.ts';
 
-type Snapshot = Exclude<Awaited<ReturnType<NonNullable<Gate['exports']>['open']>>, string>;
+type Snapshot = Exclude<Awaited<ReturnType<NonNullable<CallDeps['exports']>['open']>>, string>;
 
 const PATH = '/v1/:ds/export/:name';
 const ALLOW = 'GET, HEAD, OPTIONS';

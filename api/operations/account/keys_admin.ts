@@ -10,11 +10,20 @@ import { eur } from '../../../packs/define/money.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, table } from '../../render/markdown.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, euros, isoTime, listed, microsOf, parseBody, shownAccount } from '../common/account.ts';
+import {
+  about,
+  accountMembers,
+  accountsOf,
+  euros,
+  isoTime,
+  memberList,
+  microsOf,
+  parseBody,
+} from '../common/account.ts';
 import { ABOUT_OUTPUT, CURSOR_OUTPUT, euro, time } from '../common/outputs.ts';
 
 type Position = { created_at: number; id: string };
-type Row = ReturnType<typeof shownAccount> & { created_at: string; revoked_at: string | null };
+type Row = ReturnType<typeof accountMembers> & { created_at: string; revoked_at: string | null };
 type Rows = { keys: Row[]; next_cursor: string | null } & About;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -67,12 +76,12 @@ export const keys_list = operation<{ limit: number; after: Position | null }, Ro
   },
   async run({ limit, after }, ctx) {
     const { accounts, asker } = accountsOf(ctx);
-    const found = await accounts.list(limit + 1, after, asker.now);
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
+    const rows = await accounts.list(limit + 1, after, asker.now);
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? page.at(-1) : undefined;
     const next_cursor = last === undefined ? null : writeCursor(last);
     const keys = page.map((key) => ({
-      ...shownAccount(key),
+      ...accountMembers(key),
       created_at: isoTime(key.created_at),
       revoked_at: key.revoked_at === null ? null : isoTime(key.revoked_at),
     }));
@@ -113,7 +122,7 @@ export const keys_revoke = operation<string, { id: string; revoked: true } & Abo
     await accounts.revoke(id, asker);
     return { body: { id, revoked: true, ...about(ctx) } };
   },
-  markdown: (body) => listed('Revoked', body),
+  markdown: (body) => memberList('Revoked', body),
 });
 
 const Grant = z
@@ -154,9 +163,9 @@ export const keys_grant = operation<z.infer<typeof Grant>, { id: string; balance
   },
   async run({ key_id, amount_eur, plan, reason }, ctx) {
     const { accounts, asker } = accountsOf(ctx);
-    const given = { amount: microsOf(amount_eur), plan: plan ?? null, reason };
-    const account = await accounts.grant(key_id.toLowerCase(), given, asker);
+    const grant = { amount: microsOf(amount_eur), plan: plan ?? null, reason };
+    const account = await accounts.grant(key_id.toLowerCase(), grant, asker);
     return { body: { id: account.id, balance_eur: eur(account.balance), plan: account.plan, ...about(ctx) } };
   },
-  markdown: (body) => listed('Granted', body),
+  markdown: (body) => memberList('Granted', body),
 });

@@ -5,7 +5,7 @@ import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { KEY_BODY, WELCOME } from '../../contract/errors.ts';
 import { operation } from '../../contract/operation.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, EMAIL, listed, parseBody, shownAccount } from '../common/account.ts';
+import { about, accountMembers, accountsOf, EMAIL, memberList, parseBody } from '../common/account.ts';
 import { ABOUT_OUTPUT, address, euro } from '../common/outputs.ts';
 
 const Input = z.object({
@@ -62,7 +62,7 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
   async run({ email, plan }, ctx) {
     const { accounts, asker } = accountsOf(ctx);
     const { secret, account } = await accounts.create(email, asker);
-    const { id, email: own, plan: current, balance_eur } = shownAccount(account);
+    const { id, email: own, plan: current, balance_eur } = accountMembers(account);
     const body: Created = { id, key: secret, email: own, plan: current, balance_eur };
     if (account.balance === 0) body.notice = NO_WELCOME;
     // The key is created even if the checkout fails, since its secret is in this answer alone.
@@ -70,5 +70,5 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
     if (url !== null) body.checkout_url = url;
     return { status: 201, body: { ...body, ...about(ctx) } };
   },
-  markdown: (body) => listed('Your API key, shown this once', body),
+  markdown: (body) => memberList('Your API key, shown this once', body),
 });

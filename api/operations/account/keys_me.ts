@@ -8,7 +8,7 @@ import { eur } from '../../../packs/define/money.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, table } from '../../render/markdown.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, isoTime, shownAccount } from '../common/account.ts';
+import { about, accountMembers, accountsOf, isoTime } from '../common/account.ts';
 import { ABOUT_OUTPUT, CURSOR_OUTPUT, euro, time } from '../common/outputs.ts';
 
 interface Line {
@@ -22,7 +22,7 @@ interface Line {
   request_id?: string;
 }
 
-type Own = ReturnType<typeof shownAccount> & { ledger: Line[]; next_cursor: string | null } & About;
+type Own = ReturnType<typeof accountMembers> & { ledger: Line[]; next_cursor: string | null } & About;
 
 /** A ledger cursor is the id of the last row shown; rows are never renumbered. */
 const writeCursor = (id: number) => Buffer.from(`ledger ${id}`).toString('base64url');
@@ -94,7 +94,7 @@ export const keys_me = operation<{ limit: number; before: number | null }, Own>(
       ...(dataset === null ? {} : { dataset }),
       ...(request_id === null ? {} : { request_id }),
     }));
-    return { body: { ...shownAccount(account), ledger, next_cursor, ...about(ctx) }, next_cursor };
+    return { body: { ...accountMembers(account), ledger, next_cursor, ...about(ctx) }, next_cursor };
   },
   markdown: ({ email, plan, balance_eur, ledger, attribution, license }) =>
     blocks(

@@ -5,7 +5,7 @@ import { onlyParameters } from '../../../data/input/parse.ts';
 import { KEY_BODY } from '../../contract/errors.ts';
 import { operation } from '../../contract/operation.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, EMAIL, listed, parseBody } from '../common/account.ts';
+import { about, accountsOf, EMAIL, memberList, parseBody } from '../common/account.ts';
 import { ABOUT_OUTPUT } from '../common/outputs.ts';
 
 const Input = z.object({ email: EMAIL });
@@ -33,5 +33,5 @@ export const keys_recover = operation<z.infer<typeof Input>, { status: 'sent' } 
     await accounts.recover(email, asker);
     return { body: { status: 'sent', ...about(ctx) } };
   },
-  markdown: (body) => listed('Recovery', body),
+  markdown: (body) => memberList('Recovery', body),
 });

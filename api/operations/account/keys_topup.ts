@@ -4,7 +4,7 @@ import { onlyParameters } from '../../../data/input/parse.ts';
 import { SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { operation } from '../../contract/operation.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, euros, listed, microsOf, parseBody } from '../common/account.ts';
+import { about, accountsOf, euros, memberList, microsOf, parseBody } from '../common/account.ts';
 import { ABOUT_OUTPUT, address, euro } from '../common/outputs.ts';
 
 const wholeCents = (value: number) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6;
@@ -38,7 +38,7 @@ export const keys_topup = operation<z.infer<typeof Topup>, { checkout_url: strin
     const checkout_url = await accounts.topup(microsOf(amount_eur), asker);
     return { body: { checkout_url, amount_eur, ...about(ctx) } };
   },
-  markdown: (body) => listed('Top up', body),
+  markdown: (body) => memberList('Top up', body),
 });
 
 const Subscribe = z.object({ plan: z.enum(['pro', 'scale']).describe('The plan to buy') });
@@ -74,5 +74,5 @@ export const keys_subscribe = operation<z.infer<typeof Subscribe>, Subscribed>({
     const checkout_url = await accounts.subscribe(plan, asker);
     return { body: { checkout_url, plan, eur_per_month: SUBSCRIPTIONS[plan].eur_per_month, ...about(ctx) } };
   },
-  markdown: (body) => listed('Subscribe', body),
+  markdown: (body) => memberList('Subscribe', body),
 });

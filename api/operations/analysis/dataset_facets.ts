@@ -10,7 +10,7 @@ import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, releaseOf } from '../common/about.ts';
 import { attributeName, openNames, PLAIN, SELECTION_INPUT } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, count, VALUE } from '../common/outputs.ts';
-import { writtenOnce } from '../common/written.ts';
+import { cachedResult } from '../common/written.ts';
 
 type Facets = FacetsAnswer & About;
 
@@ -77,6 +77,6 @@ export const dataset_facets = operation<FacetsInput, Facets>({
   parse: (raw, ctx) => parseFacets(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   // `by` alone may be a non-public attribute for free, with rare values withheld.
   names: (input) => (filtered(input) ? input.names : []),
-  run: async (input, ctx) => writtenOnce(await facets(releaseOf(ctx), input, ctx), ctx),
+  run: async (input, ctx) => cachedResult(await facets(releaseOf(ctx), input, ctx), ctx),
   markdown,
 });

@@ -5,12 +5,12 @@ import { isPublicQuestion } from '../../../data/input/parse-selection.ts';
 import { type StatsAnswer, type StatsRow, stats } from '../../../data/queries/stats.ts';
 import { NUMERIC } from '../../../packs/define/schema.ts';
 import { type Context, operation } from '../../contract/operation.ts';
-import { cell, columnTitle, computed } from '../../render/cells.ts';
+import { cell, columnTitle, computedCell } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, releaseOf } from '../common/about.ts';
 import { attributeName, list, numeric, openNames, SELECTION_INPUT } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, FIGURES_OUTPUT, VALUE } from '../common/outputs.ts';
-import { writtenOnce } from '../common/written.ts';
+import { cachedResult } from '../common/written.ts';
 
 type Stats = StatsAnswer & About;
 
@@ -19,10 +19,11 @@ const FIGURES = ['count', 'min', 'q1', 'median', 'q3', 'max', 'mean'] as const;
 /** One row of the answer; `group` is null for all records. */
 const ROW = { group: VALUE.nullable(), ...FIGURES_OUTPUT, q1: z.number().optional(), q3: z.number().optional() };
 
-const figures = (row: StatsRow) => FIGURES.map((name) => (name === 'mean' ? computed(row.mean) : (row[name] ?? '')));
+const figures = (row: StatsRow) =>
+  FIGURES.map((name) => (name === 'mean' ? computedCell(row.mean) : (row[name] ?? '')));
 
 function markdown({ attribute, group_by, rows, attribution, license }: Stats, ctx: Context): string {
-  const found = releaseOf(ctx).pack.attributes.find(({ name }) => name === attribute);
+  const definition = releaseOf(ctx).pack.attributes.find(({ name }) => name === attribute);
   const keys = group_by === null ? [] : group_by.split(',');
   const lines = rows.flatMap((row) => {
     if (keys.length === 0) return [figures(row)];
@@ -31,9 +32,9 @@ function markdown({ attribute, group_by, rows, attribution, license }: Stats, ct
     const inner = row.groups.map((each) => [group, cell(each.group ?? undefined, true), ...figures(each)]);
     return [[group, '(all)', ...figures(row)], ...inner];
   });
-  const lower = found?.type === 'price' ? ' Of a price range the lower end counts.' : '';
+  const lower = definition?.type === 'price' ? ' Of a price range the lower end counts.' : '';
   return blocks(
-    `${escapeText(found ? columnTitle(found) : attribute)}${keys.length > 0 ? ` by ${escapeText(keys.join(', then '))}` : ''}`,
+    `${escapeText(definition ? columnTitle(definition) : attribute)}${keys.length > 0 ? ` by ${escapeText(keys.join(', then '))}` : ''}`,
     rows.length > 0 ? table([...keys, ...FIGURES], lines) : 'No record that matches has a value and a group.',
     `count: values, one a record. Quartiles interpolate linearly.${lower}`,
     `${escapeText(attribution)} License: ${escapeText(license)}`,
@@ -82,7 +83,7 @@ export const dataset_stats = operation<StatsInput, Stats>({
   names: ({ names }) => names,
   run: async (input, ctx) => {
     const answer = await stats(releaseOf(ctx), input, ctx);
-    const result = writtenOnce(answer, ctx);
+    const result = cachedResult(answer, ctx);
     // With a filter on a paid attribute, an uncharged call would reveal that nothing matches.
     result.uncharged = answer.rows.every(({ count }) => count === 0) && isPublicQuestion(input, releaseOf(ctx).pack);
     return result;

@@ -5,12 +5,12 @@ import { counted, isPublicQuestion } from '../../../data/input/parse-selection.t
 import { type SeriesPoint, type TimeseriesAnswer, timeseries } from '../../../data/queries/timeseries.ts';
 import { NUMERIC } from '../../../packs/define/schema.ts';
 import { type Context, operation } from '../../contract/operation.ts';
-import { cell, columnTitle, computed } from '../../render/cells.ts';
+import { cell, columnTitle, computedCell } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, releaseOf } from '../common/about.ts';
 import { attributeName, numeric, openNames, SELECTION_INPUT } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, count, FIGURES_OUTPUT, VALUE } from '../common/outputs.ts';
-import { writtenOnce } from '../common/written.ts';
+import { cachedResult } from '../common/written.ts';
 
 type Timeseries = TimeseriesAnswer & About;
 
@@ -20,25 +20,25 @@ const POINT = z.object({ date: z.iso.date(), ...FIGURES_OUTPUT });
 
 /** Merges neighbouring points with the same figures to one row: first date, last date, figures. */
 function lines(series: readonly SeriesPoint[]): unknown[][] {
-  const found: unknown[][] = [];
-  let before = '';
+  const rows: unknown[][] = [];
+  let previous = '';
   for (const point of series) {
-    const figures = FIGURES.map((name) => (name === 'mean' ? computed(point.mean) : (point[name] ?? '')));
-    const told = figures.join(' ');
-    if (told === before) found.at(-1)![1] = point.date;
-    else found.push([point.date, point.date, ...figures]);
-    before = told;
+    const figures = FIGURES.map((name) => (name === 'mean' ? computedCell(point.mean) : (point[name] ?? '')));
+    const text = figures.join(' ');
+    if (text === previous) rows.at(-1)![1] = point.date;
+    else rows.push([point.date, point.date, ...figures]);
+    previous = text;
   }
-  return found;
+  return rows;
 }
 
 function markdown(answer: Timeseries, ctx: Context): string {
   const { attribute, step, attribution, license } = answer;
-  const found = releaseOf(ctx).pack.attributes.find(({ name }) => name === attribute);
+  const definition = releaseOf(ctx).pack.attributes.find(({ name }) => name === attribute);
   const columns = ['from', 'to', ...FIGURES];
-  const lower = found?.type === 'price' ? ' Of a price range the lower end counts.' : '';
+  const lower = definition?.type === 'price' ? ' Of a price range the lower end counts.' : '';
   return blocks(
-    `${escapeText(found ? columnTitle(found) : attribute)} at the end of each ${step === 'day' ? 'day' : 'seventh day'}, UTC`,
+    `${escapeText(definition ? columnTitle(definition) : attribute)} at the end of each ${step === 'day' ? 'day' : 'seventh day'}, UTC`,
     'series' in answer
       ? table(columns, lines(answer.series))
       : answer.groups.length === 0
@@ -93,7 +93,7 @@ export const dataset_timeseries = operation<TimeseriesInput, Timeseries>({
   names: ({ names }) => names,
   run: async (input, ctx) => {
     const answer = await timeseries(releaseOf(ctx), input, ctx.now, ctx);
-    const result = writtenOnce(answer, ctx);
+    const result = cachedResult(answer, ctx);
     const points = 'series' in answer ? answer.series : answer.groups.flatMap(({ series }) => series);
     // With a filter on a paid attribute, an uncharged call would reveal that nothing matches.
     result.uncharged = points.every(({ count }) => count === 0) && isPublicQuestion(input, releaseOf(ctx).pack);

@@ -38,8 +38,8 @@ export function packVersion(pack: Pack): string {
   let version = versions.get(pack);
   if (version === undefined) {
     // Functions and the folder on disk never appear in an answer.
-    const { folder: _, ...shown } = pack;
-    version = createHash('sha256').update(JSON.stringify(shown)).digest('hex').slice(0, 16);
+    const { folder: _, ...visible } = pack;
+    version = createHash('sha256').update(JSON.stringify(visible)).digest('hex').slice(0, 16);
     versions.set(pack, version);
   }
   return version;

@@ -21,7 +21,7 @@ export function parseBody<T>(schema: z.ZodType<T>, body: unknown, example?: Reco
   if (parsed.success) return parsed.data;
   const issues: ValidationIssue[] = parsed.error.issues.map((issue) => ({
     loc: ['body', ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))],
-    msg: plainly(issue, example),
+    msg: issueMessage(issue, example),
     type: issue.code,
   }));
   const [first] = issues;
@@ -37,7 +37,7 @@ const KINDS: Record<string, string> = {
 };
 
 /** The message of an issue for a client that does not know the schema. */
-function plainly(issue: z.core.$ZodIssue, example?: Record<string, unknown>): string {
+function issueMessage(issue: z.core.$ZodIssue, example?: Record<string, unknown>): string {
   const { code, message } = issue;
   if (issue.input === undefined && issue.path.length > 0 && code !== 'custom')
     return `is required${example ? `; send ${JSON.stringify(example)}` : ''}`;
@@ -68,7 +68,7 @@ export function euros(min: number, max: number) {
 export const EMAIL = z.email().max(254).describe('E-mail address; one key each');
 
 /** Members of a key that its owner and operators see. */
-export function shownAccount({ id, email, plan, balance }: Account) {
+export function accountMembers({ id, email, plan, balance }: Account) {
   return { id, email, plan, balance_eur: eur(balance) };
 }
 
@@ -79,7 +79,7 @@ export const about = (ctx: Context) => aboutRegister(ctx.base_url);
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** An answer with single values as Markdown: a list of its members. */
-export function listed(title: string, body: object): string {
+export function memberList(title: string, body: object): string {
   const lines = Object.entries(body).map(([name, value]) => `- ${name}: \`${String(value)}\``);
   return `# ${title}\n\n${lines.join('\n')}\n`;
 }

@@ -5,30 +5,30 @@ import type { Asking, Visibility } from '../../../data/plan/plan.ts';
 import { changelog } from '../../../data/queries/changelog.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import { NUMERIC } from '../../../packs/define/schema.ts';
-import type { Beside } from '../../pages/record-html.ts';
-import type { Course } from '../../pages/sparkline.ts';
+import type { RelatedData } from '../../pages/record-html.ts';
+import type { Timeline } from '../../pages/sparkline.ts';
 import { printValue } from '../../render/print.ts';
 
 /** Most similar records and timelines on a page. */
 const SIMILAR = 6;
-const COURSES = 4;
+const TIMELINES = 4;
 /** Most changes of a record that are read, of the last year. */
 const CHANGES = 200;
 
 /** A page without related data. */
-export const NOTHING: Beside = { similar: [], courses: [] };
+export const NO_RELATED: RelatedData = { similar: [], timelines: [] };
 
 /**
  * Queries the release. Returns public attributes only, and only the names of other records, for every caller:
  * further data is sold by other operations. Timelines are limited to attributes in `record`.
  */
-export async function besideRecord(
+export async function loadRelated(
   release: Release,
   record: Pick<PublicRecord, 'id' | 'provenance'>,
   ordinal: number,
   now: Date,
   asking: Asking,
-): Promise<Beside> {
+): Promise<RelatedData> {
   const { engine, pack } = release;
   // The page is public, so paid texts must not influence the similar records.
   const { similar_by } = pack.serving;
@@ -43,7 +43,7 @@ export async function besideRecord(
     minScore: pack.serving.similar_min_score,
     limit: SIMILAR,
   };
-  const [like, changes] = await Promise.all([
+  const [hits, changes] = await Promise.all([
     engine.similar(plan, asking),
     changelog(
       release,
@@ -53,22 +53,22 @@ export async function besideRecord(
     ),
   ]);
   const bodies = await engine.bodies(
-    like.map((each) => each.ordinal),
+    hits.map((each) => each.ordinal),
     asking,
   );
-  const open = pack.attributes.some((attribute) => attribute.public && attribute.name === pack.group_by);
+  const groupIsPublic = pack.attributes.some((attribute) => attribute.public && attribute.name === pack.group_by);
   const similar = bodies.map(({ body }) => {
     const { id, slug, name, attributes } = JSON.parse(body) as StoredRecord;
-    const group = open ? attributes[pack.group_by] : undefined;
+    const group = groupIsPublic ? attributes[pack.group_by] : undefined;
     return { id, slug, name, group: group === undefined ? '' : printValue(group) };
   });
   const numbers = pack.attributes.filter((attribute) => attribute.public && NUMERIC.includes(attribute.type));
-  const courses = numbers.flatMap(({ name }): Course[] => {
-    const told = changes.items.filter(({ attribute }) => attribute === name).reverse();
-    const points = told.flatMap(({ new_value, observed_at }) =>
+  const timelines = numbers.flatMap(({ name }): Timeline[] => {
+    const attributeChanges = changes.items.filter(({ attribute }) => attribute === name).reverse();
+    const points = attributeChanges.flatMap(({ new_value, observed_at }) =>
       typeof new_value === 'number' ? [{ at: observed_at, value: new_value }] : [],
     );
-    const [first] = told;
+    const [first] = attributeChanges;
     // A number that existed before the first change begins with its old value.
     if (first && typeof first.old_value === 'number')
       points.unshift({
@@ -77,8 +77,8 @@ export async function besideRecord(
       });
     const until = record.provenance[name]?.observed_at;
     // A change of the source alone is not shown.
-    const moved = points.some(({ value }) => value !== points[0]?.value);
-    return !moved || until === undefined ? [] : [{ attribute: name, points, until }];
+    const changed = points.some(({ value }) => value !== points[0]?.value);
+    return !changed || until === undefined ? [] : [{ attribute: name, points, until }];
   });
-  return { similar, courses: courses.slice(0, COURSES) };
+  return { similar, timelines: timelines.slice(0, TIMELINES) };
 }

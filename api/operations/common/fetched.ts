@@ -6,15 +6,15 @@ import type { Context, Validators } from '../../contract/operation.ts';
 import { packVersion, releaseOf, releaseValidators } from './about.ts';
 
 /** The record, resolved but not parsed. Throws `unknown_entity`. */
-export function fetchRecord(raw: RawInput, ctx: Context): Promise<Fetched> {
+export function loadRecord(raw: RawInput, ctx: Context): Promise<Fetched> {
   // Stored in the context: entries of a WeakMap survive many collections of young objects.
-  ctx.fetched ??= getRecord(releaseOf(ctx), String(raw['entity_id']), ctx);
-  return ctx.fetched;
+  ctx.record ??= getRecord(releaseOf(ctx), String(raw['entity_id']), ctx);
+  return ctx.record;
 }
 
 /** Validators of an answer that depends on the record and the pack alone. */
 export async function recordValidators(raw: RawInput, ctx: Context): Promise<Validators> {
-  const { version, updated_at } = await fetchRecord(raw, ctx);
+  const { version, updated_at } = await loadRecord(raw, ctx);
   return { version: `${version} ${packVersion(releaseOf(ctx).pack)}`, last_modified: updated_at };
 }
 
@@ -22,7 +22,7 @@ export async function recordValidators(raw: RawInput, ctx: Context): Promise<Val
  * Validators of an answer about the history of the record, which a release may change while the record stays
  * the same.
  */
-export async function pastValidators(raw: RawInput, ctx: Context): Promise<Validators> {
-  await fetchRecord(raw, ctx);
+export async function historyValidators(raw: RawInput, ctx: Context): Promise<Validators> {
+  await loadRecord(raw, ctx);
   return releaseValidators(raw, ctx);
 }

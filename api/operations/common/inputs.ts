@@ -41,7 +41,7 @@ export const AS_OF_INPUT = {
  */
 export function searchInput(pack: Pack | null, as?: CalledAs) {
   const { prominence } = pack?.serving ?? {};
-  const known = prominence ? `; -${prominence}: best known first` : '';
+  const sortHint = prominence ? `; -${prominence}: best known first` : '';
   return {
     ...SELECTION_INPUT,
     q: SELECTION_INPUT.q.describe(`${SELECTION_INPUT.q.description}; matches come by quality, not relevance: see sort`),
@@ -50,7 +50,7 @@ export function searchInput(pack: Pack | null, as?: CalledAs) {
       .string()
       .min(1)
       .default('-quality')
-      .describe(`quality, updated or an attribute; - in front for descending${known}`),
+      .describe(`quality, updated or an attribute; - in front for descending${sortHint}`),
     limit: z
       .number()
       .int()

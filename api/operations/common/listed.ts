@@ -9,32 +9,32 @@ import { type Context, fromJson, type Result } from '../../contract/operation.ts
  * The result `{items, …rest}` for a page of records. Only JSON is written from bytes; other formats need
  * parsed records.
  */
-export async function listed<R extends { items: PublicRecord[] }>(
-  found: Found,
-  beside: Omit<R, 'items'>,
+export async function listResult<R extends { items: PublicRecord[] }>(
+  page: Found,
+  rest: Omit<R, 'items'>,
   ctx: Context,
 ): Promise<Result<R>> {
-  const about = { records: found.ordinals.length };
-  const parts = ctx.format === 'json' ? foundJson(found, beside, ctx) : null;
+  const about = { records: page.ordinals.length };
+  const parts = ctx.format === 'json' ? foundJson(page, rest, ctx) : null;
   if (parts) return fromJson<R>(parts, about);
-  return { body: { items: await foundRecords(found, ctx), ...beside } as unknown as R, ...about };
+  return { body: { items: await foundRecords(page, ctx), ...rest } as unknown as R, ...about };
 }
 
 /**
  * A body that begins with a list. More than `size` items are written as JSON in slices, with a turn of the
  * event loop between them.
  */
-export async function longList<R extends { items: readonly unknown[] }>(
+export async function longListResult<R extends { items: readonly unknown[] }>(
   body: R,
   size: number,
   ctx: Context,
 ): Promise<Result<R>> {
-  const { items, ...beside } = body;
+  const { items, ...rest } = body;
   if (ctx.format !== 'json' || items.length <= size) return { body };
   const parts: Buffer<ArrayBuffer>[] = [];
   const write = (slice: readonly unknown[]) =>
     void parts.push(Buffer.from(`${parts.length === 0 ? '{"items":[' : ','}${JSON.stringify(slice).slice(1, -1)}`));
   await eachSlice(items, size, write, ctx);
-  parts.push(Buffer.from(`],${JSON.stringify(beside).slice(1)}`));
+  parts.push(Buffer.from(`],${JSON.stringify(rest).slice(1)}`));
   return fromJson<R>(parts, {}, body);
 }

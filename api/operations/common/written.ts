@@ -4,7 +4,7 @@ import { type Context, fromJson, type Result } from '../../contract/operation.ts
 import { type About, aboutDataset, releaseOf } from './about.ts';
 
 /** `answer` with citation and licence. */
-export function writtenOnce<T extends object>(answer: T, ctx: Context): Result<T & About> {
+export function cachedResult<T extends object>(answer: T, ctx: Context): Result<T & About> {
   const body = () => ({ ...answer, ...aboutDataset(releaseOf(ctx).pack, ctx.base_url) });
   if (ctx.format !== 'json') return { body: body() };
   return fromJson([once(answer, ctx.base_url, () => Buffer.from(JSON.stringify(body())))], {});

@@ -17,12 +17,12 @@ async function markdown({ items, offset, total, attribution, license }: Changelo
   const { pack } = releaseOf(ctx);
   const open = new Set(pack.attributes.filter((each) => each.public).map(({ name }) => name));
   const end = offset + items.length;
-  const shown = items.length === 0 ? `None of ${total} changes` : `Changes ${offset + 1} to ${end} of ${total}`;
+  const range = items.length === 0 ? `None of ${total} changes` : `Changes ${offset + 1} to ${end} of ${total}`;
   const next = end < total && items.length > 0 ? `; offset=${end} goes on` : '';
   const rows = items.length > 0 && (await changeTable(items, pack, (name) => !open.has(name), ctx));
   return blocks(
     rows,
-    `${shown}, newest first${next}. All values with their facts: ${ctx.base_url}/v1/${pack.id}/entities/<slug>/facts.md`,
+    `${range}, newest first${next}. All values with their facts: ${ctx.base_url}/v1/${pack.id}/entities/<slug>/facts.md`,
     `${escapeText(attribution)} License: ${escapeText(license)}`,
   );
 }

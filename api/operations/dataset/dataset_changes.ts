@@ -7,7 +7,7 @@ import { operation } from '../../contract/operation.ts';
 import { changeTable } from '../../render/change-table.ts';
 import { blocks, escapeText } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
-import { longList } from '../common/listed.ts';
+import { longListResult } from '../common/listed.ts';
 import { ABOUT_OUTPUT, FED_CHANGE_OUTPUT, time } from '../common/outputs.ts';
 
 type Changes = { items: FedChange[]; next_since: string } & About;
@@ -41,8 +41,8 @@ export const dataset_changes = operation<ChangesInput, Changes>({
   parse: (raw) => parseChanges(raw, { path: ['ds'] }),
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
-    const found = await changes(release, input, { signal: ctx.signal });
-    return longList<Changes>({ ...found, ...aboutDataset(release.pack, ctx.base_url) }, CHANGES_A_SLICE, ctx);
+    const page = await changes(release, input, { signal: ctx.signal });
+    return longListResult<Changes>({ ...page, ...aboutDataset(release.pack, ctx.base_url) }, CHANGES_A_SLICE, ctx);
   },
   markdown: async ({ items, next_since, attribution, license }, ctx) =>
     blocks(

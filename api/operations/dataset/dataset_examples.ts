@@ -33,10 +33,10 @@ const SHOWN_BY_NAME = 3;
  * Ordinals of the examples of a group: the best known if the pack has a measure of that, else those of the
  * best quality.
  */
-async function best({ engine, pack }: Release, value: Value): Promise<number[]> {
-  const wanted = typeof value === 'string' ? fold(value) : (value as number | boolean);
+async function bestOfGroup({ engine, pack }: Release, value: Value): Promise<number[]> {
+  const folded = typeof value === 'string' ? fold(value) : (value as number | boolean);
   const { ordinals } = await engine.search({
-    where: [{ kind: 'any', attribute: pack.group_by, values: [wanted] }],
+    where: [{ kind: 'any', attribute: pack.group_by, values: [folded] }],
     sort: { key: pack.serving.prominence ?? 'quality', descending: true },
     after: null,
     limit: pack.serving.showcase.per_group,
@@ -59,39 +59,39 @@ async function showcase(release: Release): Promise<Showcase> {
   const { engine, pack } = release;
   const { values } = await engine.facets({ where: [], by: pack.group_by, limit: GROUPS, floor: 0 });
   const groups: Showcase['groups'] = new Map();
-  const shown = Math.ceil(SHOWN / pack.serving.showcase.per_group);
+  const groupCount = Math.ceil(SHOWN / pack.serving.showcase.per_group);
   // One query after the other, to leave the engine's queue to callers.
-  for (const { value } of values.slice(0, shown))
-    groups.set(fold(String(value)), { value, ordinals: await best(release, value) });
-  return { groups, further: values.slice(shown).map(({ value }) => value) };
+  for (const { value } of values.slice(0, groupCount))
+    groups.set(fold(String(value)), { value, ordinals: await bestOfGroup(release, value) });
+  return { groups, further: values.slice(groupCount).map(({ value }) => value) };
 }
 
 function showcaseOf(release: Release): Promise<Showcase> {
-  let found = showcases.get(release);
-  if (found === undefined) {
-    found = showcase(release);
-    showcases.set(release, found);
-    found.catch(() => showcases.delete(release));
+  let promise = showcases.get(release);
+  if (promise === undefined) {
+    promise = showcase(release);
+    showcases.set(release, promise);
+    promise.catch(() => showcases.delete(release));
   }
-  return found;
+  return promise;
 }
 
 /**
  * Ordinals to show, best first within the order of the groups; with a group parameter, those of that group.
  */
-async function chosen(
+async function chooseOrdinals(
   release: Release,
   group: string | null,
   limit: number | undefined,
 ): Promise<{ ordinals: number[]; further: Value[] }> {
   if (group !== null) {
-    const known = showcases.has(release) ? (await showcaseOf(release)).groups.get(fold(group)) : undefined;
-    return { ordinals: (known?.ordinals ?? (await best(release, group))).slice(0, limit), further: [] };
+    const cachedGroup = showcases.has(release) ? (await showcaseOf(release)).groups.get(fold(group)) : undefined;
+    return { ordinals: (cachedGroup?.ordinals ?? (await bestOfGroup(release, group))).slice(0, limit), further: [] };
   }
   const { groups, further } = await showcaseOf(release);
   const ordinals = [...new Set([...groups.values()].flatMap((each) => each.ordinals))].slice(0, limit);
-  const shown = new Set(ordinals);
-  const left = [...groups.values()].filter((each) => !each.ordinals.some((ordinal) => shown.has(ordinal)));
+  const shownOrdinals = new Set(ordinals);
+  const left = [...groups.values()].filter((each) => !each.ordinals.some((ordinal) => shownOrdinals.has(ordinal)));
   return { ordinals, further: [...left.map(({ value }) => value), ...further] };
 }
 
@@ -146,7 +146,7 @@ export const dataset_examples = operation<{ group: string | null; limit: number 
     const release = releaseOf(ctx);
     const { pack, engine } = release;
     const most = limit ?? (ctx.by_name ? SHOWN_BY_NAME : undefined);
-    const { ordinals, further } = await chosen(release, group, most);
+    const { ordinals, further } = await chooseOrdinals(release, group, most);
     const bodies = await engine.bodies(ordinals, { signal: ctx.signal });
     const all = { now: ctx.now, base_url: ctx.base_url, visibility: 'full' } as const;
     const items = bodies.map(({ body }) => present(body, pack, all));

@@ -1,6 +1,6 @@
 // Records of llms-full.txt are parsed up to their provenance only.
 import { expect, test } from 'vitest';
-import { parseShown } from './dataset_full_text.ts';
+import { parseTextRecord } from './dataset_full_text.ts';
 
 const value = { source_url: 'https://a.example/', confidence: 1 };
 
@@ -18,7 +18,7 @@ test.each([
   ['provenance first', { name: 'E', provenance: { size: value }, attributes: { size: 1 } }],
 ])('values are read of %s', (_, record) => {
   const stored = { id: 'r-1', slug: 'a', ...record };
-  expect(parseShown(JSON.stringify({ ...stored, quality_score: 1 }))).toMatchObject({
+  expect(parseTextRecord(JSON.stringify({ ...stored, quality_score: 1 }))).toMatchObject({
     id: 'r-1',
     slug: 'a',
     name: record.name,
@@ -34,5 +34,5 @@ test('provenance is not read', () => {
     attributes: { size: 1 },
     provenance: { size: value },
   });
-  expect(parseShown(body)).not.toHaveProperty('provenance');
+  expect(parseTextRecord(body)).not.toHaveProperty('provenance');
 });

@@ -31,10 +31,10 @@ export function fullTextHead({ pack, manifest }: Pick<Release, 'pack' | 'manifes
 }
 
 /** The members of a stored record that the text shows. */
-type Shown = Pick<StoredRecord, 'id' | 'slug' | 'name' | 'attributes'>;
+type TextRecord = Pick<StoredRecord, 'id' | 'slug' | 'name' | 'attributes'>;
 
 /** One record of the text: its name, its page, its public values. `stored` may contain paid values. */
-export function fullTextRecord(stored: Shown, pack: Pack, base_url: string): string {
+export function fullTextRecord(stored: TextRecord, pack: Pack, base_url: string): string {
   const lines = pack.attributes.flatMap(({ name, unit, public: open }) => {
     const value = stored.attributes[name];
     const heading = name === 'name' && value === stored.name;
@@ -53,11 +53,11 @@ const PROVENANCE = ',"provenance":{';
 /**
  * Parses a stored record up to its provenance, which is most of the text and two thirds of the parse time.
  */
-export function parseShown(body: string): Shown {
+export function parseTextRecord(body: string): TextRecord {
   const end = body.indexOf(PROVENANCE);
   try {
-    const shown = JSON.parse(`${body.slice(0, end)}}`) as Partial<Shown>;
-    if (shown.attributes !== undefined) return shown as Shown;
+    const parsed = JSON.parse(`${body.slice(0, end)}}`) as Partial<TextRecord>;
+    if (parsed.attributes !== undefined) return parsed as TextRecord;
   } catch {
     // An attribute has this name: the text was cut within the attributes.
   }
@@ -72,7 +72,7 @@ async function* fullText(release: Release, ctx: Context): AsyncGenerator<string>
   do {
     const page: SearchAnswer = await engine.search({ ...best, after }, { signal: ctx.signal });
     const bodies = await engine.bodies(page.ordinals, { signal: ctx.signal });
-    yield bodies.map(({ body }) => fullTextRecord(parseShown(body), pack, ctx.base_url)).join('');
+    yield bodies.map(({ body }) => fullTextRecord(parseTextRecord(body), pack, ctx.base_url)).join('');
     // The awaits above may all be microtasks, which let no other request run.
     await nextTurn(ctx);
     after = page.next;

@@ -16,7 +16,7 @@ type Guide = { text: string } & About;
 /** Each kind of filter in words; `a` represents a field. */
 function grammar(pack: Pack): string {
   const near = pack.attributes.some(({ type }) => type === 'geo');
-  const written: [string, string][] = [
+  const filters: [string, string][] = [
     ['`a=x,y`', 'a is x or y; a comma inside a value is written `\\,`'],
     ['`not_a=x,y`', 'a is neither; records without a are kept'],
     ['`like_a=x`', 'a contains x'],
@@ -31,12 +31,12 @@ function grammar(pack: Pack): string {
       'a newer value of some field waits for confirmation, or another source says otherwise († in Markdown)',
     ],
   ];
-  const rows = written.map((cells) => cells.map((text) => new Markup(text)));
+  const rows = filters.map((cells) => cells.map((text) => new Markup(text)));
   const { prominence } = pack.serving;
-  const known = prominence === null ? '' : `\`-${prominence}\` puts the best known first, `;
+  const sortHint = prominence === null ? '' : `\`-${prominence}\` puts the best known first, `;
   return blocks(
     table(['filter', 'keeps records where'], rows),
-    `All must hold. Letter case and accents never matter; an unknown name is an error that suggests the nearest. \`sort=-a\` is descending, \`sort=a\` ascending, \`-quality\` the default; ${known}records without the field come last. \`limit\` 1 to 100 (20); \`cursor\` from the page before; \`total=true\` counts.`,
+    `All must hold. Letter case and accents never matter; an unknown name is an error that suggests the nearest. \`sort=-a\` is descending, \`sort=a\` ascending, \`-quality\` the default; ${sortHint}records without the field come last. \`limit\` 1 to 100 (20); \`cursor\` from the page before; \`total=true\` counts.`,
   ).trim();
 }
 
@@ -59,8 +59,8 @@ function fields({ pack, manifest }: Release): string {
   );
 }
 
-function values(attribute: Attribute, known: readonly string[] | undefined): string {
-  if (known && known.length > 0) return known.slice(0, 8).join(', ') + (known.length > 8 ? ', …' : '');
+function values(attribute: Attribute, examples: readonly string[] | undefined): string {
+  if (examples && examples.length > 0) return examples.slice(0, 8).join(', ') + (examples.length > 8 ? ', …' : '');
   const { example } = attribute;
   return String(cell(typeof example === 'object' && 'min' in example ? example.min : example));
 }

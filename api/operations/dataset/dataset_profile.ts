@@ -22,16 +22,16 @@ export type Profile = {
  * Profiles of releases, each computed once: some hundred milliseconds for a large one. The key is the engine,
  * which represents a release with its overlay.
  */
-const known = new WeakMap<Release['engine'], Promise<AttributeProfile[]>>();
+const profileCache = new WeakMap<Release['engine'], Promise<AttributeProfile[]>>();
 
-function remembered(release: Release): Promise<AttributeProfile[]> {
-  const before = known.get(release.engine);
-  if (before) return before;
+function cachedProfiles(release: Release): Promise<AttributeProfile[]> {
+  const cached = profileCache.get(release.engine);
+  if (cached) return cached;
   // Without the signal of the first caller, since later callers share the result.
-  const made = profileOf(release, {});
-  known.set(release.engine, made);
-  made.catch(() => known.delete(release.engine));
-  return made;
+  const promise = profileOf(release, {});
+  profileCache.set(release.engine, promise);
+  promise.catch(() => profileCache.delete(release.engine));
+  return promise;
 }
 
 /** Most map cells in an answer to a tool: all of them took nine tenths of its tokens. */
@@ -41,20 +41,20 @@ const CELLS = 50;
  * A profile whose cells are merged into larger ones until at most CELLS are left; each doubling keeps the
  * south-west corners on a grid.
  */
-export function coarse(profile: AttributeProfile): AttributeProfile {
+export function mergeCells(profile: AttributeProfile): AttributeProfile {
   const { cells } = profile;
   if (!cells || cells.counts.length <= CELLS) return profile;
   let { degrees, counts } = cells;
   while (counts.length > CELLS && degrees < 180) {
     degrees *= 2;
-    counts = merged(counts, degrees);
+    counts = sumCells(counts, degrees);
   }
   return { ...profile, cells: { degrees, counts } };
 }
 
 type Cells = NonNullable<AttributeProfile['cells']>['counts'];
 
-function merged(counts: Cells, degrees: number): Cells {
+function sumCells(counts: Cells, degrees: number): Cells {
   const corner = (value: number, least: number) => Math.floor((value - least) / degrees) * degrees + least;
   const sums = new Map<string, Cells[number]>();
   for (const { lat, lng, count: records } of counts) {
@@ -68,25 +68,25 @@ function merged(counts: Cells, degrees: number): Cells {
 }
 
 /** The distribution of an attribute in a few words. */
-function spreadOf({ type, quantiles, top, histogram, cells, withheld }: AttributeProfile): string {
-  const told: string[] = [];
+function distributionText({ type, quantiles, top, histogram, cells, withheld }: AttributeProfile): string {
+  const parts: string[] = [];
   if (quantiles) {
     const { min, median, max } = quantiles;
-    told.push(`${printNumber(min)} to ${printNumber(max)}, median ${printNumber(median)}`);
-  } else if (type === 'date' && histogram?.length) told.push(`${histogram[0]!.from} to ${histogram.at(-1)!.from}`);
+    parts.push(`${printNumber(min)} to ${printNumber(max)}, median ${printNumber(median)}`);
+  } else if (type === 'date' && histogram?.length) parts.push(`${histogram[0]!.from} to ${histogram.at(-1)!.from}`);
   else if (histogram?.length && !top)
     // Round bounds around the values: the exact minimum and maximum are not public.
-    told.push(`between ${printNumber(histogram[0]!.from)} and ${printNumber(histogram.at(-1)!.to)}`);
+    parts.push(`between ${printNumber(histogram[0]!.from)} and ${printNumber(histogram.at(-1)!.to)}`);
   if (top)
-    told.push(
+    parts.push(
       top
         .slice(0, 5)
         .map(({ value, count: n }) => `${cell(value, true)} (${n})`)
         .join(', '),
     );
-  if (cells) told.push(`${cells.counts.length} cells of ${cells.degrees} degrees`);
-  if (withheld !== undefined) told.push(`${withheld} too rare to tell`);
-  return told.join('; ');
+  if (cells) parts.push(`${cells.counts.length} cells of ${cells.degrees} degrees`);
+  if (withheld !== undefined) parts.push(`${withheld} too rare to tell`);
+  return parts.join('; ');
 }
 
 function markdown({ dataset, records, attributes, attribution, license }: Profile): string {
@@ -95,7 +95,7 @@ function markdown({ dataset, records, attributes, attribution, license }: Profil
     one.public ? 'public' : 'paid',
     one.fill_rate === null ? 'few' : printShare(one.fill_rate),
     one.distinct ?? '',
-    spreadOf(one),
+    distributionText(one),
     one.freshness === null ? '' : printDate(one.freshness.median),
   ]);
   return blocks(
@@ -186,12 +186,12 @@ export const dataset_profile = operation<null, Profile>({
   run: async (_input, ctx) => {
     const release = releaseOf(ctx);
     const { pack, manifest } = release;
-    const profiles = await remembered(release);
+    const profiles = await cachedProfiles(release);
     const body: Profile = {
       dataset: pack.id,
       records: manifest.records,
       snapshot: manifest.release,
-      attributes: ctx.by_name ? profiles.map(coarse) : profiles,
+      attributes: ctx.by_name ? profiles.map(mergeCells) : profiles,
       ...aboutDataset(pack, ctx.base_url),
     };
     return { body };

@@ -16,12 +16,16 @@ import { ABOUT_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
 type Samples = { items: PublicRecord[] } & About;
 
 /** A sample with the ids, slug and citation of a record collected with the release, marked as fictional. */
-function stored({ identity, values, evidence }: Sample, { pack, manifest }: Release, base_url: string): StoredRecord {
+function sampleRecord(
+  { identity, values, evidence }: Sample,
+  { pack, manifest }: Release,
+  base_url: string,
+): StoredRecord {
   const attributes = { ...values };
   for (const name of pack.identity.attributes) attributes[name] ??= identity[name] ?? '';
-  const known = pack.attributes.filter(({ name }) => attributes[name] !== undefined);
-  const weight = (all: typeof known) => all.reduce((sum, each) => sum + each.weight, 0);
-  const completeness = Math.round((weight(known) / (weight(pack.attributes) || 1)) * 1000) / 1000;
+  const filled = pack.attributes.filter(({ name }) => attributes[name] !== undefined);
+  const weight = (all: typeof filled) => all.reduce((sum, each) => sum + each.weight, 0);
+  const completeness = Math.round((weight(filled) / (weight(pack.attributes) || 1)) * 1000) / 1000;
   const provenance: Provenance = {
     source_url: `${base_url}/v1/${pack.id}/samples`,
     observed_at: manifest.last_collection,
@@ -35,8 +39,8 @@ function stored({ identity, values, evidence }: Sample, { pack, manifest }: Rele
     name: pack.identity.name(identity, attributes),
     dataset: pack.id,
     updated_at: manifest.last_collection,
-    attributes: Object.fromEntries(known.map(({ name }) => [name, attributes[name]!])),
-    provenance: Object.fromEntries(known.map(({ name }) => [name, provenance])),
+    attributes: Object.fromEntries(filled.map(({ name }) => [name, attributes[name]!])),
+    provenance: Object.fromEntries(filled.map(({ name }) => [name, provenance])),
     quality_score: completeness,
     completeness,
     verified_owner: false,
@@ -47,7 +51,10 @@ function stored({ identity, values, evidence }: Sample, { pack, manifest }: Rele
 export function sampleRecords(release: Release, ctx: Context): PublicRecord[] {
   const { pack } = release;
   const all = { now: ctx.now, base_url: ctx.base_url, visibility: 'full' } as const;
-  return pack.samples.map((sample) => ({ ...present(stored(sample, release, ctx.base_url), pack, all), sample: true }));
+  return pack.samples.map((sample) => ({
+    ...present(sampleRecord(sample, release, ctx.base_url), pack, all),
+    sample: true,
+  }));
 }
 
 export const dataset_samples = operation<null, Samples>({

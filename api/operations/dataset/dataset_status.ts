@@ -43,12 +43,12 @@ export function freshness(
   const all = counted.reduce((sum, { count }) => sum + count, 0);
   if (all === 0) return { median_age_hours: null, within_sla: null };
   const within = counted.reduce((sum, each) => sum + (each.within ? each.count : 0), 0);
-  let seen = 0;
+  let cumulative = 0;
   let median = 0;
   for (const { hours, count } of counted) {
     median = hours;
-    seen += count;
-    if (seen * 2 >= all) break;
+    cumulative += count;
+    if (cumulative * 2 >= all) break;
   }
   return {
     median_age_hours: Math.round(median * 10) / 10,

@@ -11,7 +11,7 @@ import type { OptedOut, Owners } from '../../../data/review/owners.ts';
 import { type Context, type Operation, operation } from '../../contract/operation.ts';
 import { recordMarkdown } from '../../render/record-template.ts';
 import type { About } from '../common/about.ts';
-import { about, accountsOf, isoTime, listed, parseBody } from '../common/account.ts';
+import { about, accountsOf, isoTime, memberList, parseBody } from '../common/account.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT, time } from '../common/outputs.ts';
 
 function ownersOf(ctx: Context): Owners {
@@ -20,7 +20,7 @@ function ownersOf(ctx: Context): Owners {
 }
 
 /** The release of the dataset named in a body. */
-function releaseNamed(ctx: Context, dataset: string): Release {
+function releaseOfDataset(ctx: Context, dataset: string): Release {
   const release = ctx.releases.find(({ pack }) => pack.id === dataset);
   if (!release) throw new DataError('unknown_dataset', `There is no dataset "${shown(dataset)}".`);
   return release;
@@ -69,10 +69,10 @@ const optOut = (method: 'DELETE' | 'POST', name: string, alias: string): Operati
     async run({ dataset, entity_id, contact, reason }, ctx) {
       const { asker } = accountsOf(ctx);
       const request = { entity_id, contact, reason: reason ?? null };
-      const done = await ownersOf(ctx).optOut(releaseNamed(ctx, dataset), request, asker);
+      const done = await ownersOf(ctx).optOut(releaseOfDataset(ctx, dataset), request, asker);
       return { status: done.status === 'removed' ? 200 : 202, body: { ...done, ...about(ctx) } };
     },
-    markdown: (body) => listed('Opt-out', body),
+    markdown: (body) => memberList('Opt-out', body),
   });
 
 const Claim = z.object({
@@ -107,10 +107,10 @@ const claim = operation<z.infer<typeof Claim>, { status: 'sent' | 'review' } & A
   },
   async run({ dataset, entity_id, email }, ctx) {
     const { asker } = accountsOf(ctx);
-    const status = await ownersOf(ctx).claim(releaseNamed(ctx, dataset), { entity_id, email }, asker);
+    const status = await ownersOf(ctx).claim(releaseOfDataset(ctx, dataset), { entity_id, email }, asker);
     return { status: status === 'sent' ? 200 : 202, body: { status, ...about(ctx) } };
   },
-  markdown: (body) => listed('Claim', body),
+  markdown: (body) => memberList('Claim', body),
 });
 
 type Verified = { status: 'verified'; dataset: string; entity_id: string; expires_at: string } & About;
@@ -147,7 +147,7 @@ const verify = operation<{ token: string }, Verified>({
     const { dataset, entity_id, expires_at } = await ownersOf(ctx).verify(token, accountsOf(ctx).asker);
     return { body: { status: 'verified', dataset, entity_id, expires_at: isoTime(expires_at), ...about(ctx) } };
   },
-  markdown: (body) => listed('Claim verified', body),
+  markdown: (body) => memberList('Claim verified', body),
 });
 
 const Update = z.object({
@@ -177,9 +177,9 @@ const update = operation<z.infer<typeof Update>, PublicRecord>({
   async run({ token, values }, ctx) {
     const { asker } = accountsOf(ctx);
     const { dataset, record } = await ownersOf(ctx).update(token, values, asker);
-    return { body: present(record, releaseNamed(ctx, dataset).pack, { ...moment(ctx), visibility: 'full' }) };
+    return { body: present(record, releaseOfDataset(ctx, dataset).pack, { ...moment(ctx), visibility: 'full' }) };
   },
-  markdown: (record, ctx) => recordMarkdown(record, releaseNamed(ctx, record.dataset).pack),
+  markdown: (record, ctx) => recordMarkdown(record, releaseOfDataset(ctx, record.dataset).pack),
 });
 
 const moment = ({ now, base_url }: Context) => ({ now, base_url });

@@ -56,7 +56,7 @@ export const entity_audit = operation<RawInput, { text: string }>({
 const sourceTitle = (pack: Pack, id: string): string => pack.sources.find((each) => each.id === id)?.title ?? id;
 
 /** Why the latest value of a source is not the published value, in a sentence. */
-function refusal({ source, kind, said, lists, observed_at, reason }: Standing, pack: Pack): string {
+function reasonText({ source, kind, said, lists, observed_at, reason }: Standing, pack: Pack): string {
   const who = kind === 'owner' ? 'the owner' : sourceTitle(pack, source);
   const when = minute(observed_at);
   if (!said) return `${who} withdrew it on ${when}`;
@@ -79,27 +79,27 @@ function refusal({ source, kind, said, lists, observed_at, reason }: Standing, p
 
 /** The notes on an attribute other than visibility and age. */
 function notes({ published, standings, doubts }: Audited, pack: Pack): string {
-  const told: string[] = [];
-  if (published === null) told.push(...standings.map((each) => refusal(each, pack)));
+  const parts: string[] = [];
+  if (published === null) parts.push(...standings.map((each) => reasonText(each, pack)));
   else {
     const { owner, source } = published;
-    if (owner) told.push('set by the verified owner');
+    if (owner) parts.push('set by the verified owner');
     else if (standings.some((each) => each.source === source && !each.lists))
-      told.push(`${sourceTitle(pack, source)} no longer lists the record`);
+      parts.push(`${sourceTitle(pack, source)} no longer lists the record`);
     for (const each of standings) {
       if (each.source === source || each.kind === 'owner') continue;
       if (each.reason === null || each.reason === 'later') continue;
-      if (each.reason === 'agreed') told.push(`${sourceTitle(pack, each.source)} agrees`);
-      else if (each.said) told.push(`${sourceTitle(pack, each.source)} differs (${each.reason.replaceAll('_', ' ')})`);
+      if (each.reason === 'agreed') parts.push(`${sourceTitle(pack, each.source)} agrees`);
+      else if (each.said) parts.push(`${sourceTitle(pack, each.source)} differs (${each.reason.replaceAll('_', ' ')})`);
     }
   }
   for (const { kind, opened_at } of doubts)
-    told.push(
+    parts.push(
       kind !== 'conflict'
         ? `held since ${minute(opened_at)}: ${kind === 'jump' ? 'a new value is a jump' : 'a first value is far from its group'}`
         : `in review since ${minute(opened_at)}: sources differ`,
     );
-  return told.join('; ');
+  return parts.join('; ');
 }
 
 /** The audit as a page: the composition of the quality, one row for each attribute, and a legend. */

@@ -14,7 +14,7 @@ import { recordSection } from '../../render/record-template.ts';
 import { asOfLine } from '../../render/times.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
 import { AS_OF_INPUT, FIELDS_INPUT, list, someFields } from '../common/inputs.ts';
-import { listed } from '../common/listed.ts';
+import { listResult } from '../common/listed.ts';
 import { ABOUT_OUTPUT, AS_OF_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
 
 /** Records written as Markdown between two turns of the event loop: some 2 ms. */
@@ -58,7 +58,7 @@ export const entity_batch = operation<BatchInput & AsOf, Batch>({
     const about = aboutDataset(release.pack, ctx.base_url);
     if (as_of === null) {
       const { found, missing } = await getBatch(release, input, ctx);
-      const answer = await listed<Batch>(found, { missing, ...about }, ctx);
+      const answer = await listResult<Batch>(found, { missing, ...about }, ctx);
       answer.uncharged = found.ordinals.length === 0;
       return answer;
     }

@@ -7,12 +7,12 @@ import { isoTime } from '../../../data/model/time.ts';
 import type { RawInput } from '../../../data/plan/plan.ts';
 import { getRecordAsOf } from '../../../data/queries/as-of.ts';
 import { type Context, fromJson, operation } from '../../contract/operation.ts';
-import { type Beside, recordHtml } from '../../pages/record-html.ts';
+import { type RelatedData, recordHtml } from '../../pages/record-html.ts';
 import { recordMarkdown } from '../../render/record-template.ts';
 import { asOfLine } from '../../render/times.ts';
 import { releaseOf } from '../common/about.ts';
-import { besideRecord, NOTHING } from '../common/beside.ts';
-import { fetchRecord, pastValidators, recordValidators } from '../common/fetched.ts';
+import { loadRelated, NO_RELATED } from '../common/beside.ts';
+import { historyValidators, loadRecord, recordValidators } from '../common/fetched.ts';
 import { AS_OF_INPUT, ENTITY_INPUT, FIELDS_INPUT, someFields } from '../common/inputs.ts';
 import { RECORD_OUTPUT } from '../common/outputs.ts';
 
@@ -21,16 +21,16 @@ import { RECORD_OUTPUT } from '../common/outputs.ts';
  * result and not queried during rendering, so that a stored answer lists every record that it names
  * (payments/repeats.ts).
  */
-type Got = PublicRecord & { as_of?: string; beside?: Beside };
+type GetResult = PublicRecord & { as_of?: string; related?: RelatedData };
 
 /** The related data that the free page shows; empty for a moment in the past. */
-async function besideOf(record: PublicRecord, ctx: Context): Promise<Beside> {
+async function relatedOf(record: PublicRecord, ctx: Context): Promise<RelatedData> {
   const release = releaseOf(ctx);
   const [ordinal] = await release.engine.resolve([record.id], ctx);
-  return ordinal === null || ordinal === undefined ? NOTHING : besideRecord(release, record, ordinal, ctx.now, ctx);
+  return ordinal === null || ordinal === undefined ? NO_RELATED : loadRelated(release, record, ordinal, ctx.now, ctx);
 }
 
-export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, Got>({
+export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, GetResult>({
   name: 'entity_get',
   title: 'Get one record',
   description:
@@ -55,22 +55,22 @@ export const entity_get = operation<GetInput & AsOf & { raw: RawInput }, Got>({
     raw,
   }),
   names: ({ names }) => names,
-  validators: (raw, ctx) => (raw['as_of'] === undefined ? recordValidators : pastValidators)(raw, ctx),
+  validators: (raw, ctx) => (raw['as_of'] === undefined ? recordValidators : historyValidators)(raw, ctx),
   run: async ({ raw, fields, as_of }, ctx) => {
     if (as_of !== null) {
       const record = await getRecordAsOf(releaseOf(ctx), String(raw['entity_id']), { fields, at: as_of }, ctx);
       return { body: { ...record, as_of: isoTime(as_of) }, records: 1 };
     }
-    const found = await fetchRecord(raw, ctx);
+    const entity = await loadRecord(raw, ctx);
     const about = { records: 1 };
-    const json = ctx.format === 'json' ? found.json(ctx, fields) : null;
+    const json = ctx.format === 'json' ? entity.json(ctx, fields) : null;
     if (json) return fromJson([json], about);
-    const record = found.record(ctx, fields);
-    return { body: ctx.format === 'html' ? { ...record, beside: await besideOf(record, ctx) } : record, ...about };
+    const record = entity.record(ctx, fields);
+    return { body: ctx.format === 'html' ? { ...record, related: await relatedOf(record, ctx) } : record, ...about };
   },
   markdown: (record, ctx) => asOfLine(record.as_of) + recordMarkdown(record, releaseOf(ctx).pack),
   html: {
-    print: ({ beside = NOTHING, ...record }, ctx) =>
-      recordHtml({ record, pack: releaseOf(ctx).pack, base_url: ctx.base_url, beside, paid: true }),
+    print: ({ related = NO_RELATED, ...record }, ctx) =>
+      recordHtml({ record, pack: releaseOf(ctx).pack, base_url: ctx.base_url, related, paid: true }),
   },
 });

@@ -11,7 +11,7 @@ import { cell, columnTitle } from '../../render/cells.ts';
 import { blocks, escapeText, link, table } from '../../render/markdown.ts';
 import { minute } from '../../render/times.ts';
 import { type About, releaseOf } from '../common/about.ts';
-import { fetchRecord, pastValidators } from '../common/fetched.ts';
+import { historyValidators, loadRecord } from '../common/fetched.ts';
 import { attributeName, ENTITY_INPUT, openNames } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, address, share, time, VALUE } from '../common/outputs.ts';
 
@@ -113,10 +113,10 @@ export const entity_history = operation<FactsInput & { raw: RawInput }, Facts>({
   example: (pack, [entity_id]) => (entity_id === undefined ? null : { entity_id, attribute: openNames(pack)[0] ?? '' }),
   parse: (raw, ctx) => ({ ...parseFactsOf(raw, releaseOf(ctx).pack, { path: ['ds', 'entity_id'] }), raw }),
   names: ({ attribute }) => (attribute === null ? [] : [attribute]),
-  validators: pastValidators,
+  validators: historyValidators,
   run: async ({ raw, ...input }, ctx) => {
     const release = releaseOf(ctx);
-    const record = (await fetchRecord(raw, ctx)).record(ctx);
+    const record = (await loadRecord(raw, ctx)).record(ctx);
     const facts = await recordFacts(release, record.id, input, { signal: ctx.signal });
     const about = { attribution: record.attribution, license: licenseText(release.pack) };
     const body = { entity_id: record.id, facts, ...about };

@@ -10,7 +10,7 @@ import { recordHtml } from '../../pages/record-html.ts';
 import { publicPageRecord, recordPage } from '../../pages/record-markdown.ts';
 import { recordMarkdown } from '../../render/record-template.ts';
 import { releaseOf } from '../common/about.ts';
-import { besideRecord, NOTHING } from '../common/beside.ts';
+import { loadRelated, NO_RELATED } from '../common/beside.ts';
 import { ENTITY_INPUT } from '../common/inputs.ts';
 import { sampleRecords } from '../dataset/dataset_samples.ts';
 
@@ -27,14 +27,14 @@ async function page(ref: string, ctx: Context): Promise<{ text: string; last_mod
     const last_modified = record.updated_at;
     if (!html) return { text: recordPage(record, pack, base_url), last_modified };
     // The related data changes with every release, so the time of the record is not the time of the page.
-    const beside = await besideRecord(release, record, ordinal, now, { signal });
+    const related = await loadRelated(release, record, ordinal, now, { signal });
     const open = publicPageRecord(record, pack, base_url);
-    return { text: recordHtml({ record: open, pack, base_url, beside, paid: false }) };
+    return { text: recordHtml({ record: open, pack, base_url, related, paid: false }) };
   }
   const sample = sampleRecords(release, ctx).find(({ slug }) => slug === ref);
   if (!sample) throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
   if (!html) return { text: recordMarkdown(sample, pack) };
-  return { text: recordHtml({ record: sample, pack, base_url, beside: NOTHING, paid: true }) };
+  return { text: recordHtml({ record: sample, pack, base_url, related: NO_RELATED, paid: true }) };
 }
 
 export const entity_page = operation<RawInput, { text: string }>({

@@ -10,7 +10,7 @@ import { bareUrl, blocks, escapeText, table } from '../../render/markdown.ts';
 import { markedCell, statusLegend } from '../../render/status-mark.ts';
 import { minute } from '../../render/times.ts';
 import { type About, releaseOf } from '../common/about.ts';
-import { fetchRecord, recordValidators } from '../common/fetched.ts';
+import { loadRecord, recordValidators } from '../common/fetched.ts';
 import { ENTITY_INPUT, openNames } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, address, STATUS_OUTPUT, share, time, VALUE } from '../common/outputs.ts';
 
@@ -60,7 +60,7 @@ export const entity_prices = operation<RawInput, Prices>({
   validators: recordValidators,
   run: async (raw, ctx) => {
     const { pack } = releaseOf(ctx);
-    const record = (await fetchRecord(raw, ctx)).record(ctx);
+    const record = (await loadRecord(raw, ctx)).record(ctx);
     const about = { attribution: record.attribution, license: licenseText(pack) };
     const body = { entity_id: record.id, prices: recordPrices(record, pack), ...about };
     return { body, records: 1 };

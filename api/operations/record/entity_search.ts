@@ -11,20 +11,20 @@ import { blocks, escapeText } from '../../render/markdown.ts';
 import { recordTable } from '../../render/record-table.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
 import { searchInput, someFields } from '../common/inputs.ts';
-import { listed } from '../common/listed.ts';
+import { listResult } from '../common/listed.ts';
 import { ABOUT_OUTPUT, CURSOR_OUTPUT, count, RECORD_OUTPUT } from '../common/outputs.ts';
 
 type Found = { items: PublicRecord[]; next_cursor: string | null; total?: number; hint?: string } & About;
 
 function markdown({ items, total, hint, attribution, license }: Found, ctx: Context): string {
   const { pack } = releaseOf(ctx);
-  const asked = ctx.url.searchParams.getAll('fields').join(',').split(',');
+  const fields = ctx.url.searchParams.getAll('fields').join(',').split(',');
   const of = total === undefined ? '' : ` of ${total}`;
-  const seen = ctx.visibility === 'public' ? ', public values only' : '';
+  const visibilityNote = ctx.visibility === 'public' ? ', public values only' : '';
   const base = `${ctx.base_url}/v1/${pack.id}/entities`;
   return blocks(
-    items.length > 0 && recordTable(items, pack, asked),
-    `${items.length}${of} ${items.length === 1 && !of ? 'record' : 'records'}${seen}. Sources and ages of a record: ${base}/<slug>.md; its page: ${recordUrl(ctx.base_url, pack.id, '<slug>')}`,
+    items.length > 0 && recordTable(items, pack, fields),
+    `${items.length}${of} ${items.length === 1 && !of ? 'record' : 'records'}${visibilityNote}. Sources and ages of a record: ${base}/<slug>.md; its page: ${recordUrl(ctx.base_url, pack.id, '<slug>')}`,
     hint !== undefined && escapeText(hint),
     `${escapeText(attribution)} License: ${escapeText(license)}`,
   );
@@ -84,9 +84,9 @@ export const entity_search = operation<SearchInput, Found>({
   page: ({ limit }) => limit,
   run: async (input, ctx) => {
     const current = releaseOf(ctx);
-    const release = await releaseFor(input, current, ctx.earlier);
+    const release = await releaseFor(input, current, ctx.leaseEarlier);
     const { found, ...page } = await search(release, input, ctx);
-    const answer = await listed<Found>(found, { ...page, ...aboutDataset(release.pack, ctx.base_url) }, ctx);
+    const answer = await listResult<Found>(found, { ...page, ...aboutDataset(release.pack, ctx.base_url) }, ctx);
     answer.next_cursor = page.next_cursor;
     answer.fields = input.fields;
     if (release !== current) answer.release = release.manifest.release;

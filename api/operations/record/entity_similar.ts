@@ -7,17 +7,17 @@ import { blocks, escapeText } from '../../render/markdown.ts';
 import { recordTable } from '../../render/record-table.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
 import { attributeName, ENTITY_INPUT, FIELDS_INPUT, SELECTION_INPUT, single, someFields } from '../common/inputs.ts';
-import { listed } from '../common/listed.ts';
+import { listResult } from '../common/listed.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
 
 type Similar = { items: SimilarRecord[] } & About;
 
 function markdown({ items, attribution, license }: Similar, ctx: Context): string {
   const { pack } = releaseOf(ctx);
-  const asked = ctx.url.searchParams.getAll('fields').join(',').split(',');
+  const fields = ctx.url.searchParams.getAll('fields').join(',').split(',');
   const base = `${ctx.base_url}/v1/${pack.id}/entities`;
   return blocks(
-    items.length > 0 && recordTable(items, pack, asked),
+    items.length > 0 && recordTable(items, pack, fields),
     items.length === 0
       ? 'No record that matches shares a word.'
       : `score: share of all words of both records that both have. Sources and ages of a record: ${base}/<slug>.md`,
@@ -70,8 +70,8 @@ export const entity_similar = operation<SimilarInput & { entity_id: string }, Si
   names: ({ names }) => names,
   run: async (input, ctx) => {
     const release = releaseOf(ctx);
-    const found = await similar(release, input.entity_id, input, ctx);
-    return listed<Similar>(found, aboutDataset(release.pack, ctx.base_url), ctx);
+    const page = await similar(release, input.entity_id, input, ctx);
+    return listResult<Similar>(page, aboutDataset(release.pack, ctx.base_url), ctx);
   },
   markdown,
 });

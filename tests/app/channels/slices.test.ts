@@ -9,7 +9,7 @@ import { entity_batch } from '../../../api/operations/record/entity_batch.ts';
 import { entity_search } from '../../../api/operations/record/entity_search.ts';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { render } from '../../../api/render/render.ts';
-import { rememberedTools, toolsOf } from '../../../api/render/tools.ts';
+import { cachedToolList, toolsOf } from '../../../api/render/tools.ts';
 import type { RecordedChange } from '../../../data/plan/history.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
@@ -161,7 +161,7 @@ test('the list of tools is made in slices', async () => {
 });
 
 test('the tools of the same packs are made once', async () => {
-  const list = rememberedTools(OPERATIONS);
+  const list = cachedToolList(OPERATIONS);
   const packs = [...app.register.packs.values()];
   const tools = await list(packs);
   expect(await list([...packs])).toBe(tools);

@@ -271,7 +271,7 @@ describe('documents', () => {
       release: app.releases,
     });
     const empty = await testApp({
-      gate: { lease: async () => ({ releases: [], earlier: async () => null, done: () => {} }) },
+      gate: { lease: async () => ({ releases: [], leaseEarlier: async () => null, done: () => {} }) },
       records: 1,
     });
     expect((await empty.json('/healthz')).status).toBe(503);

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { importJWK, type JWTPayload, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { accessTokens, audiences } from '../../../api/access/tokens.ts';
+import { audiences, identifyTokens } from '../../../api/access/tokens.ts';
 import { createKey, revokeKey } from '../../../data/state/keys/keys.ts';
 import { openLookup } from '../../../data/state/keys/lookup.ts';
 import { rotateSigningKeys, signingKeys } from '../../../data/state/keys/signing-keys.ts';
@@ -22,7 +22,7 @@ async function stage(store: Store, cap: number | null = null) {
   const about = { client_id: 'client', client_name: 'Reader', created_at: 0, expires_at: null };
   await openGrant(store, email, { key_id: key.id, cap, ...about });
   const lookup = openLookup(store);
-  const identify = accessTokens({ store, lookup, base_url: BASE, now: () => NOW });
+  const identify = identifyTokens({ store, lookup, base_url: BASE, now: () => NOW });
   const claims = {
     iss: BASE,
     aud: `${BASE}/mcp`,

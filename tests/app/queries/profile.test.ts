@@ -1,6 +1,6 @@
 // The profile says what a count over all records says, and of paid attributes nothing that fewer than five records share.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { coarse } from '../../../api/operations/dataset/dataset_profile.ts';
+import { mergeCells } from '../../../api/operations/dataset/dataset_profile.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { type AttributeProfile, edgesFor, FIXED_EDGES, profileOf } from '../../../data/queries/profile.ts';
 import type { PriceRange, Value } from '../../../packs/define/model.ts';
@@ -163,11 +163,11 @@ test('for a tool, cells are merged into at most 50, and no record is lost', () =
   }));
   const total = (cells: readonly { count: number }[]) => cells.reduce((sum, { count }) => sum + count, 0);
   const profile = { name: 'location', cells: { degrees: 2, counts } } as unknown as AttributeProfile;
-  const { cells } = coarse(profile);
+  const { cells } = mergeCells(profile);
   expect(cells!.counts.length).toBeLessThanOrEqual(50);
   expect(total(cells!.counts)).toBe(total(counts));
   for (const { lat, lng } of cells!.counts)
     expect([(lat + 90) % cells!.degrees, (lng + 180) % cells!.degrees]).toEqual([0, 0]);
   const few = { ...profile, cells: { degrees: 2, counts: counts.slice(0, 50) } };
-  expect(coarse(few)).toBe(few);
+  expect(mergeCells(few)).toBe(few);
 });

@@ -149,7 +149,7 @@ test('every format with provenance says it; Markdown by one mark with a legend',
       record,
       pack: of,
       base_url: 'https://register.example',
-      beside: { similar: [], courses: [] },
+      related: { similar: [], timelines: [] },
       paid: false,
     });
   expect(page(a)).toContain('held: a newer value waits for confirmation');
