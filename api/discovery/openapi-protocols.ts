@@ -266,10 +266,12 @@ export const PROTOCOL_TAGS = [
 
 /** Path items by path, next to those of the operations. */
 export function protocolPaths(): Record<string, Json> {
-  return Object.fromEntries(ADDRESSES.map((address) => [address.path, { [address.method]: described(address) }]));
+  return Object.fromEntries(
+    ADDRESSES.map((address) => [address.path, { [address.method]: describeEndpoint(address) }]),
+  );
 }
 
-function described({
+function describeEndpoint({
   path,
   method,
   tag,

@@ -102,7 +102,7 @@ function success(operation: Operation, place: Place, sold: boolean): Json {
 }
 
 /** One operation in general, or for one dataset. */
-function described(operation: Operation, place: Place): Json {
+function describeOperation(operation: Operation, place: Place): Json {
   const { view, pack } = place;
   const { group, title, description, statuses = [200] } = operation;
   const sold = mayCost(operation, pack);
@@ -127,10 +127,10 @@ function described(operation: Operation, place: Place): Json {
 
 /** The Markdown twin of a general path. */
 function twin(operation: Operation, place: Place): Json {
-  const { 200: ok, ...rest } = described(operation, place)['responses'] as Record<string, Json>;
+  const { 200: ok, ...rest } = describeOperation(operation, place)['responses'] as Record<string, Json>;
   const content = { 'text/markdown': { schema: { type: 'string' } } };
   return {
-    ...described(operation, place),
+    ...describeOperation(operation, place),
     operationId: `${operation.name}_markdown`,
     summary: `${operation.title}, as Markdown`,
     responses: { 200: { ...ok, content }, ...rest },
@@ -174,7 +174,7 @@ async function openapi(view: View, documents: readonly Document[]): Promise<Json
   const register = { ...place, pack: null, examples: await examplesOf(view, undefined) };
   for (const operation of operations) {
     const path = openPath(operation, null);
-    add(path, operation.route.method, described(operation, register));
+    add(path, operation.route.method, describeOperation(operation, register));
     const twins =
       operation.route.method === 'GET' && operation.formats.includes('markdown') && !/\.(md|txt)$/.test(path);
     if (twins) add(`${path}.md`, 'GET', twin(operation, register));
@@ -189,7 +189,7 @@ async function openapi(view: View, documents: readonly Document[]): Promise<Json
     const own = { ...place, pack, examples: await examplesOf(view, release) };
     Object.assign(parameters, filterParameters(pack));
     for (const operation of operations.filter(({ route }) => route.path.includes(':ds'))) {
-      add(openPath(operation, pack), operation.route.method, described(operation, own));
+      add(openPath(operation, pack), operation.route.method, describeOperation(operation, own));
       await nextTurn();
     }
   }

@@ -25,7 +25,7 @@ const soldBy = (operations: readonly Operation[], { pack }: Release) =>
   operations.filter((each) => isSold(each, pack) && !each.previews && each.price && each.route.path.includes(':ds'));
 
 /** The 402's payment requirements for one call of this operation. */
-function quoted(quote: Quote, { pack }: Release, operation: Operation, url: string) {
+function requirementsOf(quote: Quote, { pack }: Release, operation: Operation, url: string) {
   const { total, ...price } = callPrice(operation, pack);
   return quote(
     { kind: 'anonymous' },
@@ -47,7 +47,7 @@ async function itemsOf(view: View, release: Release, quote: Quote): Promise<obje
   return soldBy(view.operations, release).map((operation) => {
     const example = operation.example?.(pack, slugs) ?? (operation.entity ? { entity_id: slugs[0] ?? '' } : {});
     const url = view.base_url + exampleUrl(operation, pack, example);
-    const { resource, accepts, extensions, price_eur, price_usd } = quoted(quote, release, operation, url);
+    const { resource, accepts, extensions, price_eur, price_usd } = requirementsOf(quote, release, operation, url);
     const { properties = {} } = inputSchema(operation, pack) as { properties?: Record<string, unknown> };
     const { entity_id, ...query } = properties;
     return {

@@ -22,9 +22,9 @@ export async function copiesOf({ path, copies, ranges, last_modified }: StaticFi
     CODINGS.map(async (coding): Promise<Copy | null> => {
       for (const place of [path, copies]) {
         const copy = `${place}.${COPY_ENDINGS[coding]}`;
-        const known = await stat(copy).catch(() => null);
-        if (known?.isFile() && Math.ceil(known.mtimeMs) >= last_modified.getTime())
-          return { coding, path: copy, bytes: known.size };
+        const stats = await stat(copy).catch(() => null);
+        if (stats?.isFile() && Math.ceil(stats.mtimeMs) >= last_modified.getTime())
+          return { coding, path: copy, bytes: stats.size };
       }
       return null;
     }),

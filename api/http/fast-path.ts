@@ -19,9 +19,9 @@ const direct = new WeakMap<object, Handler>();
 
 /** Wraps a handler for Hono, and registers it for the fast path. */
 export function registerFastPath(handler: Handler): (c: Http) => Promise<Response> {
-  const mounted = async (c: Http) => responseOf(await handler(c));
-  direct.set(mounted, handler);
-  return mounted;
+  const honoHandler = async (c: Http) => responseOf(await handler(c));
+  direct.set(honoHandler, handler);
+  return honoHandler;
 }
 
 /**
@@ -35,7 +35,7 @@ export function withFastPath(
   stalled = STALLED,
 ): RequestListener {
   return (incoming, outgoing) => {
-    const http = plain(incoming, outgoing);
+    const http = directRequest(incoming, outgoing);
     const match = http === null ? null : route(app, http);
     if (http === null || match === null) {
       endStalled(outgoing, stalled);
@@ -73,18 +73,18 @@ const DOTS = /\/\.\.?(?:[/?]|$)/;
 /** A Host header that needs no URL parser. */
 const HOST = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|6[0-4]\d{3}|[6-9]\d{3}))?$/;
 /** The last valid Host header: nearly all requests send the same one. */
-let known: string | null = null;
+let validHost: string | null = null;
 
 /** A request for the fast path; null for any other. */
-function plain(incoming: IncomingMessage, outgoing: ServerResponse): DirectHttp | null {
+function directRequest(incoming: IncomingMessage, outgoing: ServerResponse): DirectHttp | null {
   const { method, url = '', headers, rawHeaders } = incoming;
   if (method !== 'GET' && !(method === 'POST' && url.startsWith('/mcp') && short(headers['content-length'])))
     return null;
   if (!PLAIN.test(url) || DOTS.test(url)) return null;
   const { host = '' } = headers;
-  if (host !== known) {
+  if (host !== validHost) {
     if (!HOST.test(host)) return null;
-    known = host;
+    validHost = host;
   }
   // Repeated headers are left to Hono, which joins their values.
   let names = 0;
@@ -105,7 +105,7 @@ class DirectHttp implements Http {
 
   constructor(method: string, incoming: IncomingMessage, outgoing: ServerResponse) {
     this.method = method;
-    this.url = `http://${known}${incoming.url}`;
+    this.url = `http://${validHost}${incoming.url}`;
     this.path = pathOf(this.url);
     this.env = { incoming, outgoing };
   }

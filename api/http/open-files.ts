@@ -2,7 +2,7 @@
 import { close, fstat, open, read, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 
-const opened = promisify(open);
+const openDescriptor = promisify(open);
 const fstatAsync = promisify(fstat);
 const closed = promisify(close);
 const filled = promisify(read);
@@ -28,7 +28,7 @@ export class OpenFile {
 
   /** Opens a file. Throws the system's error if there is none. */
   static async at(path: string): Promise<OpenFile> {
-    return new OpenFile(await opened(path, 'r'));
+    return new OpenFile(await openDescriptor(path, 'r'));
   }
 
   stat(): Promise<Stats> {

@@ -199,8 +199,8 @@ function incomingBytes(incoming: IncomingMessage, longest: number): Promise<Buff
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   if (incoming.readableEnded) return Promise.resolve(Buffer.alloc(0));
   // Created and removed on demand: an Error captures its stack, and every request closes.
-  const gone = () => reject(new Error('The client hung up.'));
-  if (incoming.destroyed) gone();
+  const onClose = () => reject(new Error('The client hung up.'));
+  if (incoming.destroyed) onClose();
   const pieces: Buffer[] = [];
   let length = 0;
   const read = (piece: Buffer) => {
@@ -214,11 +214,11 @@ function incomingBytes(incoming: IncomingMessage, longest: number): Promise<Buff
   };
   incoming.on('data', read);
   incoming.once('end', () => {
-    incoming.off('close', gone);
+    incoming.off('close', onClose);
     resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
   });
   incoming.once('error', reject);
-  incoming.once('close', gone);
+  incoming.once('close', onClose);
   return promise;
 }
 

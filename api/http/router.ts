@@ -46,14 +46,14 @@ export class FirstMatch<T> implements Router<T> {
   #fitting(method: string, length: number): Route<T>[] {
     // No route has many segments: longer paths share the candidates with an open end.
     const most = Math.min(length, MOST);
-    const known = this.#candidates.get(method) ?? [];
-    this.#candidates.set(method, known);
-    known[most] ??= this.#routes.filter(
+    const candidates = this.#candidates.get(method) ?? [];
+    this.#candidates.set(method, candidates);
+    candidates[most] ??= this.#routes.filter(
       (route) =>
         (route.method === method || route.method === METHOD_NAME_ALL) &&
         (route.segments.length === length || (route.open && route.segments.length <= length)),
     );
-    return known[most];
+    return candidates[most];
   }
 }
 

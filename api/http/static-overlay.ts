@@ -40,7 +40,7 @@ type OverlayVersions = Record<string, number>;
 let cache: { path: string; at: number; content: Published } | null = null;
 
 /** Content of `.build/published` (docs/static-hosting.md); empty if nothing is published. */
-async function published(root: string): Promise<Published> {
+async function readPublished(root: string): Promise<Published> {
   const path = join(root, '.build', 'published');
   const stats = await stat(path).catch(() => null);
   if (stats === null) return UNPUBLISHED;
@@ -69,24 +69,24 @@ export async function isPublished(
   { base_url, code }: Pick<CallDeps, 'base_url' | 'code'>,
   written: Date,
 ): Promise<boolean> {
-  const known = await published(root);
-  const at = cache?.content === known ? cache.at : 0;
+  const content = await readPublished(root);
+  const at = cache?.content === content ? cache.at : 0;
   return (
-    known.releases[pack.id] === manifest.release &&
-    known.overlays[pack.id] === (overlay?.version ?? manifest.overlay ?? 0) &&
-    known.base_url === base_url &&
-    known.code === code &&
+    content.releases[pack.id] === manifest.release &&
+    content.overlays[pack.id] === (overlay?.version ?? manifest.overlay ?? 0) &&
+    content.base_url === base_url &&
+    content.code === code &&
     written.getTime() <= at
   );
 }
 
 /** BASE_URL of the links in DIST_DIR's files; null if no nightly run has recorded it. */
 export async function publishedBaseUrl(dist: string): Promise<string | null> {
-  return (await published(dist)).base_url;
+  return (await readPublished(dist)).base_url;
 }
 
 /** Changes of one dataset since its files were built. */
-interface Since {
+interface DatasetChanges {
   release: Release;
   /** Slugs and ids of opted-out records. */
   gone: ReadonlySet<string>;
@@ -94,7 +94,7 @@ interface Since {
   changed: ReadonlySet<string>;
 }
 
-function since(release: Release, versions: OverlayVersions): Since | null {
+function changesSince(release: Release, versions: OverlayVersions): DatasetChanges | null {
   const { overlay, pack } = release;
   if (!overlay) return null;
   const version = versions[pack.id] ?? 0;
@@ -103,8 +103,8 @@ function since(release: Release, versions: OverlayVersions): Since | null {
   const from = version > overlay.version ? 0 : version;
   const removed = [...overlay.removed.values()].filter((each) => each.version > from);
   const lists = [...overlay.said, ...overlay.decided].filter(([, list]) => list.some((each) => each.version > from));
-  const back = [...overlay.restored].filter(([, at]) => at > from);
-  const changed = new Set([...lists, ...back].map(([entity]) => entity));
+  const restored = [...overlay.restored].filter(([, at]) => at > from);
+  const changed = new Set([...lists, ...restored].map(([entity]) => entity));
   if (removed.length + changed.size === 0) return null;
   return { release, gone: new Set(removed.flatMap(({ slug, entity }) => [slug, entity])), changed };
 }
@@ -118,8 +118,8 @@ export async function fileState(
   const leases = await gate.lease(null);
   try {
     if (!leases.releases.some(({ overlay }) => overlay && overlay.version > 0)) return 'as_is';
-    const versions = (await published(root)).overlays;
-    const changes = leases.releases.flatMap((release) => since(release, versions) ?? []);
+    const versions = (await readPublished(root)).overlays;
+    const changes = leases.releases.flatMap((release) => changesSince(release, versions) ?? []);
     if (changes.length === 0) return 'as_is';
     const byDataset = new Map(changes.map((each) => [each.release.pack.id, each]));
     const pathname = `/${relative(await realpath(root), file.path)
@@ -169,7 +169,7 @@ async function mentionsChange(
   text: string,
   slug: string,
   dataset: string,
-  { release, gone, changed }: Since,
+  { release, gone, changed }: DatasetChanges,
 ): Promise<boolean> {
   const slugs = [...text.matchAll(MENTION)].flatMap(([, of, other = '']) => (of === dataset ? [other] : []));
   for (const each of new Set([slug, ...slugs])) {
@@ -184,7 +184,7 @@ async function withoutStale(
   text: string,
   pathname: string,
   base_url: string,
-  byDataset: ReadonlyMap<string, Since>,
+  byDataset: ReadonlyMap<string, DatasetChanges>,
 ): Promise<FileState> {
   const parts = PARTS.exec(pathname)?.[1];
   const part = parts === undefined ? undefined : byDataset.get(parts);
@@ -198,7 +198,7 @@ async function withoutStale(
 }
 
 /** A part of the full text, without the blocks of opted-out records and with new blocks for changed ones. */
-async function freshPart(text: string, base_url: string, { release, gone, changed }: Since): Promise<string> {
+async function freshPart(text: string, base_url: string, { release, gone, changed }: DatasetChanges): Promise<string> {
   const blocks = text.split(/^(?=## )/m);
   const fresh: string[] = [];
   for (const block of blocks) {
@@ -210,11 +210,11 @@ async function freshPart(text: string, base_url: string, { release, gone, change
   return fresh.join('');
 }
 
-async function withoutMarked(text: string, byDataset: ReadonlyMap<string, Since>): Promise<string> {
+async function withoutMarked(text: string, byDataset: ReadonlyMap<string, DatasetChanges>): Promise<string> {
   const out = new Set<string>();
   for (const [block, dataset = '', slug = ''] of text.matchAll(MARKED)) {
-    const since = byDataset.get(dataset);
-    if (since && (since.gone.has(slug) || since.changed.has((await recordOf(since.release, slug))?.id ?? '')))
+    const changes = byDataset.get(dataset);
+    if (changes && (changes.gone.has(slug) || changes.changed.has((await recordOf(changes.release, slug))?.id ?? '')))
       out.add(block);
   }
   return text.replace(MARKED, (block) => (out.has(block) ? '' : block));

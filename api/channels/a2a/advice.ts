@@ -45,9 +45,9 @@ const STOP_WORDS = new Set(
 
 /** Words of a dataset with their scores. */
 function vocabulary(pack: Pack): Map<string, number> {
-  const known = new Map<string, number>();
+  const scores = new Map<string, number>();
   const add = (text: string, weight: number) => {
-    for (const word of words(text)) if (word.length > 2) known.set(word, Math.max(weight, known.get(word) ?? 0));
+    for (const word of words(text)) if (word.length > 2) scores.set(word, Math.max(weight, scores.get(word) ?? 0));
   };
   for (const { name, description, values } of pack.attributes) {
     add(name, WEIGHTS.attribute);
@@ -55,7 +55,7 @@ function vocabulary(pack: Pack): Map<string, number> {
   }
   add(pack.description, WEIGHTS.description);
   add([pack.id, pack.title, ...pack.keywords].join(' '), WEIGHTS.name);
-  return known;
+  return scores;
 }
 
 /**

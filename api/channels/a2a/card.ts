@@ -55,16 +55,16 @@ type Card = ReturnType<typeof agentCard>;
 
 /** Returns the card of the current releases and its JSON, built once per set of packs. */
 function currentCard({ gate }: CardDeps, tools: ToolList): () => Promise<{ card: Card; text: string }> {
-  let known: { packs: Packs; card: Card; text: string } | null = null;
+  let cached: { packs: Packs; card: Card; text: string } | null = null;
   return async () => {
     const leases = await gate.lease(null);
     const packs = leases.releases.map(({ pack }) => pack);
     leases.done();
-    if (known === null || !samePacks(known.packs, packs)) {
+    if (cached === null || !samePacks(cached.packs, packs)) {
       const card = agentCard(gate.base_url, packs, await tools(packs));
-      known = { packs, card, text: JSON.stringify(card) };
+      cached = { packs, card, text: JSON.stringify(card) };
     }
-    return known;
+    return cached;
   };
 }
 

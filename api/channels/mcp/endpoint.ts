@@ -45,7 +45,7 @@ export function mountMcp(app: App, deps: McpDeps): void {
       try {
         return await answer(deps, c, request, path, scopeOf, speak);
       } catch (error) {
-        return failed(deps, request, path, error);
+        return failureReply(deps, request, path, error);
       }
     };
     app.all(path, registerFastPath(handle));
@@ -132,7 +132,7 @@ async function bodyOf(c: Http): Promise<unknown> {
 }
 
 /** Errors before the protocol: JSON-RPC errors for malformed requests, our error body for the rest. */
-function failed(deps: McpDeps, request: HttpRequest, path: string, thrown: unknown): Reply {
+function failureReply(deps: McpDeps, request: HttpRequest, path: string, thrown: unknown): Reply {
   if (thrown instanceof ParseError) return jsonRpcError(request, 400, -32_700, thrown.message);
   const error = toApiError(thrown);
   if (error.code === 'internal') deps.report(thrown, request.request_id);
@@ -146,8 +146,8 @@ function failed(deps: McpDeps, request: HttpRequest, path: string, thrown: unkno
 function jsonRpcError({ headers }: HttpRequest, status: number, code: number, message: string, data?: unknown): Reply {
   const error = { code, message, ...(data === undefined ? {} : { data }) };
   const body = JSON.stringify({ jsonrpc: '2.0', error, id: null });
-  const known = { ...headers, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
-  return { status, headers: known, body };
+  const replyHeaders = { ...headers, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+  return { status, headers: replyHeaders, body };
 }
 
 /** Handles one request of either era. `message` is its JSON, or undefined if it has none. */

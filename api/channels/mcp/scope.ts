@@ -41,26 +41,26 @@ export interface Scopes {
 /** Builds scopes, cached until the packs change. */
 export function scopeCache(operations: readonly Operation[]): Scopes {
   let packs: Pack[] = [];
-  let known = new Map<string, Scope>();
+  let cache = new Map<string, Scope>();
   const everyTool = cachedToolList(operations);
   return {
     async of(query, releases) {
       const current = releases.map(({ pack }) => pack);
       if (!samePacks(current, packs)) {
         packs = current;
-        known = new Map();
+        cache = new Map();
       }
       const key = keyOf(query);
-      const cached = known.get(key);
+      const cached = cache.get(key);
       if (cached !== undefined) return cached;
       // Packs may change while the tools are built.
-      const scopesOfPacks = known;
+      const cacheOfPacks = cache;
       const scope = await buildScope(operations, current, query, everyTool);
-      if (scopesOfPacks.size >= REMEMBERED) scopesOfPacks.clear();
-      scopesOfPacks.set(key, scope);
+      if (cacheOfPacks.size >= REMEMBERED) cacheOfPacks.clear();
+      cacheOfPacks.set(key, scope);
       return scope;
     },
-    recent: (query) => known.get(keyOf(query)),
+    recent: (query) => cache.get(keyOf(query)),
   };
 }
 
@@ -88,7 +88,7 @@ async function buildScope(
 }
 
 /** Parses a comma-separated list. Rejects unknown names, so that a client notices a missing tool. */
-function parseNames(query: Query, parameter: string, known: ReadonlySet<string>): Set<string> | null {
+function parseNames(query: Query, parameter: string, available: ReadonlySet<string>): Set<string> | null {
   const value = query[parameter];
   if (value === undefined) return null;
   const names = [value]
@@ -96,9 +96,9 @@ function parseNames(query: Query, parameter: string, known: ReadonlySet<string>)
     .flatMap((each) => each.split(','))
     .map((each) => each.trim())
     .filter(Boolean);
-  const unknown = names.find((name) => !known.has(name));
+  const unknown = names.find((name) => !available.has(name));
   if (unknown === undefined) return new Set(names);
-  const list = [...known].join(', ');
+  const list = [...available].join(', ');
   throw new ApiError(
     'invalid_parameter',
     `${parameter}: there is no "${unknown.slice(0, 80)}" here; there are ${list}.`,

@@ -25,9 +25,9 @@ export interface DocumentDeps extends StaticDeps {
 /** Mounts `/`, `/healthz`, the plain documents and the protected-resource metadata. */
 export function mountDocuments(app: App, deps: DocumentDeps): void {
   const { gate } = deps;
-  app.get('/', (c) => guarded(deps, c, (view, headers) => root(deps, c, view, headers)));
+  app.get('/', (c) => withReleases(deps, c, (view, headers) => root(deps, c, view, headers)));
   app.get('/healthz', (c) =>
-    guarded(deps, c, (view, headers) => {
+    withReleases(deps, c, (view, headers) => {
       const state = health(view, deps.started_at);
       const empty = state.status === 'empty';
       return new Response(JSON.stringify(state), {
@@ -38,10 +38,10 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
   );
   for (const document of DOCUMENTS)
     app.get(document.path, (c) =>
-      guarded(deps, c, async (view, headers) => {
+      withReleases(deps, c, async (view, headers) => {
         if (document.markdown && wantsMarkdown(c)) {
-          const told = { ...headers, Vary: 'Accept' };
-          return send(c, document.markdown(view), 'text/markdown; charset=utf-8', told);
+          const markdownHeaders = { ...headers, Vary: 'Accept' };
+          return send(c, document.markdown(view), 'text/markdown; charset=utf-8', markdownHeaders);
         }
         // Assets have a hash in their name, so the file of the night is the same; it may have a compressed
         // copy.
@@ -61,11 +61,11 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
   const WELL_KNOWN = '/.well-known/oauth-protected-resource';
   const metadata = (c: Http) => {
     const request = readRequest(gate, c);
-    const behind = request.path.slice(WELL_KNOWN.length);
+    const suffix = request.path.slice(WELL_KNOWN.length);
     const parameter = request.query['resource_path'];
     const resourceMetadata = protectedResource(
       gate.base_url,
-      behind === '' && typeof parameter === 'string' ? parameter : behind,
+      suffix === '' && typeof parameter === 'string' ? parameter : suffix,
     );
     if (resourceMetadata === null) return missing(gate, c, 'There is no protected resource at this path.');
     return send(c, JSON.stringify(resourceMetadata), JSON_TYPE['Content-Type'], request.headers);
@@ -77,7 +77,7 @@ export function mountDocuments(app: App, deps: DocumentDeps): void {
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 /** Leases the current releases while a document is built. */
-async function guarded(
+async function withReleases(
   { gate, report }: DocumentDeps,
   c: Http,
   make: (view: View, headers: Headers) => Response | Promise<Response>,
@@ -132,13 +132,13 @@ interface CachedDocument {
   small?: Reply | Promise<Reply>;
 }
 
-const last = new Map<string, CachedDocument>();
+const cache = new Map<string, CachedDocument>();
 
 function cachedDocument(path: string, content: Content): CachedDocument {
-  const cached = last.get(path);
+  const cached = cache.get(path);
   if (cached?.content === content) return cached;
   const document = { content, tag: etagOf(content) };
-  last.set(path, document);
+  cache.set(path, document);
   return document;
 }
 

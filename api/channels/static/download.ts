@@ -15,15 +15,15 @@ const ALLOW = 'GET, HEAD, OPTIONS';
 
 /** Mounts the links. Mount them before the table, whose last route matches every path under /v1. */
 export function mountDownload(app: App, deps: RestDeps): void {
-  app.get(PATH, (c) => guarded(deps, c, (request) => download(deps, c, request)));
+  app.get(PATH, (c) => withErrors(deps, c, (request) => download(deps, c, request)));
   app.all(PATH, (c) =>
-    guarded(deps, c, () => {
+    withErrors(deps, c, () => {
       throw new ApiError('method_not_allowed', `This address answers ${ALLOW}.`, { headers: { Allow: ALLOW } });
     }),
   );
 }
 
-async function guarded(
+async function withErrors(
   { gate, report }: RestDeps,
   c: Http,
   answer: (request: HttpRequest) => Promise<Response>,

@@ -66,7 +66,7 @@ async function serve(deps: StaticDeps, c: Http): Promise<Response> {
   // A deleted record has no page, even if its file remains: the operation answers.
   const [, dataset, slug] = page ?? [];
   if (deps.page && dataset !== undefined && slug !== undefined)
-    return answer(deps, c, deps.page, { ds: decoded(dataset), entity_id: decoded(slug) });
+    return answer(deps, c, deps.page, { ds: decodeSegment(dataset), entity_id: decodeSegment(slug) });
   const html = preferred(request.accept, ['application/json', 'text/html']) === 'text/html';
   const lost = html ? await findFile(deps.root, '/404.html') : null;
   return lost === null
@@ -93,7 +93,7 @@ const withheld = () =>
     retry_after_seconds: 30,
   });
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -115,8 +115,8 @@ export async function sendFile(
   const copies = text === undefined && status === 200 ? await copiesOf(file) : [];
   const copy = pickEncodedCopy(copies, c.req.header('accept-encoding'));
   // Each coding is a representation with its own tag (RFC 9110 section 8.8.3).
-  const own = copy === null ? file.etag : file.etag.replace(/"$/, `-${copy.coding}"`);
-  const tag = text === undefined ? own : etagOf(text);
+  const codedTag = copy === null ? file.etag : file.etag.replace(/"$/, `-${copy.coding}"`);
+  const tag = text === undefined ? codedTag : etagOf(text);
   const headers: Headers = {
     'Cache-Control': file.immutable ? CACHING.for_ever : CACHING.asked_again,
     ...common,
