@@ -16,9 +16,9 @@ import {
   type Written,
   written,
 } from '../payments/repeats.ts';
-import { type AnswerCodec, type Call, CallContext, type CallDeps, type Release, type Visitor } from './gate.ts';
+import { type CallCharge, chargeOf, checkAffordable, ownerOf, paysByX402, reserve, unpaidError } from './charge.ts';
+import { type AnswerCodec, type Call, CallContext, type CallDeps, type Release, type Visitor } from './context.ts';
 import { parseInput } from './parse-input.ts';
-import { type CallCharge, chargeOf, checkAffordable, ownerOf, paysByX402, reserve, unpaidError } from './purse.ts';
 
 export { operatorKeyInUrl } from '../access/caller.ts';
 export {
@@ -28,7 +28,7 @@ export {
   type Leases,
   type Visitor,
   visitorOf,
-} from './gate.ts';
+} from './context.ts';
 
 /** Converts a result to the form that a channel sends. */
 type Present<T> = (result: Result<unknown>, ctx: Context, operation: Operation) => Promise<T> | T;

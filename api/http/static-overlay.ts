@@ -3,7 +3,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { z } from 'zod';
-import type { CallDeps, Release } from '../gate/gate.ts';
+import type { CallDeps, Release } from '../gate/context.ts';
 import { fullTextRecord } from '../operations/dataset/dataset_full_text.ts';
 import { FileList, fileListHtml, fileListJson, LIST_FILES } from '../pages/file-list.ts';
 

@@ -1,6 +1,6 @@
 // What operators measure, in the text format of Prometheus: how long calls take, what waits, what was charged, what is served.
 import { Counter, collectDefaultMetrics, Gauge, type Metric, type MetricValueWithName, Registry } from 'prom-client';
-import type { CallMetric } from '../gate/gate.ts';
+import type { CallMetric } from '../gate/context.ts';
 
 /** What is looked at when the metrics are asked for. */
 export interface Standing {

@@ -6,7 +6,7 @@ import type { StoredRecord } from '../../data/model/record.ts';
 import { type App, answer, type RestDeps } from '../channels/rest/rest.ts';
 import { ApiError, ERRORS, toApiError } from '../contract/errors.ts';
 import { admit } from '../gate/execute.ts';
-import type { Release } from '../gate/gate.ts';
+import type { Release } from '../gate/context.ts';
 import { type Http, type HttpRequest, readRequest, readText } from '../http/request.ts';
 import { EMAIL } from '../operations/common/account.ts';
 import { preferred } from '../render/negotiate.ts';

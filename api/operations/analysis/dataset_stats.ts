@@ -8,9 +8,9 @@ import { type Context, operation } from '../../contract/operation.ts';
 import { cell, columnTitle, computedCell } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { type About, releaseOf } from '../common/about.ts';
+import { cachedResult } from '../common/cached-result.ts';
 import { attributeName, list, numeric, openNames, SELECTION_INPUT } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, FIGURES_OUTPUT, VALUE } from '../common/outputs.ts';
-import { cachedResult } from '../common/written.ts';
 
 type Stats = StatsAnswer & About;
 

@@ -7,7 +7,7 @@ import { operation } from '../../contract/operation.ts';
 import { changeTable } from '../../render/change-table.ts';
 import { blocks, escapeText } from '../../render/markdown.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
-import { longListResult } from '../common/listed.ts';
+import { longListResult } from '../common/list-result.ts';
 import { ABOUT_OUTPUT, FED_CHANGE_OUTPUT, time } from '../common/outputs.ts';
 
 type Changes = { items: FedChange[]; next_since: string } & About;

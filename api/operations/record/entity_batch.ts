@@ -14,7 +14,7 @@ import { recordSection } from '../../render/record-template.ts';
 import { asOfLine } from '../../render/times.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
 import { AS_OF_INPUT, FIELDS_INPUT, list, someFields } from '../common/inputs.ts';
-import { listResult } from '../common/listed.ts';
+import { listResult } from '../common/list-result.ts';
 import { ABOUT_OUTPUT, AS_OF_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
 
 /** Records written as Markdown between two turns of the event loop: some 2 ms. */

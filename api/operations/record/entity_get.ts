@@ -11,10 +11,10 @@ import { type RelatedData, recordHtml } from '../../pages/record-html.ts';
 import { recordMarkdown } from '../../render/record-template.ts';
 import { asOfLine } from '../../render/times.ts';
 import { releaseOf } from '../common/about.ts';
-import { loadRelated, NO_RELATED } from '../common/beside.ts';
-import { historyValidators, loadRecord, recordValidators } from '../common/fetched.ts';
 import { AS_OF_INPUT, ENTITY_INPUT, FIELDS_INPUT, someFields } from '../common/inputs.ts';
+import { historyValidators, loadRecord, recordValidators } from '../common/load-record.ts';
 import { RECORD_OUTPUT } from '../common/outputs.ts';
+import { loadRelated, NO_RELATED } from '../common/related.ts';
 
 /**
  * `as_of`: the requested moment, if any. `related`: the related data of today's page. It is part of the

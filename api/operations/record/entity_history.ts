@@ -11,8 +11,8 @@ import { cell, columnTitle } from '../../render/cells.ts';
 import { blocks, escapeText, link, table } from '../../render/markdown.ts';
 import { minute } from '../../render/times.ts';
 import { type About, releaseOf } from '../common/about.ts';
-import { historyValidators, loadRecord } from '../common/fetched.ts';
 import { attributeName, ENTITY_INPUT, openNames } from '../common/inputs.ts';
+import { historyValidators, loadRecord } from '../common/load-record.ts';
 import { ABOUT_OUTPUT, address, share, time, VALUE } from '../common/outputs.ts';
 
 type Facts = { entity_id: string; facts: ToldFact[] } & About;

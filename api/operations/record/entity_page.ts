@@ -10,8 +10,8 @@ import { recordHtml } from '../../pages/record-html.ts';
 import { publicPageRecord, recordPage } from '../../pages/record-markdown.ts';
 import { recordMarkdown } from '../../render/record-template.ts';
 import { releaseOf } from '../common/about.ts';
-import { loadRelated, NO_RELATED } from '../common/beside.ts';
 import { ENTITY_INPUT } from '../common/inputs.ts';
+import { loadRelated, NO_RELATED } from '../common/related.ts';
 import { sampleRecords } from '../dataset/dataset_samples.ts';
 
 /** The page of a slug or id: of the record, else of a sample, whose links lead here too. */

@@ -10,8 +10,8 @@ import { bareUrl, blocks, escapeText, table } from '../../render/markdown.ts';
 import { markedCell, statusLegend } from '../../render/status-mark.ts';
 import { minute } from '../../render/times.ts';
 import { type About, releaseOf } from '../common/about.ts';
-import { loadRecord, recordValidators } from '../common/fetched.ts';
 import { ENTITY_INPUT, openNames } from '../common/inputs.ts';
+import { loadRecord, recordValidators } from '../common/load-record.ts';
 import { ABOUT_OUTPUT, address, STATUS_OUTPUT, share, time, VALUE } from '../common/outputs.ts';
 
 type Prices = { entity_id: string; prices: ToldPrice[] } & About;

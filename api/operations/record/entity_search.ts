@@ -11,7 +11,7 @@ import { blocks, escapeText } from '../../render/markdown.ts';
 import { recordTable } from '../../render/record-table.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
 import { searchInput, someFields } from '../common/inputs.ts';
-import { listResult } from '../common/listed.ts';
+import { listResult } from '../common/list-result.ts';
 import { ABOUT_OUTPUT, CURSOR_OUTPUT, count, RECORD_OUTPUT } from '../common/outputs.ts';
 
 type Found = { items: PublicRecord[]; next_cursor: string | null; total?: number; hint?: string } & About;

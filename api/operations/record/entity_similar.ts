@@ -7,7 +7,7 @@ import { blocks, escapeText } from '../../render/markdown.ts';
 import { recordTable } from '../../render/record-table.ts';
 import { type About, aboutDataset, releaseOf } from '../common/about.ts';
 import { attributeName, ENTITY_INPUT, FIELDS_INPUT, SELECTION_INPUT, single, someFields } from '../common/inputs.ts';
-import { listResult } from '../common/listed.ts';
+import { listResult } from '../common/list-result.ts';
 import { ABOUT_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
 
 type Similar = { items: SimilarRecord[] } & About;

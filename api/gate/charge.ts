@@ -15,7 +15,7 @@ import {
   told,
 } from '../payments/payments.ts';
 import { isKept, isKey, isSecret, secretKey, type Written } from '../payments/repeats.ts';
-import type { Call, CallDeps, Release } from './gate.ts';
+import type { Call, CallDeps, Release } from './context.ts';
 import { parseInput } from './parse-input.ts';
 
 /** Owner of Idempotency-Keys and stored answers. */
