@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { Duck } from '../../data/duckdb/duck.ts';
 import { buildIndex, ensureIndex } from '../../data/index/build.ts';
 import { UNFINISHED } from '../../data/model/atomic.ts';
-import { paths } from '../../data/model/layout.ts';
+import { type Manifest, paths } from '../../data/model/layout.ts';
 import { currentRelease, makeCurrent, readManifest } from '../../data/model/manifest.ts';
 import { isoTime } from '../../data/model/time.ts';
 import type { Overlay } from '../../data/plan/overlay.ts';
 import { NO_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
 import { tellRecords } from '../../data/write/analysts-files.ts';
-import { beforeOf } from '../../data/write/before.ts';
+import { type Before, beforeOf } from '../../data/write/before.ts';
 import { allReadings, listRuns, type ReadingRow } from '../../data/write/facts.ts';
 import { seal } from '../../data/write/seal.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -19,7 +19,7 @@ import { byCodePoint } from '../../packs/define/text.ts';
 import { collect } from '../collect/collect.ts';
 import type { Effects } from '../effects/effects.ts';
 import { check, confirmedValues } from '../release/check.ts';
-import { resolve } from '../release/resolve.ts';
+import { type Resolved, resolve } from '../release/resolve.ts';
 
 export interface DatasetNight {
   dataset: string;
@@ -59,20 +59,8 @@ export async function datasetNight(
   const releases = paths.releases(dataDir, pack.id);
   await mkdir(releases, { recursive: true });
   await clear(releases);
-  const collected = collects ? await collect(pack, dataDir, effects) : NOTHING;
-  const news = [...collected.failures, ...collected.told];
-  for (const line of news) progress.warn(`${pack.id}: ${line}`);
-  if (collected.readings > 0) {
-    const parked = collected.parked > 0 ? `, ${number(collected.parked)} values parked` : '';
-    progress.note(`${pack.id}: ${collected.readings} readings, ${number(collected.facts)} new facts${parked}`);
-  }
-  const damage: string[] = [];
-  const current = await currentRelease(dataDir, pack.id, (problem) => damage.push(problem));
-  for (const problem of damage) progress.warn(problem);
-  // Readers need no longer look for the newest complete release.
-  if (current !== null && damage.length > 0) await makeCurrent(dataDir, pack.id, current);
-  const before =
-    current === null ? null : await readManifest(paths.release(dataDir, pack.id, current)).catch(() => null);
+  const { news, failures } = await collectNews(pack, dataDir, effects, collects);
+  const { current, before } = await currentOf(pack, dataDir, effects);
   // Nobody else builds: a range of the feed beyond this release is that of a build that died.
   await overlays.forget(pack.id, before?.recorded_to ?? 0);
   const overlay = await overlays.read(pack.id);
@@ -87,56 +75,9 @@ export async function datasetNight(
   const workspace = join(releases, `${UNFINISHED}build`);
   try {
     const made = await readings(dataDir, pack.id, workspace);
-    if (made.length === 0) throw new Error(['no source could be read', ...collected.failures].join('; '));
-    const folder = before === null || current === null ? null : paths.release(dataDir, pack.id, current);
-    const earlier = folder === null ? null : beforeOf(folder, overlay, before?.overlay ?? 0);
-    const resolved = await resolve({ pack, dataDir, made, before: earlier, overlay, effects }, workspace);
-    progress.step(pack.id, 'check');
-    const compared = folder === null || accept ? null : { folder, revision: before?.revision };
-    const removed = [...overlay.removed.keys()];
-    const wrong = await check(pack, resolved.folder, compared, removed);
-    if (wrong.length > 0) {
-      for (const reason of wrong) progress.warn(`${pack.id}: ${reason}`);
-      progress.warn(
-        `${pack.id}: refused; ${current === null ? 'there is no release yet' : `release ${current} stays`}`,
-      );
-      const { records = 0, facts = 0 } = before ?? {};
-      const told = [...wrong, ...news];
-      return { dataset: pack.id, outcome: 'refused', release: before === null ? null : current, records, facts, told };
-    }
-    const confirmed = await confirmedValues(folder, resolved.folder, workspace);
-    for (const line of confirmed) progress.note(`${pack.id}: ${line}`);
-    progress.step(pack.id, 'index and release');
-    const { rows, facts, enums, ages, records } = resolved;
-    const now = isoTime(effects.now().getTime());
-    const base = {
-      dataset: pack.id,
-      title: pack.title,
-      created_at: now,
-      last_collection: now,
-      inputs,
-      revision: pack.revision,
-      overlay: overlay.version,
-    };
-    const told = { ...base, records, facts, confirmed: resolved.confirmed, enums, ages };
-    // Made in threads while the files are measured and compared with those before.
-    const index = buildIndex(resolved.folder, pack, records >= LARGE);
-    const { release, fresh } = await seal(dataDir, resolved.folder, rows, told, {
-      pack,
-      current: before === null ? null : current,
-      before: earlier,
-      removed,
-      now: effects.now,
-      reserve: (count, after) => overlays.reserve(pack.id, { count, now: effects.now().getTime(), after }),
-      derived: index,
-      tell: (folder, release) => tellRecords(pack, folder, { release, created_at: now }),
-    }).finally(() => index.catch(() => undefined));
-    const asked = resolved.review > 0 ? `, ${number(resolved.review)} to review` : '';
-    progress.note(
-      `${pack.id}: ${number(records)} records from ${number(facts)} facts${asked}; release ${release}${fresh ? '' : ' as before'}`,
-    );
-    const outcome = fresh ? 'released' : 'unchanged';
-    return { dataset: pack.id, outcome, release, records, facts, told: [...news, ...confirmed] };
+    if (made.length === 0) throw new Error(['no source could be read', ...failures].join('; '));
+    const build = { pack, dataDir, effects, overlays, overlay, inputs, current, before, made, news, workspace };
+    return await buildRelease(build, accept);
   } catch (error) {
     // What comes after a range that nobody will ever serve must not wait for it.
     await overlays.forget(pack.id, before?.recorded_to ?? 0).catch(() => {});
@@ -144,6 +85,112 @@ export async function datasetNight(
   } finally {
     await rm(workspace, { recursive: true, force: true });
   }
+}
+
+/** Collects, and reports what it brought. */
+async function collectNews(pack: Pack, dataDir: string, effects: Effects, collects: boolean) {
+  const { progress } = effects;
+  const collected = collects ? await collect(pack, dataDir, effects) : NOTHING;
+  const news = [...collected.failures, ...collected.told];
+  for (const line of news) progress.warn(`${pack.id}: ${line}`);
+  if (collected.readings > 0) {
+    const parked = collected.parked > 0 ? `, ${number(collected.parked)} values parked` : '';
+    progress.note(`${pack.id}: ${collected.readings} readings, ${number(collected.facts)} new facts${parked}`);
+  }
+  return { news, failures: collected.failures };
+}
+
+/** Id of the current release, and its manifest where it can be read. */
+async function currentOf(pack: Pack, dataDir: string, { progress }: Effects) {
+  const damage: string[] = [];
+  const current = await currentRelease(dataDir, pack.id, (problem) => damage.push(problem));
+  for (const problem of damage) progress.warn(problem);
+  // Readers need no longer look for the newest complete release.
+  if (current !== null && damage.length > 0) await makeCurrent(dataDir, pack.id, current);
+  const before =
+    current === null ? null : await readManifest(paths.release(dataDir, pack.id, current)).catch(() => null);
+  return { current, before };
+}
+
+/** What a release is built from. */
+interface Build {
+  pack: Pack;
+  dataDir: string;
+  effects: Effects;
+  overlays: OverlaySource;
+  overlay: Overlay;
+  /** Fingerprint of everything below. */
+  inputs: string;
+  /** The current release and its manifest. */
+  current: string | null;
+  before: Manifest | null;
+  /** Every reading ever made. */
+  made: readonly ReadingRow[];
+  news: string[];
+  workspace: string;
+}
+
+/** Consolidates, checks and publishes. */
+async function buildRelease(build: Build, accept: boolean): Promise<DatasetNight> {
+  const { pack, dataDir, effects, overlay, current, before, made, workspace } = build;
+  const { progress } = effects;
+  const folder = before === null || current === null ? null : paths.release(dataDir, pack.id, current);
+  const earlier = folder === null ? null : beforeOf(folder, overlay, before?.overlay ?? 0);
+  const resolved = await resolve({ pack, dataDir, made, before: earlier, overlay, effects }, workspace);
+  progress.step(pack.id, 'check');
+  const compared = folder === null || accept ? null : { folder, revision: before?.revision };
+  const wrong = await check(pack, resolved.folder, compared, [...overlay.removed.keys()]);
+  if (wrong.length > 0) return refused(build, wrong);
+  const confirmed = await confirmedValues(folder, resolved.folder, workspace);
+  for (const line of confirmed) progress.note(`${pack.id}: ${line}`);
+  progress.step(pack.id, 'index and release');
+  const { release, fresh } = await publish(build, resolved, earlier);
+  const { records, facts, review } = resolved;
+  const asked = review > 0 ? `, ${number(review)} to review` : '';
+  progress.note(
+    `${pack.id}: ${number(records)} records from ${number(facts)} facts${asked}; release ${release}${fresh ? '' : ' as before'}`,
+  );
+  const outcome = fresh ? 'released' : 'unchanged';
+  return { dataset: pack.id, outcome, release, records, facts, told: [...build.news, ...confirmed] };
+}
+
+/** Leaves the release before in place. */
+function refused({ pack, effects, current, before, news }: Build, wrong: readonly string[]): DatasetNight {
+  const { progress } = effects;
+  for (const reason of wrong) progress.warn(`${pack.id}: ${reason}`);
+  progress.warn(`${pack.id}: refused; ${current === null ? 'there is no release yet' : `release ${current} stays`}`);
+  const { records = 0, facts = 0 } = before ?? {};
+  const release = before === null ? null : current;
+  return { dataset: pack.id, outcome: 'refused', release, records, facts, told: [...wrong, ...news] };
+}
+
+/** Indexes the files of a release, seals it and makes it the current one. */
+async function publish(build: Build, resolved: Resolved, earlier: Before | null) {
+  const { pack, dataDir, effects, overlays, overlay, inputs, current, before } = build;
+  const { rows, facts, enums, ages, records } = resolved;
+  const now = isoTime(effects.now().getTime());
+  const base = {
+    dataset: pack.id,
+    title: pack.title,
+    created_at: now,
+    last_collection: now,
+    inputs,
+    revision: pack.revision,
+    overlay: overlay.version,
+  };
+  const told = { ...base, records, facts, confirmed: resolved.confirmed, enums, ages };
+  // Made in threads while the files are measured and compared with those before.
+  const index = buildIndex(resolved.folder, pack, records >= LARGE);
+  return seal(dataDir, resolved.folder, rows, told, {
+    pack,
+    current: before === null ? null : current,
+    before: earlier,
+    removed: [...overlay.removed.keys()],
+    now: effects.now,
+    reserve: (count, after) => overlays.reserve(pack.id, { count, now: effects.now().getTime(), after }),
+    derived: index,
+    tell: (folder, release) => tellRecords(pack, folder, { release, created_at: now }),
+  }).finally(() => index.catch(() => undefined));
 }
 
 async function readings(dataDir: string, dataset: string, workspace: string): Promise<ReadingRow[]> {

@@ -226,7 +226,7 @@ export class Output {
     this.folders.set(path, found);
     if (first !== undefined) chmodSync(at, PUBLIC.folder);
     // The folders around it that did not exist either are as new: a record's page may come before its dataset's other files.
-    for (let around = path; first !== undefined && join(this.root, around) !== first; ) {
+    for (let around = path; first !== undefined && around !== '.' && join(this.root, around) !== first; ) {
       around = posix.dirname(around);
       chmodSync(join(this.root, around), PUBLIC.folder);
       this.folders.set(around, { names: new Set(), fresh: true });

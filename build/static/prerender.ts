@@ -93,33 +93,14 @@ export async function prerender({
       return hash('sha256', JSON.stringify(made), 'hex');
     });
     const shared = { releases, base, eur_usd, operations: OPERATIONS };
-    for (const [i, release] of releases.entries()) {
-      const { pack, manifest } = release;
-      progress.step(pack.id, 'prerender');
-      const made = `${pack.id}.${keys[i]?.slice(0, 16)}`;
-      const key = `answers.${made}`;
-      if (!output.keepAll(key)) await writeAnswers({ ...shared, release, key }, output);
-      const told = (done: number) => progress.at(done, manifest.records, 'pages');
-      await writeShowcase({ ...shared, release, made }, output);
-      await writeAnalystFiles({ release, base, scratch, key: `files.${made}` }, output);
-      await writePages({ release, base, scratch, key: `full.${made}`, progress: told }, output);
-    }
+    for (const [i, release] of releases.entries())
+      await writeDataset(
+        { ...shared, release, scratch, made: `${release.pack.id}.${keys[i]?.slice(0, 16)}`, progress },
+        output,
+      );
     progress.step('register', 'prerender');
     writeFileLists(releases, base, output);
-    const x402 = config.X402_PAY_TO !== undefined;
-    const key = `register.${hash('sha256', [...keys, x402, STYLE_ASSET.path, SCRIPT_ASSET.path].join(), 'hex').slice(0, 16)}`;
-    if (!output.keepAll(key)) {
-      await writeAnswers({ ...shared, key }, output);
-      output.write('_headers', headersFile(hostingRules({ base_url: base, operations: OPERATIONS })), key);
-      const view = { ...shared, base_url: base, x402, now: releaseTime(releases) };
-      for (const document of DOCUMENTS.filter(({ live }) => !live)) {
-        for (const { path, params } of addressesOf(document, view)) {
-          const text = await document.text(view, params);
-          if (text !== null) output.write(document.file ?? path.slice(1), text, key);
-          if (document.markdown) output.write(`${path.slice(1)}.md`, document.markdown(view), key);
-        }
-      }
-    }
+    await writeRegister({ ...shared, keys, x402: config.X402_PAY_TO !== undefined }, output);
     const failures: string[] = [];
     const data = await siteData(releases, base, DIST_DIR, OPERATIONS, eur_usd);
     await site({ data, scratch }, output).catch((error: Error) => {
@@ -146,6 +127,56 @@ export async function prerender({
   }
 }
 
+/** What all files of a run are made with. */
+interface Shared {
+  releases: Release[];
+  base: string;
+  eur_usd: number;
+  operations: readonly Operation[];
+}
+
+interface DatasetFiles extends Shared {
+  release: Release;
+  scratch: string;
+  /** Names what the files are made from. */
+  made: string;
+  progress: Effects['progress'];
+}
+
+/** Writes the files of one dataset: answers, showcase pages, files for analysts, pages of records. */
+async function writeDataset({ scratch, made, progress, ...view }: DatasetFiles, output: Output): Promise<void> {
+  const { release, base } = view;
+  const { pack, manifest } = release;
+  progress.step(pack.id, 'prerender');
+  const key = `answers.${made}`;
+  if (!output.keepAll(key)) await writeAnswers({ ...view, key }, output);
+  const told = (done: number) => progress.at(done, manifest.records, 'pages');
+  await writeShowcase({ ...view, made }, output);
+  await writeAnalystFiles({ release, base, scratch, key: `files.${made}` }, output);
+  await writePages({ release, base, scratch, key: `full.${made}`, progress: told }, output);
+}
+
+/** Writes the answers and documents of the register as a whole; `keys` name what the datasets are made from. */
+async function writeRegister(
+  { keys, x402, ...shared }: Shared & { keys: readonly string[]; x402: boolean },
+  output: Output,
+): Promise<void> {
+  const { releases, base, operations } = shared;
+  const made = [...keys, x402, STYLE_ASSET.path, SCRIPT_ASSET.path].join();
+  const key = `register.${hash('sha256', made, 'hex').slice(0, 16)}`;
+  if (output.keepAll(key)) return;
+  await writeAnswers({ ...shared, key }, output);
+  output.write('_headers', headersFile(hostingRules({ base_url: base, operations })), key);
+  const view = { ...shared, base_url: base, x402, now: releaseTime(releases) };
+  for (const document of DOCUMENTS.filter(({ live }) => !live)) {
+    for (const { path, params } of addressesOf(document, view)) {
+      const text = await document.text(view, params);
+      if (text !== null) output.write(document.file ?? path.slice(1), text, key);
+      if (document.markdown) output.write(`${path.slice(1)}.md`, document.markdown(view), key);
+    }
+  }
+}
+
 /** A folder of this run alone: a process that a killed run left behind may still write into that run's own. */
 async function scratchIn(dataDir: string): Promise<string> {
   const name = `${UNFINISHED}prerender-`;
@@ -155,13 +186,9 @@ async function scratchIn(dataDir: string): Promise<string> {
   return mkdtemp(join(dataDir, name));
 }
 
-interface Answering {
+interface Answering extends Shared {
   /** The dataset to answer for; absent: the register as a whole. */
   release?: Release;
-  releases: Release[];
-  base: string;
-  eur_usd: number;
-  operations: readonly Operation[];
   /** Names what the files are made from. */
   key: string;
 }
@@ -180,11 +207,8 @@ async function writeAnswers(answering: Answering, output: Output): Promise<void>
   }
 }
 
-interface Showing {
+interface Showing extends Omit<Shared, 'releases'> {
   release: Release;
-  base: string;
-  eur_usd: number;
-  operations: readonly Operation[];
   /** Names what the pages are made from. */
   made: string;
 }

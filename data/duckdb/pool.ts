@@ -62,103 +62,123 @@ export function createPool(
   milliseconds: number,
   connect = () => instance.connect(),
 ): Pool {
-  const free: Seat[] = [];
-  const busy = new Set<Seat>();
-  const running = new Set<Promise<unknown>>();
-  let closed = false;
+  return new StatementPool(instance, gate, milliseconds, connect);
+}
 
-  const take = async (): Promise<Seat> => {
-    const seat = free.pop() ?? { connection: await connect(), prepared: new Map() };
-    busy.add(seat);
-    return seat;
-  };
+class StatementPool implements Pool {
+  readonly #instance: DuckDBInstance;
+  readonly #gate: Gate;
+  readonly #milliseconds: number;
+  readonly #connect: () => Promise<DuckDBConnection>;
+  readonly #free: Seat[] = [];
+  readonly #busy = new Set<Seat>();
+  /** What runs, so that `close` can wait for it. */
+  readonly #running = new Set<Promise<unknown>>();
+  #closed = false;
 
-  const give = (seat: Seat) => {
-    busy.delete(seat);
-    free.push(seat);
-  };
+  constructor(instance: DuckDBInstance, gate: Gate, milliseconds: number, connect: () => Promise<DuckDBConnection>) {
+    this.#instance = instance;
+    this.#gate = gate;
+    this.#milliseconds = milliseconds;
+    this.#connect = connect;
+  }
 
-  const prepare = async ({ connection, prepared }: Seat, text: string): Promise<DuckDBPreparedStatement> => {
-    const found = prepared.get(text) ?? (await connection.prepare(text));
-    prepared.delete(text);
-    prepared.set(text, found);
-    const [oldest] = prepared.keys();
-    if (prepared.size > PREPARED && oldest !== undefined) {
-      prepared.get(oldest)?.destroySync();
-      prepared.delete(oldest);
+  ask(statement: Sql, asking: Asking = {}): Promise<Rows> {
+    return this.#closed ? Promise.reject(givenUp()) : this.#noted(this.#run(statement, asking));
+  }
+
+  alter(statement: Sql): Promise<Rows> {
+    return this.#closed ? Promise.reject(givenUp()) : this.#noted(this.#alter(statement));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const { connection } of this.#busy) connection.interrupt();
+    await Promise.all(this.#running);
+    for (const { connection, prepared } of this.#free.splice(0)) {
+      for (const statement of prepared.values()) statement.destroySync();
+      connection.closeSync();
     }
-    return found;
-  };
+    this.#instance.closeSync();
+  }
 
-  const run = async (statement: Sql, { signal }: Asking): Promise<Rows> => {
-    const leave = await gate.enter(signal);
+  #noted(answer: Promise<Rows>): Promise<Rows> {
+    const settled = answer.then(
+      () => {},
+      () => {},
+    );
+    this.#running.add(settled);
+    void settled.then(() => this.#running.delete(settled));
+    return answer;
+  }
+
+  async #run(statement: Sql, { signal }: Asking): Promise<Rows> {
+    const leave = await this.#gate.enter(signal);
     let seat: Seat | null = null;
     let late = false;
     const interrupt = () => seat?.connection.interrupt();
     const timer = setTimeout(() => {
       late = true;
       interrupt();
-    }, milliseconds);
+    }, this.#milliseconds);
     signal?.addEventListener('abort', interrupt, { once: true });
     try {
-      if (closed) throw givenUp();
-      seat = await take();
+      if (this.#closed) throw givenUp();
+      seat = await this.#take();
       const prepared = await prepare(seat, statement.text);
       prepared.bind([...statement.values], statement.values.map(typeOf));
-      if (signal?.aborted || closed) throw givenUp();
+      if (signal?.aborted || this.#closed) throw givenUp();
       if (late) throw tooLong();
       return await rowsOf(prepared);
     } catch (error) {
-      throw explain(error, late, signal?.aborted === true || closed);
+      throw explain(error, late, signal?.aborted === true || this.#closed);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', interrupt);
-      if (seat) give(seat);
+      if (seat) this.#give(seat);
       leave();
     }
-  };
+  }
 
-  const alter = async (statement: Sql): Promise<Rows> => {
-    const seat = await take();
+  async #alter(statement: Sql): Promise<Rows> {
+    const seat = await this.#take();
     try {
-      if (closed) throw givenUp();
+      if (this.#closed) throw givenUp();
       const prepared = await seat.connection.prepare(statement.text);
       prepared.bind([...statement.values], statement.values.map(typeOf));
       const rows = (await prepared.runAndReadAll()).getRows();
       prepared.destroySync();
       return rows;
     } catch (error) {
-      throw explain(error, false, closed);
+      throw explain(error, false, this.#closed);
     } finally {
-      give(seat);
+      this.#give(seat);
     }
-  };
+  }
 
-  /** Notes what runs, so that `close` can wait for it. */
-  const noted = (answer: Promise<Rows>): Promise<Rows> => {
-    const settled = answer.then(
-      () => {},
-      () => {},
-    );
-    running.add(settled);
-    void settled.then(() => running.delete(settled));
-    return answer;
-  };
+  async #take(): Promise<Seat> {
+    const seat = this.#free.pop() ?? { connection: await this.#connect(), prepared: new Map() };
+    this.#busy.add(seat);
+    return seat;
+  }
 
-  return {
-    ask: (statement, asking = {}) => (closed ? Promise.reject(givenUp()) : noted(run(statement, asking))),
-    alter: (statement) => (closed ? Promise.reject(givenUp()) : noted(alter(statement))),
-    async close() {
-      closed = true;
-      for (const { connection } of busy) connection.interrupt();
-      await Promise.all(running);
-      for (const { connection, prepared } of free.splice(0)) {
-        for (const statement of prepared.values()) statement.destroySync();
-        connection.closeSync();
-      }
-      instance.closeSync();
-    },
-  };
+  #give(seat: Seat): void {
+    this.#busy.delete(seat);
+    this.#free.push(seat);
+  }
+}
+
+/** A statement prepared on a connection, which keeps the most recent ones. */
+async function prepare({ connection, prepared }: Seat, text: string): Promise<DuckDBPreparedStatement> {
+  const found = prepared.get(text) ?? (await connection.prepare(text));
+  prepared.delete(text);
+  prepared.set(text, found);
+  const [oldest] = prepared.keys();
+  if (prepared.size > PREPARED && oldest !== undefined) {
+    prepared.get(oldest)?.destroySync();
+    prepared.delete(oldest);
+  }
+  return found;
 }
 
 /** What an engine failure means to the one who asked; texts of the engine never leave the data room. */

@@ -4,6 +4,7 @@ import { byCodePoint } from '../../packs/define/text.ts';
 import type { Applied, ChangedRecord } from '../plan/applied-overlay.ts';
 import type { FactRow } from '../plan/history.ts';
 import type { Engine } from '../plan/plan.ts';
+import type { ChangelogLine } from './changelog.ts';
 import { historyQuestions } from './history.ts';
 import type { Pool } from './pool.ts';
 import { tableQuestions } from './questions.ts';
@@ -32,29 +33,64 @@ export function engineUnder(opened: Opened, overlay: Applied): Engine {
     });
     return making;
   };
-  const changed = new Map(overlay.changed.map((each) => [each.record.id, each]));
-  const tables = tableQuestions(pool, bodies, async () => (await side()).shape);
   const base = tableQuestions(pool, bodies, async () => shape);
+  const changed = new ChangedRecords(overlay.changed, base);
   const history = historyQuestions(pool, pack.id, folder, async () => ({
     removed: [...overlay.removed],
-    gone: [...overlay.removed, ...changed.keys()],
-    changelog: await changelogLines(),
+    gone: [...overlay.removed, ...changed.byId.keys()],
+    changelog: await changed.changelogLines(),
   }));
-
-  let placed: Promise<Map<number, ChangedRecord>> | null = null;
-  const byOrdinal = (): Promise<Map<number, ChangedRecord>> => {
-    const ids = [...changed.keys()];
-    placed ??= base.resolve(ids).then((ordinals) => {
-      const found = ids.flatMap((id, i) => (ordinals[i] === null ? [] : [[ordinals[i], changed.get(id)!] as const]));
-      return new Map(found as [number, ChangedRecord][]);
-    });
-    placed.catch(() => {
-      placed = null;
-    });
-    return placed;
+  return {
+    ...tableQuestions(pool, bodies, async () => (await side()).shape),
+    ...history,
+    ...historyUnder(overlay, changed.byId, history),
+    async bodies(ordinals, asking) {
+      const own = await changed.byOrdinal();
+      const stored = ordinals.filter((ordinal) => !own.has(ordinal));
+      const found = new Map((await base.bodies(stored, asking)).map((body, i) => [stored[i]!, body]));
+      return ordinals.map((ordinal) => {
+        const changed = own.get(ordinal);
+        return changed ? { body: JSON.stringify(changed.record), version: changed.version } : found.get(ordinal)!;
+      });
+    },
+    under: (other) => engineUnder(opened, other),
+    close: async () => {
+      const made = await making?.catch(() => null);
+      await made?.drop();
+    },
   };
-  const changelogLines = async () =>
-    [...(await byOrdinal())].flatMap(([ord, { record, history: rows }]) =>
+}
+
+/** The records that an overlay changes, by id and by the ordinal that the release gives them. */
+class ChangedRecords {
+  readonly byId: ReadonlyMap<string, ChangedRecord>;
+  readonly #base: Pick<Engine, 'resolve'>;
+  #placed: Promise<Map<number, ChangedRecord>> | null = null;
+
+  constructor(changed: readonly ChangedRecord[], base: Pick<Engine, 'resolve'>) {
+    this.byId = new Map(changed.map((each) => [each.record.id, each]));
+    this.#base = base;
+  }
+
+  /** Asks the release once; a failure is tried again by the next call. */
+  byOrdinal(): Promise<Map<number, ChangedRecord>> {
+    this.#placed ??= this.#place();
+    this.#placed.catch(() => {
+      this.#placed = null;
+    });
+    return this.#placed;
+  }
+
+  async #place(): Promise<Map<number, ChangedRecord>> {
+    const ids = [...this.byId.keys()];
+    const ordinals = await this.#base.resolve(ids);
+    const found = ids.flatMap((id, i) => (ordinals[i] === null ? [] : [[ordinals[i], this.byId.get(id)!] as const]));
+    return new Map(found as [number, ChangedRecord][]);
+  }
+
+  /** The lines that take the place of theirs in the changelog. */
+  async changelogLines(): Promise<ChangelogLine[]> {
+    return [...(await this.byOrdinal())].flatMap(([ord, { record, history: rows }]) =>
       rows.map(({ attribute, cells: [value, old_value, , , from, , source_url] }) => {
         const { id, slug, name } = record;
         return {
@@ -70,19 +106,14 @@ export function engineUnder(opened: Opened, overlay: Applied): Engine {
         };
       }),
     );
+  }
+}
 
+type Past = Pick<Engine, 'facts' | 'doubts' | 'review' | 'origins' | 'past'>;
+
+/** Questions about the past that the overlay answers itself for the records it changes. */
+function historyUnder(overlay: Applied, changed: ReadonlyMap<string, ChangedRecord>, history: Past): Past {
   return {
-    ...tables,
-    ...history,
-    async bodies(ordinals, asking) {
-      const own = await byOrdinal();
-      const stored = ordinals.filter((ordinal) => !own.has(ordinal));
-      const found = new Map((await base.bodies(stored, asking)).map((body, i) => [stored[i]!, body]));
-      return ordinals.map((ordinal) => {
-        const told = own.get(ordinal);
-        return told ? { body: JSON.stringify(told.record), version: told.version } : found.get(ordinal)!;
-      });
-    },
     async facts(plan, asking) {
       if (overlay.removed.has(plan.entity)) return [];
       const own = changed.get(plan.entity);
@@ -123,16 +154,11 @@ export function engineUnder(opened: Opened, overlay: Applied): Engine {
     },
     async past(ordinals, asking) {
       const { records, readings } = await history.past(ordinals, asking);
-      const told = records.map((record) => {
+      const merged = records.map((record) => {
         const facts = changed.get(record.id)?.facts.slice() ?? record.facts;
         return { ...record, facts, decided: overlay.decided.get(record.id) ?? [] };
       });
-      return { records: told, readings };
-    },
-    under: (other) => engineUnder(opened, other),
-    close: async () => {
-      const made = await making?.catch(() => null);
-      await made?.drop();
+      return { records: merged, readings };
     },
   };
 }

@@ -84,201 +84,231 @@ interface Dataset {
 
 /** Opens the register. Datasets that cannot be served are reported by `log` and do not keep the others from opening. */
 export async function openRegister(options: RegisterOptions): Promise<Register> {
-  const { dataDir, packs, log, limits = {}, overlays = NO_OVERLAYS } = options;
-  const all = { ...DEFAULT_LIMITS, ...limits };
-  const gate = createGate(all);
-  const answers = new Answers(all.answers);
-  const datasets = new Map<string, Dataset>(
-    packs.map((pack) => [pack.id, { pack, current: null, damaged: null, problem: null, held: new Map() }]),
-  );
-  let closed = false;
-  const problems = new Map<string, string | null>();
+  const register = new DatasetRegister(options);
+  await register.refresh();
+  return register;
+}
 
-  const viewOf = async (base: Release): Promise<View> => {
-    const overlay = overlays.of(base.pack.id);
-    const { release, problem } = await overlaid(base, overlay);
-    const { id } = base.pack;
-    // It is tried again at every look, and told once.
-    if (problem !== null && problem !== problems.get(id))
-      log(`${id}: opt-outs are in place, but not every edit and decision: ${problem}`);
-    problems.set(id, problem);
-    return { release, overlay: problem === null ? overlay : null, leases: 0 };
-  };
+class DatasetRegister implements Register {
+  readonly packs: ReadonlyMap<string, Pack>;
+  readonly refresh = inTurn(() => this.#refresh());
+  readonly #dataDir: string;
+  readonly #log: (message: string) => void;
+  readonly #limits: EngineLimits;
+  readonly #overlays: Overlays;
+  readonly #gate: Gate;
+  readonly #answers: Answers;
+  readonly #datasets: ReadonlyMap<string, Dataset>;
+  /** What was last logged about the overlay of a dataset. */
+  readonly #problems = new Map<string, string | null>();
+  #closed = false;
 
-  /** Closes a view that nobody uses and that is no longer the one to use. */
-  const leave = (holding: Holding, view: View) => {
-    if (view === holding.view || view.leases > 0) return;
-    holding.old.delete(view);
-    if (view.release.engine !== holding.base.engine) void view.release.engine.close();
-  };
+  constructor({ dataDir, packs, log, limits = {}, overlays = NO_OVERLAYS }: RegisterOptions) {
+    this.packs = new Map(packs.map((pack) => [pack.id, pack]));
+    this.#dataDir = dataDir;
+    this.#log = log;
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#overlays = overlays;
+    this.#gate = createGate(this.#limits);
+    this.#answers = new Answers(this.#limits.answers);
+    this.#datasets = new Map(
+      packs.map((pack) => [pack.id, { pack, current: null, damaged: null, problem: null, held: new Map() }]),
+    );
+  }
 
-  /** Puts the newest overlay over an open release; requests that run finish on the one they have. */
-  const cover = async (dataset: Dataset, holding: Holding): Promise<void> => {
-    if (closed || holding.view.overlay === overlays.of(dataset.pack.id)) return;
-    const view = await viewOf(holding.base);
-    const before = holding.view;
-    holding.old.add(before);
-    holding.view = view;
-    leave(holding, before);
-  };
+  // Also passed on without the register, as `refresh` is.
+  readonly current = (id: string): Release | null => this.#datasets.get(id)?.current?.view.release ?? null;
 
-  const hold = (dataset: Dataset, id: string): Promise<Holding> => {
+  state(id: string): DatasetState {
+    const dataset = this.#datasets.get(id);
+    if (!dataset) return 'unknown';
+    return dataset.current ? 'open' : dataset.damaged === null ? 'missing' : 'damaged';
+  }
+
+  async lease(id: string, release?: string): Promise<Lease | null> {
+    const dataset = this.#datasets.get(id);
+    if (this.#closed || !dataset) return null;
+    const current = dataset.current?.base.manifest.release;
+    if (release === undefined || release === current) return dataset.current && this.#leased(dataset, dataset.current);
+    const kept = RELEASE_ID.test(release) && (await stat(paths.release(this.#dataDir, id, release)).catch(() => null));
+    if (!kept) return null;
+    const holding = await this.#hold(dataset, release).catch((error: Error) => {
+      this.#log(`${id}: earlier release ${release} cannot be opened: ${error.message}`);
+      return null;
+    });
+    return holding && this.#leased(dataset, holding);
+  }
+
+  load(): ReturnType<Gate['load']> {
+    return this.#gate.load();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    // The last look may still be under way; the next one does nothing.
+    await this.refresh();
+    const open = [...this.#datasets.values()].flatMap((dataset) =>
+      [...dataset.held.values()].map((one) => ({ dataset, one })),
+    );
+    await Promise.all(
+      open.map(({ dataset, one }) =>
+        one.then(
+          (holding) => this.#drop(dataset, holding),
+          () => {},
+        ),
+      ),
+    );
+  }
+
+  async #refresh(): Promise<string[]> {
+    if (this.#closed) return [];
+    await this.#overlays
+      .refresh()
+      .catch((error: Error) => this.#log(`cannot look for changes of the overlays: ${error.message}`));
+    const changed = [...this.#datasets].map(async ([id, dataset]) => {
+      await this.#coverAll(dataset);
+      return (await this.#look(dataset)) ? [id] : [];
+    });
+    return (await Promise.all(changed)).flat();
+  }
+
+  /** Serves the release that `current` names. Returns whether the dataset has another release than before. */
+  async #look(dataset: Dataset): Promise<boolean> {
+    const { pack } = dataset;
+    const id = await currentRelease(this.#dataDir, pack.id, (problem) => this.#logOnce(dataset, problem));
+    if (id === null || id === dataset.current?.base.manifest.release) return false;
+    if (id === dataset.damaged?.id && performance.now() < dataset.damaged.again) return false;
+    try {
+      const holding = await this.#hold(dataset, id);
+      const before = dataset.current;
+      dataset.current = holding;
+      dataset.damaged = null;
+      this.#settle(dataset, holding);
+      if (before) this.#settle(dataset, before);
+      this.#log(`${pack.id}: serving release ${id}, ${holding.view.release.manifest.records} records`);
+      return true;
+    } catch (error) {
+      dataset.damaged = { id, again: performance.now() + this.#limits.retry };
+      const older = dataset.current ? null : await this.#openOlder(dataset, id);
+      const kept = dataset.current ? 'the one before stays' : 'the dataset is not served';
+      this.#log(
+        `${pack.id}: release ${id} cannot be opened, ${older ? `${older} is served` : kept}: ${(error as Error).message}`,
+      );
+      return older !== null;
+    }
+  }
+
+  /** At the start there may be no release to stay with: the newest that opens is served until the current one does. */
+  async #openOlder(dataset: Dataset, but: string): Promise<string | null> {
+    for (const id of await completeReleases(this.#dataDir, dataset.pack.id)) {
+      const holding = id === but ? null : await this.#hold(dataset, id).catch(() => null);
+      if (!holding) continue;
+      dataset.current = holding;
+      this.#settle(dataset, holding);
+      return id;
+    }
+    return null;
+  }
+
+  /** Logs a problem of a dataset when it is another than before. */
+  #logOnce(dataset: Dataset, problem: string): void {
+    if (dataset.problem !== problem) this.#log(problem);
+    dataset.problem = problem;
+  }
+
+  /** An open release by id, opened at the first call. */
+  #hold(dataset: Dataset, id: string): Promise<Holding> {
     const found = dataset.held.get(id);
     if (found) return found;
-    const opening = openRelease(dataDir, dataset.pack, id, all, gate, log).then(async (opened): Promise<Holding> => {
-      const base = { ...opened, engine: keepAnswers(opened.engine, answers, id) };
-      try {
-        return { base, view: await viewOf(base), old: new Set(), leases: 0, idle: null };
-      } catch (error) {
-        await base.engine.close();
-        throw error;
-      }
-    });
+    const opening = this.#open(dataset, id);
     dataset.held.set(id, opening);
     opening.catch(() => dataset.held.delete(id));
     return opening;
-  };
+  }
 
-  const drop = async (dataset: Dataset, holding: Holding) => {
+  async #open({ pack }: Dataset, id: string): Promise<Holding> {
+    const opened = await openRelease(this.#dataDir, pack, id, this.#limits, this.#gate, this.#log);
+    const base = { ...opened, engine: keepAnswers(opened.engine, this.#answers, id) };
+    try {
+      return { base, view: await this.#viewOf(base), old: new Set(), leases: 0, idle: null };
+    } catch (error) {
+      await base.engine.close();
+      throw error;
+    }
+  }
+
+  async #drop(dataset: Dataset, holding: Holding): Promise<void> {
     dataset.held.delete(holding.base.manifest.release);
     if (holding.idle) clearTimeout(holding.idle);
     const views = [...holding.old, holding.view].filter(({ release }) => release.engine !== holding.base.engine);
     await Promise.all(views.map(({ release }) => release.engine.close()));
     await holding.base.engine.close();
-  };
+  }
 
   /** Closes a release that is neither current nor leased, after a while in which the next page of a walk may come. */
-  const settle = (dataset: Dataset, holding: Holding) => {
+  #settle(dataset: Dataset, holding: Holding): void {
     if (holding.idle) clearTimeout(holding.idle);
     holding.idle = null;
-    if (closed || holding.leases > 0 || dataset.current === holding) return;
-    holding.idle = setTimeout(() => void drop(dataset, holding), all.idle);
+    if (this.#closed || holding.leases > 0 || dataset.current === holding) return;
+    holding.idle = setTimeout(() => void this.#drop(dataset, holding), this.#limits.idle);
     holding.idle.unref();
-  };
+  }
 
-  const leased = (dataset: Dataset, holding: Holding): Lease => {
+  #leased(dataset: Dataset, holding: Holding): Lease {
     let active = true;
     const { view } = holding;
     holding.leases += 1;
     view.leases += 1;
-    settle(dataset, holding);
+    this.#settle(dataset, holding);
     const done = () => {
       if (!active) return;
       active = false;
       holding.leases -= 1;
       view.leases -= 1;
-      leave(holding, view);
-      settle(dataset, holding);
+      closeUnused(holding, view);
+      this.#settle(dataset, holding);
     };
     return { release: view.release, done };
-  };
+  }
 
-  const look = async (dataset: Dataset): Promise<boolean> => {
-    const { pack } = dataset;
-    const id = await currentRelease(dataDir, pack.id, (problem) => once(dataset, problem));
-    if (id === null || id === dataset.current?.base.manifest.release) return false;
-    if (id === dataset.damaged?.id && performance.now() < dataset.damaged.again) return false;
-    try {
-      const holding = await hold(dataset, id);
-      const before = dataset.current;
-      dataset.current = holding;
-      dataset.damaged = null;
-      settle(dataset, holding);
-      if (before) settle(dataset, before);
-      log(`${pack.id}: serving release ${id}, ${holding.view.release.manifest.records} records`);
-      return true;
-    } catch (error) {
-      dataset.damaged = { id, again: performance.now() + all.retry };
-      const older = dataset.current ? null : await openOlder(dataset, id);
-      const kept = dataset.current ? 'the one before stays' : 'the dataset is not served';
-      log(
-        `${pack.id}: release ${id} cannot be opened, ${older ? `${older} is served` : kept}: ${(error as Error).message}`,
-      );
-      return older !== null;
-    }
-  };
+  async #viewOf(base: Release): Promise<View> {
+    const overlay = this.#overlays.of(base.pack.id);
+    const { release, problem } = await overlaid(base, overlay);
+    const { id } = base.pack;
+    // It is tried again at every look, and logged once.
+    if (problem !== null && problem !== this.#problems.get(id))
+      this.#log(`${id}: opt-outs are in place, but not every edit and decision: ${problem}`);
+    this.#problems.set(id, problem);
+    return { release, overlay: problem === null ? overlay : null, leases: 0 };
+  }
 
-  /** At the start there may be no release to stay with: the newest that opens is served until the current one does. */
-  const openOlder = async (dataset: Dataset, but: string): Promise<string | null> => {
-    for (const id of await completeReleases(dataDir, dataset.pack.id)) {
-      const holding = id === but ? null : await hold(dataset, id).catch(() => null);
-      if (!holding) continue;
-      dataset.current = holding;
-      settle(dataset, holding);
-      return id;
-    }
-    return null;
-  };
-
-  /** Logs a problem of a dataset when it is another than before. */
-  const once = (dataset: Dataset, problem: string): void => {
-    if (dataset.problem !== problem) log(problem);
-    dataset.problem = problem;
-  };
-
-  /** Every open release under the newest overlay of its dataset. */
-  const coverAll = async (dataset: Dataset): Promise<void> => {
+  /** Puts the newest overlay over every open release of a dataset. */
+  async #coverAll(dataset: Dataset): Promise<void> {
     for (const opening of [...dataset.held.values()]) {
       const holding = await opening.catch(() => null);
       if (!holding) continue;
-      await cover(dataset, holding).catch((error: Error) =>
-        log(
+      await this.#cover(dataset, holding).catch((error: Error) =>
+        this.#log(
           `${dataset.pack.id}: the overlay cannot be put over release ${holding.base.manifest.release}: ${error.message}`,
         ),
       );
     }
-  };
+  }
 
-  const refresh = inTurn(async () => {
-    if (closed) return [];
-    await overlays.refresh().catch((error: Error) => log(`cannot look for changes of the overlays: ${error.message}`));
-    const changed = [...datasets].map(async ([id, dataset]) => {
-      await coverAll(dataset);
-      return (await look(dataset)) ? [id] : [];
-    });
-    return (await Promise.all(changed)).flat();
-  });
+  /** Puts the newest overlay over an open release; requests that run finish on the one they have. */
+  async #cover(dataset: Dataset, holding: Holding): Promise<void> {
+    if (this.#closed || holding.view.overlay === this.#overlays.of(dataset.pack.id)) return;
+    const view = await this.#viewOf(holding.base);
+    const before = holding.view;
+    holding.old.add(before);
+    holding.view = view;
+    closeUnused(holding, before);
+  }
+}
 
-  const register: Register = {
-    packs: new Map(packs.map((pack) => [pack.id, pack])),
-    current: (id) => datasets.get(id)?.current?.view.release ?? null,
-    state(id) {
-      const dataset = datasets.get(id);
-      if (!dataset) return 'unknown';
-      return dataset.current ? 'open' : dataset.damaged === null ? 'missing' : 'damaged';
-    },
-    async lease(id, release) {
-      const dataset = datasets.get(id);
-      if (closed || !dataset) return null;
-      const current = dataset.current?.base.manifest.release;
-      if (release === undefined || release === current) return dataset.current && leased(dataset, dataset.current);
-      const kept = RELEASE_ID.test(release) && (await stat(paths.release(dataDir, id, release)).catch(() => null));
-      if (!kept) return null;
-      const holding = await hold(dataset, release).catch((error: Error) => {
-        log(`${id}: earlier release ${release} cannot be opened: ${error.message}`);
-        return null;
-      });
-      return holding && leased(dataset, holding);
-    },
-    refresh,
-    load: () => gate.load(),
-    async close() {
-      closed = true;
-      // The last look may still be under way; the next one does nothing.
-      await refresh();
-      const open = [...datasets.values()].flatMap((dataset) =>
-        [...dataset.held.values()].map((one) => ({ dataset, one })),
-      );
-      await Promise.all(
-        open.map(({ dataset, one }) =>
-          one.then(
-            (holding) => drop(dataset, holding),
-            () => {},
-          ),
-        ),
-      );
-    },
-  };
-  await register.refresh();
-  return register;
+/** Closes a view that has no lease and is no longer the newest. */
+function closeUnused(holding: Holding, view: View): void {
+  if (view === holding.view || view.leases > 0) return;
+  holding.old.delete(view);
+  if (view.release.engine !== holding.base.engine) void view.release.engine.close();
 }

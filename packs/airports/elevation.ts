@@ -3,7 +3,7 @@
 import type { Row } from './rows.ts';
 
 /** Confidence of a value that is kept and never published (the pack's floor is 0.3). */
-export const DOUBTED = 0.2;
+const DOUBTED = 0.2;
 
 /** Confidence of the first version's figure where the second meant another one: near enough in five of six. */
 const UNCERTAIN = 0.5;

@@ -19,16 +19,33 @@ export interface Matter {
   why: string;
 }
 
+type Db = Store['db'];
+
 /** Everything that waits for a person, newest first. */
 export async function matters({ db }: Store, now: number): Promise<Matter[]> {
-  const checkouts = await db
+  const all = [
+    ...(await checkoutProblems(db)),
+    ...(await unclearPayments(db, now)),
+    ...(await disputes(db)),
+    ...(await failedMonths(db)),
+    ...(await belowZero(db)),
+  ];
+  return all.sort((a, b) => b.at - a.at);
+}
+
+async function checkoutProblems(db: Db): Promise<Matter[]> {
+  const rows = await db
     .selectFrom('checkouts')
     .select(['id', 'key_id', 'amount', 'created_at as at', 'problem'])
     .where('problem', 'is not', null)
     .orderBy('created_at', 'desc')
     .limit(MOST)
     .execute();
-  const unclear = await db
+  return rows.map(({ problem, ...row }) => ({ ...row, kind: 'checkout_problem', why: problem ?? '' }));
+}
+
+async function unclearPayments(db: Db, now: number): Promise<Matter[]> {
+  const rows = await db
     .selectFrom('payments')
     .select(['request_id as id', 'micros as amount', 'created_at as at', 'hash'])
     .where('state', '=', 'open')
@@ -36,7 +53,16 @@ export async function matters({ db }: Store, now: number): Promise<Matter[]> {
     .orderBy('created_at', 'desc')
     .limit(MOST)
     .execute();
-  const disputes = await db
+  return rows.map(({ hash, ...row }) => ({
+    ...row,
+    kind: 'x402_unclear',
+    key_id: null,
+    why: hash === null ? 'begun and never concluded' : `transaction ${hash} is not confirmed`,
+  }));
+}
+
+async function disputes(db: Db): Promise<Matter[]> {
+  const rows = await db
     .selectFrom('reversals')
     .leftJoin('card_payments', 'card_payments.id', 'reversals.payment_id')
     .leftJoin('checkouts', 'checkouts.id', 'card_payments.checkout_id')
@@ -49,7 +75,11 @@ export async function matters({ db }: Store, now: number): Promise<Matter[]> {
     .orderBy('heard_at', 'desc')
     .limit(MOST)
     .execute();
-  const failed = await db
+  return rows.map((row) => ({ ...row, kind: 'dispute', why: 'the buyer disputes the payment' }));
+}
+
+async function failedMonths(db: Db): Promise<Matter[]> {
+  const rows = await db
     .selectFrom('subscriptions')
     .select(['id', 'key_id', 'plan', 'failed_at'])
     .where('failed_at', 'is not', null)
@@ -57,7 +87,17 @@ export async function matters({ db }: Store, now: number): Promise<Matter[]> {
     .orderBy('failed_at', 'desc')
     .limit(MOST)
     .execute();
-  const below = await db
+  return rows.map(({ plan, failed_at, ...row }) => ({
+    ...row,
+    kind: 'payment_failed',
+    amount: null,
+    at: failed_at ?? 0,
+    why: `a month of the plan ${plan} could not be collected`,
+  }));
+}
+
+async function belowZero(db: Db): Promise<Matter[]> {
+  const rows = await db
     .selectFrom('balances')
     .innerJoin('keys', (join) => join.on('balances.account', '=', sql<string>`'key:' || keys.id`))
     .select(['keys.id as id', 'amount', 'created_at as at'])
@@ -65,28 +105,10 @@ export async function matters({ db }: Store, now: number): Promise<Matter[]> {
     .orderBy('amount')
     .limit(MOST)
     .execute();
-  const found: Matter[] = [
-    ...checkouts.map(({ problem, ...row }) => ({ ...row, kind: 'checkout_problem' as const, why: problem ?? '' })),
-    ...unclear.map(({ hash, ...row }) => ({
-      ...row,
-      kind: 'x402_unclear' as const,
-      key_id: null,
-      why: hash === null ? 'begun and never concluded' : `transaction ${hash} is not confirmed`,
-    })),
-    ...disputes.map((row) => ({ ...row, kind: 'dispute' as const, why: 'the buyer disputes the payment' })),
-    ...failed.map(({ plan, failed_at, ...row }) => ({
-      ...row,
-      kind: 'payment_failed' as const,
-      amount: null,
-      at: failed_at ?? 0,
-      why: `a month of the plan ${plan} could not be collected`,
-    })),
-    ...below.map((row) => ({
-      ...row,
-      kind: 'below_zero' as const,
-      key_id: row.id,
-      why: 'money went back that was spent already',
-    })),
-  ];
-  return found.sort((a, b) => b.at - a.at);
+  return rows.map((row) => ({
+    ...row,
+    kind: 'below_zero',
+    key_id: row.id,
+    why: 'money went back that was spent already',
+  }));
 }

@@ -34,74 +34,78 @@ export class NotErasable extends Error {}
 export async function forgetAddress(store: Store, email: string, now: number, revoke: boolean): Promise<Erased> {
   const normal = normalEmail(email);
   if (normal === null) throw new NotErasable(`${email} is not an e-mail address`);
-  const same = (address: string) => normalEmail(address) === normal;
   const { db } = store;
   const key = await db.selectFrom('keys').selectAll().where('email_normal', '=', normal).executeTakeFirst();
-  if (key && key.revoked_at === null) {
-    const eur = (await balanceOf(store, key.id)) / 1_000_000;
-    if (!revoke)
-      throw new NotErasable(`key ${key.id} of this address is not revoked and has ${eur} EUR; add --revoke to end it`);
-    const running = db
-      .selectFrom('subscriptions')
-      .select('id')
-      .where('key_id', '=', key.id)
-      .where('ended_at', 'is', null);
-    const [subscription] = await running.limit(1).execute();
-    if (subscription)
-      throw new NotErasable(
-        `key ${key.id} has the running subscription ${subscription.id}; revoke it at /ops/keys first`,
-      );
-    await revokeKey(store, key.id, now);
-  }
+  if (key && key.revoked_at === null) await endKey(store, key.id, now, revoke);
   if (store.dialect === 'sqlite') await sql`pragma secure_delete = on`.execute(db);
   const erased = await db.transaction().execute(async (tx) => {
-    const ids = <T extends { id: string; contact: string }>(rows: T[]) =>
-      rows.filter(({ contact }) => same(contact)).map(({ id }) => id);
-    const holds = (text: string) => [...text.matchAll(ADDRESS)].some(([address]) => same(address));
-    const done: Erased = { keys: key ? await eraseKeys(tx, [key.id]) : 0 };
-    done['opt_outs'] = await eraseContacts(
-      tx,
-      'opt_outs',
-      ids(await tx.selectFrom('opt_outs').select(['id', 'contact']).execute()),
-    );
-    const asked = ids(await tx.selectFrom('requests').select(['id', 'contact']).execute());
-    // Nobody is left to answer.
-    const open = tx.updateTable('requests').set({ status: 'rejected', decided_at: now, decided_by: ERASED });
-    for (const id of asked)
-      await open.where('id', '=', id).where('status', '=', 'open').where('kind', '<>', 'notice').execute();
-    done['requests'] = await eraseContacts(tx, 'requests', asked);
-    const claims = await tx.selectFrom('claims').select(['id', 'email']).execute();
-    done['claims'] = 0;
-    for (const { id, email: own } of claims.filter((each) => same(each.email))) {
-      await tx.deleteFrom('claims').where('id', '=', id).execute();
-      if (own) done['claims'] += 1;
-    }
-    done['links'] = 0;
-    for (const { hash, subject, topic } of await tx.selectFrom('links').select(['hash', 'subject', 'topic']).execute())
-      if (holds(`${subject} ${topic ?? ''}`) || subject === key?.id) {
-        await tx.deleteFrom('links').where('hash', '=', hash).execute();
-        done['links'] += 1;
-      }
-    done['audit_people'] = 0;
-    for (const { hash, address } of await tx.selectFrom('audit_people').select(['hash', 'address']).execute())
-      if (same(address)) {
-        await tx.deleteFrom('audit_people').where('hash', '=', hash).execute();
-        done['audit_people'] += 1;
-      }
-    done['quotas'] = 0;
-    for (const { name } of await tx.selectFrom('quotas').select('name').where('name', 'like', '%@%').execute())
-      if (holds(name)) {
-        await tx.deleteFrom('quotas').where('name', '=', name).execute();
-        done['quotas'] += 1;
-      }
-    if (key) {
-      const { numDeletedRows } = await tx.deleteFrom('idempotency').where('key_id', '=', key.id).executeTakeFirst();
-      done['idempotency'] = Number(numDeletedRows);
-    }
-    return done;
+    const people = await erasePeople(tx, normal, key?.id ?? null, now);
+    const traces = await eraseTraces(tx, normal, key?.id ?? null);
+    return { ...people, ...traces };
   });
   if (store.dialect === 'sqlite') await sql`pragma wal_checkpoint(truncate)`.execute(db);
   return erased;
+}
+
+/** Revokes the key of an address. Throws NotErasable without `revoke`, and where a subscription runs. */
+async function endKey(store: Store, id: string, now: number, revoke: boolean): Promise<void> {
+  const eur = (await balanceOf(store, id)) / 1_000_000;
+  if (!revoke)
+    throw new NotErasable(`key ${id} of this address is not revoked and has ${eur} EUR; add --revoke to end it`);
+  const running = store.db
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('key_id', '=', id)
+    .where('ended_at', 'is', null);
+  const [subscription] = await running.limit(1).execute();
+  if (subscription)
+    throw new NotErasable(`key ${id} has the running subscription ${subscription.id}; revoke it at /ops/keys first`);
+  await revokeKey(store, id, now);
+}
+
+/** Erases an address where it is a person's own: of a key, an opt-out, a request, a claim. */
+async function erasePeople(tx: Store['db'], normal: string, key: string | null, now: number): Promise<Erased> {
+  const same = (address: string) => normalEmail(address) === normal;
+  const ids = <T extends { id: string; contact: string }>(rows: T[]) =>
+    rows.filter(({ contact }) => same(contact)).map(({ id }) => id);
+  const keys = key === null ? 0 : await eraseKeys(tx, [key]);
+  const outs = ids(await tx.selectFrom('opt_outs').select(['id', 'contact']).execute());
+  const opt_outs = await eraseContacts(tx, 'opt_outs', outs);
+  const asked = ids(await tx.selectFrom('requests').select(['id', 'contact']).execute());
+  // Nobody is left to answer.
+  const open = tx.updateTable('requests').set({ status: 'rejected', decided_at: now, decided_by: ERASED });
+  for (const id of asked)
+    await open.where('id', '=', id).where('status', '=', 'open').where('kind', '<>', 'notice').execute();
+  const requests = await eraseContacts(tx, 'requests', asked);
+  let claims = 0;
+  for (const { id, email } of await tx.selectFrom('claims').select(['id', 'email']).execute()) {
+    if (!same(email)) continue;
+    await tx.deleteFrom('claims').where('id', '=', id).execute();
+    if (email) claims += 1;
+  }
+  return { keys, opt_outs, requests, claims };
+}
+
+/** Deletes the rows that mention an address or belong to its key: links, the audit log's addresses, quotas, answers kept for the key. */
+async function eraseTraces(tx: Store['db'], normal: string, key: string | null): Promise<Erased> {
+  const same = (address: string) => normalEmail(address) === normal;
+  const holds = (text: string) => [...text.matchAll(ADDRESS)].some(([address]) => same(address));
+  const done: Erased = { links: 0, audit_people: 0, quotas: 0 };
+  const erase = async (table: 'links' | 'audit_people' | 'quotas', column: 'hash' | 'name', value: string) => {
+    await tx.deleteFrom(table).where(sql.ref(column), '=', value).execute();
+    done[table] = (done[table] ?? 0) + 1;
+  };
+  for (const { hash, subject, topic } of await tx.selectFrom('links').select(['hash', 'subject', 'topic']).execute())
+    if (holds(`${subject} ${topic ?? ''}`) || subject === key) await erase('links', 'hash', hash);
+  for (const { hash, address } of await tx.selectFrom('audit_people').select(['hash', 'address']).execute())
+    if (same(address)) await erase('audit_people', 'hash', hash);
+  for (const { name } of await tx.selectFrom('quotas').select('name').where('name', 'like', '%@%').execute())
+    if (holds(name)) await erase('quotas', 'name', name);
+  if (key !== null) {
+    const { numDeletedRows } = await tx.deleteFrom('idempotency').where('key_id', '=', key).executeTakeFirst();
+    done['idempotency'] = Number(numDeletedRows);
+  }
+  return done;
 }
 
 /** Addresses in a text. */

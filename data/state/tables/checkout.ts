@@ -88,6 +88,12 @@ export interface CheckoutTables {
 
 /** Makes them; `big` is the dialect's 64-bit integer. */
 export async function makeCheckoutTables(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
+  await makeCheckouts(db, big);
+  await makeSubscriptions(db, big);
+  await makeCardPayments(db, big);
+}
+
+async function makeCheckouts(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
   await db.schema
     .createTable('checkouts')
     .addColumn('id', 'text', (c) => c.primaryKey())
@@ -103,6 +109,10 @@ export async function makeCheckoutTables(db: Kysely<unknown>, big: 'bigint' | 'i
     .addColumn('created_at', big, (c) => c.notNull())
     .addColumn('paid_at', big)
     .execute();
+}
+
+/** Subscriptions and the invoices of their months. */
+async function makeSubscriptions(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
   await db.schema
     .createTable('subscriptions')
     .addColumn('id', 'text', (c) => c.primaryKey())
@@ -128,6 +138,10 @@ export async function makeCheckoutTables(db: Kysely<unknown>, big: 'bigint' | 'i
     .addColumn('paid_at', big, (c) => c.notNull())
     .execute();
   await db.schema.createIndex('invoices_by_subscription').on('invoices').column('subscription_id').execute();
+}
+
+/** Payments at the provider, and what of them went back. */
+async function makeCardPayments(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
   await db.schema
     .createTable('card_payments')
     .addColumn('id', 'text', (c) => c.primaryKey())

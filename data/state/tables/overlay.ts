@@ -84,8 +84,17 @@ export interface OverlayTables {
 }
 
 /** Makes the tables; `big` is the dialect's 64-bit integer. */
-export async function makeOverlayTables(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
-  const { schema } = db;
+export async function makeOverlayTables({ schema }: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
+  await makeOverlays(schema, big);
+  await makeOptOuts(schema, big);
+  await makeOwnerFacts(schema, big);
+  await makeDecisions(schema, big);
+  await makeFeed(schema, big);
+}
+
+type Schema = Kysely<unknown>['schema'];
+
+async function makeOverlays(schema: Schema, big: 'bigint' | 'integer'): Promise<void> {
   await schema
     .createTable('overlays')
     .addColumn('dataset', 'text', (c) => c.primaryKey())
@@ -93,6 +102,9 @@ export async function makeOverlayTables(db: Kysely<unknown>, big: 'bigint' | 'in
     .addColumn('recorded_at', big, (c) => c.notNull())
     .addColumn('reserved', 'text', (c) => c.notNull())
     .execute();
+}
+
+async function makeOptOuts(schema: Schema, big: 'bigint' | 'integer'): Promise<void> {
   await schema
     .createTable('opt_outs')
     .addColumn('id', 'text', (c) => c.primaryKey())
@@ -109,6 +121,9 @@ export async function makeOverlayTables(db: Kysely<unknown>, big: 'bigint' | 'in
     .addColumn('restored_version', big)
     .execute();
   await schema.createIndex('opt_outs_by_record').on('opt_outs').columns(['dataset', 'entity_id']).execute();
+}
+
+async function makeOwnerFacts(schema: Schema, big: 'bigint' | 'integer'): Promise<void> {
   await schema
     .createTable('owner_facts')
     .addColumn('dataset', 'text', (c) => c.notNull())
@@ -122,6 +137,9 @@ export async function makeOverlayTables(db: Kysely<unknown>, big: 'bigint' | 'in
     .addColumn('version', big, (c) => c.notNull())
     .addPrimaryKeyConstraint('owner_facts_pk', ['dataset', 'version', 'attribute'])
     .execute();
+}
+
+async function makeDecisions(schema: Schema, big: 'bigint' | 'integer'): Promise<void> {
   await schema
     .createTable('decisions')
     .addColumn('id', 'text', (c) => c.primaryKey())
@@ -135,6 +153,9 @@ export async function makeOverlayTables(db: Kysely<unknown>, big: 'bigint' | 'in
     .addColumn('item', 'text', (c) => c.notNull())
     .execute();
   await schema.createIndex('decisions_by_dataset').on('decisions').columns(['dataset', 'version']).execute();
+}
+
+async function makeFeed(schema: Schema, big: 'bigint' | 'integer'): Promise<void> {
   await schema
     .createTable('feed')
     .addColumn('dataset', 'text', (c) => c.notNull())

@@ -66,7 +66,13 @@ export interface OwnerTables {
 
 /** Makes the tables; `big` is the dialect's 64-bit integer. */
 export async function makeOwnerTables(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
-  const { schema } = db;
+  await makeClaims(db, big);
+  await makeRequests(db, big);
+  await makeAudit(db, big);
+  await appendOnly(db, big);
+}
+
+async function makeClaims({ schema }: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
   await schema
     .createTable('claims')
     .addColumn('id', 'text', (c) => c.primaryKey())
@@ -93,6 +99,9 @@ export async function makeOwnerTables(db: Kysely<unknown>, big: 'bigint' | 'inte
     .where(sql.ref('replaced_at'), 'is', null)
     .execute();
   await schema.createIndex('claims_by_record').on('claims').columns(claimed).execute();
+}
+
+async function makeRequests({ schema }: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
   await schema
     .createTable('requests')
     .addColumn('id', 'text', (c) => c.primaryKey())
@@ -113,6 +122,9 @@ export async function makeOwnerTables(db: Kysely<unknown>, big: 'bigint' | 'inte
   const open = sql<boolean>`status = 'open'`;
   await schema.createIndex('requests_open').on('requests').columns(asked).unique().where(open).execute();
   await schema.createIndex('requests_by_status').on('requests').columns(['status', 'opened_at']).execute();
+}
+
+async function makeAudit({ schema }: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
   await schema
     .createTable('audit')
     .addColumn('id', big === 'bigint' ? 'bigserial' : 'integer', (c) =>
@@ -128,7 +140,6 @@ export async function makeOwnerTables(db: Kysely<unknown>, big: 'bigint' | 'inte
     .addColumn('request_id', 'text')
     .execute();
   await schema.createIndex('audit_by_record').on('audit').columns(['dataset', 'entity_id', 'id']).execute();
-  await appendOnly(db, big);
 }
 
 /** What is in the log stays as it is, whoever asks. */
