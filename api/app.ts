@@ -1,7 +1,7 @@
 // The HTTP application as a function of its parts: no socket, no clock and no settings of its own.
 import { Hono } from 'hono';
 import type { Recovery } from './accounts/accounts.ts';
-import { mountRecover } from './accounts/recover-route.ts';
+import { mountRecover } from './accounts/accounts.ts';
 import type { CardKey } from './channels/a2a/card.ts';
 import { mountA2a } from './channels/a2a/endpoint.ts';
 import { type KeyDirectory, mountDirectory } from './channels/key-directory.ts';

@@ -3,7 +3,6 @@
 import { ApiError, ERRORS, FOR_OPERATORS } from '../contract/errors.ts';
 import { auditLog, optOutsPage } from './pages/deeds.ts';
 import { keyPage, keysPage, postGrant, postRevoke } from './pages/keys.ts';
-import { errorPage, errorPiece, foreignPage, signInPage } from './pages/login.ts';
 import { moneyPage } from './pages/money.ts';
 import { nightsPage } from './pages/nights.ts';
 import { nowPiece, overviewPage, statsJson } from './pages/overview.ts';
@@ -11,7 +10,18 @@ import { decidePost, reviewCasePage, reviewJson, reviewPage, reviewPiece } from 
 import type { Answer, Asked, OpsParts } from './parts/asked.ts';
 import { HTMX_PATH, htmxFile } from './parts/assets.ts';
 import { FRAME_HEADERS, type OpsPage, printPage, withPrefix } from './parts/frame.ts';
-import { isOwn, nextOf, prefixOf, signedIn, signIn, signOut } from './signin.ts';
+import {
+  errorPage,
+  errorPiece,
+  foreignPage,
+  isOwn,
+  nextOf,
+  prefixOf,
+  signedIn,
+  signIn,
+  signInPage,
+  signOut,
+} from './signin.ts';
 
 type Handler = (parts: OpsParts, request: Asked, who: string) => Promise<Answer>;
 

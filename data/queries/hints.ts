@@ -1,12 +1,21 @@
 // One line beside a page of search: why it is empty, or that its order is not that of fit.
+import { setImmediate } from 'node:timers/promises';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { fold, words } from '../../packs/define/text.ts';
 import { misspelt } from '../input/names.ts';
 import type { SearchInput } from '../input/parse.ts';
 import { counted, questionOf } from '../input/parse-selection.ts';
 import { shown } from '../input/parse-values.ts';
-import type { Asking, Predicate, Visibility } from '../plan/plan.ts';
-import { Sparing } from '../plan/sparing.ts';
+import type {
+  Asking,
+  Engine,
+  FacetAnswer,
+  FacetPlan,
+  Predicate,
+  SearchAnswer,
+  SearchPlan,
+  Visibility,
+} from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 import { FACET_FLOOR } from './facets.ts';
 import { valuesMeant } from './value-hints.ts';
@@ -291,4 +300,55 @@ async function wordsMeant(pack: Pack, asked: Sparing, typed: string): Promise<st
     if (near.length > 0) return near.slice(0, SUGGESTED);
   }
   return [];
+}
+
+/**
+ * What may be spent: milliseconds of this thread's processor, in which nobody else is answered, and of waiting for other
+ * threads. Only the work of the questions counts, and not what a busy machine does between them.
+ */
+const SPENT = { thread: 20, waiting: 250 };
+
+/** Asks one question at a time and lets the others' requests in before each. Ask on only while it is not `spent`. */
+class Sparing {
+  readonly #engine: Engine;
+  readonly #asking: Asking;
+  #thread = 0;
+  #waiting = 0;
+
+  constructor(engine: Engine, asking: Asking) {
+    this.#engine = engine;
+    this.#asking = asking;
+  }
+
+  /** Whether enough was asked. */
+  get spent(): boolean {
+    return this.#thread >= SPENT.thread || this.#waiting >= SPENT.waiting;
+  }
+
+  search(plan: SearchPlan): Promise<SearchAnswer> {
+    return this.#ask(() => this.#engine.search(plan, this.#asking));
+  }
+
+  facets(plan: FacetPlan): Promise<FacetAnswer> {
+    return this.#ask(() => this.#engine.facets(plan, this.#asking));
+  }
+
+  async #ask<T>(question: () => Promise<T>): Promise<T> {
+    await setImmediate();
+    const thread = threadTime();
+    const began = performance.now();
+    // The packed index answers before it gives its promise back, DuckDB in threads of its own.
+    const answer = question();
+    this.#thread += threadTime() - thread;
+    try {
+      return await answer;
+    } finally {
+      this.#waiting += performance.now() - began;
+    }
+  }
+}
+
+function threadTime(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }

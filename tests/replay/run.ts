@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { freePort } from '../support/free-port.ts';
 import { drawRequests, type Request } from './requests.ts';
 import { startReplayed } from './service.ts';
 
@@ -11,7 +12,6 @@ npm run replay -- check <folder>
 
   <folder>  has data/ (a DATA_DIR) and dist/ (its DIST_DIR); the answers are kept beside them, in answers.ndjson
 `;
-const PORT = 8790;
 /** Bytes of a body that are kept for reading; all of it is hashed. */
 const KEPT = 20_000;
 /** Headers of the connection, and tags, which depend on the code's fingerprint. */
@@ -75,11 +75,11 @@ if ((mode !== 'record' && mode !== 'check') || !existsSync(join(folder, 'data'))
 const file = join(folder, 'answers.ndjson');
 if (mode === 'record') {
   // The keys that a service makes when it first needs them are part of what is recorded.
-  const first = await startReplayed(join(folder, 'data'), join(folder, 'dist'), PORT, true);
+  const first = await startReplayed(join(folder, 'data'), join(folder, 'dist'), await freePort(), true);
   for (const path of SIGNED) await fetch(first.origin + path);
   await first.stop();
 }
-const service = await startReplayed(join(folder, 'data'), join(folder, 'dist'), PORT);
+const service = await startReplayed(join(folder, 'data'), join(folder, 'dist'), await freePort());
 try {
   const known =
     mode === 'record'
