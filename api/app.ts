@@ -16,6 +16,7 @@ import type { CallDeps } from './gate/execute.ts';
 import { type Http, type NodeBindings, pathOf, readRequest, routedPath } from './http/request.ts';
 import { errorReply, preflight, type Reply, responseOf } from './http/respond.ts';
 import { FirstMatch } from './http/router.ts';
+import { StreamLimit } from './http/streams.ts';
 import { mountOAuth } from './oauth/routes.ts';
 import type { OAuthServer } from './oauth/server.ts';
 import { PAGE_OPERATIONS } from './operations/table.ts';
@@ -54,12 +55,12 @@ export interface AppDeps {
 /** Builds the app. `app.request()` calls it without a socket. */
 export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   const { gate, report, started_at, oauth } = deps;
-  const channel = { gate, report, started_at, root: deps.dist, page: PAGE_OPERATIONS[0] };
+  const channel = { gate, report, started_at, root: deps.dist, page: PAGE_OPERATIONS[0], streams: new StreamLimit() };
   const app = new Hono<{ Bindings: NodeBindings }>({
     router: new FirstMatch(),
     getPath: (request) => routedPath(pathOf(request.url)),
   });
-  mountMcp(app, { gate, report, mcp_origins: deps.mcp_origins ?? [] });
+  mountMcp(app, { ...channel, mcp_origins: deps.mcp_origins ?? [] });
   app.options('/*', (c) => preflight(readRequest(gate, c).request_id));
   mountParts(app, channel);
   mountDownload(app, channel);
@@ -70,8 +71,8 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: NodeBindings }> {
   mountCheckout(app, { ...channel, checkout: deps.checkout });
   mountWebhook(app, { ...channel, checkout: deps.checkout });
   if (deps.directory) mountDirectory(app, channel, deps.directory);
-  if (oauth) mountOAuth(app, { gate, report, oauth });
-  mountA2a(app, { gate, report, cardKey: deps.cardKey });
+  if (oauth) mountOAuth(app, { ...channel, oauth });
+  mountA2a(app, { ...channel, cardKey: deps.cardKey });
   mountDocuments(app, channel);
   mountRest(app, channel);
   mountStatic(app, channel);

@@ -13,24 +13,29 @@ const RETRY = 10;
 /** How long a client may leave a pending response unread, in milliseconds. */
 export const STALLED = 30_000;
 
-let running = 0;
+/** Counts the streams of one application. */
+export class StreamLimit {
+  #running = 0;
 
-/**
- * Reserves a stream. Returns `done` as a function that also releases it, once. Throws `unavailable` if
- * STREAMS are running.
- */
-export function openStream(done: () => void): () => void {
-  if (running >= STREAMS)
-    throw new ApiError('unavailable', `${STREAMS} texts of this length are being generated; try again in ${RETRY} s.`, {
-      retry_after_seconds: RETRY,
-    });
-  running += 1;
-  let open = true;
-  return () => {
-    if (open) running -= 1;
-    open = false;
-    done();
-  };
+  /**
+   * Reserves a stream. Returns `done` as a function that also releases it, once. Throws `unavailable` if
+   * STREAMS are running.
+   */
+  open(done: () => void): () => void {
+    if (this.#running >= STREAMS)
+      throw new ApiError(
+        'unavailable',
+        `${STREAMS} texts of this length are being generated; try again in ${RETRY} s.`,
+        { retry_after_seconds: RETRY },
+      );
+    this.#running += 1;
+    let open = true;
+    return () => {
+      if (open) this.#running -= 1;
+      open = false;
+      done();
+    };
+  }
 }
 
 /**

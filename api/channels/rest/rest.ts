@@ -15,7 +15,7 @@ import { OpenFile } from '../../http/open-files.ts';
 import { type Http, type HttpRequest, type NodeBindings, readRequest, routedPath } from '../../http/request.ts';
 import { errorReply, type Headers, isPieces, type Reply, responseOf } from '../../http/respond.ts';
 import { isPublished } from '../../http/static-overlay.ts';
-import { openStream } from '../../http/streams.ts';
+import type { StreamLimit } from '../../http/streams.ts';
 import { type Choice, negotiate } from '../../render/negotiate.ts';
 import { nextUrl, render } from '../../render/render.ts';
 import { RestCall } from './rest-call.ts';
@@ -28,6 +28,8 @@ export interface RestDeps {
   gate: CallDeps;
   /** DIST_DIR, whose files are sent if they hold the same answer; absent: answers are always generated. */
   root?: string;
+  /** Limits the long texts that are generated at the same time. */
+  streams: StreamLimit;
   /** Receives every internal error. */
   report(error: unknown, request_id: string): void;
 }
@@ -81,7 +83,7 @@ export async function answer(
 
 /** Runs one operation, from the request to the reply. `path` holds its path parameters. */
 async function reply(
-  { gate, report, root }: RestDeps,
+  { gate, report, root, streams }: RestDeps,
   c: Http,
   operation: Operation,
   path: Record<string, string> = c.req.param(),
@@ -134,7 +136,7 @@ async function reply(
         outcome.done();
         return { status: 200, headers: { ...headers, ...file.headers }, body: file.body };
       }
-      const release = openStream(outcome.done);
+      const release = streams.open(outcome.done);
       const fault = (error: unknown) => call.signal.aborted || report(error, request.request_id);
       return compressReply({ status: 200, headers, body: streamOf(body, release, fault) }, accepts);
     } catch (error) {
