@@ -24,14 +24,15 @@ describe('an owner in Chromium', () => {
     await at?.close();
   });
 
-  /** What axe finds to be in somebody's way. It is a script, so it looks at the page's HTML in a context that has them. */
+  /** Pages with scripts, one for each look: axe is a script, so it reads a copy of the page's HTML in one of them. */
+  const copies = new Map<BrowserContextOptions, Promise<Page>>();
+
+  /** Returns the violations that axe finds on a page. */
   async function found({ browser }: Stand, look: BrowserContextOptions, page: Page): Promise<string[]> {
-    const context = await browser.newContext({ ...look, bypassCSP: true });
-    const copy = await context.newPage();
+    const making = () => browser.newContext({ ...look, bypassCSP: true }).then((context) => context.newPage());
+    const copy = await copies.getOrInsertComputed(look, making);
     await copy.setContent(await page.content());
-    const violations = await barriers(copy);
-    await context.close();
-    return violations;
+    return barriers(copy);
   }
 
   /** A page is kept as a picture, fits the screen, and is in nobody's way. */

@@ -1,7 +1,8 @@
 // Chromium as tests of pages use it: started where it is installed, the screens it shows, pictures for whoever wants to look, and what axe finds.
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import axe from 'axe-core';
+import type axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 /** Debian's name first. */
@@ -10,6 +11,8 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 );
 /** Why a test is skipped where there is no browser. */
 export const NONE = 'there is no Chromium in /usr/bin';
+/** The small build of axe: Chromium compiles it for every page. */
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Where pictures go. */
 const PICTURES = process.env['SCREENSHOTS'];
 
@@ -30,7 +33,7 @@ export const LOOKS: readonly (readonly [name: string, look: BrowserContextOption
 
 /** Returns the violations that axe finds on a page, contrast included. It passes the page's policy, and needs scripts. */
 export async function barriers(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
   // Only violations leave the page: the rules that pass list every element, and sending that took longer than axe itself.
   return page.evaluate(async () => {
     const { axe: own } = globalThis as unknown as { axe: typeof axe };
