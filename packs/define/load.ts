@@ -172,7 +172,7 @@ export async function packFolders(dirs: readonly string[]): Promise<string[]> {
       held += 1;
       folders.add(resolve(dir, name));
     }
-    // A folder of packs may have a pack.ts for other things, as ours has.
+    // A folder of packs may have a pack.ts of its own for other things.
     if (held === 0 && (await kindOf(join(dir, 'pack.ts'))) === 'file') {
       throw new PackDirsError(
         `PACK_DIRS: ${dir} is itself a pack; name the folder that holds it, ${dirname(resolve(dir))}`,

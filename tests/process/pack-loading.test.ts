@@ -115,7 +115,7 @@ describe('wrong packs', () => {
     const none = `PACK_DIRS: no folder with a pack.ts in ${empty}`;
     await expect(loadPacks([empty])).rejects.toThrow(new PackDirsError(none));
     expect(await loadPacks([empty, 'tests/packs'])).toHaveLength(2);
-    // Our own folder of packs has a pack.ts that is no pack.
+    // packs/define has no pack.ts, so it is no dataset.
     expect((await packFolders(['packs'])).map((folder) => basename(folder))).toEqual([
       'airports',
       'llm-models',
