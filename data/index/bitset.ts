@@ -1,4 +1,4 @@
-// A set of ordinals as bits: 32 to a word, bit i of word w stands for ordinal 32 w + i.
+// A set of ordinals as bits: 32 per word, bit i of word w is ordinal 32 w + i.
 
 export class Bitset {
   readonly words: Uint32Array;
@@ -17,7 +17,7 @@ export class Bitset {
     return (this.words[ordinal >>> 5]! & (1 << (ordinal & 31))) !== 0;
   }
 
-  /** Keeps what both sets have. */
+  /** Intersects this set with the other one. */
   and(other: Bitset): this {
     for (let i = 0; i < this.words.length; i += 1) this.words[i]! &= other.words[i]!;
     return this;

@@ -1,4 +1,4 @@
-// Bodies: cut where address and ages go, aged by pattern, checked on every read.
+// Record bodies: split points, age patterns and checksums.
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,9 +25,9 @@ beforeAll(async () => {
   pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
   records = randomRecords(pack, 80, 3).map((record, i) => ({
     ...record,
-    // What a text must not be able to do: move a cut or add a time.
+    // A text that imitates the markers at which bodies are split.
     name: i % 7 === 0 ? `","updated_at":"x" ,"provenance":{"a":{"source_url":"u","observed_at":"1999"}}` : record.name,
-    // One that is longer than the place into which texts are read.
+    // A text that is longer than the read buffer.
     ...(i === 5 && { name: 'long '.repeat(8_000) }),
   }));
   written = await writeRelease(dataDir, pack, records);
@@ -38,12 +38,12 @@ describe.each([
   ['in memory', Number.POSITIVE_INFINITY],
   ['from disk', 0],
 ])('%s', (_, bodiesInMemory) => {
-  test('every body comes back whole, cut before updated_at and quality_score, with its own times', () => {
+  test('every body is read unchanged, split before updated_at and quality_score, with its times', () => {
     const index = new PackedIndex(written.folder, pack, { records: records.length, bodiesInMemory });
     for (const [ordinal, record] of records.entries()) {
       let pieces: string[] = [];
       let times: [string, number][] = [];
-      // The text of a pattern is kept for a minute, so each record is asked at a minute of its own.
+      // The text of a pattern is cached for a minute, so each record is read in a different minute.
       const text = index.bodies.text(ordinal, new Date(ordinal * 60_000), {
         put: ({ head, middle, tail, ages }) => {
           pieces = [head, middle, tail].map(String);
@@ -72,7 +72,7 @@ describe.each([
   });
 });
 
-test('a text is made once a minute and dress', () => {
+test('a text is rendered once per minute and renderer', () => {
   const index = new PackedIndex(written.folder, pack, { records: records.length });
   let made = 0;
   const dress = (): Dress => ({ put: () => ({ json: Buffer.from(String(made++)), updated_at: '' }) });
@@ -93,7 +93,7 @@ test.each([
   expect(readFileSync(file('bodies.bin')).equals(before[1]!)).toBe(true);
 });
 
-describe('an index that cannot be trusted leaves the answers to DuckDB, and is told of', () => {
+describe('a damaged index is logged, and DuckDB answers', () => {
   const damage: [string, () => void][] = [
     ['missing', () => rmSync(join(written.folder, 'index'), { recursive: true })],
     ['without bodies', () => rmSync(file('bodies.bin'))],
@@ -111,7 +111,7 @@ describe('an index that cannot be trusted leaves the answers to DuckDB, and is t
     const bodies = await release.engine.bodies(ordinals.map((ordinal) => ordinal!));
     expect(bodies.map(({ body }) => JSON.parse(body))).toEqual(records);
     expect(log).toHaveLength(1);
-    expect(log[0]).toMatch(/^tools: the packed index is not used: /);
+    expect(log[0]).toMatch(/^tools: the packed index is not used, DuckDB answers instead: /);
     await release.engine.close();
   });
 });

@@ -1,15 +1,16 @@
-// Record bodies, serialised once. The file holds the stored JSON texts end to end, by ordinal; the index holds
+// Record bodies, serialised once. The file contains the stored JSON texts in sequence, by ordinal. The index
+// has
 //
-//   body.start   u32 by ordinal   first byte, less as many times 4 GB as fit; one more entry for the end
-//   body.wraps   u32              ordinals from which on once more 4 GB are to be added
-//   body.cut1    codes            bytes up to `"updated_at"`: the record's address is put in here
-//   body.cut2    codes            bytes up to `"quality_score"`: the ages are put in here
-//   body.crc     u32              crc32 of the text, checked on every read
-//   body.ages    codes            which pattern of ages the record has
+//   body.start   u32 by ordinal   first byte modulo 4 GB; one more entry for the end
+//   body.wraps   u32              ordinals from which on 4 GB more are added
+//   body.cut1    codes            bytes up to `"updated_at"`: the record's address is inserted here
+//   body.cut2    codes            bytes up to `"quality_score"`: the ages are inserted here
+//   body.crc     u32              crc32 of the text, verified on every read
+//   body.ages    codes            the ages pattern of the record
 //   version.high, version.low     its version, as in bodies.parquet (hex.ts)
 //
-// An ages pattern is the list of (attribute, observed_at) of a record. Records of one source share a handful of patterns,
-// so the text of the ages is made once a pattern and minute, not once a record.
+// An ages pattern is the list of (attribute, observed_at) of a record. Records of one source share a few
+// patterns, so the text of the ages is rendered once per pattern and minute, not once per record.
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
@@ -17,11 +18,11 @@ import type { Ages, Dress, Pieces, RecordText } from '../plan/plan.ts';
 import { type Codes, type Container, IndexDamaged } from './container.ts';
 import { Hex } from './hex.ts';
 
-/** Up to this many bytes the file is read into memory; above, single bodies are read from disk. */
+/** A file up to this many bytes is read into memory; bodies of a larger one are read from disk. */
 const BODIES_IN_MEMORY = 32 * 2 ** 20;
-/** Bytes of texts, ready to be sent, that are kept of the records asked for last. */
+/** Bytes of the cache of rendered records (least recently used are dropped). */
 const KEPT = 16 * 2 ** 20;
-/** Bytes that the place of a text read from disk has from the start. */
+/** Initial bytes of the buffer for texts read from disk. */
 const PLACE = 16 * 2 ** 10;
 const MINUTE = 60_000;
 const FOUR_GB = 0x1_0000_0000;
@@ -37,15 +38,20 @@ export class Bodies {
   readonly #patterns: Ages[];
   readonly #file: number;
   readonly #memory: Buffer | null;
-  /** What is read from disk is looked at, copied and done with: one place serves for all, and nothing is left to be collected. */
+  /**
+   * One buffer for all reads from disk: each text is checked and copied before the next read, without
+   * garbage.
+   */
   #place = Buffer.allocUnsafeSlow(PLACE);
-  /** What was made by one dress in one minute. */
+  /** Records that one renderer made in one minute. */
   readonly #sent = new LRUCache<number, RecordText>({ maxSize: KEPT, sizeCalculation: ({ json }) => json.length });
   readonly #agesTexts = new Map<number, Buffer>();
   #dress: Dress | null = null;
   #minute = 0;
 
-  /** Opens the bodies of an index; `path` is bodies.bin. Throws IndexDamaged when the file has another length. */
+  /**
+   * Opens the bodies of an index; `path` is bodies.bin. Throws IndexDamaged when the file has a wrong length.
+   */
   constructor(container: Container, path: string, inMemory = BODIES_IN_MEMORY) {
     this.#start = container.get('body.start', 'u32');
     this.#wraps = container.get('body.wraps', 'u32');
@@ -69,14 +75,14 @@ export class Bodies {
     return this.#versions.at(ordinal);
   }
 
-  /** First byte of a text in the file. */
+  /** Offset of a text in the file. */
   #from(ordinal: number): number {
     let wraps = 0;
     while (wraps < this.#wraps.length && this.#wraps[wraps]! <= ordinal) wraps += 1;
     return this.#start[ordinal]! + wraps * FOUR_GB;
   }
 
-  /** The stored text, until the next one is asked for. Throws IndexDamaged when its checksum differs. */
+  /** The stored text, valid until the next call. Throws IndexDamaged when its checksum differs. */
   stored(ordinal: number): Buffer {
     const from = this.#from(ordinal);
     const to = this.#from(ordinal + 1);
@@ -89,11 +95,11 @@ export class Bodies {
     if (to - from > this.#place.length) this.#place = Buffer.allocUnsafeSlow(2 * (to - from));
     const body = this.#place.subarray(0, to - from);
     if (readSync(this.#file, body, 0, body.length, from) !== body.length)
-      throw new IndexDamaged('bodies.bin ends early');
+      throw new IndexDamaged('bodies.bin is shorter than its index');
     return body;
   }
 
-  /** The text as `dress` sends it at a moment. Throws IndexDamaged. */
+  /** The text as `dress` renders it for a moment. Throws IndexDamaged. */
   text(ordinal: number, now: Date, dress: Dress): RecordText {
     const minute = Math.floor(now.getTime() / MINUTE);
     if (minute !== this.#minute || dress !== this.#dress) {
@@ -118,7 +124,7 @@ export class Bodies {
     return { head, middle, tail, ages: (write) => this.#agesText(this.#ages[ordinal]!, write) };
   }
 
-  /** Text of a pattern of ages, made once. */
+  /** Text of an ages pattern, rendered once. */
   #agesText(id: number, write: (ages: Ages) => string): Buffer {
     let text = this.#agesTexts.get(id);
     if (!text) {
@@ -128,7 +134,7 @@ export class Bodies {
     return text;
   }
 
-  /** Names of all attributes that some record has. */
+  /** Names of all attributes that occur in records. */
   attributes(): Set<string> {
     return new Set(this.#patterns.flatMap(({ names }) => names));
   }

@@ -1,4 +1,5 @@
-// Packs the bodies of a release: the file of texts, and what finds and cuts each of them (bodies.ts draws the layout).
+// Packs the bodies of a release: the file of texts, and the arrays that locate and split them (layout:
+// bodies.ts).
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -9,8 +10,9 @@ import { narrow, type Packed } from './container.ts';
 import { packHex } from './hex.ts';
 
 /**
- * Reads the texts of a release, in order of rank, from records.jsonl, which holds those of bodies.parquet line by line and need not be unpacked;
- * writes them to `file` and gives the arrays. Throws where the two differ in number.
+ * Copies the texts of a release in order of ordinal to `file` and returns the arrays. Reads them from
+ * records.jsonl, which has the same lines as bodies.parquet without compression. Throws when the numbers of
+ * records differ.
  */
 export async function packBodies(release: string, file: string): Promise<Record<string, Packed>> {
   const duck = await Duck.open(dirname(file));
@@ -20,7 +22,7 @@ export async function packBodies(release: string, file: string): Promise<Record<
     for await (const { columns } of duck.chunks(`select ord, version from ${source}`)) {
       const [ords, texts] = columns as [number[], string[]];
       if (ords.some((ord, i) => ord !== versions.length + i))
-        throw new Error(`${RELEASE_FILES.bodies} is not in order of rank`);
+        throw new Error(`${RELEASE_FILES.bodies} is not sorted by ordinal; build the release again`);
       versions.push(...texts);
     }
   } finally {
@@ -31,7 +33,7 @@ export async function packBodies(release: string, file: string): Promise<Record<
 
 function pack(jsonl: string, versions: readonly string[], path: string): Record<string, Packed> {
   const records = versions.length;
-  // Stored below as whole numbers of 32 bits: whatever is above goes by the places where it wraps.
+  // Stored as u32: `wraps` counts each multiple of 4 GB.
   const start = new Float64Array(records + 1);
   const cut1 = new Uint32Array(records);
   const cut2 = new Uint32Array(records);
@@ -42,7 +44,7 @@ function pack(jsonl: string, versions: readonly string[], path: string): Record<
   try {
     let ordinal = 0;
     for (const piece of wholeLines(jsonl)) {
-      // The texts of a piece are moved together, over their line feeds, and written at once.
+      // Moves the texts of a chunk together over their line feeds, so that one write is enough.
       let used = 0;
       for (let from = 0; from < piece.length; ordinal += 1) {
         const end = piece.indexOf(LINE_FEED, from);
@@ -58,7 +60,7 @@ function pack(jsonl: string, versions: readonly string[], path: string): Record<
       }
       for (let done = 0; done < used; ) done += writeSync(file, piece, done, used - done);
     }
-    if (ordinal !== records) throw new Error(`${RELEASE_FILES.jsonl} holds ${ordinal} records, not ${records}`);
+    if (ordinal !== records) throw new Error(`${RELEASE_FILES.jsonl} has ${ordinal} records (expected ${records})`);
   } finally {
     closeSync(file);
   }
@@ -75,12 +77,15 @@ function pack(jsonl: string, versions: readonly string[], path: string): Record<
   };
 }
 
-/** A file in pieces of whole lines, each with its line feed. A piece is only good until the next one, and may be written into. */
+/**
+ * A file in chunks of whole lines, each with its line feed. A chunk is valid until the next one; callers may
+ * modify it.
+ */
 function* wholeLines(path: string): Generator<Buffer> {
   const file = openSync(path, 'r');
   try {
     let buffer = Buffer.allocUnsafe(PIECE);
-    // Bytes of a line whose end has not been read yet; they are moved to the start of the buffer.
+    // Bytes of an unfinished line, moved to the start of the buffer.
     let held = 0;
     for (;;) {
       const read = readSync(file, buffer, held, buffer.length - held, null);
@@ -92,7 +97,7 @@ function* wholeLines(path: string): Generator<Buffer> {
       held = full - end;
       if (held === buffer.length) buffer = Buffer.concat([buffer], 2 * buffer.length);
     }
-    if (held > 0) throw new Error(`${path} ends within a line`);
+    if (held > 0) throw new Error(`${path} ends without a line feed`);
   } finally {
     closeSync(file);
   }
@@ -105,14 +110,14 @@ const PROVENANCE = ',"provenance":{';
 const NAME = '":{"source_url":"';
 const TIME = '"observed_at":"';
 
-/** Numbers the distinct patterns of (attribute, observed_at), in the order they are met. */
+/** Numbers the distinct patterns of (attribute, observed_at) in order of appearance. */
 class Patterns {
   readonly list: Ages[] = [];
   readonly #known = new Map<string, number>();
 
   of(body: Buffer): number {
-    // Parsing every body would take most of the build. The text is our own: keys in this order; within a text quotes are escaped, so that
-    // none of these marks can stand there. Names of attributes are ASCII.
+    // Parsing every body would take most of the build time. We wrote the text: keys are in this order, and
+    // quotes in values are escaped, so no value contains these markers. Names of attributes are ASCII.
     const text = body.toString('latin1', body.indexOf(PROVENANCE));
     let key = '';
     for (let at = text.indexOf(NAME); at >= 0; at = text.indexOf(NAME, at)) {

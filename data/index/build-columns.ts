@@ -1,4 +1,4 @@
-// Packs everything of a release but the bodies: keys, orders, values, positions and words.
+// Packs everything of a release except the bodies: keys, orders, values, positions and words.
 import { join } from 'node:path';
 import type { Attribute } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
@@ -13,10 +13,10 @@ import { packNumbers } from './numbers.ts';
 import { packTerms, type TermRows } from './terms.ts';
 import { packLists, packValues } from './values.ts';
 
-/** What the index has to know of an attribute. */
+/** The properties of an attribute that the index needs. */
 export type Named = Pick<Attribute, 'name' | 'type'>;
 
-/** Reads the engine table and the terms of a release. DuckDB may spill into a folder. */
+/** Reads the engine table and the terms of a release. `spill` is the folder for DuckDB's temporary files. */
 export async function packColumns(
   release: string,
   attributes: readonly Named[],
@@ -36,7 +36,7 @@ export async function packColumns(
       );
     const present = await reader.texts(`select column_name from (describe select * from ${engine})`);
     for (const status of PROVENANCE_STATUSES) {
-      // A release of an earlier program says nothing of statuses.
+      // Releases of earlier program versions have no status columns.
       const reach = present.includes(status)
         ? `select ${status} from ${engine} order by ord`
         : `select 0 from ${engine}`;
@@ -78,7 +78,7 @@ async function packAttribute(
   return arrays;
 }
 
-/** Columns of a query as JavaScript values, chunk by chunk. */
+/** Columns of a query result as JavaScript values, in chunks. */
 class Reader {
   readonly #duck: Duck;
 
@@ -119,7 +119,7 @@ class Reader {
     const open: number[] = [];
     const compared: number[] = [];
     const columns = await this.texts(`select column_name from (describe select * from ${source})`);
-    // A release of an earlier program lacks the column: there all words count.
+    // Releases of earlier program versions lack this column; all their words count.
     const counts = columns.includes('compared') ? 'compared' : 'true';
     const query = `select term, ord, public, ${counts} from ${source} order by term, ord`;
     await this.#each(query, ([words, ords, flags, counted], length) => {

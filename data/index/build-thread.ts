@@ -1,10 +1,13 @@
-// The two halves of an index, packed here or each in a thread of its own.
+// Packs the two halves of an index, in this thread or each in a worker thread.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { packBodies } from './build-bodies.ts';
 import { type Named, packColumns } from './build-columns.ts';
 import type { Packed } from './container.ts';
 
-/** A half of the index of the release in a folder. `spill`: where DuckDB may spill; `file`: where the bodies go. */
+/**
+ * One half of the index of a release folder. `spill`: folder for DuckDB's temporary files; `file`: output for
+ * bodies.
+ */
 export type Half =
   | { pack: 'columns'; release: string; attributes: readonly Named[]; spill: string }
   | { pack: 'bodies'; release: string; file: string };
@@ -15,13 +18,15 @@ export function packHere(half: Half): Promise<Record<string, Packed>> {
     : packBodies(half.release, half.file);
 }
 
-/** The same in a thread; the arrays are handed over, not copied. */
+/** Packs a half in a worker thread; the arrays are transferred, not copied. */
 export function packApart(half: Half): Promise<Record<string, Packed>> {
   const worker = new Worker(new URL(import.meta.url), { workerData: half });
   return new Promise((resolve, reject) => {
     worker.on('message', resolve);
     worker.on('error', reject);
-    worker.on('exit', (code) => reject(new Error(`a thread ended with ${code} before the ${half.pack} were packed`)));
+    worker.on('exit', (code) =>
+      reject(new Error(`the worker thread that packs ${half.pack} exited early with code ${code}`)),
+    );
   });
 }
 

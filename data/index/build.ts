@@ -1,4 +1,4 @@
-// Derives the packed index of a release from its Parquet files. The same release gives the same bytes.
+// Builds the packed index of a release from its Parquet files. Equal releases give equal bytes.
 
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,19 +6,19 @@ import type { Pack } from '../../packs/define/model.ts';
 import { packApart, packHere } from './build-thread.ts';
 import { isContainer, writeContainer } from './container.ts';
 
-/** Files of an index, inside the folder `index` of a release. */
+/** Folder of the index within a release. */
 export const INDEX_FOLDER = 'index';
 export const INDEX_FILES = { columns: 'columns.bin', bodies: 'bodies.bin' } as const;
 
-/** Builds the index of a release that has none, or one of an earlier program. */
+/** Builds the index of a release when it is missing or of an earlier program version. */
 export async function ensureIndex(release: string, pack: Pack): Promise<void> {
   const columns = join(release, INDEX_FOLDER, INDEX_FILES.columns);
   if (!existsSync(columns) || !isContainer(columns)) await buildIndex(release, pack);
 }
 
 /**
- * Reads a release's Parquet and writes `index/` beside it, whole or not at all. `apart`: in threads, which is worth their start for large
- * releases; the bytes are the same.
+ * Reads the Parquet files of a release and writes its `index/` atomically. `apart`: packs in worker threads,
+ * which pays off for large releases; the bytes are the same.
  */
 export async function buildIndex(release: string, pack: Pack, apart = false): Promise<void> {
   const folder = join(release, INDEX_FOLDER);

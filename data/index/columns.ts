@@ -1,4 +1,4 @@
-// All the structures of one index, opened on first use: an attribute nobody asks about costs no memory beyond its bytes.
+// All structures of an index, opened on first use: an unused attribute costs only its bytes.
 import { LRUCache } from 'lru-cache';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { column } from '../model/layout.ts';
@@ -14,7 +14,9 @@ import { Values } from './values.ts';
 /** Attribute types whose values are compared as text. */
 export const TEXTUAL = new Set<Attribute['type']>(['string', 'text', 'url', 'enum', 'date', 'strings']);
 
-/** Orders that are kept, four bytes a record each: they are made when a sort first asks for them. */
+/**
+ * Number of cached sort orders, four bytes per record each; an order is computed when a sort first needs it.
+ */
 const ORDERS = 4;
 
 export class Columns {
@@ -41,7 +43,7 @@ export class Columns {
 
   attribute(name: string): Attribute {
     const attribute = this.attributes.get(name);
-    if (!attribute) throw new Error(`no attribute ${name}`);
+    if (!attribute) throw new Error(`the pack has no attribute ${name}`);
     return attribute;
   }
 
@@ -49,7 +51,7 @@ export class Columns {
     return this.#once(`values ${name}`, () => new Values(this.#container, name));
   }
 
-  /** A numeric column: an attribute's part, or the fixed `quality` and `updated`. */
+  /** A numeric column: a part of an attribute, or `quality` or `updated`. */
   numbers(name: string): Numbers {
     return this.#once(`numbers ${name}`, () => new Numbers(this.#container, name));
   }
@@ -59,7 +61,7 @@ export class Columns {
     return this.#once(`flags ${name}`, () => this.#container.get(column(name, 'value'), 'u8'));
   }
 
-  /** By ordinal, who can see that some value has a status (statusReach). */
+  /** By ordinal, the visibility of values with a status (statusReach). */
   reach(status: ProvenanceStatus): Uint8Array {
     return this.#once(`reach ${status}`, () => this.#container.get(status, 'u8'));
   }
@@ -68,7 +70,7 @@ export class Columns {
     return this.#once(`grid ${name}`, () => new Grid(this.#container, name));
   }
 
-  /** Rank of a record by a sort key: comparing ranks is comparing values; NaN where there is none. */
+  /** Rank of a record by a sort key; ranks compare like values. NaN without a value. */
   rank(key: string): (ordinal: number) => number {
     if (this.#numeric(key)) {
       const numbers = this.#sortNumbers(key);
@@ -79,7 +81,7 @@ export class Columns {
       return (ordinal) => (flags[ordinal] === 0 ? Number.NaN : flags[ordinal]!);
     }
     const values = this.values(key);
-    if (!values.single) throw new Error(`${key} holds lists`);
+    if (!values.single) throw new Error(`${key} contains lists, which have no sort order`);
     return (ordinal) => {
       const code = values.code(ordinal);
       return code < 0 ? Number.NaN : code;
@@ -98,7 +100,7 @@ export class Columns {
     return this.numbers(column(key, this.attribute(key).type === 'price' ? 'min' : 'value'));
   }
 
-  /** Ranks as places, where the index has them as small whole numbers. */
+  /** Ranks as small integers, when the index stores them so. */
   #places(key: string): Places | null {
     if (this.#numeric(key)) {
       const { codes, distinct } = this.#sortNumbers(key);
@@ -112,7 +114,7 @@ export class Columns {
     return { count: values.folded.length, of: (ordinal) => values.code(ordinal) + 1 };
   }
 
-  /** Rank of a value from outside, by the same scale; strings that nobody has fall between their neighbours. */
+  /** Rank of any value on the same scale; a string that does not occur is between its neighbours. */
   rankOf(key: string, value: number | string | boolean): number {
     if (typeof value === 'number') return value;
     if (typeof value === 'boolean') return value ? 2 : 1;

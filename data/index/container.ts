@@ -1,9 +1,9 @@
-// One file of named arrays that loads without parsing: typed arrays are views on the bytes read.
+// A file of named typed arrays that loads without parsing: arrays are views on the bytes read.
 //
-//   | magic 8 | u32 header bytes | u32 crc32 of all that follows the header | header JSON | pad | array | pad | array | …
+//   | magic 8 | u32 header bytes | u32 crc32 of everything after the header | header JSON | pad | array | pad | …
 //
-// The header lists {name, type, offset, length}; offsets count from the first byte after the padded header; every array
-// starts on a multiple of 8. A wrong magic, a wrong length or a wrong checksum throws IndexDamaged.
+// The header lists {name, type, offset, length}; offsets count from the first byte after the padded header;
+// every array starts at a multiple of 8. A wrong magic, length or checksum throws IndexDamaged.
 import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
@@ -11,7 +11,7 @@ const MAGIC = 'DSRIDX03';
 const FIXED = 16;
 
 export type Packed = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array;
-/** Whole numbers from 0, in the narrowest array that holds them. */
+/** Unsigned integers in the narrowest array that fits them. */
 export type Codes = Uint8Array | Uint16Array | Uint32Array;
 
 const KINDS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, i32: Int32Array, f64: Float64Array } as const;
@@ -25,12 +25,12 @@ interface Entry {
   length: number;
 }
 
-/** The index cannot be trusted; the caller answers from DuckDB instead. */
+/** The index is unusable; the caller uses DuckDB instead. */
 export class IndexDamaged extends Error {}
 
 const padded = (bytes: number) => (bytes + 7) & ~7;
 
-/** Writes arrays to a file, in the order given, so that the same arrays give the same bytes. */
+/** Writes arrays to a file in the given order: equal arrays give equal bytes. */
 export function writeContainer(file: string, arrays: Record<string, Packed>): void {
   const entries: Entry[] = [];
   let offset = 0;
@@ -52,7 +52,7 @@ export function writeContainer(file: string, arrays: Record<string, Packed>): vo
   writeFileSync(file, out);
 }
 
-/** Whether a file begins as this program's containers do; one that an earlier program wrote does not. */
+/** Whether the file has the magic bytes of this program version. */
 export function isContainer(file: string): boolean {
   const begin = Buffer.alloc(MAGIC.length);
   const opened = openSync(file, 'r');
@@ -63,7 +63,7 @@ export function isContainer(file: string): boolean {
   }
 }
 
-/** A loaded container. `get` throws IndexDamaged when the array is absent or of another type. */
+/** A loaded container. `get` throws IndexDamaged when the array is missing or of another type. */
 export class Container {
   readonly bytes: number;
   readonly #data: Buffer;
@@ -72,11 +72,11 @@ export class Container {
 
   constructor(file: string) {
     const raw = readFileSync(file);
-    // A file smaller than the pool may start at an odd address; views need an aligned one.
+    // A small file shares Node's buffer pool and may start at an odd address; views need an aligned one.
     this.#data = raw.byteOffset % 8 === 0 ? raw : Buffer.from(new Uint8Array(raw).buffer);
     this.bytes = this.#data.length;
     if (this.bytes < FIXED || this.#data.toString('latin1', 0, 8) !== MAGIC)
-      throw new IndexDamaged(`${file}: not an index of this program, the next night makes it anew`);
+      throw new IndexDamaged(`${file}: the index has another format; the next nightly run builds it again`);
     const header = this.#data.readUInt32LE(8);
     if (FIXED + header > this.bytes || crc32(this.#data.subarray(FIXED)) !== this.#data.readUInt32LE(12)) {
       throw new IndexDamaged(`${file}: checksum differs`);
@@ -94,7 +94,7 @@ export class Container {
     return this.#entries.has(name);
   }
 
-  /** An array that `narrow` made. */
+  /** An array written by `narrow`. */
   codes(name: string): Codes {
     const type = this.#entries.get(name)?.type;
     return this.get(name, type === 'u8' || type === 'u16' ? type : 'u32');
@@ -102,13 +102,13 @@ export class Container {
 
   get<K extends Kind>(name: string, kind: K): ArrayOf<K> {
     const entry = this.#entries.get(name);
-    if (entry?.type !== kind) throw new IndexDamaged(`no ${kind} array ${name}`);
+    if (entry?.type !== kind) throw new IndexDamaged(`the index has no ${kind} array ${name}`);
     const at = this.#data.byteOffset + this.#start + entry.offset;
     return new KINDS[kind](this.#data.buffer as ArrayBuffer, at, entry.length) as ArrayOf<K>;
   }
 }
 
-/** The same numbers in the narrowest array that holds them. */
+/** The numbers in the narrowest array that fits them. */
 export function narrow(numbers: Uint32Array): Codes {
   let most = 0;
   for (const number of numbers) if (number > most) most = number;

@@ -1,9 +1,8 @@
-// Where each of many pieces ends that lie end to end: piece i is [ends[i-1], ends[i]).
+// End offsets of consecutive items: item i is [ends[i-1], ends[i]).
 //
-//   ends       u32 by piece              where 64 pieces that follow each other may span 65,536 or more
-//
-//   ends.base  u32 by 64 pieces          else: the end before the first of them,
-//   ends.low   u16 by piece              and each end counted from there
+//   ends       u32 by item               where 64 consecutive items may span 65,536 or more
+//   ends.base  u32 by 64 items           otherwise: the end before the first of them,
+//   ends.low   u16 by item               and each end relative to it
 import type { Container, Packed } from './container.ts';
 
 const BITS = 6;

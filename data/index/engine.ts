@@ -1,4 +1,4 @@
-// The packed index behind the Engine interface: gets, searches, radius, words and countable facets.
+// The packed index as an engine: lookups, searches, radius, words and countable facets.
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { recordTerms } from '../consolidate/engine-values.ts';
@@ -24,24 +24,29 @@ import { select, selection, sortValue } from './select.ts';
 import { inOrder, type SideRecord, SideTable } from './side.ts';
 import { alike, type Scored, similar, similarInPublic } from './similar.ts';
 
-/** An open index. Every method may throw IndexDamaged; the caller then asks DuckDB. */
+/** An open index. Every method may throw IndexDamaged; the caller then uses DuckDB. */
 export class PackedIndex {
   readonly columns: Columns;
   readonly bodies: Bodies;
-  /** Bytes that the index keeps in memory, without the bodies. */
+  /** Bytes of memory that the index uses, without the bodies. */
   readonly bytes: number;
   readonly #pack: Pack;
-  /** Whether the pack still has every attribute that the texts have; nobody says who may see the others. */
+  /**
+   * Whether the pack still has every attribute of the texts; the visibility of removed attributes is unknown.
+   */
   readonly #plain: boolean;
-  /** Records that the index must not answer by itself: removed ones and those of the side table. */
+  /** Records that the index must not answer: removed records and those of the side table. */
   #removed: Bitset | null = null;
   #side: SideTable | null = null;
   readonly #changed = new Map<number, { record: StoredRecord; version: string }>();
   readonly #opened: { release: string; options: { bodiesInMemory?: number; records: number } };
-  /** Version of the overlay that this index is under; 0: none. */
+  /** Version of the applied overlay; 0: none. */
   overlay = 0;
 
-  /** Opens the index of a release folder, or shares one that is open. Throws IndexDamaged when it is missing, half written or changed. */
+  /**
+   * Opens the index of a release folder, or shares an open one. Throws IndexDamaged when it is missing,
+   * incomplete or changed.
+   */
   constructor(release: string, pack: Pack, options: { bodiesInMemory?: number; records: number }, open?: PackedIndex) {
     this.#pack = pack;
     if (open) {
@@ -58,7 +63,7 @@ export class PackedIndex {
     this.bytes = container.bytes;
     this.columns = new Columns(container, pack);
     if (this.columns.size !== options.records) {
-      throw new IndexDamaged(`the index holds ${this.columns.size} records, the release ${options.records}`);
+      throw new IndexDamaged(`the index has ${this.columns.size} records (expected ${options.records})`);
     }
     const known = new Set(pack.attributes.map(({ name }) => name));
     this.bodies = new Bodies(container, join(folder, INDEX_FILES.bodies), options.bodiesInMemory);
@@ -70,12 +75,12 @@ export class PackedIndex {
     return this.#side ? merge(this.columns, this.#side, plan, found) : found;
   }
 
-  /** Null where the index does not keep the attribute's values by code. */
+  /** Null when the index has no codes for the values of the attribute. */
   facets(plan: FacetPlan): FacetAnswer | null {
     return countable(this.columns, plan.by) ? facets(this.columns, plan, this.#removed, this.#side) : null;
   }
 
-  /** The same index under an overlay: ids that are gone, and records as they now are. Ids that it does not hold are ignored. */
+  /** The same index with an overlay: removed ids and changed records. Unknown ids are ignored. */
   under({ version, removed, changed }: Applied): PackedIndex {
     const { release, options } = this.#opened;
     const view = new PackedIndex(release, this.#pack, options, this);
@@ -106,7 +111,7 @@ export class PackedIndex {
     });
   }
 
-  /** Stored bodies with their versions, in the order asked. */
+  /** Stored bodies with their versions, in the order of `ordinals`. */
   stored(ordinals: number[]): { body: string; version: string }[] {
     return ordinals.map((ordinal) => {
       const changed = this.#changed.get(ordinal);
@@ -115,12 +120,15 @@ export class PackedIndex {
     });
   }
 
-  /** A record as it is sent; null where the overlay or a changed pack has to be heard first. */
+  /** A record as it is sent; null when the overlay changed it or the pack lost an attribute. */
   text(ordinal: number, now: Date, dress: Dress): RecordText | null {
     return this.#plain && !this.#changed.has(ordinal) ? this.bodies.text(ordinal, now, dress) : null;
   }
 
-  /** Best first; null where the subject was changed, so that its words are not those of the index, and where `differBy` is no text. */
+  /**
+   * Highest score first. Null when the overlay changed the subject, whose words then differ from the index,
+   * and when `differBy` is not a text attribute.
+   */
   similar(plan: SimilarPlan): Scored[] | null {
     const { subject, where, differBy, scope, limit } = plan;
     if (this.#changed.has(subject) || (differBy !== null && !TEXTUAL.has(this.columns.attribute(differBy).type)))
@@ -144,7 +152,9 @@ export class PackedIndex {
     return code < 0 ? null : values.folded.at(code);
   }
 
-  /** Another value than the subject's; records without one are left out (contract section 2). */
+  /**
+   * Tests for another value than the subject's; records without a value are left out (contract section 2).
+   */
   #differs(subject: number, name: string): (ordinal: number) => boolean {
     const values = this.columns.values(name);
     if (!values.single) return () => true;
@@ -157,7 +167,10 @@ export class PackedIndex {
   }
 }
 
-/** A page of the index and the changed records that match, in one order. `found` comes from the same plan without the changed records. */
+/**
+ * Merges a page of the index and the matching changed records in sort order. `found` is the answer to the
+ * same plan without the changed records.
+ */
 function merge(columns: Columns, side: SideTable, plan: SearchPlan, found: SearchAnswer): SearchAnswer {
   const matches = side.matching(plan.where);
   if (matches.length === 0) return found;
@@ -170,7 +183,7 @@ function merge(columns: Columns, side: SideTable, plan: SearchPlan, found: Searc
     value: sortValue(columns, key, ordinal),
     id: columns.keys.id(ordinal),
   }));
-  // Where the index has more pages, what sorts behind its last record belongs to a later one.
+  // When the index has more pages, changed records after its last record belong to a later page.
   const last = found.next && page.at(-1);
   const here = last ? beside.filter((entry) => inOrder(plan.sort, entry, last) < 0) : beside;
   const merged = [...page, ...here].sort((a, b) => inOrder(plan.sort, a, b));

@@ -1,4 +1,4 @@
-// How often each value of an attribute occurs among the matching records.
+// Counts the values of an attribute among the matching records.
 import type { Value } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
 import type { FacetAnswer, FacetPlan } from '../plan/plan.ts';
@@ -11,17 +11,17 @@ import type { SideTable } from './side.ts';
 
 type Count = { value: Value; count: number };
 
-/** Whether the index keeps the values of an attribute by code; numbers are left to DuckDB. */
+/** Whether the index has codes for the values of an attribute; DuckDB counts numbers. */
 export function countable(columns: Columns, by: string): boolean {
   const { type } = columns.attribute(by);
   return TEXTUAL.has(type) || type === 'boolean';
 }
 
-/** Counts by raw value: most common first, ties by value in code point order. */
+/** Counts by raw value, most common first, ties by value in code point order. */
 export function facets(columns: Columns, plan: FacetPlan, removed: Bitset | null, side: SideTable | null): FacetAnswer {
   const flags = columns.attribute(plan.by).type === 'boolean' ? columns.flags(plan.by) : null;
   const values = flags ? null : columns.values(plan.by);
-  // Codes count from 1 in the columns: 0 is a record without a value.
+  // Codes start at 1 in the columns; 0 is a record without a value.
   const all = new Uint32Array((values ? values.raw.length : 2) + 1);
   const tally = { matched: 0, missing: 0 };
   const chosen = selection(columns, plan.where, removed);
@@ -36,13 +36,13 @@ export function facets(columns: Columns, plan: FacetPlan, removed: Bitset | null
   const codes: number[] = [];
   for (let code = 0; code < counts.length; code += 1) if (counts[code] !== 0) codes.push(code);
   const shown = codes.filter((code) => counts[code]! >= plan.floor);
-  // Codes ascend in code point order, so a stable sort by count leaves ties by value; only the page is decoded.
+  // Codes ascend in code point order, so a stable sort by count keeps ties in order of value.
   shown.sort((a, b) => counts[b]! - counts[a]!);
   const page = shown.slice(0, plan.limit).map((code) => ({ value: value(code), count: counts[code]! }));
   return { values: page, ...tally, withheld: codes.length - shown.length };
 }
 
-/** Adds up single values by code; answers how many records match. */
+/** Counts single values by code; returns the number of matching records. */
 function countSingle(columns: Columns, chosen: Selection, codes: Codes, counts: Uint32Array): number {
   let matched = 0;
   visit(columns, chosen, (ordinal) => {
@@ -52,7 +52,7 @@ function countSingle(columns: Columns, chosen: Selection, codes: Codes, counts: 
   return matched;
 }
 
-/** The same of lists, whose codes count from 0. */
+/** Counts list entries by code (codes start at 0); returns the number of matching records. */
 function countLists(columns: Columns, chosen: Selection, lists: Postings, counts: Uint32Array): number {
   let matched = 0;
   visit(columns, chosen, (ordinal) => {
@@ -64,7 +64,7 @@ function countLists(columns: Columns, chosen: Selection, lists: Postings, counts
   return matched;
 }
 
-/** Counts of the changed records that match. */
+/** Adds the changed records that match. */
 function besides(side: SideTable, plan: FacetPlan, tally: { matched: number; missing: number }): Map<Value, number> {
   const counts = new Map<Value, number>();
   for (const { record } of side.matching(plan.where)) {

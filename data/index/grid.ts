@@ -1,14 +1,14 @@
 // Points on earth in cells of half a degree: 360 rows of latitude by 720 columns of longitude.
 //
 //   cells  u32 sorted distinct cell numbers (row × 720 + column)
-//   postings per cell; lat, lng  numbers by ordinal (numbers.ts), NaN where a record has no point
+//   postings per cell; lat, lng  numbers by ordinal (numbers.ts), NaN for a record without a point
 import type { Container, Packed } from './container.ts';
 import { Numbers, packNumbers } from './numbers.ts';
 import { Postings, packPostings } from './postings.ts';
 
 const ROWS = 360;
 const COLUMNS = 720;
-/** Mean radius of the earth in km, the same as in duckdb/. */
+/** Mean radius of the earth in km, as in data/duckdb/. */
 const RADIUS = 6371.0088;
 const RAD = Math.PI / 180;
 
@@ -22,7 +22,7 @@ export function distance(lat1: number, lng1: number, lat2: number, lng2: number)
   return 2 * RADIUS * Math.asin(Math.sqrt(Math.min(1, a + b)));
 }
 
-/** Packs points given by ordinal; NaN latitude means none. */
+/** Packs points by ordinal; NaN latitude: no point. */
 export function packGrid(name: string, lat: Float64Array, lng: Float64Array): Record<string, Packed> {
   const placed: { cell: number; ordinal: number }[] = [];
   for (let ordinal = 0; ordinal < lat.length; ordinal += 1) {
@@ -60,10 +60,10 @@ export class Grid {
     return !Number.isNaN(y) && distance(lat, lng, y, this.lng.at(ordinal)) <= km;
   }
 
-  /** Ordinals within km of a point, ascending. */
+  /** Ordinals within `km` of a point, ascending. */
   near(lat: number, lng: number, km: number): Uint32Array {
     const found: number[] = [];
-    // A little more than the angle, so that rounding never loses a record on the rim.
+    // Slightly larger than the exact angle, so that rounding never loses a record on the rim.
     const angle = km / RADIUS / RAD + 1e-9;
     const first = rowOf(lat - angle);
     const last = rowOf(lat + angle);
@@ -79,7 +79,7 @@ export class Grid {
     for (let i = lowerBound(this.#cells, from); i < this.#cells.length && this.#cells[i]! <= to; i += 1) {
       for (let p = this.#postings.start(i); p < this.#postings.end(i); p += 1) {
         const ordinal = this.#postings.list[p]!;
-        // A cell reaches further than the circle; most of what lies beyond is told by its latitude alone.
+        // A cell extends beyond the circle; latitude excludes most of its outer points cheaply.
         const y = this.lat.at(ordinal);
         if (Math.abs(y - lat) > angle) continue;
         if (distance(lat, lng, y, this.lng.at(ordinal)) <= km) found.push(ordinal);
@@ -88,7 +88,7 @@ export class Grid {
   }
 }
 
-/** Half the width in degrees of longitude that a circle spans; 180 where it holds a pole. */
+/** Half the width of a circle in degrees of longitude; 180 when it contains a pole. */
 function longitudes(lat: number, angle: number): number {
   if (Math.abs(lat) + angle >= 90) return 180;
   return Math.asin(Math.min(1, Math.sin(angle * RAD) / Math.cos(lat * RAD))) / RAD + 1e-9;
@@ -104,7 +104,7 @@ function columns(lng: number, spread: number): [number, number][] {
       [0, columnOf(east)],
       [columnOf(west + 360), COLUMNS - 1],
     ];
-  // Longitude 180 lies in the last column and -180 in the first; both name the same meridian.
+  // Longitudes 180 and -180 are the same meridian, but in the last and the first column.
   if (east >= 180)
     return [
       [columnOf(west), COLUMNS - 1],
@@ -118,7 +118,7 @@ function columns(lng: number, spread: number): [number, number][] {
   return [[columnOf(west), columnOf(east)]];
 }
 
-/** First position whose element is not below a value. */
+/** First position with an element not below the value. */
 export function lowerBound(sorted: Uint32Array, value: number): number {
   let low = 0;
   let high = sorted.length;

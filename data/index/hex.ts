@@ -1,14 +1,14 @@
-// Texts of 16 hex digits, as ids and versions are, in eight bytes each.
+// Texts of 16 hex digits (ids and versions) in eight bytes each.
 //
-//   high, low  u32 by position   the two halves: comparing (high, low) is comparing texts
+//   high, low  u32 by position   the two halves: (high, low) compares like the text
 import type { Container, Packed } from './container.ts';
 
-/** Packs texts of 16 hex digits in lower case; `name` prefixes the two arrays. Throws on any other text. */
+/** Packs texts of 16 lower-case hex digits; `name` prefixes the two arrays. Throws on any other text. */
 export function packHex(name: string, texts: readonly string[]): Record<string, Packed> {
   const high = new Uint32Array(texts.length);
   const low = new Uint32Array(texts.length);
   for (const [i, text] of texts.entries()) {
-    if (!/^[0-9a-f]{16}$/.test(text)) throw new Error(`${name}: "${text}" is not 16 hex digits`);
+    if (!/^[0-9a-f]{16}$/.test(text)) throw new Error(`${name}: "${text}" must be 16 lower-case hex digits`);
     high[i] = Number.parseInt(text.slice(0, 8), 16);
     low[i] = Number.parseInt(text.slice(8), 16);
   }

@@ -1,5 +1,5 @@
-// The engine of a release that has an index: the index answers what it wins at, DuckDB everything else. What the index
-// cannot be trusted with is asked of DuckDB too, and said once.
+// Engine of an indexed release: the index answers the plans that it is faster at, DuckDB all others. Answers
+// from a damaged index also come from DuckDB; the damage is logged once.
 import type { Engine, SearchAnswer } from '../plan/plan.ts';
 import { IndexDamaged } from './container.ts';
 import type { PackedIndex } from './engine.ts';
@@ -10,7 +10,7 @@ export function withIndex(duckdb: Engine, opened: PackedIndex, log: (message: st
   const give = (error: IndexDamaged) => {
     if (!trusted) return;
     trusted = false;
-    log(`the packed index is not used: ${error.message}`);
+    log(`the packed index is not used, DuckDB answers instead: ${error.message}`);
     opened.close();
   };
   const close = async () => {
@@ -21,14 +21,14 @@ export function withIndex(duckdb: Engine, opened: PackedIndex, log: (message: st
   return { ...both(duckdb, opened, { trusted: () => trusted, give }), close };
 }
 
-/** What all views of one index share: whether it can be trusted, and what becomes of it when it cannot. */
+/** State that all views of one index share: whether it is usable, and the handler of damage. */
 interface Trust {
   trusted(): boolean;
   give(error: IndexDamaged): void;
 }
 
 function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
-  /** The index's answer, or DuckDB's where there is none. */
+  /** The answer of the index, or of DuckDB when the index returns null or is damaged. */
   const first = async <T>(ask: (index: PackedIndex) => T | null, otherwise: () => Promise<T>): Promise<T> => {
     if (!trust.trusted()) return otherwise();
     try {

@@ -1,16 +1,16 @@
-// Ordinal of an id or slug, and the id of an ordinal.
+// Ordinal of an id or slug, and id of an ordinal.
 //
 //   id.high, id.low      the 16 hex digits of the id by ordinal (hex.ts)
-//   id.order   u32       ordinals in the order of their ids: what every other order begins with
-//   slug.text, slug.ends the slugs by ordinal, end to end (ends.ts)
-//   table      u32       open addressing over hash(id) and hash(slug): ordinal + 1, 0 where free, three quarters full
+//   id.order   u32       ordinals in the order of their ids: the base of every other order
+//   slug.text, slug.ends the slugs by ordinal, in sequence (ends.ts)
+//   table      u32       open addressing over hash(id) and hash(slug): ordinal + 1, 0: free; three quarters full
 import type { Container, Packed } from './container.ts';
 import { Ends, packEnds } from './ends.ts';
 import { Hex, packHex } from './hex.ts';
 
 const FULL = 0.75;
 
-/** FNV-1a over UTF-16 units, spread by one more mix; ids and slugs are ASCII. */
+/** FNV-1a over UTF-16 code units with one more mix; ids and slugs are ASCII. */
 function hash(text: string): number {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
@@ -18,10 +18,10 @@ function hash(text: string): number {
   return (h ^ (h >>> 13)) >>> 0;
 }
 
-/** Slot of a hash among so many: its high bits, spread over all of them. */
+/** Slot for a hash, by its high bits. */
 const slotOf = (h: number, slots: number) => Math.floor((h / 0x1_0000_0000) * slots);
 
-/** Packs ids and slugs given by ordinal. */
+/** Packs ids and slugs by ordinal. */
 export function packKeys(ids: string[], slugs: string[]): Record<string, Packed> {
   const slots = Math.ceil((ids.length * 2) / FULL) + 16;
   const table = new Uint32Array(slots);
@@ -67,7 +67,7 @@ export class Keys {
     this.size = this.byId.length;
   }
 
-  /** Ordinal of an id or slug; null where there is none. */
+  /** Ordinal of an id or slug; null for an unknown one. */
   find(ref: string): number | null {
     const isId = /^r-[0-9a-f]{16}$/.test(ref);
     const high = isId ? Number.parseInt(ref.slice(2, 10), 16) : 0;
@@ -78,7 +78,7 @@ export class Keys {
       if (entry === 0) return null;
       const ordinal = entry - 1;
       if (isId && this.#ids.high[ordinal] === high && this.#ids.low[ordinal] === low) return ordinal;
-      // Most of the others that lie here have another length, and no text is made of them.
+      // Most other entries of the probe sequence differ in length, so their text need not be decoded.
       if (this.#ends.end(ordinal) - this.#ends.start(ordinal) === ref.length && this.slug(ordinal) === ref)
         return ordinal;
     }
@@ -92,12 +92,12 @@ export class Keys {
     return this.#slugs.toString('latin1', this.#ends.start(ordinal), this.#ends.end(ordinal));
   }
 
-  /** Order of two records by id. */
+  /** Compares two records by id. */
   compare(a: number, b: number): number {
     return this.#ids.compare(a, b);
   }
 
-  /** Order of a record's id against any id. */
+  /** Compares the id of a record with any id. */
   compareId(ordinal: number, id: string): number {
     const mine = this.id(ordinal);
     return mine < id ? -1 : mine > id ? 1 : 0;

@@ -1,11 +1,12 @@
-// Predicates over the index: each becomes a test of one ordinal and, where the index has one, a sorted list to drive from.
+// Compiles predicates for the index: each becomes a test of one ordinal and, when the index has one, a sorted
+// list.
 import { leastReach } from '../consolidate/engine-values.ts';
 import { column } from '../model/layout.ts';
 import type { Predicate } from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
 import { type Columns, TEXTUAL } from './columns.ts';
 
-/** A compiled predicate. `estimate` bounds the list's length; Infinity where there is no list. */
+/** A compiled predicate. `estimate` is an upper bound of the length of `list`; Infinity without a list. */
 export interface Match {
   estimate: number;
   list: () => Uint32Array;
@@ -18,7 +19,7 @@ const tested = (test: (ordinal: number) => boolean): Match => ({
   test,
 });
 
-/** A predicate whose members are found as a list once, and only if it drives or is tested. */
+/** A predicate whose matches are listed once, when it drives the search or is tested. */
 function listed(estimate: number, size: number, make: () => Uint32Array): Match {
   let list: Uint32Array | null = null;
   let bits: Bitset | null = null;
@@ -38,7 +39,7 @@ function listed(estimate: number, size: number, make: () => Uint32Array): Match 
   return { estimate, list: get, test };
 }
 
-/** Compiles one predicate; all that come of it must hold. */
+/** Compiles one predicate; a record must satisfy all returned matches. */
 export function match(columns: Columns, predicate: Predicate): Match | Match[] {
   switch (predicate.kind) {
     case 'any':
@@ -91,7 +92,7 @@ export function match(columns: Columns, predicate: Predicate): Match | Match[] {
   }
 }
 
-/** Roughly how many records a circle holds, were they spread evenly; only to choose what to drive from. */
+/** Approximate number of records in a circle if they were spread evenly; only to choose the driver. */
 function near(km: number, size: number): number {
   return Math.min(size, size * (km / 6000) ** 2 * 4 + 32);
 }
@@ -111,7 +112,7 @@ function any(columns: Columns, name: string, wanted: (string | number | boolean)
   return tested((ordinal) => wanted.some((value) => numbers.at(ordinal) === value));
 }
 
-/** The union of the postings of some folded values. */
+/** Union of the postings of folded values. */
 function byCodes(columns: Columns, name: string, codes: readonly number[]): Match {
   const { by } = columns.values(name);
   const estimate = codes.reduce((sum, code) => sum + by.count(code), 0);
@@ -127,8 +128,8 @@ function bound(columns: Columns, kind: 'min' | 'max', name: string, value: numbe
   const { type } = columns.attribute(name);
   if (type === 'date') {
     const { single, raw } = columns.values(name);
-    if (!single) throw new Error(`${name} holds lists`);
-    // Dates are compared as written, so a bound becomes a bound on codes.
+    if (!single) throw new Error(`${name} contains lists, which have no bounds`);
+    // Dates are compared as text, so a bound becomes a bound on codes.
     const rank = raw.rank(String(value));
     return tested(
       kind === 'min'
@@ -137,15 +138,16 @@ function bound(columns: Columns, kind: 'min' | 'max', name: string, value: numbe
     );
   }
   const limit = Number(value);
-  // A range is met where the two overlap: its maximum against `min_`, its minimum against `max_` (contract section 2).
+  // A price range matches when the ranges overlap: maximum against `min_`, minimum against `max_` (contract
+  // section 2).
   const numbers = columns.numbers(column(name, type === 'price' ? (kind === 'min' ? 'max' : 'min') : 'value'));
   return tested(kind === 'min' ? (ordinal) => numbers.at(ordinal) >= limit : (ordinal) => numbers.at(ordinal) <= limit);
 }
 
-/** Some word of the record begins with the given one. */
+/** Records with a word that begins with the prefix. */
 function wordMatch({ terms, size }: Columns, prefix: string, scope: 'public' | 'full'): Match {
   const range = terms.range(prefix);
   const { estimate, list, test } = listed(terms.count(range), size, () => terms.list(range, scope));
-  // Few candidates are tested: their own words tell sooner than the postings of a prefix that thousands have.
+  // For few candidates, testing their own words is faster than the postings of a common prefix.
   return { estimate, list, test: scope === 'full' ? (ordinal) => terms.within(ordinal, range) : test };
 }

@@ -1,18 +1,18 @@
-// Numbers by ordinal, in whichever of three forms takes the fewest bytes and gives each of them back exactly.
+// Numbers by ordinal, in the smallest of three lossless forms.
 //
-//   codes   u8|u16|u32 by ordinal   1 + place among the distinct numbers, 0 where missing
+//   codes   u8|u16|u32 by ordinal   1 + index in the distinct numbers, 0: missing
 //   values  f64                     the distinct numbers, ascending
 //
-//   scaled  i32 by ordinal          the number times 10 ^ places; the least i32 where missing
+//   scaled  i32 by ordinal          the number times 10 ^ places; the smallest i32: missing
 //   places  u8                      one entry
 //
-//   (name)  f64 by ordinal          as it is; NaN where missing
+//   (name)  f64 by ordinal          the number itself; NaN: missing
 import { type Codes, type Container, narrow, type Packed } from './container.ts';
 
 const MISSING = -0x80000000;
 const PLACES = [0, 1, 2, 3, 4, 5, 6];
 
-/** Packs numbers given by ordinal (NaN: missing). */
+/** Packs numbers by ordinal (NaN: missing). */
 export function packNumbers(name: string, numbers: Float64Array): Record<string, Packed> {
   const coded = packCoded(name, numbers);
   const scaled = packScaled(name, numbers);
@@ -49,7 +49,7 @@ export function distinct(numbers: Float64Array): Float64Array {
 }
 
 export class Numbers {
-  /** 1 + place among the distinct numbers by ordinal, where they are kept so: comparing codes is comparing numbers. */
+  /** 1 + index in the distinct numbers, by ordinal, when stored so: codes compare like numbers. */
   readonly codes: Codes | null;
   readonly distinct: number;
   readonly #values: Float64Array;
@@ -66,7 +66,7 @@ export class Numbers {
     this.distinct = coded ? this.#values.length : 0;
   }
 
-  /** NaN is missing. */
+  /** NaN: missing. */
   at(ordinal: number): number {
     if (this.codes) {
       const code = this.codes[ordinal]!;

@@ -1,18 +1,22 @@
-// Records in the order of one sort key, and where a page goes on. Made of the order of ids (keys.ts) when a sort first asks for it.
+// Records sorted by one key, and the start of a page. Computed from the order of ids (keys.ts) on first use.
 //
-//   order  u32   ordinals by (value ascending, id ascending); records without a value come last, by id
+//   order  u32   ordinals by (value ascending, id ascending); records without a value at the end, by id
 //
-// Descending is walked group by group from the back, each group of equal values forwards: ties go by id ascending either way.
+// Descending order walks groups of equal values from the end, each group forwards: ties are by id ascending
+// in both directions.
 import type { Keys } from './keys.ts';
 import { distinct } from './numbers.ts';
 
-/** Values of a sort key as small whole numbers by ordinal: 0 for none, else 1 + place among the `count` distinct ones, ascending. */
+/**
+ * Values of a sort key as integers by ordinal: 0: missing, else 1 + index in the `count` distinct values,
+ * ascending.
+ */
 export interface Places {
   count: number;
   of(ordinal: number): number;
 }
 
-/** Places of numeric ranks by ordinal; NaN means no value. */
+/** Places of numeric ranks by ordinal; NaN: missing. */
 export function placesOf(records: number, rank: (ordinal: number) => number): Places {
   const ranks = Float64Array.from({ length: records }, (_, ordinal) => rank(ordinal));
   const known = distinct(ranks);
@@ -20,9 +24,11 @@ export function placesOf(records: number, rank: (ordinal: number) => number): Pl
   return { count: known.length, of: (ordinal) => place.get(ranks[ordinal]!) ?? 0 };
 }
 
-/** Ordinals by place, given the order of ids: a counting sort, so that equal places stay in that order. */
+/**
+ * Ordinals sorted by place. A counting sort from the order of ids, so that equal places stay sorted by id.
+ */
 export function orderBy(byId: Uint32Array, { count, of }: Places): Uint32Array {
-  // Records without a value come last.
+  // Records without a value are last.
   const slot = (ordinal: number) => (of(ordinal) || count + 1) - 1;
   const at = new Uint32Array(count + 2);
   for (const ordinal of byId) at[slot(ordinal) + 1]! += 1;
@@ -36,10 +42,10 @@ export class Order {
   readonly #order: Uint32Array;
   readonly #rank: (ordinal: number) => number;
   readonly #keys: Keys;
-  /** Records that have a value come first. */
+  /** Number of records with a value; they are first. */
   readonly valued: number;
 
-  /** `rank` of an ordinal: NaN where there is no value. */
+  /** `rank` of an ordinal: NaN without a value. */
   constructor(order: Uint32Array, rank: (ordinal: number) => number, keys: Keys) {
     this.#order = order;
     this.#rank = rank;
@@ -54,7 +60,7 @@ export class Order {
     this.valued = low;
   }
 
-  /** First position in ascending order whose rank is at least (or, with `above`, more than) a value. */
+  /** First position in ascending order with a rank of at least `rank` (with `above`: greater). */
   #bound(rank: number, above: boolean): number {
     let low = 0;
     let high = this.valued;
@@ -67,14 +73,14 @@ export class Order {
     return low;
   }
 
-  /** Ordinals with from <= rank <= to, in the order of this sort. */
+  /** Ordinals with from <= rank <= to, in this order. */
   between(from: number, to: number): Uint32Array {
     return this.#order.subarray(this.#bound(from, false), Math.max(this.#bound(from, false), this.#bound(to, true)));
   }
 
   /**
-   * Ordinals in sorted order, beginning after a position: `rank` null stands for a record without a value.
-   * Nothing is copied; the caller stops when its page is full.
+   * Ordinals in sorted order after a position; `rank` null is a record without a value. A lazy generator: the
+   * caller stops when its page is full.
    */
   *walk(descending: boolean, after: { rank: number | null; id: string } | null): Generator<number> {
     if (after?.rank !== null) {
@@ -89,7 +95,7 @@ export class Order {
     return this.#afterId(this.#bound(after.rank, false), this.#bound(after.rank, true), after.id);
   }
 
-  /** First position of [from, to), a run of equal values, whose id comes after the given one. */
+  /** First position in [from, to), a run of equal values, with a greater id. */
   #afterId(from: number, to: number, id: string): number {
     let low = from;
     let high = to;

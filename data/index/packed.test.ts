@@ -1,4 +1,4 @@
-// The small structures: every number comes back exactly, whatever form it took, and an index of an earlier program is made anew.
+// The packed structures: numbers are lossless in every form, and an index in another format is built again.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { orderBy, placesOf } from './orders.ts';
 const folder = mkdtempSync(join(tmpdir(), 'packed-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Arrays as they are read again from a file. */
+/** Writes arrays to a file and loads it. */
 function stored(arrays: Record<string, Packed>): Container {
   const file = join(folder, 'columns.bin');
   writeContainer(file, arrays);
@@ -51,15 +51,15 @@ test.each([
   expect([read.start(0), read.start(64), read.start(65)]).toEqual([0, ends[63], ends[64]]);
 });
 
-test('hex digits come back and compare as texts; anything else is refused', () => {
+test('hex digits are lossless and compare like texts; other texts throw', () => {
   const texts = ['00000000ffffffff', 'ffffffff00000000', '0123456789abcdef'];
   const read = new Hex(stored(packHex('h', texts)), 'h');
   expect(texts.map((_, i) => read.at(i))).toEqual(texts);
   expect([read.compare(0, 1) < 0, read.compare(1, 2) > 0, read.compare(2, 2)]).toEqual([true, true, 0]);
-  expect(() => packHex('h', ['ABCDEF0123456789'])).toThrow('is not 16 hex digits');
+  expect(() => packHex('h', ['ABCDEF0123456789'])).toThrow('must be 16 lower-case hex digits');
 });
 
-test('every id and slug is found among three quarters full slots, and nothing else', () => {
+test('a table three quarters full finds every id and slug and nothing else', () => {
   const ids = Array.from(
     { length: 3000 },
     () =>
@@ -80,7 +80,7 @@ test('every id and slug is found among three quarters full slots, and nothing el
   expect([...keys.byId].map((ordinal) => ids[ordinal])).toEqual([...ids].sort());
 });
 
-test('an order goes by value, then id; what has none comes last', () => {
+test('an order is by value, then id; records without a value are last', () => {
   const ranks = [5, Number.NaN, 2, 5, Number.NaN, -1];
   const byId = Uint32Array.of(4, 3, 5, 0, 2, 1);
   expect([
@@ -91,14 +91,14 @@ test('an order goes by value, then id; what has none comes last', () => {
   ]).toEqual([5, 2, 3, 0, 4, 1]);
 });
 
-describe('an index of an earlier program', () => {
-  test('is made anew by the next night, and one of this program stays', async () => {
+describe('an index in an earlier format', () => {
+  test('is built again by the next nightly run; a current one stays', async () => {
     const pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
     const written = await writeRelease(folder, pack, randomRecords(pack, 20, 1));
     const file = join(written.folder, 'index/columns.bin');
     const made = readFileSync(file);
     writeFileSync(file, Buffer.concat([Buffer.from('DSRIDX01'), made.subarray(8)]));
-    expect(() => new Container(file)).toThrow('the next night makes it anew');
+    expect(() => new Container(file)).toThrow('the next nightly run builds it again');
     await ensureIndex(written.folder, pack);
     expect(readFileSync(file).equals(made)).toBe(true);
     writeFileSync(file, Buffer.concat([made, Buffer.from('x')]));

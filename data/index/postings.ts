@@ -1,11 +1,11 @@
-// For each key (a term, a value, a cell) the ordinals that have it, ascending, end to end.
+// For each key (a term, a value, a cell) its ordinals, ascending, in sequence.
 //
-//   ends       2 5 …          where the list of each key ends (ends.ts)
+//   ends       2 5 …          end of the list of each key (ends.ts)
 //   list  u32  0 7 | 1 7 9 | …
 import type { Container, Packed } from './container.ts';
 import { Ends, packEnds } from './ends.ts';
 
-/** Packs (key, ordinal) pairs that are sorted by key, then ordinal. */
+/** Packs (key, ordinal) pairs sorted by key, then ordinal. */
 export function packPostings(
   name: string,
   keys: number,

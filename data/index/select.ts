@@ -1,23 +1,26 @@
-// Which records match, and which page of them is asked for.
+// Selects the matching records and the requested page of them.
 import type { Predicate, SearchAnswer, SearchPlan } from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
 import type { Columns } from './columns.ts';
 import { lowerBound } from './grid.ts';
 import { type Match, match } from './match.ts';
 
-/** Past this many matches a sort other than by quality walks its precomputed order; below, it sorts the matches. */
+/**
+ * With more matches than this, a sort other than by quality walks its precomputed order; with fewer it sorts
+ * them.
+ */
 const SORT_UP_TO = 512;
 
 export interface Selection {
-  /** Sorted ordinals to go through, or null for all of them. */
+  /** Sorted ordinals to iterate over; null: all. */
   driver: Uint32Array | null;
-  /** Null: every one of them matches. */
+  /** Null: all of them match. */
   test: ((ordinal: number) => boolean) | null;
 }
 
 /**
- * The shortest list drives; the rest are tests, cheapest guess first. `removed` records match nothing. Without a driver
- * (`drive` false) every predicate is a test, for callers that come with candidates of their own.
+ * Combines predicates: the shortest list drives, the others are tests, cheapest first. `removed` records
+ * never match. With `drive` false every predicate is a test, for callers with their own candidates.
  */
 export function selection(columns: Columns, where: Predicate[], removed: Bitset | null, drive = true): Selection {
   const matches = where.flatMap((predicate) => match(columns, predicate)).sort((a, b) => a.estimate - b.estimate);
@@ -38,7 +41,7 @@ function conjunction(tests: readonly Match[], removed: Bitset | null): Selection
   };
 }
 
-/** Visits every matching ordinal, ascending. A generator would take several times as long over a hundred thousand. */
+/** Visits every matching ordinal, ascending. A generator takes several times as long for 100,000 records. */
 export function visit(columns: Columns, { driver, test }: Selection, each: (ordinal: number) => void): void {
   const length = driver ? driver.length : columns.size;
   for (let i = 0; i < length; i += 1) {
@@ -47,11 +50,11 @@ export function visit(columns: Columns, { driver, test }: Selection, each: (ordi
   }
 }
 
-/** Answers a search plan: a page of ordinals, where it ended, and the count if asked for. */
+/** Answers a search plan: ordinals of a page, the position after it, and the count when the plan wants it. */
 export function select(columns: Columns, plan: SearchPlan, removed: Bitset | null): SearchAnswer {
   const chosen = selection(columns, plan.where, removed);
   const total = plan.total ? count(columns, chosen) : null;
-  // One more than the page, to know whether another follows.
+  // One more than the page, to see whether another page follows.
   const found =
     plan.sort.key === 'quality' && plan.sort.descending
       ? byQuality(columns, plan, chosen)
@@ -71,7 +74,7 @@ function count(columns: Columns, chosen: Selection): number {
   return total;
 }
 
-/** Ordinals are the rank by quality: go on from the cursor's place and stop when the page is full. */
+/** Ordinals are the rank by quality: start after the cursor and stop when the page is full. */
 function byQuality(columns: Columns, plan: SearchPlan, { driver, test }: Selection): number[] {
   const start = plan.after === null ? 0 : after(columns, plan.after);
   const found: number[] = [];
@@ -159,7 +162,7 @@ function sortFew(
 
 const descends = (x: number, rank: number, sign: number) => (x - rank) * sign > 0;
 
-/** What a cursor keeps of the last record: its sort value, null where it has none. */
+/** Sort value of a record for the cursor; null without a value. */
 export function sortValue(columns: Columns, key: string, ordinal: number): number | string | boolean | null {
   const rank = columns.rank(key)(ordinal);
   if (Number.isNaN(rank)) return null;

@@ -1,4 +1,5 @@
-// Records that an overlay changed: a handful, kept as objects and tested in plain JavaScript, merged into what the index finds.
+// Records that an overlay changed: a few objects, tested in plain JavaScript and merged into the answers of
+// the index.
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { byCodePoint, fold } from '../../packs/define/text.ts';
 import { leastReach, statusReach, type TermFlags } from '../consolidate/engine-values.ts';
@@ -6,7 +7,7 @@ import type { StoredRecord } from '../model/record.ts';
 import type { Position, Predicate, Sort, Visibility } from '../plan/plan.ts';
 import { distance } from './grid.ts';
 
-/** What a sort compares: null where the record has no value. */
+/** Value that a sort compares; null without a value. */
 export type SortValue = Position['value'];
 
 /** A changed record with its ordinal in the index and its search terms. */
@@ -28,7 +29,7 @@ export class SideTable {
     this.#attributes = new Map(pack.attributes.map((attribute) => [attribute.name, attribute]));
   }
 
-  /** Changed records that match, in no particular order. */
+  /** Changed records that match, unsorted. */
   matching(where: Predicate[]): SideRecord[] {
     return this.records.filter((changed) => where.every((predicate) => this.#test(changed, predicate)));
   }
@@ -43,7 +44,7 @@ export class SideTable {
     return value as number | boolean;
   }
 
-  /** A text as it is compared: folded, dates as written. */
+  /** A text in its compared form: folded, dates unchanged. */
   #compared(name: string, text: string): string {
     return this.#attributes.get(name)?.type === 'date' ? text : fold(text);
   }
@@ -96,20 +97,22 @@ function hasWords(terms: SideRecord['terms'], prefixes: string[], scope: Visibil
   return prefixes.every((prefix) => own.some((word) => word.startsWith(prefix)));
 }
 
-/** The end of a value that a bound is held against; NaN where there is nothing to compare. */
+/** The end of a value that a bound compares; NaN without one. */
 function end(value: Value | undefined, which: 'min' | 'max'): number | string {
   if (value === undefined) return Number.NaN;
   if (typeof value === 'object' && 'min' in value) return value[which];
   return value as number | string;
 }
 
-/** Order of two values of one kind; NaN (never true in a comparison) where either is absent. */
+/** Compares two values of one kind; NaN (false in every comparison) when one is missing. */
 function compare(a: number | string, b: number | string): number {
   if (typeof a === 'number' || typeof b === 'number') return Number(a) - Number(b);
   return byCodePoint(a, b);
 }
 
-/** Order of two (value, id) pairs under a sort: absent values last either way, ties by id ascending. */
+/**
+ * Compares two (value, id) pairs under a sort: missing values last in both directions, ties by id ascending.
+ */
 export function inOrder(sort: Sort, a: Position, b: Position): number {
   if (a.value === null || b.value === null) {
     if (a.value !== b.value) return a.value === null ? 1 : -1;

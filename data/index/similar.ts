@@ -1,7 +1,10 @@
-// Records most alike by word overlap: |A ∩ B| / |A ∪ B| over distinct words (Jaccard), exact, best first, ties by id.
+// Most similar records by word overlap: |A ∩ B| / |A ∪ B| over distinct words (Jaccard), exact, highest score
+// first,
+// ties by id.
 //
-// The subject's words are taken rarest first. A candidate is scored when first met; once the words left could not lift a
-// new candidate over the worst kept score, the rest need not be looked at.
+// The rarest words of the subject are processed first. A candidate is scored when first met. The loop stops
+// when
+// the remaining words cannot raise a new candidate above the lowest score of the result.
 import { fold } from '../../packs/define/text.ts';
 import type { SimilarPlan } from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
@@ -14,7 +17,7 @@ export interface Scored {
   score: number;
 }
 
-/** The best `limit` records for a subject, among those that `allowed` lets through. */
+/** The `limit` most similar records to a subject among those that `allowed` accepts. */
 export function similar(
   terms: Terms,
   keys: Keys,
@@ -38,7 +41,7 @@ export function similar(
       seen.add(ordinal);
       if (!possible(terms, ordinal, own.length, left, worst) || !allowed(ordinal)) continue;
       const score = overlap(terms, mine, ordinal);
-      // The word they share may count for one of them alone.
+      // The shared word may count for only one of the two records.
       if (score === 0 || score < minScore) continue;
       insert(best, { ordinal, score }, limit, keys);
       if (best.length === limit) worst = best[limit - 1]!.score;
@@ -48,8 +51,8 @@ export function similar(
 }
 
 /**
- * The same by all words of public texts. The index marks those by word and not by record, so every posting of the
- * subject's words is counted.
+ * The same with all words of public texts. The index marks public words by word, not by record, so all
+ * postings of the subject's words are counted.
  */
 export function similarInPublic(
   terms: Terms,
@@ -72,14 +75,14 @@ export function similarInPublic(
   return best;
 }
 
-/** Whether a record that shares at most `left` of the subject's words can still reach a score. */
+/** Whether a record that shares at most `left` words with the subject can still reach a score. */
 function possible(terms: Terms, ordinal: number, size: number, left: number, worst: number): boolean {
   const others = terms.compared.count(ordinal);
   const shared = Math.min(left, others);
   return shared / (size + others - shared) >= worst;
 }
 
-/** Both lists of words ascend. */
+/** Both word lists are ascending. */
 function overlap({ compared: of }: Terms, mine: Uint32Array, ordinal: number): number {
   const { list } = of;
   const start = of.start(ordinal);
@@ -94,7 +97,7 @@ function overlap({ compared: of }: Terms, mine: Uint32Array, ordinal: number): n
   return shared / (mine.length + (end - start) - shared);
 }
 
-/** Keeps the list sorted by score descending, then id, and no longer than its limit. */
+/** Inserts into the list sorted by score descending, then id, and cuts it to its limit. */
 function insert(best: Scored[], found: Scored, limit: number, keys: Keys): void {
   const before = (a: Scored, b: Scored) =>
     a.score > b.score || (a.score === b.score && keys.compare(a.ordinal, b.ordinal) < 0);
@@ -110,7 +113,10 @@ function insert(best: Scored[], found: Scored, limit: number, keys: Keys): void 
   if (best.length > limit) best.pop();
 }
 
-/** Scores of the changed records that match and differ from `own` by an attribute; those without it are left out. */
+/**
+ * Scores of matching changed records whose value of an attribute differs from `own`; records without a value
+ * are left out.
+ */
 export function alike(
   terms: Terms,
   side: SideTable,

@@ -1,13 +1,13 @@
-// Sorted distinct strings: their UTF-8 bytes end to end and where each ends.
+// Sorted distinct strings: UTF-8 bytes in sequence and their ends.
 //
 //   text  u8   z u r i c h z u g …
-//   ends       6 9 …               where each ends (ends.ts)
+//   ends       6 9 …               end of each string (ends.ts)
 //
-// Sorted by code point, which is also the order of the UTF-8 bytes.
+// Sorted by code point, which equals the order of the UTF-8 bytes.
 import type { Container, Packed } from './container.ts';
 import { Ends, packEnds } from './ends.ts';
 
-/** Packs strings that are sorted by code point already. `name` prefixes the two arrays. */
+/** Packs strings sorted by code point. `name` prefixes the two arrays. */
 export function packStrings(name: string, sorted: string[]): Record<string, Packed> {
   const buffers = sorted.map((text) => Buffer.from(text));
   const ends = new Uint32Array(sorted.length);
@@ -36,7 +36,7 @@ export class SortedStrings {
     return this.#text.compare(bytes, 0, bytes.length, this.#ends.start(i), this.#ends.end(i));
   }
 
-  /** Index of the first string that is not before the given bytes. */
+  /** Index of the first string not below the bytes. */
   #lower(bytes: Buffer): number {
     let low = 0;
     let high = this.length;
@@ -48,7 +48,7 @@ export class SortedStrings {
     return low;
   }
 
-  /** Index of a string, or where it would stand, less a half: an order over strings that need not be present. */
+  /** Index of a string; for a missing one its insertion index minus 0.5. */
   rank(text: string): number {
     const bytes = Buffer.from(text);
     const i = this.#lower(bytes);
@@ -62,14 +62,14 @@ export class SortedStrings {
     return i < this.length && this.#compare(i, bytes) === 0 ? i : -1;
   }
 
-  /** [from, to) of the strings that begin with a prefix. */
+  /** [from, to) of strings that begin with a prefix. */
   range(prefix: string): [number, number] {
     const bytes = Buffer.from(prefix);
-    // 0xFF never occurs in UTF-8, so it sorts after every continuation of the prefix.
+    // 0xFF does not occur in UTF-8, so it sorts after every continuation of the prefix.
     return [this.#lower(bytes), this.#lower(Buffer.concat([bytes, Buffer.from([0xff])]))];
   }
 
-  /** Indices of the strings that contain the needle, ascending. One pass over the bytes, not one search a string. */
+  /** Indices of strings that contain the needle, ascending, in one pass over the bytes. */
   containing(needle: string): number[] {
     const bytes = Buffer.from(needle);
     if (bytes.length === 0) return [...Array(this.length).keys()];
@@ -78,7 +78,7 @@ export class SortedStrings {
       const hit = this.#text.indexOf(bytes, from);
       if (hit < 0) return found;
       const i = this.#ending(hit);
-      // A hit that runs over the end of its string is no hit; the next one may begin right behind it.
+      // A hit that crosses the end of its string does not count; the next one may begin within it.
       if (hit + bytes.length <= this.#ends.end(i)) {
         found.push(i);
         from = this.#ends.end(i);
@@ -86,7 +86,7 @@ export class SortedStrings {
     }
   }
 
-  /** Index of the string that holds a byte position. */
+  /** Index of the string at a byte position. */
   #ending(position: number): number {
     let low = 0;
     let high = this.length - 1;

@@ -1,7 +1,7 @@
-// The words of the searchable attributes: which records have a word that begins with a prefix, and which words a record has.
+// Words of searchable attributes: records with a word that begins with a prefix, and words of a record.
 //
 //   words    sorted strings            distinct folded words
-//   by       postings by word          ordinal | PUBLIC where a public attribute has the word
+//   by       postings by word          ordinal | PUBLIC when a public attribute has the word
 //   of       postings by ordinal       word codes, ascending
 //   compared postings by ordinal       word codes that count for similar records, ascending
 import { Bitset } from './bitset.ts';
@@ -13,7 +13,9 @@ import { packStrings, SortedStrings } from './strings.ts';
 const PUBLIC = 0x80000000;
 const ORDINAL = 0x7fffffff;
 
-/** Up to so many postings of several words are sorted; more are marked in a set, which puts them in order as well. */
+/**
+ * Up to this many postings of several words are sorted; more are collected in a bitset, which sorts them too.
+ */
 const FEW = 64;
 
 /** [from, to) of word codes. */
@@ -46,7 +48,7 @@ export function packTerms(rows: TermRows, records: number): Record<string, Packe
   };
 }
 
-/** The same pairs by ordinal: a counting sort keeps the word codes ascending. */
+/** The pairs by ordinal: a counting sort keeps word codes ascending. */
 function turned(word: Uint32Array, ordinal: Uint32Array, records: number): { key: Uint32Array; ordinal: Uint32Array } {
   const at = new Uint32Array(records + 1);
   for (const o of ordinal) at[o + 1]! += 1;
@@ -79,17 +81,17 @@ export class Terms {
     this.#records = records;
   }
 
-  /** [from, to) of the words that begin with a prefix. */
+  /** [from, to) of words that begin with a prefix. */
   range(prefix: string): Range {
     return this.words.range(prefix);
   }
 
-  /** Postings of some words, repeats included: an upper bound of how many records have one. */
+  /** Number of postings of words, with repeats: an upper bound for the number of records. */
   count([from, to]: Range): number {
     return from === to ? 0 : this.by.end(to - 1) - this.by.start(from);
   }
 
-  /** Whether a record has one of some words. */
+  /** Whether a record has a word of the range. */
   within(ordinal: number, [from, to]: Range): boolean {
     const { list } = this.of;
     const end = this.of.end(ordinal);
@@ -97,18 +99,18 @@ export class Terms {
     return false;
   }
 
-  /** Records that have one of some words, ascending; in public scope only words that a public attribute has count. */
+  /** Records with a word of the range, ascending; in public scope only words of public attributes count. */
   list(range: Range, scope: 'public' | 'full'): Uint32Array {
     const [from, to] = range;
     if (from === to) return new Uint32Array(0);
     const part = this.by.list.subarray(this.by.start(from), this.by.end(to - 1));
     if (to - from > 1 && part.length > FEW) return this.#marked(part, scope).toArray();
     const kept = (scope === 'full' ? part : part.filter((entry) => entry >= PUBLIC)).map((entry) => entry & ORDINAL);
-    // One word's postings are sorted and distinct already.
+    // Postings of one word are sorted and distinct.
     return to - from === 1 ? kept : distinct(kept.sort());
   }
 
-  /** Records that have a word in a public text, ascending. */
+  /** Records with the word in a public text, ascending. */
   *inPublic(word: number): Generator<number> {
     const end = this.by.end(word);
     for (let i = this.by.start(word); i < end; i += 1) {
@@ -117,7 +119,7 @@ export class Terms {
     }
   }
 
-  /** Codes of the words that a record has in public texts, ascending. */
+  /** Codes of the words in a record's public texts, ascending. */
   publicOf(record: number): number[] {
     return [...this.of.of(record)].filter((word) => {
       for (const ordinal of this.inPublic(word)) if (ordinal >= record) return ordinal === record;
@@ -125,7 +127,7 @@ export class Terms {
     });
   }
 
-  /** How many words each record has in public texts; counted once. */
+  /** Number of words in public texts by record; computed once. */
   publicCounts(): Uint32Array {
     if (this.#publicCounts === null) {
       const counts = new Uint32Array(this.#records);
@@ -145,7 +147,7 @@ export class Terms {
   }
 }
 
-/** Drops repeats of a sorted list in place. */
+/** Removes repeats from a sorted array in place. */
 function distinct(sorted: Uint32Array): Uint32Array {
   let at = 0;
   for (const value of sorted) if (at === 0 || sorted[at - 1] !== value) sorted[at++] = value;

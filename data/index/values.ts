@@ -1,19 +1,19 @@
-// Values of one attribute that are compared as text: string, text, url, enum, date and lists of strings.
+// Values of one attribute that compare as text: string, text, url, enum, date and lists of strings.
 //
-//   raw     sorted strings        the distinct values as written
-//   folded  sorted strings        the distinct values as compared; dates are compared as written. Absent where all are as in raw
+//   raw     sorted strings        the distinct values
+//   folded  sorted strings        the distinct folded values (dates unchanged); absent when all equal raw
 //   fold    codes by raw code     folded code of a raw value; absent with folded
-//   codes   codes by ordinal      raw code + 1, 0 where missing            (one value a record)
+//   codes   codes by ordinal      raw code + 1, 0: missing                 (one value per record)
 //   codes   postings by ordinal   raw codes, ascending, each once          (lists)
 //   by      postings by folded code
 //
-// Codes take one, two or four bytes, as many as the largest needs.
+// Codes take one, two or four bytes, as the largest one needs.
 import { byCodePoint } from '../../packs/define/text.ts';
 import { type Codes, type Container, narrow, type Packed } from './container.ts';
 import { Postings, packPostings } from './postings.ts';
 import { packStrings, SortedStrings } from './strings.ts';
 
-/** Distinct strings sorted by code point, with the code of each. */
+/** Distinct strings sorted by code point, with a code for each. */
 function dictionary(texts: Iterable<string>): { sorted: string[]; code: Map<string, number> } {
   const code = new Map<string, number>();
   for (const text of texts) code.set(text, 0);
@@ -22,10 +22,13 @@ function dictionary(texts: Iterable<string>): { sorted: string[]; code: Map<stri
   return { sorted, code };
 }
 
-/** Surrogates, and what UTF-16 puts behind them and code points before: texts without any of these are in one order either way. */
+/**
+ * Surrogates and the UTF-16 units that sort differently from code points: texts without them sort equally in
+ * both orders.
+ */
 const HIGH = /[\ud800-\uffff]/;
 
-/** Sorts by code point. The engine's own order of UTF-16 is an order of magnitude faster, and serves all but a few texts. */
+/** Sorts by code point. The native UTF-16 sort is ten times faster and serves all but a few texts. */
 function inOrder(texts: readonly string[]): string[] {
   const plain = texts.filter((text) => !HIGH.test(text)).sort();
   const others = texts.filter((text) => HIGH.test(text)).sort(byCodePoint);
@@ -41,7 +44,7 @@ function inOrder(texts: readonly string[]): string[] {
   return sorted;
 }
 
-/** Position of the first of the sorted texts, from `low` on, that comes after another. */
+/** Index of the first text, from `low` on, that is greater than another. */
 function firstAfter(sorted: readonly string[], text: string, low: number): number {
   let high = sorted.length;
   while (low < high) {
@@ -52,7 +55,9 @@ function firstAfter(sorted: readonly string[], text: string, low: number): numbe
   return low;
 }
 
-/** What one value a record and lists of values have in common: the distinct values, raw and folded, and the code of each raw one. */
+/**
+ * Parts that single values and lists share: distinct values, raw and folded, and the code of each raw value.
+ */
 function packDistinct(
   name: string,
   texts: Iterable<string>,
@@ -68,7 +73,7 @@ function packDistinct(
   return { packed, code: raw.code, toFold, folds: folded.sorted.length };
 }
 
-/** Packs one value a record, by ordinal (null: missing). `fold` makes the compared form. */
+/** Packs one value per record, by ordinal (null: missing). `fold` returns the compared form. */
 export function packValues(
   name: string,
   values: readonly (string | null)[],
@@ -114,7 +119,7 @@ interface Pairs {
   ordinal: Uint32Array;
 }
 
-/** (code, ordinal) pairs of the codes of each ordinal, ordinal by ordinal. */
+/** (code, ordinal) pairs, ordinal by ordinal. */
 function pairs(own: readonly number[][]): Pairs {
   const key = Uint32Array.from(own.flat());
   const ordinal = new Uint32Array(key.length);
@@ -126,10 +131,10 @@ function pairs(own: readonly number[][]): Pairs {
   return { key, ordinal };
 }
 
-/** The same pairs from the ordinal's side: its codes are what is listed. */
+/** The pairs with ordinal and code exchanged, to list codes by ordinal. */
 const swapped = ({ key, ordinal }: Pairs): Pairs => ({ key: ordinal, ordinal: key });
 
-/** The pairs by (folded) code, a counting sort: ordinals arrive ascending, so each list stays ascending. */
+/** The pairs sorted by code. A counting sort, so that the ordinals of each list stay ascending. */
 function inverted(codes: Uint32Array, ordinals: Uint32Array, keys: number): Pairs {
   const at = new Uint32Array(keys + 1);
   for (const code of codes) at[code + 1]! += 1;
@@ -148,11 +153,11 @@ function inverted(codes: Uint32Array, ordinals: Uint32Array, keys: number): Pair
 export class Values {
   readonly raw: SortedStrings;
   readonly folded: SortedStrings;
-  /** Folded code of each raw code; null where they are the same. */
+  /** Folded code of each raw code; null when they are equal. */
   readonly #fold: Codes | null;
   /** Ordinals by folded code. */
   readonly by: Postings;
-  /** Raw code + 1 by ordinal, for single values; null for lists. */
+  /** Raw code + 1 by ordinal for single values; null for lists. */
   readonly single: Codes | null;
   /** Raw codes by ordinal, for lists; null for single values. */
   readonly lists: Postings | null;
@@ -176,13 +181,13 @@ export class Values {
     return this.#fold ? this.#fold[raw]! : raw;
   }
 
-  /** Folded code of a record's one value; -1 where it has none. */
+  /** Folded code of a record's single value; -1: missing. */
   code(ordinal: number): number {
     const code = this.single![ordinal]!;
     return code === 0 ? -1 : this.foldOf(code - 1);
   }
 
-  /** Tells whether a record has a value of one of some folded codes. */
+  /** Returns a test for records with one of the folded codes. */
   tester(codes: readonly number[]): (ordinal: number) => boolean {
     const [only] = codes;
     if (only === undefined) return () => false;
@@ -211,12 +216,12 @@ export class Values {
     return false;
   }
 
-  /** Folded codes of the values that are listed, each once. Values nobody has have none. */
+  /** Distinct folded codes of texts; texts that do not occur are skipped. */
   codesOf(texts: readonly string[]): number[] {
     return [...new Set(texts.map((text) => this.folded.find(text)))].filter((code) => code >= 0);
   }
 
-  /** Folded codes of the values that contain a text. */
+  /** Folded codes of values that contain the text. */
   codesLike(needle: string): number[] {
     return this.folded.containing(needle);
   }

@@ -1,12 +1,13 @@
-// What operations may ask of the accounts: keys, their ledgers, top-ups and recovery. A port: the store is behind it.
+// The accounts behind keys, as operations use them: keys, ledgers, top-ups, recovery. The store implements
+// this.
 
-/** Who asks, as the gate found out. */
+/** The caller of an operation on accounts, as the gate identified it. */
 export interface Asker {
-  /** Id of the caller's key; null for a stranger or an operator. */
+  /** Id of the caller's key; null without a key and for operators. */
   key: string | null;
-  /** Which operator asks (access/caller.ts); absent for anybody else. */
+  /** Id of the calling operator (api/access/caller.ts); absent for other callers. */
   operator?: string;
-  /** The address that limits count by. */
+  /** Client address, by which limits count. */
   address: string;
   request_id: string;
   /** Milliseconds since 1970. */
@@ -35,33 +36,39 @@ export interface Movement {
   request_id: string | null;
 }
 
-/** What an operator grants: micro-euros (0: none), a plan (null: leaves it), and why. */
+/** A grant by an operator: micro-euros (0: none), a plan (null: no change) and the reason. */
 export interface Grant {
   amount: number;
   plan: string | null;
   reason: string;
 }
 
-/** Every refusal is thrown with its code of contract section 4. */
+/** Each method throws an `ApiError` or `DataError` with a code of contract section 4. */
 export interface Accounts {
   /**
-   * Makes a key with the welcome credit, or with 0 where the budget of the day is used up; the secret is in this answer alone. `key_exists`, `rate_limited`, `validation_failed`.
+   * Creates a key with the welcome credit, or with 0 when the budget of the day is used up. Only this answer
+   * contains the secret. Errors: `key_exists`, `rate_limited`, `validation_failed`.
    */
   create(email: string, asker: Asker): Promise<{ secret: string; account: Account }>;
-  /** The asker's own account. */
+  /** The caller's account. */
   own(asker: Asker): Promise<Account>;
-  /** Movements of the asker's key, newest first, before a movement's id. */
+  /**
+   * Movements of the caller's key, newest first. `before` is the id of a movement: only older ones are
+   * returned.
+   */
   movements(asker: Asker, limit: number, before: number | null): Promise<Movement[]>;
-  /** Keys by creation, after a position. */
+  /** Keys in the order of their creation, after a position. */
   list(limit: number, after: { created_at: number; id: string } | null, now: number): Promise<Account[]>;
-  /** Revokes a key at once; `not_found`. */
+  /** Revokes a key at once. Error: `not_found`. */
   revoke(id: string, asker: Asker): Promise<void>;
-  /** Adds credit and sets the plan; `not_found`. */
+  /** Adds credit and sets the plan. Error: `not_found`. */
   grant(id: string, given: Grant, asker: Asker): Promise<Account>;
-  /** Mails a link that rotates the key of this address, if there is one; nobody is told whether. */
+  /**
+   * Mails a link that rotates the key of this address. The answer is the same when the address has no key.
+   */
   recover(email: string, asker: Asker): Promise<void>;
-  /** Opens a hosted checkout and answers its address; `unavailable` where there is none. */
+  /** Opens a hosted checkout and returns its URL. Error: `unavailable` without a checkout provider. */
   topup(amount: number, asker: Asker): Promise<string>;
-  /** The same for a plan. */
+  /** Opens a hosted checkout for a plan; otherwise as `topup`. */
   subscribe(plan: string, asker: Asker): Promise<string>;
 }

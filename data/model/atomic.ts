@@ -1,17 +1,17 @@
-// Files that appear whole or not at all, also when the process is killed or the power fails.
+// Atomic writes: files appear complete or not, also when the process is killed or the power fails.
 import { randomUUID } from 'node:crypto';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Names that begin like this are unfinished and may be removed by the next run. */
+/** Names with this prefix are unfinished; the next run may remove them. */
 export const UNFINISHED = '.unfinished-';
 
-/** A name beside `path` to write to before `putInPlace`. */
+/** A temporary name in the folder of `path`, to write to before `putInPlace`. */
 export function unfinished(path: string): string {
   return join(dirname(path), `${UNFINISHED}${randomUUID()}`);
 }
 
-/** Renames a finished file or folder to its name, after the bytes of all its files are on the disk. */
+/** Flushes a finished file or folder to the disk, then renames it to its final name. */
 export async function putInPlace(from: string, to: string): Promise<void> {
   await flushAll(from);
   await rename(from, to);
@@ -23,7 +23,7 @@ export async function replaceFile(path: string, content: string): Promise<void> 
   const temporary = unfinished(path);
   try {
     const file = await open(temporary, 'w');
-    // Closed also when the disk is full, or the handle would stay open until it is collected.
+    // Close the handle also when the disk is full; otherwise it stays open until garbage collection.
     await file.writeFile(content).finally(() => file.close());
     await putInPlace(temporary, path);
   } catch (error) {
@@ -32,12 +32,17 @@ export async function replaceFile(path: string, content: string): Promise<void> 
   }
 }
 
-/** Files flushed at once: each waits for the disk, not for the processor. */
+/** Files flushed in parallel: a flush waits for the disk and needs no processor time. */
 const AT_ONCE = 8;
-/** What systems answer that cannot flush a folder; they order renames themselves. A file must always be flushed. */
+/**
+ * Error codes of systems that cannot flush a folder; they order renames themselves. Files are always flushed.
+ */
 const NO_FOLDERS = new Set(['EINVAL', 'ENOTSUP', 'EISDIR', 'EPERM', 'EBADF']);
 
-/** Flushes a file, or every file below a folder and then its lists of names. Throws when the disk cannot write them (EIO, ENOSPC). */
+/**
+ * Flushes a file, or every file below a folder and then the folders. Throws when the disk reports an error
+ * (EIO, ENOSPC).
+ */
 export async function flushAll(path: string): Promise<void> {
   if (!(await stat(path)).isDirectory()) return flush(path);
   const entries = await readdir(path, { recursive: true, withFileTypes: true });

@@ -1,8 +1,8 @@
-// A fingerprint of the code that makes files, so that a changed program makes them anew.
+// Fingerprint of the source code that writes files: when the program changes, the files are written again.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Everything whose text decides how a page or an answer reads. */
+/** Folders whose source decides the text of pages and answers. */
 const FOLDERS = [
   ...['discovery', 'render', 'pages', 'operations'].map((name) => `../../api/${name}/`),
   ...['model', 'consolidate', 'plan', 'input', 'write', 'releases', 'queries', 'review'].map((name) => `../${name}/`),
@@ -11,7 +11,9 @@ const FOLDERS = [
 
 let known: string | undefined;
 
-/** 16 hex digits over the sources that decide how an answer reads. */
+/**
+ * 16 hex digits of SHA-256 over the source files in FOLDERS, tests excepted. Computed once for each process.
+ */
 export function codeFingerprint(): string {
   if (known !== undefined) return known;
   const digest = createHash('sha256');

@@ -1,10 +1,10 @@
-// When two e-mail addresses count as the same one.
+// Normalises e-mail addresses, so that variants of one address count as one.
 import { domainToASCII } from 'node:url';
 
-/** Mail services that ignore dots in the name, each under its main domain. */
+/** Mail services that ignore dots in the local part, with their main domain. */
 const DOTLESS: Record<string, string> = { 'gmail.com': 'gmail.com', 'googlemail.com': 'gmail.com' };
 
-/** An address as it is compared: lower case, without `+tag`, the domain in ASCII; null for what cannot be one. */
+/** The address in lower case, without `+tag`, with the domain in ASCII; null for a malformed address. */
 export function normalEmail(email: string): string | null {
   const at = email.lastIndexOf('@');
   const name = email.slice(0, at).toLowerCase().replace(/\+.*$/, '');

@@ -1,6 +1,6 @@
-// Errors of the data room. The API maps each code to a status in api/contract/errors.ts; nothing here knows HTTP.
+// Errors of data/, without HTTP: api/contract/errors.ts maps each code to a status.
 
-/** Codes of contract section 4 that a question or its engine can raise. */
+/** Codes of contract section 4 that a query or its engine can raise. */
 export type DataErrorCode =
   | 'unknown_filter'
   | 'invalid_parameter'
@@ -23,7 +23,7 @@ export interface ValidationIssue {
   ctx?: Record<string, unknown>;
 }
 
-/** A refusal with a stable code and a message that names the offending parameter. */
+/** An error with a stable code and a message that names the parameter. */
 export class DataError extends Error {
   readonly code: DataErrorCode;
   readonly detail: unknown;
@@ -37,11 +37,11 @@ export class DataError extends Error {
 
 /** An unknown parameter. Channels may replace `known` where another operation has the parameter. */
 export class UnknownParameter extends DataError {
-  /** The name as it was sent. */
+  /** The name that the client sent. */
   readonly parameter: string;
-  /** What is wrong, as a sentence. */
+  /** The problem as a sentence. */
   readonly problem: string;
-  /** What was probably meant, as a sentence; null where nothing is near. */
+  /** The likely intended name as a sentence; null when no name is similar. */
   readonly suggestion: string | null;
 
   constructor(parameter: string, problem: string, suggestion: string | null, known: string) {
@@ -52,13 +52,13 @@ export class UnknownParameter extends DataError {
   }
 }
 
-/** A 422 refusal of one parameter: wrong type, out of the stated bounds, or missing (contract section 4). */
+/** A 422 error for one parameter: wrong type, out of bounds, or missing (contract section 4). */
 export function validationError(name: string, msg: string, type: string, input?: unknown): DataError {
   const issue: ValidationIssue = { loc: ['query', name], msg, type, ...(input === undefined ? {} : { input }) };
   return new DataError('validation_failed', `${name}: ${msg}`, [issue]);
 }
 
-/** A 422 refusal with other words for each of its lines. */
+/** Copy of a 422 error with its message rewritten by `write`. */
 export function reworded(error: DataError, write: (msg: string) => string): DataError {
   const [line, ...more] = error.detail as ValidationIssue[];
   const name = line?.loc.slice(1).join('.') ?? '';

@@ -1,7 +1,7 @@
-// Keys and digests that are derived from one shared secret, each for a purpose of its own (HKDF, RFC 5869).
+// Keys and digests derived from one shared secret, one key for each purpose (HKDF, RFC 5869).
 import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 
-/** 256 bits for one purpose. Keys of different purposes say nothing about each other. */
+/** A 256-bit key for one purpose. A key reveals nothing about keys of other purposes. */
 export function derivedKey(secret: string, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', purpose, 32));
 }
@@ -9,7 +9,7 @@ export function derivedKey(secret: string, purpose: string): Uint8Array {
 /** HMAC-SHA-256 of a text or bytes, in base64url. */
 export type KeyedDigest = (content: string | Uint8Array) => string;
 
-/** Digests that only processes with the secret can compute. */
+/** A digest function that only processes with the secret can compute. */
 export function keyedDigest(secret: string, purpose: string): KeyedDigest {
   const key = createSecretKey(derivedKey(secret, purpose));
   return (content) => createHmac('sha256', key).update(content).digest('base64url');

@@ -1,9 +1,12 @@
-// Where everything lies under DATA_DIR, and what the columns of a release are called.
+// Paths under DATA_DIR, files of a release and their columns.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Attribute } from '../../packs/define/model.ts';
 
-/** Id of a record: `r-` and 16 hex digits of SHA-256 of dataset, a line feed and the identity key (contract section 2). */
+/**
+ * Id of a record: `r-` and 16 hex digits of SHA-256 of dataset, line feed and identity key (contract section
+ * 2).
+ */
 export function recordId(dataset: string, key: string): string {
   return `r-${createHash('sha256').update(`${dataset}\n${key}`).digest('hex').slice(0, 16)}`;
 }
@@ -14,73 +17,96 @@ export const paths = {
   facts: (dataDir: string, dataset: string) => join(dataDir, 'facts', dataset),
   releases: (dataDir: string, dataset: string) => join(dataDir, 'releases', dataset),
   release: (dataDir: string, dataset: string, release: string) => join(dataDir, 'releases', dataset, release),
-  /** A file that holds the id of the current release; replaced by rename, so that it moves atomically. */
+  /** File with the id of the current release; replaced by rename, so the switch is atomic. */
   current: (dataDir: string, dataset: string) => join(dataDir, 'releases', dataset, 'current'),
   state: (dataDir: string) => join(dataDir, 'state'),
-  /** Pages that collectors saw, by the hash of their bytes. */
+  /** Pages that collectors fetched, named by the hash of their bytes. */
   evidence: (dataDir: string) => join(dataDir, 'evidence'),
-  /** What became of each run of a dataset (data/releases/runs.ts). */
+  /** Results of the runs of a dataset (data/releases/runs.ts). */
   runs: (dataDir: string, dataset: string) => join(dataDir, 'runs', `${dataset}.jsonl`),
 } as const;
 
 /**
- * Files of a release. All but the manifest are named in it with size, SHA-256 and row count. In every Parquet file a time
- * is a TIMESTAMP in UTC and a value is its JSON text (VARCHAR); docs/releases.md tells every column.
+ * Files of a release. The manifest lists all others with size, SHA-256 and row count. In every Parquet file a
+ * time is a TIMESTAMP in UTC and a value is its JSON text (VARCHAR); docs/releases.md describes every column.
  */
 export const RELEASE_FILES = {
   manifest: 'manifest.json',
-  /** For analysts: typed attribute columns by their dotted names, and per attribute its provenance (docs/releases.md). */
+  /**
+   * For analysts: typed attribute columns by their dotted names, and the provenance of each
+   * (docs/releases.md).
+   */
   records: 'records.parquet',
-  /** As `records`, of the public attributes alone. */
+  /** As `records`, public attributes only. */
   public: 'public.parquet',
   csv: 'records.csv',
   jsonl: 'records.jsonl',
-  /** For the engine: one narrow row per record, sorted by ordinal (see `column`). */
+  /** For the engine: one narrow row for each record, sorted by ordinal (see `column`). */
   engine: 'engine.parquet',
   /**
-   * term VARCHAR, ord UINTEGER, public BOOLEAN (a public text has the term), compared BOOLEAN (it counts for similar records);
-   * sorted by term, ord.
+   * term VARCHAR, ord UINTEGER, public BOOLEAN (a public text has the term), compared BOOLEAN (it counts for
+   * similar records); sorted by term, ord.
    */
   terms: 'terms.parquet',
-  /** ord UINTEGER, id VARCHAR, version VARCHAR, identity VARCHAR (JSON), body VARCHAR (JSON of a StoredRecord); sorted by ord. */
+  /**
+   * ord UINTEGER, id VARCHAR, version VARCHAR, identity VARCHAR (JSON), body VARCHAR (JSON of a
+   * StoredRecord); sorted by ord.
+   */
   bodies: 'bodies.parquet',
   /**
-   * Every fact ever observed: entity, attribute, value (null: withdrawn), source, source_url, observed_at, confidence, evidence,
-   * source_kind, run, confirmed_at, won BOOLEAN, reason; sorted by entity, attribute, observed_at, run.
+   * All facts: entity, attribute, value (null: withdrawn), source, source_url, observed_at, confidence,
+   * evidence, source_kind, run, confirmed_at, won BOOLEAN, reason; sorted by entity, attribute, observed_at,
+   * run.
    */
   facts: 'facts.parquet',
   /** When a source listed a record, for `as_of`: entity, source, listed BOOLEAN, at; sorted by entity, at. */
   listings: 'listings.parquet',
-  /** Every reading of a source, for `as_of`: source, package, version, observed_at, date_source; sorted by observed_at. */
+  /**
+   * Every reading of a source, for `as_of`: source, package, version, observed_at, date_source; sorted by
+   * observed_at.
+   */
   readings: 'readings.parquet',
   /**
-   * Published values over time as validity intervals [from, to): ord UINTEGER, entity, attribute, value (null: it had been
-   * published and was withdrawn), old_value (of the interval before; null: it appeared), min DOUBLE, max DOUBLE (of numbers and
-   * prices), from, to (null: still so), source_url; sorted by attribute, entity, from.
+   * Published values over time as validity intervals [from, to): ord UINTEGER, entity, attribute, value
+   * (null: withdrawn after publication), old_value (of the previous interval; null: first value), min DOUBLE,
+   * max DOUBLE (numbers and prices), from, to (null: still valid), source_url; sorted by attribute, entity,
+   * from.
    */
   history: 'history.parquet',
   /**
-   * The last 366 days of `history` as the changelog tells them: ord, entity_id, slug, name, attribute, type (added, changed), old_value,
-   * new_value (null: absent), observed_at, source_url; newest first, then by ord, entity_id, attribute.
+   * The last 366 days of `history` as rows of the changelog: ord, entity_id, slug, name, attribute, type
+   * (added, changed), old_value, new_value (null: absent), observed_at, source_url; newest first, then by
+   * ord, entity_id, attribute.
    */
   changelog: 'changelog.parquet',
   /**
-   * Change feed: recorded_at (microseconds, unique), entity_id, slug, name, attribute, type (added, changed, removed), old_value,
-   * new_value (null: absent), observed_at, source_url; sorted by recorded_at. A removed record has neither attribute nor values nor
-   * source. Not part of the content name.
+   * Change feed: recorded_at (microseconds, unique), entity_id, slug, name, attribute, type (added, changed,
+   * removed), old_value, new_value (null: absent), observed_at, source_url; sorted by recorded_at. A row for
+   * a removed record has no attribute, values or source. Not part of the content name.
    */
   changes: 'changes.parquet',
-  /** Open questions: id, kind, entity_id, attribute, facts (JSON array of Fact, the published one first), opened_at; sorted by opened_at, id. */
+  /**
+   * Open review items: id, kind, entity_id, attribute, facts (JSON array of Fact, the published one first),
+   * opened_at; sorted by opened_at, id.
+   */
   review: 'review.parquet',
 } as const;
 
-/** Column of the engine table. `fold` compares strings, `max` is a price range's upper end, `min` its lower or the plain number. */
+/**
+ * Part of an attribute in the engine table. `fold` is for comparing strings; `max` is the upper end of a
+ * price range, `min` its lower end or the plain number.
+ */
 export type ColumnPart = 'value' | 'fold' | 'min' | 'max' | 'lat' | 'lng';
 
 /**
  * Engine columns of an attribute, by type:
- * string, text, url, enum: value VARCHAR, fold VARCHAR · strings: value VARCHAR[], fold VARCHAR[] · date: value VARCHAR (YYYY-MM-DD)
- * boolean: value BOOLEAN · integer, number: value DOUBLE · price: min DOUBLE, max DOUBLE · geo: lat DOUBLE, lng DOUBLE
+ * - string, text, url, enum: value VARCHAR, fold VARCHAR
+ * - strings: value VARCHAR[], fold VARCHAR[]
+ * - date: value VARCHAR (YYYY-MM-DD)
+ * - boolean: value BOOLEAN
+ * - integer, number: value DOUBLE
+ * - price: min DOUBLE, max DOUBLE
+ * - geo: lat DOUBLE, lng DOUBLE
  */
 export function parts(attribute: Attribute): ColumnPart[] {
   switch (attribute.type) {
@@ -99,19 +125,26 @@ export function parts(attribute: Attribute): ColumnPart[] {
   }
 }
 
-/** Name of an engine column: `<attribute>:<part>`. Fixed columns (ord, id, slug, name, updated, quality, completeness, owner, held, contested) have no colon. */
+/**
+ * Name of an engine column: `<attribute>:<part>`. Fixed columns (ord, id, slug, name, updated, quality,
+ * completeness, owner, held, contested) have no colon.
+ */
 export function column(name: string, part: ColumnPart): string {
   return `${name}:${part}`;
 }
 
-// Fixed engine columns: ord UINTEGER, id, slug, name VARCHAR, updated BIGINT (ms since 1970), quality, completeness DOUBLE, owner BOOLEAN,
-// held, contested UTINYINT (statusReach in engine-values.ts: 2 of a public attribute, 1 of another, 0 of none).
+// Fixed engine columns: ord UINTEGER, id, slug, name VARCHAR, updated BIGINT (ms since 1970), quality,
+// completeness DOUBLE, owner BOOLEAN, held, contested UTINYINT (statusReach in engine-values.ts: 2 of a
+// public attribute, 1 of another, 0 of none).
 
-/** Release manifest: what is in the folder and whether it is whole. */
+/** Release manifest: the files of the folder, to verify that it is complete. */
 export interface Manifest {
   schema_version: 1;
   dataset: string;
-  /** Content name, 16 hex digits of SHA-256 over the sorted (file, sha256) pairs of `files` without `changes` and `records`. */
+  /**
+   * Content name, 16 hex digits of SHA-256 over the sorted (file, sha256) pairs of `files` without `changes`
+   * and `records`.
+   */
   release: string;
   created_at: string;
   title: string;
@@ -120,17 +153,20 @@ export interface Manifest {
   /** Newest confirmation by source id. */
   confirmed: Record<string, string>;
   last_collection: string;
-  /** Fingerprint of what the release was made from: facts, pack and code. The same again means nothing to do. */
+  /** Fingerprint of the inputs of the release: facts, pack and code. A build with equal inputs is skipped. */
   inputs?: string;
-  /** Revision of the pack that the release was made with. */
+  /** Revision of the pack that made the release. */
   revision?: number;
-  /** Version of the overlay that the release holds; absent: none. */
+  /** Version of the overlay that the release contains; absent: none. */
   overlay?: number;
-  /** Last microsecond (since 1970) of the change feed that the release was given. */
+  /** Last microsecond (since 1970) of the range that the release has in the change feed. */
   recorded_to?: number;
   files: Record<string, { bytes: number; sha256: string; rows: number | null }>;
-  /** Values that the search filters offer for open enums, most common first, at most 500. */
+  /** Values that search filters offer for open enums, most common first, at most 500. */
   enums: Record<string, string[]>;
-  /** How many published values of an attribute were last confirmed when; few distinct times, since sources are read whole. */
+  /**
+   * Number of published values of an attribute by the time of their last confirmation. Distinct times are
+   * few, because sources are read as a whole.
+   */
   ages: { attribute: string; observed_at: string; count: number }[];
 }

@@ -1,4 +1,4 @@
-// The name of a release, whether its files are as the manifest says, and which release is the current one.
+// Content names, verification of release files, and the pointer to the current release.
 import {
   appendFileSync,
   existsSync,
@@ -22,7 +22,7 @@ import { contentName, currentRelease, makeCurrent, measure, readManifest, verify
 
 verifies('release.manifest', 'release.atomic', 'release.immutable');
 
-/** A release folder of two files, with its manifest. */
+/** Writes a release folder of two files with its manifest. */
 async function release(folder: string, text = 'a\n1\n', created_at = '2026-11-20T00:00:00Z'): Promise<Manifest> {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'a.csv'), text);
@@ -52,7 +52,7 @@ async function release(folder: string, text = 'a\n1\n', created_at = '2026-11-20
 describe('a content name', () => {
   const file = (sha256: string) => ({ bytes: 1, sha256, rows: null });
 
-  test('is of the files’ names and contents, in any order, without the change feed', () => {
+  test('covers file names and contents in any order, without the change feed', () => {
     const name = contentName({ b: file('2'), a: file('1') });
     expect(name).toMatch(/^[0-9a-f]{16}$/);
     expect(contentName({ a: file('1'), b: file('2'), 'changes.parquet': file('3') })).toBe(name);
@@ -62,28 +62,28 @@ describe('a content name', () => {
 });
 
 describe('a release', () => {
-  test('is whole', async () => {
+  test('is complete', async () => {
     const folder = scratch();
     const manifest = await release(folder);
     expect(await readManifest(folder)).toEqual(manifest);
     expect(await verifyRelease(folder)).toEqual([]);
   });
 
-  test('with a changed, a longer, a missing file, or another name is not', async () => {
+  test('with a changed, longer or missing file or another name is incomplete', async () => {
     const folder = scratch();
     const manifest = await release(folder);
     writeFileSync(join(folder, 'a.csv'), 'a\n2\n');
-    expect(await verifyRelease(folder)).toEqual(['a.csv has other content than the manifest says']);
+    expect(await verifyRelease(folder)).toEqual(['a.csv does not have the SHA-256 of the manifest']);
     appendFileSync(join(folder, 'a.csv'), '3\n');
-    expect(await verifyRelease(folder)).toEqual(['a.csv has 6 bytes, not 4']);
+    expect(await verifyRelease(folder)).toEqual(['a.csv has 6 bytes (expected 4)']);
     rmSync(join(folder, 'a.csv'));
     expect(await verifyRelease(folder)).toEqual(['a.csv is missing']);
     writeFileSync(join(folder, 'a.csv'), 'a\n1\n');
     writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, release: '0'.repeat(16) }));
-    expect(await verifyRelease(folder)).toEqual([`the content is not that of ${'0'.repeat(16)}`]);
+    expect(await verifyRelease(folder)).toEqual([`the content does not have the name ${'0'.repeat(16)}`]);
   });
 
-  test('without a manifest, or with something else in its place, is an error', async () => {
+  test('without a valid manifest is an error', async () => {
     const folder = scratch();
     await expect(readManifest(folder)).rejects.toThrow('manifest.json');
     writeFileSync(join(folder, 'manifest.json'), '{"schema_version":2}');
@@ -94,7 +94,7 @@ describe('a release', () => {
 describe('the current release', () => {
   const id = (n: number) => n.toString(16).padStart(16, '0');
 
-  test('is none, then the one switched to; a damaged pointer to nothing is none', async () => {
+  test('is null before the first switch and for a damaged pointer without releases', async () => {
     const data = scratch();
     expect(await currentRelease(data, 'stones')).toBe(null);
     mkdirSync(paths.releases(data, 'stones'), { recursive: true });
@@ -109,7 +109,7 @@ describe('the current release', () => {
     mkdirSync(path);
   }
 
-  /** Three complete releases, the newest of them current. */
+  /** Three complete releases, the newest is current. */
   async function three(): Promise<{
     data: string;
     ids: string[];
@@ -157,7 +157,7 @@ describe('the current release', () => {
     expect(warned).toHaveLength(2);
   });
 
-  test('keeps the newest two beside it, and nothing else that is a release', async () => {
+  test('keeps the newest two others and removes the rest', async () => {
     const data = scratch();
     for (const n of [1, 2, 3, 4, 5]) {
       mkdirSync(paths.release(data, 'stones', id(n)), { recursive: true });
@@ -172,7 +172,7 @@ describe('the current release', () => {
 });
 
 describe('a disk that cannot write', () => {
-  /** Every flush of a path that matches fails as on a broken disk. */
+  /** Makes every flush of a path that matches fail as on a broken disk. */
   async function broken<T>(path: RegExp, code: string, during: () => Promise<T>): Promise<T> {
     const some = await open(import.meta.filename);
     const prototype = Object.getPrototypeOf(some) as typeof some;
@@ -188,7 +188,7 @@ describe('a disk that cannot write', () => {
     });
   }
 
-  test('ends a move of a folder with its error, and nothing is moved', async (context) => {
+  test('fails the move of a folder and moves nothing', async (context) => {
     if (process.platform !== 'linux') context.skip('paths of open files are read from /proc');
     const folder = scratch();
     const [from, to] = [join(folder, 'draft'), join(folder, 'place')];
@@ -203,7 +203,7 @@ describe('a disk that cannot write', () => {
     expect([existsSync(from), existsSync(to)]).toEqual([false, true]);
   });
 
-  test('leaves the pointer as it was', async (context) => {
+  test('leaves the pointer unchanged', async (context) => {
     if (process.platform !== 'linux') context.skip('paths of open files are read from /proc');
     const data = scratch();
     mkdirSync(paths.releases(data, 'stones'), { recursive: true });
@@ -214,7 +214,7 @@ describe('a disk that cannot write', () => {
   });
 });
 
-test('a replaced file is the old or the new one, and leaves nothing beside it', async () => {
+test('a replaced file is the old or the new one, and no temporary file remains', async () => {
   const folder = scratch();
   const path = join(folder, 'file');
   await replaceFile(path, 'one');

@@ -1,4 +1,4 @@
-// The manifest of a release: what it names, whether the files are as it says, and which release is the current one.
+// The manifest of a release: reading, verification, the content name and the pointer to the current release.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
@@ -27,10 +27,10 @@ const Shape = z.looseObject({
   ages: z.array(z.object({ attribute: z.string(), observed_at: z.string(), count: z.int() })),
 });
 
-/** Releases kept beside the current one, so that cursors and requests in flight finish. */
+/** Releases kept in addition to the current one, so that cursors and running requests finish. */
 const KEPT = 3;
 
-/** Size and SHA-256 of a file, read in pieces. */
+/** Size in bytes and SHA-256 of a file, read in chunks. */
 export async function measure(path: string): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -41,17 +41,22 @@ export async function measure(path: string): Promise<{ bytes: number; sha256: st
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Not part of the name: the change feed, which is dated anew, and the file for analysts, which tells the name and says what records.jsonl says. */
+/**
+ * Files outside the content name: the change feed, whose times differ in each build, and the file for
+ * analysts, which contains the name and repeats records.jsonl.
+ */
 const UNNAMED: ReadonlySet<string> = new Set([RELEASE_FILES.changes, RELEASE_FILES.records]);
 
-/** Content name of a release: 16 hex digits of SHA-256 over the sorted (file, sha256) pairs, without those that tell it. */
+/**
+ * Content name of a release: 16 hex digits of SHA-256 over the sorted (file, sha256) pairs without UNNAMED.
+ */
 export function contentName(files: Manifest['files']): string {
   const named = Object.entries(files).filter(([file]) => !UNNAMED.has(file));
   const lines = named.sort(([a], [b]) => byCodePoint(a, b)).map(([file, { sha256 }]) => `${file} ${sha256}\n`);
   return createHash('sha256').update(lines.join('')).digest('hex').slice(0, 16);
 }
 
-/** Reads the manifest in a release folder. Throws when it is missing or not a manifest. */
+/** Reads the manifest of a release folder. Throws when it is missing or invalid. */
 export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, RELEASE_FILES.manifest), 'utf8');
   const parsed = Shape.safeParse(JSON.parse(text));
@@ -59,28 +64,34 @@ export async function readManifest(folder: string): Promise<Manifest> {
   return parsed.data as Manifest;
 }
 
-/** What is wrong with a release folder: files missing, of another size or content, or another name. Empty when it is whole. */
+/**
+ * Problems of a release folder as sentences: missing files, other sizes or contents, another name. Empty:
+ * complete.
+ */
 export async function verifyRelease(folder: string): Promise<string[]> {
   const manifest = await readManifest(folder);
   const wrong: string[] = [];
   for (const [file, expected] of Object.entries(manifest.files)) {
     const found = await measure(join(folder, file)).catch(() => null);
     if (found === null) wrong.push(`${file} is missing`);
-    else if (found.bytes !== expected.bytes) wrong.push(`${file} has ${found.bytes} bytes, not ${expected.bytes}`);
-    else if (found.sha256 !== expected.sha256) wrong.push(`${file} has other content than the manifest says`);
+    else if (found.bytes !== expected.bytes)
+      wrong.push(`${file} has ${found.bytes} bytes (expected ${expected.bytes})`);
+    else if (found.sha256 !== expected.sha256) wrong.push(`${file} does not have the SHA-256 of the manifest`);
   }
-  if (contentName(manifest.files) !== manifest.release) wrong.push(`the content is not that of ${manifest.release}`);
+  if (contentName(manifest.files) !== manifest.release)
+    wrong.push(`the content does not have the name ${manifest.release}`);
   return wrong;
 }
 
 const ID = /^[0-9a-f]{16}$/;
 
-/** By path of the pointer, the release that was complete when it was last read: releases never change. */
+/** Complete release by path of the pointer, cached because releases never change. */
 const complete = new Map<string, string>();
 
 /**
- * Id of the current release of a dataset; null where none was ever made current. A pointer that is damaged, or that names a release whose files are
- * missing or of another size, leads to the newest complete release, which `warn` hears of. Where none is complete it is what the pointer says.
+ * Id of the current release of a dataset; null before the first one. When the pointer is damaged, or the
+ * files of its release are missing or have other sizes, the newest complete release is returned and `warn` is
+ * called. Without a complete release the id of the pointer is returned.
  */
 export async function currentRelease(
   dataDir: string,
@@ -111,7 +122,7 @@ export async function currentRelease(
   return newest;
 }
 
-/** Ids of the releases whose files are all there with their sizes, newest first. */
+/** Ids of releases whose files all exist with their sizes, newest first. */
 export async function completeReleases(dataDir: string, dataset: string): Promise<string[]> {
   const names = await readdir(paths.releases(dataDir, dataset)).catch(() => []);
   const found: { id: string; at: string; written: number }[] = [];
@@ -124,13 +135,15 @@ export async function completeReleases(dataDir: string, dataset: string): Promis
   return found.sort((a, b) => byCodePoint(b.at, a.at) || b.written - a.written).map(({ id }) => id);
 }
 
-/** What a release lacks, by the sizes that its manifest names, in one sentence; null: nothing. */
+/**
+ * First missing file or wrong size in a release as a sentence, by the sizes in its manifest; null: complete.
+ */
 async function missingIn(folder: string): Promise<string | null> {
   try {
     for (const [file, { bytes }] of Object.entries((await readManifest(folder)).files)) {
       const path = join(folder, file);
       const found = await stat(path).catch(() => null);
-      if (found?.size !== bytes) return `${path} has ${found?.size ?? 'no'} bytes instead of ${bytes}`;
+      if (found?.size !== bytes) return `${path} has ${found?.size ?? 'no'} bytes (expected ${bytes})`;
     }
     return null;
   } catch (error) {
@@ -138,7 +151,7 @@ async function missingIn(folder: string): Promise<string | null> {
   }
 }
 
-/** Makes a release the current one, in one step, and removes all but the newest few. */
+/** Makes a release the current one atomically, and removes all but the newest few. */
 export async function makeCurrent(dataDir: string, dataset: string, release: string): Promise<void> {
   await replaceFile(paths.current(dataDir, dataset), `${release}\n`);
   await prune(dataDir, dataset, release);

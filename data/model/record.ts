@@ -1,9 +1,11 @@
-// The nouns of the register: record, fact, provenance, reading, review item (contract sections 2 and 5).
+// Types of the register: record, fact, provenance, reading, review item (contract sections 2 and 5).
 import type { Value } from '../../packs/define/model.ts';
 
 export type SourceKind = 'collector' | 'owner';
 
-/** Where a value comes from. `observed_at` is the winning source's newest confirmation (contract section 5). */
+/**
+ * Provenance of a value. `observed_at` is the newest confirmation by the winning source (contract section 5).
+ */
 export interface Provenance {
   source_url: string;
   /** ISO 8601 UTC. */
@@ -12,7 +14,10 @@ export interface Provenance {
   confidence: number;
   evidence: string;
   source: { kind: SourceKind };
-  /** `held`: a newer value waits for confirmation. `contested`: another source says otherwise. Absent: neither. */
+  /**
+   * `held`: a newer value waits for confirmation. `contested`: another source has another value. Absent:
+   * neither.
+   */
   status?: ProvenanceStatus;
 }
 
@@ -20,7 +25,7 @@ export interface Provenance {
 export const PROVENANCE_STATUSES = ['held', 'contested'] as const;
 export type ProvenanceStatus = (typeof PROVENANCE_STATUSES)[number];
 
-/** A record as it is stored in a release: everything but what depends on the host name, the caller or the clock. */
+/** A record as stored in a release: without parts that depend on host name, caller or clock. */
 export interface StoredRecord {
   /** `r-` and 16 hex digits of SHA-256 of dataset and identity key. */
   id: string;
@@ -35,10 +40,10 @@ export interface StoredRecord {
   verified_owner: boolean;
 }
 
-/** A record as it is answered (contract section 2). */
+/** A record as the API returns it (contract section 2). */
 export interface PublicRecord extends StoredRecord {
   url: string;
-  /** Hours since observed_at, one decimal, per attribute. */
+  /** Hours since `observed_at`, one decimal, by attribute. */
   freshness: Record<string, number>;
   license: string;
   attribution: string;
@@ -63,9 +68,10 @@ export interface Fact {
 }
 
 /**
- * Why a fact won or lost. Won: `only_source`, `agreed`, `more_trusted`, `newer_reading`, `earliest`, `owner`, `approved`.
- * Lost: `superseded` (its own source said something newer), `less_trusted`, `older_reading`, `later`, `below_floor`,
- * `held` (a jump or an outlier that waits for confirmation), `not_listed` (its source dropped the record), `owner_overrides`, `rejected`, `withdrawn`.
+ * Why a fact won or lost. Won: `only_source`, `agreed`, `more_trusted`, `newer_reading`, `earliest`, `owner`,
+ * `approved`. Lost: `superseded` (a newer value of its own source), `less_trusted`, `older_reading`, `later`,
+ * `below_floor`, `held` (a jump or an outlier that waits for confirmation), `not_listed` (its source dropped
+ * the record), `owner_overrides`, `rejected`, `withdrawn`.
  */
 export type FactReason =
   | 'only_source'
@@ -86,26 +92,27 @@ export type FactReason =
   | 'rejected'
   | 'withdrawn';
 
-/** A disagreement, jump or outlier that a person should look at (contract section 5). */
+/** A disagreement, jump or outlier for an operator to decide (contract section 5). */
 export interface ReviewItem {
-  /** UUID derived from dataset, entity, attribute and the facts, so that a rebuild opens the same item. */
+  /** UUID derived from dataset, entity, attribute and facts, so that a rebuild opens the same item. */
   id: string;
   kind: DisputeKind;
   dataset: string;
   entity_id: string;
   attribute: string;
-  /** The published fact and the other one; of an outlier the held fact alone. */
+  /** The published fact, then the other one; only the held fact for an outlier. */
   facts: Fact[];
   opened_at: string;
-  /** When a later reading or another source confirmed the held value, which closed the item. Absent: open. */
+  /** When a later reading or another source confirmed the held value and closed the item. Absent: open. */
   confirmed_at?: string;
-  /** Of an outlier: the median of its group that it was compared with. */
+  /** For an outlier: the median of its group. */
   group_median?: number;
 }
 
 /**
- * `conflict`: two sources differ. `jump`: a source changed a value by more than the bound. `outlier`: a record's first value is further than
- * the bound from the median of its group. A jump and an outlier are held.
+ * `conflict`: two sources differ. `jump`: a source changed a value by more than the bound. `outlier`: a
+ * record's first value is further than the bound from the median of its group. A jump and an outlier are
+ * held.
  */
 export type DisputeKind = 'conflict' | 'jump' | 'outlier';
 

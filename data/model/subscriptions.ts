@@ -1,20 +1,21 @@
-// The plans a key can be on: how often it may call, what it may fetch, what it costs a month (contract section 3, "Plans"); and what a key begins with.
+// Plans of keys: calls a minute, bulk access, price a month (contract section 3, "Plans"), and the welcome
+// credit.
 
 export interface Subscription {
-  /** Paid calls a minute; null: as many as it likes. */
+  /** Paid calls a minute; null: unlimited. */
   calls: number | null;
-  /** Whether exports and the change feed are part of it. */
+  /** Whether exports and the change feed are included. */
   bulk: boolean;
   /** Whether each call is charged to the balance. */
   charged: boolean;
-  /** EUR a month; null: it cannot be bought. */
+  /** EUR a month; null: not for sale. */
   eur_per_month: number | null;
 }
 
 /** Credit of a new key, in micro-euros (specification section 8). */
 export const WELCOME_CREDIT = 500_000;
 
-/** Every plan by its name. `internal` is for ourselves, by an operator's grant only. */
+/** All plans by name. `internal` is for our own use, only by an operator's grant. */
 export const SUBSCRIPTIONS = {
   payg: { calls: 60, bulk: false, charged: true, eur_per_month: null },
   pro: { calls: 300, bulk: true, charged: true, eur_per_month: 49 },
@@ -24,12 +25,12 @@ export const SUBSCRIPTIONS = {
 
 export type PlanName = keyof typeof SUBSCRIPTIONS;
 
-/** The plan of this name; one that nobody knows any more counts as `payg`. */
+/** The plan with this name; `payg` for an unknown name. */
 export function subscription(plan: string): Subscription {
   return Object.hasOwn(SUBSCRIPTIONS, plan) ? SUBSCRIPTIONS[plan as PlanName] : SUBSCRIPTIONS.payg;
 }
 
-/** The plan that counts now: a paid one falls back to `payg` when its time is over. Times in milliseconds since 1970. */
+/** The plan that applies now: an expired paid plan falls back to `payg`. Times in milliseconds since 1970. */
 export function currentPlan(key: { plan: string; plan_until: number | null }, now: number): string {
   return key.plan_until !== null && key.plan_until <= now ? 'payg' : key.plan;
 }

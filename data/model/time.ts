@@ -1,8 +1,8 @@
-// Times as they are answered.
+// Times as answers contain them.
 
 const times = new Map<number, string>();
 
-/** ISO 8601 in UTC with `Z`, without milliseconds where they are zero. */
+/** ISO 8601 in UTC with `Z`; milliseconds are omitted when zero. */
 export function isoTime(at: number): string {
   let text = times.get(at);
   if (text === undefined) {
@@ -12,7 +12,10 @@ export function isoTime(at: number): string {
   return text;
 }
 
-/** The same time of day a calendar month later, UTC; the last day of that month where it has no such day. Milliseconds since 1970. */
+/**
+ * The same time of day one calendar month later in UTC, or on the last day of a shorter month. Milliseconds
+ * since 1970.
+ */
 export function monthAfter(at: number): number {
   const date = new Date(at);
   const day = date.getUTCDate();

@@ -1,8 +1,8 @@
-// Work that may be asked for at any time and runs one at a time.
+// Runs repeated work one at a time and coalesces calls.
 
 /**
- * The same work, one run after the other. Who asks while it runs gets the next run, which all of them share: what was true when they asked is
- * seen by it.
+ * Wraps `work` so that runs never overlap. Calls during a run share the next run, which therefore sees the
+ * state at the time of each call.
  */
 export function inTurn<T>(work: () => Promise<T>): () => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();

@@ -1,38 +1,40 @@
-// An overlay as an engine takes it: which records are gone, and what others say now, with their whole past.
+// The overlay as an engine applies it: removed records, and changed records with their facts and history.
 
 import type { Unpublished } from '../consolidate/engine-values.ts';
 import type { HistoryCells } from '../consolidate/told.ts';
 import type { ReviewItem, StoredRecord } from '../model/record.ts';
 import type { DecidedItem, FactRow } from './history.ts';
 
-/** A validity interval of a value, as history.parquet has it. */
+/** A validity interval of a value, as in history.parquet. */
 export interface HistoryRow {
   attribute: string;
   cells: HistoryCells;
 }
 
-/** A record that says something else than the release has it say. */
+/** A record that the overlay changes, compared with the release. */
 export interface ChangedRecord {
   record: StoredRecord;
-  /** Entries of its lists that are searched and not published. */
+  /** Entries of its lists that are searchable and not published. */
   unpublished: Unpublished;
-  /** As in bodies.parquet: 16 hex digits of the SHA-256 of the record's JSON text. */
+  /** As in bodies.parquet: 16 hex digits of SHA-256 over the JSON text of the record. */
   version: string;
-  /** In the order in which they are settled: by attribute, oldest first. */
+  /** In settlement order: by attribute, oldest first. */
   facts: readonly FactRow[];
   /** By attribute, oldest first. */
   history: readonly HistoryRow[];
-  /** Open questions about it. */
+  /** Its open review items. */
   review: readonly ReviewItem[];
 }
 
-/** What an overlay makes of one release. Records that the release does not hold have no effect. */
+/** The effect of an overlay on one release. Records that the release does not contain are skipped. */
 export interface Applied {
   /** Version of the overlay. */
   version: number;
-  /** Ids of records that are gone. */
+  /** Ids of removed records. */
   removed: ReadonlySet<string>;
   changed: readonly ChangedRecord[];
-  /** By record, whether the release holds them or not: as_of settles by them. */
+  /**
+   * Decisions by record id, also for records that the release does not contain; `as_of` settles with them.
+   */
   decided: ReadonlyMap<string, readonly DecidedItem[]>;
 }

@@ -1,4 +1,4 @@
-// The queue in front of the engines: order of arrival, bounds, patience, giving up.
+// The queue for engines: order of arrival, limits, timeout, abort.
 import { expect, test, vi } from 'vitest';
 import { createGate } from './gate.ts';
 
@@ -22,7 +22,7 @@ test('serves in the order of arrival, one at a time', async () => {
   expect(one.load()).toEqual({ running: 0, waiting: 0 });
 });
 
-test('a place is given back once', async () => {
+test('a slot is released once', async () => {
   const one = gate();
   const leave = await one.enter();
   leave();
@@ -31,31 +31,31 @@ test('a place is given back once', async () => {
   expect(one.load().running).toBe(1);
 });
 
-test('a full queue refuses at once', async () => {
+test('a full queue rejects immediately', async () => {
   const one = gate({ waiting: 0 });
   await one.enter();
-  expect(await code(one.enter())).toContain('unavailable: Too many questions are waiting');
+  expect(await code(one.enter())).toContain('unavailable: Too many queries are waiting');
 });
 
-test('patience ends', async () => {
+test('a waiting query times out', async () => {
   vi.useFakeTimers();
   const one = gate({ patience: 100 });
   await one.enter();
   const waiting = code(one.enter());
   vi.advanceTimersByTime(101);
   vi.useRealTimers();
-  expect(await waiting).toContain('unavailable: The question waited too long');
+  expect(await waiting).toContain('unavailable: The query waited too long');
   expect(one.load()).toEqual({ running: 1, waiting: 0 });
 });
 
-test('a question given up leaves the queue and nobody else', async () => {
+test('an aborted query leaves the queue; others stay', async () => {
   const one = gate();
   const leave = await one.enter();
   const giving = new AbortController();
   const dropped = code(one.enter(giving.signal));
   const kept = code(one.enter());
   giving.abort();
-  expect(await dropped).toContain('unavailable: The question was given up');
+  expect(await dropped).toContain('unavailable: The query was aborted');
   leave();
   expect(await kept).toBe('entered');
   expect(await code(one.enter(AbortSignal.abort()))).toContain('given up');

@@ -1,24 +1,24 @@
-// The bounded queue in front of the engines: few run, some wait, the rest are refused at once.
+// The bounded queue for engines: a few queries run, some wait, and more are rejected immediately.
 import { DataError } from '../model/errors.ts';
 
 export interface Gate {
   /**
-   * Waits for a place and answers what gives it back. Throws `unavailable` when the queue is full, when patience ends or
-   * when `signal` gives the question up.
+   * Waits for a slot and returns the function that releases it. Throws `unavailable` when the queue is full,
+   * after `patience`, or when `signal` aborts.
    */
   enter(signal?: AbortSignal): Promise<() => void>;
-  /** How many run and wait now, for /healthz. */
+  /** Queries that run and wait now, for /healthz. */
   load(): { running: number; waiting: number };
 }
 
 export interface GateLimits {
   running: number;
   waiting: number;
-  /** Milliseconds. */
+  /** Longest wait in milliseconds. */
   patience: number;
 }
 
-/** Makes a gate that serves in the order of arrival. */
+/** Creates a queue that serves in the order of arrival. */
 export function createGate(limits: GateLimits): Gate {
   const queue: { admit: () => void }[] = [];
   let running = 0;
@@ -28,7 +28,7 @@ export function createGate(limits: GateLimits): Gate {
     if (next) next.admit();
     else running -= 1;
   };
-  /** A place can be given back once; a second call does nothing. */
+  /** Releases the slot once; further calls have no effect. */
   const place = () => {
     let held = true;
     return () => {
@@ -46,7 +46,7 @@ export function createGate(limits: GateLimits): Gate {
         return Promise.resolve(place());
       }
       if (queue.length >= limits.waiting)
-        return Promise.reject(new DataError('unavailable', 'Too many questions are waiting; ask again in a moment.'));
+        return Promise.reject(new DataError('unavailable', 'Too many queries are waiting; retry in a moment.'));
       return new Promise((resolve, reject) => {
         const waiter = { admit: () => settle(() => resolve(place())) };
         const drop = (error: DataError) => {
@@ -56,7 +56,7 @@ export function createGate(limits: GateLimits): Gate {
         };
         const onAbort = () => drop(givenUp());
         const timer = setTimeout(
-          () => drop(new DataError('unavailable', 'The question waited too long for its turn; ask again in a moment.')),
+          () => drop(new DataError('unavailable', 'The query waited too long in the queue; retry in a moment.')),
           limits.patience,
         );
         const settle = (finish: () => void) => {
@@ -71,7 +71,7 @@ export function createGate(limits: GateLimits): Gate {
   };
 }
 
-/** Nobody waits for the answer any more. */
+/** Error for a query that its client aborted. */
 export function givenUp(): DataError {
-  return new DataError('unavailable', 'The question was given up before it was answered.');
+  return new DataError('unavailable', 'The query was aborted before it finished.');
 }

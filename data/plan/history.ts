@@ -1,9 +1,12 @@
-// Questions about how records came to say what they say, as data: facts, the past, open doubts, changelog and change feed.
+// Plans and rows for the history of records: facts, past states, open review items, changelog and change
+// feed.
 import type { Decision } from '../consolidate/settle.ts';
 import type { Listing } from '../consolidate/times.ts';
 import type { FactReason, ReviewItem, SourceKind } from '../model/record.ts';
 
-/** A fact as a release keeps it. `value` is JSON text, null: withdrawn. Times are milliseconds since 1970. */
+/**
+ * A fact as stored in a release. `value` is JSON text, null: withdrawn. Times are milliseconds since 1970.
+ */
 export interface FactRow {
   entity: string;
   attribute: string;
@@ -12,18 +15,18 @@ export interface FactRow {
   source_url: string;
   source_kind: SourceKind;
   observed_at: number;
-  /** Newest reading of its source that still said so. */
+  /** Newest reading of its source with this value. */
   confirmed_at: number;
   confidence: number;
   evidence: string;
   run: string;
   won: boolean;
   reason: FactReason;
-  /** Of a record's first value that is far from it: the median of its group at that moment. */
+  /** For an outlier (first value of a record): the median of its group at that time. */
   group_median: number | null;
 }
 
-/** Facts of one record, newest first. `since` keeps what was observed then or later (milliseconds). */
+/** Facts of one record, newest first. `since` is the earliest observation time in milliseconds. */
 export interface FactsPlan {
   /** Id of the record. */
   entity: string;
@@ -32,13 +35,15 @@ export interface FactsPlan {
   limit: number;
 }
 
-/** What people decided about one attribute of one record, by the id of the item. */
+/** A decision about one attribute of one record, with the id of the review item. */
 export interface DecidedItem extends Decision {
   id: string;
   attribute: string;
 }
 
-/** What was ever said of a record. `facts` in the order in which they are settled: by attribute, oldest first. */
+/**
+ * All facts, listings and decisions of a record. `facts` are in settlement order: by attribute, oldest first.
+ */
 export interface PastRecord {
   ordinal: number;
   id: string;
@@ -48,17 +53,17 @@ export interface PastRecord {
   facts: FactRow[];
   /** Oldest first. */
   listings: Listing[];
-  /** What people decided about it. */
+  /** Decisions of operators. */
   decided: readonly DecidedItem[];
 }
 
-/** Some records' past, with the readings of all sources, oldest first. */
+/** The past of some records, with the readings of all sources, oldest first. */
 export interface Past {
   records: PastRecord[];
   readings: { source: string; at: number; version: string }[];
 }
 
-/** An open question about a record: what a person should look at, without the facts themselves. */
+/** An open review item of a record, without its facts. */
 export interface Doubt {
   kind: ReviewItem['kind'];
   attribute: string;
@@ -66,11 +71,11 @@ export interface Doubt {
   opened_at: number;
 }
 
-/** Review items of a dataset: of one record, the one of this id, or all; oldest first. */
+/** Review items of a dataset: those of one record, the one with this id, or all; oldest first. */
 export interface ReviewPlan {
   entity: string | null;
   id: string | null;
-  /** True: those that a later reading or another source confirmed; absent: those that are open. */
+  /** True: items that a later reading or another source confirmed. Absent: open items. */
   confirmed?: boolean;
   limit: number;
 }
@@ -79,14 +84,14 @@ export interface ReviewPlan {
 export interface ChangelogPlan {
   since: number;
   attribute: string | null;
-  /** Ordinal of the only record to tell of, or null. */
+  /** Ordinal of the only record to include; null: all records. */
   ordinal: number | null;
   type: 'all' | 'changed' | 'added';
   limit: number;
   offset: number;
 }
 
-/** A change of one published value. A record that was removed has neither attribute nor values nor source. */
+/** A change of one published value. A row for a removed record has no attribute, values or source. */
 export interface ChangeRow {
   entity_id: string;
   slug: string | null;
@@ -95,7 +100,7 @@ export interface ChangeRow {
   type: 'added' | 'changed' | 'removed';
   /** JSON text; null: there was no value. */
   old_value: string | null;
-  /** JSON text; null: there is no value any more. */
+  /** JSON text; null: the value was removed. */
   new_value: string | null;
   /** Milliseconds since 1970. */
   observed_at: number;
@@ -108,7 +113,7 @@ export interface ChangelogAnswer {
   total: number;
 }
 
-/** The change feed after `since`, exclusive, in microseconds since 1970; oldest first. */
+/** The change feed after `since` (exclusive, microseconds since 1970), oldest first. */
 export interface ChangesPlan {
   since: number;
   limit: number;

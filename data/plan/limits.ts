@@ -1,26 +1,31 @@
-// What one question, one engine and the whole register may use. The only place that says so.
+// Limits of one query, one engine and the whole register; no other module defines them.
 import { availableParallelism } from 'node:os';
 
 export interface EngineLimits {
-  /** Milliseconds that one statement may run; then it is interrupted (503 `query_timeout`). */
+  /** Milliseconds that one statement may run before it is interrupted (503 `query_timeout`). */
   statement: number;
-  /** Statements that run at once over all datasets. Below the four threads that Node gives to such work. */
+  /** Statements that run in parallel over all datasets; fewer than the four threads of Node's pool. */
   running: number;
-  /** Questions that wait for a place; one more is refused (503 `unavailable`). */
+  /** Queries that wait for a slot; one more is rejected (503 `unavailable`). */
   waiting: number;
-  /** Milliseconds that a question waits for a place before it is refused. */
+  /** Milliseconds that a query waits for a slot before it is rejected. */
   patience: number;
-  /** Bytes that statements on one release may use beyond the tables loaded. */
+  /** Bytes that statements on one release may use in addition to the loaded tables. */
   working_memory: number;
-  /** Record bodies are held in memory up to this many bytes uncompressed, and read from Parquet beyond. */
+  /**
+   * Record bodies up to this many uncompressed bytes are held in memory; larger ones are read from Parquet.
+   */
   bodies: number;
-  /** Values of numbers over time are held in memory up to this many bytes, and read from Parquet beyond. */
+  /** Number history up to this many bytes is held in memory; larger ones are read from Parquet. */
   history: number;
-  /** Answers to computed questions are kept in memory up to this many bytes, over all releases of a process. */
+  /** Bytes of memory for cached answers to computed queries, over all releases of a process. */
   answers: number;
-  /** Milliseconds that an unused release, other than the current one, stays open for the next page of a walk. */
+  /**
+   * Milliseconds that an unused release, other than the current one, stays open for clients that fetch
+   * further pages.
+   */
   idle: number;
-  /** Milliseconds after which a release that could not be opened is tried again. */
+  /** Milliseconds before another attempt to open a release that failed to open. */
   retry: number;
 }
 

@@ -1,11 +1,12 @@
-// The overlay of a dataset: opt-outs, what owners said, what operators decided. It lies over every release until a later one holds it.
+// The overlay of a dataset: opt-outs, owners' values and operators' decisions, applied to every release until
+// a later release contains them.
 import type { Decision } from '../consolidate/settle.ts';
 import type { RecordedChange } from './history.ts';
 
-/** Source and run of what owners say, in facts and releases. */
+/** Source and run of owners' facts, in facts and releases. */
 export const OWNER = 'owner';
 
-/** A record that its business had removed. */
+/** An opted-out record. */
 export interface Removal {
   entity: string;
   slug: string;
@@ -13,11 +14,11 @@ export interface Removal {
   version: number;
 }
 
-/** What a verified owner says of an attribute. */
+/** A value of an attribute that a verified owner set. */
 export interface OwnerFact {
   entity: string;
   attribute: string;
-  /** JSON text; null: the owner takes an earlier value back. */
+  /** JSON text; null: the owner withdrew an earlier value. */
   value: string | null;
   source_url: string;
   evidence: string;
@@ -26,37 +27,37 @@ export interface OwnerFact {
   version: number;
 }
 
-/** What an operator decided about a review item of a release. */
+/** An operator's decision about a review item of a release. */
 export interface OperatorDecision extends Decision {
-  /** Id of the item. */
+  /** Id of the review item. */
   id: string;
   entity: string;
   attribute: string;
   version: number;
 }
 
-/** A line of the change feed that the overlay caused. */
+/** A line of the change feed that an overlay change caused. */
 export interface OverlayChange extends RecordedChange {
   version: number;
 }
 
-/** Everything that lies over the releases of a dataset, as of one version. Versions grow by one with each change. */
+/** The overlay of a dataset at one version. Each change increments the version by one. */
 export interface Overlay {
   version: number;
-  /** Records that are opted out now, by id. */
+  /** Currently opted-out records, by id. */
   removed: ReadonlyMap<string, Removal>;
-  /** Version at which a record that was opted out came back, by id; the newest one. */
+  /** Version of the newest restoration of an opted-out record, by id. */
   restored: ReadonlyMap<string, number>;
   /** By record, oldest first. */
   said: ReadonlyMap<string, readonly OwnerFact[]>;
   decided: ReadonlyMap<string, readonly OperatorDecision[]>;
   /** The overlay's lines of the change feed, oldest first. */
   feed: readonly OverlayChange[];
-  /** Microseconds since 1970 at which the ranges of the newest releases in the change feed begin, ascending. */
+  /** Start of the ranges of the newest releases in the change feed, microseconds since 1970, ascending. */
   reserved: readonly number[];
 }
 
-/** Nothing was ever decided. */
+/** The empty overlay. */
 export const NO_OVERLAY: Overlay = {
   version: 0,
   removed: new Map(),
@@ -68,8 +69,8 @@ export const NO_OVERLAY: Overlay = {
 };
 
 /**
- * What of an overlay a release does not hold yet: ids of records that say something else than the release has them say, or that were gone for a
- * while, so that they have news for who reads on.
+ * Ids of records whose overlay changes a release does not contain yet: owners' values, decisions, or a
+ * removal and restoration, which readers of the change feed must see.
  */
 export function touchedSince({ said, decided, restored }: Overlay, version: number): string[] {
   const newer = (list: readonly { version: number }[]) => list.some((each) => each.version > version);

@@ -1,4 +1,4 @@
-// A question as data: what is asked, apart from any engine that answers it.
+// Query plans: queries as data, independent of the engine that runs them.
 import type { Value } from '../../packs/define/model.ts';
 import type { ProvenanceStatus, ReviewItem } from '../model/record.ts';
 import type { Applied } from './applied-overlay.ts';
@@ -15,10 +15,13 @@ import type {
 } from './history.ts';
 import type { Origin, SpreadAnswer, SpreadPlan } from './profile.ts';
 
-/** Path parameters and query values, as text. A name repeated in the query arrives as the list of its values. */
+/** Path parameters and query values as text. A repeated query name has a list of values. */
 export type RawInput = Record<string, string | string[]>;
 
-/** One condition; a `where` is a conjunction. Strings are folded (text.ts) before they get here. */
+/**
+ * One condition; `where` is a conjunction. Strings are folded (packs/define/text.ts) before they are put
+ * here.
+ */
 export type Predicate =
   | { kind: 'any'; attribute: string; values: (string | number | boolean)[] }
   | { kind: 'none'; attribute: string; values: (string | number | boolean)[] }
@@ -33,16 +36,19 @@ export type Predicate =
   | { kind: 'updated_since'; at: number }
   | { kind: 'min_quality'; value: number };
 
-/** `public`: only what anyone may see, also when matching words. `full`: everything. */
+/** `public`: only public values, also for matching words. `full`: all values. */
 export type Visibility = 'public' | 'full';
 
-/** `quality`, `updated` or a scalar attribute. Records without the key come last either way; ties go by id ascending. */
+/**
+ * `quality`, `updated` or a scalar attribute. Records without the key are last in both directions; ties are
+ * sorted by id ascending.
+ */
 export interface Sort {
   key: string;
   descending: boolean;
 }
 
-/** Where a page ended: the last record's sort value (null: it had none) and id. */
+/** End of a page: sort value of the last record (null: it has no value) and its id. */
 export interface Position {
   value: number | string | boolean | null;
   id: string;
@@ -60,11 +66,16 @@ export interface FacetPlan {
   where: Predicate[];
   by: string;
   limit: number;
-  /** Withhold values with fewer records than this, and say how many (contract section 3, "No free way around the price"). */
+  /**
+   * Values with fewer records are withheld and counted (contract section 3, "No free way around the price").
+   */
   floor: number;
 }
 
-/** What an engine answers to a facet plan. `values` best first, ties by value; `missing` counts matched records without `by`. */
+/**
+ * Answer to a facet plan. `values` by count descending, ties by value; `missing` counts matched records
+ * without `by`.
+ */
 export interface FacetAnswer {
   values: { value: Value; count: number }[];
   matched: number;
@@ -72,34 +83,46 @@ export interface FacetAnswer {
   withheld: number;
 }
 
-/** Records most like one record by the words of their searchable attributes. */
+/** Records most similar to one record by the words of their searchable attributes. */
 export interface SimilarPlan {
-  /** Ordinal of the record that the others are compared with; it is never found itself. */
+  /** Ordinal of the record to compare with; it is never in the answer. */
   subject: number;
   where: Predicate[];
-  /** Only records with another value of this attribute; those without one are left out. null: any record. */
+  /**
+   * Only records with another value of this attribute; records without a value are left out. null: any
+   * record.
+   */
   differBy: string | null;
-  /** `public`: all words of public texts are compared, and no others; absent or `full`: those of the pack's `similar_by`. */
+  /**
+   * `public`: compares all words of public texts and no others. Absent or `full`: the words of the pack's
+   * `similar_by`.
+   */
   scope?: Visibility;
-  /** Records with a lower score are left out; absent: any that shares a word is similar. */
+  /** Records with a lower score are left out. Absent: one common word is enough. */
   minScore?: number;
   limit: number;
 }
 
-/** Best first, ties by id ascending; only records that share a word. */
+/** Highest score first, ties by id ascending; only records with a common word. */
 export type SimilarAnswer = { ordinal: number; score: number }[];
 
-/** Statistics of a numeric attribute over the matching records that have it; of a price range the minimum counts. */
+/**
+ * Statistics of a numeric attribute over the matching records that have a value; a price range counts with
+ * its minimum.
+ */
 export interface StatsPlan {
   where: Predicate[];
   attribute: string;
-  /** Attributes to group by: none, one, or one inside the other. Records without one are in no group of it. */
+  /**
+   * Attributes to group by: none, one, or two (the second within the first). A record without a value is in
+   * no group of it.
+   */
   by: string[];
-  /** Most groups of both levels together. */
+  /** Largest number of groups, both levels together. */
   groups: number;
 }
 
-/** What is known of some numbers; `count` is at least 1. Quantiles interpolate linearly between the two nearest numbers. */
+/** Statistics of at least one number. Quantiles interpolate linearly between the two nearest numbers. */
 export interface Figures {
   count: number;
   min: number;
@@ -110,35 +133,40 @@ export interface Figures {
   mean: number;
 }
 
-/** A group by its keys, outermost first; one without keys when nothing was grouped by. */
+/** A group with its keys, outermost first; without grouping one group without keys. */
 export interface StatsGroup {
   keys: Value[];
   figures: Figures;
 }
 
-/** Groups by level, then by count descending, then by keys; none of them when there are more than the plan allows. */
+/**
+ * Groups by level, then by count descending, then by keys; empty when there are more than the plan allows.
+ */
 export interface StatsAnswer {
   groups: StatsGroup[];
-  /** How many there are. */
+  /** Number of groups. */
   total: number;
 }
 
-/** A numeric attribute as of the end of several days, over the records that match now. */
+/** Statistics of a numeric attribute at the end of several days, over the records that match now. */
 export interface SeriesPlan {
   where: Predicate[];
   attribute: string;
   /** Attribute to group by, or null. Records without it are in no group. */
   by: string | null;
-  /** Day of the first point, counted from 1970-01-01, days from one point to the next, and the number of points. */
+  /**
+   * Day of the first point, counted from 1970-01-01, days from one point to the next, and the number of
+   * points.
+   */
   first: number;
   step: number;
   points: number;
-  /** Most records that may match, and most groups. Beyond, the answer holds no spans. */
+  /** Largest number of matching records and of groups. Above these limits the answer has no spans. */
   records: number;
   groups: number;
 }
 
-/** Figures of a group at the points (0-based) from `from` up to, not with, `until`. */
+/** Statistics of a group at the points (0-based) from `from` to `until`, exclusive. */
 export interface SeriesSpan {
   key: Value | null;
   from: number;
@@ -146,24 +174,27 @@ export interface SeriesSpan {
   figures: Omit<Figures, 'q1' | 'q3'>;
 }
 
-/** Spans by key, then by point. At the points of no span no record of the group had a value. */
+/** Spans by key, then by point. A point without a span has no values in the group. */
 export interface SeriesAnswer {
-  /** Records that match, with a value or not. */
+  /** Matching records, with or without a value. */
   matched: number;
   groups: number;
   spans: SeriesSpan[];
 }
 
-/** Ordinals (rank by quality descending, then id) of a page, in order, with the position after the last. */
+/**
+ * Ordinals of a page in order (ordinal: rank by quality descending, then id), and the position after the
+ * last.
+ */
 export interface SearchAnswer {
   ordinals: number[];
   next: Position | null;
   total: number | null;
 }
 
-/** How a question is asked of an engine, apart from what is asked. */
+/** Options of an engine call that do not change its answer. */
 export interface Asking {
-  /** Gives the question up: it leaves the queue, or the running statement is interrupted. */
+  /** Aborts the query: it leaves the queue, or its running statement is interrupted. */
   signal?: AbortSignal;
 }
 
@@ -173,16 +204,25 @@ export interface Ages {
   times: number[];
 }
 
-/** The stored JSON of a record in three pieces, there until another is asked for: up to `"updated_at"`, up to `"quality_score"`, the rest with its brace. */
+/**
+ * The stored JSON of a record in three slices, valid until the next record is read: up to `"updated_at"`, up
+ * to `"quality_score"`, and the rest including the closing brace.
+ */
 export interface Pieces {
   head: Buffer;
   middle: Buffer;
   tail: Buffer;
-  /** Text made of the record's ages by `write`, kept for all records of the same ages until the minute ends. */
+  /**
+   * Text that `write` makes of the ages of the record, cached for all records with equal ages until the
+   * minute ends.
+   */
   ages(write: (ages: Ages) => string): Buffer;
 }
 
-/** A record's JSON as it is sent to who sees everything, and what its headers say. Nobody writes into it. */
+/**
+ * JSON of a record as sent to a caller who may see all values, and the values for its headers. Do not modify
+ * the buffer.
+ */
 export interface RecordText {
   json: Buffer<ArrayBuffer>;
   version: string;
@@ -190,14 +230,17 @@ export interface RecordText {
   updated_at: string;
 }
 
-/** Makes of a stored text what is sent at a moment. One object makes the same text of the same record at every moment of a minute. */
+/**
+ * Renders a stored record for a moment. An object renders the same record to the same text at every moment of
+ * a minute.
+ */
 export interface Dress {
   put(pieces: Pieces, now: Date): Pick<RecordText, 'json' | 'updated_at'>;
 }
 
 /**
- * What an engine can do. The DuckDB engine answers everything; the packed index answers what it wins at.
- * Ordinals are those of one release: they never leave the process.
+ * A query engine. The DuckDB engine answers every plan; the packed index answers the plans that it is faster
+ * at. Ordinals belong to one release: they never leave the process.
  */
 export interface Engine {
   search(plan: SearchPlan, asking?: Asking): Promise<SearchAnswer>;
@@ -208,27 +251,27 @@ export interface Engine {
   spread(plan: SpreadPlan, asking?: Asking): Promise<SpreadAnswer>;
   /** By attribute, then by count descending. */
   origins(asking?: Asking): Promise<Origin[]>;
-  /** Ordinals of ids or slugs, in the order asked; null where unknown. */
+  /** Ordinals of ids or slugs, in the order of `refs`; null for an unknown one. */
   resolve(refs: string[], asking?: Asking): Promise<(number | null)[]>;
-  /** Stored bodies (JSON text of a StoredRecord) with their version, in the order asked. */
+  /** Stored bodies (JSON text of a StoredRecord) with their version, in the order of `ordinals`. */
   bodies(ordinals: number[], asking?: Asking): Promise<{ body: string; version: string }[]>;
   /**
-   * A record as it is sent now, made by `dress` of its stored text, or kept from when it was last asked for in this minute.
-   * Null where there is no text that can be trusted: ask for bodies then.
+   * A record as it is sent now, rendered by `dress` from its stored text, or cached from an earlier call in
+   * this minute. Null when the text cannot be used: read `bodies` then.
    */
   text?(ordinal: number, now: Date, dress: Dress): RecordText | null;
   facts(plan: FactsPlan, asking?: Asking): Promise<FactRow[]>;
-  /** What was ever said of some records, and every reading, to settle the records as of another moment. */
+  /** Facts, listings and decisions of records, and all readings, to settle the records as of another time. */
   past(ordinals: number[], asking?: Asking): Promise<Past>;
-  /** Open questions about the record of this id, oldest first. */
+  /** Open review items of the record with this id, oldest first. */
   doubts(entity: string, asking?: Asking): Promise<Doubt[]>;
-  /** Open questions with their facts. */
+  /** Review items with their facts. */
   review(plan: ReviewPlan, asking?: Asking): Promise<ReviewItem[]>;
   changelog(plan: ChangelogPlan, asking?: Asking): Promise<ChangelogAnswer>;
   changes(plan: ChangesPlan, asking?: Asking): Promise<RecordedChange[]>;
   /**
-   * The same release under an overlay, which answers as a release would that holds it. Ordinals stay; records that are gone have none.
-   * Nothing is made until a question needs it. Close it when nobody asks it any more, before the engine it came from.
+   * The same release with an overlay applied. Ordinals stay the same; removed records have none. The engine
+   * is built when the first query needs it. Close it after its last query and before the engine it came from.
    */
   under(overlay: Applied): Engine;
   close(): Promise<void>;

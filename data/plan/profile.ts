@@ -1,26 +1,29 @@
-// Questions about how a dataset's values are spread, as data: for its profile.
+// Plans for the distribution of values, for the profile of a dataset.
 
-/** How the values of an attribute are spread over all records. Of a price range the lower end counts. */
+/** Distribution of the values of an attribute over all records. A price range counts with its lower end. */
 export interface SpreadPlan {
   attribute: string;
-  /** Edges of bins, ascending: each bin holds its lower edge, the last its upper one too. Fewer than two: no bins. For numbers. */
+  /**
+   * Edges of bins for numbers, ascending: a bin includes its lower edge, the last one also its upper edge.
+   * Fewer than two edges: no bins.
+   */
   edges: readonly number[];
-  /** Side of a cell in degrees, for points. */
+  /** Side of a grid cell in degrees, for points. */
   cell: number;
 }
 
 export interface SpreadAnswer {
   /** Records that have a value. */
   count: number;
-  /** Different values; of a list its entries. */
+  /** Distinct values; for a list, distinct entries. */
   distinct: number;
-  /** Values in each bin. */
+  /** Number of values in each bin. */
   bins: number[];
-  /** Of dates by year, of points by the south-west corner of the cell; ascending. */
+  /** Dates by year, points by the south-west corner of their cell; ascending. */
   groups: { key: number[]; count: number }[];
 }
 
-/** How many published values of an attribute come from a source. */
+/** Number of published values of an attribute from one source. */
 export interface Origin {
   attribute: string;
   source: string;

@@ -1,11 +1,11 @@
-// Work in slices: its order, its turns of the event loop, and its end when the client is gone.
+// Work in slices: order, turns of the event loop, and abort.
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { after, eachSlice, mapSlices, nextTurn } from './slices.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('a list of one slice is done at once, a longer one in slices and in order', async () => {
+test('a list of one slice runs synchronously, a longer one in slices and in order', async () => {
   expect(mapSlices([1, 2, 3], 3, String)).toEqual(['1', '2', '3']);
   expect(mapSlices([], 3, String)).toEqual([]);
   const slices: number[][] = [];
@@ -18,14 +18,14 @@ test('a list of one slice is done at once, a longer one in slices and in order',
   expect(await after(Promise.resolve(1), String)).toBe('1');
 });
 
-test('a turn of the event loop has one slice, however many lists are under way', async () => {
+test('a turn of the event loop runs one slice, whatever the number of lists', async () => {
   let turn = 0;
   let running = true;
   const counting = (async () => {
     for (; running; turn += 1) await setImmediate();
   })();
   const turns: number[] = [];
-  // The first slice of each is done in the call itself.
+  // The first slice of each list runs synchronously in the call.
   const lists = numbers(4).map(() => eachSlice(numbers(50), 10, ([first]) => first !== 0 && turns.push(turn)));
   await Promise.all(lists);
   running = false;
@@ -34,7 +34,7 @@ test('a turn of the event loop has one slice, however many lists are under way',
   expect(new Set(turns).size).toBe(16);
 });
 
-test('an aborted request ends before its next slice', async () => {
+test('an aborted request stops before its next slice', async () => {
   const gone = new AbortController();
   const done: number[] = [];
   const list = eachSlice(

@@ -1,11 +1,11 @@
-// Long work in slices, with a turn of the event loop between them in which other requests are answered.
+// Runs long work in slices; between two slices the event loop serves other requests.
 import { givenUp } from './gate.ts';
 import type { Asking } from './plan.ts';
 
-/** Changes read, or written in any format, between two turns of the event loop: some 2 ms. */
+/** Changes that are read or formatted in one turn of the event loop: about 2 ms. */
 export const CHANGES_A_SLICE = 250;
 
-/** Work that waits for a turn, oldest first. */
+/** Callers that wait for a turn, oldest first. */
 const waiting: (() => void)[] = [];
 
 function resumeOne(): void {
@@ -25,8 +25,8 @@ export async function nextTurn({ signal }: Asking = {}): Promise<void> {
 }
 
 /**
- * Calls `work` with slices of `size` items, with a turn of the event loop between two; throws there once the
- * request is aborted. A list of one slice is done at once, and there is no promise.
+ * Calls `work` with slices of `size` items, with a turn of the event loop between two slices; throws there
+ * after an abort. A list of one slice is processed synchronously and returns no promise.
  */
 export function eachSlice<T>(
   items: readonly T[],
@@ -51,7 +51,7 @@ async function eachTurn<T>(
   }
 }
 
-/** `items.map(make)` in slices (`eachSlice`): a promise where there are several. */
+/** `items.map(make)` in slices (`eachSlice`); returns a promise for more than one slice. */
 export function mapSlices<T, R>(
   items: readonly T[],
   size: number,
@@ -70,7 +70,7 @@ export function mapSlices<T, R>(
   ).then(() => made);
 }
 
-/** A value now, or once its promise is there. */
+/** `make(value)`; a promise when `value` is a promise. */
 export function after<T, R>(value: T | Promise<T>, make: (value: T) => R): R | Promise<R> {
   return value instanceof Promise ? value.then(make) : make(value);
 }

@@ -1,4 +1,5 @@
-// Time travel: records as their facts stood at an earlier moment, settled by the same functions that settle them for a release.
+// Time travel: records as of an earlier time, settled from their facts by the functions that settle a
+// release.
 
 import type { BatchInput } from '../input/parse.ts';
 import { shown } from '../input/parse-values.ts';
@@ -10,7 +11,7 @@ import type { Release } from '../releases/release.ts';
 import { groundAt, settlePast } from '../releases/settled.ts';
 import { type Presenting, present } from './present.ts';
 
-/** A record of which nothing was known at a moment is not there (404). */
+/** A record that had no facts at that time throws `unknown_entity` (404). */
 export async function getRecordAsOf(
   release: Release,
   ref: string,
@@ -20,12 +21,12 @@ export async function getRecordAsOf(
   const { items } = await getBatchAsOf(release, { ids: [ref], fields }, at, presenting);
   const [record] = items;
   if (record) return record;
-  throw new DataError('unknown_entity', `${release.pack.id} knew no record "${shown(ref)}" as of ${isoTime(at)}.`);
+  throw new DataError('unknown_entity', `${release.pack.id} has no record "${shown(ref)}" as of ${isoTime(at)}.`);
 }
 
 /**
- * Records as they stood, aged relative to that moment, in the order asked; `missing` also names those not yet known then.
- * `unknown`: no id exists, then or now.
+ * Records as of a time, in the order of the references, with ages relative to that time; `missing` includes
+ * records without facts at that time. `unknown`: none of the ids exists, then or now.
  */
 export async function getBatchAsOf(
   release: Release,
@@ -48,8 +49,9 @@ export async function getBatchAsOf(
 }
 
 /**
- * Records as of a moment (milliseconds since 1970), in the order of their ordinals; null for one of which nothing was published then.
- * Time is that of observation (contract section 5): what the sources' readings up to then say, whenever they were collected.
+ * Records as of a time (milliseconds since 1970), in the order of their ordinals; null for a record without
+ * published values at that time. The time is that of observation (contract section 5): readings up to then
+ * count, whenever they were collected.
  */
 export async function recordsAsOf(
   { engine, pack }: Pick<Release, 'engine' | 'pack'>,

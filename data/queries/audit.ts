@@ -1,5 +1,5 @@
-// The visibility audit: attribute by attribute, who sees it, how old it is, and why it is missing. It is free: no value is in
-// it, and of a non-public attribute nothing that comparing its values gives (docs/decisions/0038-free-answers.md).
+// The visibility audit: visibility and age of each attribute, and why it is missing. Free, so it contains no
+// value and nothing that compares values of a non-public attribute (docs/decisions/0038-free-answers.md).
 import type { Attribute } from '../../packs/define/model.ts';
 import { listedAt } from '../consolidate/times.ts';
 import type { FactReason, PublicRecord, SourceKind } from '../model/record.ts';
@@ -8,24 +8,24 @@ import type { Doubt, FactRow } from '../plan/history.ts';
 import type { Asking } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 
-/** Against the attribute's limits in hours: younger than `warn`, between, or older than `error`. */
+/** Age against the attribute's limits in hours: below `warn`, between, or above `error`. */
 export type Freshness = 'fresh' | 'ageing' | 'stale';
 
-/** What one source last said about an attribute and what came of it. */
+/** The newest fact of one source about an attribute, and why it won or lost. */
 export interface Standing {
   /** Id of the source. */
   source: string;
   kind: SourceKind;
-  /** Whether it said a value; false: it withdrew the value. */
+  /** Whether the fact has a value; false: the source withdrew it. */
   said: boolean;
-  /** Whether it still lists the record. */
+  /** Whether the source still lists the record. */
   lists: boolean;
   observed_at: string;
-  /** null: it compares values of a non-public attribute. */
+  /** null: the reason would compare values of a non-public attribute. */
   reason: FactReason | null;
 }
 
-/** A value that is published. */
+/** A published value. */
 export interface Published {
   /** Hours, one decimal. */
   age: number;
@@ -37,18 +37,23 @@ export interface Published {
   reason: FactReason;
 }
 
-/** One attribute of the record. */
+/** The audit of one attribute. */
 export interface Audited {
   attribute: Attribute;
-  /** null: nothing is published, and `standings` say why; none of them: no source ever said anything. */
+  /**
+   * null: nothing is published; `standings` has the reasons, and is empty when no source ever had a value.
+   */
   published: Published | null;
-  /** The last word of each source, newest first. */
+  /** The newest fact of each source, newest first. */
   standings: Standing[];
-  /** What waits for a person to look at it; of a non-public attribute always empty. */
+  /** Open review items; always empty for a non-public attribute. */
   doubts: { kind: Doubt['kind']; opened_at: string }[];
 }
 
-/** Audits every attribute of the pack, in its order. `record` is the full one, as of now, and `ordinal` its own. */
+/**
+ * Audits every attribute of the pack, in its order. `record` has all values as of now; `ordinal` is its
+ * ordinal.
+ */
 export async function audit(
   { engine, pack }: Pick<Release, 'engine' | 'pack'>,
   record: PublicRecord,
@@ -87,16 +92,16 @@ function published(attribute: Attribute, record: PublicRecord, facts: readonly F
   };
 }
 
-/** As /v1/{ds}/status counts it: at the limit a value is still within it. */
+/** As /v1/{ds}/status counts it: an age equal to a limit is within it. */
 function freshness({ sla }: Attribute, age: number): Freshness {
   if (age > sla.error) return 'stale';
   return age >= sla.warn ? 'ageing' : 'fresh';
 }
 
-/** Reasons that no value decides, but the source, its confidence or its list of records. */
+/** Reasons that depend on the source, its confidence or its list of records, but on no value. */
 const VALUELESS: readonly FactReason[] = ['below_floor', 'not_listed'];
 
-/** Of facts newest first, the newest of each source. */
+/** The newest fact of each source; `facts` are newest first. */
 function lastWords(
   facts: readonly FactRow[],
   lists: (source: string) => boolean,
@@ -112,16 +117,16 @@ function lastWords(
   return [...last.values()];
 }
 
-/** What an audit adds up to: attributes with a published value by who sees it, and the rest. */
+/** Totals of an audit: attributes with a published value by visibility, and the others. */
 export interface Tally {
   public: number;
   paid: number;
-  /** Published values that the owner set. */
+  /** Published values set by the owner. */
   owner: number;
   missing: number;
-  /** Attributes with an open question. */
+  /** Attributes with an open review item. */
   doubted: number;
-  /** Published values older than their limit. */
+  /** Published values older than the attribute's limit. */
   stale: number;
 }
 

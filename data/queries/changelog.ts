@@ -1,4 +1,5 @@
-// The changelog: which values appeared or changed, newest first, with the values of public attributes (specification section 4).
+// The changelog: new and changed values, newest first, with the values of public attributes (specification
+// section 4).
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import type { ChangelogInput } from '../input/parse-history.ts';
 import { shown } from '../input/parse-values.ts';
@@ -8,16 +9,19 @@ import type { ChangeRow } from '../plan/history.ts';
 import type { Asking } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 
-/** A change as it is answered (contract section 2, "changelog"). A record that was removed has neither attribute nor values nor source. */
+/**
+ * A change as the API returns it (contract section 2, "changelog"). For a removed record without attribute,
+ * values or source.
+ */
 export interface Change {
   entity_id: string;
   slug: string;
   name: string;
   attribute?: string;
   type: ChangeRow['type'];
-  /** Absent: there was no value, or it is not for everybody to see. */
+  /** Absent: there was no value, or it is not public. */
   old_value?: Value;
-  /** Absent: the value was withdrawn, or it is not for everybody to see. */
+  /** Absent: the value was withdrawn, or it is not public. */
   new_value?: Value;
   observed_at: string;
   source_url?: string;
@@ -26,8 +30,8 @@ export interface Change {
 const DAY = 86_400_000;
 
 /**
- * A page of the changelog, counted from `now`. Values show for public attributes, whoever asks: the answer is the same for everyone.
- * Throws `unknown_entity` (404) for a record that is not there.
+ * A page of the changelog, relative to `now`. It contains values of public attributes only, so that every
+ * caller gets the same answer. Throws `unknown_entity` (404).
  */
 export async function changelog(
   { engine, pack }: Pick<Release, 'engine' | 'pack'>,
@@ -45,13 +49,13 @@ export async function changelog(
   return { items: rows.map((row) => toldChange(row, (name) => open.has(name))), total };
 }
 
-/** A change in words of the answer; `shows` says of which attributes the values may be seen. */
+/** The row as the API returns it; `shows` decides whether an attribute's values are included. */
 export function toldChange(row: ChangeRow, shows: (attribute: string) => boolean): Change {
   const seen = row.attribute !== null && shows(row.attribute);
   const value = (json: string) => JSON.parse(json) as Value;
   return {
     entity_id: row.entity_id,
-    // Of a record that left before its names were kept, the id is all there is.
+    // For records removed before their names were stored, only the id is known.
     slug: row.slug ?? row.entity_id,
     name: row.name ?? row.entity_id,
     ...(row.attribute === null ? {} : { attribute: row.attribute }),
@@ -63,7 +67,7 @@ export function toldChange(row: ChangeRow, shows: (attribute: string) => boolean
   };
 }
 
-/** Attributes of a pack by name, for printing changes with their units. */
+/** Attributes of a pack by name, to format changes with units. */
 export function attributesOf(pack: Pack): ReadonlyMap<string, Attribute> {
   return new Map(pack.attributes.map((attribute) => [attribute.name, attribute]));
 }

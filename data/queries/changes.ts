@@ -1,4 +1,5 @@
-// The change feed: every change in the order in which it became visible, to be read on from where one stopped (contract section 5).
+// The change feed: all changes in the order in which they became visible, for clients that poll (contract
+// section 5).
 
 import type { ChangesInput } from '../input/parse-history.ts';
 import type { RecordedChange } from '../plan/history.ts';
@@ -11,8 +12,9 @@ import { type Change, toldChange } from './changelog.ts';
 export type FedChange = Change & { recorded_at: string };
 
 /**
- * What the overlay adds to the feed of a release, after a moment. What was recorded once a later release had its range of the feed waits for
- * that release: a reader who went past the range would never see it. Of a record that is opted out only that it is gone is told.
+ * Changes that the overlay adds to the feed of a release after a time. Changes recorded after a newer release
+ * reserved its range of the feed wait for that release: a client past that range would miss them. For an
+ * opted-out record only the removal is included.
  */
 function fed({ manifest, overlay }: Pick<Release, 'manifest' | 'overlay'>, since: number): readonly RecordedChange[] {
   if (!overlay) return [];
@@ -31,8 +33,9 @@ export function isoMicroseconds(at: number): string {
 }
 
 /**
- * Changes recorded after `since`, oldest first. `next_since` is where to read on: the last change's moment, or `since` itself when there
- * is nothing new, so that a reader who repeats it misses nothing and gets nothing twice, whichever release answers.
+ * Changes recorded after `since`, oldest first. `next_since` is the time of the last change, or `since` when
+ * there is none: a client that sends it next misses nothing and gets nothing twice, whichever release
+ * answers.
  */
 export async function changes(
   release: Pick<Release, 'engine' | 'manifest' | 'overlay'>,

@@ -1,4 +1,4 @@
-// Records side by side on some columns (specification section 4, "Dataset-level endpoints").
+// Compares records on some columns (specification section 4, "Dataset-level endpoints").
 import type { Value } from '../../packs/define/model.ts';
 import type { CompareInput } from '../input/parse-analysis.ts';
 import { questionOf } from '../input/parse-selection.ts';
@@ -18,15 +18,15 @@ export interface Compared {
 
 export interface Comparison {
   columns: string[];
-  /** In the order asked. */
+  /** In the order of the request. */
   items: Compared[];
-  /** Ids and slugs that are unknown or that the filters drop, as they were written. */
+  /** Unknown or filtered-out ids and slugs, as the client sent them. */
   missing: string[];
-  /** Whether no id exists. */
+  /** True when none of the ids exists. */
   unknown: boolean;
 }
 
-/** Sets the records that match beside each other. */
+/** Returns the matching records with the requested columns. */
 export async function compare(
   { pack, engine }: Release,
   input: CompareInput,
@@ -48,7 +48,7 @@ export async function compare(
   return { columns, items, missing, unknown: ordinals.every((ordinal) => ordinal === null) };
 }
 
-/** Ordinals of the records asked for that the filters let through. */
+/** Ordinals of the requested records that match the filters. */
 async function matching(
   engine: Release['engine'],
   refs: string[],

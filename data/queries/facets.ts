@@ -1,4 +1,4 @@
-// Facets: the commonest values of an attribute over the matching records, without giving away what is paid for.
+// Facets: most common values of an attribute over the matching records, without revealing paid values.
 
 import type { Pack, Value } from '../../packs/define/model.ts';
 import type { FacetsInput } from '../input/parse.ts';
@@ -7,7 +7,10 @@ import type { Asking } from '../plan/plan.ts';
 import { once } from '../releases/answers.ts';
 import type { Release } from '../releases/release.ts';
 
-/** Values of a non-public attribute with fewer records than this are withheld in free answers (contract section 3). */
+/**
+ * Values of a non-public attribute with fewer records than this are withheld in free answers (contract
+ * section 3).
+ */
 export const FACET_FLOOR = 5;
 
 export interface FacetsAnswer {
@@ -17,26 +20,27 @@ export interface FacetsAnswer {
   matched: number;
   /** Matching records without `by`. */
   missing: number;
-  /** How many values were withheld, when any was. */
+  /** Number of withheld values; absent: none. */
   withheld?: number;
 }
 
 /**
- * Whether a question goes beyond the free facets: it names a non-public attribute and any filter. An exact count under such
- * a filter tells the value of a single record, with whatever floor.
+ * Whether a query exceeds the free facets: it names a non-public attribute and has a filter. An exact count
+ * under such a filter reveals the value of a single record, whatever the floor.
  */
 export function exceedsFreeFacets(input: FacetsInput, { attributes }: Pack): boolean {
   return filtered(input) && attributes.some((each) => !each.public && input.names.includes(each.name));
 }
 
-/** Whether anything selects records: a condition, a word, or a status of values. */
+/** Whether the query selects records by a condition, a word or a status. */
 export function filtered({ where, words, statuses }: Selection): boolean {
   return where.length > 0 || words.length > 0 || statuses.length > 0;
 }
 
 /**
- * Counts by value as it is written (a filter on it also finds other spellings that fold alike). The words of `q` match
- * public text, but for admins. The floor applies to a non-public `by` without filters; with filters the call is paid.
+ * Counts by value as published (a filter also matches other spellings that fold equally). The words of `q`
+ * match public text only, except for admins. The floor applies to a non-public `by` without filters; with
+ * filters the call is paid.
  */
 export async function facets(
   { pack, engine }: Release,

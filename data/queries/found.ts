@@ -1,24 +1,24 @@
-// Records that answer a question, in its order: as objects, or as the bytes of one JSON text.
+// The records of an answer in order: as objects, or as the bytes of one JSON text.
 import type { PublicRecord } from '../model/record.ts';
 import { nextTurn } from '../plan/slices.ts';
 import type { Release } from '../releases/release.ts';
 import { type Presenting, present } from './present.ts';
 import { dressOf } from './raw.ts';
 
-/** Records read between two turns of the event loop: some 4 ms. */
+/** Records rendered in one turn of the event loop: about 4 ms. */
 const SLICE = 50;
 
 /** Records of one release by ordinal. */
 export interface Found {
   release: Release;
   ordinals: readonly number[];
-  /** Attributes to keep; null: all. */
+  /** Attributes to include; null: all. */
   fields: readonly string[] | null;
-  /** What similar says of each, in the same order. */
+  /** Similarity scores in the order of `ordinals`. */
   scores?: readonly number[];
 }
 
-/** Whether a caller's answer is the stored record as it stands. */
+/** Whether the caller gets the stored record unchanged. */
 export const whole = ({ visibility }: Presenting, fields: Found['fields']) => visibility === 'full' && fields === null;
 
 /** The records as objects, with a turn of the event loop after each slice. */
@@ -44,9 +44,9 @@ const OPEN = Buffer.from('{"items":[');
 const NEXT = Buffer.from(',');
 
 /**
- * `{"items":[…],…beside}` from the stored texts, as JSON.stringify would write it of the objects, in parts: those of records are the same
- * objects as long as their texts are kept. Null where a record has
- * to be looked into: for a preview, for `fields`, or where the release keeps no text that can be sent as it stands.
+ * `{"items":[…],…beside}` from the stored texts, equal to JSON.stringify of the objects, in chunks; cached
+ * records are the same Buffer objects. Null when a record must be parsed: for a preview, for `fields`, or
+ * when the release has no usable text.
  */
 export function foundJson(
   found: Found,

@@ -1,4 +1,4 @@
-// One line beside a page of search: why it is empty, or that its order is not that of fit.
+// Hint on the first page of a search: why it is empty, or that its order is not by relevance.
 import { setImmediate } from 'node:timers/promises';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { fold, words } from '../../packs/define/text.ts';
@@ -20,20 +20,20 @@ import type { Release } from '../releases/release.ts';
 import { FACET_FLOOR } from './facets.ts';
 import { valuesMeant } from './value-hints.ts';
 
-/** Who is told: the hint names nothing that facets would withhold from them. */
+/** The caller: a hint names nothing that facets would withhold from the caller. */
 type Hearer = Asking & { visibility: Visibility; admin: boolean };
 type Any = Extract<Predicate, { kind: 'any' }>;
 
-/** Conditions that are looked at one by one, and how many of those are told. */
+/** Number of conditions to check one by one, and of those to name in the hint. */
 const [LOOKED_AT, TOLD] = [6, 3];
-/** Values among which the nearest is looked for; values that are told where none is near. */
+/** Number of values searched for the nearest one; number of common values named when none is near. */
 const [KNOWN, COMMON] = [300, 6];
 
 const QUALITY = { key: 'quality', descending: true };
 
 /**
- * Why no record answers a question: the conditions that no record meets, else those without which there would be some. An empty page is free, so that
- * little is asked for it, words first: of many conditions the first few are looked at.
+ * Why no record matches: conditions that no record meets, otherwise conditions whose removal gives results.
+ * An empty page is free, so the work is limited: words first, then the first few conditions.
  */
 export async function whyEmpty(release: Release, input: SearchInput, hearer: Hearer): Promise<string | undefined> {
   const typed = input.words.map((word): Predicate => ({ kind: 'words', words: [word], scope: hearer.visibility }));
@@ -68,13 +68,13 @@ export async function whyEmpty(release: Release, input: SearchInput, hearer: Hea
     : `${known}; ask with fewer, such as ${await rarest(asked, looked)} alone.`;
 }
 
-/** A condition on the values of a public attribute: what it leaves may be counted for everybody. */
+/** A condition on a public attribute: its matches may be counted for every caller. */
 const isPublic = ({ attributes }: Pack, predicate: Predicate): boolean =>
   'attribute' in predicate && attributes.some((each) => each.public && each.name === predicate.attribute);
 
 /**
- * Words and conditions that find records apart and none together. Words are a guess and a condition hardly ever: the words are to be
- * written otherwise, and where they are found is told of public attributes.
+ * Words and conditions that match separately but not together. Words are more often wrong than conditions, so
+ * the hint suggests other words, and where public attributes contain them.
  */
 async function blameNames(pack: Pack, asked: Sparing, typed: Predicate[], where: Predicate[]): Promise<string | null> {
   if (typed.length === 0 || where.length === 0 || asked.spent || !(await finds(asked, where))) return null;
@@ -92,7 +92,7 @@ async function blameNames(pack: Pack, asked: Sparing, typed: Predicate[], where:
   return `No record with ${where.map(spelt).join(' and ')} has a word that begins with "${shown(spelled)}"${found}. Try another spelling.`;
 }
 
-/** Some of the conditions without which the others find records. */
+/** Conditions whose removal gives results. */
 async function spared(asked: Sparing, all: Predicate[], looked: Predicate[]): Promise<string[]> {
   const spare: string[] = [];
   for (const each of looked) {
@@ -103,7 +103,7 @@ async function spared(asked: Sparing, all: Predicate[], looked: Predicate[]): Pr
   return spare;
 }
 
-/** The condition that fewest records meet, of those that can still be counted: it tells most. */
+/** The most selective condition among those that can still be counted. */
 async function rarest(asked: Sparing, looked: Predicate[]): Promise<string> {
   let best = { count: Number.POSITIVE_INFINITY, said: spelt(looked[0]!) };
   for (const each of looked) {
@@ -122,7 +122,7 @@ async function finds(asked: Sparing, where: Predicate[]): Promise<boolean> {
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** A condition as it is written in a request. */
+/** A condition in request syntax. */
 function spelt(predicate: Predicate): string {
   const list = (values: readonly unknown[]) => shown(values.join(','));
   switch (predicate.kind) {
@@ -152,7 +152,10 @@ function spelt(predicate: Predicate): string {
   }
 }
 
-/** What to say of a condition that no record meets; `context`: public conditions under which other values are suggested. */
+/**
+ * The hint for a condition that no record meets; `context`: public conditions under which other values are
+ * suggested.
+ */
 async function blame(pack: Pack, asked: Sparing, predicate: Predicate, hearer: Hearer, context: Predicate[]) {
   if (predicate.kind === 'words') return blameWords(pack, asked, predicate.words);
   if (predicate.kind === 'near') return `no record lies within ${predicate.km} km of ${predicate.lat},${predicate.lng}`;
@@ -168,7 +171,10 @@ async function blameWords(pack: Pack, asked: Sparing, typed: string[]): Promise<
   return near.length > 0 ? `${problem}; nearest: ${near.map(shown).join(', ')}` : problem;
 }
 
-/** Values that no record has: which were meant, where else they are, or what values there are. */
+/**
+ * For values that no record has: the likely intended values, another attribute that has them, or existing
+ * values.
+ */
 async function blameValues(
   pack: Pack,
   asked: Sparing,
@@ -185,13 +191,13 @@ async function blameValues(
   for (const value of predicate.values) near.push(...(await valuesMeant(attribute, String(value), choices)));
   const elsewhere = await otherAttribute(pack, asked, predicate);
   if (near.length > 0) {
-    // A country by another name is what was meant; `iata=usa` is a coincidence.
+    // A country with another name is the likely intention; a match like `iata=usa` is a coincidence.
     const other = elsewhere === null || attribute.vocabulary !== null ? [] : [`${elsewhere} finds some`];
     return [problem, `nearest: ${[...new Set(near)].map(shown).join(', ')}`, ...other, ...facets].join('; ');
   }
   const found = elsewhere ?? (whole ? null : await asWords(asked, predicate, hearer));
   if (found !== null) return `${problem}, but ${found} finds some`;
-  // The commonest of very many values are no help.
+  // Common values among very many are no help.
   if (choices.length === 0 || !whole) return problem;
   const which = values.length > COMMON ? 'commonest' : 'known';
   const condition = where.length === 0 ? '' : ` with ${where.map(spelt).join(' and ')}`;
@@ -201,15 +207,16 @@ async function blameValues(
 const facetsOf = ({ name }: Attribute, where: Predicate[]): string =>
   ['facets?by=' + name, ...where.map(spelt)].join('&');
 
-/** Values that the pack's closed list has; those that were asked for are known to find nothing. */
+/** Values of the pack's closed list, without the requested ones, which match nothing. */
 function listed({ values }: Any, attribute: Attribute): string[] {
   const wanted = new Set(values.map((value) => fold(String(value))));
   return (attribute.values ?? []).map(String).filter((value) => !wanted.has(fold(value)));
 }
 
 /**
- * Values that records have, the commonest first, and whether these are all of them; of what is not public only those that facets tell
- * everybody with a key. Of an attribute with very many values, also those with a word that begins as a wanted value does.
+ * Values of records, most common first, and whether the list is complete. For a non-public attribute only
+ * those that facets show to every caller with a key. With very many values, also those with a word that
+ * begins like a requested value.
  */
 async function knownValues(
   asked: Sparing,
@@ -232,11 +239,11 @@ async function knownValues(
   return { values: [...new Set([...values, ...alike])], whole };
 }
 
-/** `country_name=germany`, where another public attribute has the value that was looked for in this one. */
+/** Suggests e.g. `country_name=germany` when another public attribute has the value. */
 async function otherAttribute(pack: Pack, asked: Sparing, { attribute, values }: Any): Promise<string | null> {
   if (!values.every((value) => typeof value === 'string')) return null;
   const others = worded(pack).filter((name) => name !== attribute);
-  // An attribute of a kindred name is what was meant before any other.
+  // An attribute with a related name is the likelier intention.
   const kin = (name: string) => Number(name.includes(attribute) || attribute.includes(name));
   for (const name of others.sort((a, b) => kin(b) - kin(a))) {
     if (asked.spent) return null;
@@ -246,7 +253,7 @@ async function otherAttribute(pack: Pack, asked: Sparing, { attribute, values }:
   return null;
 }
 
-/** `q=geneva`, where records have the words of a value that no record has as a whole. */
+/** Suggests e.g. `q=geneva` when records contain the words of the value but not the whole value. */
 async function asWords(asked: Sparing, { values }: Any, { visibility }: Hearer): Promise<string | null> {
   const typed = words(String(values[0]));
   if (asked.spent || values.length !== 1 || typed.length === 0) return null;
@@ -259,7 +266,7 @@ const worded = ({ attributes }: Pack): string[] =>
     .filter((each) => each.public && each.filterable && ['string', 'enum', 'strings'].includes(each.type))
     .map(({ name }) => name);
 
-/** That words were asked for and the order is another than that of fit, where it matters: more records match than are shown. */
+/** For a search by words in another order than relevance, when more records match than the page shows. */
 export function orderHint(pack: Pack, input: SearchInput): string | undefined {
   if (input.words.length === 0 || input.ordered) return undefined;
   const { prominence } = pack.serving;
@@ -275,14 +282,14 @@ export function orderHint(pack: Pack, input: SearchInput): string | undefined {
   return `In the order of quality, not of fit: ${ways.join(', ')}.`;
 }
 
-/** Names that are looked through for each beginning, and words that one hint suggests. */
+/** Names to search for each prefix, and words that a hint suggests. */
 const [NAMES, SUGGESTED] = [200, 3];
-/** Shorter words have too many neighbours. */
+/** Shorter words have too many similar words. */
 const SHORTEST = 4;
 
 /**
- * The words of public names within a few slips of `typed`. They are looked for among the commonest names with a word that begins like
- * it: a long beginning first, since it leaves the fewest.
+ * Words of public names within a few typing errors of `typed`, searched among the most common names with a
+ * word that begins like it. Long prefixes first, since they leave the fewest names.
  */
 async function wordsMeant(pack: Pack, asked: Sparing, typed: string): Promise<string[]> {
   const named = pack.attributes.some(
@@ -303,12 +310,12 @@ async function wordsMeant(pack: Pack, asked: Sparing, typed: string): Promise<st
 }
 
 /**
- * What may be spent: milliseconds of this thread's processor, in which nobody else is answered, and of waiting for other
- * threads. Only the work of the questions counts, and not what a busy machine does between them.
+ * Budget in milliseconds: time on this thread, which blocks other requests, and time waiting for other
+ * threads. Only the work of the queries counts, not the load of the machine between them.
  */
 const SPENT = { thread: 20, waiting: 250 };
 
-/** Asks one question at a time and lets the others' requests in before each. Ask on only while it is not `spent`. */
+/** Runs queries one by one, with a turn of the event loop before each. Callers stop when `spent` is true. */
 class Sparing {
   readonly #engine: Engine;
   readonly #asking: Asking;
@@ -320,7 +327,7 @@ class Sparing {
     this.#asking = asking;
   }
 
-  /** Whether enough was asked. */
+  /** Whether the budget is used up. */
   get spent(): boolean {
     return this.#thread >= SPENT.thread || this.#waiting >= SPENT.waiting;
   }
@@ -337,7 +344,7 @@ class Sparing {
     await setImmediate();
     const thread = threadTime();
     const began = performance.now();
-    // The packed index answers before it gives its promise back, DuckDB in threads of its own.
+    // The packed index answers synchronously, DuckDB in its own threads.
     const answer = question();
     this.#thread += threadTime() - thread;
     try {

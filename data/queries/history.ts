@@ -1,4 +1,4 @@
-// What was ever said of one record, and its prices today (specification section 4, "Record endpoints").
+// Facts and prices of one record (specification section 4, "Record endpoints").
 import type { Pack, Value } from '../../packs/define/model.ts';
 import { type FactsInput, HISTORY_BOUNDS } from '../input/parse-history.ts';
 import { DataError } from '../model/errors.ts';
@@ -7,26 +7,26 @@ import { isoTime } from '../model/time.ts';
 import type { Asking } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 
-/** A fact as it is answered (contract section 2, "facts"). */
+/** A fact as the API returns it (contract section 2, "facts"). */
 export interface ToldFact {
   attribute: string;
   /** Absent: the source withdrew the value. */
   value?: Value;
-  /** When it was first observed, and the newest reading of its source that still said so. */
+  /** First observation, and the newest reading of its source with this value. */
   observed_at: string;
   confirmed_at: string;
   source_url: string;
   confidence: number;
   evidence: string;
   source: { id: string; kind: SourceKind };
-  /** Whether this is the published value, and why, or why not. */
+  /** Whether this is the published value, and the reason. */
   won: boolean;
   reason: FactReason;
 }
 
 /**
- * Every fact of the record of this id, newest first, of one attribute or since a time where the input says so. More than one answer holds
- * is `too_many_records` (400). Facts of attributes that the pack no longer has are left out, as everywhere.
+ * Facts of one record, newest first; `attribute` and `since` narrow them. Throws `too_many_records` (400) for
+ * more than one answer can contain. Facts of attributes that the pack no longer has are left out.
  */
 export async function recordFacts(
   { engine, pack }: Pick<Release, 'engine' | 'pack'>,
@@ -39,7 +39,7 @@ export async function recordFacts(
   if (rows.length > most)
     throw new DataError(
       'too_many_records',
-      `The record has more than ${most} facts; narrow the question with attribute or since.`,
+      `The record has more than ${most} facts. Narrow the query with attribute or since.`,
     );
   const known = new Set(pack.attributes.map(({ name }) => name));
   return rows
@@ -58,7 +58,7 @@ export async function recordFacts(
     }));
 }
 
-/** A price as it is answered (contract section 2, "prices"). */
+/** A price as the API returns it (contract section 2, "prices"). */
 export interface ToldPrice {
   attribute: string;
   /** A number, or a range. */
@@ -69,11 +69,11 @@ export interface ToldPrice {
   observed_at: string;
   confidence: number;
   evidence: string;
-  /** As in the provenance of a record. */
+  /** As in the provenance of the record. */
   status?: ProvenanceStatus;
 }
 
-/** The price attributes that a record has, in the pack's order. */
+/** Price attributes of a record, in the pack's order. */
 export function recordPrices(record: PublicRecord, pack: Pack): ToldPrice[] {
   return pack.attributes.flatMap(({ name, type, currency, unit }) => {
     const value = record.attributes[name];

@@ -1,16 +1,17 @@
-// A stored record as this caller sees it now: trimmed, aged, with its links and its citation (contract section 2, "Record").
+// A stored record as the caller may see it now: selected attributes, ages, links and citation (contract
+// section 2, "Record").
 import { attributionFor, licenseText, recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Provenance, PublicRecord, StoredRecord } from '../model/record.ts';
 import type { Visibility } from '../plan/plan.ts';
 
-/** Who asks, when and where; `Context` of api/contract/operation.ts is one. */
+/** Caller, time and host; `Context` of api/contract/operation.ts implements it. */
 export interface Presenting {
   now: Date;
   base_url: string;
   /** `public`: an anonymous preview. */
   visibility: Visibility;
-  /** Records that may still be previewed; null or absent: no bound. */
+  /** Records that the caller may still preview; null or absent: unlimited. */
   previews?: number | null;
   signal?: AbortSignal;
 }
@@ -19,8 +20,8 @@ const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
 /**
- * Age of an observation (ISO 8601 or ms since 1970) in hours, one decimal, never negative. Whole minutes count, so that
- * answers of the same minute agree.
+ * Age of an observation (ISO 8601 or ms since 1970) in hours, one decimal, never negative. Computed from
+ * whole minutes, so that answers within a minute are equal.
  */
 export function hoursSince(observed_at: string | number, now: Date): number {
   const minute = Math.floor(now.getTime() / MINUTE) * MINUTE;
@@ -29,8 +30,8 @@ export function hoursSince(observed_at: string | number, now: Date): number {
 }
 
 /**
- * The record as it is answered. `fields` keeps those attributes (null: all); a preview keeps public ones only. Attributes
- * that the pack no longer has are left out, since nobody says who may see them.
+ * The record as the API returns it. `fields` selects attributes (null: all); a preview contains public ones
+ * only. Attributes that the pack no longer has are left out, since their visibility is unknown.
  */
 export function present(
   stored: StoredRecord | string,

@@ -1,4 +1,4 @@
-// The profile of a dataset: attribute by attribute how full it is and how its values are spread, without giving away what is paid for.
+// Profile of a dataset: fill rate and distribution of each attribute, without revealing paid values.
 import type { Attribute, Value } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { counted } from '../input/parse-selection.ts';
@@ -6,45 +6,48 @@ import type { Asking, Figures } from '../plan/plan.ts';
 import type { Origin } from '../plan/profile.ts';
 import type { Release } from '../releases/release.ts';
 
-/** Of what is not public, groups with fewer records than this are withheld (contract section 3, "No free way around the price"). */
+/**
+ * Groups of non-public values with fewer records are withheld (contract section 3, "No free way around the
+ * price").
+ */
 const PROFILE_FLOOR = 5;
-/** Values told of an attribute, the commonest first. */
+/** Number of most common values per attribute. */
 const TOP = 10;
-/** Side of the cells in which points are counted, in degrees. */
+/** Side of the cells for points, in degrees. */
 const CELL = 2;
 
-/** Types of which the commonest values tell something; numbers and points are told by other means. */
+/** Types that have a list of most common values; numbers have histograms and points have cells. */
 const COMMON: readonly Attribute['type'][] = ['string', 'enum', 'boolean', 'strings'];
 
-/** What is told of one attribute. Absent members say nothing: there is no such thing, or it is not for everybody. */
+/** Profile of one attribute. Absent members do not apply to its type or are withheld. */
 export interface AttributeProfile {
   name: string;
   type: Attribute['type'];
   unit: string | null;
   public: boolean;
-  /** Records that have it; null where that are fewer than may be told. */
+  /** Records with a value; null when withheld. */
   count: number | null;
-  /** 0..1: their share of all records, four decimals; null with `count`. */
+  /** 0..1: share of all records, four decimals; null with `count`. */
   fill_rate: number | null;
-  /** Different values; texts apart from case and accents. */
+  /** Distinct values; texts are compared without case and accents. */
   distinct: number | null;
-  /** Of numbers and prices, where the attribute is public. */
+  /** For numbers and prices of a public attribute. */
   quantiles?: Pick<Figures, 'min' | 'q1' | 'median' | 'q3' | 'max' | 'mean'>;
-  /** Of numbers, prices and dates (by year): `from` belongs to the bin, `to` to the next one. */
+  /** For numbers, prices and dates (by year): `from` is in the bin, `to` in the next one. */
   histogram?: { from: number; to: number; count: number }[];
-  /** The commonest values with their counts. */
+  /** Most common values with their counts. */
   top?: { value: Value; count: number }[];
-  /** Of points: records in cells of `degrees`, by south-west corner. */
+  /** For points: records in cells of `degrees`, by south-west corner. */
   cells?: { degrees: number; counts: { lat: number; lng: number; count: number }[] };
-  /** Values, bins or cells that are too rare to be told. */
+  /** Number of values, bins or cells withheld because they are too rare. */
   withheld?: number;
-  /** Sources that the published values come from, most first. */
+  /** Sources of the published values, most values first. */
   sources: { source: string; values: number }[];
-  /** Times at which the values were last confirmed; null where there are none. */
+  /** Times of the last confirmation of the values; null without values. */
   freshness: { oldest: string; median: string; newest: string } | null;
 }
 
-/** Asks the release about every attribute, a few at a time. */
+/** Profiles every attribute, a few in parallel. */
 export async function profileOf(release: Release, asking: Asking): Promise<AttributeProfile[]> {
   const { pack, engine } = release;
   const origins = await engine.origins(asking);
@@ -67,7 +70,7 @@ async function ofAttribute(
   const { name, type, unit, public: open } = attribute;
   const numeric = NUMERIC.includes(type);
   const floor = open ? 0 : PROFILE_FLOOR;
-  // Edges between the least and the greatest value would show those: a paid attribute has the same edges whatever its values.
+  // Edges between smallest and largest value would reveal both, so paid attributes have fixed edges.
   const stats =
     numeric && open
       ? (await engine.stats({ where: [], attribute: name, by: [], groups: 1 }, asking)).groups[0]?.figures
@@ -107,7 +110,7 @@ async function ofAttribute(
     withhold(told, spread.groups.length - kept.length);
   }
   if (counted(attribute) && COMMON.includes(type)) {
-    // Names and the like, of which each stands once, have no commonest values: at least two records must share one.
+    // Unique values, such as names, are not listed: at least two records must share one.
     const least = Math.max(floor, type === 'boolean' || type === 'enum' ? 1 : 2);
     const { values, withheld } = await engine.facets({ where: [], by: name, limit: TOP, floor: least }, asking);
     if (values.length > 0) told.top = values;
@@ -120,7 +123,7 @@ function withhold(told: AttributeProfile, groups: number): void {
   if (groups > 0) told.withheld = (told.withheld ?? 0) + groups;
 }
 
-/** Oldest, median and newest confirmation of an attribute's values, from the few distinct times of the manifest. */
+/** Oldest, median and newest confirmation of an attribute's values, from the times in the manifest. */
 function freshnessOf(ages: Release['manifest']['ages'], name: string): AttributeProfile['freshness'] {
   const own = ages
     .filter(({ attribute }) => attribute === name)
@@ -136,12 +139,13 @@ function freshnessOf(ages: Release['manifest']['ages'], name: string): Attribute
   return { oldest: oldest.observed_at, median: (median ?? newest).observed_at, newest: newest.observed_at };
 }
 
-/** About as many bins as this. */
+/** Approximate number of bins. */
 const BINS = 20;
 
 /**
- * Ascending edges that hold all values. Even steps of 1, 2 or 5 times a power of ten; where the values are positive and spread over orders of
- * magnitude, edges at 1, 2 and 5 times the powers of ten, with a first bin from 0 where there are zeros.
+ * Ascending edges that contain all values. Even steps of 1, 2 or 5 times a power of ten; for positive values
+ * over several orders of magnitude, edges at 1, 2 and 5 times the powers of ten, with a first bin from 0 when
+ * there are zeros.
  */
 export function edgesFor({ min, median, max }: Pick<Figures, 'min' | 'median' | 'max'>): number[] {
   if (!(max > min)) {
@@ -155,7 +159,7 @@ export function edgesFor({ min, median, max }: Pick<Figures, 'min' | 'median' | 
 /** 1, 2 and 5 times the powers of ten from 0.0001 to 10^18. */
 const STEPS = Array.from({ length: 22 }, (_, i) => [1, 2, 5].map((digit) => exact(digit * 10 ** (i - 4)))).flat();
 
-/** The same edges whatever the values are, for attributes of which a single value must not show. */
+/** Edges independent of the values, for attributes whose single values must not be revealed. */
 export const FIXED_EDGES: readonly number[] = [...STEPS.map((step) => -step).reverse(), 0, ...STEPS];
 
 function even(min: number, max: number): number[] {
@@ -166,7 +170,10 @@ function even(min: number, max: number): number[] {
   return edges;
 }
 
-/** 1, 2, 5, 10, … from below the smallest value, or five powers of ten below the largest, up to above the largest. */
+/**
+ * 1, 2, 5, 10, … from below the smallest value (at most five powers of ten below the largest) to above the
+ * largest.
+ */
 function rising(min: number, max: number): number[] {
   const top = Math.ceil(Math.log10(max) + 1e-9);
   const bottom = Math.max(min > 0 ? Math.floor(Math.log10(min)) : -Infinity, top - 8);
@@ -180,7 +187,7 @@ function rising(min: number, max: number): number[] {
   return edges.slice(from, until + 1);
 }
 
-/** 1, 2 or 5 times a power of ten, not below `wanted`. */
+/** 1, 2 or 5 times a power of ten, at least `wanted`. */
 function stepNear(wanted: number): number {
   const power = 10 ** Math.floor(Math.log10(wanted));
   return exact(([1, 2, 5].find((digit) => digit * power >= wanted * (1 - 1e-9)) ?? 10) * power);
@@ -188,7 +195,7 @@ function stepNear(wanted: number): number {
 
 const floorTo = (value: number, step: number): number => exact(Math.floor(value / step) * step);
 
-/** Without the dust of binary fractions. */
+/** Rounds off errors of binary fractions. */
 function exact(value: number): number {
   return Number(value.toPrecision(12));
 }

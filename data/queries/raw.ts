@@ -1,4 +1,4 @@
-// Full records as bytes: the stored text with its address, ages and citation put in, never parsed and serialised again.
+// Full records as bytes: inserts address, ages and citation into the stored text without parsing it.
 import { attributionFor, licenseText, recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Ages, Dress, Pieces, RecordText } from '../plan/plan.ts';
@@ -8,7 +8,7 @@ const SLUG = '@@slug@@';
 const NAME = '@@name@@';
 const dresses = new WeakMap<Pack, Map<string, Dress>>();
 
-/** What is put around the records of a pack that are served at an address; always the same object for the two. */
+/** The renderer for a pack at a base URL; the same object for the same arguments. */
 export function dressOf(pack: Pack, base_url: string): Dress {
   const known = dresses.get(pack) ?? new Map<string, Dress>();
   dresses.set(pack, known);
@@ -20,31 +20,34 @@ export function dressOf(pack: Pack, base_url: string): Dress {
   return dress;
 }
 
-/** Bytes of `{"id":"r-0123456789abcdef","slug":"`, of `","name":"` and of `"updated_at":"2026-11-20T00:00:00.000Z"` up to the time. */
+/**
+ * Bytes of `{"id":"r-0123456789abcdef","slug":"`, of `","name":"` and of
+ * `"updated_at":"2026-11-20T00:00:00.000Z"` up to the time.
+ */
 const BEFORE_SLUG = 35;
 const BEFORE_NAME = 10;
 const BEFORE_TIME = 14;
 const QUOTE = 0x22;
 
-/** What a dataset's records all say, cut where slug and name go. */
+/** Text that all records of a dataset share, split where slug and name are inserted. */
 class Suit implements Dress {
   readonly #url: readonly [Buffer, Buffer];
   readonly #citation: readonly [Buffer, Buffer, Buffer];
   readonly #afterName: number;
 
-  /** The texts come from the functions that write them elsewhere, so that they cannot differ. */
+  /** Uses the functions that render records elsewhere, so that both texts are equal. */
   constructor(pack: Pack, base_url: string) {
     const citation = { license: licenseText(pack), attribution: attributionFor(pack, base_url, SLUG, NAME) };
     const cut = <T>(text: string) =>
       text.split(new RegExp(`${SLUG}|${NAME}`)).map((part) => Buffer.from(part)) as unknown as T;
     this.#url = cut(`"url":${JSON.stringify(recordUrl(base_url, pack.id, SLUG))},`);
-    // A record's own text ends with a brace; what follows it stands before that.
+    // Removes the opening brace: the citation is inserted before the closing brace of the record.
     this.#citation = cut(`,${JSON.stringify(citation).slice(1)}`);
     this.#afterName = `","dataset":"${pack.id}",`.length;
   }
 
   put({ head, middle, tail, ages }: Pieces, now: Date): Pick<RecordText, 'json' | 'updated_at'> {
-    // The text is our own: keys in this order, and a quote inside a value is escaped.
+    // We wrote the text: keys are in this order, and quotes in values are escaped.
     const slugEnd = head.indexOf(QUOTE, BEFORE_SLUG);
     const slug = head.subarray(BEFORE_SLUG, slugEnd);
     const name = head.subarray(slugEnd + BEFORE_NAME, head.length - this.#afterName);

@@ -1,4 +1,4 @@
-// Single records and batches, by id or slug (specification section 4, "Record endpoints").
+// Reads single records and batches, by id or slug (specification section 4, "Record endpoints").
 import type { Pack } from '../../packs/define/model.ts';
 import type { BatchInput } from '../input/parse.ts';
 import { shown } from '../input/parse-values.ts';
@@ -10,22 +10,22 @@ import { type Found, whole } from './found.ts';
 import { type Presenting, present } from './present.ts';
 import { dressOf } from './raw.ts';
 
-/** A record that is there. What it says is read when it is asked for. */
+/** An existing record; its content is read on demand. */
 export interface Fetched {
-  /** What changes when the record does, for its ETag. */
+  /** Changes with the record; for its ETag. */
   version: string;
   /** ISO 8601. */
   updated_at: string;
-  /** As an object, with all attributes or some. */
+  /** The record as an object, with all or some attributes. */
   record(presenting: Presenting, fields?: readonly string[] | null): PublicRecord;
-  /** Its JSON as it would be of `record`; null where the record has to be looked into. */
+  /** The JSON of `record`; null when the record must be parsed. */
   json(presenting: Presenting, fields?: readonly string[] | null): Buffer<ArrayBuffer> | null;
 }
 
-/** Letter case of a reference does not matter. */
+/** References are case-insensitive. */
 const normal = (ref: string) => ref.toLowerCase();
 
-/** When and where a record is asked for; a Presenting is one, whatever its rights turn out to be. */
+/** Time and host of a request, without its visibility. */
 type Moment = Pick<Presenting, 'now' | 'base_url' | 'signal'>;
 
 /** One record. Throws `unknown_entity` (404). */
@@ -39,7 +39,7 @@ export async function getRecord({ engine, pack }: Release, ref: string, asked: M
   return new FromBody(stored!, pack);
 }
 
-/** A record whose text can be sent as it stands. */
+/** A record whose stored text can be sent unchanged. */
 class FromText implements Fetched {
   readonly version: string;
   readonly updated_at: string;
@@ -62,7 +62,7 @@ class FromText implements Fetched {
   }
 }
 
-/** A record that has to be looked into whatever is asked. */
+/** A record that is always parsed. */
 class FromBody implements Fetched {
   readonly version: string;
   readonly updated_at: string;
@@ -85,7 +85,10 @@ class FromBody implements Fetched {
   }
 }
 
-/** Records in the order asked; ids and slugs that are unknown are listed in `missing`, as they were written. */
+/**
+ * Records in the order of the references; unknown ids and slugs are listed in `missing`, as the client sent
+ * them.
+ */
 export async function getBatch(
   release: Release,
   { ids, fields }: Pick<BatchInput, 'ids' | 'fields'>,

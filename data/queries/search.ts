@@ -1,4 +1,5 @@
-// Search: the input becomes one plan, the engine finds a page, the page is presented (specification section 4, "Search").
+// Search: the input becomes one plan, an engine selects a page, the page is rendered (specification section
+// 4, "Search").
 
 import { type Cursors, EXAMPLE_CURSORS } from '../input/cursor.ts';
 import { FORMATS } from '../input/formats.ts';
@@ -16,13 +17,16 @@ export interface SearchPage {
   found: Found;
   next_cursor: string | null;
   total?: number;
-  /** One line on a first page: why it is empty, or that more records match, in the order of quality and not of fit. */
+  /**
+   * Hint on a first page: why it is empty, or that more records match and the order is by quality, not
+   * relevance.
+   */
   hint?: string;
 }
 
 /**
- * The release a search runs on: the one its cursor began on while that is kept, else the current one. On the current one
- * the walk goes on after the last record's sort value and id.
+ * The release that a search runs on: the one of its cursor while it is available, else the current one. On
+ * the current one the search continues after the cursor's sort value and id.
  */
 export async function releaseFor(
   { cursor }: SearchInput,
@@ -33,10 +37,10 @@ export async function releaseFor(
   return (await earlier(cursor.release)) ?? current;
 }
 
-/** Who asks: of what is withheld in facets nothing is said in hints, but to admins. */
+/** The caller. Hints contain nothing that facets withhold, except for admins. */
 type Asker = Presenting & { admin?: boolean; cursors?: Cursors };
 
-/** One page. A preview matches words of public attributes only and is shortened to the previews that are left. */
+/** One page. A preview matches words of public attributes only and is cut to the remaining previews. */
 export async function search(release: Release, input: SearchInput, presenting: Asker): Promise<SearchPage> {
   const { pack, engine, manifest } = release;
   const limit = Math.min(input.limit, presenting.previews ?? input.limit);
@@ -55,7 +59,7 @@ export async function search(release: Release, input: SearchInput, presenting: A
   };
 }
 
-/** The ids and slugs of `ids` that no record has, where others were found. Whether a record exists is public. */
+/** Hint that lists unknown ids and slugs when others match. The existence of a record is public. */
 async function missingHint({ engine }: Release, { where }: SearchInput, asker: Asker): Promise<string | undefined> {
   const ids = where.find((condition) => condition.kind === 'ids');
   if (ids === undefined) return undefined;
@@ -64,13 +68,13 @@ async function missingHint({ engine }: Release, { where }: SearchInput, asker: A
   return missing.length === 0 ? undefined : `No record has the id or slug ${missing.map(shown).join(', ')}.`;
 }
 
-/** Tables have no place for a hint, and a walk has begun after its first page. */
+/** Only formats with a place for it have a hint, and only on the first page. */
 async function hintOf(release: Release, input: SearchInput, found: SearchAnswer, asker: Asker) {
   if (input.cursor !== null || !FORMATS[input.format].hint) return undefined;
   if (found.ordinals.length > 0)
     return (
       (await missingHint(release, input, asker)) ?? (found.next === null ? undefined : orderHint(release.pack, input))
     );
-  // The page is answered: a hint that cannot be had takes nothing from it.
+  // The page is complete: an error in the hint must not fail the search.
   return whyEmpty(release, input, { ...asker, admin: asker.admin ?? false }).catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-// Similar: the records whose words overlap most with those of one record (specification section 4, "Record endpoints").
+// Similar records by overlap of words (specification section 4, "Record endpoints").
 
 import type { SimilarInput } from '../input/parse-analysis.ts';
 import { questionOf } from '../input/parse-selection.ts';
@@ -9,12 +9,13 @@ import type { Release } from '../releases/release.ts';
 import type { Found } from './found.ts';
 import type { Presenting } from './present.ts';
 
-/** A record with the share of words it has in common with the subject, above 0 and at most 1, to six decimals. */
+/** A record with its share of common words, above 0 and at most 1, six decimals. */
 export type SimilarRecord = PublicRecord & { score: number };
 
 /**
- * Best first, ties by id: of the words that either record has in the attributes that the pack compares, the share that
- * both have (Jaccard); records below the pack's least score are left out. Exact: every record that the filters let through is compared. Throws `unknown_entity` (404).
+ * Similar records, highest score first, ties by id. The score is the Jaccard index over the words in the
+ * attributes that the pack compares; scores below the pack's minimum are left out. Exact: every record that
+ * matches the filters is compared. Throws `unknown_entity` (404).
  */
 export async function similar(
   release: Release,

@@ -1,4 +1,5 @@
-// Statistics of a numeric attribute, in groups if asked (specification section 4, "Dataset-level endpoints").
+// Statistics of a numeric attribute, optionally in groups (specification section 4, "Dataset-level
+// endpoints").
 import type { Value } from '../../packs/define/model.ts';
 import { ANALYSIS_BOUNDS, type StatsInput } from '../input/parse-analysis.ts';
 import { questionOf } from '../input/parse-selection.ts';
@@ -7,29 +8,30 @@ import type { Asking, Figures, StatsGroup } from '../plan/plan.ts';
 import { once } from '../releases/answers.ts';
 import type { Release } from '../releases/release.ts';
 
-/** One group; `group` is null for all records. Without a value there is a count of 0 and nothing else. */
+/** One group; `group` is null for all records. Without values only a `count` of 0. */
 export type StatsRow = { group: Value | null; count: number } & Partial<Figures> & { groups?: StatsRow[] };
 
 export interface StatsAnswer {
   attribute: string;
   unit: string | null;
-  /** As asked: `a` or `a,b`. */
+  /** As in the request: `a` or `a,b`. */
   group_by: string | null;
   rows: StatsRow[];
 }
 
 /**
- * A computed number to twelve significant digits, two more than stored values have: what binary arithmetic adds beyond
- * them is not data.
+ * Rounds a computed number to twelve significant digits, two more than stored values have; further digits are
+ * rounding errors.
  */
 export function rounded(value: number): number {
   return Number(value.toPrecision(12));
 }
 
 /**
- * Figures over the values of the records that match; of a price range the minimum counts. Rows come by count descending,
- * then by group. A record without a key is in no row of it; an outer row counts all records of its group, also those
- * without the inner key. Throws `invalid_parameter` (400) for too many groups; the refusal is free, so it contains no count.
+ * Statistics over the values of the matching records; a price range counts with its minimum. Rows are sorted
+ * by count descending, then by group. A record without a key is in no row of it; an outer row also counts
+ * records without the inner key. Throws `invalid_parameter` (400) for too many groups; the error is free, so
+ * it contains no count.
  */
 export async function stats({ pack, engine }: Release, input: StatsInput, asking: Asking = {}): Promise<StatsAnswer> {
   const { attribute, group_by: by } = input;
@@ -41,7 +43,7 @@ export async function stats({ pack, engine }: Release, input: StatsInput, asking
   if (total > ANALYSIS_BOUNDS.groups)
     throw new DataError(
       'invalid_parameter',
-      `group_by: ${by.join(',')} makes more than ${ANALYSIS_BOUNDS.groups} groups here, which is the most; narrow the question with filters.`,
+      `group_by: ${by.join(',')} makes more than ${ANALYSIS_BOUNDS.groups} groups, the maximum. Narrow the query with filters.`,
     );
   const { unit } = pack.attributes.find(({ name }) => name === attribute)!;
   const group_by = by.length === 0 ? null : by.join(',');

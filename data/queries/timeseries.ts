@@ -1,4 +1,4 @@
-// A numeric attribute as it was at the end of each day or week (specification section 4, "Dataset-level endpoints").
+// A numeric attribute at the end of each day or week (specification section 4, "Dataset-level endpoints").
 import type { Value } from '../../packs/define/model.ts';
 import { ANALYSIS_BOUNDS, type TimeseriesInput } from '../input/parse-analysis.ts';
 import { questionOf } from '../input/parse-selection.ts';
@@ -8,7 +8,7 @@ import { once } from '../releases/answers.ts';
 import type { Release } from '../releases/release.ts';
 import { rounded } from './stats.ts';
 
-/** What was known at the end of a day, UTC. Without a value there is a count of 0 and nothing else. */
+/** Statistics at the end of a day, UTC. Without values only a `count` of 0. */
 export interface SeriesPoint {
   /** YYYY-MM-DD */
   date: string;
@@ -36,10 +36,11 @@ function daysOf({ days, step }: TimeseriesInput, now: Date): Pick<SeriesPlan, 'f
 }
 
 /**
- * Figures of the values that were the published ones at the end of each day, of the records that match now; of a price
- * range the minimum counts. Groups come in the order of their names; records without the key, and groups that never had
- * a value, are left out. Throws `too_many_records` (400) beyond 5,000 matches, and `invalid_parameter` (400) for too
- * many groups. The refusals are free, so they contain no count (docs/decisions/0038-free-answers.md).
+ * Statistics of the published values at the end of each day, over the records that match now; a price range
+ * counts with its minimum. Groups are sorted by name; records without the key and groups that never had a
+ * value are left out. Throws `too_many_records` (400) for more than 5,000 matches, and `invalid_parameter`
+ * (400) for too many groups. The errors are free, so they contain no count
+ * (docs/decisions/0038-free-answers.md).
  */
 export async function timeseries(
   { pack, engine }: Release,
@@ -56,16 +57,16 @@ export async function timeseries(
   if (matched > bounds.records)
     throw new DataError(
       'too_many_records',
-      `More than ${bounds.records} records match, which is the most a time series takes. Narrow it with filters.`,
+      `More than ${bounds.records} records match, the maximum for a time series. Narrow the query with filters.`,
     );
   if (groups > bounds.groups)
     throw new DataError(
       'invalid_parameter',
-      `group_by: ${by} makes more than ${bounds.groups} groups here, the most for ${range.points} points each. Use filters, fewer days or step=week.`,
+      `group_by: ${by} makes more than ${bounds.groups} groups, the maximum for ${range.points} points each. Use filters, fewer days or step=week.`,
     );
   const { unit } = pack.attributes.find(({ name }) => name === attribute)!;
   const about = { attribute, unit, step, days };
-  // Eight days asked in weeks are the points of nine: the answer is the same, what is told of it is not.
+  // The plan for 8 days in weekly steps equals the one for 9, but `days` in the answer differs.
   return once(answer, `${days}`, () => {
     if (by === null) return { ...about, series: seriesOf(spans, range) };
     const byGroup = Map.groupBy(spans, ({ key }) => key as Value);
@@ -73,7 +74,7 @@ export async function timeseries(
   });
 }
 
-/** Every point of a series, from the spans in which nothing changes. */
+/** All points of a series from spans of constant values. */
 function seriesOf(
   spans: readonly SeriesSpan[],
   { first, step, points }: Pick<SeriesPlan, 'first' | 'step' | 'points'>,

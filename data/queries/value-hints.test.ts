@@ -1,4 +1,5 @@
-// What a value that no record has probably means: countries in other words, punctuation, slips, parts of words.
+// Suggestions for values that no record has: other names of countries, punctuation, typing errors, parts of
+// words.
 import { expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Attribute } from '../../packs/define/model.ts';
@@ -21,7 +22,7 @@ test.each([
   expect(await valuesMeant(country, typed, [name as string, 'France'])).toEqual([name]);
 });
 
-test('a text that is no country is none', async () => {
+test('a text that names no country gives null', async () => {
   const codeOf = await countryReader();
   expect([codeOf('Atlantis'), codeOf(''), codeOf('constructor')]).toEqual([null, null, null]);
 });

@@ -1,19 +1,19 @@
-// Which values of an attribute a value that no record has probably means.
+// Suggests existing values for a value that no record has.
 import type { Attribute } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { slipsBetween } from '../input/names.ts';
 
-/** Values that one hint suggests for one that was asked for. */
+/** Suggestions per requested value. */
 const SUGGESTED = 3;
 
-/** Longest part of a typed value that is compared. */
+/** Characters of a typed value that are compared. */
 const LONGEST = 80;
 
 const plain = (text: string): string => fold(text).replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '');
 
 /**
- * The known values nearest to `typed`: another name of the same thing, the same with other punctuation, a few slips away, or with it as
- * a part. Empty where none is nearer than chance.
+ * Known values nearest to `typed`: another name of the same thing, other punctuation, a few typing errors, or
+ * a part in common. Empty when no value is near enough.
  */
 export async function valuesMeant(attribute: Attribute, typed: string, known: readonly string[]): Promise<string[]> {
   const same = attribute.vocabulary === 'country' ? await sameCountry(typed, known) : [];
@@ -32,7 +32,10 @@ async function sameCountry(typed: string, known: readonly string[]): Promise<str
   return code === null ? [] : known.filter((value) => codeOf(value) === code).slice(0, SUGGESTED);
 }
 
-/** One slip for three letters. In words of up to four letters the first one must agree: few slips are made there. */
+/**
+ * One error per three letters. In words of up to four letters the first letter must match, where errors are
+ * rare.
+ */
 function misspeltValues(letters: string, known: readonly string[]): string[] {
   const most = Math.floor(letters.length / 3);
   const short = letters.length <= 4;
@@ -43,7 +46,10 @@ function misspeltValues(letters: string, known: readonly string[]): string[] {
   return near.filter(({ slips }) => slips === least).map(({ value }) => value);
 }
 
-/** `large` is a word of `large_airport`, `mistral` the beginning of `mistralai`, and the other way round. */
+/**
+ * `large` is a word of `large_airport`, `mistral` is the beginning of `mistralai`; also in the other
+ * direction.
+ */
 function partly(letters: string, typed: string, known: readonly string[]): string[] {
   if (letters.length < 4) return [];
   const parts = (text: string) => text.split(/[^\p{L}\p{M}\p{N}]+/u);
@@ -57,14 +63,14 @@ function partly(letters: string, typed: string, known: readonly string[]): strin
     .slice(0, SUGGESTED);
 }
 
-/** Codes of two letters by ISO 3166-1 codes and by names in many languages, folded. */
+/** Two-letter codes by ISO 3166-1 codes and by folded names in many languages. */
 type ByText = ReadonlyMap<string, string>;
 
 let loading: Promise<ByText> | undefined;
 
 /**
- * Reads the code of two letters from a text, such as `GB` from `UK`, `826` or `Vereinigtes Königreich`; null where it means no country.
- * The first call loads the names, language by language, so that other requests are answered meanwhile.
+ * Finds the two-letter code for a text, such as `GB` for `UK`, `826` or `Vereinigtes Königreich`; null when
+ * it names no country. The first call loads the names, one language per turn of the event loop.
  */
 export async function countryReader(): Promise<(text: string) => string | null> {
   loading ??= loadCountries();
@@ -84,7 +90,7 @@ async function loadCountries(): Promise<ByText> {
     add(three, two);
     add(countries.alpha3ToNumeric(three) ?? three, two);
   }
-  // English first: a name that two languages give to different countries keeps its English meaning.
+  // English first: a name that two languages use for different countries keeps its English meaning.
   const languages = countries.getSupportedLanguages();
   for (const language of ['en', ...languages.filter((each) => each !== 'en')]) {
     const file: { default: { countries: Record<string, string | string[]> } } = await import(

@@ -1,18 +1,19 @@
-// Answers to computed questions, kept behind Engine until the release or its overlay changes.
+// Cache of engine answers, valid until the release or its overlay changes.
 //
-//   key      view ⏎ question ⏎ canonical plan     view: release, version of the overlay, and a number no other view bears
-//   answer   what the engine said, and what is made of it (`once`): nobody writes into either
+//   key      view ⏎ query ⏎ canonical plan     view: release, overlay version and a unique number
+//   answer   the answer of the engine and values derived from it (`once`); do not modify either
 //
-// The plan holds what a caller may see (the scope of words, the floor of facets), so that two callers share an answer only
-// where the engine would tell them the same. Equal questions asked at once are asked of the engine once.
+// The plan contains what the caller may see (scope of words, floor of facets), so callers share an answer
+// only when
+// the engine would return the same to both. Equal concurrent queries run once.
 
 import { LRUCache } from 'lru-cache';
 import { givenUp } from '../plan/gate.ts';
 import type { Asking, Engine, Predicate } from '../plan/plan.ts';
 
-/** Bytes that an entry takes beside its answer, roughly. */
+/** Approximate bytes of an entry without its answer. */
 const ENTRY = 500;
-/** Bytes that a value, a group or a span takes, roughly: in the answer, in the object told of it and in its JSON text. */
+/** Approximate bytes of a value, group or span: in the answer, in the derived object and in its JSON text. */
 const ROW = { facets: 250, similar: 60, stats: 700, timeseries: 600 };
 
 interface Kept {
@@ -20,10 +21,10 @@ interface Kept {
   bytes: number;
 }
 
-/** What was made of answers that are kept, by name. Answers that are not kept are not in here. */
+/** Values derived from cached answers, by name. Answers outside the cache are not in here. */
 const made = new WeakMap<object, Map<string, object>>();
 
-/** What `make` makes of an answer and of nothing but `name`: of a kept answer it is made once. */
+/** A value that `make` derives from an answer and `name` only; memoized for cached answers. */
 export function once<T extends object>(answer: object, name: string, make: () => T): T {
   const own = made.get(answer);
   if (!own) return make();
@@ -36,29 +37,37 @@ export function once<T extends object>(answer: object, name: string, make: () =>
   return found;
 }
 
-/** The kept answers of one process: one bound over all releases. */
+/** The cached answers of one process, with one limit over all releases. */
 export class Answers {
   readonly #kept: LRUCache<string, Kept>;
   readonly #asked = new Map<string, Shared>();
   #views = 0;
 
-  /** Keeps answers of at most so many bytes together; 0: none, and equal questions at once still share one. */
+  /**
+   * Caches answers of at most this many bytes. 0: no cache, but equal concurrent queries still share one run.
+   */
   constructor(bytes: number) {
     this.#kept = new LRUCache({ maxSize: Math.max(bytes, 1), sizeCalculation: (entry) => entry.bytes });
   }
 
-  /** Bytes of what is kept, roughly. */
+  /** Approximate bytes in the cache. */
   get bytes(): number {
     return this.#kept.calculatedSize;
   }
 
-  /** A name for a release under an overlay that nothing else bears: an overlay of the same version may hold less, when not all of it could be put in. */
+  /**
+   * A unique name for a release with an overlay: a view of the same version may contain less when parts of
+   * the overlay could not be applied.
+   */
   view(release: string, overlay: number): string {
     this.#views += 1;
     return `${release} ${overlay} ${this.#views}`;
   }
 
-  /** The kept answer, or what `ask` answers. `asking` gives up this caller alone. Throws what `ask` throws, which is not kept. */
+  /**
+   * The cached answer, or the result of `ask`. An abort by `asking` affects only this caller. Errors of `ask`
+   * are thrown and not cached.
+   */
   async of<T extends object>(
     key: string,
     asking: Asking,
@@ -90,7 +99,7 @@ export class Answers {
   }
 }
 
-/** One question that several ask: it is given up when the last of them gives it up. */
+/** One running query with several callers; aborted when the last caller aborts. */
 class Shared {
   readonly answer: Promise<object>;
   readonly #over = new AbortController();
@@ -122,7 +131,7 @@ class Shared {
   }
 }
 
-/** The same conditions give the same text, in whatever order they were asked. */
+/** Plan as text, independent of the order of its conditions. */
 export function canonical(plan: { where: readonly Predicate[] }): string {
   const where = plan.where.map((predicate) => JSON.stringify(inOrder(predicate))).sort();
   return JSON.stringify({ ...plan, where });
@@ -136,7 +145,7 @@ function inOrder(predicate: Predicate): Predicate {
   return predicate.kind === 'ids' ? { ...predicate, refs: [...new Set(predicate.refs)].sort() } : predicate;
 }
 
-/** `engine` with its answers kept; `overlay`: the version that it is under. */
+/** `engine` with cached answers; `overlay` is the version of its overlay. */
 export function keepAnswers(engine: Engine, answers: Answers, release: string, overlay = 0): Engine {
   const view = answers.view(release, overlay);
   const key = (question: string, plan: string) => `${view}\n${question}\n${plan}`;

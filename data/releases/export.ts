@@ -1,4 +1,5 @@
-// Signed links to the snapshot files of releases: good for an hour, for anyone who has one, while the release is kept.
+// Signed links to the snapshot files of releases: valid for an hour, for any holder, while the release
+// exists.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,20 +9,20 @@ import { type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
 import { readManifest } from '../model/manifest.ts';
 import type { Release } from './release.ts';
 
-/** The files that are offered (specification section 4, "export"). */
+/** The files on offer (specification section 4, "export"). */
 const FILES: Record<ExportFormat, { file: string; content_type: string }> = {
   csv: { file: RELEASE_FILES.csv, content_type: 'text/csv; charset=utf-8; header=present' },
   jsonl: { file: RELEASE_FILES.jsonl, content_type: 'application/x-ndjson' },
   parquet: { file: RELEASE_FILES.records, content_type: 'application/vnd.apache.parquet' },
 };
 
-/** How long a link is good, in milliseconds. */
+/** Lifetime of a link in milliseconds. */
 const LASTS = 3_600_000;
 
 /** A snapshot file on disk. */
 export interface Snapshot {
   path: string;
-  /** What to save it as. */
+  /** File name for the download. */
   name: string;
   bytes: number;
   sha256: string;
@@ -29,17 +30,20 @@ export interface Snapshot {
   made_at: Date;
 }
 
-/** What a link answers with instead of a file. */
+/** Why a link has no file. */
 export type NoSnapshot = 'forged' | 'expired' | 'gone';
 
-/** Why no file is given out for a while. */
+/** Error message while no file may be sent. */
 export const WITHHELD =
-  'The file holds a record that was just opted out; one without it is being written. Ask again in a minute.';
+  'The file contains a record that was just opted out. A file without it is being written; retry in a minute.';
 
 export interface Exports {
-  /** Path and query of a new link to a file, and when it stops working. Paths of links begin with `/v1/<dataset>/export/`. */
+  /** Path and query of a new link to a file, and its expiry. Paths begin with `/v1/<dataset>/export/`. */
   link(dataset: string, release: string, format: ExportFormat, now: Date): { path: string; expires_at: Date };
-  /** The file that a link leads to: the last segment of its path, and its query. Throws `unavailable` while it is withheld. */
+  /**
+   * The file of a link, by the last segment of its path and its query. Throws `unavailable` while it is
+   * withheld.
+   */
   open(
     dataset: string,
     name: string,
@@ -48,18 +52,18 @@ export interface Exports {
   ): Promise<Snapshot | NoSnapshot>;
 }
 
-/** Size and hash of a snapshot file, as the manifest of its release has them. */
+/** Size and hash of a snapshot file from the manifest of its release. */
 export function snapshotOf({ files }: Manifest, format: ExportFormat): { bytes: number; sha256: string } {
   const named = files[FILES[format].file];
-  if (!named) throw new Error(`the release has no ${FILES[format].file}`);
+  if (!named) throw new Error(`the manifest of the release has no file ${FILES[format].file}`);
   return { bytes: named.bytes, sha256: named.sha256 };
 }
 
 const NAME = new RegExp(`^(?<dataset>.+)-(?<release>[0-9a-f]{16})\\.(?<format>${EXPORT_FORMATS.join('|')})$`, 'u');
 
 /**
- * Whether links to a release are over: it may hold a record that is opted out now. Throws `unavailable` where it is the current one, since
- * another takes its place soon.
+ * Whether links to a release are no longer valid, because it may contain an opted-out record. Throws
+ * `unavailable` for the current release, which is replaced soon.
  */
 function over(served: Served, dataset: string, manifest: Manifest): boolean {
   const current = served.current(dataset);
@@ -71,12 +75,12 @@ function over(served: Served, dataset: string, manifest: Manifest): boolean {
   return [...(current?.overlay?.removed.values() ?? [])].some(({ version }) => version > held);
 }
 
-/** What is served now, so that links to files that must no longer be handed out stop. */
+/** The releases served now, so that links to withheld files stop working. */
 export interface Served {
   current(dataset: string): Pick<Release, 'manifest' | 'overlay' | 'withheld'> | null;
 }
 
-/** Makes and checks links under a secret that all processes of the service share. */
+/** Creates and verifies links with a secret that all processes of the service share. */
 export function exportLinks(dataDir: string, secret: string, served: Served): Exports {
   const sign = (dataset: string, name: string, expires: string) =>
     createHmac('sha256', secret).update(`export\n${dataset}\n${name}\n${expires}`).digest();

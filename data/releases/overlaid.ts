@@ -1,4 +1,5 @@
-// A release under its overlay: what records say now, settled from the release's own facts and what was said and decided since.
+// Applies an overlay to a release: settles the touched records from the facts of the release, owners' values
+// and decisions.
 import { createHash } from 'node:crypto';
 import { byCodePoint } from '../../packs/define/text.ts';
 import type { Dispute, Ground } from '../consolidate/settle.ts';
@@ -13,19 +14,23 @@ import { type Overlay, OWNER, type OwnerFact, touchedSince } from '../plan/overl
 import type { Release } from './release.ts';
 import { groundAt, type Settled, settlePast } from './settled.ts';
 
-/** A release as it is under an overlay; `problem` says why edits and decisions could not be put in, where they could not. */
+/**
+ * A release with its overlay; `problem` is the error when edits and decisions could not be applied, else
+ * null.
+ */
 export interface Overlaid {
   release: Release;
   problem: string | null;
 }
 
 /**
- * Puts an overlay over a release, which itself stays as it is. What is opted out is gone in any case: where the rest cannot be worked out
- * (DuckDB is not there), the problem is told and the caller tries again.
+ * Applies an overlay to a release; `base` stays unchanged. Opted-out records are removed in any case. When
+ * the rest cannot be computed (DuckDB is not available), `problem` is set and the caller retries.
  */
 export async function overlaid(base: Release, overlay: Overlay): Promise<Overlaid> {
   const held = base.manifest.overlay ?? 0;
-  // What was removed up to the version that a release holds is not in it, unless the store was put back to an earlier state since.
+  // Removals up to the overlay version of a release are not in it, unless the store was restored from a
+  // backup.
   const older = overlay.version < held;
   const removed = [...overlay.removed.values()]
     .filter(({ version }) => older || version > held)
@@ -54,7 +59,7 @@ export async function overlaid(base: Release, overlay: Overlay): Promise<Overlai
   }
 }
 
-/** What a record says under an overlay; null: it is gone, or the release never held it. `base` lies under no overlay itself. */
+/** A record with an overlay applied; null: removed, or not in the release. `base` must have no overlay. */
 export async function recordUnder(base: Release, overlay: Overlay, id: string): Promise<StoredRecord | null> {
   const touched = await resolved(base, overlay.removed.has(id) ? [] : [id]);
   const ordinals = [...touched.values()];
@@ -68,7 +73,7 @@ export async function recordUnder(base: Release, overlay: Overlay, id: string): 
   return settled?.changed?.record ?? null;
 }
 
-/** Ordinals of the ids that a release holds. */
+/** Ordinals of the ids that are in the release. */
 async function resolved({ engine }: Release, ids: string[]): Promise<Map<string, number>> {
   const ordinals = ids.length === 0 ? [] : await engine.resolve(ids);
   return new Map(ids.flatMap((id, i) => (ordinals[i] === null ? [] : [[id, ordinals[i]!] as const])));
@@ -124,7 +129,7 @@ async function changeOf(
   }
 }
 
-/** The touched records as they are now; `changed` null: nothing of it is published any more. */
+/** The touched records as of now; `changed` null: it has no published values. */
 function settleTouched(
   { pack }: Release,
   overlay: Overlay,
@@ -148,7 +153,7 @@ function settleTouched(
     });
 }
 
-/** What an owner said as a fact of the release. */
+/** An owner's value as a fact of the release. */
 function factOf({ entity, attribute, value, source_url, evidence, at }: OwnerFact): FactRow {
   const told = {
     entity,
@@ -171,7 +176,7 @@ function factOf({ entity, attribute, value, source_url, evidence, at }: OwnerFac
   };
 }
 
-/** As `pastStatement` orders facts. */
+/** Same order as `pastStatement`. */
 function inOrder(a: FactRow, b: FactRow): number {
   return (
     byCodePoint(a.attribute, b.attribute) ||
@@ -222,7 +227,7 @@ function changedOf(record: StoredRecord, { id }: PastRecord, settled: Settled, g
   return { record, unpublished: settled.unpublished, version, facts: facts.sort(inOrder), history, review };
 }
 
-/** Counts by attribute and time, without what some records said and with what others say. */
+/** Counts by attribute and time, minus those of `before`, plus those of `after`. */
 function agesOf({ ages }: Manifest, before: readonly StoredRecord[], after: readonly StoredRecord[]): Manifest['ages'] {
   const counts = new Map(ages.map(({ attribute, observed_at, count }) => [`${attribute}\n${observed_at}`, count]));
   const add = (records: readonly StoredRecord[], n: number) => {
@@ -242,7 +247,10 @@ function agesOf({ ages }: Manifest, before: readonly StoredRecord[], after: read
     });
 }
 
-/** Values of the open enums that any of the records has or had, counted anew; at most as many as a manifest lists. */
+/**
+ * Values of open enums that any of the records has or had, counted again; at most as many as a manifest
+ * lists.
+ */
 async function enumsOf(
   { pack, manifest, engine }: Release,
   records: readonly StoredRecord[],

@@ -1,4 +1,4 @@
-// Changing an overlay: works out what a change makes of its record, tells the feed, and tries again when another change came first.
+// Edits an overlay: computes the new record, writes the change feed, and retries after a concurrent change.
 import type { Transaction } from 'kysely';
 import type { StoredRecord } from '../model/record.ts';
 import type { ChangeRow } from '../plan/history.ts';
@@ -9,44 +9,47 @@ import type { Tables } from '../state/tables/schema.ts';
 import { recordUnder } from './overlaid.ts';
 import type { Release } from './release.ts';
 
-/** What a change is made with. */
+/** Dependencies of an edit. */
 export interface Editing {
   store: Store;
-  /** Takes what was committed, here and elsewhere; what is asked afterwards is answered under it. */
+  /** Applies committed changes of all processes; later queries see them. */
   refresh(): Promise<unknown>;
-  /** The release of the dataset that is served now, under its newest overlay. */
+  /** The release of the dataset that is served now, with its newest overlay. */
   current(dataset: string): Release | null;
 }
 
-/** A change of what lies over one record. */
+/** A change to the overlay of one record. */
 export interface RecordEdit {
   dataset: string;
   entity: string;
   /** Milliseconds since 1970. */
   now: number;
-  /** The overlay as it will be, `version` being its new one. What this throws, such as a refusal, ends the change. */
+  /**
+   * Returns the new overlay; `version` is its new version. Errors thrown here, such as a rejection, end the
+   * edit.
+   */
   alter(overlay: Overlay, version: number): Overlay;
   /** Writes the rows of the change. */
   write(tx: Transaction<Tables>, version: number): Promise<void>;
 }
 
-/** What a record said before a change and says after it; null: nothing, since it is not there. */
+/** The record before and after the edit; null: not published. */
 export interface Edited {
   before: StoredRecord | null;
   after: StoredRecord | null;
   version: number;
 }
 
-/** Times that a change is thought out anew; more at once on one dataset are not served in a reasonable time. */
+/** Attempts of an edit when concurrent edits of the dataset win. */
 const TRIES = 20;
 
-/** Makes a change; when this is done, this process answers under it, and the others within a second. */
+/** Applies an edit. Afterwards this process answers with it, other processes within a second. */
 export async function editRecord(editing: Editing, edit: RecordEdit): Promise<Edited> {
   const { dataset, entity, now } = edit;
   for (let i = 0; i < TRIES; i++) {
     await editing.refresh();
     const release = editing.current(dataset);
-    if (!release?.overlay) throw new Error(`${dataset} is not served under an overlay`);
+    if (!release?.overlay) throw new Error(`${dataset} is not served with an overlay`);
     const { overlay, base = release } = release;
     const held = { version: base.manifest.overlay ?? 0, recorded_to: base.manifest.recorded_to ?? 0 };
     const altered = edit.alter(overlay, Math.max(overlay.version, held.version) + 1);
@@ -59,10 +62,12 @@ export async function editRecord(editing: Editing, edit: RecordEdit): Promise<Ed
     await editing.refresh();
     return { before, after, version: done.version };
   }
-  throw new Error(`${dataset}: too many changes at once`);
+  throw new Error(`${dataset}: gave up after ${TRIES} attempts because of concurrent edits; retry`);
 }
 
-/** How the change feed tells that a record says something else. Who leaves takes their names along: only the id is told. */
+/**
+ * Lines of the change feed for a changed record. For a removal only the id: slug and name are opted out too.
+ */
 function feedLines(before: StoredRecord | null, after: StoredRecord | null, now: number): ChangeRow[] {
   if (after === null) {
     if (before === null) return [];

@@ -1,4 +1,4 @@
-// What a build needs of the overlays: the one to hold, and its place in the change feed.
+// Overlays as a build needs them: the overlay to include, and the reserved range of the change feed.
 import { NO_OVERLAY, type Overlay } from '../plan/overlay.ts';
 import { dropReserved, readOverlay, reserveFeed } from '../state/overlay.ts';
 import type { Store } from '../state/store.ts';
@@ -6,9 +6,12 @@ import type { Store } from '../state/store.ts';
 export interface OverlaySource {
   /** The overlay of a dataset as it is now. */
   read(dataset: string): Promise<Overlay>;
-  /** Gives a release `count` microseconds of the feed, all after `after`, ending at `now` (milliseconds) if there is room: the first. */
+  /**
+   * Reserves `count` microseconds of the feed after `after`, if possible ending at `now` (milliseconds).
+   * Returns the first.
+   */
   reserve(dataset: string, range: { count: number; now: number; after: number }): Promise<number>;
-  /** Gives back ranges after `after`: those of builds that died. */
+  /** Releases ranges after `after`, which belong to builds that died. */
   forget(dataset: string, after: number): Promise<void>;
 }
 
@@ -21,7 +24,7 @@ export function storedOverlays(store: Store): OverlaySource {
   };
 }
 
-/** Where there is no store: nothing lies over anything, and the feed belongs to the releases alone. */
+/** Without a store: no overlays, and the feed has entries of releases only. */
 export const NO_SOURCE: OverlaySource = {
   read: async () => NO_OVERLAY,
   reserve: async (_dataset, { count, now, after }) => Math.max(after + 1, now * 1000 - Math.max(0, count - 1)),

@@ -1,4 +1,4 @@
-// The overlays as this process knows them: read from the store, looked after often, so that a change made elsewhere is soon here.
+// The overlays in memory: read from the store and polled, so that changes of other processes are seen soon.
 
 import { inTurn } from '../model/turns.ts';
 import { NO_OVERLAY, type Overlay } from '../plan/overlay.ts';
@@ -6,13 +6,16 @@ import { overlayStates, readOverlay } from '../state/overlay.ts';
 import type { Store } from '../state/store.ts';
 
 export interface Overlays {
-  /** The newest overlay of a dataset that this process has read; another object after every change. */
+  /** The newest overlay of a dataset that was read; a new object after every change. */
   of(dataset: string): Overlay;
-  /** Reads what has changed; what was committed before the call is seen. */
+  /** Reads changes; sees everything committed before the call. */
   refresh(): Promise<void>;
 }
 
-/** Reads the overlays of a store for the first time. A look is one small query; overlays are read when their version has moved. */
+/**
+ * Reads the overlays of a store for the first time. A poll is one small query; an overlay is read when its
+ * version changed.
+ */
 export async function openOverlays(store: Store): Promise<Overlays> {
   const known = new Map<string, Overlay>();
   const refresh = inTurn(async () => {
@@ -26,5 +29,5 @@ export async function openOverlays(store: Store): Promise<Overlays> {
   return { of: (dataset) => known.get(dataset) ?? NO_OVERLAY, refresh };
 }
 
-/** Nothing lies over anything: for those who serve releases without a store. */
+/** Always the empty overlay: for releases without a store. */
 export const NO_OVERLAYS: Overlays = { of: () => NO_OVERLAY, refresh: async () => {} };

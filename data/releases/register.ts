@@ -1,4 +1,5 @@
-// All datasets a process serves: the current release of each, leased to requests, with earlier ones while walks need them.
+// The datasets of a process: the current release of each, leased to requests, and earlier releases for
+// cursors.
 import { stat } from 'node:fs/promises';
 import type { Pack } from '../../packs/define/model.ts';
 import { paths } from '../model/layout.ts';
@@ -12,34 +13,38 @@ import { overlaid } from './overlaid.ts';
 import { NO_OVERLAYS, type Overlays } from './overlays.ts';
 import { openRelease, RELEASE_ID, type Release } from './release.ts';
 
-/** A release that stays open until `done` is called, which may be called more than once. */
+/** A lease of a release: it stays open until `done` is called; repeated calls have no effect. */
 export interface Lease {
   release: Release;
   done: () => void;
 }
 
-/** `open`: served. `missing`: no release was built yet. `damaged`: there is one that cannot be opened. */
+/** `open`: served. `missing`: no release was built yet. `damaged`: the release cannot be opened. */
 export type DatasetState = 'open' | 'missing' | 'damaged' | 'unknown';
 
 export interface Register {
-  /** Packs by dataset, in the order given. */
+  /** Packs by dataset, in the given order. */
   packs: ReadonlyMap<string, Pack>;
-  /** The current release of a dataset, not leased: for a look, not across an await. Null unless its state is `open`. */
+  /**
+   * The current release of a dataset without a lease: do not hold it across an await. Null unless the state
+   * is `open`.
+   */
   current(dataset: string): Release | null;
   state(dataset: string): DatasetState;
   /**
-   * Leases the current release, or an earlier one by id, which is opened if its folder still exists. Null when there is
-   * none: unknown dataset, nothing built yet, damaged, or gone.
+   * Leases the current release, or an earlier one by id, which is opened if its folder exists. Null for an
+   * unknown dataset and when the release is missing, damaged or deleted.
    */
   lease(dataset: string, release?: string): Promise<Lease | null>;
   /**
-   * Looks at the overlays and at every `current` file and takes what is new, also what was committed right before the call. A release is
-   * opened before it is switched to; one that cannot be opened leaves the old one in place. Answers the datasets with a new release.
+   * Reads the overlays and every `current` file and applies changes, including those committed right before
+   * the call. A new release is opened before the switch; if that fails, the old one stays. Returns the
+   * datasets with a new release.
    */
   refresh(): Promise<string[]>;
-  /** Questions that run and wait now. */
+  /** Queries that run and wait now. */
   load(): ReturnType<Gate['load']>;
-  /** Interrupts what runs and closes every release. */
+  /** Interrupts running queries and closes every release. */
   close(): Promise<void>;
 }
 
@@ -48,24 +53,24 @@ export interface RegisterOptions {
   packs: readonly Pack[];
   log: (message: string) => void;
   limits?: Partial<EngineLimits>;
-  /** What lies over the releases; absent: nothing. */
+  /** Overlays of the releases; absent: none. */
   overlays?: Overlays;
 }
 
-/** A release as it is under one overlay, with those who use it. */
+/** A release with one overlay, and its number of leases. */
 interface View {
   release: Release;
-  /** The overlay as it was read; null: not all of it could be put in, which is worth another try. */
+  /** The applied overlay; null: it could only be applied in part, so the next poll retries. */
   overlay: Overlay | null;
   leases: number;
 }
 
-/** An open release with those who use it. */
+/** An open release with its views and leases. */
 interface Holding {
-  /** The release itself, without any overlay. */
+  /** The release without an overlay. */
   base: Release;
   view: View;
-  /** Views that others have taken the place of, until the last of their leases is over. */
+  /** Replaced views that still have leases. */
   old: Set<View>;
   leases: number;
   idle: NodeJS.Timeout | null;
@@ -74,15 +79,15 @@ interface Holding {
 interface Dataset {
   pack: Pack;
   current: Holding | null;
-  /** The release last found damaged, and when it is worth another try (ms of this process). */
+  /** The damaged release and the time of the next attempt (performance.now()). */
   damaged: { id: string; again: number } | null;
-  /** What is wrong with the pointer to the current release, as last logged. */
+  /** The last logged problem of the pointer to the current release. */
   problem: string | null;
   /** Open or opening releases by id. */
   held: Map<string, Promise<Holding>>;
 }
 
-/** Opens the register. Datasets that cannot be served are reported by `log` and do not keep the others from opening. */
+/** Opens the register. Datasets that cannot be served are logged; the others open. */
 export async function openRegister(options: RegisterOptions): Promise<Register> {
   const register = new DatasetRegister(options);
   await register.refresh();
@@ -99,7 +104,7 @@ class DatasetRegister implements Register {
   readonly #gate: Gate;
   readonly #answers: Answers;
   readonly #datasets: ReadonlyMap<string, Dataset>;
-  /** What was last logged about the overlay of a dataset. */
+  /** Last logged problem of the overlay, by dataset. */
   readonly #problems = new Map<string, string | null>();
   #closed = false;
 
@@ -116,7 +121,7 @@ class DatasetRegister implements Register {
     );
   }
 
-  // Also passed on without the register, as `refresh` is.
+  // A property, because it is passed on as a function, like `refresh`.
   readonly current = (id: string): Release | null => this.#datasets.get(id)?.current?.view.release ?? null;
 
   state(id: string): DatasetState {
@@ -145,7 +150,7 @@ class DatasetRegister implements Register {
 
   async close(): Promise<void> {
     this.#closed = true;
-    // The last look may still be under way; the next one does nothing.
+    // Waits for a running refresh; the next one does nothing.
     await this.refresh();
     const open = [...this.#datasets.values()].flatMap((dataset) =>
       [...dataset.held.values()].map((one) => ({ dataset, one })),
@@ -164,7 +169,7 @@ class DatasetRegister implements Register {
     if (this.#closed) return [];
     await this.#overlays
       .refresh()
-      .catch((error: Error) => this.#log(`cannot look for changes of the overlays: ${error.message}`));
+      .catch((error: Error) => this.#log(`refresh of releases and overlays failed: ${error.message}`));
     const changed = [...this.#datasets].map(async ([id, dataset]) => {
       await this.#coverAll(dataset);
       return (await this.#look(dataset)) ? [id] : [];
@@ -172,7 +177,7 @@ class DatasetRegister implements Register {
     return (await Promise.all(changed)).flat();
   }
 
-  /** Serves the release that `current` names. Returns whether the dataset has another release than before. */
+  /** Serves the release that `current` names. Returns whether the dataset has a new release. */
   async #look(dataset: Dataset): Promise<boolean> {
     const { pack } = dataset;
     const id = await currentRelease(this.#dataDir, pack.id, (problem) => this.#logOnce(dataset, problem));
@@ -198,7 +203,9 @@ class DatasetRegister implements Register {
     }
   }
 
-  /** At the start there may be no release to stay with: the newest that opens is served until the current one does. */
+  /**
+   * At the start, without a previous release, the newest one that opens is served until the current one does.
+   */
   async #openOlder(dataset: Dataset, but: string): Promise<string | null> {
     for (const id of await completeReleases(this.#dataDir, dataset.pack.id)) {
       const holding = id === but ? null : await this.#hold(dataset, id).catch(() => null);
@@ -210,13 +217,13 @@ class DatasetRegister implements Register {
     return null;
   }
 
-  /** Logs a problem of a dataset when it is another than before. */
+  /** Logs a problem of a dataset unless it was the last one logged. */
   #logOnce(dataset: Dataset, problem: string): void {
     if (dataset.problem !== problem) this.#log(problem);
     dataset.problem = problem;
   }
 
-  /** An open release by id, opened at the first call. */
+  /** An open release by id, opened on first use. */
   #hold(dataset: Dataset, id: string): Promise<Holding> {
     const found = dataset.held.get(id);
     if (found) return found;
@@ -245,7 +252,10 @@ class DatasetRegister implements Register {
     await holding.base.engine.close();
   }
 
-  /** Closes a release that is neither current nor leased, after a while in which the next page of a walk may come. */
+  /**
+   * Closes a release that is neither current nor leased, after a delay in which clients may fetch further
+   * pages.
+   */
   #settle(dataset: Dataset, holding: Holding): void {
     if (holding.idle) clearTimeout(holding.idle);
     holding.idle = null;
@@ -275,27 +285,27 @@ class DatasetRegister implements Register {
     const overlay = this.#overlays.of(base.pack.id);
     const { release, problem } = await overlaid(base, overlay);
     const { id } = base.pack;
-    // It is tried again at every look, and logged once.
+    // Retried at every poll, logged once.
     if (problem !== null && problem !== this.#problems.get(id))
-      this.#log(`${id}: opt-outs are in place, but not every edit and decision: ${problem}`);
+      this.#log(`${id}: opt-outs are applied, but not all edits and decisions: ${problem}`);
     this.#problems.set(id, problem);
     return { release, overlay: problem === null ? overlay : null, leases: 0 };
   }
 
-  /** Puts the newest overlay over every open release of a dataset. */
+  /** Applies the newest overlay to every open release of a dataset. */
   async #coverAll(dataset: Dataset): Promise<void> {
     for (const opening of [...dataset.held.values()]) {
       const holding = await opening.catch(() => null);
       if (!holding) continue;
       await this.#cover(dataset, holding).catch((error: Error) =>
         this.#log(
-          `${dataset.pack.id}: the overlay cannot be put over release ${holding.base.manifest.release}: ${error.message}`,
+          `${dataset.pack.id}: the overlay cannot be applied to release ${holding.base.manifest.release}: ${error.message}`,
         ),
       );
     }
   }
 
-  /** Puts the newest overlay over an open release; requests that run finish on the one they have. */
+  /** Applies the newest overlay to an open release; running requests keep the view they have. */
   async #cover(dataset: Dataset, holding: Holding): Promise<void> {
     if (this.#closed || holding.view.overlay === this.#overlays.of(dataset.pack.id)) return;
     const view = await this.#viewOf(holding.base);
@@ -306,7 +316,7 @@ class DatasetRegister implements Register {
   }
 }
 
-/** Closes a view that has no lease and is no longer the newest. */
+/** Closes a view that has no lease and is not the newest. */
 function closeUnused(holding: Holding, view: View): void {
   if (view === holding.view || view.leases > 0) return;
   holding.old.delete(view);

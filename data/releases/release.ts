@@ -1,4 +1,4 @@
-// An open release of one dataset: its pack, its manifest and the engine over its files. Opening checks that it is whole.
+// An open release of one dataset: pack, manifest and engine. Opening verifies its files.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
@@ -19,47 +19,48 @@ export interface Release {
   /** Absolute path of the release folder. */
   folder: string;
   engine: Engine;
-  /** Whether everything that answers questions is loaded; absent: it is. */
+  /** Whether every engine has loaded; absent: yes. */
   warm?: () => boolean;
-  /** What lies over it; `engine` and `manifest` are then those of the release under it. */
+  /** The overlay that `engine` and `manifest` include. */
   overlay?: Overlay;
-  /** The same without what lies over it. */
+  /** The same release without its overlay. */
   base?: Release;
-  /** Ordinals of the records that its files hold and that are gone, and of those that say something else than the files have them say. */
+  /** Ordinals of records in the files that the overlay removed or changed. */
   touched?: { gone: readonly number[]; changed: readonly number[] };
-  /** Its files hold a record that is opted out: none of them may be handed out whole. */
+  /** The files contain an opted-out record, so none may be sent whole. */
   withheld?: boolean;
-  /** A release made of the same facts now would hold other records: one went, or came back. */
+  /** A release built now would have other records, because one was removed or restored. */
   outdated?: boolean;
 }
 
-/** Names what a release and its overlay say together: another name after every change of either. */
+/** Identifies a release with its overlay; changes with either. */
 export function releaseTag({ manifest, overlay }: Pick<Release, 'manifest' | 'overlay'>): string {
   const { version } = overlay ?? { version: 0 };
   return version > (manifest.overlay ?? 0) ? `${manifest.release}+${version}` : manifest.release;
 }
 
-/** Ids of releases are content names; nothing else is ever joined to a path. */
+/** Ids of releases are content names; no other text may be part of a path. */
 export const RELEASE_ID = /^[0-9a-f]{16}$/u;
 
-/** Files that are loaded whole when a release is opened, and hashed before; of the others only the size is compared. */
+/** Files that opening loads completely, verified by hash; for the others only the size is compared. */
 const HASHED: readonly string[] = [RELEASE_FILES.engine, RELEASE_FILES.terms];
 
-/** Throws one plain sentence about the first file that is not as the manifest says. */
+/** Throws for the first file that does not match the manifest. */
 async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
   for (const file of [...HASHED, RELEASE_FILES.bodies])
-    if (!files[file]) throw new Error(`the manifest does not name ${file}`);
+    if (!files[file]) throw new Error(`the manifest has no file ${file}`);
   for (const [file, { bytes, sha256 }] of Object.entries(files)) {
     const found = await stat(join(folder, file)).catch(() => null);
-    if (found?.size !== bytes) throw new Error(`${file} has ${found?.size ?? 'no'} bytes instead of ${bytes}`);
+    if (found?.size !== bytes) throw new Error(`${file} has ${found?.size ?? 'no'} bytes (expected ${bytes})`);
     if (HASHED.includes(file) && (await measure(join(folder, file))).sha256 !== sha256)
-      throw new Error(`${file} has other content than the manifest says`);
+      throw new Error(`${file} does not have the SHA-256 of the manifest`);
   }
 }
 
 /**
- * Checks a release and opens its engine; engines of one process should share a gate. Throws when the release is missing
- * or damaged; a packed index that is missing or damaged is told to `log`, and DuckDB answers alone. Close it by `release.engine.close()`.
+ * Verifies a release and opens its engine; the engines of a process should share a queue. Throws when the
+ * release is missing or damaged. A missing or damaged packed index is logged, and DuckDB answers everything.
+ * Close it with `release.engine.close()`.
  */
 export async function openRelease(
   dataDir: string,
@@ -69,15 +70,15 @@ export async function openRelease(
   gate?: Gate,
   log: (message: string) => void = () => {},
 ): Promise<Release> {
-  if (!RELEASE_ID.test(release)) throw new Error('not the id of a release');
+  if (!RELEASE_ID.test(release)) throw new Error(`release id must be 16 hex digits (got ${release})`);
   const folder = paths.release(dataDir, pack.id, release);
   const manifest = await readManifest(folder);
   if (manifest.dataset !== pack.id || manifest.release !== release)
-    throw new Error(`the manifest is that of ${manifest.dataset} ${manifest.release}`);
+    throw new Error(`the manifest is of ${manifest.dataset} ${manifest.release} (expected ${pack.id} ${release})`);
   await checkFiles(folder, manifest);
   const tell = (message: string) => log(`${pack.id}: ${message}`);
   const index = openIndex(folder, pack, manifest, tell);
-  // The index answers most questions at once; the tables of DuckDB load meanwhile, and without it they are waited for.
+  // The index answers most queries while DuckDB loads; without an index, opening waits for DuckDB.
   const open = () => openEngine(folder, pack, manifest, limits, gate, index !== null);
   if (index === null) return { pack, manifest, folder, engine: await open() };
   let loaded = false;
@@ -94,7 +95,7 @@ export async function openRelease(
   return { pack, manifest, folder, engine: withIndex(duckdb, index, tell), warm: () => loaded };
 }
 
-/** The packed index of a release; null where it is missing or damaged, which is told. */
+/** The packed index of a release; null, and a log line, when it is missing or damaged. */
 function openIndex(
   folder: string,
   pack: Pack,
@@ -104,7 +105,7 @@ function openIndex(
   try {
     return new PackedIndex(folder, pack, { records: manifest.records });
   } catch (error) {
-    tell(`the packed index is not used: ${(error as Error).message}`);
+    tell(`the packed index is not used, DuckDB answers instead: ${(error as Error).message}`);
     return null;
   }
 }

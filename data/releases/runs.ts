@@ -1,35 +1,41 @@
-// What became of each nightly run of a dataset: one line of JSON a run, newest last, in DATA_DIR/runs/<dataset>.jsonl.
+// Log of the nightly runs of a dataset: one line of JSON per run, newest last, in
+// DATA_DIR/runs/<dataset>.jsonl.
 import { appendFile, mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { paths } from '../model/layout.ts';
 
-/** One run of a dataset's night. */
+/** The nightly run of one dataset. */
 export interface Run {
-  /** When it began, ISO 8601. */
+  /** Start time, ISO 8601. */
   at: string;
   seconds: number;
-  /** `failed`: it threw; the others are those of the night. */
+  /** `failed`: it threw. The others are the results of a nightly run. */
   outcome: 'released' | 'unchanged' | 'refused' | 'failed';
-  /** The release that is current after it. */
+  /** The current release after the run. */
   release: string | null;
   records: number;
-  /** What took how long, in the order done. */
+  /** Durations of the steps, in order. */
   steps: { step: string; seconds: number }[];
-  /** Why it was refused or failed, which sources could not be had, and what of the others did not become facts. */
+  /**
+   * Why the run was refused or failed, which sources were not available, and which values did not become
+   * facts.
+   */
   told: string[];
 }
 
-/** Bytes of the end of the file that are looked at: some hundred runs. */
+/** Bytes read from the end of the file: about a hundred runs. */
 const TAIL = 131_072;
 
-/** Characters of a sentence that are kept, and bytes of all of a run together: a run that fills the end of the file by itself would not be found again. */
+/**
+ * Stored characters per sentence and bytes per run: a longer run would fill TAIL and not be readable again.
+ */
 const KEPT = { sentence: 2_000, told: TAIL / 4 };
 
-/** Adds a run to the log of a dataset, in one write. What it tells without end is cut. */
+/** Appends a run to the log of a dataset in one write; long sentences are cut. */
 export async function recordRun(dataDir: string, dataset: string, run: Run): Promise<void> {
   const path = paths.runs(dataDir, dataset);
   await mkdir(dirname(path), { recursive: true });
-  // A killed write left half a line: the next one begins anew.
+  // A killed write leaves half a line: start a new one.
   const whole = (await tail(path)).endsWith('\n');
   await appendFile(path, `${whole ? '' : '\n'}${JSON.stringify({ ...run, told: bounded(run.told) })}\n`);
 }
@@ -46,7 +52,7 @@ function bounded(told: readonly string[]): string[] {
   return kept;
 }
 
-/** The last runs of a dataset, newest first; a line that is none is passed over. */
+/** The last runs of a dataset, newest first; invalid lines are skipped. */
 export async function lastRuns(dataDir: string, dataset: string, limit: number): Promise<Run[]> {
   const lines = (await tail(paths.runs(dataDir, dataset))).split('\n').reverse();
   const runs: Run[] = [];
@@ -58,7 +64,10 @@ export async function lastRuns(dataDir: string, dataset: string, limit: number):
   return runs;
 }
 
-/** When the sources of a release's dataset were last read: with it, or since without news. ISO 8601. */
+/**
+ * Time of the last reading of the dataset's sources, by the release or by a later run without changes. ISO
+ * 8601.
+ */
 export async function lastCollected(release: {
   folder: string;
   manifest: { dataset: string; last_collection: string };
@@ -78,7 +87,7 @@ function parsed(line: string): Run | null {
   }
 }
 
-/** The end of a file; a lone line feed where there is none. */
+/** The end of a file; a line feed when the file does not exist. */
 async function tail(path: string): Promise<string> {
   const file = await open(path, 'r').catch(() => null);
   if (file === null) return '\n';

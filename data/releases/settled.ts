@@ -1,4 +1,4 @@
-// One record settled from everything ever said of it, as of a moment or of now: what as_of answers and what an overlay changes.
+// Settles one record from its facts, as of a time or now: for `as_of` and for overlays.
 import type { Attribute, Identity, Pack, Value } from '../../packs/define/model.ts';
 import { clean } from '../../packs/define/schema.ts';
 import { fits } from '../consolidate/compare.ts';
@@ -24,15 +24,15 @@ export interface SettledAttribute {
 }
 
 export interface Settled {
-  /** null: nothing is published of it. `updated_at` is when its newest change of a value was observed. */
+  /** null: nothing is published. `updated_at` is the observation time of its newest value change. */
   record: StoredRecord | null;
-  /** Attributes that anything was ever said of, in the order of the pack. */
+  /** Attributes that have any facts, in the order of the pack. */
   attributes: SettledAttribute[];
-  /** Entries of its lists that are searched and not published. */
+  /** Entries of its lists that are searchable and not published. */
   unpublished: Unpublished;
 }
 
-/** The readings up to a moment (milliseconds; Infinity: all), which is all that was known then. */
+/** The readings up to a time (milliseconds; Infinity: all). */
 export function groundAt(pack: Pack, readings: Past['readings'], at: number): Ground {
   const known = Map.groupBy(
     readings.filter((each) => each.at <= at),
@@ -47,7 +47,7 @@ export function groundAt(pack: Pack, readings: Past['readings'], at: number): Gr
   };
 }
 
-/** Settles a record as of a moment. What was said, read, listed or decided later counts for nothing. */
+/** Settles a record as of a time; later facts, readings, listings and decisions are ignored. */
 export function settlePast(pack: Pack, past: PastRecord, ground: Ground, at: number): Settled {
   const identity = JSON.parse(past.identity) as Identity;
   const listings = past.listings.filter((each) => each.at <= at);
@@ -115,7 +115,7 @@ export function settlePast(pack: Pack, past: PastRecord, ground: Ground, at: num
   return { record, attributes: settled, unpublished };
 }
 
-/** Facts as statements; those whose value is no longer of the attribute's type count for nothing, as in a build. */
+/** Facts as statements, without those whose value no longer fits the type of the attribute, as in a build. */
 function said(facts: readonly FactRow[], attribute: Attribute): ToldStatement[] {
   return facts
     .map((fact) => {

@@ -271,17 +271,17 @@ describe('time series', () => {
       return `${status} ${body['error'] as string} ${body['message'] as string}`;
     };
     expect(await refusal('')).toMatchInlineSnapshot(
-      `"400 too_many_records More than 5000 records match, which is the most a time series takes. Narrow it with filters."`,
+      `"400 too_many_records More than 5000 records match, the maximum for a time series. Narrow the query with filters."`,
     );
     expect(await refusal('min_code=2&group_by=code')).toMatchInlineSnapshot(
-      `"400 invalid_parameter group_by: code makes more than 111 groups here, the most for 90 points each. Use filters, fewer days or step=week."`,
+      `"400 invalid_parameter group_by: code makes more than 111 groups, the maximum for 90 points each. Use filters, fewer days or step=week."`,
     );
     expect((await app.json('/v1/harbours/timeseries?attribute=depth&coast=south', admin)).status).toBe(200);
     const grouped = await app.json('/v1/harbours/stats?attribute=code&group_by=code', admin);
     expect([grouped.status, grouped.body['message']]).toMatchInlineSnapshot(`
       [
         400,
-        "group_by: code makes more than 1000 groups here, which is the most; narrow the question with filters.",
+        "group_by: code makes more than 1000 groups, the maximum. Narrow the query with filters.",
       ]
     `);
   });

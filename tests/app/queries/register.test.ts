@@ -103,7 +103,7 @@ test('one changed byte in what is loaded is noticed', async () => {
   writeFileSync(file, bytes);
   await open();
   expect(register.state('tools')).toBe('damaged');
-  expect(log[0]).toContain('terms.parquet has other content than the manifest says');
+  expect(log[0]).toContain('terms.parquet does not have the SHA-256 of the manifest');
 });
 
 test('a new release is taken, and one that cannot be opened leaves the old one', async () => {
@@ -118,7 +118,7 @@ test('a new release is taken, and one that cannot be opened leaves the old one',
   expect(await register.refresh()).toEqual([]);
   expect(register.current('tools')?.manifest.release).toBe(second.release);
   expect(log.at(-1)).toMatch(
-    new RegExp(`bodies.parquet has no bytes instead of \\d+; using release ${second.release}$`),
+    new RegExp(`bodies.parquet has no bytes \\(expected \\d+\\); using release ${second.release}$`),
   );
   writeFileSync(paths.current(dataDir, 'tools'), '../../../etc');
   expect(await register.refresh()).toEqual([]);
@@ -149,7 +149,7 @@ test('a start finds the newest release that opens when the current one is incomp
   truncateSync(file, 100);
   log = [];
   expect(await served()).toBe(first.release);
-  expect(log[0]).toContain('terms.parquet has 100 bytes instead of');
+  expect(log[0]).toContain('terms.parquet has 100 bytes (expected');
 });
 
 test('a lease keeps its release open over a switch; the last one closes it', async () => {
