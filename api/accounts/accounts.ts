@@ -28,6 +28,7 @@ import { ApiError, toApiError } from '../contract/errors.ts';
 import { admit } from '../gate/execute.ts';
 import { type Http, readRequest, readText } from '../http/request.ts';
 import { errorResponse } from '../http/respond.ts';
+import { html } from '../pages/html.ts';
 import { SHELL_HEADERS, type ShellPage, shellPage } from '../pages/shell.ts';
 
 /** New keys per network and day (contract section 3, "Abuse of the welcome credit"). */
@@ -206,7 +207,7 @@ function recoveryMail(to: string, url: string): Mail {
 
 const OVER = {
   title: 'This link is no good',
-  body: '<p>It was used, is older than an hour, or was never one. Ask for another with <code>POST /v1/keys/recover</code>.</p>',
+  body: html`<p>It was used, is older than an hour, or was never one. Ask for another with <code>POST /v1/keys/recover</code>.</p>`,
 };
 
 /** Mounts the page. Opening it changes nothing, since mail scanners open links; its button does. */
@@ -227,10 +228,9 @@ export function mountRecover(app: App, { gate, report, recovery }: RestDeps & { 
     guarded(c, async () => {
       const token = new URL(c.req.url).searchParams.get('token') ?? '';
       if (!(await recovery.good(token, gate.now()))) return { status: 404, page: OVER };
-      // A good token is base64url, so it needs no escaping.
-      const form = `<form method="post"><input type="hidden" name="token" value="${token}"><button type="submit" class="button">Replace my key</button></form>`;
-      const text = '<p>Your present key stops working at once. Credit and plan stay.</p>';
-      return { status: 200, page: { title: 'Replace your API key', body: text + form } };
+      const form = html`<form method="post"><input type="hidden" name="token" value="${token}"><button type="submit" class="button">Replace my key</button></form>`;
+      const text = html`<p>Your present key stops working at once. Credit and plan stay.</p>`;
+      return { status: 200, page: { title: 'Replace your API key', body: html`${text}${form}` } };
     }),
   );
   app.post('/keys/recover', (c) =>
@@ -238,7 +238,7 @@ export function mountRecover(app: App, { gate, report, recovery }: RestDeps & { 
       const token = new URLSearchParams(await readText(c)).get('token') ?? '';
       const secret = await recovery.rotate(token, gate.now());
       if (secret === null) return { status: 404, page: OVER };
-      const body = `<p><code>${secret}</code></p><p>It is shown this once.</p>`;
+      const body = html`<p><code>${secret}</code></p><p>It is shown this once.</p>`;
       return { status: 200, page: { title: 'Your new API key', body } };
     }),
   );

@@ -6,7 +6,8 @@ import { ApiError, toApiError } from '../contract/errors.ts';
 import { admit } from '../gate/execute.ts';
 import { type Http, readBytes, readRequest, readText } from '../http/request.ts';
 import { errorResponse } from '../http/respond.ts';
-import { escapeHtml, SHELL_HEADERS, type ShellPage, shellPage } from '../pages/shell.ts';
+import { type Html, html } from '../pages/html.ts';
+import { SHELL_HEADERS, type ShellPage, shellPage } from '../pages/shell.ts';
 import { printEuro } from '../render/print.ts';
 
 /** A checkout as its pages show it. */
@@ -99,11 +100,11 @@ const LOOPBACK_64 = '0:0:0:0::/64';
 
 const ELSEWHERE = {
   title: 'Not from this address',
-  body: `<p>The sandbox checkout can be paid from the machine that the service runs on, and not through a proxy. Nothing was paid.</p>
+  body: html`<p>The sandbox checkout can be paid from the machine that the service runs on, and not through a proxy. Nothing was paid.</p>
 <p>The operator can open it to every address with the setting <code>CHECKOUT=sandbox</code>.</p>`,
 };
 
-const GONE = `<p>It was cancelled, it is older than a day, or there never was one at this address. Nothing was paid.</p>
+const GONE = html`<p>It was cancelled, it is older than a day, or there never was one at this address. Nothing was paid.</p>
 <p>Ask for another with <code>POST /v1/keys/topup</code> or <code>POST /v1/keys/subscribe</code>.</p>`;
 
 /** A checkout as its pages show it. */
@@ -121,10 +122,10 @@ interface SeenCheckout {
 const bought = ({ kind, plan }: SeenCheckout): string =>
   kind === 'topup' ? 'Credit for API calls' : `Plan ${plan}, one month`;
 
-const row = (term: string, value: string, total = ''): string =>
-  `<div${total}><dt>${escapeHtml(term)}</dt><dd>${escapeHtml(value)}</dd></div>`;
+const row = (term: string, value: string, isTotal = false): Html =>
+  html`<div${isTotal && html` class="total"`}><dt>${term}</dt><dd>${value}</dd></div>`;
 
-const play = (text: string): string => `<p class="play" role="note"><strong>No real money</strong> ${text}</p>`;
+const play = (text: string): Html => html`<p class="play" role="note"><strong>No real money</strong> ${text}</p>`;
 
 /** The sandbox's page to pay on. Its form posts to its own address, which nobody can guess and which pays once. */
 function checkoutPage(seen: SeenCheckout): ShellPage {
@@ -134,10 +135,10 @@ function checkoutPage(seen: SeenCheckout): ShellPage {
     above: play(
       'This page stands in for a payment service while you try the register on your own machine. Nobody is charged.',
     ),
-    body: `<dl class="sum">
+    body: html`<dl class="sum">
 ${row('What', bought(seen))}
 ${row('For the key of', seen.email)}
-${row('To pay', sum, ' class="total"')}
+${row('To pay', sum, true)}
 </dl>
 <form method="post">
 <button type="submit" class="button" name="action" value="pay">Pay ${sum} of play money</button>
@@ -146,7 +147,7 @@ ${row('To pay', sum, ' class="total"')}
   };
 }
 
-const BALANCE = '<p><code>GET /v1/keys/me</code> shows the balance, the plan and every movement.</p>';
+const BALANCE = html`<p><code>GET /v1/keys/me</code> shows the balance, the plan and every movement.</p>`;
 
 /** Seconds between two looks at a payment that is on its way. */
 const LOOK = 5;
@@ -156,25 +157,25 @@ function returnPage(seen: SeenCheckout | 'cancelled' | null, base_url: string): 
   if (seen === 'cancelled')
     return {
       title: 'Nothing was paid',
-      body: `<p>The checkout was cancelled. Your key, its credit and its plan are as they were.</p>${BALANCE}`,
+      body: html`<p>The checkout was cancelled. Your key, its credit and its plan are as they were.</p>${BALANCE}`,
     };
   if (seen === null || seen.state === 'over')
     return {
       title: 'Thank you',
-      body: `<p>If you have paid, it is booked as soon as the payment service confirms it, usually within a minute.</p>${BALANCE}`,
+      body: html`<p>If you have paid, it is booked as soon as the payment service confirms it, usually within a minute.</p>${BALANCE}`,
     };
-  const thing = seen.kind === 'topup' ? `${printEuro(seen.eur)} of credit` : `The plan ${escapeHtml(seen.plan ?? '')}`;
+  const thing = seen.kind === 'topup' ? `${printEuro(seen.eur)} of credit` : `The plan ${seen.plan ?? ''}`;
   if (seen.state === 'open')
     return {
       title: 'On its way',
-      body: `<p>${thing} is booked as soon as the payment service confirms the payment, usually within a minute. This page looks again by itself.</p>${BALANCE}`,
+      body: html`<p>${thing} is booked as soon as the payment service confirms the payment, usually within a minute. This page looks again by itself.</p>${BALANCE}`,
       refresh_seconds: LOOK,
     };
   const now = seen.kind === 'topup' ? 'is on your key' : 'is yours';
   return {
     title: 'Paid',
-    above: seen.play ? play('That was the sandbox checkout. Nobody was charged.') : '',
-    body: `<p>${thing} ${now}. You can close this page.</p>${BALANCE}<p class="actions"><a class="button" href="${escapeHtml(base_url)}/llms.txt">Go on to the guide</a></p>`,
+    ...(seen.play ? { above: play('That was the sandbox checkout. Nobody was charged.') } : {}),
+    body: html`<p>${thing} ${now}. You can close this page.</p>${BALANCE}<p class="actions"><a class="button" href="${base_url}/llms.txt">Go on to the guide</a></p>`,
   };
 }
 

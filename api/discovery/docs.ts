@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { SCRIPT_ASSET, STYLE as SITE_STYLE } from '../pages/assets.ts';
 import { footerHtml, headerHtml, headHtml, prefixOf } from '../pages/frame.ts';
+import { html } from '../pages/html.ts';
 import type { Document, View } from './document.ts';
 
 /** The page loads everything from this host; it cannot be framed and sends no forms. */
@@ -26,7 +27,7 @@ const headers = () => ({
 /** The page. Links keep the path of the base URL, whatever host serves them. */
 function page({ base_url }: View): string {
   const prefix = prefixOf(base_url);
-  return `<!doctype html>
+  return String(html`<!doctype html>
 <html lang="en">
   <head>
 ${headHtml(prefix, { style: '/docs/page.css', script: SCRIPT_ASSET.path }, POLICY.join('; '))}
@@ -49,7 +50,7 @@ ${headerHtml(prefix, '/docs')}
 ${footerHtml(prefix)}
   </body>
 </html>
-`;
+`);
 }
 
 const INIT = `{

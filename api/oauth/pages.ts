@@ -1,11 +1,11 @@
 // The pages of OAuth, in plain words: sign in, decide, see what was allowed, and what to do when something is wrong.
-import { html } from 'hono/html';
 import type { Grant } from '../../data/state/oauth/grants.ts';
 import { KEY_BODY_TEXT, WELCOME } from '../contract/errors.ts';
+import { type Html, html } from '../pages/html.ts';
 import { printEuro } from '../render/print.ts';
 import { destination } from './clients.ts';
 import { PATHS } from './paths.ts';
-import { type Piece, page } from './shell.ts';
+import { page } from './shell.ts';
 
 /** Micro-euros in a euro. */
 const MICROS = 1_000_000;
@@ -20,20 +20,20 @@ export interface ShownClient {
 }
 
 /** A mistake in a form, told beside its field. */
-const mistake = (text: string | undefined, id: string): Piece | '' =>
+const mistake = (text: string | undefined, id: string): Html | string =>
   text === undefined ? '' : html`<p class="wrong" role="alert" id="${id}">${text}</p>`;
 
-const invalid = (text: string | undefined, id: string): Piece | '' =>
+const invalid = (text: string | undefined, id: string): Html | string =>
   text === undefined ? '' : html` aria-invalid="true" aria-describedby="${id}"`;
 
 /** The field for a key. */
-const keyField = (wrong: string | undefined): Piece => html`
+const keyField = (wrong: string | undefined): Html => html`
 ${mistake(wrong, 'key-wrong')}
 <label for="key">Your API key</label>
 <input type="text" name="username" autocomplete="username" value="API key" readonly hidden>
 <input id="key" name="key" type="password" autocomplete="current-password" autocapitalize="none" spellcheck="false" required autofocus placeholder="dsr_…"${invalid(wrong, 'key-wrong')}>`;
 
-const noKey = (base_url: string): Piece => html`
+const noKey = (base_url: string): Html => html`
 <h2>No key yet?</h2>
 <p>This makes one, with ${WELCOME} of credit. It is shown once, so keep it somewhere safe.</p>
 <pre><code>curl -X POST ${base_url}/v1/keys -H 'Content-Type: application/json' -d '${KEY_BODY_TEXT}'</code></pre>`;
@@ -96,7 +96,7 @@ ${mistake(again?.wrong, 'cap-wrong')}
   );
 }
 
-function warning(local: boolean, vouched: string | undefined): Piece | '' {
+function warning(local: boolean, vouched: string | undefined): Html | string {
   if (local) return html`<p class="warn">Go on only if you have just started this from a program on this device.</p>`;
   if (vouched === undefined)
     return html`<p class="warn">Anybody may choose this name, and we did not check it. Go on only if you know the address that access goes to.</p>`;

@@ -1,9 +1,6 @@
 // The frame of the pages where people sign in and decide: that of all pages of the API, with fields to fill in.
-import type { html } from 'hono/html';
+import { type Html, html } from '../pages/html.ts';
 import { shellOf } from '../pages/shell.ts';
-
-/** A piece of a page; values put into it are escaped. */
-export type Piece = ReturnType<typeof html>;
 
 const STYLE = `
 h1 { font-size: clamp(1.7rem, 1.3rem + 1.8vw, 2.3rem); }
@@ -35,7 +32,6 @@ const shell = shellOf({ style: STYLE, external_forms: true });
 export const PAGE_HEADERS = shell.headers;
 
 /** A whole page as text; `aside` stands below, apart. */
-export function page(base_url: string, title: string, body: Piece, aside?: Piece): string {
-  const below = aside === undefined ? '' : `<div class="aside">${aside}</div>`;
-  return shell.page(base_url, { title, body: `${body}${below}` });
+export function page(base_url: string, title: string, body: Html, aside?: Html): string {
+  return shell.page(base_url, { title, body: html`${body}${aside && html`<div class="aside">${aside}</div>`}` });
 }

@@ -1,10 +1,11 @@
 // Signing in to the operators' pages with an operator's key: a session in a cookie, and what a form must show to be one of ours.
-import { html } from 'hono/html';
+
 import { parse, serialize } from 'hono/utils/cookie';
 import { recordDeed } from '../../data/state/audit.ts';
 import { endSession, findSession, openSession, SESSION } from '../../data/state/ops/sessions.ts';
 import { hashSecret, operatorId } from '../access/caller.ts';
 import type { ApiError } from '../contract/errors.ts';
+import { html } from '../pages/html.ts';
 import type { Asked, OpsParts } from './parts/asked.ts';
 import type { OpsPage } from './parts/frame.ts';
 

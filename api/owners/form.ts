@@ -2,7 +2,7 @@
 import type { ValidationIssue } from '../../data/model/errors.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
-import { escapeHtml } from '../pages/shell.ts';
+import { type Html, html, joinHtml } from '../pages/html.ts';
 
 /** What stands in front of an attribute's name, as the name of its field: nothing else in the form can be mistaken for one. */
 const FIELD = 'value.';
@@ -90,15 +90,13 @@ const label = ({ name, unit }: Attribute): string => {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}${unit === null || unit === words ? '' : ` (${unit})`}`;
 };
 
-function control(attribute: Attribute, text: string, about: string): string {
-  const name = escapeHtml(FIELD + attribute.name);
-  const value = escapeHtml(text);
+function control(attribute: Attribute, value: string, about: Html): Html {
+  const name = FIELD + attribute.name;
   const choice = (options: readonly (readonly [string, string])[]) => {
-    const shown = options.map(([key, word]) => {
-      const chosen = key === text ? ' selected' : '';
-      return `<option value="${escapeHtml(key)}"${chosen}>${escapeHtml(word)}</option>`;
-    });
-    return `<select name="${name}" ${about}>${shown.join('')}</select>`;
+    const shown = options.map(
+      ([key, word]) => html`<option value="${key}"${key === value && html` selected`}>${word}</option>`,
+    );
+    return html`<select name="${name}" ${about}>${shown}</select>`;
   };
   const unsaid = ['', 'Not said'] as const;
   switch (attribute.type) {
@@ -109,17 +107,17 @@ function control(attribute: Attribute, text: string, about: string): string {
       break;
     case 'strings':
     case 'text':
-      return `<textarea name="${name}" ${about} rows="4">${value}</textarea>`;
+      return html`<textarea name="${name}" ${about} rows="4">${value}</textarea>`;
     case 'integer':
-      return `<input name="${name}" ${about} inputmode="numeric" autocomplete="off" value="${value}">`;
+      return html`<input name="${name}" ${about} inputmode="numeric" autocomplete="off" value="${value}">`;
     case 'number':
     case 'price':
-      return `<input name="${name}" ${about} inputmode="decimal" autocomplete="off" value="${value}">`;
+      return html`<input name="${name}" ${about} inputmode="decimal" autocomplete="off" value="${value}">`;
     case 'url':
-      return `<input name="${name}" ${about} inputmode="url" autocomplete="off" value="${value}">`;
+      return html`<input name="${name}" ${about} inputmode="url" autocomplete="off" value="${value}">`;
     default:
   }
-  return `<input name="${name}" ${about} autocomplete="off" value="${value}">`;
+  return html`<input name="${name}" ${about} autocomplete="off" value="${value}">`;
 }
 
 /** The fields, filled with what was sent, or with what the record says; each with what is wrong with it. */
@@ -128,27 +126,24 @@ export function ownerFields(
   record: StoredRecord,
   sent: Sent | null,
   issues: readonly ValidationIssue[],
-): string {
-  return editable(pack)
-    .map((attribute) => {
-      const { name } = attribute;
-      const id = `v-${name.replace(/[^a-z0-9]/gi, '-')}`;
-      const wrong = issues.find(({ loc }) => loc[2] === name)?.msg;
-      const now = written(attribute, record.attributes[name]);
-      const own = record.provenance[name]?.source.kind === 'owner';
-      const from = now === '' ? 'Nothing is said yet.' : own ? 'Set by you.' : 'From our sources.';
-      const hint = [attribute.description.replace(/([^.!?])$/, '$1.'), WORDS[attribute.type], from]
-        .filter(Boolean)
-        .join(' ');
-      const invalid = wrong === undefined ? '' : ` aria-invalid="true"`;
-      const about = `id="${id}" aria-describedby="${id}-h${wrong === undefined ? '' : ` ${id}-e`}"${invalid}`;
-      const told =
-        wrong === undefined ? '' : `<p class="wrong" id="${id}-e">${escapeHtml(`${label(attribute)} ${wrong}.`)}</p>`;
-      return `<div class="field">
-<label for="${id}">${escapeHtml(label(attribute))}</label>
+): Html {
+  const fields = editable(pack).map((attribute) => {
+    const { name } = attribute;
+    const id = `v-${name.replace(/[^a-z0-9]/gi, '-')}`;
+    const wrong = issues.find(({ loc }) => loc[2] === name)?.msg;
+    const now = written(attribute, record.attributes[name]);
+    const own = record.provenance[name]?.source.kind === 'owner';
+    const from = now === '' ? 'Nothing is said yet.' : own ? 'Set by you.' : 'From our sources.';
+    const hint = [attribute.description.replace(/([^.!?])$/, '$1.'), WORDS[attribute.type], from]
+      .filter(Boolean)
+      .join(' ');
+    const invalid = wrong !== undefined && html` aria-invalid="true"`;
+    const about = html`id="${id}" aria-describedby="${id}-h${wrong === undefined ? '' : ` ${id}-e`}"${invalid}`;
+    return html`<div class="field">
+<label for="${id}">${label(attribute)}</label>
 ${control(attribute, plain(sent?.get(FIELD + name) ?? now), about)}
-<p class="hint" id="${id}-h">${escapeHtml(hint)}</p>
-${told}</div>`;
-    })
-    .join('\n');
+<p class="hint" id="${id}-h">${hint}</p>
+${wrong !== undefined && html`<p class="wrong" id="${id}-e">${label(attribute)} ${wrong}.</p>`}</div>`;
+  });
+  return joinHtml(fields);
 }

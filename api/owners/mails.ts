@@ -1,5 +1,6 @@
 // The mails of the owners' channel: plain, short, as text and as HTML, each saying what happens next.
 import type { Mail } from '../../data/state/outbox.ts';
+import { html, joinHtml } from '../pages/html.ts';
 
 /** A record as mails name it. */
 export interface Named {
@@ -10,9 +11,6 @@ export interface Named {
 /** A paragraph: a text, or a link that stands in a line of its own. */
 type Paragraph = string | { label: string; url: string };
 
-const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-const escaped = (text: string) => text.replace(/[&<>"']/g, (one) => ESCAPES[one] ?? one);
-
 /** A name from outside in a line: no line breaks, and no longer than a line. */
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim().slice(0, 120);
 
@@ -20,13 +18,13 @@ const STYLE = 'font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:0 auto;p
 
 function mail(to: string, subject: string, paragraphs: readonly Paragraph[]): Mail {
   const text = paragraphs.map((each) => (typeof each === 'string' ? each : `${each.label}:\n${each.url}`)).join('\n\n');
-  const html = paragraphs.map((each) =>
+  const blocks = paragraphs.map((each) =>
     typeof each === 'string'
-      ? `<p>${escaped(each)}</p>`
-      : `<p><a href="${escaped(each.url)}">${escaped(each.label)}</a><br>${escaped(each.url)}</p>`,
+      ? html`<p>${each}</p>`
+      : html`<p><a href="${each.url}">${each.label}</a><br>${each.url}</p>`,
   );
-  const body = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escaped(subject)}</title><body style="${STYLE}">${html.join('\n')}</body></html>`;
-  return { to, subject: oneLine(subject), text: `${text}\n`, html: body };
+  const body = html`<!doctype html><html lang="en"><meta charset="utf-8"><title>${subject}</title><body style="${STYLE}">${joinHtml(blocks)}</body></html>`;
+  return { to, subject: oneLine(subject), text: `${text}\n`, html: String(body) };
 }
 
 const called = ({ name, dataset }: Named) => `"${oneLine(name)}" (dataset ${dataset})`;

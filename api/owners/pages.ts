@@ -2,7 +2,8 @@
 import type { ValidationIssue } from '../../data/model/errors.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { escapeHtml, type ShellPage, shellOf } from '../pages/shell.ts';
+import { type Html, html, joinHtml } from '../pages/html.ts';
+import { type ShellPage, shellOf } from '../pages/shell.ts';
 import { ownerFields, type Sent } from './form.ts';
 
 const STYLE = `
@@ -37,36 +38,35 @@ interface Named {
   name: string;
 }
 
-const p = (text: string): string => `<p>${escapeHtml(text)}</p>`;
+const p = (text: string): Html => html`<p>${text}</p>`;
 
-/** An address below our own, escaped. */
-const at = (base_url: string, ...path: string[]): string =>
-  escapeHtml([base_url, ...path.map(encodeURIComponent)].join('/'));
+/** A URL below the base URL. */
+const at = (base_url: string, ...path: string[]): string => [base_url, ...path.map(encodeURIComponent)].join('/');
 
-const recordLink = (base_url: string, { dataset, slug, name }: Named): string =>
-  `<a href="${at(base_url, 'datasets', dataset, slug)}">${escapeHtml(name)}</a>`;
+const recordLink = (base_url: string, { dataset, slug, name }: Named): Html =>
+  html`<a href="${at(base_url, 'datasets', dataset, slug)}">${name}</a>`;
 
 /** The page where everything about a record begins. */
-const startLink = (base_url: string, { dataset, slug }: Named, words: string): string =>
-  `<p><a href="${at(base_url, 'owners', dataset, slug)}">${escapeHtml(words)}</a></p>`;
+const startLink = (base_url: string, { dataset, slug }: Named, words: string): Html =>
+  html`<p><a href="${at(base_url, 'owners', dataset, slug)}">${words}</a></p>`;
 
 /** A form with a token and one button; it posts to the address of the page, and the token is in it rather than there. */
-const button = (token: string, action: string, words: string): string =>
-  `<form method="post"><input type="hidden" name="token" value="${escapeHtml(token)}"><button type="submit" class="button" name="do" value="${action}">${escapeHtml(words)}</button></form>`;
+const button = (token: string, action: string, words: string): Html =>
+  html`<form method="post"><input type="hidden" name="token" value="${token}"><button type="submit" class="button" name="do" value="${action}">${words}</button></form>`;
 
 const UNKNOWN = p('Please check that you have copied the whole address out of the mail, to its last letter.');
 
 /** Why a link is no good, and what can be done. */
-export function badLink(state: 'used' | 'over' | 'unknown' | 'replaced', what: string, next: string): OwnerPage {
+export function badLink(state: 'used' | 'over' | 'unknown' | 'replaced', what: string, next?: Html): OwnerPage {
   const told = {
     used: {
       title: 'This link was used already',
       body: p(`It was for ${what}, and that is done. Nothing more is needed.`),
     },
-    over: { title: 'This link is too old', body: p(`It was for ${what}, and its time is up.`) + next },
+    over: { title: 'This link is too old', body: html`${p(`It was for ${what}, and its time is up.`)}${next}` },
     replaced: {
       title: 'There is a newer link',
-      body: p('You asked again after this link was mailed. Please open the newest mail: only its link works.') + next,
+      body: html`${p('You asked again after this link was mailed. Please open the newest mail: only its link works.')}${next}`,
     },
     unknown: { title: 'We do not know this link', body: UNKNOWN },
   }[state];
@@ -79,7 +79,7 @@ export function restorePage(token: string, { name, dataset }: Named): OwnerPage 
     status: 200,
     page: {
       title: `Show ${name} again?`,
-      body: `${p(`This record of the dataset ${dataset} was removed because somebody with an address at its domain asked us to.`)}
+      body: html`${p(`This record of the dataset ${dataset} was removed because somebody with an address at its domain asked us to.`)}
 ${p('With the button it is shown again everywhere, as our sources and its owner have it. If the removal was meant, close this page: nothing happens.')}
 ${button(token, 'restore', 'Show it again')}`,
     },
@@ -87,7 +87,7 @@ ${button(token, 'restore', 'Show it again')}`,
 }
 
 export function restoredPage(base_url: string, record: Named): OwnerPage {
-  const body = `<p>${recordLink(base_url, record)} is shown again. Files for download follow in some minutes.</p>
+  const body = html`<p>${recordLink(base_url, record)} is shown again. Files for download follow in some minutes.</p>
 ${p('You need to do nothing more. A further removal within the next 90 days asks for a confirmation by mail first.')}`;
   return { status: 200, page: { title: 'It is shown again', body } };
 }
@@ -98,7 +98,7 @@ export function confirmPage(token: string, { name, dataset }: Named): OwnerPage 
     status: 200,
     page: {
       title: `Remove ${name}?`,
-      body: `${p(`This record of the dataset ${dataset} was removed before and brought back, so this time we ask first.`)}
+      body: html`${p(`This record of the dataset ${dataset} was removed before and brought back, so this time we ask first.`)}
 ${p('With the button it is removed everywhere, at once. If that is not what you want, close this page: the record stays.')}
 ${button(token, 'confirm', 'Remove it')}`,
     },
@@ -111,7 +111,7 @@ const REMOVED =
 export function removedPage({ name }: Named): OwnerPage {
   return {
     status: 200,
-    page: { title: 'It is removed', body: `${p(`${name}: ${REMOVED}`)}${p('You need to do nothing more.')}` },
+    page: { title: 'It is removed', body: html`${p(`${name}: ${REMOVED}`)}${p('You need to do nothing more.')}` },
   };
 }
 
@@ -121,7 +121,7 @@ export function beginPage(token: string, { name, dataset }: Named, email: string
     status: 200,
     page: {
       title: `Edit ${name}`,
-      body: `${p(`You asked, with the address ${email}, to edit this record of the dataset ${dataset}.`)}
+      body: html`${p(`You asked, with the address ${email}, to edit this record of the dataset ${dataset}.`)}
 ${p('With the button your 30 minutes begin. What you save shows at once, everywhere, marked as said by the owner.')}
 ${button(token, 'begin', 'Begin')}`,
     },
@@ -155,25 +155,25 @@ export function editPage(
   const notes = [
     ...(issues.length > 0
       ? [
-          `<p class="wrong first" role="alert">Nothing is saved yet: ${issues.length === 1 ? 'one field needs' : `${issues.length} fields need`} another look.</p>`,
+          html`<p class="wrong first" role="alert">Nothing is saved yet: ${issues.length === 1 ? 'one field needs' : `${issues.length} fields need`} another look.</p>`,
         ]
       : []),
-    ...other.map(({ msg }) => `<p class="wrong first">${escapeHtml(msg)}</p>`),
+    ...other.map(({ msg }) => html`<p class="wrong first">${msg}</p>`),
     ...(done === 'saved'
-      ? ['<p class="good first" role="status">Saved. It shows everywhere now, marked as said by you.</p>']
+      ? [html`<p class="good first" role="status">Saved. It shows everywhere now, marked as said by you.</p>`]
       : []),
     ...(done === 'nothing'
-      ? ['<p class="good first" role="status">Nothing was changed, so nothing was saved.</p>']
+      ? [html`<p class="good first" role="status">Nothing was changed, so nothing was saved.</p>`]
       : []),
   ];
   return {
     status: issues.length > 0 ? 422 : 200,
     page: {
       title: `Edit ${record.name}`,
-      body: `${notes.join('\n')}
+      body: html`${joinHtml(notes)}
 <p>This is what ${recordLink(base_url, named)} says now. Change what is wrong; what you leave stays. To take a value of yours back, empty its field.</p>
 <p>You can save as often as you like for another ${minutes(until, now)}.</p>
-<form method="post" class="ask"><input type="hidden" name="token" value="${escapeHtml(token)}">
+<form method="post" class="ask"><input type="hidden" name="token" value="${token}">
 ${fields}
 <button type="submit" class="button" name="do" value="save">Save</button>
 </form>`,
@@ -207,16 +207,17 @@ export function startPage(base_url: string, pack: Pack, record: StoredRecord, as
   const wrong = (form: string) => (asked?.form === form ? asked : null);
   const email = (form: string) => {
     const now = wrong(form);
-    const about = `aria-describedby="${form}-h${now ? ` ${form}-e` : ''}"${now ? ' aria-invalid="true"' : ''}`;
-    return `<div class="field"><label for="${form}">Your e-mail address</label>
-<input id="${form}" name="email" type="email" required maxlength="254" autocomplete="email" ${about} value="${escapeHtml(now?.email ?? '')}">
+    const invalid = now && html` aria-invalid="true"`;
+    const about = html`aria-describedby="${form}-h${now ? ` ${form}-e` : ''}"${invalid}`;
+    return html`<div class="field"><label for="${form}">Your e-mail address</label>
+<input id="${form}" name="email" type="email" required maxlength="254" autocomplete="email" ${about} value="${now?.email ?? ''}">
 <p class="hint" id="${form}-h">At the record’s own domain, or that of the company above it. Addresses of mail providers do not count.</p>
-${now ? `<p class="wrong" id="${form}-e" role="alert">${escapeHtml(now.problem)}</p>` : ''}</div>`;
+${now && html`<p class="wrong" id="${form}-e" role="alert">${now.problem}</p>`}</div>`;
   };
   const claim =
     pack.owner.domain === null
       ? p('Records of this dataset name no domain, so we cannot tell who owns one, and nobody can edit them.')
-      : `${p('We mail you a link. It opens a form in which you correct what is wrong.')}
+      : html`${p('We mail you a link. It opens a form in which you correct what is wrong.')}
 <form method="post" class="ask">${email('edit')}
 <button type="submit" class="button" name="do" value="edit">Mail me a link</button></form>`;
   const removal =
@@ -227,13 +228,13 @@ ${now ? `<p class="wrong" id="${form}-e" role="alert">${escapeHtml(now.problem)}
     status: asked ? 422 : 200,
     page: {
       title: `Is ${record.name} yours?`,
-      body: `<p>${recordLink(base_url, named)} is a record of the dataset ${escapeHtml(pack.title)}. If it is about you or your business, you decide about it here, free of charge.</p>
+      body: html`<p>${recordLink(base_url, named)} is a record of the dataset ${pack.title}. If it is about you or your business, you decide about it here, free of charge.</p>
 <h2>Edit it</h2>
 ${claim}
 <h2>Have it removed</h2>
 ${p(removal)}
 <form method="post" class="ask">${email('remove')}
-<div class="field"><label for="reason">Why, if you like to say</label><textarea id="reason" name="reason" rows="3" maxlength="2000">${escapeHtml(asked?.reason ?? '')}</textarea></div>
+<div class="field"><label for="reason">Why, if you like to say</label><textarea id="reason" name="reason" rows="3" maxlength="2000">${asked?.reason ?? ''}</textarea></div>
 <button type="submit" name="do" value="remove">Remove this record</button></form>`,
     },
   };
@@ -250,11 +251,9 @@ export function askedPage(
   const pages: Record<typeof outcome, ShellPage> = {
     sent: {
       title: 'Look into your mail',
-      body:
-        p(`We have mailed a link to ${email}. It works for 24 hours and opens the form for ${name}.`) +
-        p(
-          'Nothing there after some minutes? Look into the folder for spam, then ask again: only the newest link works.',
-        ),
+      body: html`${p(`We have mailed a link to ${email}. It works for 24 hours and opens the form for ${name}.`)}${p(
+        'Nothing there after some minutes? Look into the folder for spam, then ask again: only the newest link works.',
+      )}`,
     },
     review: {
       title: 'Somebody will look at it',
@@ -262,7 +261,7 @@ export function askedPage(
         `Your address alone does not show that you speak for ${name}, so somebody here looks at your request. You get a mail at ${email} when it is decided.`,
       ),
     },
-    removed: { title: 'It is removed', body: `${p(`${name}: ${REMOVED}`)}${p('You need to do nothing more.')}` },
+    removed: { title: 'It is removed', body: html`${p(`${name}: ${REMOVED}`)}${p('You need to do nothing more.')}` },
     confirmation_sent: {
       title: 'Please confirm by mail',
       body: p(
@@ -270,14 +269,17 @@ export function askedPage(
       ),
     },
   };
-  const back = outcome === 'removed' ? '' : startLink(base_url, record, 'Back to the beginning');
+  const back = outcome !== 'removed' && startLink(base_url, record, 'Back to the beginning');
   const page = pages[outcome];
-  return { status: outcome === 'sent' || outcome === 'removed' ? 200 : 202, page: { ...page, body: page.body + back } };
+  return {
+    status: outcome === 'sent' || outcome === 'removed' ? 200 : 202,
+    page: { ...page, body: html`${page.body}${back}` },
+  };
 }
 
 /** Where a link that is no good any more can be asked for again. */
-export const another = (base_url: string, record: Named | null): string =>
-  record === null ? '' : startLink(base_url, record, 'Ask for another link');
+export const another = (base_url: string, record: Named | null): Html | undefined =>
+  record === null ? undefined : startLink(base_url, record, 'Ask for another link');
 
 /** A form that did not come from a page of ours. */
 export const FOREIGN: OwnerPage = {

@@ -149,7 +149,7 @@ function removalPage({ owners }: OwnerDeps, kind: Removal): Handler {
   return async ({ request, now }) => {
     const token = tokenOf(request);
     const { state, record } = await owners.removal(kind, token, now);
-    if (state !== 'good' || record === null) return badLink(state === 'good' ? 'used' : state, REMOVALS[kind], '');
+    if (state !== 'good' || record === null) return badLink(state === 'good' ? 'used' : state, REMOVALS[kind]);
     return kind === 'restore' ? restorePage(token, record) : confirmPage(token, record);
   };
 }
@@ -161,7 +161,7 @@ function changeRecord({ gate, owners }: OwnerDeps, kind: Removal): Handler {
     const record = await (kind === 'restore' ? owners.restore(token, asker) : owners.confirm(token, asker));
     if (record !== null) return kind === 'restore' ? restoredPage(gate.base_url, record) : removedPage(record);
     const { state } = await owners.removal(kind, token, now);
-    return badLink(state === 'good' ? 'used' : state, REMOVALS[kind], '');
+    return badLink(state === 'good' ? 'used' : state, REMOVALS[kind]);
   };
 }
 

@@ -6,7 +6,8 @@ import type { Pack } from '../../packs/define/model.ts';
 import { DATA_FILES } from '../render/dictionary.ts';
 import { plural, printBytes, printDate } from '../render/print.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
-import { escapeHtml as esc, footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
+import { footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
+import { type Html, html, joinHtml } from './html.ts';
 
 /** File names of a list in its folder. */
 export const LIST_FILES = { json: 'index.json', html: 'index.html' } as const;
@@ -90,46 +91,45 @@ export function fileListHtml(
   { dataset, title, release, files, license, attribution }: FileList,
   base_url: string,
 ): string {
-  const prefix = esc(prefixOf(base_url));
+  const prefix = prefixOf(base_url);
   const rows = files.map(({ name, bytes, description, media_type, last_modified, sha256, withheld }) => {
-    const link = `<a href="${prefix}/files/${esc(dataset)}/${esc(name)}">${esc(name)}</a>`;
+    const link = html`<a href="${prefix}/files/${dataset}/${name}">${name}</a>`;
     return [
-      withheld ? `${esc(name)} (withheld: being written without a record that was opted out)` : link,
+      withheld ? `${name} (withheld: being written without a record that was opted out)` : link,
       printBytes(bytes),
-      esc(description),
-      esc(media_type),
-      `<time datetime="${esc(last_modified)}">${printDate(last_modified)}</time>`,
-      withheld ? '' : `<code class="digest">${esc(sha256)}</code>`,
+      description,
+      media_type,
+      html`<time datetime="${last_modified}">${printDate(last_modified)}</time>`,
+      withheld ? null : html`<code class="digest">${sha256}</code>`,
     ];
   });
   return pageHtml(base_url, {
     path: `/files/${dataset}/`,
     title: `Files of ${title}`,
     description: `Files of ${title} to download: name, size, media type and SHA-256 of each.`,
-    lead: `${plural(files.length, 'file')} of release <code>${esc(release)}</code>, free and without a key. <a href="${prefix}/guides/analysts/">How to read them</a>.`,
+    lead: html`${plural(files.length, 'file')} of release <code>${release}</code>, free and without a key. <a href="${prefix}/guides/analysts/">How to read them</a>.`,
     columns: ['File', 'Size', 'Content', 'Media type', 'Last modified', 'SHA-256'],
     rows,
-    after: `<p>Cite: ${esc(attribution)}</p>
-<p>License: ${esc(license)}</p>
-<p><a href="${prefix}/datasets/${esc(dataset)}/">${esc(title)}</a> · <a href="${prefix}/files/">Files of all datasets</a></p>`,
+    after: html`<p>Cite: ${attribution}</p>
+<p>License: ${license}</p>
+<p><a href="${prefix}/datasets/${dataset}/">${title}</a> · <a href="${prefix}/files/">Files of all datasets</a></p>`,
   });
 }
 
 export function fileListsHtml(lists: readonly FileList[], base_url: string): string {
-  const prefix = esc(prefixOf(base_url));
+  const prefix = prefixOf(base_url);
   return pageHtml(base_url, {
     path: '/files/',
     title: 'Files of all datasets',
     description: 'Files of every dataset to download, with their number, size and license.',
-    lead: 'The public values of whole datasets, free and without a key.',
+    lead: html`The public values of whole datasets, free and without a key.`,
     columns: ['Dataset', 'Size', 'Files', 'License'],
     rows: lists.map(({ dataset, title, files, license }) => [
-      `<a href="${prefix}/files/${esc(dataset)}/">${esc(title)}</a>`,
+      html`<a href="${prefix}/files/${dataset}/">${title}</a>`,
       printBytes(sum(files)),
       String(files.length),
-      esc(license),
+      license,
     ]),
-    after: '',
   });
 }
 
@@ -140,38 +140,38 @@ interface ListPage {
   title: string;
   description: string;
   columns: readonly string[];
-  /** HTML, as are the cells of `rows` and `after`. The first cell names the row, the second is a size. */
-  lead: string;
-  rows: readonly (readonly string[])[];
-  after: string;
+  lead: Html;
+  /** The first cell names the row, the second is a size. */
+  rows: readonly (readonly (Html | string | null)[])[];
+  after?: Html;
 }
 
 function pageHtml(base_url: string, { path, title, description, lead, columns, rows, after }: ListPage): string {
   const prefix = prefixOf(base_url);
-  const json = esc(`${prefix}${path}${LIST_FILES.json}`);
+  const json = `${prefix}${path}${LIST_FILES.json}`;
   const body = rows.map(
     ([name, size, ...cells]) =>
-      `<tr><th scope="row">${name}</th><td class="figure">${size}</td>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`,
+      html`<tr><th scope="row">${name}</th><td class="figure">${size}</td>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`,
   );
-  return `<!doctype html>
+  return String(html`<!doctype html>
 <html lang="en">
 <head>
 ${headHtml(prefix, { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path })}
-<title>${esc(title)} · Dataset Register</title>
-<meta name="description" content="${esc(description)}">
-<link rel="canonical" href="${esc(base_url + path)}">
+<title>${title} · Dataset Register</title>
+<meta name="description" content="${description}">
+<link rel="canonical" href="${base_url + path}">
 <link rel="alternate" type="application/json" title="This list as JSON" href="${json}">
 </head>
 <body>
 ${headerHtml(prefix, path)}
 <main id="main">
-<h1>${esc(title)}</h1>
+<h1>${title}</h1>
 <p class="lead">${lead} The same list <a href="${json}">as JSON</a>.</p>
 <div class="scroll" tabindex="0" role="region" aria-label="Files">
 <table class="roomy">
-<thead><tr>${columns.map((column) => `<th scope="col"${column === 'Size' ? ' class="figure"' : ''}>${column}</th>`).join('')}</tr></thead>
+<thead><tr>${columns.map((column) => html`<th scope="col"${column === 'Size' && html` class="figure"`}>${column}</th>`)}</tr></thead>
 <tbody>
-${body.join('\n')}
+${joinHtml(body)}
 </tbody>
 </table>
 </div>
@@ -180,5 +180,5 @@ ${after}
 ${footerHtml(prefix)}
 </body>
 </html>
-`;
+`);
 }

@@ -1,15 +1,11 @@
-// The frame of every page: head, header and footer. Plain text functions, so that Astro can use them too.
+// The frame of every page: head, header and footer, for the pages of the API and those of Astro.
+import { type Html, html, joinHtml, raw } from './html.ts';
 
 /** Paths of the shared files, relative to the base URL. */
 export interface AssetPaths {
   style: string;
   script: string;
 }
-
-const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-/** Escapes text for HTML, including attributes. */
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (one) => ESCAPES[one] ?? one);
 
 /** The icon as a data URL, which needs no request. */
 const ICON =
@@ -40,15 +36,15 @@ export function pagePolicy(more: Readonly<Record<string, string>> = {}): string 
 /** Path of a base URL, without a trailing slash. Links with it work on every host that serves the page. */
 export const prefixOf = (base_url: string): string => new URL(base_url).pathname.replace(/\/+$/, '');
 
-/** The common part of the head. `prefix` is the path of the base URL. */
-export function headHtml(prefix: string, { style, script }: AssetPaths, policy = pagePolicy()): string {
-  return `<meta charset="utf-8">
+/** The common part of the head. `prefix` is the path of the base URL, `policy` a constant of the source. */
+export function headHtml(prefix: string, { style, script }: AssetPaths, policy = pagePolicy()): Html {
+  return html`<meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta http-equiv="Content-Security-Policy" content="${raw(policy)}">
 <meta name="color-scheme" content="light dark">
-<link rel="icon" href="${ICON}">
-<link rel="stylesheet" href="${escapeHtml(prefix + style)}">
-<script src="${escapeHtml(prefix + script)}" defer></script>`;
+<link rel="icon" href="${raw(ICON)}">
+<link rel="stylesheet" href="${prefix + style}">
+<script src="${prefix + script}" defer></script>`;
 }
 
 /** Links of the main navigation, in order. */
@@ -64,32 +60,31 @@ const PLACES: readonly (readonly [string, string])[] = [
  * Skip link and header. `here` is the path of the page, which marks the current link; `nav` replaces the main
  * navigation.
  */
-export function headerHtml(prefix: string, here = '', nav?: string): string {
-  const at = escapeHtml(prefix);
+export function headerHtml(prefix: string, here = '', nav?: Html): Html {
   const current = /^\/(datasets|explore|sql|files)\//.test(here) ? '/#datasets' : here;
   const links = PLACES.map(([path, name]) => {
     const is = path !== '/' && current.startsWith(path);
-    return `<a href="${at}${path}"${is ? ` aria-current="${current === path ? 'page' : 'true'}"` : ''}>${name}</a>`;
+    const mark = is && html` aria-current="${current === path ? 'page' : 'true'}"`;
+    return html`<a href="${prefix}${path}"${mark}>${name}</a>`;
   });
-  return `<a class="skip" href="#main">Skip to the content</a>
+  return html`<a class="skip" href="#main">Skip to the content</a>
 <header class="bar">
-<a class="mark" href="${at}/">Dataset Register</a>
-${nav ?? `<nav aria-label="Main">${links.join(' ')}</nav>`}
+<a class="mark" href="${prefix}/">Dataset Register</a>
+${nav ?? html`<nav aria-label="Main">${joinHtml(links, ' ')}</nav>`}
 <button class="theme" type="button" data-theme-switch>Scheme</button>
 </header>`;
 }
 
-export function footerHtml(prefix: string): string {
-  const at = escapeHtml(prefix);
+export function footerHtml(prefix: string): Html {
   const links = [
     ['/llms.txt', 'llms.txt, for agents'],
     ['/v1/datasets', 'Catalogue as JSON'],
     ['/v1/datasets.md', 'Catalogue as Markdown'],
     ['/openapi.json', 'OpenAPI'],
     ['/sitemap.xml', 'Sitemap'],
-  ].map(([path, name]) => `<li><a href="${at}${path}">${name}</a></li>`);
-  return `<footer>
+  ].map(([path, name]) => html`<li><a href="${prefix}${path}">${name}</a></li>`);
+  return html`<footer>
 <p>Each dataset has a licence of its own, named on its page. Values are what the linked sources said on the date shown; check the source before you rely on one.</p>
-<ul>${links.join('')}</ul>
+<ul>${links}</ul>
 </footer>`;
 }

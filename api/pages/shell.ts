@@ -2,9 +2,8 @@
 // default, no external resources.
 import { createHash } from 'node:crypto';
 import { STYLE } from './assets.ts';
-import { escapeHtml, headerHtml, prefixOf } from './frame.ts';
-
-export { escapeHtml };
+import { headerHtml, prefixOf } from './frame.ts';
+import { type Html, html, raw } from './html.ts';
 
 /** Style shared by these pages in addition to that of the site. */
 const COMMON_STYLE = `
@@ -81,43 +80,43 @@ export const shellPage = plain.page;
 
 export interface ShellPage {
   title: string;
-  /** HTML of the page below its title, escaped where needed. */
-  body: string;
-  /** HTML above the title. */
-  above?: string;
+  /** The page below its title. */
+  body: Html;
+  /** Above the title. */
+  above?: Html;
   /** Seconds after which a page that waits for something reloads. */
   refresh_seconds?: number;
-  /** HTML of a navigation that replaces the site's. */
-  nav?: string;
+  /** A navigation that replaces the site's. */
+  nav?: Html;
   /** As wide as the site's pages. */
   wide?: boolean;
-  /** HTML for the head. */
-  head?: string;
+  /** More elements of the head. */
+  head?: Html;
 }
 
 function wholePage(base_url: string, style: string, scripts: readonly string[], page: ShellPage): string {
-  const { title, body, above = '', refresh_seconds, wide = false, head = '' } = page;
+  const { title, body, above, refresh_seconds, wide = false, head } = page;
   const prefix = prefixOf(base_url);
-  const loaded = scripts.map((path) => `\n<script src="${escapeHtml(prefix + path)}" defer></script>`).join('');
-  const refresh = refresh_seconds === undefined ? '' : `<meta http-equiv="refresh" content="${refresh_seconds}">`;
-  return `<!doctype html>
+  const loaded = scripts.map((path) => html`\n<script src="${prefix + path}" defer></script>`);
+  const refresh = refresh_seconds !== undefined && html`<meta http-equiv="refresh" content="${refresh_seconds}">`;
+  return String(html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">${refresh}
-<title>${escapeHtml(title)} · Dataset Register</title>
-<style>${style}</style>${head}${loaded}
+<title>${title} · Dataset Register</title>
+<style>${raw(style)}</style>${head}${loaded}
 </head>
 <body>
 ${headerHtml(base_url, '', page.nav)}
-<main id="main"${wide ? '' : ' class="slip"'}>
+<main id="main"${!wide && html` class="slip"`}>
 ${above}
-<h1>${escapeHtml(title)}</h1>
+<h1>${title}</h1>
 ${body}
 </main>
 </body>
 </html>
-`;
+`);
 }

@@ -1,7 +1,7 @@
 // Sparkline of one number over time. It has steps, since a value is valid until the next one is observed.
 
 import { printDate, printWithUnit } from '../render/print.ts';
-import { escapeHtml } from './frame.ts';
+import { type Html, html } from './html.ts';
 
 /** The values of a number over time, oldest first. */
 export interface Timeline {
@@ -16,7 +16,7 @@ const HEIGHT = 34;
 const PAD = 3;
 
 /** A row: the name, the chart with its text alternative, the newest value. Requires at least two points. */
-export function sparkline({ attribute, points, until }: Timeline, unit: string | null): string {
+export function sparkline({ attribute, points, until }: Timeline, unit: string | null): Html {
   const [first, last] = [points[0]!, points.at(-1)!];
   const [from, to] = [Date.parse(first.at), Math.max(Date.parse(until), Date.parse(last.at))];
   const numbers = points.map(({ value }) => value);
@@ -29,7 +29,7 @@ export function sparkline({ attribute, points, until }: Timeline, unit: string |
   const path = `${steps.join('')}H${x(to)}`;
   const print = (value: number) => printWithUnit(value, unit);
   const label = `${attribute}: ${print(first.value)} on ${printDate(first.at)}, ${print(last.value)} since ${printDate(last.at)}, ${points.length} values in between ${print(low)} and ${print(high)}`;
-  return `<div class="spark"><code>${escapeHtml(attribute)}</code><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${escapeHtml(label)}"><path d="${path}" fill="none" stroke="var(--plot-1)" stroke-width="2" vector-effect="non-scaling-stroke"/></svg><span class="figure">${escapeHtml(print(last.value))}</span><span class="quiet small">from ${escapeHtml(print(first.value))} on ${printDate(first.at)}</span></div>`;
+  return html`<div class="spark"><code>${attribute}</code><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label}"><path d="${path}" fill="none" stroke="var(--plot-1)" stroke-width="2" vector-effect="non-scaling-stroke"/></svg><span class="figure">${print(last.value)}</span><span class="quiet small">from ${print(first.value)} on ${printDate(first.at)}</span></div>`;
 }
 
 const round = (n: number): number => Math.round(n * 10) / 10;

@@ -24,7 +24,13 @@ import { pagePath } from './pages.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** What the pages are made of besides their data. */
-const SOURCES = ['astro.config.mjs', 'package-lock.json', 'api/render/print.ts', 'api/pages/frame.ts'];
+const SOURCES = [
+  'astro.config.mjs',
+  'package-lock.json',
+  'api/render/print.ts',
+  'api/pages/frame.ts',
+  'api/pages/html.ts',
+];
 /** Showcase records on a dataset's page. */
 const EXAMPLES = 10;
 /** Files that its page offers. */

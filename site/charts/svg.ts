@@ -1,7 +1,7 @@
 // Observable Plot without a browser: drawn into a document of linkedom, in the colours of the page, without inline style.
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
-import { escapeHtml } from '../../api/pages/frame.ts';
+import { html } from '../../api/pages/html.ts';
 
 type Options = NonNullable<Parameters<typeof Plot.plot>[0]>;
 
@@ -20,7 +20,7 @@ export function draw(label: string, options: Options): string {
   const text = svg.outerHTML
     .replace(/="[^"]*"/g, (value) => value.replace(/(\d+\.\d)\d+/g, '$1'))
     .replaceAll('xmlns:xlink="http://www.w3.org/1999/xlink"', '');
-  return text.replace('<svg', `<svg aria-label="${escapeHtml(label)}"`);
+  return text.replace('<svg', () => `<svg${html` aria-label="${label}"`}`);
 }
 
 export { Plot };

@@ -1,9 +1,10 @@
 // The log of who did what: decisions, grants, revocations, opt-outs, edits of owners, sign-ins.
-import { html } from 'hono/html';
+
 import { deeds, type RecordedDeed } from '../../../data/state/audit.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { type Html, html } from '../../pages/html.ts';
 import { type Answer, type Asked, type OpsParts, one } from '../parts/asked.ts';
-import { badge, clock, moment, type Piece } from '../parts/words.ts';
+import { badge, clock, moment } from '../parts/words.ts';
 
 const PAGE = 50;
 
@@ -28,7 +29,7 @@ ${last === undefined ? '' : html`<nav class="pages" aria-label="Pages"><span></s
   return { page: { title: 'Log', body, at: { place: 'log', who } } };
 }
 
-function about({ action, dataset, entity_id, subject, told }: RecordedDeed): Piece {
+function about({ action, dataset, entity_id, subject, told }: RecordedDeed): Html {
   const what =
     subject === null
       ? ''

@@ -1,12 +1,13 @@
 // Keys: find one, see what it has and did, grant, revoke.
-import { html } from 'hono/html';
+
 import type { Asker } from '../../../data/model/accounts.ts';
 import { currentPlan, SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { findKeys, type Key, keyById } from '../../../data/state/keys/keys.ts';
 import { type Entry, entriesOf } from '../../../data/state/money/ledger.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { type Html, html } from '../../pages/html.ts';
 import { type Answer, type Asked, type OpsParts, one } from '../parts/asked.ts';
-import { badge, clock, moment, money, type Piece } from '../parts/words.ts';
+import { badge, clock, moment, money } from '../parts/words.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const PAGE = 30;
@@ -34,7 +35,7 @@ ${older === undefined ? '' : html`<nav class="pages" aria-label="Pages"><span></
   return { page: { title: 'Keys', body, at: { place: 'keys', who } } };
 }
 
-function keyTable(rows: readonly Key[], now: Date): Piece {
+function keyTable(rows: readonly Key[], now: Date): Html {
   return html`<table class="rows"><thead><tr><th scope="col">E-mail</th><th scope="col">Plan</th><th scope="col" class="n">Balance</th><th scope="col">Made</th><th scope="col">State</th></tr></thead>
 <tbody>${rows.map(
     (key) =>
@@ -42,7 +43,7 @@ function keyTable(rows: readonly Key[], now: Date): Piece {
   )}</tbody></table>`;
 }
 
-const state = ({ revoked_at, balance }: Key): Piece =>
+const state = ({ revoked_at, balance }: Key): Html =>
   revoked_at !== null ? badge('revoked', 'plain') : balance < 0 ? badge('below zero', 'bad') : badge('live', 'good');
 
 async function keyOf({ store }: OpsParts, asked: Asked): Promise<Key> {
@@ -83,7 +84,7 @@ ${live ? html`<div class="two">${grantForm(key, told)}${revokeForm(key)}</div>` 
   return { page, status: told.wrong === undefined ? 200 : 422 };
 }
 
-function grantForm({ id, plan }: Key, { wrong, entered }: Told): Piece {
+function grantForm({ id, plan }: Key, { wrong, entered }: Told): Html {
   const { amount = '', plan: chosen = '', reason = '' } = entered ?? {};
   return html`<section aria-labelledby="grant"><h2 id="grant">Grant</h2><form class="ask" method="post" action="/ops/keys/${id}/grant">
 ${wrong === undefined ? '' : html`<p class="wrong" role="alert" id="grant-wrong">${wrong}</p>`}
@@ -93,12 +94,12 @@ ${wrong === undefined ? '' : html`<p class="wrong" role="alert" id="grant-wrong"
 <button type="submit" class="button">Grant</button></form></section>`;
 }
 
-function revokeForm({ id }: Key): Piece {
+function revokeForm({ id }: Key): Html {
   return html`<section aria-labelledby="revoke"><h2 id="revoke">Revoke</h2><p>The key stops working at once, in every process, for good. Its credit stays on record, and a plan that is paid by the month is billed no more.</p>
 <details><summary>Revoke this key</summary><form method="post" action="/ops/keys/${id}/revoke"><button type="submit" class="danger">Yes, revoke it for good</button></form></details></section>`;
 }
 
-function movements(rows: readonly Entry[]): Piece {
+function movements(rows: readonly Entry[]): Html {
   return html`<table class="rows"><thead><tr><th scope="col">When (UTC)</th><th scope="col">Kind</th><th scope="col">For</th><th scope="col" class="n">Amount</th><th scope="col" class="n">Balance</th></tr></thead>
 <tbody>${rows.map(
     ({ at, kind, operation, dataset, note, amount, balance }) =>

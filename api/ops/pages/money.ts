@@ -1,10 +1,11 @@
 // Money: what came in, by day, and the payments that a person should look at.
-import { html } from 'hono/html';
+
 import { type Matter, matters } from '../../../data/state/ops/attention.ts';
 import { keyFigures, moneyByDay } from '../../../data/state/ops/figures.ts';
+import { type Html, html } from '../../pages/html.ts';
 import type { Answer, Asked, OpsParts } from '../parts/asked.ts';
 import { bars, everyStep } from '../parts/charts.ts';
-import { badge, cents, count, moment, money, type Piece } from '../parts/words.ts';
+import { badge, cents, count, moment, money } from '../parts/words.ts';
 
 const DAY = 86_400_000;
 const SPAN = 30;
@@ -58,7 +59,7 @@ export async function moneyPage({ store, now }: OpsParts, _asked: Asked, who: st
   return { page: { title: 'Money', body, at: { place: 'money', who } } };
 }
 
-function matterTable(list: readonly Matter[], now: Date): Piece {
+function matterTable(list: readonly Matter[], now: Date): Html {
   return html`<table class="rows"><thead><tr><th scope="col">What</th><th scope="col">Why</th><th scope="col" class="n">Amount</th><th scope="col">When</th><th scope="col">Key</th></tr></thead>
 <tbody>${list.map(
     ({ kind, id, key_id, amount, at, why }) =>

@@ -1,9 +1,10 @@
 // The nights: when each dataset was and will be collected, what became of it, and how long each step took.
-import { html } from 'hono/html';
+
 import type { Run } from '../../../data/releases/runs.ts';
+import { type Html, html } from '../../pages/html.ts';
 import type { Answer, Asked, DatasetStanding, OpsParts } from '../parts/asked.ts';
 import { length } from '../parts/charts.ts';
-import { badge, clock, count, lasting, moment, type Piece } from '../parts/words.ts';
+import { badge, clock, count, lasting, moment } from '../parts/words.ts';
 import { outcomeBadge } from './overview.ts';
 
 /** GET /ops/nights. */
@@ -15,7 +16,7 @@ ${standings.length === 0 ? html`<p class="empty">No packs are loaded.</p>` : sta
   return { page: { title: 'Nights', body, at: { place: 'nights', who } } };
 }
 
-function dataset(standing: DatasetStanding, now: Date): Piece {
+function dataset(standing: DatasetStanding, now: Date): Html {
   const { dataset: id, title, state, release, records, facts, runs, next_collection } = standing;
   // What a run was about is in the last one that had something to do.
   const full = runs.find(({ outcome, steps }) => outcome !== 'unchanged' && steps.length > 1) ?? runs[0];
@@ -28,7 +29,7 @@ ${
 }</section>`;
 }
 
-function stepBars({ steps }: Run): Piece {
+function stepBars({ steps }: Run): Html {
   const most = Math.max(...steps.map(({ seconds }) => seconds), 0.001);
   return html`<table class="steps-table"><tbody>${steps.map(
     ({ step, seconds }) =>
@@ -36,7 +37,7 @@ function stepBars({ steps }: Run): Piece {
   )}</tbody></table>`;
 }
 
-function runTable(runs: readonly Run[], now: Date): Piece {
+function runTable(runs: readonly Run[], now: Date): Html {
   return html`<table><thead><tr><th scope="col">When</th><th scope="col">Outcome</th><th scope="col" class="n">Took</th></tr></thead><tbody>${runs.map(
     ({ at, outcome, seconds, told }) =>
       html`<tr><th scope="row">${moment(at, now)}</th><td>${outcomeBadge(outcome)}${told.length === 0 ? '' : html`<ul class="told">${told.slice(0, 3).map((line) => html`<li>${line}</li>`)}${told.length > 3 ? html`<li>and ${told.length - 3} more</li>` : ''}</ul>`}</td><td class="n">${lasting(seconds)}</td></tr>`,

@@ -1,14 +1,15 @@
 // The first page: what waits for somebody, how much is asked, how fresh the data is, when the next night runs.
-import { html } from 'hono/html';
+
 import { reviewEntries } from '../../../data/review/review.ts';
 import { matters } from '../../../data/state/ops/attention.ts';
 import { keyFigures, moneyByDay } from '../../../data/state/ops/figures.ts';
 import { type Bar, FAULTS, GOOD, trafficBars, trafficBy } from '../../../data/state/ops/traffic.ts';
 import { HOLD, heldSince } from '../../../data/state/owners/held-opt-outs.ts';
+import { type Html, html } from '../../pages/html.ts';
 import { plural, printShare } from '../../render/print.ts';
 import { type Answer, type Asked, type DatasetStanding, type OpsParts, one } from '../parts/asked.ts';
 import { bars, everyStep, length } from '../parts/charts.ts';
-import { badge, cents, count, lasting, moment, ms, type Piece, type Pieces } from '../parts/words.ts';
+import { badge, cents, count, lasting, moment, ms } from '../parts/words.ts';
 import { reviewFragment } from './review.ts';
 
 const HOUR = 3_600_000;
@@ -113,7 +114,7 @@ export async function statsJson(parts: OpsParts, asked: Asked): Promise<Answer> 
 export async function overviewPage(parts: OpsParts, asked: Asked, who: string): Promise<Answer> {
   const all = await gathered(parts, spanOf(asked));
   const names = await reviewFragment(parts, all.open);
-  const body: Pieces = html`<div id="now" hx-get="/ops/partials/now?span=${all.span}" hx-trigger="every 30s">${now(all)}</div>
+  const body: Html = html`<div id="now" hx-get="/ops/partials/now?span=${all.span}" hx-trigger="every 30s">${now(all)}</div>
 <section aria-labelledby="waits"><div class="head"><h2 id="waits">Review</h2><a href="/ops/review${all.open.total === 0 ? '?status=all' : ''}">${all.open.total === 0 ? 'What was decided' : `All ${count(all.open.total)} open`}</a></div>
 <div id="queue" hx-get="/ops/partials/review?limit=5" hx-trigger="every 30s">${names}</div></section>`;
   return { page: { title: 'Overview', body, at: { place: 'overview', who } } };
@@ -124,7 +125,7 @@ export async function nowPiece(parts: OpsParts, asked: Asked): Promise<Answer> {
   return { piece: String(now(await gathered(parts, spanOf(asked)))) };
 }
 
-function now(all: Gathered): Piece {
+function now(all: Gathered): Html {
   return html`${calls(all)}
 ${figures(all)}
 ${traffic(all)}
@@ -133,7 +134,7 @@ ${tables(all)}`;
 }
 
 /** What somebody has to do, before anything else. */
-function calls({ standings, waiting, open, held, today, now, backlog }: Gathered): Piece {
+function calls({ standings, waiting, open, held, today, now, backlog }: Gathered): Html {
   const list: [string, string, string][] = [];
   if (backlog.since !== null)
     list.push([
@@ -171,7 +172,7 @@ function calls({ standings, waiting, open, held, today, now, backlog }: Gathered
   )}</ul>`;
 }
 
-function figures({ today, keys, month, open, operations }: Gathered): Piece {
+function figures({ today, keys, month, open, operations }: Gathered): Html {
   const asked = total(today, (bar) => bar.good + bar.refused + bar.faults);
   const took = operations.reduce((sum, each) => sum + each.took, 0);
   const counted = operations.reduce((sum, each) => sum + each.calls, 0);
@@ -186,7 +187,7 @@ ${tile('To review', count(open.total), open.total === 0 ? 'nothing open' : 'open
 </dl>`;
 }
 
-function traffic({ traffic: found, since, step, span, now }: Gathered): Piece {
+function traffic({ traffic: found, since, step, span, now }: Gathered): Html {
   const columns = everyStep(
     since,
     now.getTime(),
@@ -218,7 +219,7 @@ ${found.length === 0 ? html`<p class="empty">No calls yet. Each process adds wha
 /** The mood of a share of values that are within their limits. */
 const fresh = (share: number) => (share >= 0.9 ? 'm0' : share >= 0.6 ? 'm1' : 'm2');
 
-function datasets({ standings, now }: Gathered): Piece {
+function datasets({ standings, now }: Gathered): Html {
   const row = (each: DatasetStanding) => {
     const { dataset, records, within_sla, median_age_hours, next_collection, runs, state } = each;
     const [last] = runs;
@@ -238,11 +239,11 @@ ${
 }
 
 /** What became of a run. */
-export function outcomeBadge(outcome: DatasetStanding['runs'][number]['outcome']): Piece {
+export function outcomeBadge(outcome: DatasetStanding['runs'][number]['outcome']): Html {
   return badge(outcome, outcome === 'released' ? 'good' : outcome === 'unchanged' ? 'plain' : 'bad');
 }
 
-function tables({ outcomes, operations, span }: Gathered): Piece {
+function tables({ outcomes, operations, span }: Gathered): Html {
   const wrong = outcomes.filter(({ name }) => !GOOD.includes(name));
   const most = Math.max(1, ...operations.map(({ calls: n }) => n));
   const errors = wrong.map(

@@ -1,12 +1,13 @@
 // One thing to decide, with everything to decide it by: both facts, their sources, the history, and what either verdict makes of it.
-import { html } from 'hono/html';
+
 import type { ToldFact } from '../../../data/queries/history.ts';
 import type { ReviewCase, Saying } from '../../../data/review/review-case.ts';
 import type { Value } from '../../../packs/define/model.ts';
+import { type Html, html } from '../../pages/html.ts';
 import { printNumber } from '../../render/print.ts';
 import type { OpsParts } from '../parts/asked.ts';
 import { steps } from '../parts/charts.ts';
-import { badge, clock, link, moment, type Piece, value } from '../parts/words.ts';
+import { badge, clock, link, moment, value } from '../parts/words.ts';
 import { factTitles, groupMedian, KINDS, unitOf, verdictForm } from './review-parts.ts';
 
 /** Why a fact is published, or why not, in words. */
@@ -31,7 +32,7 @@ const REASONS: Record<ToldFact['reason'], string> = {
 };
 
 /** The body of the page. */
-export function caseBody(parts: OpsParts, found: ReviewCase): Piece {
+export function caseBody(parts: OpsParts, found: ReviewCase): Html {
   const { entry, effect, history, record } = found;
   const now = parts.now();
   const unit = unitOf(parts, entry);
@@ -48,7 +49,7 @@ ${open ? html`<section class="decide" aria-labelledby="decide"><h2 id="decide">D
 ${history.length === 0 ? '' : past(history, unit, now)}`;
 }
 
-function pair(entry: ReviewCase['entry'], unit: string | null, now: Date): Piece {
+function pair(entry: ReviewCase['entry'], unit: string | null, now: Date): Html {
   const titles = factTitles(entry.kind);
   const median = groupMedian(entry, unit);
   const group =
@@ -66,7 +67,7 @@ function pair(entry: ReviewCase['entry'], unit: string | null, now: Date): Piece
   )}</div>`;
 }
 
-function asks({ entry }: ReviewCase): Piece {
+function asks({ entry }: ReviewCase): Html {
   const { request, kind } = entry;
   const what = {
     opt_out:
@@ -81,7 +82,7 @@ function asks({ entry }: ReviewCase): Piece {
 <div><dt>Why it is here</dt><dd>${request?.because ?? ''}</dd></div></dl>`;
 }
 
-function effects({ now, approved, rejected }: NonNullable<ReviewCase['effect']>, unit: string | null): Piece {
+function effects({ now, approved, rejected }: NonNullable<ReviewCase['effect']>, unit: string | null): Html {
   const row = (name: string, said: Saying) =>
     html`<tr><th scope="row">${name}</th><td>${value(said.value, unit)}</td><td class="n">${said.confidence ?? '—'}</td><td>${link(said.source_url)}</td><td class="n">${said.quality.toFixed(3)}</td></tr>`;
   return html`<section aria-labelledby="effect"><h2 id="effect">Effect</h2>
@@ -92,7 +93,7 @@ function effects({ now, approved, rejected }: NonNullable<ReviewCase['effect']>,
 const figure = (of: Value | undefined): number | null =>
   typeof of === 'number' ? of : typeof of === 'object' && 'min' in of ? of.min : null;
 
-function past(history: readonly ToldFact[], unit: string | null, now: Date): Piece {
+function past(history: readonly ToldFact[], unit: string | null, now: Date): Html {
   const lines = [...Map.groupBy(history, ({ source }) => source.id)].map(([name, facts]) => ({
     name,
     points: facts.flatMap(({ observed_at, value: of }) => {

@@ -1,9 +1,9 @@
 // What the list of the review and the page of one item share: names of the kinds, units, and the two buttons.
-import { html } from 'hono/html';
+
 import type { ReviewEntry } from '../../../data/review/review.ts';
+import { type Html, html } from '../../pages/html.ts';
 import { printNumber, printValue } from '../../render/print.ts';
 import type { OpsParts } from '../parts/asked.ts';
-import type { Piece } from '../parts/words.ts';
 
 /** What is asked, in a few words. */
 export const KINDS: Record<ReviewEntry['kind'], string> = {
@@ -30,7 +30,7 @@ export function unitOf({ reviewing }: OpsParts, { dataset, attribute }: ReviewEn
 }
 
 /** The two buttons; each says what it does. */
-export function verdictForm({ id, kind, facts }: ReviewEntry, swap = true): Piece {
+export function verdictForm({ id, kind, facts }: ReviewEntry, swap = true): Html {
   const short = (text: string) => (text.length > 24 ? `${text.slice(0, 23)}…` : text);
   const told = facts.map(({ value: each }) => (each === null ? 'no value' : short(printValue(each))));
   const [approve, reject] = {

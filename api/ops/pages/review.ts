@@ -1,5 +1,5 @@
 // The review: what waits for a person as a list, and the answers to approve and reject.
-import { html } from 'hono/html';
+
 import {
   decideEntry,
   type ReviewEntry,
@@ -9,8 +9,9 @@ import {
 } from '../../../data/review/review.ts';
 import { recordNames, reviewCase } from '../../../data/review/review-case.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { type Html, html } from '../../pages/html.ts';
 import { type Answer, type Asked, type OpsParts, one } from '../parts/asked.ts';
-import { badge, clock, count, moment, type Piece, value } from '../parts/words.ts';
+import { badge, clock, count, moment, value } from '../parts/words.ts';
 import { caseBody } from './review-case.ts';
 import { factTitles, groupMedian, KINDS, unitOf, verdictForm } from './review-parts.ts';
 
@@ -103,7 +104,7 @@ export async function reviewFragment(
   parts: OpsParts,
   { items, total }: { items: readonly ReviewEntry[]; total: number },
   status: string = 'open',
-): Promise<Piece> {
+): Promise<Html> {
   if (total === 0)
     return html`<p class="empty">${status === 'open' ? 'Nothing is open. Sources agree, and nobody asks for anything.' : 'Nothing was decided yet.'}</p>`;
   const names = await recordNames(parts.reviewing, items);
@@ -111,7 +112,7 @@ export async function reviewFragment(
   return html`<ol class="queue">${items.map((entry) => entryLine(parts, entry, names.get(`${entry.dataset} ${entry.entity_id}`)?.name, now))}</ol>`;
 }
 
-function entryLine(parts: OpsParts, entry: ReviewEntry, name: string | undefined, now: Date): Piece {
+function entryLine(parts: OpsParts, entry: ReviewEntry, name: string | undefined, now: Date): Html {
   const { id, kind, dataset, attribute, facts, status, request } = entry;
   const unit = unitOf(parts, entry);
   const titles = factTitles(kind);
@@ -128,7 +129,7 @@ ${asks}
 ${status === 'open' ? verdictForm(entry) : ''}</li>`;
 }
 
-function decidedBy({ decided_at, decided_by }: ReviewEntry, now: Date): Piece {
+function decidedBy({ decided_at, decided_by }: ReviewEntry, now: Date): Html {
   return html`${decided_by ?? ''} ${decided_at === null ? '' : moment(decided_at, now)}`;
 }
 

@@ -1,6 +1,5 @@
 // Charts as SVG without script or inline style: marks stretch with the page, words stand beside them as text, and a table says the same.
-import { html } from 'hono/html';
-import type { Piece } from './words.ts';
+import { type Html, html } from '../../pages/html.ts';
 
 /** One column of a bar chart: amounts stacked in the order of the series. */
 export interface Column {
@@ -49,7 +48,7 @@ export function tickStep(columns: number): number {
 const sum = (parts: readonly number[]) => parts.reduce((all, each) => all + Math.max(0, each), 0);
 
 /** Stacked bars over time. */
-export function bars({ about, series, columns, amount, time, tick }: BarChart): Piece {
+export function bars({ about, series, columns, amount, time, tick }: BarChart): Html {
   const top = roundUp(Math.max(...columns.map(({ parts }) => sum(parts))));
   const HEIGHT = 100;
   const marks = columns.map(({ at, parts }, x) => {
@@ -85,7 +84,7 @@ export function bars({ about, series, columns, amount, time, tick }: BarChart): 
 }
 
 /** A length beside others: a bar from 0 to `most`. It says nothing by itself; the number stands beside it. */
-export function length(part: number, most: number, mark = 'm0'): Piece {
+export function length(part: number, most: number, mark = 'm0'): Html {
   const share = most <= 0 ? 0 : Math.min(1, Math.max(0, part / most));
   return html`<svg class="length" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect class="ground" width="100" height="1"/><rect class="${mark}" width="${(share * 100).toFixed(2)}" height="1"/></svg>`;
 }
@@ -100,10 +99,10 @@ export interface History {
 }
 
 /** Values over time as steps. Fewer than two points make no chart. */
-export function steps({ about, lines, until, amount }: History): Piece | '' {
+export function steps({ about, lines, until, amount }: History): Html | null {
   const points = lines.flatMap((line) => line.points);
   const moments = new Set(points.map(({ at }) => at));
-  if (moments.size < 2) return '';
+  if (moments.size < 2) return null;
   const from = Math.min(...moments);
   const values = points.map(({ value }) => value);
   const [low, high] = [Math.min(0, ...values), Math.max(...values)];

@@ -1,10 +1,10 @@
 // The frame of the operators' pages: that of all pages of the API, with a navigation of their own, htmx, and their own small style.
+
 import { readFileSync } from 'node:fs';
-import { html } from 'hono/html';
 import { SCRIPT_ASSET } from '../../pages/assets.ts';
+import { type Html, html } from '../../pages/html.ts';
 import { shellOf } from '../../pages/shell.ts';
 import { HTMX_PATH } from './assets.ts';
-import type { Pieces } from './words.ts';
 
 const shell = shellOf({
   style: readFileSync(new URL('./ops.css', import.meta.url), 'utf8'),
@@ -29,18 +29,18 @@ const NAVIGATION: readonly [Place, string, string][] = [
 
 export interface OpsPage {
   title: string;
-  body: Pieces;
+  body: Html;
   /** Above the title: where the page belongs. */
-  above?: Pieces;
+  above?: Html;
   /** Where it stands, and who looks at it; absent where nobody is signed in. */
   at?: { place: Place; who: string };
 }
 
 /** htmx without anything that a policy without inline style and script forbids. */
-const CONFIG = `<meta name="htmx-config" content='${JSON.stringify({ includeIndicatorCSS: false, history: false, defaultTimeout: 20_000 })}'>`;
+const CONFIG = html`<meta name="htmx-config" content="${JSON.stringify({ includeIndicatorCSS: false, history: false, defaultTimeout: 20_000 })}">`;
 
 /** A whole page as text. */
-export function printPage(base_url: string, { title, body, above = '', at }: OpsPage): string {
+export function printPage(base_url: string, { title, body, above, at }: OpsPage): string {
   const nav =
     at === undefined
       ? html`<span class="where">Operations</span>`
@@ -54,10 +54,10 @@ export function printPage(base_url: string, { title, body, above = '', at }: Ops
     shell.page(base_url, {
       title,
       head: CONFIG,
-      nav: String(nav),
+      nav,
       wide: at !== undefined,
-      above: String(html`${above}`),
-      body: String(html`${body}`),
+      ...(above && { above }),
+      body,
     }),
   );
 }

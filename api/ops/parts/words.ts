@@ -1,11 +1,8 @@
 // Times, amounts and values as the operators' pages print them; everything put into a page is escaped.
-import { html } from 'hono/html';
-import type { Value } from '../../../packs/define/model.ts';
-import { plural, printEuro, printNumber, printValue, webAddress } from '../../render/print.ts';
 
-/** A piece of a page; values put into it are escaped. */
-export type Piece = ReturnType<typeof html>;
-export type Pieces = Piece | string;
+import type { Value } from '../../../packs/define/model.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { plural, printEuro, printNumber, printValue, webAddress } from '../../render/print.ts';
 
 const MINUTE = 60_000;
 
@@ -28,7 +25,7 @@ export function away(at: number, now: number): string {
 }
 
 /** A moment, as long ago as it is, with the exact time for whoever wants it. */
-export function moment(at: string | number, now: Date): Piece {
+export function moment(at: string | number, now: Date): Html {
   const date = new Date(at);
   const iso = `${date.toISOString().slice(0, 16)}Z`;
   return html`<time datetime="${iso}" title="${iso.replace('T', ' ').replace('Z', ' UTC')}">${away(date.getTime(), now.getTime())}</time>`;
@@ -68,13 +65,13 @@ export const ms = (micros: number): string => {
 export const count = (n: number): string => printNumber(n);
 
 /** A value of a record, or that there is none. */
-export function value(of: Value | null | undefined, unit: string | null = null): Piece {
+export function value(of: Value | null | undefined, unit: string | null = null): Html {
   if (of === undefined || of === null) return html`<i class="none">no value</i>`;
   return html`<span class="v">${printValue(of)}</span>${unit === null ? '' : html` <span class="u">${unit}</span>`}`;
 }
 
 /** A web address as a link where it may be one. */
-export function link(url: string | null, text?: string): Piece {
+export function link(url: string | null, text?: string): Html {
   const safe = url === null ? null : webAddress(url);
   if (safe === null) return html`${text ?? url ?? ''}`;
   return html`<a href="${safe}" rel="noreferrer">${text ?? hostOf(safe)}</a>`;
@@ -83,6 +80,6 @@ export function link(url: string | null, text?: string): Piece {
 const hostOf = (url: string): string => new URL(url).host;
 
 /** What became of a run, or the state of an item, as a badge; the word says it too. */
-export function badge(word: string, mood: 'good' | 'bad' | 'wait' | 'plain' = 'plain'): Piece {
+export function badge(word: string, mood: 'good' | 'bad' | 'wait' | 'plain' = 'plain'): Html {
   return html`<span class="badge ${mood}">${word}</span>`;
 }
