@@ -1,4 +1,4 @@
-// Entry of the nightly run: `npm run nightly -- [--only <dataset>]… [--if-missing] [--daemon] [--rewrite] [--accept]`. Exits 0 when the night was good.
+// Entry of the nightly run. Exits with 0 when every step succeeded; USAGE lists the options.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ const USAGE = `npm run nightly                      collect, consolidate, check,
   --rewrite                          read no source: make releases and files again with what was decided since, such as opt-outs
   --accept                           take a release that differs a lot from the one before`;
 
-/** Whether every pack has a release, told from the names of files alone: a start must not wait for more than that. */
+/** Whether every pack has a release. Reads only file names, so that a service start is not delayed. */
 function nothingMissing(env: NodeJS.ProcessEnv): boolean {
   const dataDir = resolve(env['DATA_DIR'] || './data/var');
   const dirs = (env['PACK_DIRS'] || './packs').split(',').map((dir) => resolve(dir.trim()));

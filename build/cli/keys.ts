@@ -1,4 +1,5 @@
-// `npm run keys`: the pairs that the service signs with; `rotate tokens|crawler` makes new ones, `forget <email>` erases an address.
+// `npm run keys` lists the signing keys; `rotate tokens|crawler` makes new ones, `forget <email>` erases an
+// address.
 import { ConfigError, readConfig } from '../../config.ts';
 import { normalEmail } from '../../data/model/email.ts';
 import { createPrivateFiles } from '../../data/model/permissions.ts';
@@ -12,7 +13,7 @@ const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 const USAGE = 'usage: npm run keys [-- rotate tokens|crawler | forget <email> [--revoke]]';
 
-/** What each ring is for, and what a new pair of it takes. */
+/** The key rings: what each signs, and what the operator does after a rotation. */
 const RINGS = {
   tokens: {
     about: 'ES256, signs access tokens and the agent card',
@@ -28,7 +29,7 @@ const RINGS = {
   },
 } as const;
 
-/** Erases an address and prints how many rows and files held it. */
+/** Erases an address and prints how many rows and files contained it. */
 async function forget(store: Store, dataDir: string, email: string, revoke: boolean): Promise<number> {
   try {
     const erased = await forgetAddress(store, email, Date.now(), revoke);
@@ -47,7 +48,7 @@ async function forget(store: Store, dataDir: string, email: string, revoke: bool
   }
 }
 
-/** Answers the exit code. */
+/** Returns the exit code. */
 async function main([command, ring, ...rest]: string[]): Promise<number> {
   const chosen = ring === 'tokens' || ring === 'crawler' ? RINGS[ring] : undefined;
   const forgetting = command === 'forget' && ring !== undefined && (rest.length === 0 || rest.join() === '--revoke');

@@ -1,4 +1,5 @@
-// `npm run ledger -- verify` adds the ledger up again from its rows alone; `npm run ledger -- backup <file>` copies the database while it is in use.
+// `npm run ledger -- verify` recomputes all balances from the ledger rows; `npm run ledger -- backup <file>`
+// copies the database while it is in use.
 
 import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -13,7 +14,7 @@ const print = (line: string) => void process.stdout.write(`${line}\n`);
 const USAGE = `usage: npm run ledger -- verify          say whether every balance is the sum of its rows
        npm run ledger -- backup <file>   copy the SQLite database, while it may be in use`;
 
-/** Prints what is wrong; answers the exit code. */
+/** Prints every mismatch and returns the exit code. */
 async function check(store: Store): Promise<number> {
   const { entries, accounts, sum, unbalanced, wrong } = await verify(store);
   for (const each of unbalanced)
@@ -27,7 +28,7 @@ async function check(store: Store): Promise<number> {
   return right ? 0 : 1;
 }
 
-/** Writes one consistent copy in one file, which only this user may read: secrets are in it. */
+/** Writes one consistent copy into one file with mode 0600, because it contains secrets. */
 async function copy(store: Store, to: string): Promise<number> {
   if (store.file === null) throw new StoreError(`DATABASE_URL: ${store.place} is copied with pg_dump`);
   const made = create(to);
@@ -47,7 +48,7 @@ async function copy(store: Store, to: string): Promise<number> {
   return 0;
 }
 
-/** An empty file that was not there before. SQLite fills it as it is, so that nobody else may ever read it. */
+/** Creates an empty file with mode 0600; SQLite writes into it and keeps the mode. */
 function create(file: string): number {
   try {
     return openSync(file, 'wx', 0o600);
@@ -57,7 +58,7 @@ function create(file: string): number {
   }
 }
 
-/** Answers the exit code. */
+/** Returns the exit code. */
 async function main([command, file, ...rest]: string[]): Promise<number> {
   const checking = command === 'verify' && file === undefined;
   const copying = command === 'backup' && file !== undefined && rest.length === 0;
@@ -68,7 +69,7 @@ async function main([command, file, ...rest]: string[]): Promise<number> {
   const { DATA_DIR, DATABASE_URL } = readConfig(process.env);
   const store = await openStore({ dataDir: DATA_DIR, databaseUrl: DATABASE_URL, existing: true });
   try {
-    // npm runs scripts in the repository and says in INIT_CWD where the operator stands.
+    // npm runs scripts in the repository; INIT_CWD is the directory in which the operator called it.
     return checking ? await check(store) : await copy(store, resolve(process.env['INIT_CWD'] ?? '.', file as string));
   } finally {
     await store.close();

@@ -1,4 +1,4 @@
-// The pack author's command: summaries, mistakes, skeletons, exit codes.
+// The command of pack authors: summaries, mistakes, skeletons, exit codes.
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -12,21 +12,21 @@ beforeAll(async () => {
 });
 afterAll(() => rm(temp, { recursive: true }));
 
-/** Exit code and what was printed, as from a shell in `cwd`. */
+/** Returns the exit code and the printed lines of a call from `cwd`. */
 async function shell(args: string[], cwd = temp): Promise<[number, string]> {
   const lines: string[] = [];
   const code = await run(args, { cwd, log: (line) => lines.push(line) });
   return [code, lines.join('\n').replaceAll(temp, '<temp>')];
 }
 
-test('check sums up a right pack', async () => {
+test('check summarises a valid pack', async () => {
   expect(await shell(['check', 'tests/packs/tools'], resolve('.'))).toEqual([
     0,
     'tools: no mistakes. 17 attributes (12 public), 2 sources (5 pins), 2 samples, 4 tests, collected at 0 3 * * * UTC.',
   ]);
 });
 
-test('new writes a pack that passes check and reads its own source; a second new refuses', async () => {
+test('new writes a pack that passes check and reads its own source; a second call of new is refused', async () => {
   const [code, printed] = await shell(['new', 'bell-towers']);
   expect([code, printed]).toEqual([0, expect.stringContaining('Wrote <temp>/packs/bell-towers')]);
   const folder = join(temp, 'packs', 'bell-towers');
@@ -65,7 +65,7 @@ test('new takes a path, and refuses names that cannot be a dataset', async () =>
   for (const name of ['keys', 'My Pack', '9lives', '..']) expect((await shell(['new', name]))[0]).toBe(1);
 });
 
-test('check tells mistakes, those of the template language too, and fails', async () => {
+test('check prints mistakes, those in templates included, and fails', async () => {
   await shell(['new', './wrong/gates']);
   await writeFile(join(temp, 'wrong/gates/record.md'), '{% if %}{% for %}');
   const [code, printed] = await shell(['check', 'wrong/gates']);
@@ -74,7 +74,7 @@ test('check tells mistakes, those of the template language too, and fails', asyn
   expect(await shell(['check', 'nowhere'])).toEqual([1, expect.stringContaining('no such folder')]);
 });
 
-test('anything else is answered with the usage', async () => {
+test('any other call prints the usage', async () => {
   for (const args of [[], ['check'], ['new'], ['chekc', 'x'], ['check', 'a', 'b']]) {
     expect(await shell(args)).toEqual([2, expect.stringContaining('npm run pack -- check <folder>')]);
   }

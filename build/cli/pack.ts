@@ -1,4 +1,4 @@
-// The pack author's command: `npm run pack -- check <folder>` and `npm run pack -- new <name>`.
+// The command of pack authors: `npm run pack -- check <folder>` and `npm run pack -- new <name>`.
 
 import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -12,9 +12,9 @@ import type { Pack } from '../../packs/define/model.ts';
 const USAGE = `npm run pack -- check <folder>   say what is wrong with a pack, without building it
 npm run pack -- new <name>       write a working pack to packs/<name> (or to a path), to start from`;
 
-/** What the command needs of its surroundings; tests pass their own. */
+/** Working directory and output of the command; tests pass their own. */
 export interface Surroundings {
-  /** Folder that relative paths are meant from. */
+  /** Base of relative paths. */
   cwd: string;
   log: (line: string) => void;
 }
@@ -23,7 +23,7 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** One line that shows the publisher what was understood. */
+/** One line that summarises a valid pack. */
 function summary(pack: Pack): string {
   const open = pack.attributes.filter((attribute) => attribute.public).length;
   const pins = pack.sources.reduce((sum, source) => sum + source.pins.length, 0);
@@ -36,7 +36,7 @@ function summary(pack: Pack): string {
   return `${pack.id}: no mistakes. ${counts.join(', ')}, collected at ${pack.schedule} UTC.`;
 }
 
-/** Mistakes of the template language, which the packs room does not know. */
+/** Checks the templates. `packs/define` cannot do it, because it does not import the template engine. */
 function checkLiquid(pack: Pack): void {
   try {
     parseTemplate(pack.template);
@@ -48,7 +48,7 @@ function checkLiquid(pack: Pack): void {
 
 const SKELETON = fileURLToPath(new URL('../skeleton', import.meta.url));
 
-/** What a publisher has to write and has not: texts that are the skeleton's, word for word. */
+/** The texts of the skeleton that the publisher has not replaced. */
 async function unwritten(pack: Pack): Promise<string[]> {
   const skeleton = await loadPack(SKELETON);
   const left: string[] = [];
@@ -91,7 +91,7 @@ async function create(name: string, { cwd, log }: Surroundings): Promise<number>
   }
   await mkdir(dirname(folder), { recursive: true });
   try {
-    // Made without `recursive`, so that a folder that is already there is refused, whatever it holds.
+    // Without `recursive`, mkdir refuses a folder that exists.
     await mkdir(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -113,7 +113,7 @@ async function create(name: string, { cwd, log }: Surroundings): Promise<number>
   return 0;
 }
 
-/** Runs the command; answers its exit code: 0 well, 1 a wrong pack, 2 a wrong call. */
+/** Runs the command and returns its exit code: 0 success, 1 invalid pack, 2 wrong arguments. */
 export async function run(args: string[], surroundings: Surroundings): Promise<number> {
   const [command, name, ...rest] = args;
   if (name !== undefined && rest.length === 0) {
@@ -126,7 +126,7 @@ export async function run(args: string[], surroundings: Surroundings): Promise<n
 
 if (import.meta.main) {
   createPrivateFiles();
-  // npm runs scripts in the repository and says in INIT_CWD where the author stands.
+  // npm runs scripts in the repository; INIT_CWD is the directory in which the author called it.
   const cwd = process.env['INIT_CWD'] ?? process.cwd();
   process.exitCode = await run(process.argv.slice(2), { cwd, log: (line) => console.log(line) });
 }

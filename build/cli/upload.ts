@@ -1,4 +1,5 @@
-// `npm run publish`: sends what the night left in DIST_DIR to a folder or a host, or prints how a host has to be configured.
+// `npm run publish`: sends the published files in DIST_DIR to a folder or a host, or prints a host
+// configuration.
 
 import { parseArgs } from 'node:util';
 import { hostingRules } from '../../api/discovery/hosting.ts';
@@ -28,7 +29,7 @@ const WRITERS: Record<string, (rules: ReturnType<typeof hostingRules>, root: str
   _headers: headersFile,
 };
 
-/** Answers the exit code: 0 done, 1 it could not be done, 2 it was not understood. */
+/** Returns the exit code: 0 done, 1 failed, 2 wrong arguments. */
 async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
@@ -74,7 +75,7 @@ try {
   const { code } = error as NodeJS.ErrnoException;
   const unread = code?.startsWith('ERR_PARSE_ARGS');
   if (!known && !unread && code === undefined) throw error;
-  // What the system refuses, such as a full disk or a folder that may not be written, says so itself.
+  // A system error, such as a full disk or a missing permission, has a message of its own.
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${unread ? USAGE : ''}`);
   process.exitCode = unread ? 2 : 1;
 }

@@ -1,4 +1,4 @@
-// The short way of checking values gives exactly what the full check gives.
+// The fast check of values returns the same results as the full check.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Attribute, AttributeType } from '../../packs/define/model.ts';

@@ -1,14 +1,15 @@
-// Normalises what collectors say, by the rules of packs/define/schema.ts but without their cost for values that are plainly right already.
+// Normalises values from collectors by the rules of packs/define/schema.ts, with a fast path for values that
+// are already normal.
 import type { Attribute, Value } from '../../packs/define/model.ts';
 import { type CheckedValue, checkValue, clean, longest } from '../../packs/define/schema.ts';
 
-/** Printable ASCII with single spaces inside: nothing that `clean` would change. */
+/** Printable ASCII with single inner spaces, which `clean` leaves unchanged. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 
-/** Distinct values remembered of one attribute: kinds, dates, countries and addresses repeat themselves. */
+/** Cached distinct values per attribute: kinds, dates, countries and addresses repeat. */
 const REMEMBERED = 5000;
 
-/** A checker for one attribute: gives what `checkValue` gives, for any input. */
+/** Returns a checker for one attribute with the results of `checkValue` for any input. */
 export function checker(attribute: Attribute): (raw: unknown) => CheckedValue {
   const { min, max } = attribute.range;
   const inRange = (n: number) => (min === null || n >= min) && (max === null || n <= max);
@@ -56,7 +57,10 @@ export function checker(attribute: Attribute): (raw: unknown) => CheckedValue {
   }
 }
 
-/** A number that ten significant digits hold as it is: below 1000 and with at most five decimals; zero is left to `checkValue`. */
+/**
+ * Whether a number fits into ten significant digits: not 0, below 1000, at most five decimals. `checkValue`
+ * handles the rest.
+ */
 function fewDecimals(value: unknown): value is number {
   return typeof value === 'number' && value !== 0 && Math.abs(value) < 1000 && Math.round(value * 1e5) / 1e5 === value;
 }

@@ -1,4 +1,4 @@
-// What a run appends to the facts of a dataset, reading by reading, and what it leaves alone.
+// What a run appends to the facts of a dataset, reading by reading, and what it leaves out.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ verifies('record.slug-not-id');
 
 const codes = new Map(['a', 'b', 'c', 'd', 'half'].map((code) => [recordId('stones', code), code]));
 
-/** Facts as short lines, in the order of their time. */
+/** Facts as short lines, ordered by time. */
 async function factsOf(data: string, which = "attribute NOT LIKE '@%'"): Promise<string[]> {
   const duck = await Duck.open(join(data, 'spill'));
   try {
@@ -41,7 +41,7 @@ async function readingsOf(data: string) {
 
 const run = (pack: Pack, data: string, now?: string) => collect(pack, data, still(now));
 
-/** One source, read once for each issue, all in one run. */
+/** The facts of one source that is read once for each issue, all in one run. */
 async function told(issues: Issues, which?: string): Promise<string[]> {
   const data = scratch();
   await run(stones(scratch(), { quarry: issues }), data);
@@ -49,7 +49,7 @@ async function told(issues: Issues, which?: string): Promise<string[]> {
 }
 
 describe('news', () => {
-  test('the same again is a confirmation and no fact, whatever the white space', async () => {
+  test('a repeated value confirms a fact and adds none, whatever its white space', async () => {
     const data = scratch();
     const issues = { '01-01': [{ code: 'a', name: 'Big  one ' }], '02-01': [{ code: 'a', name: 'Big one' }] };
     const collected = await run(stones(scratch(), { quarry: issues }), data);
@@ -61,7 +61,7 @@ describe('news', () => {
     ]);
   });
 
-  test('a change, a withdrawal, and a value that comes back', async () => {
+  test('a change, a withdrawal, and a value that returns', async () => {
     const issue = (mass?: number) => [{ code: 'a', ...(mass === undefined ? {} : { mass }) }];
     const issues = { '01-01': issue(1), '02-01': issue(0.1 + 0.2), '03-01': issue(), '04-01': issue(0.3) };
     expect(await told(issues)).toEqual([
@@ -72,7 +72,7 @@ describe('news', () => {
     ]);
   });
 
-  test('a record that a complete source drops, and lists again', async () => {
+  test('a record that a complete source drops and lists again', async () => {
     const both = [
       { code: 'a', status: 'here', mass: 1 },
       { code: 'b', status: 'here' },
@@ -110,7 +110,7 @@ describe('news', () => {
     expect(await told(issues)).toEqual(['quarry 01-01 a seen "2026-01-01"']);
   });
 
-  test('a record named twice in a reading says what it said first, and what only the second says', async () => {
+  test('of a record listed twice in a reading the first value of each attribute counts', async () => {
     const twice = [
       { code: 'a', mass: 1 },
       { code: 'A', mass: 2, name: 'Twin' },
@@ -123,7 +123,7 @@ describe('news', () => {
 });
 
 describe('doubtful observations', () => {
-  test('wrong values are parked and told, the rest is kept', async () => {
+  test('invalid values are parked and reported, the others are kept', async () => {
     const data = scratch();
     const issue = [
       { code: 'a', mass: -1, name: 7, place: { lat: 91, lng: 0 }, 'price.sale': { min: 5, max: 1 }, status: 'here' },
@@ -163,7 +163,7 @@ describe('doubtful observations', () => {
     expect(collected.told).toEqual(['quarry: 4 rows without `code`, such as row 2 of quarry@1.1.1: left out']);
   });
 
-  test('a row that names its record by a text without end is left out, and the others are kept', async () => {
+  test('a row whose identity is too long is left out, and the others are kept', async () => {
     const data = scratch();
     const code = 'x'.repeat(300_000);
     const issue = [
@@ -182,7 +182,7 @@ describe('doubtful observations', () => {
     );
   });
 
-  test('a private-use character names a record as any letter does; joiners alone name none', async () => {
+  test('a private-use character identifies a record as any letter does; joiners only do not', async () => {
     const data = scratch();
     const issue = [
       { code: '\ue000', mass: 1 },
@@ -196,7 +196,7 @@ describe('doubtful observations', () => {
     expect(collected.told).toEqual(['quarry: 1 row without `code`, such as row 2 of quarry@1.1.1: left out']);
   });
 
-  test('long names of records and long values are told and kept by how they begin', async () => {
+  test('long identities and long values are reported and stored shortened', async () => {
     const data = scratch();
     const code = 'k'.repeat(1_900);
     const issue = [
@@ -211,7 +211,7 @@ describe('doubtful observations', () => {
     expect(readFileSync(join(folder, parked), 'utf8').length).toBeLessThan(3000);
   });
 
-  test('where no new row names a record the run fails, and a reading that does is kept', async () => {
+  test('a run without any identified row fails; a reading with one is kept', async () => {
     const data = scratch();
     const nameless = [
       { code: 'a', as: { identity: {} } },
@@ -224,7 +224,7 @@ describe('doubtful observations', () => {
     expect(await factsOf(data)).toEqual(['quarry 02-01 a mass 1']);
   });
 
-  test('a record listed twice with other values is told of; the same twice, or more of it, is not', async () => {
+  test('a record listed twice with different values is reported; equal or additional values are not', async () => {
     const data = scratch();
     const issue = [
       { code: 'a', mass: 1 },
@@ -237,7 +237,7 @@ describe('doubtful observations', () => {
     expect(collected.told).toEqual(['quarry: 1 record is listed twice, with other values; the first counts: a']);
   });
 
-  test('a collector that breaks off is told with its line, and one that fetches with what to do instead', async () => {
+  test('a failed collector is reported with its line, and one that fetches with the alternative', async () => {
     const folder = join(scratch(), 'stones');
     const stack = `TypeError: fetch failed\n    at node:internal/deps\n    at async Object.read (file://${folder}/collect.ts:4:11)`;
     const read = () => {
@@ -251,7 +251,7 @@ describe('doubtful observations', () => {
     ]);
   });
 
-  test('a text without end is parked, and its beginning kept to look at', async () => {
+  test('a too long text is parked, and its beginning is kept', async () => {
     const data = scratch();
     const collected = await run(
       stones(scratch(), { quarry: { '01-01': [{ code: 'a', name: 'x'.repeat(2_000_000) }] } }),
@@ -264,7 +264,7 @@ describe('doubtful observations', () => {
     expect(readFileSync(join(folder, parked), 'utf8').length).toBeLessThan(3000);
   });
 
-  test('text that would break lines stays one line', async () => {
+  test('text with line breaks stays on one line', async () => {
     const evil = { code: 'a', name: 'one\ttwo\nthree\u0001four', as: { evidence: 'x\ty\n\u0001z' } };
     expect(await told({ '01-01': [evil] })).toEqual(['quarry 01-01 a name "one two three four"']);
   });
@@ -274,7 +274,7 @@ describe('names', () => {
   const slugs = async (data: string) =>
     (await factsOf(data, "attribute = '@slug'")).map((line) => line.split(' ').slice(2).join(' '));
 
-  test('a clash gets six digits of the key, an id is no slug, and a slug stays when the name changes', async () => {
+  test('a duplicate slug gets six digits of the key, an id is no slug, and a slug survives a new name', async () => {
     const data = scratch();
     const first = [
       { code: 'a', name: 'Rock' },
@@ -299,7 +299,7 @@ describe('names', () => {
 describe('runs', () => {
   const a = (mass: number) => [{ code: 'a', mass }];
 
-  test('a second run reads only what is new, and knows what was said', async () => {
+  test('a second run reads only new readings and compares with earlier values', async () => {
     const [data, folder] = [scratch(), scratch()];
     await run(stones(folder, { quarry: { '01-01': a(1) } }), data);
     const [before] = await listRuns(data, 'stones');
@@ -328,7 +328,7 @@ describe('runs', () => {
     });
   });
 
-  test('a pin that comes late is read in its place: the source’s account begins anew', async () => {
+  test('a pin that is added later is read in its place and restarts the source', async () => {
     const [data, folder] = [scratch(), scratch()];
     await run(stones(folder, { quarry: { '01-01': a(1), '03-01': a(1) }, rumour: { '02-10': a(5) } }), data);
     const all = { quarry: { '01-01': a(1), '02-01': a(2), '03-01': a(1) }, rumour: { '02-10': a(5) } };
@@ -360,7 +360,7 @@ describe('runs', () => {
     expect(await run(stones(folder, issues, 2), data)).toMatchObject({ readings: 0 });
   });
 
-  test('a reading that breaks off says nothing, and the others are made', async () => {
+  test('a failed reading adds nothing, and the others are made', async () => {
     const data = scratch();
     const collected = await run(
       stones(scratch(), { quarry: { '01-01': a(1), '02-01': 'broken', '03-01': a(3) } }),
@@ -371,7 +371,7 @@ describe('runs', () => {
     expect(await factsOf(data)).toEqual(['quarry 01-01 a mass 1', 'quarry 03-01 a mass 3']);
   });
 
-  test('a broken pin is tried again each night without growing the facts, and read once it is mended', async () => {
+  test('a broken pin is retried each night without new facts, and read once it is repaired', async () => {
     const [data, folder] = [scratch(), scratch()];
     const broken = { quarry: { '01-01': a(1), '02-01': 'broken' as const, '03-01': a(3) } };
     await run(stones(folder, broken), data);
@@ -381,7 +381,7 @@ describe('runs', () => {
     expect(standingReadings(await readingsOf(data))).toHaveLength(3);
   });
 
-  test('what a killed run left behind is removed: unfinished files, and facts without readings', async () => {
+  test('leftovers of a killed run are removed: unfinished files, and facts without readings', async () => {
     const data = scratch();
     const pack = stones(scratch(), { quarry: { '01-01': a(1) } });
     await run(pack, data);

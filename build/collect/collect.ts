@@ -1,4 +1,5 @@
-// Collects one dataset: fetches its sources, lets the collector read them in order of time, and appends the news as facts.
+// Collects one dataset: fetches its sources, runs the collector on their readings in order of time, and
+// appends new facts.
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -30,17 +31,18 @@ export interface Collected {
   readings: number;
   /** Facts appended, the register's own included. */
   facts: number;
-  /** Values that could not be taken. */
+  /** Values that were rejected. */
   parked: number;
-  /** Sources that could not be had or read, in words; the rest went on. */
+  /** Sources that could not be fetched or read, as sentences; the others were processed. */
   failures: string[];
-  /** What of the readings did not become facts, in words: rows left out, records listed twice, values parked. */
+  /** Sentences on data that did not become facts: rows left out, records listed twice, values parked. */
   told: string[];
 }
 
 /**
- * Collects what is new in the sources of a pack. Nothing is appended until every reading that can be made is made, so a run that dies leaves
- * nothing behind. Throws only where nothing can be done: files that cannot be written, or no row of anything new that names a record.
+ * Collects what is new in the sources of a pack. Appends only after all possible readings are made, so that a
+ * killed run leaves nothing behind. Throws when files cannot be written, or when no new row identifies a
+ * record.
  */
 export async function collect(pack: Pack, dataDir: string, effects: Effects): Promise<Collected> {
   await mkdir(paths.facts(dataDir, pack.id), { recursive: true });
@@ -70,7 +72,7 @@ interface Night {
   fetcher: Fetcher;
 }
 
-/** Makes the readings. One that breaks off says nothing at all: the others are made again without it. */
+/** Makes the readings. When one fails, all its facts are discarded: the others are made again without it. */
 async function readPlans(night: Night, plans: SourcePlan[], failures: string[]): Promise<Collected> {
   const { pack, dataDir, effects, work, duck, made } = night;
   const readings = inOrder(
@@ -89,7 +91,8 @@ async function readPlans(night: Night, plans: SourcePlan[], failures: string[]):
       const { source, package: pkg, version } = reading;
       failures.push(`${source}: ${pkg}@${version} could not be read: ${unreadable(error, pack)}`);
       const rest = without(plans, new Set([reading]));
-      // A collector that understands nothing of what is new is a mistake of the pack, and not a source that is away for a night.
+      // A collector that identifies no record in any new reading is a mistake of the pack, not an outage of a
+      // source.
       if (error instanceof Unidentified && rest.every((plan) => plan.readings.length === 0))
         throw new Error(failures.join('; '));
       return readPlans(night, rest, failures);
@@ -104,7 +107,7 @@ async function readPlans(night: Night, plans: SourcePlan[], failures: string[]):
   return { readings: readings.length, facts: lines.lines, parked: parkedCount, failures, told };
 }
 
-/** Why a reading broke off, with the line of the pack where it did, and what to do instead of what no collector may. */
+/** Why a reading failed, with the line of the pack, and advice for a collector that fetches. */
 function unreadable(error: unknown, pack: Pack): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const line = stack
@@ -139,7 +142,7 @@ async function read({ pack, effects, fetcher }: Night, reading: Planned, observe
   observer.end();
 }
 
-/** Loads what the sources to be read said last; a source whose account begins anew has said nothing. */
+/** Loads the last values of the sources to be read; a restarted source has none. */
 async function recall(
   duck: Duck,
   dataDir: string,
@@ -185,15 +188,15 @@ async function recall(
 interface News {
   pack: Pack;
   plans: readonly SourcePlan[];
-  /** In the order in which they were read. */
+  /** Ordered by time. */
   readings: readonly Planned[];
   made: readonly ReadingRow[];
-  /** Lines of facts, as the Observer writes them. */
+  /** Path of the lines that the Observer wrote. */
   facts: string;
   parked: readonly Parked[];
 }
 
-/** Columns of the Observer's lines: those of a fact, but for what is the same in all of them. */
+/** Columns of the Observer's lines: those of a fact without the ones that are constant in a run. */
 const LINES: Columns = {
   entity: 'VARCHAR',
   attribute: 'VARCHAR',
@@ -207,8 +210,8 @@ const LINES: Columns = {
 };
 
 /**
- * Id of a run: the clock, then eight hex digits of what it read, so that the same inputs give the same run. Ids grow: a run whose clock is not
- * past the last one's takes the next millisecond.
+ * Id of a run: the time, then eight hex digits of the hash of its readings, so that equal inputs give equal
+ * ids. Ids ascend: when the clock is not past the last run, the id takes the next millisecond after it.
  */
 async function runId(dataDir: string, pack: Pack, readings: readonly Planned[], now: Date): Promise<string> {
   const last = (await listRuns(dataDir, pack.id)).at(-1)?.run;
@@ -222,7 +225,10 @@ async function runId(dataDir: string, pack: Pack, readings: readonly Planned[], 
   return `${stamp(at)}-${hash.slice(0, 8)}`;
 }
 
-/** Writes the files of a run and puts them in place. Sorted by record, so that reading one record's facts reads little. */
+/**
+ * Writes the files of a run and moves them into place. Sorted by record, so that a query for one record reads
+ * little.
+ */
 async function append(duck: Duck, dataDir: string, work: string, run: string, news: News): Promise<void> {
   const folder = paths.facts(dataDir, news.pack.id);
   const facts = join(work, 'facts.parquet');

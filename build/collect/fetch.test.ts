@@ -1,4 +1,4 @@
-// The newest version after the pins: when it is news, of what time it is, and what happens without a network.
+// The newest version after the pins: when it is new, its date, and runs without a network.
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Duck } from '../../data/duckdb/duck.ts';
@@ -56,7 +56,7 @@ describe('the newest version', () => {
     expect(await readings(data)).toEqual([PIN, ['2.0.0', '2026-05-05T00:00:00.000Z', 'data']]);
   });
 
-  test('is never of later than the fetch', async () => {
+  test('is never dated later than the fetch', async () => {
     const data = scratch();
     await night(data, withNewest(scratch()), '2.0.0', '2031-01-01T00:00:00Z');
     expect((await readings(data))[1]).toEqual(['2.0.0', '2026-11-20T00:00:00.000Z', 'registry']);
@@ -70,14 +70,14 @@ describe('the newest version', () => {
     expect(asked).toEqual(['quarry']);
   });
 
-  test('is no news when it is a pin, or older than one', async () => {
+  test('is not new when it is a pin, or older than one', async () => {
     const data = scratch();
     await night(data, withNewest(scratch()), '1.1.1', '2026-06-01T10:00:00Z');
     await night(data, withNewest(scratch()), '0.9.0', '2025-06-01T10:00:00Z');
     expect(await readings(data)).toEqual([PIN]);
   });
 
-  test('is refused when it is not what the registry says', async () => {
+  test('is refused when its hash differs from that of the registry', async () => {
     const data = scratch();
     const { npm } = npmOf({ 'quarry@2.0.0': tarball([{ name: 'package/x' }]) }, { quarry: found('2.0.0', null) });
     const collected = await collect(withNewest(scratch()), data, still(undefined, npm));
@@ -86,7 +86,7 @@ describe('the newest version', () => {
   });
 });
 
-test('without a network the pins in the cache serve, and what is missing is told', async () => {
+test('without a network cached pins are used, and missing ones are reported', async () => {
   const data = scratch();
   const pack = withNewest(scratch());
   const [source] = pack.sources;

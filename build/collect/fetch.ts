@@ -1,4 +1,4 @@
-// Has the sources of a dataset ready before its readings begin: pins a few at a time, then what is newest.
+// Fetches the sources of a dataset before its readings begin: pins a few at a time, then the newest version.
 import { type ReadingRow, standingReadings } from '../../data/write/facts.ts';
 import type { Crawl, Pack } from '../../packs/define/model.ts';
 import { crawlPackage, crawlSource } from '../crawl/source.ts';
@@ -6,10 +6,10 @@ import type { Effects } from '../effects/effects.ts';
 import { isNews, type Planned, planPins, type SourcePlan, without } from './plan.ts';
 import { obtain, type Wanted } from './sources.ts';
 
-/** Tarballs fetched at once. */
+/** Tarballs fetched in parallel. */
 const AT_ONCE = 3;
 
-/** Fetches each version once, however often it is asked for. */
+/** Fetches each version once, whatever the number of callers. */
 export class Fetcher {
   readonly #pack: Pack;
   readonly #dataDir: string;
@@ -28,19 +28,22 @@ export class Fetcher {
     if (known !== undefined) return known;
     const folder = obtain(this.#effects.npm, this.#dataDir, this.#pack, wanted);
     this.#folders.set(key, folder);
-    // Whoever asked hears of a failure; a folder that nobody waits for must not end the process.
+    // Callers handle the rejection; an unawaited one must not end the process.
     folder.catch(() => undefined);
     return folder;
   }
 }
 
-/** What can be read tonight, and what could not be had. */
+/** The readings that can be made, and the sources that failed. */
 export interface Readiness {
   plans: SourcePlan[];
   failures: string[];
 }
 
-/** Plans a dataset's readings and fetches what they need. A source that cannot be had is told of, and the rest goes on. */
+/**
+ * Plans a dataset's readings and fetches their sources. A failed source is reported, and the others are still
+ * read.
+ */
 export async function prepare(
   pack: Pack,
   made: readonly ReadingRow[],
@@ -89,7 +92,10 @@ export async function prepare(
   return { plans, failures };
 }
 
-/** Tonight's look at the pages of a source, as a reading; also when nothing changed, since that confirms what was known. */
+/**
+ * Crawls the pages of a source and returns the reading. An unchanged source gives a reading too, since it
+ * confirms values.
+ */
 async function look(pack: Pack, source: string, crawl: Crawl, dataDir: string, effects: Effects): Promise<Planned> {
   const web = await effects.web(dataDir);
   try {
@@ -104,7 +110,10 @@ async function look(pack: Pack, source: string, crawl: Crawl, dataDir: string, e
   }
 }
 
-/** The newest version of a package as a reading, when it is news. Its time is the data's own, else the registry's, and never later than now. */
+/**
+ * The newest version of a package as a reading, or null when it is not new. Its date is the data's, else the
+ * registry's, and never later than now.
+ */
 async function findNewest(
   pack: Pack,
   source: string,
@@ -125,7 +134,7 @@ async function findNewest(
   return isNews(pack, made, reading) ? reading : null;
 }
 
-/** The first line of what went wrong. */
+/** The first line of an error message. */
 export function message(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n')[0]!;
 }

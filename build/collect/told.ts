@@ -1,9 +1,9 @@
-// What a run tells of rows and values that did not become facts, in sentences for the console and the run log.
+// Sentences for the console and the run log about rows and values that did not become facts.
 import { join } from 'node:path';
 import { paths } from '../../data/model/layout.ts';
 import type { Planned } from './plan.ts';
 
-/** A value that could not be taken, and why. */
+/** A value that was rejected, and why. */
 export interface Parked {
   source: string;
   version: string;
@@ -13,31 +13,33 @@ export interface Parked {
   expected: string;
 }
 
-/** Examples that a sentence gives. */
+/** Examples in a sentence. */
 const SHOWN = 3;
-/** Characters of a value or a record's key that an example shows. */
+/** Characters of a value or of a record's key in an example. */
 const VALUE = 60;
 
 const count = (n: number, one: string, many: string) => `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`;
 
-/** Rows of one source that do not say which record they are about, in one way. */
+/** Rows of one source without an identified record, grouped by cause. */
 interface Nameless {
   rows: number;
   example: string;
 }
 
-/** Gathers by source what its readings leave out. */
+/** Gathers the skipped rows of readings by source. */
 export class LeftOut {
   readonly #nameless = new Map<string, Map<string, Nameless>>();
   readonly #twice = new Map<string, Map<number, string>>();
 
-  /** A row, counted from 1, that does not say which record it is about; `why` follows "row", as in "without `code`". */
+  /**
+   * Adds a row, counted from 1, without an identified record; `why` follows "row", as in "without `code`".
+   */
   nameless({ source, package: pkg, version }: Planned, why: string, row: number): void {
     const known = entry(this.#nameless, source, () => new Map<string, Nameless>());
     entry(known, why, () => ({ rows: 0, example: `row ${row} of ${pkg}@${version}` })).rows++;
   }
 
-  /** A record that a reading names again, with another value. */
+  /** Adds a record that a reading lists again with another value. */
   twice({ source }: Planned, record: number, key: string): void {
     const known = entry(this.#twice, source, () => new Map<number, string>());
     if (!known.has(record)) known.set(record, cut(key));
@@ -65,11 +67,14 @@ function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return known;
 }
 
-/** The file of a run's parked values. */
+/** Path of a run's parked values. */
 export const parkedFile = (dataDir: string, dataset: string, run: string): string =>
   join(paths.facts(dataDir, dataset), `${run}.parked.jsonl`);
 
-/** One sentence on parked values: how many, one example of each of the first kinds, and the file with all; nothing where there are none. */
+/**
+ * One sentence on parked values: how many, an example of each of the first kinds, and the file with all; []
+ * when there are none.
+ */
 export function parkedLine(parked: readonly Parked[], total: number, file: string): string[] {
   if (total === 0) return [];
   const kinds = new Map<string, Parked>();

@@ -1,4 +1,4 @@
-// The crawler against a real site of the tests' own.
+// The crawler against a local site.
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -51,7 +51,7 @@ async function serve(answers: Answers): Promise<Site> {
   return made;
 }
 
-/** One look at a source of the pack `stones`. */
+/** One crawl of a source of the pack `stones`. */
 function look(
   data: string,
   urls: string[],
@@ -102,7 +102,7 @@ describe('a crawl', () => {
     expect(kept).toHaveLength(2);
   });
 
-  test('asks only for what changed, and takes the rest from what it kept', async () => {
+  test('requests only what changed, and reads the rest from its evidence', async () => {
     const { base, asked } = await serve({
       '/tagged': (q, r) =>
         void (q.headers['if-none-match'] === '"1"'
@@ -120,14 +120,14 @@ describe('a crawl', () => {
     expect(second.version).not.toBe(first.version);
     expect(second.version.slice(-12)).toBe(first.version.slice(-12));
     expect(await pagesOf(data, second.version)).toEqual(['/tagged one', '/dated two']);
-    // Evidence that is gone is fetched again, not guessed.
+    // Missing evidence is fetched again, not guessed.
     rmSync(join(data, 'evidence'), { recursive: true });
     const third = await look(data, urls);
     expect(await pagesOf(data, third.version)).toEqual(['/tagged one', '/dated two']);
     expect(asked.at(-1)?.headers['if-modified-since']).toBeUndefined();
   });
 
-  test('does what robots.txt says: nothing forbidden, the delay it asks for; nothing at all when it cannot be asked', async () => {
+  test('obeys robots.txt: disallowed paths, the crawl delay, and no request when it is unavailable', async () => {
     let robots = 'User-agent: datasetregister\nDisallow: /private\nCrawl-delay: 7';
     let status = 200;
     const { base, asked } = await serve({
@@ -149,7 +149,7 @@ describe('a crawl', () => {
     await look(data, [`${base}/a`]);
   });
 
-  test('waits longer and longer, and as long as it is asked to; gives up in the end', async () => {
+  test('retries with growing pauses, honours Retry-After, and gives up after the last try', async () => {
     const { base } = await serve({
       '/busy': (_q, r, count) => void (count < 3 ? r.writeHead(503).end() : r.end('at last')),
       '/limited': (_q, r, count) => void (count === 1 ? r.writeHead(429, { 'Retry-After': '90' }).end() : r.end('ok')),
@@ -166,7 +166,7 @@ describe('a crawl', () => {
     await expect(look(data, [`${base}/no`])).rejects.toThrow('answered 403');
   });
 
-  test('tries a broken connection again, and refuses what is too large, however large it says it is', async () => {
+  test('retries a broken connection, and refuses a too large page whatever its Content-Length', async () => {
     const { base } = await serve({
       '/torn': (_q, r, count) => {
         if (count > 2) return void r.end('whole');
@@ -272,7 +272,7 @@ describe('the guard', () => {
     },
   );
 
-  test('a document of a stranger is fetched by https from public addresses alone, and every failure takes the same time', async () => {
+  test('an untrusted document is fetched by https from public addresses only, and every failure takes the same time', async () => {
     const fetch = guardedFetch(publicOnly, 300);
     for (const url of [
       'https://localhost/c',
@@ -291,7 +291,7 @@ describe('the guard', () => {
     }
   });
 
-  test('a name that leads inside is refused when it is looked up, and so is a redirect; nothing is even connected to', async () => {
+  test('a name that resolves to a private address is refused before a connection, and so is a redirect', async () => {
     let connected = 0;
     const inside = createServer(() => {
       connected += 1;
@@ -311,7 +311,7 @@ describe('the guard', () => {
   });
 });
 
-test('a half-written note of what is known costs a fetch and nothing else', async () => {
+test('a half-written list of known pages costs only a fetch', async () => {
   const { base } = await serve({ '/a': (_q, r) => void r.writeHead(200, { ETag: '"1"' }).end('a') });
   const data = scratch();
   await look(data, [`${base}/a`]);

@@ -1,4 +1,5 @@
-// Which addresses we connect to for others: public ones, checked at every connection, so that no name leads inside.
+// Network addresses that untrusted URLs may reach: public ones only, checked at every connection, so that DNS
+// cannot lead to a private network.
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -8,22 +9,22 @@ import { Agent, fetch } from 'undici';
 /** Whether an address may be connected to. */
 export type Allowed = (address: string) => boolean;
 
-/** Only addresses that are routed in the public Internet; IPv4 inside IPv6 counts as what it is. */
+/** Allows only addresses that are routed in the public Internet; IPv4 inside IPv6 is judged as IPv4. */
 export const publicOnly: Allowed = (address) =>
   ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
 
 /** Ports of the web. Other ports belong to other services, which a request must not reach. */
 export const WEB_PORTS: readonly number[] = [80, 443];
 
-/** A page lies where the crawler does not go: a private address, another scheme, a port of another service. */
+/** The URL is not allowed: a private address, another scheme, a port of another service. */
 export class Refused extends Error {}
 
-/** Milliseconds for a connection to be made. */
+/** Milliseconds until a connection must be open. */
 const CONNECT = 10_000;
 
 /**
- * An HTTP client that looks every name up itself and connects to nothing but what it found allowed: a name that answers
- * differently the second time gains nothing. Redirects are not followed; each is a request of its own (RFC 9110 section 15.4).
+ * An HTTP client that resolves names itself and connects only to addresses that it found allowed, so that DNS
+ * rebinding gains nothing. Redirects are not followed; each is a new request (RFC 9110 section 15.4).
  */
 export function guardedAgent(allowed: Allowed): Agent {
   const checked: LookupFunction = (hostname, options, callback) => {
@@ -42,8 +43,8 @@ export function guardedAgent(allowed: Allowed): Agent {
 const DEFAULT_PORTS = { 'http:': 80, 'https:': 443 } as const;
 
 /**
- * Throws Refused for a URL that is not of the web, has a port that is not in `ports` (null: any), or names its host by a number
- * that is not allowed.
+ * Throws Refused for a URL that is not http(s), has a port that is not in `ports` (null: any), or names its
+ * host by an address that is not allowed.
  */
 export function checkUrl(url: URL, allowed: Allowed, ports: readonly number[] | null): void {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new Refused(`${url.protocol} is not fetched`);
@@ -51,7 +52,7 @@ export function checkUrl(url: URL, allowed: Allowed, ports: readonly number[] | 
   const port = url.port === '' ? DEFAULT_PORTS[url.protocol] : Number(url.port);
   if (ports !== null && !ports.includes(port))
     throw new Refused(`port ${port} is not fetched; use ${ports.join(' or ')}`);
-  // A host given as a number is not looked up, so it is looked at here.
+  // A numeric host is not resolved, so the lookup cannot check it.
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (ipaddr.isValid(host) && !allowed(host)) throw new Refused(`${host} is not public`);
 }
@@ -60,8 +61,9 @@ export function checkUrl(url: URL, allowed: Allowed, ports: readonly number[] | 
 const FAILURE_TIME = 3_000;
 
 /**
- * `fetch` for URLs that strangers give, such as client ID metadata documents: https on port 443 of public addresses only, checked
- * before a connection is made. Every failure takes `failureTime` milliseconds, so that its time says nothing about what is there.
+ * `fetch` for untrusted URLs, such as client ID metadata documents: https on port 443 of public addresses
+ * only, checked before a connection is made. Every failure takes `failureTime` milliseconds, so that the time
+ * reveals nothing about the network.
  */
 export function guardedFetch(allowed: Allowed, failureTime = FAILURE_TIME): typeof globalThis.fetch {
   const dispatcher = guardedAgent(allowed);
@@ -71,7 +73,7 @@ export function guardedFetch(allowed: Allowed, failureTime = FAILURE_TIME): type
       const url = new URL(String(input));
       if (url.protocol !== 'https:') throw new Refused(`${url.protocol} is not fetched`);
       checkUrl(url, allowed, [443]);
-      // The caller's dispatcher looks at an address only after it has connected.
+      // The dispatcher of the caller would check an address only after it has connected.
       return await fetch(url, { ...init, headers: [...new Headers(init.headers)], dispatcher } as Parameters<
         typeof fetch
       >[1]);

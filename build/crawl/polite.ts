@@ -1,47 +1,48 @@
-// Pages fetched the way a site would want it: what its robots.txt allows, one at a time, not again when unchanged, and later when it asks.
+// Polite fetching: obeys robots.txt, one request at a time per host, conditional requests, retries with
+// pauses.
 import robotsParser from 'robots-parser';
 import { Refused } from './guard.ts';
 import { AGENT, type Answer, TooMuch, type Web } from './web.ts';
 
-/** A page, or the word that the known one still stands. */
+/** A page. `status` 304: the known copy is still valid. */
 export interface Page extends Answer {
-  /** Where it lies in the end, after redirects. */
+  /** Address after redirects. */
   url: URL;
 }
 
-/** What is known of a page from before, to ask for it only if it changed (RFC 9110 section 13). */
+/** Validators of an earlier copy, for a conditional request (RFC 9110 section 13). */
 export interface Known {
   etag?: string | undefined;
   last_modified?: string | undefined;
 }
 
 export interface Manners {
-  /** Milliseconds between two requests to one host, at least; robots.txt may ask for more. */
+  /** Minimal milliseconds between two requests to one host; robots.txt may require more. */
   delay: number;
   max_bytes: number;
 }
 
-/** Times a page is asked for, and milliseconds before the second; each later wait is twice as long, with jitter. */
+/** Number of tries, and milliseconds before the second; each later pause is twice as long, with jitter. */
 const TRIES = 4;
 const BACKOFF = 1_000;
-/** Longest wait that a Retry-After is granted. */
+/** Longest Retry-After that is honoured, in milliseconds. */
 const LONGEST = 300_000;
 /** Redirects that are followed, for robots.txt too (RFC 9309 section 2.3.1.2). */
 const HOPS = 5;
 /** Bytes of a robots.txt that are read (RFC 9309 section 2.5). */
 const ROBOTS_BYTES = 512_000;
-/** No robots.txt makes the crawler wait longer than this between two pages. */
+/** Longest crawl delay of robots.txt that is honoured, in milliseconds. */
 const LONGEST_DELAY = 60_000;
 
-/** The package is CommonJS: its default export is the function itself, whatever its types say. */
+/** The package is CommonJS: its default export is the function itself, although its types differ. */
 const parseRobots = robotsParser as unknown as typeof robotsParser.default;
 
-/** robots.txt says no. */
+/** robots.txt disallows the path. */
 class Forbidden extends Error {}
 
 interface Host {
   rules: Promise<Rules>;
-  /** When the last request to it was begun, and whoever waits for it. */
+  /** Time of the last request to it, and the queue of waiting requests. */
   turn: Promise<void>;
   last: number;
 }
@@ -55,8 +56,8 @@ export class Crawler {
   }
 
   /**
-   * Fetches a page. Answers 200, 304 (the known one stands), 404 or 410 (there is none); every other end throws: Forbidden, Refused, TooMuch, or
-   * an Error that says what the site answered the last time it was asked.
+   * Fetches a page. Returns 200, 304 (the known copy is valid), 404 or 410 (no page); otherwise throws
+   * Forbidden, Refused, TooMuch, or an Error with the last answer of the site.
    */
   async page(address: string, known: Known, manners: Manners): Promise<Page> {
     let url = new URL(address);
@@ -73,7 +74,7 @@ export class Crawler {
     throw new Error(`${address} is redirected more than ${HOPS} times`);
   }
 
-  /** Asks until there is an answer that counts. */
+  /** Retries until there is a final answer. */
   async #patiently(url: URL, known: Known, manners: Manners): Promise<Answer> {
     const { now, wait, random } = this.#web.options;
     const headers: Record<string, string> = {};
@@ -91,7 +92,7 @@ export class Crawler {
         pause = Math.max(pause, asked(answer.headers['retry-after'], now()));
       } catch (error) {
         const final = [Final, Forbidden, Refused, TooMuch].some((kind) => error instanceof kind);
-        // What the guard refused arrives as the cause of a failed connection.
+        // An error of the guard arrives as the cause of a failed connection.
         if (error instanceof Error && error.cause instanceof Refused) throw error.cause;
         if (final || last) throw error;
       }
@@ -99,7 +100,7 @@ export class Crawler {
     }
   }
 
-  /** One request to a host at a time, with the pause it wants in between. */
+  /** One request to a host at a time, with a pause in between. */
   async #inTurn(url: URL, headers: Record<string, string>, manners: Manners): Promise<Answer> {
     const host = this.#host(url);
     const rules = await host.rules;
@@ -128,7 +129,7 @@ export class Crawler {
   }
 }
 
-/** An answer that will not be another one a minute later. */
+/** An error answer that a retry would not change. */
 class Final extends Error {}
 
 /** Retry-After in milliseconds: seconds or a date (RFC 9110 section 10.2.3). */
@@ -138,18 +139,21 @@ function asked(text: string | undefined, now: Date): number {
   return Number.isNaN(ms) ? 0 : Math.min(LONGEST, Math.max(0, ms));
 }
 
-/** What a site allows. `delay` in milliseconds, between two requests. */
+/** The rules of a site. `delay` in milliseconds, between two requests. */
 interface Rules {
   allowed(url: URL): boolean;
   delay: number;
 }
 
-/** robots.txt (RFC 9309): a site that cannot be asked allows nothing (section 2.3.1.4); one that has no robots.txt allows everything (2.3.1.3). */
+/**
+ * Reads robots.txt (RFC 9309). When it is unavailable, nothing is allowed (section 2.3.1.4); when there is
+ * none, everything is (2.3.1.3).
+ */
 async function rulesOf(web: Web, origin: string): Promise<Rules> {
   let url = new URL('/robots.txt', origin);
   for (let hop = 0; hop <= HOPS; hop++) {
     const answer = await web.get(url, {}, ROBOTS_BYTES).catch((error: Error) => {
-      // A site that must not be connected to has no rules to tell.
+      // A refused address is an error of its own, not a missing robots.txt.
       for (const reason of [error, error.cause]) if (reason instanceof Refused) throw reason;
       return null;
     });

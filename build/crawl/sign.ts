@@ -1,16 +1,17 @@
-// Signs requests as Web Bot Auth has it, so that a site can tell this crawler from one that only claims to be it (RFC 9421).
+// Signs requests by Web Bot Auth, so that a site can verify that a request is from this crawler (RFC 9421).
 import { createPrivateKey, type JsonWebKeyInput, randomBytes, sign } from 'node:crypto';
 import { component, createSignature } from 'http-message-sig';
 
-/** Adds to the headers of a request for a URL what proves who asks. */
+/** Returns the signature headers for a request to a URL. */
 export type Sign = (url: URL, now: Date) => Promise<Record<string, string>>;
 
-/** Seconds for which a signature counts. */
+/** Seconds for which a signature is valid. */
 const LASTS = 60;
 
 /**
- * A signer with an Ed25519 key that the directory of `base_url` lists (draft-meunier-webbotauth-httpsig-protocol). Covered are the
- * authority, so that a signature is worth nothing elsewhere, and where the directory is.
+ * A signer with an Ed25519 key that the directory of `base_url` lists
+ * (draft-meunier-webbotauth-httpsig-protocol). It covers the authority, so that a signature is useless
+ * elsewhere, and the address of the directory.
  */
 export function signer(key: JsonWebKeyInput['key'] & { kid: string }, base_url: string): Sign {
   const secret = createPrivateKey({ key, format: 'jwk' });

@@ -1,4 +1,4 @@
-// One night's look at a source on the web: its pages, fetched politely, become a folder that a collector reads like any other.
+// Crawls a source on the web once: stores its pages in a folder that a collector reads like any other source.
 import { createHash } from 'node:crypto';
 import { link, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,22 +9,22 @@ import type { Crawl, CrawledPage } from '../../packs/define/model.ts';
 import { Crawler, type Known } from './polite.ts';
 import type { Web } from './web.ts';
 
-/** What is remembered of a page between two nights. */
+/** Stored validators, hash and type of a page between two nights. */
 type Remembered = Known & { sha256: string; content_type: string };
 
-/** What to crawl, and where it is kept. */
+/** What to crawl, and where to store it. */
 export interface CrawlWork {
   dataDir: string;
   dataset: string;
   source: string;
   crawl: Crawl;
-  /** Further pages that a page leads to. */
+  /** The URLs that a page links to and that are crawled too. */
   follow: (url: string, body: Buffer) => Iterable<string>;
-  /** Told after every page: how many are done and how many are known of. */
+  /** Called after every page with the number of crawled pages and of known ones. */
   progress: (done: number, known: number) => void;
 }
 
-/** The package name by which readings of a crawled source go. */
+/** The package name of the readings of a crawled source. */
 export const crawlPackage = (source: string) => `crawl:${source}`;
 
 /** Folder of the readings of a crawled source. */
@@ -32,9 +32,10 @@ export const crawlFolder = (dataDir: string, dataset: string, source: string) =>
   join(paths.sources(dataDir), 'crawl', dataset, source);
 
 /**
- * Fetches every page of a source. Answers the version of the reading, which names its folder: the time of the crawl and a hash of what it found. Throws
- * when any page could not be had, except those that are gone (404, 410): half a source must not pass for a whole one. What was fetched is
- * remembered all the same, so that the next try asks only for what changed.
+ * Fetches every page of a source. Returns the version of the reading, which names its folder: the time of the
+ * crawl and a hash of the pages. Throws when a page fails, except with 404 or 410, because an incomplete
+ * reading would withdraw values. Fetched pages are stored also then, so that the next try requests only
+ * changed ones.
  */
 export async function crawlSource(web: Web, work: CrawlWork): Promise<{ version: string; observed_at: string }> {
   const { dataDir, dataset, source, crawl } = work;
@@ -68,7 +69,10 @@ export async function crawlSource(web: Web, work: CrawlWork): Promise<{ version:
   return { version, observed_at: isoTime(began.getTime()) };
 }
 
-/** A page with its bytes, from the web or, unchanged, from what is kept; null when there is none any more. */
+/**
+ * A page with its bytes, from the web or, when it is unchanged, from the evidence; null when the page is
+ * gone.
+ */
 async function fetchPage(
   crawler: Crawler,
   { dataDir, crawl }: CrawlWork,
@@ -77,7 +81,7 @@ async function fetchPage(
 ): Promise<{ told: Omit<CrawledPage, 'fetched_at'>; body: Buffer } | null> {
   const manners = { delay: crawl.delay_seconds * 1000, max_bytes: crawl.max_bytes };
   const before = known.get(address);
-  // Without its bytes a page that did not change is of no use.
+  // A validator is useless without the stored bytes.
   const kept = before === undefined ? null : await readEvidence(dataDir, before.sha256);
   const page = await crawler.page(address, kept === null ? {} : before!, manners);
   if (page.status === 404 || page.status === 410) {
@@ -101,7 +105,9 @@ async function fetchPage(
   return { told: { url: page.url.href, sha256, content_type }, body: page.body };
 }
 
-/** Puts the folder of a reading together: `pages.json`, and every page under its hash, sharing the bytes of the evidence. */
+/**
+ * Makes the folder of a reading: `pages.json`, and each page under its hash as a hard link to the evidence.
+ */
 async function keepReading(
   dataDir: string,
   folder: string,
@@ -129,12 +135,12 @@ async function remembered(path: string): Promise<Record<string, Remembered>> {
   }
 }
 
-/** Path of a kept page. */
+/** Path of a stored page. */
 export function evidencePath(dataDir: string, sha256: string): string {
   return join(paths.evidence(dataDir), sha256.slice(0, 2), sha256);
 }
 
-/** Keeps a page; answers its hash, 64 hex digits. It appears as a whole. */
+/** Stores a page atomically; returns its hash, 64 hex digits. */
 async function keepEvidence(dataDir: string, body: Buffer): Promise<string> {
   const sha256 = createHash('sha256').update(body).digest('hex');
   const path = evidencePath(dataDir, sha256);
@@ -146,7 +152,7 @@ async function keepEvidence(dataDir: string, body: Buffer): Promise<string> {
   return sha256;
 }
 
-/** A kept page, or null when it is gone or no longer what it was. */
+/** A stored page, or null when it is missing or damaged. */
 async function readEvidence(dataDir: string, sha256: string): Promise<Buffer | null> {
   const body = await readFile(evidencePath(dataDir, sha256)).catch(() => null);
   return body !== null && createHash('sha256').update(body).digest('hex') === sha256 ? body : null;

@@ -1,22 +1,22 @@
-// One page as the web gives it: one request, within limits of size and time, to addresses that are allowed.
+// One request for one page, with limits of size and time, to allowed addresses only.
 import { type Agent, request } from 'undici';
 import { type Allowed, checkUrl, guardedAgent } from './guard.ts';
 import type { Sign } from './sign.ts';
 
-/** How the crawler names itself to sites and in robots.txt. */
+/** Name of the crawler in User-Agent and in robots.txt. */
 export const AGENT = 'DatasetRegister';
 
-/** The outer world of a crawl; tests pass their own. */
+/** Network, clock and randomness of a crawl; tests pass their own. */
 export interface WebOptions {
   allowed: Allowed;
   /** Ports that may be fetched; null: any. */
   ports: readonly number[] | null;
   /** Null: requests are not signed. */
   sign: Sign | null;
-  /** Where a site's owner reads who this is. */
+  /** Address in User-Agent at which site owners learn about the crawler. */
   base_url: string;
   now: () => Date;
-  /** Waits so many milliseconds. */
+  /** Waits for a number of milliseconds. */
   wait: (ms: number) => Promise<void>;
   /** 0 to 1. */
   random: () => number;
@@ -29,12 +29,12 @@ export interface Answer {
   body: Buffer;
 }
 
-/** A page that is larger, or takes longer, than a source may. */
+/** A page that exceeds the limit of bytes. */
 export class TooMuch extends Error {}
 
-/** Milliseconds for the headers, and between two pieces of a body. */
+/** Milliseconds until the headers, and between two chunks of a body. */
 const PATIENCE = 30_000;
-/** Milliseconds for a whole answer. */
+/** Milliseconds for a complete answer. */
 const WHOLE = 120_000;
 
 export class Web {
@@ -46,7 +46,10 @@ export class Web {
     this.#agent = guardedAgent(options.allowed);
   }
 
-  /** Asks once. Throws Refused, TooMuch, or what the connection threw; every status is an answer. */
+  /**
+   * Sends one request. Throws Refused, TooMuch, or the error of the connection; returns answers of any
+   * status.
+   */
   async get(url: URL, headers: Record<string, string>, maxBytes: number): Promise<Answer> {
     const { allowed, ports, sign, base_url, now } = this.options;
     checkUrl(url, allowed, ports);
@@ -64,7 +67,7 @@ export class Web {
     let bytes = 0;
     for await (const piece of answer.body) {
       bytes += (piece as Buffer).length;
-      // Leaving the loop destroys the body, whatever its length was said to be.
+      // Leaving the loop destroys the body, whatever its Content-Length was.
       if (bytes > maxBytes) throw new TooMuch(`${url.href} has more than ${maxBytes} bytes`);
       pieces.push(piece as Buffer);
     }

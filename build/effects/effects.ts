@@ -1,4 +1,4 @@
-// The outer world as the nightly run meets it: the clock, the npm client and the screen. Tests pass their own.
+// Side effects of the nightly run: clock, npm client, network and screen. Tests pass their own.
 
 import { setTimeout } from 'node:timers/promises';
 import { crawlerKeys } from '../../data/state/keys/crawler-keys.ts';
@@ -11,21 +11,24 @@ import { type Progress, showProgress } from './progress.ts';
 
 export interface Effects {
   now: () => Date;
-  /** Milliseconds of a clock that only measures. */
+  /** Milliseconds of a monotonic clock. */
   ticks: () => number;
   npm: Npm;
-  /** The web as the crawler sees it; closed by whoever asked for it. */
+  /** Opens the web client of the crawler; the caller closes it. */
   web: (dataDir: string) => Promise<Web>;
   progress: Progress;
 }
 
-/** Where the crawler's key is kept, and by what address its directory is found. */
+/** Where the crawler's key is stored, and the base URL of its directory. */
 export interface Identity {
   base_url: string;
   database_url: string | undefined;
 }
 
-/** The real ones. `epoch` (seconds since 1970, SOURCE_DATE_EPOCH) stops the clock, so that the same inputs give the same bytes. */
+/**
+ * The real effects. `epoch` (seconds since 1970, SOURCE_DATE_EPOCH) stops the clock, so that equal inputs
+ * give equal bytes.
+ */
 export function realEffects(epoch: number | undefined, { base_url, database_url }: Identity): Effects {
   const { stdout } = process;
   const now = () => (epoch === undefined ? new Date() : new Date(epoch * 1000));
@@ -39,7 +42,7 @@ export function realEffects(epoch: number | undefined, { base_url, database_url 
         const [key] = await crawlerKeys(store, Date.now());
         const sign = signer(key, base_url);
         const wait = (ms: number) => setTimeout(ms);
-        // Signatures and pauses go by the real clock, also where the build's stands still.
+        // Signatures and pauses use the real clock, also when the clock of the build is stopped.
         return new Web({
           allowed: publicOnly,
           ports: WEB_PORTS,

@@ -1,23 +1,27 @@
-// One nightly run at a time on a DATA_DIR: a lock that the system drops when its process dies, however it dies.
+// One nightly run at a time on a DATA_DIR: a lock that the system releases when its process ends.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Another run is under way. */
+/** Another run is in progress. */
 export class Busy extends Error {}
 
-/** The locks of this process: an open database that nobody refers to would be collected, and its lock dropped with it. */
+/** The locks of this process: an unreferenced database would be garbage-collected, and its lock released. */
 const held = new Set<DatabaseSync>();
 
 /**
- * Takes the lock and gives what releases it; throws Busy when another process has it. The lock is SQLite's on an empty file: the kernel
- * holds it for the process, so that none is ever stale. `nightly.pid` beside it only tells a person who that is.
+ * Acquires the lock and returns the function that releases it; throws Busy when another process has it. The
+ * lock is SQLite's on an empty file: the kernel ties it to the process, so that it is never stale.
+ * `nightly.pid` only shows people which process it is.
  */
 export function lockNight(dataDir: string): () => void {
   return lockFolder(dataDir, 'nightly', 'nightly run');
 }
 
-/** The same for other work on a folder: `name` is that of the lock's files there, `work` what a person calls it. */
+/**
+ * The same for other work on a folder: `name` is the name of the lock files, `work` the description in
+ * messages.
+ */
 export function lockFolder(folder: string, name: string, work: string): () => void {
   mkdirSync(folder, { recursive: true });
   const note = join(folder, `${name}.pid`);

@@ -1,11 +1,14 @@
-// How the npm client is asked, shown by a stand-in that writes down its arguments.
+// Calls of the npm client, recorded by a fake `npm`.
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { scratch } from '../../tests/support/night-pack.ts';
 import { npmClient } from './npm.ts';
 
-/** Puts an `npm` before all others that prints a text and exits with a code; gives what it was asked. */
+/**
+ * Puts a fake `npm` first in PATH that prints a text and exits with a code; returns a function that reads its
+ * arguments.
+ */
 function standIn(stdout: string, { code = 0, stderr = '' } = {}): () => { args: string[]; cwd: string } {
   const folder = scratch();
   const script = join(folder, 'npm');
@@ -26,7 +29,7 @@ beforeEach((context) => {
   if (process.platform === 'win32') context.skip('the stand-in is a shell script');
 });
 
-test('pack: downloads, runs no scripts, and works outside of any project', async () => {
+test('pack: downloads, runs no scripts, and runs outside of any project', async () => {
   const asked = standIn(JSON.stringify([{ filename: '@some/data-1.0.0.tgz' }]));
   expect(await npmClient().pack('@some/data', '1.0.0', '/into')).toBe('/into/some-data-1.0.0.tgz');
   const { args, cwd } = asked();
@@ -35,7 +38,7 @@ test('pack: downloads, runs no scripts, and works outside of any project', async
   expect(cwd).not.toBe(process.cwd());
 });
 
-test('pack: newer clients answer by name', async () => {
+test('pack: newer clients return an object by name', async () => {
   standIn(JSON.stringify({ 'some-data': { filename: 'some-data-1.0.0.tgz' } }));
   expect(await npmClient().pack('some-data', '1.0.0', '/into')).toBe('/into/some-data-1.0.0.tgz');
 });
@@ -48,19 +51,19 @@ test('newest: version, integrity and its own time', async () => {
   expect(asked().args.slice(0, 2)).toEqual(['view', 'some-data']);
 });
 
-test('newest: a registry that tells no times', async () => {
+test('newest: a registry without publication times', async () => {
   standIn(JSON.stringify({ version: '2.0.0', 'dist.integrity': 'sha512-x' }));
   expect((await npmClient().newest('some-data')).published).toBe(null);
 });
 
-test('says what npm complains about in one line', async () => {
+test('reports the error of npm in one line', async () => {
   standIn(JSON.stringify({ error: { code: 'E404', summary: 'Not Found\nmore' } }), { code: 1 });
   await expect(npmClient().newest('some-data')).rejects.toThrow(/^npm: E404 Not Found$/);
   standIn('', { code: 1, stderr: 'npm error code ENOTFOUND\nnpm error network getaddrinfo ENOTFOUND\n' });
   await expect(npmClient().newest('some-data')).rejects.toThrow(/^npm error network getaddrinfo ENOTFOUND$/);
 });
 
-test('names and versions that could be something else never reach a command', async () => {
+test('invalid names and versions never reach a command', async () => {
   for (const name of ['../x', '--registry=http://evil', 'a b', 'a;b', '@a/b/c', ''])
     await expect(npmClient().newest(name)).rejects.toThrow('is not the name of an npm package');
   for (const version of ['latest', '^1.0.0', '1.0', '1.0.0 && x', '--x'])

@@ -1,10 +1,11 @@
-// Asks the npm client, as this machine has it configured, for a tarball or for a package's newest version. Nothing is installed or run.
+// Calls the npm client with the machine's configuration, for a tarball or for a package's newest version.
+// Installs and runs nothing.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The newest version of a package, as the registry tells it. `published` is ISO 8601, or null when the registry does not say. */
+/** The newest version of a package. `published` is ISO 8601, or null when the registry does not have it. */
 export interface Newest {
   version: string;
   integrity: string;
@@ -12,7 +13,7 @@ export interface Newest {
 }
 
 export interface Npm {
-  /** Downloads the tarball of a version into a folder and gives its path. */
+  /** Downloads the tarball of a version into a folder and returns its path. */
   pack: (pkg: string, version: string, into: string) => Promise<string>;
   newest: (pkg: string) => Promise<Newest>;
 }
@@ -20,7 +21,9 @@ export interface Npm {
 const NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 const VERSION = /^\d+\.\d+\.\d+[0-9A-Za-z.+-]*$/;
 
-/** Milliseconds: a tarball may be large and the line slow; a look-up may not hold up the night. */
+/**
+ * Timeouts in milliseconds: a tarball may be large and the network slow; a look-up must not delay the night.
+ */
 const PATIENCE = { pack: 600_000, view: 60_000 };
 
 /** The real client. */
@@ -29,11 +32,11 @@ export function npmClient(): Npm {
     async pack(pkg, version, into) {
       const args = ['pack', spec(pkg, version), '--json', '--ignore-scripts', '--pack-destination', into];
       const told = JSON.parse(await npm(args, PATIENCE.pack)) as unknown;
-      // npm before 12 answers a list, later ones an object by package name.
+      // npm before 12 prints a list, later ones an object by package name.
       const [packed] = Array.isArray(told) ? (told as unknown[]) : Object.values(told as object);
       const filename = (packed as { filename?: unknown } | undefined)?.filename;
       if (typeof filename !== 'string') throw new Error(`npm pack ${pkg} named no file`);
-      // Some versions of npm name a scoped package's file with its slash.
+      // Some versions of npm print the file of a scoped package with its slash.
       return join(into, filename.replace(/^@/, '').replaceAll('/', '-'));
     },
     async newest(pkg) {
@@ -51,7 +54,7 @@ export function npmClient(): Npm {
   };
 }
 
-/** `name@version`, checked, because it becomes an argument of a command. */
+/** `name@version`, validated, because it becomes an argument of a command. */
 function spec(pkg: string, version?: string): string {
   if (!NAME.test(pkg)) throw new Error(`${JSON.stringify(pkg)} is not the name of an npm package`);
   if (version === undefined) return pkg;
@@ -59,7 +62,7 @@ function spec(pkg: string, version?: string): string {
   return `${pkg}@${version}`;
 }
 
-/** Runs npm outside of any project, so that only the user's and the machine's configuration count. */
+/** Runs npm outside of any project, so that only the configuration of the user and the machine applies. */
 async function npm(args: string[], timeout: number): Promise<string> {
   const cwd = await mkdtemp(join(tmpdir(), 'dataset-register-npm-'));
   const quiet = ['--loglevel=error', '--no-audit', '--no-fund', '--no-update-notifier'];
@@ -77,13 +80,13 @@ async function npm(args: string[], timeout: number): Promise<string> {
   }
 }
 
-/** The line of npm's complaint that says what is wrong. */
+/** The line of npm's output with the cause of the error. */
 function reason(error: Error, stdout: string, stderr: string): string {
   try {
     const told = (JSON.parse(stdout) as { error?: { code?: string; summary?: string } }).error;
     if (told?.summary) return `npm: ${told.code ?? ''} ${told.summary}`.trim().split('\n')[0]!;
   } catch {
-    // Not JSON: npm died before it could say more than on stderr.
+    // Not JSON: npm failed early and wrote only to stderr.
   }
   const line = stderr.split('\n').find((each) => /^npm (error|ERR!)/.test(each) && !/code E?/.test(each));
   return line ?? error.message.split('\n')[0]!;

@@ -1,4 +1,4 @@
-// What a person sees: a bar on a terminal, lines elsewhere.
+// Output for people: a progress bar on a terminal, lines elsewhere.
 import { expect, test } from 'vitest';
 import { showProgress } from './progress.ts';
 
@@ -12,7 +12,7 @@ function screen(columns?: number) {
   return { progress, written, wait };
 }
 
-test('lines: steps and notes as they come, progress every five seconds', () => {
+test('lines: steps and notes at once, progress every five seconds', () => {
   const { progress, written, wait } = screen();
   progress.step('tools', 'collect');
   progress.at(1, 10, 'records');
@@ -26,7 +26,7 @@ test('lines: steps and notes as they come, progress every five seconds', () => {
   expect(written).toEqual(['tools: collect\n', 'tools: collect: 12,345 facts\n', 'done\n', '! late\n']);
 });
 
-test('a terminal: one line that redraws itself, within its width, and is cleared for what stays', () => {
+test('a terminal: one line that redraws within its width and is cleared before notes', () => {
   const { progress, written, wait } = screen(60);
   progress.step('tools', 'collect');
   wait(100);

@@ -1,30 +1,33 @@
-// What the nightly run shows of its work: a bar that redraws itself on a terminal, plain lines anywhere else.
+// Progress of the nightly run: a bar that redraws on a terminal, plain lines elsewhere.
 
 export interface Progress {
   /** Begins a step of a dataset, such as `llm-models`, `collect`. */
   step: (dataset: string, step: string) => void;
-  /** How far the step is: `done` of `total` (null: nobody knows) records, facts, pages… Shown a few times a second at most. */
+  /**
+   * Progress of the step: `done` of `total` (null: unknown) records, facts, pages… Shown a few times a second
+   * at most.
+   */
   at: (done: number, total: number | null, unit: string) => void;
-  /** A line that stays. */
+  /** Prints a permanent line. */
   note: (text: string) => void;
-  /** A line that stays and tells of a failure. */
+  /** Prints a permanent line about a failure. */
   warn: (text: string) => void;
-  /** Clears what is unfinished on the screen. */
+  /** Clears the unfinished bar. */
   end: () => void;
 }
 
-/** Where the lines go, and how wide the place is; `columns` undefined: not a terminal. */
+/** Output and its width; `columns` undefined: not a terminal. */
 export interface Screen {
   write: (text: string) => void;
   columns?: number | undefined;
-  /** Milliseconds of a clock that only orders redraws. */
+  /** Milliseconds of a monotonic clock, for the interval of redraws. */
   ticks: () => number;
 }
 
 const BAR = 24;
 const count = (n: number) => n.toLocaleString('en-US');
 
-/** Milliseconds between two showings of `at`: a terminal redraws, a log keeps every line. */
+/** Milliseconds between two updates: a terminal redraws, a log keeps every line. */
 const EVERY = { terminal: 100, lines: 5000 };
 
 /** Progress on a screen. */

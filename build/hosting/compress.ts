@@ -1,4 +1,5 @@
-// Compressed copies of published texts, for our own server (api/http/compressed-copies.ts) and for hosts that send them as they are (`gzip_static`, `precompressed`).
+// Compressed copies of published texts, for our server (api/http/compressed-copies.ts) and for hosts that
+// serve them (`gzip_static`, `precompressed`).
 import { hash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -13,16 +14,16 @@ import type { Listing } from './plan.ts';
 
 const KINDS = Object.values(COPY_ENDINGS);
 
-/** Shorter files fit into one packet as they are. */
+/** Shorter files fit into one packet uncompressed. */
 const WORTH = 1024;
 
-/** Longer files are compressed as they are read; the others whole, at a higher effort. */
+/** Longer files are compressed as a stream, the others in memory with a higher level. */
 const WHOLE = 4 << 20;
 
-/** Files compressed at once, on the threads that Node keeps for such work. */
+/** Files compressed in parallel, on libuv's threads. */
 const AT_ONCE = 8;
 
-/** Types whose bytes are compressed already are left alone. */
+/** Other types are compressed formats already. */
 const TEXT = /(^|\/)[^./]+$|\.(html|css|js|json|jsonld|md|txt|xml|svg|csv|tsv|wasm)$/;
 
 const brotli = promisify(brotliCompress);
@@ -30,22 +31,22 @@ const gzipped = promisify(gzip);
 const effort = (level: number) => ({ params: { [constants.BROTLI_PARAM_QUALITY]: level } });
 
 /**
- * What browsers load (pages, scripts, styles, the engine of the console, 34 MB as it is) and the full text of each dataset. A few hundred files,
- * whatever the number of records.
+ * Files that browsers load (pages, scripts, styles, the 34 MB engine of the console) and the full text of
+ * each dataset. A few hundred files, whatever the number of records.
  */
 const LOADED = (path: string): boolean =>
   path.startsWith('assets/') || path.endsWith('.html') || path.endsWith('/llms-full.txt');
 
-/** Copies of what our own server sends compressed; the night makes them of what is new. */
+/** Makes the copies that our server sends; the nightly run makes them for new files. */
 export async function compressPages(dist: string): Promise<void> {
   const list = parseManifest(await readFile(join(dist, BUILD_NOTES, 'manifest.tsv'), 'utf8'));
   await compressAll(dist, list, () => {}, LOADED);
 }
 
 /**
- * Makes the copies that are missing and drops those that are not needed; a copy whose file is the same is not made again. Answers the copies
- * as entries, by the path at which a host serves them. `told` hears how many files are done. Of files that are not `asked` for, copies that are
- * still true stay and none is made.
+ * Makes missing copies and deletes stale ones; a copy of an unchanged file is kept. Returns the copies as
+ * entries, by their path on a host. `progress` receives the number of finished files. For files that
+ * `selected` rejects, valid copies are kept and none is made.
  */
 export async function compressAll(
   dist: string,
@@ -87,13 +88,16 @@ export async function compressAll(
   return copies;
 }
 
-/** A copy of the same content under an older date, as after a folder was copied, counts as new again: our server goes by dates. */
+/**
+ * Our server compares dates, so a copy that is older than its unchanged file, as after a folder was copied,
+ * gets the file's date.
+ */
 async function notOlder(copy: string, of: string): Promise<void> {
   const [mine, its] = await Promise.all([stat(copy), stat(of)]);
   if (mine.mtimeMs < its.mtimeMs) await utimes(copy, its.atime, its.mtime);
 }
 
-/** Writes one copy; its key is the hash of the file that it is of. */
+/** Writes one copy; its key is the hash of its file. */
 async function copy(from: string, to: string, kind: string, length: number, key: string): Promise<FileEntry> {
   await mkdir(dirname(to), { recursive: true });
   const arriving = `${to}.new`;

@@ -23,10 +23,10 @@ import { PUBLIC } from '../../data/model/permissions.ts';
 import type { FileEntry } from '../static/publish-manifest.ts';
 import { LIST, PublishError, type Target } from './target.ts';
 
-/** Longer files are copied piece by piece. */
+/** Longer files are copied as a stream. */
 const WHOLE = 4 << 20;
 
-/** A folder; it is made when it is not there. Throws PublishError where something else stands in its place. */
+/** A target folder; it is created when it is missing. Throws PublishError when the path is not a folder. */
 export function folderTarget(name: string): Target {
   const root = resolve(name);
   const notes = join(root, dirname(LIST));
@@ -43,7 +43,7 @@ export function folderTarget(name: string): Target {
     },
     async write(list) {
       open(notes);
-      // What a run left half copied may be all that fills the disk.
+      // Half copied files of a killed run may be what fills the disk.
       rmSync(temporary, { recursive: true, force: true });
       await replaceFile(join(root, LIST), list);
     },
@@ -75,7 +75,7 @@ export function folderTarget(name: string): Target {
   };
 }
 
-/** Makes a folder, and those around it that are missing, so that a web server can read them. */
+/** Creates a folder and its missing parents, readable for a web server. */
 function open(folder: string): void {
   const first = mkdirSync(folder, { recursive: true });
   if (first === undefined) return;
@@ -85,7 +85,10 @@ function open(folder: string): void {
   }
 }
 
-/** Copies a file and answers its SHA-256 in hex. Small ones whole, without a stream: there are hundreds of thousands. */
+/**
+ * Copies a file and returns its SHA-256 in hex. Small files without a stream, because there are hundreds of
+ * thousands.
+ */
 async function copy(from: string, to: string, bytes: number): Promise<string> {
   if (bytes <= WHOLE) {
     const content = readFileSync(from);
@@ -103,7 +106,7 @@ async function copy(from: string, to: string, bytes: number): Promise<string> {
   return digest.digest('hex');
 }
 
-/** Whether the file is there with this content: an upload that was cut short left it. */
+/** Whether the file exists with this content, left by an interrupted upload. */
 async function holds(path: string, wanted: FileEntry | undefined): Promise<boolean> {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found?.isFile() || found.size !== wanted?.bytes) return false;
@@ -112,7 +115,7 @@ async function holds(path: string, wanted: FileEntry | undefined): Promise<boole
   return digest.digest('hex') === wanted.sha256;
 }
 
-/** Removes a folder that lost its last file, and its parents likewise; never the root. */
+/** Removes a folder that lost its last file, and its empty parents; never the root. */
 function prune(root: string, folder: string): void {
   for (let path = folder; path !== '.' && path !== ''; path = dirname(path)) {
     const at = join(root, path);

@@ -1,32 +1,32 @@
-// What a host needs to say what the published list says, and in which order: what is gone first, what leads to the rest last.
+// Plans an upload: which files to send and delete, in an order in which no page links to a missing file.
 import type { FileEntry } from '../static/publish-manifest.ts';
 
 /** Files by path below the folder, with `/`. */
 export type Listing = ReadonlyMap<string, FileEntry>;
 
-/** A file that may be there in any state: somebody was interrupted. */
+/** A file in an unknown state, left by an interrupted upload. */
 const UNKNOWN: FileEntry = { bytes: 0, sha256: 'unknown', key: '' };
 
-/** One step of an upload; the next begins when the host has all of it. */
+/** One step of an upload; the next begins after it is complete. */
 export interface Step {
   title: string;
   /** Sorted. */
   put: string[];
-  /** Sorted; names that the host does not have are nothing. */
+  /** Sorted; the host may lack some of these names. */
   remove: string[];
 }
 
-/** Named by what it holds: never replaced, so that pages of before and of now find theirs. */
+/** Named by its content: never replaced, so that old and new pages find their files. */
 const named = (path: string) => path.startsWith('assets/') || /[-.][0-9a-f]{16}\.\w+(\.(br|gz))?$/.test(path);
 
-/** Texts and files of many records: what they say of one that is opted out is replaced before anything else. */
+/** Texts and files of many records: replaced first, because they may contain a record that is opted out. */
 const holdsMany = (path: string) => /^(v1\/[^/]+\/(llms-full|samples|examples)|files\/[^/]+\/public\.)/.test(path);
 
 const isRecord = (path: string) => /^datasets\/[^/]+\/(?!index\.html)[^/]+$/.test(path);
 
 /**
- * The steps from what the host has to what is published, those without work left out. A compressed copy goes with its file. Deleted first of
- * all is everything but style sheets and the like, which pages still load until they are replaced.
+ * The steps from the files of the host to the published ones, without empty steps. A compressed copy is sent
+ * with its file. Deletions are first, except assets, which old pages still load until they are replaced.
  */
 export function stepsBetween(host: Listing, published: Listing): Step[] {
   const changed = [...published].flatMap(([path, { sha256 }]) => (host.get(path)?.sha256 === sha256 ? [] : [path]));
@@ -52,8 +52,8 @@ export function stepsBetween(host: Listing, published: Listing): Step[] {
 }
 
 /**
- * What the host may hold while an upload is under way: everything of before and everything to come, unknown where it is touched. It is left
- * there first, so that whoever goes on after a kill knows of every file that may have arrived.
+ * The files that the host may have during an upload: all old and all new ones, unknown where a step touches
+ * them. The list is written first, so that the run after an interrupted one knows every file.
  */
 export function underWay(host: Listing, published: Listing): Map<string, FileEntry> {
   const all = new Map(host);

@@ -1,14 +1,17 @@
-// Publishing by rsync, over ssh or to its daemon: it compares, resumes and replaces each file whole by itself.
+// Publishing by rsync, over ssh or to its daemon: rsync compares, resumes and replaces files atomically.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { LIST, PublishError, type Target } from './target.ts';
 
-/** How rsync ends, and what it says, when what it was to read is not there. */
+/** Exit code and message of rsync when a file to read is missing. */
 const NOT_THERE = { code: 23, said: /No such file or directory/ };
 
-/** A target of rsync; `scratch` is a folder for lists. Throws PublishError with what rsync said when it fails. */
+/**
+ * An rsync target; `scratch` is a folder for lists. Throws PublishError with the message of rsync when it
+ * fails.
+ */
 export function rsyncTarget(name: string, scratch: string): Target {
   const root = name.endsWith('/') ? name : `${name}/`;
   mkdirSync(scratch, { recursive: true });
@@ -68,7 +71,7 @@ export function rsyncTarget(name: string, scratch: string): Target {
       }
     },
     async put(paths, from, _published, told) {
-      // One call for each folder that files come from: rsync takes a list below one.
+      // One call for each source folder: rsync takes a list of paths below one folder.
       const bySource = Map.groupBy(paths, (path) => from(path).slice(0, -path.length - 1));
       let before = 0;
       for (const [source, list] of bySource) {
@@ -77,7 +80,7 @@ export function rsyncTarget(name: string, scratch: string): Target {
       }
     },
     async remove(paths, told) {
-      // What is named and missing here is deleted there: below this folder there are folders alone.
+      // `--delete-missing-args` deletes listed paths that are missing in the source, here an empty folder.
       const folder = own();
       for (const below of new Set(paths.map(dirname))) mkdirSync(join(folder, below), { recursive: true });
       try {
@@ -89,7 +92,7 @@ export function rsyncTarget(name: string, scratch: string): Target {
   };
 }
 
-/** Runs rsync. False: what it was to read is not there, where that `may` be. */
+/** Runs rsync. Returns false when the file to read is missing and `may` allows it. */
 function rsync(args: string[], line: (text: string) => void, may = false): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const child = spawn('rsync', args, { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,4 +1,5 @@
-// Publishing to a host: what changed since the last time, in an order in which nobody is led to what is not there (docs/static-hosting.md).
+// Publishing to a host: sends what changed, in an order in which no page links to a missing file
+// (docs/static-hosting.md).
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { COPIES } from '../../api/discovery/hosting.ts';
@@ -17,11 +18,11 @@ export interface Publishing {
   /** DIST_DIR. */
   dist: string;
   to: string;
-  /** Says what would be done, and does nothing to the target. */
+  /** Only prints what would be done. */
   dry_run: boolean;
-  /** Compressed copies go with the files. */
+  /** Sends compressed copies too. */
   compress: boolean;
-  /** Publishes beside files of somebody else, replacing those of the same name. */
+  /** Publishes into a folder with foreign files, and replaces those of the same name. */
   adopt: boolean;
   progress: Progress;
 }
@@ -34,8 +35,9 @@ export interface Sent {
 }
 
 /**
- * Makes the target say what was published last. Throws PublishError when it cannot: then the target has some of the new files and the list
- * of all that may be there, and the next run goes on. Throws Busy when another one is under way.
+ * Brings the target to the state that was published last. Throws PublishError when it cannot: then the target
+ * has some of the new files and the list of all possible ones, and the next run continues. Throws Busy during
+ * another run.
  */
 export async function publishTo(publishing: Publishing): Promise<Sent> {
   const { dist, to, dry_run, compress, adopt, progress } = publishing;
@@ -85,7 +87,7 @@ export async function publishTo(publishing: Publishing): Promise<Sent> {
   }
 }
 
-/** The list that stands, and a check that no night has begun to change the folder since. */
+/** The published list, and a check that no nightly run has changed the folder since. */
 function unchangedSince(dist: string): { manifest: string; check: () => void } {
   const read = () => {
     if (existsSync(join(dist, BUILD_NOTES, 'unfinished')))
@@ -103,7 +105,7 @@ function unchangedSince(dist: string): { manifest: string; check: () => void } {
   return { manifest, check };
 }
 
-/** Throws PublishError for a target that is no place to publish to. */
+/** Throws PublishError for a target that cannot be published to. */
 function targetOf(to: string, dist: string): Target {
   if (to.trim() === '') throw new PublishError('--to names no place');
   if (isRemote(to)) return rsyncTarget(to, join(dist, BUILD_NOTES, 'tmp-publish'));
@@ -115,7 +117,7 @@ function targetOf(to: string, dist: string): Target {
   return folderTarget(to);
 }
 
-/** What a host has to know: keys are of the build alone. */
+/** Keys matter only to the build. */
 function withoutKeys(entries: ReadonlyMap<string, FileEntry>): Map<string, FileEntry> {
   return new Map([...entries].map(([path, entry]) => [path, { ...entry, key: '' }]));
 }

@@ -1,31 +1,34 @@
-// Where files are published to: a folder of this machine, or what rsync can reach.
+// Publishing targets: a folder of this machine, or an rsync address.
 import type { Listing } from './plan.ts';
 
-/** It can be mended by who runs the command. */
+/** An error that the user of the command can correct. */
 export class PublishError extends Error {}
 
-/** Which folder below holds a file: the published one itself, or the one of compressed copies. */
+/** The folder that contains a file: the published one, or the one of compressed copies. */
 export type Sources = (path: string) => string;
 
-/** A place to publish to. Every operation may be repeated; what is there already is left as it is. */
+/** A publishing target. Every operation is idempotent and leaves existing equal files alone. */
 export interface Target {
-  /** As it was asked for. */
+  /** The target as the user wrote it. */
   name: string;
-  /** The list that the last upload left there; null where none ever did. */
+  /** Reads the list that the last upload wrote; null when there is none. */
   read(): Promise<string | null>;
-  /** Whether anything at all is there. */
+  /** Whether the target is empty. */
   empty(): Promise<boolean>;
-  /** Leaves a list there. */
+  /** Writes the list. */
   write(list: string): Promise<void>;
-  /** Puts files there, each whole or not at all; `told` hears how many are done. */
+  /** Sends files, each atomically; `told` receives the number of finished files. */
   put(paths: readonly string[], from: Sources, published: Listing, told: (done: number) => void): Promise<void>;
   remove(paths: readonly string[], told: (done: number) => void): Promise<void>;
 }
 
-/** Name of the list below the target, beside the notes that hosts are told to hide. */
+/** Path of the list on the target, in the folder that hosts are configured to hide. */
 export const LIST = '.build/published.tsv';
 
-/** As rsync tells them: `rsync://…`, `host::module`, `user@host:path`; anything else is a folder. */
+/**
+ * Whether a target is an address of rsync: `rsync://…`, `host::module`, `user@host:path`; anything else is a
+ * folder.
+ */
 export function isRemote(target: string): boolean {
   return target.startsWith('rsync://') || /^[^/]+:/.test(target);
 }

@@ -1,4 +1,4 @@
-// `npm run nightly -- --daemon`: runs each dataset's night when its schedule says so, and catches up what was missed.
+// `npm run nightly -- --daemon`: runs each dataset on its schedule and catches up on missed runs.
 import { setTimeout } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { lastRuns, type Run } from '../../data/releases/runs.ts';
@@ -10,21 +10,26 @@ import type { Effects } from '../effects/effects.ts';
 import { Busy } from '../effects/lock.ts';
 import { goodPacks, runNight } from './run.ts';
 
-/** A dataset whose run failed is tried again after an hour, or when it is due anyway. Milliseconds. */
+/**
+ * A dataset whose run failed is retried after an hour, or on its schedule if that is earlier. Milliseconds.
+ */
 const AGAIN = 3_600_000;
-/** Longest sleep: clocks are set, packs come and go, another process may have done the work. */
+/**
+ * Longest sleep, in milliseconds: the clock may be set, packs may change, another process may have run the
+ * dataset.
+ */
 const LOOK = 60_000;
 
 export interface DaemonOptions {
-  /** Ends the daemon; a night under way is finished first. */
+  /** Ends the daemon; a night in progress is finished first. */
   signal: AbortSignal;
-  /** Waits so many milliseconds, or until the signal. */
+  /** Waits for a number of milliseconds, or until the signal. */
   wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Runs until the signal comes. Of two daemons on one DATA_DIR one works and the other finds the work done. Throws PackDirsError where PACK_DIRS
- * leads to no pack at the start; later that is waited out.
+ * Runs until the signal. Of two daemons on one DATA_DIR one works, and the other finds the work done. Throws
+ * PackDirsError when PACK_DIRS has no pack at the start; later it waits for one.
  */
 export async function runDaemon(config: Config, effects: Effects, { signal, wait }: DaemonOptions): Promise<void> {
   const { progress, now } = effects;
@@ -47,7 +52,8 @@ export async function runDaemon(config: Config, effects: Effects, { signal, wait
         pause = due.next.getTime() - now().getTime();
       }
     } catch (error) {
-      // Whatever it is, such as a full disk or packs that are just being replaced, the next look may find it gone.
+      // The cause may be temporary, such as a full disk or packs that are being replaced, so the loop
+      // continues.
       const reason = message(error);
       if (told !== reason) (error instanceof Busy ? progress.note : progress.warn)(reason);
       told = reason;
@@ -56,7 +62,7 @@ export async function runDaemon(config: Config, effects: Effects, { signal, wait
   }
 }
 
-/** Runs as a process: until SIGTERM or SIGINT. */
+/** Runs as a process until SIGTERM or SIGINT. */
 export async function daemonUntilStopped(config: Config, effects: Effects): Promise<void> {
   const stop = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort());
@@ -64,7 +70,7 @@ export async function daemonUntilStopped(config: Config, effects: Effects): Prom
   await runDaemon(config, effects, { signal: stop.signal, wait });
 }
 
-/** The datasets that are due, and when the next of the others is. A dataset that never ran is due at once. */
+/** The datasets that are due, and the next time at which one is. A dataset that never ran is due at once. */
 async function dueNow(
   dataDir: string,
   packs: readonly Pack[],

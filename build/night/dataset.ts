@@ -1,4 +1,4 @@
-// The night of one dataset: collect, consolidate, check, release. Each step can die and be done again.
+// The night of one dataset: collect, consolidate, check, release. Each step can be repeated after a crash.
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,32 +23,37 @@ import { type Resolved, resolve } from '../release/resolve.ts';
 
 export interface DatasetNight {
   dataset: string;
-  /** `released`: a new release is the current one. `unchanged`: the one before still says everything. `refused`: it was kept for a reason. */
+  /**
+   * `released`: a new release is current. `unchanged`: the data did not change. `refused`: the checks failed.
+   */
   outcome: 'released' | 'unchanged' | 'refused';
   release: string | null;
   records: number;
   facts: number;
-  /** Why a release was refused, which sources could not be had, and what of the others did not become facts. */
+  /** Why a release was refused, which sources failed, and which rows did not become facts. */
   told: string[];
 }
 
-/** `accept`: the comparison with the release before may not refuse this one; the pack's own tests still may. */
+/** `accept`: skip the comparison with the last release; the pack's own tests still apply. */
 export interface NightOptions {
   accept: boolean;
-  /** What lies over the facts; absent: nothing. */
+  /** Opt-outs, owners' edits and decisions; absent: none. */
   overlays?: OverlaySource;
-  /** False: the sources are left alone, and the release is made again from the facts that are there. */
+  /** False: no source is read, and the release is built again from the stored facts. */
   collects?: boolean;
 }
 
 const NOTHING = { readings: 0, facts: 0, parked: 0, failures: [], told: [] };
 
-/** From this many records on, threads are worth their start. */
+/** From this number of records on, threads are faster. */
 const LARGE = 20_000;
 
 const number = (n: number) => n.toLocaleString('en-US');
 
-/** Runs the night of a dataset. A source that fails is told of; a release that fails its checks leaves the one before in place. */
+/**
+ * Runs the night of a dataset. A failed source is reported; a release that fails its checks leaves the last
+ * one in place.
+ */
 export async function datasetNight(
   pack: Pack,
   dataDir: string,
@@ -61,13 +66,14 @@ export async function datasetNight(
   await clear(releases);
   const { news, failures } = await collectNews(pack, dataDir, effects, collects);
   const { current, before } = await currentOf(pack, dataDir, effects);
-  // Nobody else builds: a range of the feed beyond this release is that of a build that died.
+  // The lock excludes other builds, so a range of the feed after this release is from a build that was
+  // killed.
   await overlays.forget(pack.id, before?.recorded_to ?? 0);
   const overlay = await overlays.read(pack.id);
   const inputs = await fingerprint(pack, dataDir, overlay);
   if (before !== null && before.inputs === inputs) {
     progress.note(`${pack.id}: nothing new, release ${current} stays`);
-    // The index is derived: one that was lost is made again, whatever made it go.
+    // The index is derived from the release and can be built again when it is missing.
     await ensureIndex(paths.release(dataDir, pack.id, before.release), pack);
     const { records, facts } = before;
     return { dataset: pack.id, outcome: 'unchanged', release: current, records, facts, told: news };
@@ -79,7 +85,7 @@ export async function datasetNight(
     const build = { pack, dataDir, effects, overlays, overlay, inputs, current, before, made, news, workspace };
     return await buildRelease(build, accept);
   } catch (error) {
-    // What comes after a range that nobody will ever serve must not wait for it.
+    // The range of a failed build must not delay later changes.
     await overlays.forget(pack.id, before?.recorded_to ?? 0).catch(() => {});
     throw error;
   } finally {
@@ -87,7 +93,7 @@ export async function datasetNight(
   }
 }
 
-/** Collects, and reports what it brought. */
+/** Collects and reports the new readings and facts. */
 async function collectNews(pack: Pack, dataDir: string, effects: Effects, collects: boolean) {
   const { progress } = effects;
   const collected = collects ? await collect(pack, dataDir, effects) : NOTHING;
@@ -100,12 +106,12 @@ async function collectNews(pack: Pack, dataDir: string, effects: Effects, collec
   return { news, failures: collected.failures };
 }
 
-/** Id of the current release, and its manifest where it can be read. */
+/** Id of the current release, and its manifest when it is readable. */
 async function currentOf(pack: Pack, dataDir: string, { progress }: Effects) {
   const damage: string[] = [];
   const current = await currentRelease(dataDir, pack.id, (problem) => damage.push(problem));
   for (const problem of damage) progress.warn(problem);
-  // Readers need no longer look for the newest complete release.
+  // Points readers at the newest complete release, so that they need not search for it.
   if (current !== null && damage.length > 0) await makeCurrent(dataDir, pack.id, current);
   const before =
     current === null ? null : await readManifest(paths.release(dataDir, pack.id, current)).catch(() => null);
@@ -119,7 +125,7 @@ interface Build {
   effects: Effects;
   overlays: OverlaySource;
   overlay: Overlay;
-  /** Fingerprint of everything below. */
+  /** Fingerprint of the fields below. */
   inputs: string;
   /** The current release and its manifest. */
   current: string | null;
@@ -154,7 +160,7 @@ async function buildRelease(build: Build, accept: boolean): Promise<DatasetNight
   return { dataset: pack.id, outcome, release, records, facts, told: [...build.news, ...confirmed] };
 }
 
-/** Leaves the release before in place. */
+/** Keeps the last release. */
 function refused({ pack, effects, current, before, news }: Build, wrong: readonly string[]): DatasetNight {
   const { progress } = effects;
   for (const reason of wrong) progress.warn(`${pack.id}: ${reason}`);
@@ -164,7 +170,7 @@ function refused({ pack, effects, current, before, news }: Build, wrong: readonl
   return { dataset: pack.id, outcome: 'refused', release, records, facts, told: [...wrong, ...news] };
 }
 
-/** Indexes the files of a release, seals it and makes it the current one. */
+/** Indexes the files of a release, seals it and makes it current. */
 async function publish(build: Build, resolved: Resolved, earlier: Before | null) {
   const { pack, dataDir, effects, overlays, overlay, inputs, current, before } = build;
   const { rows, facts, enums, ages, records } = resolved;
@@ -179,7 +185,7 @@ async function publish(build: Build, resolved: Resolved, earlier: Before | null)
     overlay: overlay.version,
   };
   const told = { ...base, records, facts, confirmed: resolved.confirmed, enums, ages };
-  // Made in threads while the files are measured and compared with those before.
+  // Threads build the index while the files are measured and compared with the last release.
   const index = buildIndex(resolved.folder, pack, records >= LARGE);
   return seal(dataDir, resolved.folder, rows, told, {
     pack,
@@ -203,7 +209,7 @@ async function readings(dataDir: string, dataset: string, workspace: string): Pr
   }
 }
 
-/** Removes what a killed run left between the releases. */
+/** Removes unfinished releases of killed runs. */
 async function clear(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name.startsWith(UNFINISHED)) await rm(join(folder, name), { recursive: true, force: true });
@@ -212,14 +218,14 @@ async function clear(folder: string): Promise<void> {
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Folders whose code decides what is in a release. */
+/** Folders whose code determines the content of a release. */
 const CODE = [
   ...['collect', 'effects', 'night', 'release'].map((name) => `build/${name}`),
   ...['consolidate', 'duckdb', 'index', 'model', 'plan', 'releases', 'write'].map((name) => `data/${name}`),
   'packs/define',
 ];
 
-/** Fingerprint of the facts, the pack, what lies over them and the code. */
+/** Fingerprint of the facts, the pack, the overlay and the code. */
 async function fingerprint(
   pack: Pack,
   dataDir: string,
@@ -227,7 +233,7 @@ async function fingerprint(
 ): Promise<string> {
   const hash = createHash('sha256');
   for (const { run } of await listRuns(dataDir, pack.id)) hash.update(`${run}\n`);
-  // Which versions brought it does not matter: what came and went again leaves the same release.
+  // Versions are left out: a change and its reversal give the same release.
   const content = [...said.values(), ...decided.values()].flat().map(({ version: _, ...each }) => each);
   hash.update(JSON.stringify([[...removed.keys()].sort(byCodePoint), content]));
   for (const folder of CODE) await addCode(hash, join(ROOT, folder));
@@ -235,7 +241,7 @@ async function fingerprint(
   return hash.digest('hex').slice(0, 32);
 }
 
-/** The program files of a folder, without their tests and without its sub-folders. */
+/** Adds the program files of a folder, without tests and sub-folders. */
 async function addCode(hash: ReturnType<typeof createHash>, folder: string): Promise<void> {
   const files = await readdir(folder, { withFileTypes: true });
   const code = files

@@ -1,5 +1,6 @@
-// A process that the API starts when a record is opted out or comes back: makes the release of a dataset and the static files again.
-// It reads the settings as JSON from its standard input. Exit code 0: done. 75: another run is under way. 1: it could not be done.
+// A process that the API starts after an opt-out or a restore: builds the release of a dataset and the static
+// files again. Reads the settings as JSON from stdin. Exit codes: 0 done, 75 another run is in progress, 1
+// failed.
 
 import { text } from 'node:stream/consumers';
 import type { Config } from '../../config.ts';
@@ -8,13 +9,13 @@ import { realEffects } from '../effects/effects.ts';
 import { Busy } from '../effects/lock.ts';
 import { runNight } from './run.ts';
 
-/** What has to be made again. */
+/** The dataset to build again. */
 export interface Rewriting {
   config: Config;
   dataset: string;
 }
 
-/** As sysexits.h has it: a temporary failure. */
+/** EX_TEMPFAIL of sysexits.h: a temporary failure. */
 export const BUSY = 75;
 
 async function main(): Promise<number> {

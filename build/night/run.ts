@@ -1,4 +1,5 @@
-// A nightly run: every dataset in turn, then the static files. One that fails leaves its last good release and lets the others go on.
+// A nightly run: every dataset in turn, then the static files. A dataset that fails keeps its last release
+// and does not stop the others.
 import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Config } from '../../config.ts';
@@ -21,7 +22,10 @@ import { prerender } from '../static/prerender.ts';
 import { publish } from '../static/publish.ts';
 import { type DatasetNight, datasetNight } from './dataset.ts';
 
-/** Most releases of a dataset that one rewrite builds before the pages: as many as there are immediate opt-outs an hour. */
+/**
+ * Most releases of a dataset that one rewrite builds before the pages: the number of immediate opt-outs an
+ * hour.
+ */
 const ROUNDS = 20;
 
 export interface RunOptions {
@@ -29,17 +33,17 @@ export interface RunOptions {
   only: readonly string[] | null;
   /** See NightOptions. */
   accept: boolean;
-  /** The sources are left alone: releases and files are made again from what is there, with what was decided since. */
+  /** No source is read: releases and files are built again from the stored facts and the current overlay. */
   rewrite?: boolean;
 }
 
 export interface NightReport {
   nights: DatasetNight[];
-  /** Everything that went wrong, in words; empty: the night was good. */
+  /** All errors as sentences; empty: the night succeeded. */
   failures: string[];
 }
 
-/** Runs the night. Throws Busy when another is under way. */
+/** Runs the night. Throws Busy while another run is in progress. */
 export async function runNight(config: Config, effects: Effects, options: RunOptions): Promise<NightReport> {
   const unlock = lockNight(config.DATA_DIR);
   let store: Store | null = null;
@@ -58,7 +62,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
       const at = isoTime(effects.now().getTime());
       const record = (run: Pick<Run, 'outcome' | 'release' | 'records' | 'told'>) => {
         const { outcome, release, records, told } = run;
-        // The schedule goes by the runs that collect.
+        // The schedule counts only runs that collect.
         if (options.rewrite) return Promise.resolve();
         return recordRun(config.DATA_DIR, pack.id, { at, ...taken(), outcome, release, records, told });
       };
@@ -72,7 +76,8 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
             { accept: options.accept, overlays, collects: !options.rewrite },
           );
         let night = await build();
-        // Records may be opted out while a release is built. Exports wait for the release alone, so it comes before the pages.
+        // Records may be opted out during a build. Exports wait only for the release, so it is built before
+        // the pages.
         for (let round = 1; options.rewrite && night.outcome === 'released' && round < ROUNDS; round += 1) {
           const next = await build();
           if (next.outcome === 'unchanged') break;
@@ -104,7 +109,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
   }
 }
 
-/** Loads every pack that has no mistake; the others are told of, and their ids are `broken`. */
+/** Loads every valid pack; mistakes are returned as `failures`, with the ids of their packs as `broken`. */
 async function load(dirs: readonly string[]): Promise<{ packs: Pack[]; broken: string[]; failures: string[] }> {
   const packs: Pack[] = [];
   const broken: string[] = [];
@@ -121,25 +126,25 @@ async function load(dirs: readonly string[]): Promise<{ packs: Pack[]; broken: s
   return { packs, broken, failures };
 }
 
-/** Packs that load, for who only asks when they are due. */
+/** The packs that load without mistakes. */
 export async function goodPacks(dirs: readonly string[]): Promise<Pack[]> {
   return (await load(dirs)).packs;
 }
 
-/** Folders of packs below PACK_DIRS, by dataset id; of two with one id the first counts. */
+/** Pack folders in PACK_DIRS, by dataset id; of two with one id the first is used. */
 async function folders(dirs: readonly string[]): Promise<string[]> {
   const found = await packFolders(dirs);
   return found.filter((folder, i) => i === 0 || basename(found[i - 1] as string) !== basename(folder));
 }
 
-/** Whether any pack has a release, so that there is something to serve. */
+/** Whether any pack has a release to serve. */
 export async function anyReleased(dataDir: string, dirs: readonly string[]): Promise<boolean> {
   const ids = (await folders(dirs)).map((folder) => basename(folder));
   const have = await Promise.all(ids.map((id) => currentRelease(dataDir, id)));
   return have.some((id) => id !== null);
 }
 
-/** Renders the static files of the datasets that have a release, and publishes them. Answers what could not be made. */
+/** Renders and publishes the static files of the datasets that have a release. Returns the failures. */
 async function render(
   config: Config,
   packs: Pack[],
@@ -162,7 +167,7 @@ async function render(
   return made.failures;
 }
 
-/** Removes downloads that a killed run left behind. */
+/** Removes unfinished downloads of killed runs. */
 async function clearSources(dataDir: string): Promise<void> {
   const folder = paths.sources(dataDir);
   for (const name of await readdir(folder).catch(() => [] as string[])) {
@@ -172,11 +177,11 @@ async function clearSources(dataDir: string): Promise<void> {
 
 interface Timed {
   progress: Progress;
-  /** Seconds of every step since the last call, and of all together. */
+  /** Seconds of each step since the last call, and their sum. */
   taken(): Pick<Run, 'steps' | 'seconds'>;
 }
 
-/** A progress that also keeps the time; `ticks` are milliseconds. */
+/** Wraps a progress so that it measures steps; `ticks` returns milliseconds. */
 function timed(progress: Progress, ticks: () => number): Timed {
   let began = ticks();
   let steps: { step: string; from: number }[] = [];

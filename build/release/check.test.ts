@@ -1,4 +1,4 @@
-// What a release is refused for: the pack's own tests, and too great a difference from the night before.
+// Checks of a release: the pack's own tests, and too large a difference from the last release.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { check } from './check.ts';
 
 verifies('release.last-good');
 
-/** Rows of an engine table: id, name, status, mass and tags, null where nothing is said. */
+/** Rows of an engine table: id, name, status, mass and tags; null where there is no value. */
 type Row = { name?: string; status?: string; mass?: number; tags?: string[] };
 
 const text = (value: string | undefined) => (value === undefined ? 'NULL' : quoted(value));
@@ -73,7 +73,7 @@ describe('compared with the release before', () => {
     expect(await compared(before, before)).toEqual([]);
   });
 
-  test('lost records: three always may, and two in a hundred', async () => {
+  test('lost records: up to three, or two in a hundred', async () => {
     expect(await compared(before, before.slice(0, 97))).toEqual([]);
     expect(await compared(before, before.slice(0, 96))).toEqual(['4 of 100 records are lost']);
     const thousand = many(1000, full);
@@ -94,7 +94,7 @@ describe('compared with the release before', () => {
     ).toEqual([]);
   });
 
-  test('shifted values: more than half, of twenty and more, unless the pack reads otherwise now', async () => {
+  test('shifted values: more than half of at least twenty, unless the revision of the pack changed', async () => {
     const shifted = (n: number) => before.map((row, i) => (i < n ? { ...row, mass: row.mass! * 100 } : row));
     expect(await compared(before, shifted(50))).toEqual([]);
     expect(await compared(before, shifted(51))).toEqual(['mass: 51 of 100 values changed in one night']);
@@ -102,14 +102,14 @@ describe('compared with the release before', () => {
     expect(await compared(before.slice(0, 19), shifted(19).slice(0, 19))).toEqual([]);
   });
 
-  test('records that are newly gone: a fifth', async () => {
+  test('records with a new `gone` value: a fifth', async () => {
     const gone = (n: number) => before.map((row, i) => (i < n ? { ...row, status: 'gone' } : row));
     expect(await compared(before, gone(20))).toEqual([]);
     expect(await compared(before, gone(21))).toEqual(['21 of 100 records are newly gone']);
     expect(await compared(gone(90), gone(95))).toEqual([]);
   });
 
-  test('new records, and an attribute that the release before had not, are no alarm', async () => {
+  test('new records and a new attribute raise no alarm', async () => {
     const plain = before.slice(0, 50);
     const now = await release(before);
     const narrow = join(scratch(), 'out');

@@ -1,4 +1,5 @@
-// Refuses a bad release: the pack's own tests, and what must not happen between one night and the next (docs/releases.md, "Checks").
+// Checks a release: the pack's own tests, and the difference from the last release (docs/releases.md,
+// "Checks").
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Duck, named, quoted } from '../../data/duckdb/duck.ts';
@@ -7,21 +8,21 @@ import type { Fact } from '../../data/model/record.ts';
 import type { Attribute, Pack, PackTest } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 
-/** Bounds on what one night may change; few records are never an alarm. */
+/** Largest changes in one night; a few records never raise an alarm. */
 const BOUNDS = {
-  /** Share of the records before that may be missing now, and how many always may. */
+  /** Share of the last release's records that may be missing, and a number that always may. */
   lost: { share: 0.02, records: 3 },
-  /** Share of an attribute's values that may be gone, and how many always may. */
+  /** Share of an attribute's values that may be missing, and a number that always may. */
   emptied: { share: 0.2, records: 3 },
-  /** Share of an attribute's values that may have changed, of at least so many. */
+  /** Share of an attribute's values that may have changed, when there are at least so many. */
   shifted: { share: 0.5, records: 20 },
-  /** Share of all records that may newly bear the pack's `gone` value, and how many always may. */
+  /** Share of all records that may newly have the pack's `gone` value, and a number that always may. */
   gone: { share: 0.2, records: 3 },
 } as const;
 
 /**
- * What is wrong with the release in `folder`, in words; empty when it may become the current one. `before`: the release it follows. `removed`:
- * records that are opted out, of which none counts as lost.
+ * The mistakes of the release in `folder` as sentences; empty when it may become current. `before`: the last
+ * release. `removed`: opted-out records, which do not count as lost.
  */
 export async function check(
   pack: Pack,
@@ -48,7 +49,7 @@ export async function check(
   }
 }
 
-/** The engine column that says whether there is a value, and by which values compare. */
+/** The engine column that shows whether there is a value, and by which values are compared. */
 function compared(attribute: Attribute): string {
   if (attribute.type === 'price') return column(attribute.name, 'min');
   if (attribute.type === 'geo') return column(attribute.name, 'lat');
@@ -71,7 +72,7 @@ async function packTests(duck: Duck, pack: Pack, removed: number): Promise<strin
   return wrong;
 }
 
-/** What businesses had removed does not make a dataset too small. */
+/** Opt-outs do not make a dataset too small. */
 function rowsTest({ min, max }: PackTest, rows: number, removed: number): string | null {
   if (min !== undefined && rows + removed < min) return `${rows} records, and the pack wants at least ${min}`;
   if (max !== undefined && rows > max) return `${rows} records, and the pack allows at most ${max}`;
@@ -141,7 +142,7 @@ async function compareAttribute(
   if (emptied > Math.max(BOUNDS.emptied.records, filled * BOUNDS.emptied.share)) {
     wrong.push(`${name}: ${emptied} of ${filled} values are gone`);
   }
-  // A new revision reads the same sources otherwise: then values are meant to change.
+  // A new revision reads the same sources differently, so values are expected to change.
   if (revision === pack.revision && both >= BOUNDS.shifted.records && changed > both * BOUNDS.shifted.share) {
     wrong.push(`${name}: ${changed} of ${both} values changed in one night`);
   }
@@ -151,10 +152,13 @@ async function compareAttribute(
   return wrong;
 }
 
-/** Values that the line names. */
+/** Values in the line. */
 const NAMED = 5;
 
-/** One line about review items that were open in the release before (null: there is none) and are confirmed now; none: no line. */
+/**
+ * One line about review items that were open in the last release (null: no release) and are confirmed now; []
+ * when there are none.
+ */
 export async function confirmedValues(before: string | null, folder: string, workspace: string): Promise<string[]> {
   if (before === null) return [];
   const spill = join(workspace, 'spill-confirmed');
@@ -162,7 +166,7 @@ export async function confirmedValues(before: string | null, folder: string, wor
   const duck = await Duck.open(spill);
   try {
     const items = (release: string) => `read_parquet(${quoted(join(release, RELEASE_FILES.review))})`;
-    // A release of an earlier program lacks the column: all of its items are open.
+    // A release of an earlier version lacks the column: all its items are open.
     const earlier = `(FROM ${items(before)} UNION ALL BY NAME SELECT NULL::TIMESTAMP AS confirmed_at WHERE false)`;
     const rows = await duck.rows(
       `SELECT entity_id, attribute, facts FROM ${items(folder)} WHERE confirmed_at IS NOT NULL ` +

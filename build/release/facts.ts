@@ -13,13 +13,16 @@ import { type GroupMedians, groupMedians, medianKey } from './group-medians.ts';
 /** A stored fact. */
 export type StoredFact = ToldStatement;
 
-/** Facts of one attribute, ascending by time and run. `attribute`: its number in the pack, -1 for what is not the pack's. */
+/**
+ * Facts of one attribute, ascending by time and run. `attribute`: its number in the pack, -1 for the
+ * register's own attributes.
+ */
 export interface FactGroup {
   attribute: number;
   facts: StoredFact[];
 }
 
-/** Everything ever said of one record, in the order in which it is stored. */
+/** All facts of one record, in stored order. */
 export interface RecordFacts {
   id: string;
   identity: Identity | null;
@@ -28,15 +31,15 @@ export interface RecordFacts {
   groups: FactGroup[];
 }
 
-/** The register's own attributes come after the pack's in `Names`. */
+/** The register's own attributes follow the pack's in `Names`. */
 const OWN_ATTRIBUTES = [OWN.identity, OWN.listed, OWN.slug];
 
-/** What is sorted, and where to. */
+/** The input and output of the sort. */
 interface Sorting {
   made: readonly ReadingRow[];
-  /** What owners said, which is kept with the accounts and not among the collected facts. */
+  /** Owners' facts, which are stored with the accounts and not with the collected facts. */
   said: readonly OwnerFact[];
-  /** Folder for what passes through files. */
+  /** Folder for temporary files. */
   workspace: string;
   /** File of the sorted lines. */
   path: string;
@@ -47,7 +50,7 @@ const SAID: Columns = {
   ...{ observed_at: 'BIGINT', evidence: 'VARCHAR' },
 };
 
-/** Owners' facts as a query with the columns of collected ones; those about records that nobody ever collected are left out. */
+/** Owners' facts as a query with the columns of collected ones, without records that were never collected. */
 function ownersFacts(said: readonly OwnerFact[], collected: string, workspace: string): string {
   const writer = new LineWriter(join(workspace, 'said'));
   for (const { entity, attribute, value, source_url, at, evidence } of said)
@@ -60,7 +63,10 @@ function ownersFacts(said: readonly OwnerFact[], collected: string, workspace: s
   );
 }
 
-/** Sorts the facts that count into a file of lines (STORED_LINES); returns how many, what their numbers stand for, and the groups' medians. */
+/**
+ * Sorts the facts that count into a file of lines (STORED_LINES); returns their number, the names for their
+ * numbers, and the groups' medians.
+ */
 export async function sortFacts(
   duck: Duck,
   dataDir: string,
@@ -84,27 +90,27 @@ export async function sortFacts(
   const columns =
     `entity, ${numberOf(names.attributes, 'attribute')}, ${numberOf(names.sources, 'source')}, ${numberOf(names.runs, 'run')}, ` +
     'source_kind, epoch_ms(observed_at), confidence, value, source_url, evidence';
-  // The facts of a run lie in this order already (collect-append.ts).
+  // The facts of a run are already in this order (`append` in build/collect/collect.ts).
   const sorted = runs.length === 1 && said.length === 0;
   const order = sorted ? '' : ' ORDER BY entity, attribute, observed_at, run, source, value';
   const total = await duck.lines(`SELECT ${columns} FROM ${from}${order}`, path);
   return { total, names, medians: await groupMedians(duck, pack, from) };
 }
 
-/** A stretch of the lines of `sortFacts`, in bytes, that holds whole records. */
+/** A byte range of the lines of `sortFacts` that contains complete records. */
 export interface Stretch {
   path: string;
   from: number;
   to: number;
 }
 
-/** Cuts the lines of `sortFacts` into stretches of about the same size. */
+/** Cuts the lines of `sortFacts` into ranges of about the same size. */
 export function stretches(path: string, count: number): Stretch[] {
   const cuts = cutLines(path, count, (line) => line.slice(0, line.indexOf('\t')));
   return cuts.slice(1).map((to, i) => ({ path, from: cuts[i]!, to }));
 }
 
-/** Reads the lines of `sortFacts`, a record at a time. */
+/** Reads the lines of `sortFacts`, one record at a time. */
 export function* readRecords(
   { path, from, to }: Stretch,
   pack: Pack,

@@ -1,11 +1,15 @@
-// The median of its group for each first value that is far from it: what the group's records were last said to have at that moment.
+// The group median for each first value that is far from it, computed from the values of the group at that
+// moment.
 import { type Duck, quoted } from '../../data/duckdb/duck.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 
-/** Records besides the one that is compared, from which on a group has a median. */
+/** Other records that a group needs before it has a median. */
 const GROUP_LEAST = 5;
 
-/** `entity attribute at` (milliseconds) to the median; only of values that may be further than `jump` from it. */
+/**
+ * Key `entity attribute at` (milliseconds), value the median; only for values that may be further than `jump`
+ * from it.
+ */
 export type GroupMedians = ReadonlyMap<string, number>;
 
 export const medianKey = (entity: string, attribute: string, at: number): string => `${entity} ${attribute} ${at}`;
@@ -15,8 +19,9 @@ const compared = ({ attributes }: Pack): Attribute[] =>
   attributes.filter(({ jump, group_jump, once }) => jump !== null && group_jump && !once);
 
 /**
- * Compares every first value with its group, as of the moment it was observed, so that what comes later changes nothing. `facts` is a query
- * with FACT_COLUMNS. A record belongs to the group that was first said of it; of a range the lower end counts; a median of 0 bounds nothing.
+ * Compares every first value with its group at the moment of its observation, so that later values change
+ * nothing. `facts` is a query with FACT_COLUMNS. A record belongs to the first group that a fact gave it; the
+ * lower end of a range counts; a median of 0 bounds nothing.
  */
 export async function groupMedians(duck: Duck, pack: Pack, facts: string): Promise<GroupMedians> {
   const attributes = compared(pack);

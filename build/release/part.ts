@@ -1,4 +1,4 @@
-// Settles a stretch of a dataset's records: in this thread, or in one of its own where there are many.
+// Settles a range of a dataset's records, in this thread or, when there are many, in a new one.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { OperatorDecision } from '../../data/plan/overlay.ts';
 import type { ReadingRow } from '../../data/write/facts.ts';
@@ -11,7 +11,7 @@ import type { GroupMedians } from './group-medians.ts';
 import { Settler } from './settle.ts';
 import type { Tally } from './tally.ts';
 
-/** What a stretch is settled with. */
+/** Input for settling a range. */
 export interface PartTask {
   stretch: Stretch;
   names: Names;
@@ -30,10 +30,10 @@ export interface SettledPart {
   counts: Tally['counts'];
 }
 
-/** Facts between two signs of progress. */
+/** Facts between two progress updates. */
 const OFTEN = 10_000;
 
-/** Settles a stretch here; `told` hears how many more facts are done. */
+/** Settles a range in this thread; `told` receives the number of newly settled facts. */
 export function settlePart(pack: Pack, task: PartTask, told: (facts: number) => void): SettledPart {
   const part = new Part(pack, task.folder, task.number);
   const settler = new Settler(pack, task, part);
@@ -55,7 +55,7 @@ interface Sent {
 
 type Answer = { facts: number } | { settled: SettledPart };
 
-/** Settles a stretch in a thread of its own, which loads the pack from its folder. */
+/** Settles a range in a new thread, which loads the pack from its folder. */
 export function settleApart(pack: Pack, task: PartTask, told: (facts: number) => void): Promise<SettledPart> {
   const sent: Sent = { folder: pack.folder, task };
   const worker = new Worker(new URL(import.meta.url), { workerData: sent });

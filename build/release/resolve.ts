@@ -1,4 +1,4 @@
-// From facts to records: has every record settled, now and over time, and the files of a release written.
+// From facts to a release: settles every record, now and over time, and writes the files of a release.
 import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { sortFacts, stretches } from './facts.ts';
 import { settleApart, settlePart } from './part.ts';
 import { Tally } from './tally.ts';
 
-/** What a release is made from. */
+/** Input of a release. */
 export interface Making {
   pack: Pack;
   dataDir: string;
@@ -23,27 +23,29 @@ export interface Making {
   made: readonly ReadingRow[];
   /** The release before, or null. */
   before: Before | null;
-  /** What the release must hold beside its facts. */
+  /** Opt-outs, owners' edits and decisions to apply. */
   overlay: Overlay;
   effects: Effects;
-  /** Stretches to settle, each in a thread of its own or one after the other here; the files do not depend on it. */
+  /** Ranges to settle, in threads or one after the other; the files do not depend on it. */
   split?: { stretches: number; threads: boolean };
 }
 
-/** A release that lies in a workspace, complete but for its change feed and manifest. */
+/** A release in a workspace, complete except for its change feed and manifest. */
 export interface Resolved extends Pick<Manifest, 'records' | 'facts' | 'enums' | 'ages' | 'confirmed'> {
   /** Folder of the release's files. */
   folder: string;
   /** Rows by file name. */
   rows: Record<string, number>;
-  /** Open questions. */
+  /** Open review items. */
   review: number;
 }
 
-/** Facts for which a thread of its own is worth starting. */
+/** Facts from which on a thread is worth its start. */
 const WORTH = 200_000;
 
-/** Settles all facts of a dataset and writes the release's files into a workspace folder, which it clears first. */
+/**
+ * Settles all facts of a dataset and writes the release files into a workspace folder, which it clears first.
+ */
 export async function resolve(making: Making, workspace: string): Promise<Resolved> {
   const { pack, dataDir, made, overlay, before, effects } = making;
   const { progress } = effects;

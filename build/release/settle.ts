@@ -1,4 +1,4 @@
-// Settles one record after the other: what it says, how it came to say so, how good it is, and what a person should look at.
+// Settles one record after the other: published values, history, quality, and review items.
 
 import { fits } from '../../data/consolidate/compare.ts';
 import { confirmedSource } from '../../data/consolidate/confirmed-source.ts';
@@ -23,11 +23,11 @@ import { clean } from '../../packs/define/schema.ts';
 import type { RecordFacts, StoredFact } from './facts.ts';
 import { Tally } from './tally.ts';
 
-/** What records are settled with. */
+/** Input for settling records. */
 export interface Settling {
   made: readonly ReadingRow[];
   decided: readonly OperatorDecision[];
-  /** Records that are opted out: nothing of them is published or told. */
+  /** Opted-out records: the part contains nothing about them. */
   removed: ReadonlySet<string>;
 }
 
@@ -74,7 +74,10 @@ export class Settler {
     }
   }
 
-  /** Settles a record and adds it, the verdicts on its facts, its history and what is asked about it to the part. */
+  /**
+   * Settles a record and adds its values, the verdicts on its facts, its history and its review items to the
+   * part.
+   */
   settle(record: RecordFacts): void {
     const { id, identity, slug } = record;
     if (this.#removed.has(id)) {
@@ -161,7 +164,7 @@ export class Settler {
     return settled;
   }
 
-  /** Adds the record, unless nothing of it is published; gives its number. */
+  /** Adds the record unless it has no published value; returns its number. */
   #publish(
     { id, identity, slug }: { id: string; identity: Identity; slug: string },
     values: Values,

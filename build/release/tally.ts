@@ -5,13 +5,16 @@ import type { SettledValue } from '../../data/write/record.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
 
-/** Values of an open enum that the manifest lists. */
+/** Values of an open enum in the manifest. */
 const MOST = 500;
 
 type Counts<K> = Map<string, Map<K, number>>;
 
 export class Tally {
-  /** By attribute: values by the time of their confirmation, and by themselves for open enums. May pass between threads. */
+  /**
+   * By attribute: number of values by confirmation time, and by value for open enums. Can be sent between
+   * threads.
+   */
   readonly counts: { ages: Counts<number>; enums: Counts<string> } = { ages: new Map(), enums: new Map() };
 
   add(attribute: Attribute, { value, observed_at }: SettledValue): void {
@@ -20,7 +23,7 @@ export class Tally {
       count(this.counts.enums, attribute.name, value as string, 1);
   }
 
-  /** Adds what another tally counted. */
+  /** Adds the counts of another tally. */
   addCounts({ ages, enums }: Tally['counts']): void {
     for (const [name, counts] of ages) for (const [at, n] of counts) count(this.counts.ages, name, at, n);
     for (const [name, counts] of enums) for (const [value, n] of counts) count(this.counts.enums, name, value, n);

@@ -1,4 +1,4 @@
-// What this dataset is: written once by the publisher, checked by `npm run pack -- check <folder>`. See docs/packs.md.
+// Definition of this dataset, checked by `npm run pack -- check <folder>`. See docs/packs.md.
 import { definePack } from 'dataset-register/pack';
 
 export default definePack({
@@ -7,7 +7,7 @@ export default definePack({
   keywords: ['example'],
   license: { name: 'CC0-1.0', url: 'https://creativecommons.org/publicdomain/zero/1.0/' },
   attribution: 'Say whom a citation must name',
-  // Raise it when collect.ts reads the same source differently: every pin is then read again.
+  // Increase it when collect.ts reads the same source differently: every pin is then read again.
   revision: 1,
   sources: {
     example: {
@@ -15,9 +15,9 @@ export default definePack({
       url: 'https://example.org/',
       license: 'CC0-1.0',
       trust: 0.9,
-      // Each reading lists everything the source has, so a record that is missing is gone.
+      // Each reading lists all records of the source, so a missing record is gone.
       complete: true,
-      // An empty integrity: the source is shipped in fixtures/<package>/<version>. A source on npm has its 'sha512-…'.
+      // Empty integrity: the source is in fixtures/<package>/<version>. A source on npm has its 'sha512-…'.
       pins: [
         {
           package: 'skeleton-source',

@@ -1,4 +1,5 @@
-// Files for analysts below `files/{ds}/`: public values as Parquet and as a database, a data dictionary, Croissant (docs/analysts.md).
+// Files for analysts below `files/{ds}/`: public values as Parquet and as a database, a data dictionary,
+// Croissant (docs/analysts.md).
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
@@ -20,17 +21,17 @@ import type { Output } from './output.ts';
 export interface AnalystOptions {
   release: Release;
   base: string;
-  /** A folder for what is being made. */
+  /** A folder for temporary files. */
   scratch: string;
-  /** Names what the files are made from: the same again, and they are left alone. */
+  /** Fingerprint of the inputs: files with the same key are kept. */
   key: string;
 }
 
-/** The code that writes them, which the key of the answers does not stand for. */
+/** The code that writes the files, which the key of the answers does not cover. */
 const WRITERS = ['./analysts.ts', '../../data/write/analysts.ts', '../../data/write/analysts-files.ts'];
 const code = () => WRITERS.map((path) => readFileSync(new URL(path, import.meta.url), 'utf8')).join();
 
-/** Writes the files of a release, unless they were made from the same things before. */
+/** Writes the files of a release, unless the output has them with the same key. */
 export async function writeAnalystFiles(
   { release, base, scratch, key: made }: AnalystOptions,
   output: Output,
@@ -38,7 +39,7 @@ export async function writeAnalystFiles(
   const key = `${made}.${hash('sha256', code(), 'hex').slice(0, 16)}`;
   if (output.keepAll(key)) return;
   const { pack, manifest, folder } = release;
-  // Releases of before the file was made have none; the next night's has.
+  // A release of an earlier version lacks the file; the next night adds it.
   if (!manifest.files[RELEASE_FILES.public]) return;
   const at = (name: string) => `files/${pack.id}/${name}`;
   const telling = { release: manifest.release, created_at: manifest.created_at };
@@ -50,7 +51,7 @@ export async function writeAnalystFiles(
   output.write(at('croissant.jsonld'), croissant(pack, manifest, base, parquet), key);
 }
 
-/** Writes the lists `files/{ds}/` and `files/` of the files that are in the output now. */
+/** Writes the lists `files/{ds}/` and `files/` of the files in the output. */
 export function writeFileLists(releases: readonly Release[], base: string, output: Output): void {
   const names: readonly string[] = Object.values(LIST_FILES);
   const lists = releases.map(({ pack, manifest, overlay }) => {
@@ -73,7 +74,7 @@ export function writeFileLists(releases: readonly Release[], base: string, outpu
   output.write(`files/${LIST_FILES.html}`, fileListsHtml(listed, base));
 }
 
-/** What the overlay makes of the files of a release that was made before it. */
+/** The records that the overlay removes from the files of the release, or replaces. */
 async function differing({ base, engine, touched }: Release): Promise<Differing> {
   if (!touched || !base) return { without: [], instead: [] };
   const parsed = async (from: Release['engine'], ordinals: readonly number[]) =>

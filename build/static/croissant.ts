@@ -1,11 +1,12 @@
-// Croissant metadata of a dataset (MLCommons Croissant 1.0): the public Parquet file and what its columns are, for loaders and crawlers.
+// Croissant metadata of a dataset (MLCommons Croissant 1.0): the public Parquet file and its columns, for
+// loaders and crawlers.
 
 import type { Manifest } from '../../data/model/layout.ts';
 import { type Column, dictionary } from '../../data/write/dictionary.ts';
 import { datasetAttribution, datasetUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
 
-/** Terms of Croissant's own vocabulary, each under its name. */
+/** Terms of Croissant's own vocabulary. */
 const TERMS = [
   'citeAs',
   'column',
@@ -33,7 +34,7 @@ const TERMS = [
   'transform',
 ] as const;
 
-/** The whole context of Croissant 1.0, appendix 1: loaders compare it and warn about one that is shorter. */
+/** The complete context of Croissant 1.0, appendix 1: loaders compare it and warn about a shorter one. */
 const CONTEXT = {
   '@language': 'en',
   '@vocab': 'https://schema.org/',
@@ -49,8 +50,9 @@ const CONTEXT = {
 };
 
 /**
- * The version of a release as three numbers, which loaders expect: the pack's revision, the day of the release and its time of day
- * (UTC), `3.20261120.120000`. Later releases of a pack have higher versions. The release id is the identifier.
+ * The version of a release as three numbers, which loaders expect: the pack's revision, the day and the time
+ * of the release (UTC), `3.20261120.120000`. Later releases of a pack have higher versions. The release id is
+ * the identifier.
  */
 function versionOf({ revision }: Pick<Pack, 'revision'>, created_at: string): string {
   const [day = '', time = ''] = new Date(created_at).toISOString().split('T');
@@ -67,7 +69,10 @@ const TYPES: Record<string, string> = {
 
 const FILE = 'public.parquet';
 
-/** The description as JSON-LD; `parquet` is the file as it was published. Provenance is a nested column, which it leaves out. */
+/**
+ * Returns the description as JSON-LD; `parquet` is the published file. Leaves out the nested column with
+ * provenance.
+ */
 export function croissant(
   pack: Pack,
   { release, created_at }: Manifest,

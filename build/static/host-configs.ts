@@ -1,7 +1,8 @@
-// The table of headers written for hosts: `_headers` (Cloudflare Pages, Netlify), nginx, Caddy (docs/static-hosting.md).
+// The header rules as configurations of hosts: `_headers` (Cloudflare Pages, Netlify), nginx, Caddy
+// (docs/static-hosting.md).
 import { CACHING, FOR_EVER, type HostingRule } from '../../api/discovery/hosting.ts';
 
-/** Paths with their headers, in the order of the table. */
+/** Paths with their headers, in the order of the rules. */
 function byPath(rules: readonly HostingRule[]): [string, HostingRule[]][] {
   const paths = new Map<string, HostingRule[]>();
   for (const rule of rules) paths.set(rule.path, [...(paths.get(rule.path) ?? []), rule]);
@@ -9,8 +10,8 @@ function byPath(rules: readonly HostingRule[]): [string, HostingRule[]][] {
 }
 
 /**
- * `_headers`, which Cloudflare Pages and Netlify read from the root of the site. Both join the values of several rules for one header, and
- * both have browsers ask again by themselves, so that only what may be kept for ever is named.
+ * `_headers`, which Cloudflare Pages and Netlify read from the root of the site. Both join the values of
+ * several rules for one header, and both send `max-age=0` by default, so only immutable paths are listed.
  */
 export function headersFile(rules: readonly HostingRule[]): string {
   const blocks = byPath(rules).map(([path, list]) =>
@@ -31,12 +32,12 @@ const variable = (header: string) => `$register_${header.toLowerCase().replaceAl
 /** Text in quotes for nginx. */
 const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
-/** Text that Caddy takes as it stands; nothing in the table holds a backtick. */
+/** A string in backticks for Caddy; no value contains a backtick. */
 const literal = (text: string) => `\`${text}\``;
 
 /**
- * A server of nginx: `root` is the published folder. Types come by location, the rest through maps, since an `add_header` in a location
- * would drop those of the server. nginx sends no header whose value is empty.
+ * A server of nginx: `root` is the published folder. Types are set by location, other headers through maps,
+ * since an `add_header` in a location would drop those of the server. nginx omits headers with empty values.
  */
 export function nginxConfig(rules: readonly HostingRule[], root: string): string {
   const types = rules.filter(({ header }) => header === 'Content-Type');
@@ -51,7 +52,7 @@ export function nginxConfig(rules: readonly HostingRule[], root: string): string
         `  default ${quoted(header === 'Cache-Control' ? CACHING.asked_again : '')};`,
         ...others
           .filter((rule) => rule.header === header)
-          // `/` stands for its index file by the time that headers are made.
+          // nginx has replaced `/` by its index file when it adds headers.
           .map(({ path, value }) =>
             path === '/' ? `  ~^/(index\\.html)?$ ${quoted(value)};` : `  ~${expression(path)} ${quoted(value)};`,
           ),
@@ -87,7 +88,7 @@ ${locations.join('\n')}
 `;
 }
 
-/** A site of Caddy. It writes `{` and `}` in values of headers as placeholders, of which the table has none. */
+/** A site of Caddy. Caddy reads `{` and `}` in header values as placeholders; no value contains one. */
 export function caddyConfig(rules: readonly HostingRule[], root: string): string {
   const matched = byPath(rules).flatMap(([path, list], at) => {
     const set = list.map(({ header, value }) => `${header} ${literal(value)}`);

@@ -1,4 +1,4 @@
-// The output folder: what is written, kept and deleted, and how a killed run is mended.
+// The output folder: which files are written, kept and deleted, and recovery after a killed run.
 import {
   existsSync,
   mkdirSync,
@@ -22,24 +22,24 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const there = (path: string) => existsSync(join(root, path));
-/** A number that changes with every write, also of the same bytes. */
+/** A timestamp that changes with every write, also of the same bytes. */
 const stamp = (path: string) => statSync(join(root, path), { bigint: true }).ctimeNs;
 
-/** One whole run that makes the folder hold exactly these files. */
+/** A complete run that makes the folder contain exactly these files. */
 function run(files: Record<string, string>) {
   const output = new Output(root);
   for (const [path, content] of Object.entries(files)) output.write(path, content);
   return output.finish();
 }
 
-/** What a killed run leaves: changes on the disk, no new manifest, the mark. */
+/** The state after a killed run: changed files, the old manifest, the marker. */
 function killed(files: Record<string, string>) {
   const output = new Output(root);
   for (const [path, content] of Object.entries(files)) output.write(path, content);
 }
 
-describe('a whole run', () => {
-  test('writes what is new, leaves what is the same, deletes what is gone', () => {
+describe('a complete run', () => {
+  test('writes new files, keeps equal ones, deletes removed ones', () => {
     expect(run({ 'v1/a': '1', 'v1/b': '2', 'datasets/x/r.md': '3' })).toEqual({ written: 3, unchanged: 0, deleted: 0 });
     const before = [stamp('v1/a'), stamp('v1/b')];
     expect(run({ 'v1/a': '1', 'v1/b': 'two' })).toEqual({ written: 1, unchanged: 1, deleted: 1 });
@@ -49,21 +49,21 @@ describe('a whole run', () => {
     expect(readdirSync(root).sort()).toEqual(['.build', 'v1']);
   });
 
-  test('the same again touches nothing, its own notes included', () => {
+  test('a repeated run touches nothing, its own notes included', () => {
     run({ 'index.html': 'a', 'v1/b': 'b' });
     const before = ['index.html', 'v1/b', '.build', '.build/manifest.tsv'].map(stamp);
     expect(run({ 'index.html': 'a', 'v1/b': 'b' })).toEqual({ written: 0, unchanged: 2, deleted: 0 });
     expect(['index.html', 'v1/b', '.build', '.build/manifest.tsv'].map(stamp)).toEqual(before);
   });
 
-  test('a file deleted by hand is made again', () => {
+  test('a file deleted by hand is written again', () => {
     run({ 'v1/a': '1', 'v1/b': '2' });
     rmSync(join(root, 'v1/a'));
     expect(run({ 'v1/a': '1', 'v1/b': '2' })).toEqual({ written: 1, unchanged: 1, deleted: 0 });
     expect(read('v1/a')).toBe('1');
   });
 
-  test('files of others are never deleted', () => {
+  test('foreign files are never deleted', () => {
     mkdirSync(join(root, 'v1'), { recursive: true });
     writeFileSync(join(root, 'CNAME'), 'example.org');
     run({ 'v1/a': '1' });
@@ -74,7 +74,7 @@ describe('a whole run', () => {
 });
 
 describe('keys', () => {
-  test('a file whose key is known is kept without its content', () => {
+  test('a file with an unchanged key is kept without its content', () => {
     const first = new Output(root);
     first.write('datasets/x/r.md', 'text', 'v1.t1');
     first.finish();
@@ -85,7 +85,7 @@ describe('keys', () => {
     expect(read('datasets/x/r.md')).toBe('text');
   });
 
-  test('all files of a key are kept together, or none', () => {
+  test('all files of a key are kept together, or none of them', () => {
     const first = new Output(root);
     first.write('v1/x/a', 'a', 'answers');
     first.write('v1/x/b', 'b', 'answers');
@@ -96,7 +96,7 @@ describe('keys', () => {
     expect(new Output(root).keepAll('answers')).toBe(false);
   });
 
-  test('old files stay where asked, without being made', () => {
+  test('keepOld keeps files that were not made', () => {
     const first = new Output(root);
     for (const path of ['v1/x/a', 'v1/y/a']) first.write(path, 'a');
     first.finish();
@@ -107,7 +107,7 @@ describe('keys', () => {
   });
 });
 
-describe('a file in pieces', () => {
+describe('a streamed file', () => {
   const stream = (pieces: string[]) => {
     const output = new Output(root);
     const file = output.stream('v1/x/llms-full.txt', 'k');
@@ -116,7 +116,7 @@ describe('a file in pieces', () => {
     return output.finish();
   };
 
-  test('is put in place when it ends, and only if it differs', () => {
+  test('replaces the old one at its end, and only if it differs', () => {
     expect(stream(['ä', 'b'])).toEqual({ written: 1, unchanged: 0, deleted: 0 });
     expect(read('v1/x/llms-full.txt')).toBe('äb');
     const before = stamp('v1/x/llms-full.txt');
@@ -126,7 +126,7 @@ describe('a file in pieces', () => {
 });
 
 describe('after a killed run', () => {
-  test('what it wrote is compared and put right, what nobody names is deleted', () => {
+  test('its files are compared and corrected, unlisted ones are deleted', () => {
     run({ 'v1/a': 'old', 'v1/b': 'b', 'datasets/x/r.md': 'r' });
     killed({ 'v1/a': 'new', 'datasets/x/orphan.md': 'o' });
     writeFileSync(join(root, 'v1/b'), 'half of');
@@ -142,21 +142,21 @@ describe('after a killed run', () => {
     expect(there('.build/unfinished')).toBe(false);
   });
 
-  test('without any notes the disk is compared, and equal files stay', () => {
+  test('without notes the files on disk are compared, and equal ones stay', () => {
     run({ 'v1/a': 'a', 'v1/b': 'b' });
     rmSync(join(root, '.build'), { recursive: true });
     expect(run({ 'v1/a': 'a' })).toEqual({ written: 0, unchanged: 1, deleted: 1 });
   });
 });
 
-test('a folder made with the first file below it is as new: what follows needs no renames', () => {
+test('files in a new folder are written without renames', () => {
   const output = new Output(root);
   output.write('datasets/one/first/index.html', 'first');
   const renames = stamp('.build/tmp');
   output.write('datasets/one/second.md', 'second');
   output.write('datasets/third.md', 'third');
   expect(stamp('.build/tmp')).toBe(renames);
-  // A folder that was there before may have readers.
+  // A folder that existed before may have readers.
   output.write('top.md', 'top');
   expect(stamp('.build/tmp')).not.toBe(renames);
   output.finish();

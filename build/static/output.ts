@@ -1,4 +1,5 @@
-// The folder of static files: writes what changed, keeps what did not, deletes what no longer belongs (docs/static-hosting.md).
+// The folder of static files: writes changed files, keeps equal ones, deletes the rest
+// (docs/static-hosting.md).
 import { createHash, hash } from 'node:crypto';
 import {
   chmodSync,
@@ -21,13 +22,16 @@ import { dirname, join, posix } from 'node:path';
 import { PUBLIC } from '../../data/model/permissions.ts';
 import { type FileEntry, formatManifest, parseManifest } from './publish-manifest.ts';
 
-/** Folders in which every file is ours: after a killed run, what no manifest names there is deleted. */
+/**
+ * Folders that belong to the build: after a killed run, files in them that are not in the manifest are
+ * deleted.
+ */
 const OWNED = ['datasets', 'v1', 'assets', 'files', 'sql', 'explore'];
 
 /** The build's own notes, below DIST_DIR; never published and never served. */
 export const BUILD_NOTES = '.build';
 
-/** What a run did to the folder. */
+/** Numbers of files by what a run did. */
 export interface OutputCounts {
   written: number;
   unchanged: number;
@@ -35,18 +39,21 @@ export interface OutputCounts {
 }
 
 /**
- * One run's view of DIST_DIR. Open it, `keep` or `write` every file that belongs, `finish`. A file is named by its path below the folder, with
- * `/`. `key` names what a file was made from: when it is the same as last time, `keep` says so and nothing needs to be rendered.
+ * DIST_DIR during one run. Open it, `keep` or `write` every file that belongs to it, `finish`. A file is
+ * named by its path below the folder, with `/`. `key` is the fingerprint of a file's inputs: when it is
+ * unchanged, `keep` returns true and the file need not be rendered.
  */
 export class Output {
   readonly root: string;
   readonly counts: OutputCounts = { written: 0, unchanged: 0, deleted: 0 };
   readonly files = new Map<string, FileEntry>();
   private readonly previous: Map<string, FileEntry>;
-  /** False after a killed run or without a manifest: what lies on the disk is compared, not believed. */
+  /** False after a killed run or without a manifest: files on disk are compared by content. */
   private readonly trusted: boolean;
   private readonly notes: string;
-  /** Names in a folder when the run began; a folder made by this run has no reader yet and needs no renames. */
+  /**
+   * Names in a folder when the run began. A folder made by this run has no reader yet and needs no renames.
+   */
   private readonly folders = new Map<string, { names: Set<string>; fresh: boolean }>();
   private changing = false;
   private temporary = 0;
@@ -60,7 +67,7 @@ export class Output {
     rmSync(join(this.notes, 'tmp'), { recursive: true, force: true });
   }
 
-  /** Whether the file of this key lies there already; if so it stays and need not be made. */
+  /** Whether the file exists with this key; it is then kept and need not be made. */
   keep(path: string, key: string): boolean {
     const entry = this.trusted ? this.previous.get(path) : undefined;
     if (entry === undefined || entry.key !== key || !this.present(path)) return false;
@@ -69,21 +76,21 @@ export class Output {
     return true;
   }
 
-  /** Whether every file made from this key last time still lies there; if so they stay and need not be made. */
+  /** Whether all files of this key still exist; they are then kept and need not be made. */
   keepAll(key: string): boolean {
     if (!this.trusted) return false;
     const paths = [...this.previous].filter(([, entry]) => entry.key === key).map(([path]) => path);
     return paths.length > 0 && paths.every((path) => this.present(path)) && paths.every((path) => this.keep(path, key));
   }
 
-  /** Leaves files as they were that nobody has kept or written in this run. */
+  /** Keeps the selected old files that this run neither kept nor wrote. */
   keepOld(which: (entry: FileEntry, path: string) => boolean): void {
     for (const [path, entry] of this.previous) {
       if (!this.files.has(path) && which(entry, path) && this.present(path)) this.files.set(path, entry);
     }
   }
 
-  /** Makes the file's content this, touching the disk only when it differs. */
+  /** Sets the content of a file; writes to disk only when it differs. */
   write(path: string, content: string | Uint8Array, key = ''): void {
     const bytes = typeof content === 'string' ? Buffer.byteLength(content) : content.length;
     const sha256 = hash('sha256', content, 'hex');
@@ -106,7 +113,9 @@ export class Output {
     this.counts.written++;
   }
 
-  /** Makes a file that was written elsewhere this one, the bytes are not held. Tells what is there now. */
+  /**
+   * Moves a file that was written elsewhere into place, without reading it into memory. Returns its entry.
+   */
   take(path: string, from: string, key = ''): FileEntry {
     const { bytes, sha256 } = measured(from);
     const entry = { bytes, sha256, key };
@@ -125,7 +134,9 @@ export class Output {
     return entry;
   }
 
-  /** For a file too large to hold: `write` its pieces in order, then `end` puts it in place if it differs. */
+  /**
+   * For a file too large for memory: `write` its pieces in order; `end` moves it into place if it differs.
+   */
   stream(path: string, key = ''): { write: (piece: string) => void; end: () => void } {
     this.begin();
     const temporary = this.temporaryFile();
@@ -166,7 +177,10 @@ export class Output {
     };
   }
 
-  /** Deletes what was not kept or written, notes what is there, and marks the folder whole. */
+  /**
+   * Deletes files that were not kept or written, writes the manifest, and removes the marker of an unfinished
+   * run.
+   */
   finish(): OutputCounts {
     const stale = new Set([...this.previous.keys()].filter((path) => !this.files.has(path)));
     if (!this.trusted) {
@@ -192,7 +206,7 @@ export class Output {
     return this.counts;
   }
 
-  /** From here on the folder may be half changed; a run that dies leaves the mark for the next one. */
+  /** Marks the folder as unfinished, so that the run after a killed one compares all files. */
   private begin(): void {
     if (this.changing) return;
     this.changing = true;
@@ -225,7 +239,8 @@ export class Output {
     const found = { names: new Set(first === undefined ? readdirSync(at) : []), fresh: first !== undefined };
     this.folders.set(path, found);
     if (first !== undefined) chmodSync(at, PUBLIC.folder);
-    // The folders around it that did not exist either are as new: a record's page may come before its dataset's other files.
+    // Its new parent folders have no reader either: a record's page may be written before other files of its
+    // dataset.
     for (let around = path; first !== undefined && around !== '.' && join(this.root, around) !== first; ) {
       around = posix.dirname(around);
       chmodSync(join(this.root, around), PUBLIC.folder);
@@ -234,7 +249,7 @@ export class Output {
     return found;
   }
 
-  /** Removes a folder that lost its last file, and its parents likewise; never the root. */
+  /** Removes a folder that lost its last file, and its empty parents. */
   private prune(folder: string): void {
     for (let path = folder; path !== '.' && path !== ''; path = dirname(path)) {
       const at = join(this.root, path);
@@ -244,7 +259,7 @@ export class Output {
   }
 }
 
-/** Size and SHA-256 of a file, read in pieces. */
+/** Size and SHA-256 of a file, read in chunks. */
 function measured(path: string): { bytes: number; sha256: string } {
   const digest = createHash('sha256');
   const piece = Buffer.allocUnsafe(1 << 20);

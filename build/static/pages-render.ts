@@ -1,4 +1,5 @@
-// Renders some records of a release: their pages and their part of the full text. Runs here or in a thread of its own.
+// Renders some records of a release: their pages and their part of the full text. Runs in this thread or a
+// new one.
 import { join } from 'node:path';
 import { fullTextRecord } from '../../api/operations/dataset/dataset_full_text.ts';
 import { recordPage } from '../../api/pages/record-markdown.ts';
@@ -7,25 +8,25 @@ import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/define/model.ts';
 
-/** Which records: ordinals from `from` up to, not including, `to`. */
+/** A range of records: ordinals from `from` up to, not including, `to`. */
 export interface Task {
   from: number;
   to: number;
-  /** Ordinals of those whose page is wanted. */
+  /** Ordinals of the records whose page is rendered. */
   pages: number[];
-  /** Whether the text of all of them is wanted. */
+  /** Whether the full text of all of them is rendered. */
   text: boolean;
-  /** Bodies that take the place of the release's, by ordinal; null: the record is gone. */
+  /** Bodies that replace those of the release, by ordinal; null: the record is removed. */
   instead: [number, string | null][];
 }
 
 export interface Rendered {
   pages: { ord: number; slug: string; page: string }[];
-  /** One piece a record, '' joined; empty when it was not wanted. */
+  /** One text per record, joined with ''; empty when `text` is false. */
   text: string[];
 }
 
-/** Up to this many pages of a task are picked out by number; for more, its whole range is read. */
+/** Up to this many pages of a task are selected by ordinal; for more, the complete range is read. */
 const FEW = 500;
 
 export async function renderRecords(
@@ -42,7 +43,7 @@ export async function renderRecords(
   const some = !text && pages.length <= FEW;
   const where = some ? `ord IN (${[-1, ...pages].join(', ')})` : `ord >= ${from} AND ord < ${to}`;
   const bodies = `read_parquet(${quoted(join(folder, RELEASE_FILES.bodies))})`;
-  // The file lies in order of rank.
+  // The file is sorted by rank.
   for await (const rows of duck.batches(`SELECT ord, body FROM ${bodies} WHERE ${where}`)) {
     for (const [ord, body] of rows as [number, string][]) {
       const due = wanted.has(ord);

@@ -5,9 +5,9 @@ import { Duck } from '../../data/duckdb/duck.ts';
 import { loadPack } from '../../packs/define/load.ts';
 import { type Rendered, renderRecords, type Task } from './pages-render.ts';
 
-/** What a thread works on. */
+/** Input of a thread. */
 export interface Work {
-  /** Folder of the pack: its functions cannot be handed over. */
+  /** Folder of the pack: functions cannot be sent to a thread. */
   pack: string;
   /** Folder of the release. */
   release: string;
@@ -16,18 +16,18 @@ export interface Work {
 }
 
 export interface Threads {
-  /** How many tasks can be under way at once. */
+  /** Number of tasks that can run in parallel. */
   count: number;
   render: (task: Task) => Promise<Rendered>;
   close: () => Promise<void>;
 }
 
-/** As many threads as help: one for each processor, at most four. */
+/** The useful number of threads: one for each processor, at most four. */
 export function usefulThreads(): number {
   return Math.min(4, availableParallelism());
 }
 
-/** Starts threads; tasks go to them in turn. A thread that dies fails the tasks it had. */
+/** Starts threads and assigns tasks round robin. A thread that fails rejects all open tasks. */
 export function startThreads(work: Work, count: number): Threads {
   const threads = Array.from({ length: count }, () => new Worker(new URL(import.meta.url), { workerData: work }));
   const asked = new Map<number, { resolve: (rendered: Rendered) => void; reject: (error: Error) => void }>();
@@ -57,7 +57,7 @@ export function startThreads(work: Work, count: number): Threads {
   };
 }
 
-/** The thread's own side: answers tasks one after the other. An error ends the thread and reaches `fail`. */
+/** Code of the thread: runs tasks one after the other. An error ends the thread and reaches `fail`. */
 async function serve({ pack, release, base, scratch }: Work, port: NonNullable<typeof parentPort>): Promise<void> {
   const [loaded, duck] = await Promise.all([loadPack(pack), Duck.open(scratch)]);
   let before: Promise<void> = Promise.resolve();

@@ -1,4 +1,4 @@
-// Goes over every record of a release once: its Markdown page where its version is new, and the text of all public values.
+// Writes the Markdown page of each changed record of a release, and the full text of all public values.
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { dataset_full_text, fullTextHead } from '../../api/operations/dataset/dataset_full_text.ts';
@@ -12,9 +12,9 @@ import { renderRecords, type Task } from './pages-render.ts';
 import { startThreads, usefulThreads } from './pages-threads.ts';
 import { type Parts, writeParts } from './parts.ts';
 
-/** Records rendered together, unless told: a few megabytes. */
+/** Default number of records rendered together: a few megabytes. */
 const PIECE = 2_048;
-/** From this many records on, threads are worth their start. */
+/** From this number of records on, threads are faster. */
 const LARGE = 20_000;
 
 /** Path of a record's page below DIST_DIR. */
@@ -22,7 +22,10 @@ export function pagePath(dataset: string, slug: string): string {
   return `datasets/${dataset}/${slug}.md`;
 }
 
-/** What a page is made from besides its record: the public side of the pack, the base address and the code. 16 hex digits. */
+/**
+ * Fingerprint of a page's inputs besides its record: the public part of the pack, the base address and the
+ * code. 16 hex digits.
+ */
 function pageFingerprint(pack: Pack, base: string): string {
   const { id, title, license, attribution, template, prices } = pack;
   const attributes = pack.attributes.map((attribute) => [attribute.name, attribute.unit, attribute.public]);
@@ -33,20 +36,21 @@ function pageFingerprint(pack: Pack, base: string): string {
 export interface PagesOptions {
   release: Release;
   base: string;
-  /** A folder that DuckDB may spill into. */
+  /** A folder to which DuckDB may spill. */
   scratch: string;
-  /** Names what the full text is made from. */
+  /** Fingerprint of the full text's inputs. */
   key: string;
-  /** Told how many records are done. */
+  /** Called with the number of finished records. */
   progress: (done: number) => void;
-  /** Threads that render; for small datasets it is not worth starting any. */
+  /** Number of threads that render; none for small datasets. */
   threads?: number;
   /** Records rendered together. */
   piece?: number;
 }
 
 /**
- * Writes the pages of a release and its full text. A record whose version is unchanged is not even read, unless the full text is due.
+ * Writes the pages of a release and its full text. Reads only records whose version changed, unless the full
+ * text is due.
  */
 export async function writePages(options: PagesOptions, output: Output): Promise<void> {
   const { release, base, scratch, key, progress, piece = PIECE } = options;
@@ -68,7 +72,7 @@ export async function writePages(options: PagesOptions, output: Output): Promise
   const pool = threads === 0 ? null : startThreads({ pack: pack.folder, release: folder, base, scratch }, threads);
   const render = pool?.render ?? ((task: Task) => renderRecords(pack, folder, base, duck, task));
   try {
-    // A few tasks are under way while the results before them are written, in order.
+    // Some tasks run ahead while earlier results are written in order.
     const ahead = pool === null ? 1 : pool.count + 1;
     const begun = tasks.slice(0, ahead).map(render);
     for (const [i, task] of tasks.entries()) {
@@ -89,7 +93,7 @@ export async function writePages(options: PagesOptions, output: Output): Promise
 
 type Bodies = ReadonlyMap<number, { body: string; version: string } | null>;
 
-/** What records say that the overlay touched; null: nothing, since they are gone. */
+/** New bodies of the records that the overlay changed; null: the record is removed. */
 async function otherBodies({ engine, touched }: Release): Promise<Bodies> {
   if (!touched) return new Map();
   const bodies = await engine.bodies([...touched.changed]);
@@ -99,7 +103,7 @@ async function otherBodies({ engine, touched }: Release): Promise<Bodies> {
   ]);
 }
 
-/** Ordinals of the records whose page is not there yet, with the page's key; the other pages are kept. */
+/** Ordinals of the records whose page is missing, with the page's key; the other pages are kept. */
 async function changedPages(
   { pack, folder }: Release,
   instead: Bodies,
@@ -122,7 +126,7 @@ async function changedPages(
   return changed;
 }
 
-/** The work in pieces, in order of rank; pieces without any are left out. */
+/** The tasks in order of rank, without empty ones. */
 function tasksOf(
   records: number,
   changed: ReadonlyMap<number, string>,
@@ -141,7 +145,7 @@ function tasksOf(
   return tasks;
 }
 
-/** The text that the operation of this name would stream, begun. */
+/** Opens the file of the full text that the operation of this name would stream. */
 function fullText(release: Release, base: string, output: Output, key: string): Parts | null {
   const [declared] = dataset_full_text.prerender?.(release.pack) ?? [];
   if (!declared) return null;

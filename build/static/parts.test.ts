@@ -27,7 +27,7 @@ test('a short text is one file', () => {
   expect(existsSync(join(root, 'v1/x/llms-full'))).toBe(false);
 });
 
-test('a long text also comes in parts of at most a mebibyte, which make up the whole and are told by the index', () => {
+test('a long text is also written in parts of at most a mebibyte, which an index lists', () => {
   const whole = write(100, 60_000);
   const folder = join(root, 'v1/x/llms-full');
   const names = readdirSync(folder).sort();
@@ -43,7 +43,7 @@ test('a long text also comes in parts of at most a mebibyte, which make up the w
   expect(rows[1]).toMatch(/\tRecord 17$/);
 });
 
-test('a text that became short loses its parts', () => {
+test('the parts of a text that became short are deleted', () => {
   write(100, 60_000);
   write(10, 60_000);
   expect(existsSync(join(root, 'v1/x/llms-full'))).toBe(false);

@@ -1,20 +1,20 @@
-// A long text as one complete file and, past a size, as parts beside it with an index (docs/static-hosting.md).
+// A long text as one complete file and, past a size, also as parts with an index (docs/static-hosting.md).
 import type { Output } from './output.ts';
 
-/** Beyond this many bytes a text also comes in parts. */
+/** Longer texts are also written in parts. Bytes. */
 const LONG = 4 * 2 ** 20;
-/** Most bytes of a part, unless a single piece of the text is longer. */
+/** Largest part in bytes, unless a single piece of the text is longer. */
 const PART = 2 ** 20;
 
-/** A text under way: `write` its pieces in order, then `end`. */
+/** An open text: `write` its pieces in order, then `end`. */
 export interface Parts {
   write: (piece: string) => void;
   end: () => void;
 }
 
 /**
- * Begins the text of `file` (`…/llms-full.txt`). When it proves long it is also written to `…/llms-full/0001.txt` and so on, cut between the
- * pieces, with `…/llms-full/index.txt`. In memory is one part, and at most four more until the text has proved long.
+ * Opens the text of `file` (`…/llms-full.txt`). Past the size it is also written to `…/llms-full/0001.txt`
+ * and so on, cut between the pieces, with `…/llms-full/index.txt`. At most five parts are in memory.
  */
 export function writeParts(file: string, output: Output, key: string): Parts {
   const whole = output.stream(file, key);

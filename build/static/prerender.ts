@@ -1,4 +1,5 @@
-// The static half: free answers, documents, record pages and the pages for people, as files below DIST_DIR (docs/static-hosting.md).
+// Static files below DIST_DIR: free answers, documents, record pages and pages for people
+// (docs/static-hosting.md).
 import { hash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,36 +36,36 @@ import { SITE_KEY, siteData, writeSite } from './pages-site.ts';
 
 export interface PrerenderOptions {
   config: Pick<Config, 'DATA_DIR' | 'DIST_DIR' | 'BASE_URL' | 'EUR_USD'> & Partial<Pick<Config, 'X402_PAY_TO'>>;
-  /** Datasets without a release yet are left out. */
+  /** Datasets without a release are left out. */
   packs: readonly Pack[];
-  /** Datasets whose pack cannot be read today: their files stay as they are. */
+  /** Datasets whose pack cannot be loaded today: their files are kept. */
   untouched: readonly string[];
   effects: Pick<Effects, 'progress'>;
-  /** What lies over the releases; absent: nothing. */
+  /** Overlays of the releases; absent: none. */
   overlays?: OverlaySource;
-  /** Makes the pages for people; tests of the rest leave them out. */
+  /** Writes the pages for people; tests of other parts replace it. */
   site?: typeof writeSite;
 }
 
 export interface PrerenderReport extends OutputCounts {
-  /** Files that belong to the folder now, and their bytes. */
+  /** Number and bytes of all files in the folder. */
   files: number;
   bytes: number;
-  /** What could not be made, in words; the files of before stay for it. */
+  /** Failures as sentences; the old files of a failed part are kept. */
   failures: string[];
-  /** Release of each dataset that the files stand for. */
+  /** The release of each dataset in the files. */
   releases: Record<string, string>;
-  /** Version of the overlay of each dataset that they stand for. */
+  /** The overlay version of each dataset in the files. */
   overlays: Record<string, number>;
-  /** BASE_URL that their links begin with. */
+  /** BASE_URL of their links. */
   base_url: string;
-  /** Fingerprint of the code that made them. */
+  /** Fingerprint of the code that wrote them. */
   code: string;
 }
 
 /**
- * Makes DIST_DIR say what the current releases say. What was made from the same things before is not made again; a run
- * that dies is mended by the next one.
+ * Brings DIST_DIR to the state of the current releases. Files with unchanged inputs are kept; the next run
+ * repairs a killed one.
  */
 export async function prerender({
   config,
@@ -127,7 +128,7 @@ export async function prerender({
   }
 }
 
-/** What all files of a run are made with. */
+/** Inputs of all files of a run. */
 interface Shared {
   releases: Release[];
   base: string;
@@ -138,7 +139,7 @@ interface Shared {
 interface DatasetFiles extends Shared {
   release: Release;
   scratch: string;
-  /** Names what the files are made from. */
+  /** Fingerprint of the files' inputs. */
   made: string;
   progress: Effects['progress'];
 }
@@ -156,7 +157,7 @@ async function writeDataset({ scratch, made, progress, ...view }: DatasetFiles, 
   await writePages({ release, base, scratch, key: `full.${made}`, progress: told }, output);
 }
 
-/** Writes the answers and documents of the register as a whole; `keys` name what the datasets are made from. */
+/** Writes the answers and documents of the register; `keys` are the fingerprints of the datasets. */
 async function writeRegister(
   { keys, x402, ...shared }: Shared & { keys: readonly string[]; x402: boolean },
   output: Output,
@@ -177,7 +178,7 @@ async function writeRegister(
   }
 }
 
-/** A folder of this run alone: a process that a killed run left behind may still write into that run's own. */
+/** A new folder for each run, since a child process of a killed run may still write into the old one. */
 async function scratchIn(dataDir: string): Promise<string> {
   const name = `${UNFINISHED}prerender-`;
   for (const old of await readdir(dataDir)) {
@@ -187,13 +188,16 @@ async function scratchIn(dataDir: string): Promise<string> {
 }
 
 interface Answering extends Shared {
-  /** The dataset to answer for; absent: the register as a whole. */
+  /** The dataset of the answers; absent: the register. */
   release?: Release;
-  /** Names what the files are made from. */
+  /** Fingerprint of the files' inputs. */
   key: string;
 }
 
-/** Writes every file that the table declares for a dataset, or for the register. What comes as a stream is left to pages.ts. */
+/**
+ * Writes every file that the table declares for a dataset, or for the register. pages.ts writes streamed
+ * answers.
+ */
 async function writeAnswers(answering: Answering, output: Output): Promise<void> {
   const { release, operations, key, base } = answering;
   for (const operation of operations) {
@@ -209,16 +213,16 @@ async function writeAnswers(answering: Answering, output: Output): Promise<void>
 
 interface Showing extends Omit<Shared, 'releases'> {
   release: Release;
-  /** Names what the pages are made from. */
+  /** Fingerprint of the pages' inputs. */
   made: string;
 }
 
-/** Path of a record's page for people below DIST_DIR: any host answers the record's address with it. */
+/** Path of a record's HTML page below DIST_DIR; any host serves it at the record's address. */
 function htmlPath(dataset: string, slug: string): string {
   return `datasets/${dataset}/${slug}/index.html`;
 }
 
-/** Writes the pages of all showcase records, unless they are there already. */
+/** Writes the pages of all showcase records, unless they exist with the same key. */
 async function writeShowcase({ release, base, eur_usd, operations, made }: Showing, output: Output): Promise<void> {
   const key = `html.${made}.${[STYLE_ASSET, SCRIPT_ASSET].map(({ path }) => path.split('.')[1]).join('.')}`;
   if (output.keepAll(key)) return;
@@ -235,12 +239,12 @@ async function writeShowcase({ release, base, eur_usd, operations, made }: Showi
   }
 }
 
-/** A build is in no hurry: its statements may run for long on a busy machine, and nobody else waits. */
+/** Long time limits: a build may run on a busy machine, and no request waits for it. */
 const LIMITS = { statement: 600_000, patience: 600_000, bodies: 0, history: 0 };
 
 /**
- * Reads the manifest now and opens the rest when it is asked something, such as what an overlay changes of it. Close it in any case. Throws where
- * the overlay cannot be put over it: files that show less than everything of it are not worth making.
+ * Reads the manifest now and opens the engine at its first use, for example to apply an overlay. The caller
+ * closes it. Throws when the overlay cannot be applied, because files without it could show removed records.
  */
 async function sleepingRelease(dataDir: string, pack: Pack, id: string, overlay: Overlay): Promise<Release> {
   const folder = paths.release(dataDir, pack.id, id);
@@ -252,7 +256,7 @@ async function sleepingRelease(dataDir: string, pack: Pack, id: string, overlay:
   throw new Error(`the overlay of ${pack.id} cannot be put over release ${id}: ${problem}`);
 }
 
-/** Closes a release, and what lies under it. */
+/** Closes a release and the base under its overlay. */
 async function closeRelease({ engine, base }: Release): Promise<void> {
   await engine.close();
   if (base && base.engine !== engine) await base.engine.close();

@@ -1,6 +1,6 @@
-// The list of published files as text: one line per file with path, bytes, SHA-256 and the key of what it was made from.
+// The list of published files as text: one line per file with path, bytes, SHA-256 and key.
 
-/** One published file. `key` is '' for files that are made anew every time and compared by content. */
+/** One published file. `key` is '' for files that every run makes again and compares by content. */
 export interface FileEntry {
   bytes: number;
   /** 64 hex digits. */
@@ -19,7 +19,7 @@ export function formatManifest(files: ReadonlyMap<string, FileEntry>): string {
   return [HEADER, ...lines, ''].join('\n');
 }
 
-/** Reads what formatManifest wrote; a manifest of another form (an older program's) counts as empty. */
+/** Parses the text of formatManifest; another header (of an earlier version) gives an empty map. */
 export function parseManifest(text: string): Map<string, FileEntry> {
   const [header, ...lines] = text.split('\n');
   const files = new Map<string, FileEntry>();

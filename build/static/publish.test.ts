@@ -1,4 +1,4 @@
-// Publishing: the pointer names a list that is there, moves only with a change, and keeps the list before.
+// Publishing: the pointer names an existing list, moves only with a change, and the previous list is kept.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ test('the pointer names the list of files with sizes and hashes', async () => {
   expect(list.get('v1/a')?.sha256).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test('a night without news moves nothing', async () => {
+test('a night without changes moves nothing', async () => {
   await night('one');
   const stamp = () => statSync(join(root, '.build', 'published'), { bigint: true }).ctimeNs;
   const before = stamp();
@@ -39,7 +39,7 @@ test('a night without news moves nothing', async () => {
   expect(stamp()).toBe(before);
 });
 
-test('the list before stays beside the new one, older ones go', async () => {
+test('the previous list is kept, older ones are deleted', async () => {
   const first = await night('one');
   const second = await night('two');
   expect(lists().sort()).toEqual([first.manifest, second.manifest].sort());

@@ -1,29 +1,31 @@
-// Publishing: names the list of files that stands now, and moves the pointer to it, after every file is in place.
+// Publishing: stores the list of files under a name of its content, and moves the pointer to it after every
+// file is in place.
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from '../../data/model/atomic.ts';
 import { BUILD_NOTES } from './output.ts';
 
-/** What `.build/published` says: which list of files is the published one. */
+/** Content of `.build/published`: the name of the published list, and what its files contain. */
 export interface Published {
-  /** Name of the list beside it, `published-<16 hex of its SHA-256>.tsv`. */
+  /** Name of the list in the same folder, `published-<16 hex of its SHA-256>.tsv`. */
   manifest: string;
   files: number;
   bytes: number;
-  /** Release of each dataset that the files stand for. */
+  /** The release of each dataset in the files. */
   releases: Record<string, string>;
-  /** Version of the overlay of each dataset that they stand for. */
+  /** The overlay version of each dataset in the files. */
   overlays?: Record<string, number>;
-  /** BASE_URL that their links begin with; the API tells when it is served under another. */
+  /** BASE_URL of their links; the API warns when it is served under another. */
   base_url?: string;
-  /** Fingerprint of the code that made them; the API sends generated text instead of files of another. */
+  /** Fingerprint of the code that wrote them; the API generates texts when its own differs. */
   code?: string;
 }
 
 /**
- * Publishes what prerender left in DIST_DIR. The list is a copy under a name of its content; the pointer moves by rename. With nothing
- * changed nothing is written. The list before stays, so that a sync can tell what to upload and what to delete.
+ * Publishes the files that prerender left in DIST_DIR. The list is copied under a name of its content; the
+ * pointer moves by rename. Without a change nothing is written. The previous list is kept, so that a sync can
+ * compute what to upload and to delete.
  */
 export async function publish(dist: string, made: Omit<Published, 'manifest'>): Promise<Published> {
   const notes = join(dist, BUILD_NOTES);
@@ -43,13 +45,13 @@ export async function publish(dist: string, made: Omit<Published, 'manifest'>): 
   if (!existsSync(pointer) || readFileSync(pointer, 'utf8') !== text) await replaceFile(pointer, text);
   for (const name of readdirSync(notes)) {
     const old = /^published-[0-9a-f]{16}\.tsv$/.test(name) && name !== manifest && name !== before?.manifest;
-    // What was published twice ago is needed by nobody; without a change the list before this one stays as well.
+    // Lists before the previous one are not needed. Without a change the previous list is kept too.
     if (old && before?.manifest !== manifest) rmSync(join(notes, name));
   }
   return published;
 }
 
-/** What was published last; null before the first time. */
+/** The last published list and its description; null before the first time. */
 export function readPublished(dist: string): Published | null {
   const pointer = join(dist, BUILD_NOTES, 'published');
   return existsSync(pointer) ? (JSON.parse(readFileSync(pointer, 'utf8')) as Published) : null;
