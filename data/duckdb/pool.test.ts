@@ -35,7 +35,7 @@ test('a question given up stops running', async () => {
   const giving = new AbortController();
   const asked = failure(pool.ask(ENDLESS, { signal: giving.signal }));
   setTimeout(() => giving.abort(), 20);
-  expect(await asked).toMatch(/^unavailable: The question was given up/u);
+  expect(await asked).toMatch(/^unavailable: The query was aborted/u);
   await answers();
 });
 

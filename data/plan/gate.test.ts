@@ -58,5 +58,5 @@ test('an aborted query leaves the queue; others stay', async () => {
   expect(await dropped).toContain('unavailable: The query was aborted');
   leave();
   expect(await kept).toBe('entered');
-  expect(await code(one.enter(AbortSignal.abort()))).toContain('given up');
+  expect(await code(one.enter(AbortSignal.abort()))).toContain('aborted');
 });

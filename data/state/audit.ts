@@ -1,18 +1,18 @@
-// The log of who did what, and when. A deed and its line are written in one transaction.
+// The audit log. An action and its row are written in one transaction.
 
 import type { Store } from './store.ts';
 import { hashedWho, withAddresses } from './tables/audit-people.ts';
 import type { AuditTable } from './tables/owners.ts';
 
-/** One deed, `at` in milliseconds since 1970. */
+/** An action; `at` in milliseconds since 1970. */
 export type Deed = Omit<AuditTable, 'id' | 'told'> & { told?: object };
 
-/** A deed as it was written down; `told` is JSON text. */
+/** An action as stored; `told` is JSON text. */
 export type RecordedDeed = Omit<AuditTable, 'id'> & { id: number };
 
 type Db = Pick<Store, 'db'>;
 
-/** Writes a deed down. */
+/** Appends an action to the log. */
 export async function recordDeed({ db }: Db, { told = {}, ...deed }: Deed): Promise<void> {
   const who = await hashedWho(db, deed.who, deed.at);
   await db
@@ -21,7 +21,7 @@ export async function recordDeed({ db }: Db, { told = {}, ...deed }: Deed): Prom
     .execute();
 }
 
-/** Which deeds to read: those of a dataset, of one record of it, before a line of the log. */
+/** Filter for the log: a dataset, one record of it, rows older than an id. */
 export interface DeedQuery {
   dataset?: string | null;
   entity_id?: string | null;
@@ -29,7 +29,7 @@ export interface DeedQuery {
   limit: number;
 }
 
-/** What was done, newest first. */
+/** Actions, newest first. */
 export async function deeds({ db }: Db, query: DeedQuery): Promise<RecordedDeed[]> {
   const { dataset = null, entity_id = null, before = null, limit } = query;
   let rows = db.selectFrom('audit').selectAll();

@@ -1,4 +1,5 @@
-// Claims of an Idempotency-Key: one request runs, its lease is renewed while it does, and a dead process blocks nobody for long.
+// Claims of an Idempotency-Key: one request runs and renews its lease; a lease of a dead process expires
+// soon.
 import { beforeAll, expect, it } from 'vitest';
 import { describeStores } from '../../tests/support/stores.ts';
 import { CLAIM_LEASE, claimRequest, keepAnswer, renewClaim } from './idempotency.ts';

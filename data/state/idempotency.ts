@@ -1,17 +1,19 @@
-// Idempotency-Key: one run for a key and request, its answer kept 24 hours and repeated (contract section 3, "Charge").
+// Idempotency-Key: one run per key and request; its answer is stored for 24 hours and repeated (contract
+// section 3, "Charge").
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Store } from './store.ts';
 import type { Tables } from './tables/schema.ts';
 import type { KeptAnswer } from './writer-jobs.ts';
 
-/** How long an answer is repeated. */
+/** Milliseconds that an answer is stored. */
 const KEPT = 24 * 3_600_000;
-/** Milliseconds that a claim lasts unless its request renews it: what a client waits at most after a crash. */
+/** Milliseconds until a claim expires unless it is renewed: the longest wait of a client after a crash. */
 export const CLAIM_LEASE = 15_000;
 
 /**
- * `claimed`: run it. `kept`: repeat it. `running`: another request holds the claim, until `leased_until` (milliseconds since
- * 1970) unless it renews it. `other`: the key was used for another request.
+ * `claimed`: run the request. `kept`: repeat the stored answer. `running`: another request holds the claim
+ * until `leased_until` (milliseconds since 1970) or longer, if it renews it. `other`: the key was used for
+ * another request.
  */
 export type Claim =
   | { state: 'claimed'; claim: number }
@@ -19,7 +21,7 @@ export type Claim =
   | { state: 'running'; leased_until: number }
   | { state: 'other' };
 
-/** Claims a key for a request (a hash of it). One caller gets the claim, whoever else asks at the same moment. */
+/** Claims a key for a request, identified by its hash. Of concurrent callers exactly one gets the claim. */
 export async function claimRequest(
   store: Store,
   owner: string,
@@ -58,7 +60,7 @@ export async function claimRequest(
   return answer === null ? { state: 'running', leased_until: found.leased_until } : { state: 'kept', text: answer };
 }
 
-/** Renews the lease of a claim whose request still runs. */
+/** Renews the lease of a claim while its request runs. */
 export async function renewClaim(
   store: Store,
   owner: string,
@@ -76,7 +78,7 @@ export async function renewClaim(
     .execute();
 }
 
-/** Keeps an answer that cost nothing; one that was charged is kept by the charge itself. */
+/** Stores an answer that was free; `charge` stores charged answers. */
 export async function keepAnswer(store: Store, owner: string, answer: KeptAnswer): Promise<void> {
   await store.db
     .updateTable('idempotency')
@@ -87,7 +89,7 @@ export async function keepAnswer(store: Store, owner: string, answer: KeptAnswer
     .execute();
 }
 
-/** Gives a claim back: the request failed and may be tried again. */
+/** Releases a claim after a failed request, so that the client can retry. */
 export async function dropClaim(store: Store, owner: string, idempotency_key: string, claim: number): Promise<void> {
   await store.db
     .deleteFrom('idempotency')
@@ -98,7 +100,7 @@ export async function dropClaim(store: Store, owner: string, idempotency_key: st
     .execute();
 }
 
-/** Drops every kept answer that holds a record: it was opted out. */
+/** Deletes stored answers that contain an opted-out record. */
 export async function dropAnswersWith(store: Pick<Store, 'db'>, record: string): Promise<void> {
   const among = sql<string>`' ' || records || ' '`;
   await store.db.deleteFrom('idempotency').where(among, 'like', `% ${record} %`).execute();
@@ -109,7 +111,7 @@ export async function dropAnswersWith(store: Pick<Store, 'db'>, record: string):
     .execute();
 }
 
-/** Forgets what is older than a day. */
+/** Deletes answers older than a day. */
 export async function forgetAnswers(store: Store, now: number): Promise<void> {
   await store.db
     .deleteFrom('idempotency')

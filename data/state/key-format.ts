@@ -1,4 +1,5 @@
-// What an API key looks like: `dsr_`, 37 random base62 characters, six of checksum (contract section 3, "Credentials").
+// Format of API keys: `dsr_`, 37 random base62 characters, 6 checksum characters (contract section 3,
+// "Credentials").
 import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
@@ -16,19 +17,19 @@ function checksum(random: string): string {
   return text;
 }
 
-/** A new secret: about 220 random bits. */
+/** A new secret with about 220 random bits. */
 export function newKey(): string {
   let random = '';
   for (let i = 0; i < RANDOM; i += 1) random += ALPHABET[randomInt(62)];
   return `dsr_${random}${checksum(random)}`;
 }
 
-/** Whether a text can be a key at all: a typing slip or a guess is refused before any look-up. */
+/** Whether a text can be a key: rejects typing errors and guesses without a lookup. */
 export function wellFormed(key: string): boolean {
   return SHAPE.test(key) && checksum(key.slice(4, 4 + RANDOM)) === key.slice(4 + RANDOM);
 }
 
-/** What is stored of a secret. It has too much entropy to be guessed, so a plain hash is enough. */
+/** The stored form of a secret. A plain hash is enough, because the entropy is too high to guess. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret);
 }

@@ -1,13 +1,13 @@
-// Links that are mailed: a secret token each, stored hashed, good once and for a while.
+// Mailed links: a secret token each, stored as a hash, usable once and for a limited time.
 import { randomBytes } from 'node:crypto';
 import { hashSecret } from './key-format.ts';
 import type { Store } from './store.ts';
 
 interface NewLink {
   purpose: string;
-  /** What it is about, such as a key's id. */
+  /** What the link refers to, such as the id of a key. */
   subject: string;
-  /** Milliseconds since 1970, and how long it is good. */
+  /** Milliseconds since 1970, and the lifetime. */
   now: number;
   lasts: number;
 }
@@ -17,7 +17,7 @@ const rowOf = (token: string, { purpose, subject, now, lasts }: NewLink) => {
   return { hash: hashSecret(token), purpose, subject, ...times };
 };
 
-/** Makes a token for a purpose. Only the mail holds it. */
+/** Creates a token for a purpose. Only the mail contains it. */
 export async function newLink({ db }: Pick<Store, 'db'>, link: NewLink): Promise<string> {
   const token = randomBytes(32).toString('base64url');
   await db
@@ -27,12 +27,15 @@ export async function newLink({ db }: Pick<Store, 'db'>, link: NewLink): Promise
   return token;
 }
 
-/** How long an unused link of a topic holds back another mail: anyone can ask for one, and a mailbox gets at most one an hour. */
+/**
+ * An unused link of a topic blocks further mails for this long: anyone can request one, so a mailbox gets at
+ * most one an hour.
+ */
 const SPACING = 3_600_000;
 
 /**
- * The same for links that strangers can ask for: null while an unused one of the same topic (a mailbox, and what it is about) is less than an hour old.
- * That one stays good, and so does an older one until its time is up.
+ * The same for links that anyone can request: null while an unused link of the same topic (mailbox and
+ * subject) is less than an hour old. That link and older ones stay valid until they expire.
  */
 export async function newLinkOf(store: Store, topic: string, link: NewLink): Promise<string | null> {
   const token = randomBytes(32).toString('base64url');
@@ -53,19 +56,19 @@ export async function newLinkOf(store: Store, topic: string, link: NewLink): Pro
         .values({ ...rowOf(token, link), topic })
         .onConflict((c) => c.doNothing())
         .executeTakeFirst();
-      // Nothing inserted: another request was faster, and the next round sees its link.
+      // Nothing inserted: a concurrent request was first, and the next round sees its link.
       if (numInsertedOrUpdatedRows > 0n) return true;
     }
   });
   return made ? token : null;
 }
 
-/** Deletes a link whose mail could not be sent, so that the next request is not held back by it. */
+/** Deletes a link whose mail could not be sent, so that it does not block the next request. */
 export async function dropLink({ db }: Pick<Store, 'db'>, token: string): Promise<void> {
   await db.deleteFrom('links').where('hash', '=', hashSecret(token)).execute();
 }
 
-/** What a token is about while it is good; looking changes nothing, since mail scanners follow links. */
+/** The subject of a valid token. Changes nothing, because mail scanners follow links. */
 export async function linkSubject(store: Store, purpose: string, token: string, now: number): Promise<string | null> {
   const row = await store.db
     .selectFrom('links')
@@ -78,7 +81,7 @@ export async function linkSubject(store: Store, purpose: string, token: string, 
   return row?.subject ?? null;
 }
 
-/** Uses a token up: its subject, for one caller alone; null when it is used, over or unknown. */
+/** Uses a token: returns its subject to exactly one caller; null when it is used, expired or unknown. */
 export async function consumeLink(
   store: Pick<Store, 'db'>,
   purpose: string,
@@ -97,7 +100,7 @@ export async function consumeLink(
   return row?.subject ?? null;
 }
 
-/** Forgets links that were over a month ago: until then a page can say that one is over, and not that there was none. */
+/** Deletes links that expired a month ago; until then a page can report that a link expired. */
 export async function forgetLinks(store: Store, now: number): Promise<void> {
   await store.db
     .deleteFrom('links')
@@ -105,10 +108,10 @@ export async function forgetLinks(store: Store, now: number): Promise<void> {
     .execute();
 }
 
-/** What became of a link that is no good. */
+/** State of a link. */
 export type LinkState = 'good' | 'used' | 'over' | 'unknown';
 
-/** How a token stands, for a page that explains it; only who has the token can ask. */
+/** State of a token, for a page that explains it; only the holder of the token can ask for it. */
 export async function linkState(store: Store, purpose: string, token: string, now: number): Promise<LinkState> {
   const row = await store.db
     .selectFrom('links')

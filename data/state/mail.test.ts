@@ -1,4 +1,5 @@
-// Mails by a real SMTP server of the test's own: whole, to one reader, and never lost where the server refuses or is away.
+// Mails over a real SMTP server of the test: complete, one recipient, and kept when the server rejects or
+// fails.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +34,7 @@ describe('with a mail server', () => {
   const mailer = (url = server.url) =>
     openMailer({ dataDir: folder, smtpUrl: url, from, log: (line) => lines.push(line) });
 
-  test('a mail arrives with both forms, the sender, one reader, and the link whole', async () => {
+  test('a mail arrives with text and HTML, the sender, one recipient and the complete link', async () => {
     const { send, close } = mailer();
     await send(mail, now);
     await close();
@@ -46,7 +47,7 @@ describe('with a mail server', () => {
     expect(boxed(folder)).toEqual([]);
   });
 
-  test('a mail that nobody waits for arrives as well, before the mailer is closed', async () => {
+  test('a posted mail is sent before the mailer closes', async () => {
     server.mails.length = 0;
     const { post, close } = mailer();
     await Promise.all(Array.from({ length: 6 }, (_, i) => post({ ...mail, to: `a${i}@harbour.example` }, now)));
@@ -57,7 +58,7 @@ describe('with a mail server', () => {
   test.each([
     ['a further header in the address', { ...mail, to: 'office@harbour.example\r\nBcc: everyone@harbour.example' }],
     ['a further header in the subject', { ...mail, subject: 'Edit\r\nBcc: everyone@harbour.example' }],
-  ])('%s is refused before anything is said to the server', async (_, forged) => {
+  ])('%s is rejected before the server is contacted', async (_, forged) => {
     server.mails.length = 0;
     const { send, close } = mailer();
     await expect(send(forged, now)).rejects.toThrow(/one line/);
@@ -77,7 +78,7 @@ describe('with a mail server', () => {
     },
   );
 
-  test('what the server refuses is told, and kept in the outbox; neither address nor password are in the log', async () => {
+  test('a rejected mail is logged without address or password and kept in the outbox', async () => {
     const dataDir = join(folder, 'refused');
     lines.length = 0;
     server.refuse = true;
@@ -95,7 +96,7 @@ describe('with a mail server', () => {
     for (const line of lines) expect(line).not.toMatch(/harbour|a-password/);
   });
 
-  test('a server that is not there loses nothing either', async () => {
+  test('a mail is kept in the outbox when the server is unreachable', async () => {
     const dataDir = join(folder, 'away');
     const { post, close } = openMailer({
       dataDir,
@@ -109,7 +110,7 @@ describe('with a mail server', () => {
   });
 });
 
-test('without a mail server both ways end in the outbox, as text and HTML, with headers in ASCII', async () => {
+test('without a mail server all mails are in the outbox, as text and HTML, with headers in ASCII', async () => {
   const dataDir = join(folder, 'box');
   const { send, post, close } = openMailer({ dataDir, from, log: () => expect.fail('nothing went wrong') });
   await send(mail, now);

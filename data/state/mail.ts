@@ -1,8 +1,9 @@
-// How mails leave: by SMTP where a server is set, else into the outbox. What a server does not take is kept in the outbox as well.
+// Sends mails by SMTP when a server is set, else into the outbox; mails that a server rejects also stay in
+// the outbox.
 import { createTransport } from 'nodemailer';
 import { type Mail, outbox, refuseBrokenHeaders, type Send } from './outbox.ts';
 
-/** Milliseconds: nobody who waits for an answer should wait long for a mail server. */
+/** Milliseconds. A request that sends a mail should not wait long for the server. */
 const PATIENCE = { connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 10_000 };
 
 export interface MailOptions {
@@ -14,20 +15,20 @@ export interface MailOptions {
 }
 
 export interface Mailer {
-  /** Sends a mail; throws where the server did not take it, and leaves it in the outbox for an operator to send. */
+  /** Sends a mail. When the server rejects it, writes it to the outbox for an operator and throws. */
   send: Send;
   /**
-   * The same for mails that nobody waits for and whose fate nobody is told: a file of the outbox is written when this is done, a server is
-   * talked to afterwards. `failed` is called when the server did not take it.
+   * Sends a mail after the response: resolves when it is in the outbox or queued, and talks to the server
+   * later. Calls `failed` when the server rejects it.
    */
   post(mail: Mail, now: Date, failed?: () => Promise<void>): Promise<void>;
-  /** Waits for what is on its way. */
+  /** Waits for mails that are being sent. */
   close(): Promise<void>;
 }
 
-/** A mail as nodemailer takes it. */
+/** A mail in the format of nodemailer. */
 function message({ to, subject, text, html }: Mail, from: string, date: Date) {
-  // As an object an address is one address, whatever stands in it.
+  // An object is always one address, whatever characters it contains.
   const address = { name: '', address: to };
   const headers = { 'Auto-Submitted': 'auto-generated' };
   return { from, to: address, subject, text, date, headers, ...(html === undefined ? {} : { html }) };
@@ -45,9 +46,9 @@ export function openMailer({ dataDir, smtpUrl, from, log }: MailOptions): Mailer
     try {
       await server.sendMail(message(mail, from, now));
     } catch (error) {
-      // Neither the address of the server nor of the reader: both may hold what no log should.
+      // Log neither the server nor the recipient: both may be confidential.
       const { code = 'unknown' } = error as { code?: string };
-      log(`a mail could not be sent (${code}); it is in ${dataDir}/outbox`);
+      log(`a mail could not be sent (${code}) and is in ${dataDir}/outbox; check SMTP_URL and send it by hand`);
       await box(mail, now);
       throw error;
     }
@@ -55,7 +56,7 @@ export function openMailer({ dataDir, smtpUrl, from, log }: MailOptions): Mailer
   return {
     send,
     async post(mail, now, failed = async () => {}) {
-      // The log has it already.
+      // `send` has logged the error.
       const going = send(mail, now).catch(() => failed().catch(() => {}));
       under.add(going);
       void going.finally(() => under.delete(going));

@@ -1,4 +1,4 @@
-// A mail as a file: whole, readable by its owner alone, with headers that nothing can forge.
+// A mail as a file: complete, readable by its owner only, with headers that cannot be forged.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ test('is an .eml file', async () => {
   expect(body).toBe('One\r\nTwo\r\n');
 });
 
-test('a line break in a header is refused', async () => {
+test('a line break in a header is rejected', async () => {
   const send = outbox(folder, 'register@register.example');
   await expect(send({ to: 'a@example.org\r\nBcc: b@example.org', subject: 'x', text: '' }, now)).rejects.toThrow(
     /one line/,

@@ -8,36 +8,38 @@ export interface Mail {
   subject: string;
   /** Plain text. */
   text: string;
-  /** The same as HTML, for those who read it so. */
+  /** The same as HTML. */
   html?: string;
 }
 
 /** Sends one mail. */
 export type Send = (mail: Mail, now: Date) => Promise<void>;
 
-/** RFC 2822 date, without the name of the zone. */
+/** RFC 2822 date with a numeric zone. */
 const dateOf = (now: Date): string => now.toUTCString().replace('GMT', '+0000');
 
-/** A subject as RFC 2047 wants it beyond ASCII; a name may hold any letter. */
+/** A subject in the encoding of RFC 2047 when it is not ASCII. */
 const encoded = (subject: string): string =>
   /^[ -~]*$/.test(subject) ? subject : `=?utf-8?B?${Buffer.from(subject).toString('base64')}?=`;
 
-/** An address was parsed before it gets here; a line break would still end the header, whoever wrote it. */
+/** Addresses are parsed before this; the check prevents header injection in any case. */
 export function refuseBrokenHeaders(...headers: string[]): void {
-  if (headers.some((line) => /[\r\n]/.test(line))) throw new Error('a mail header has one line');
+  if (headers.some((line) => /[\r\n]/.test(line))) throw new Error('a mail header must be one line');
 }
 
-/** Headers and content of one part, as it was written: a person or a program may look for a link in it. */
+/** Headers and content of one part, unencoded: a person or a program may search it for a link. */
 const part = (kind: 'plain' | 'html', content: string): string =>
   `Content-Type: text/${kind}; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n${content.replace(/\r?\n/g, '\r\n')}\r\n`;
 
-/** Both forms of a mail, of which a reader shows the last it knows (RFC 2046, section 5.1.4). */
+/** Both forms of a mail; readers show the last one they support (RFC 2046, section 5.1.4). */
 function alternatives(id: string, text: string, html: string): string {
   const parts = [part('plain', text), part('html', html)].map((one) => `--${id}\r\n${one}`);
   return `Content-Type: multipart/alternative; boundary="${id}"\r\n\r\n${parts.join('')}--${id}--\r\n`;
 }
 
-/** Sends by writing a whole file, readable by its owner alone: it may hold a link that stands for an account. */
+/**
+ * Writes each mail to a complete file, readable by its owner only: its link may give access to an account.
+ */
 export function outbox(dataDir: string, from: string): Send {
   const folder = join(dataDir, 'outbox');
   return async ({ to, subject, text, html }, now) => {
@@ -61,8 +63,8 @@ export function outbox(dataDir: string, from: string): Send {
 }
 
 /**
- * Deletes files of the outbox: those written before a moment (milliseconds since 1970), or those that name an address for which `names` is true; answers
- * how many.
+ * Deletes files of the outbox written before a time (milliseconds since 1970), or with an address for which
+ * `names` returns true; returns their number.
  */
 export async function forgetMails(
   dataDir: string,

@@ -1,4 +1,5 @@
-// The overlay in the store: versions and moments of the feed grow one by one, whoever writes, and a reader sees one moment.
+// The overlay in the store: versions and feed times increase one by one with concurrent writers, and reads
+// are consistent.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { describeStores } from '../../tests/support/stores.ts';
@@ -25,7 +26,7 @@ const line = (entity_id: string): ChangeRow => ({
   source_url: null,
 });
 
-/** Removes a record as of the newest version, however often another comes first; answers the version. */
+/** Removes a record at the newest version, retrying after concurrent changes; returns the version. */
 async function remove(store: Store, dataset: string, entity: string, lines = 1): Promise<number> {
   for (;;) {
     const { version: expected } = await readOverlay(store, dataset);
@@ -63,11 +64,11 @@ describeStores('the overlay', ({ open }) => {
     other = await open();
   });
 
-  test('a dataset that nobody ever changed has version 0 and nothing in it', async () => {
+  test('an unchanged dataset has version 0 and an empty overlay', async () => {
     expect(await readOverlay(store, 'quiet')).toMatchObject({ version: 0, feed: [], reserved: [] });
   });
 
-  test('changes at the same moment from two connections: each its own version, each line its own microsecond', async () => {
+  test('concurrent changes from two connections get distinct versions and microseconds', async () => {
     const entities = Array.from({ length: 12 }, (_, i) => `r-${i}`);
     const versions = await Promise.all(
       entities.map((each, i) => remove(i % 2 ? store : other, 'busy', each, 1 + (i % 3))),
@@ -80,18 +81,18 @@ describeStores('the overlay', ({ open }) => {
     const times = feed.map(({ recorded_at }) => recorded_at);
     expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
     expect(times[0]).toBe(NOW * 1000);
-    // In the order of versions, so that a reader who has seen one has seen all before it.
+    // In the order of versions: a reader of one line has read all lines before it.
     expect(feed.map((each) => each.version)).toEqual(feed.map((each) => each.version).sort((a, b) => a - b));
   });
 
-  test('a change thought out on an older version is refused and leaves nothing', async () => {
+  test('a change of an older version is rejected and writes nothing', async () => {
     await remove(store, 'stale', 'r-1');
     const late = { dataset: 'stale', expected: 0, now: NOW, held: FRESH, feed: [line('r-2')] };
     expect(await changeOverlay(other, late, async () => expect.fail('it was written'))).toBeNull();
     expect((await readOverlay(store, 'stale')).feed).toHaveLength(1);
   });
 
-  test('what fails half way leaves nothing', async () => {
+  test('a failed change writes nothing', async () => {
     const edit = { dataset: 'half', expected: 0, now: NOW, held: FRESH, feed: [line('r-1')] };
     const failing = changeOverlay(store, edit, async (tx, version) => {
       await tx
@@ -105,13 +106,13 @@ describeStores('the overlay', ({ open }) => {
     expect((await readOverlay(other, 'half')).removed.size).toBe(0);
   });
 
-  test('changes come after what the newest release holds, also where the store is the older of the two', async () => {
+  test('changes are after the newest release, also when the store is older', async () => {
     const held = { version: 9, recorded_to: NOW * 1000 + 70 };
     const edit = { dataset: 'later', expected: 0, now: NOW, held, feed: [line('r-1')] };
     expect(await changeOverlay(store, edit, async () => {})).toEqual({ version: 10, recorded_at: NOW * 1000 + 71 });
   });
 
-  test('a release gets a range of its own between the changes, and one that never came is forgotten', async () => {
+  test('a release gets a range between the changes; the range of a dead build is released', async () => {
     await remove(store, 'ranges', 'r-1');
     const range = { dataset: 'ranges', count: 5, now: NOW, after: 0 };
     const first = await reserveFeed(other, range);
@@ -124,11 +125,11 @@ describeStores('the overlay', ({ open }) => {
     expect(second).toBe(first + 6);
     await dropReserved(other, 'ranges', first + 4);
     expect((await overlayStates(store)).get('ranges')).toEqual({ version: 2, reserved: [first] });
-    // What was given to it stays given.
+    // Its range stays reserved.
     expect(await reserveFeed(store, range)).toBe(second + 5);
   });
 
-  test('another process learns of a change, and only of changes', async () => {
+  test('another process sees changes and nothing else', async () => {
     const overlays = await openOverlays(other);
     expect(overlays.of('watched').version).toBe(0);
     await remove(store, 'watched', 'r-1');

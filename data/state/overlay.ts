@@ -1,4 +1,5 @@
-// The overlay in the store: read as of one version, changed in one transaction together with its lines of the change feed.
+// The overlay in the store: read as of one version; changed together with its lines of the change feed in one
+// transaction.
 import type { Transaction } from 'kysely';
 import type { ReviewItem } from '../model/record.ts';
 import type { ChangeRow } from '../plan/history.ts';
@@ -7,7 +8,7 @@ import type { Store } from './store.ts';
 import type { DecisionTable } from './tables/overlay.ts';
 import type { Tables } from './tables/schema.ts';
 
-/** Ranges of releases in the feed that are remembered: more than a process may lag behind. */
+/** Stored ranges of releases in the feed: more than a process may be behind. */
 const RANGES = 8;
 
 export interface OverlayState {
@@ -17,13 +18,13 @@ export interface OverlayState {
 
 const numbers = (list: string) => list.split(' ').filter(Boolean).map(Number);
 
-/** Version and reserved ranges of every dataset that has an overlay: what a process looks at to learn of changes. */
+/** Version and reserved ranges of every dataset with an overlay; processes poll this to detect changes. */
 export async function overlayStates({ db }: Store): Promise<Map<string, OverlayState>> {
   const rows = await db.selectFrom('overlays').select(['dataset', 'version', 'reserved']).execute();
   return new Map(rows.map(({ dataset, version, reserved }) => [dataset, { version, reserved: numbers(reserved) }]));
 }
 
-/** The overlay of a dataset. Rows of later versions than the one read first do not count, so that it is of one moment. */
+/** The overlay of a dataset. Rows newer than the version read first are ignored, so that it is consistent. */
 export async function readOverlay({ db }: Store, dataset: string): Promise<Overlay> {
   const state = await db
     .selectFrom('overlays')
@@ -80,21 +81,21 @@ export async function readOverlay({ db }: Store, dataset: string): Promise<Overl
 /** A change of the overlay. */
 export interface OverlayEdit {
   dataset: string;
-  /** The version that the change was thought out on. */
+  /** The version that the change is based on. */
   expected: number;
   /** Milliseconds since 1970. */
   now: number;
-  /** What the newest release holds: the version of the overlay, and the last microsecond of its feed. What comes now comes after both. */
+  /** Overlay version and last microsecond of the feed in the newest release. The change gets later ones. */
   held: { version: number; recorded_to: number };
-  /** What the change feed tells of it, in order. */
+  /** Its lines of the change feed, in order. */
   feed: readonly ChangeRow[];
 }
 
 type Tx = Transaction<Tables>;
 
 /**
- * Makes a change: the next version, its rows by `write`, its lines of the feed, all or nothing. Null when another change came first: the
- * caller looks at the newer overlay and tries again. What `write` throws undoes everything.
+ * Changes the overlay in one transaction: the next version, the rows of `write`, the lines of the feed. Null
+ * when another change was first: read the new overlay and retry. An error in `write` rolls everything back.
  */
 export async function changeOverlay(
   store: Store,
@@ -121,9 +122,10 @@ export async function changeOverlay(
 }
 
 /**
- * Gives a release its range of the feed: `count` microseconds that end at `now` (milliseconds) if there is room, after everything that was
- * given before and after `after`, where the feed of the release before ends. Until a process serves that release it shows nothing of the overlay
- * that was recorded later. Answers the first.
+ * Reserves the range of a release in the feed: `count` microseconds, ending at `now` (milliseconds) if
+ * possible, after all earlier ranges and after `after`, where the feed of the previous release ends. A
+ * process that does not serve that release yet shows no overlay change recorded after the range. Returns the
+ * first microsecond.
  */
 export async function reserveFeed(
   store: Store,
@@ -140,7 +142,9 @@ export async function reserveFeed(
   });
 }
 
-/** Forgets ranges that begin after a microsecond: those of builds that died before their release was served. */
+/**
+ * Releases ranges that begin after a microsecond: those of builds that died before their release was served.
+ */
 export async function dropReserved(store: Store, dataset: string, after: number): Promise<void> {
   await store.db.transaction().execute(async (tx) => {
     const found = await locked(store, tx, dataset).catch(() => null);
@@ -163,13 +167,13 @@ async function begin({ db }: Store, dataset: string): Promise<void> {
     .execute();
 }
 
-/** The dataset's row, held until the transaction ends. SQLite's transactions hold the whole file from their beginning. */
+/** The dataset's row, locked until the transaction ends. On SQLite a transaction locks the whole file. */
 async function locked({ dialect }: Store, tx: Tx, dataset: string): Promise<Tables['overlays']> {
   const row = tx.selectFrom('overlays').selectAll().where('dataset', '=', dataset);
   return (dialect === 'postgres' ? row.forUpdate() : row).executeTakeFirstOrThrow();
 }
 
-/** A decision with the item as it was when it was decided. */
+/** A decision with the item at the time of the decision. */
 export interface DecidedRow extends Pick<DecisionTable, 'status' | 'at' | 'decided_by'> {
   item: ReviewItem;
 }
@@ -181,7 +185,7 @@ const parsed = ({ item, ...row }: Pick<DecisionTable, 'status' | 'at' | 'decided
   item: JSON.parse(item) as ReviewItem,
 });
 
-/** Decisions, the last one first; `status` null: all. */
+/** Decisions, newest first; `status` null: all. */
 export async function decidedItems(
   store: Store,
   status: DecisionTable['status'] | null,
@@ -192,7 +196,7 @@ export async function decidedItems(
   return (await query.orderBy('at', 'desc').orderBy('id').limit(limit).execute()).map(parsed);
 }
 
-/** The decision about one item; null where there is none. */
+/** The decision about one item; null when there is none. */
 export async function decidedItem(store: Store, id: string): Promise<DecidedRow | null> {
   const row = await decisions(store).where('id', '=', id).executeTakeFirst();
   return row ? parsed(row) : null;

@@ -2,26 +2,26 @@
 import { sql } from 'kysely';
 import type { Store } from './store.ts';
 
-/** What a quota counts, for whom, and how much of it there is a day. */
+/** A daily limit: what is counted, for whom, and the maximum. */
 export interface Quota {
   name: string;
   quota: number;
 }
 
-/** Where quotas are counted: the store, or Redis. */
+/** Counters in the store or in Redis. */
 export interface Quotas {
-  /** Takes up to `wanted` units and says how many it got, so that parallel calls cannot share one. */
+  /** Takes up to `wanted` units and returns the number taken, so that parallel calls cannot share a unit. */
   take(quota: Quota, wanted: number, now: Date): Promise<number>;
-  /** Gives back what was taken and not used. */
+  /** Returns unused units. */
   give(quota: Quota, units: number, now: Date): Promise<void>;
   /** Units left today. */
   left(quota: Quota, now: Date): Promise<number>;
 }
 
-/** The UTC day that counts. */
+/** The current UTC day. */
 export const dayOf = (now: Date): string => now.toISOString().slice(0, 10);
 
-/** Quotas in the store: every process on it counts together. */
+/** Quotas in the store, shared by all its processes. */
 export function storedQuotas(store: Store): Quotas {
   return {
     async take({ name, quota }, wanted, now) {
@@ -56,7 +56,7 @@ export function storedQuotas(store: Store): Quotas {
   };
 }
 
-/** Forgets the days before yesterday. */
+/** Deletes the days before yesterday. */
 export async function forgetQuotas(store: Store, now: Date): Promise<void> {
   const yesterday = dayOf(new Date(now.getTime() - 86_400_000));
   await store.db.deleteFrom('quotas').where('day', '<', yesterday).execute();

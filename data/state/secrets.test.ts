@@ -1,4 +1,4 @@
-// Shared secrets: made once, the same for every process.
+// Shared secrets: created once, the same in every process.
 import { describe, expect, it } from 'vitest';
 import { describeStores } from '../../tests/support/stores.ts';
 import { sharedSecret } from './secrets.ts';

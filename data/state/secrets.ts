@@ -1,12 +1,12 @@
-// Secrets that the service makes for itself at first start and that all its processes share (contract section 1).
+// Secrets that the service creates at first start and all its processes share (contract section 1).
 import { randomBytes } from 'node:crypto';
 import type { Store } from './store.ts';
 
 const randomText = () => randomBytes(32).toString('base64url');
 
 /**
- * The secret of this name, made at its first use: 256 random bits as text, or what `make` makes. Processes that ask at the
- * same moment get the same one.
+ * The secret with this name, created on first use: 256 random bits as text, or the result of `make`.
+ * Concurrent processes get the same one.
  */
 export async function sharedSecret(
   store: Store,

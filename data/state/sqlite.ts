@@ -1,8 +1,11 @@
-// Kysely over node:sqlite: the SQLite that comes with Node, so that nothing is compiled or downloaded.
+// Kysely over node:sqlite, the SQLite of Node, so that nothing is compiled or downloaded.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { type SqliteDatabase, SqliteDialect } from 'kysely';
 
-/** FULL: a commit is on disk when it returns. NORMAL: it survives the process, a power cut may take the last ones. */
+/**
+ * FULL: a commit is on disk when it returns. NORMAL: it survives the process; a power cut may lose the last
+ * ones.
+ */
 export type Durability = 'FULL' | 'NORMAL';
 
 /** Opens the store's file with the settings that every connection must have. */
@@ -12,7 +15,7 @@ export function openSqlite(file: string, durability: Durability): DatabaseSync {
   return db;
 }
 
-/** The dialect over an open database. Statements are kept, since the same few run again and again. */
+/** The dialect over an open database. Caches statements, since the same few run repeatedly. */
 export function sqliteDialect(db: DatabaseSync): SqliteDialect {
   return new SqliteDialect({ database: adapt(db) });
 }
@@ -21,7 +24,7 @@ function adapt(db: DatabaseSync): SqliteDatabase {
   return {
     close: () => db.close(),
     prepare(text) {
-      // A transaction of ours always writes: taking the lock first means that it waits, and never fails half way.
+      // Our transactions always write: with the lock taken first they wait and never fail half-way.
       const statement = db.prepare(text === 'begin' ? 'begin immediate' : text);
       const bound = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
       return {

@@ -1,4 +1,4 @@
-// The store outlives its connections: a database that starts again ends no process.
+// The store survives its connections: a restart of the database ends no process.
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
@@ -17,7 +17,7 @@ describeStores('the store', (under) => {
   const backend = async (db: Store['db']) =>
     (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows[0]?.pid ?? 0;
 
-  /** Ends a connection from another, as a server that stops does, and waits until it has gone. */
+  /** Ends a connection from another one, as a stopping server does, and waits until it is closed. */
   const end = async (pid: number, { db }: Store) => {
     await sql`select pg_terminate_backend(${pid}::int)`.execute(db);
     const there = async () => (await sql`select 1 from pg_stat_activity where pid = ${pid}::int`.execute(db)).rows;
@@ -28,7 +28,7 @@ describeStores('the store', (under) => {
     const [one, two] = [await under.open(), await under.open()];
     expect(await count(one)).toBe(0);
     if (one.dialect === 'postgres') await end(await backend(one.db), two);
-    // The word that a connection has ended may still be on its way: a query sent before it comes fails, and the next has another.
+    // The message about the end may be late: a query before it fails, the next one gets another connection.
     await expect.poll(() => count(one).catch(String)).toBe(0);
   });
 
@@ -38,7 +38,7 @@ describeStores('the store', (under) => {
       const [one, two] = [await under.open(), await under.open()];
       const held = one.db.transaction().execute(async (held) => {
         await end(await backend(held), two);
-        // No query is under way when the word comes.
+        // No query is running when the message arrives.
         await wait(100);
         await sql`select 1`.execute(held);
       });

@@ -1,4 +1,5 @@
-// One store for everything that must outlive a process: SQLite in DATA_DIR, or PostgreSQL shared by several processes.
+// The store for everything that outlives a process: SQLite in DATA_DIR, or PostgreSQL shared by several
+// processes.
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -17,9 +18,9 @@ export interface Store {
   dialect: Dialect;
   /** SQLite file, or null on PostgreSQL. */
   file: string | null;
-  /** Which database this is, for people: the file, or the address without its credentials. */
+  /** The database for messages: the file, or the address without credentials. */
   place: string;
-  /** The thread that writes what calls cost; null on PostgreSQL, and for who only looks. */
+  /** The thread that writes charges; null on PostgreSQL and for readers. */
   writer: Writer | null;
   close: () => Promise<void>;
 }
@@ -30,21 +31,27 @@ export interface StoreOptions {
   databaseUrl?: string | undefined;
   /** PostgreSQL schema, for tests that share a database. */
   schema?: string;
-  /** Only a register's database that is there already: nothing is made, its tables stay as they are, no call is charged, and a missing one throws StoreError. */
+  /**
+   * Opens only an existing register's database: no tables are created or changed, no call is charged, and a
+   * missing one throws StoreError.
+   */
   existing?: boolean;
 }
 
-/** A database that cannot be used, in one line that begins with the setting that names it. */
+/** An unusable database, as one line that begins with the name of the setting. */
 export class StoreError extends Error {}
 
-// PostgreSQL's bigint would arrive as text; micro-euros and milliseconds stay far below 2^53.
+// PostgreSQL returns bigint as text; micro-euros and milliseconds stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   const number = Number(text);
   if (!Number.isSafeInteger(number)) throw new RangeError(`${text} does not fit an exact number`);
   return number;
 });
 
-/** Opens the store and, but for `existing`, brings its tables up to date; several processes may do so at once. Throws StoreError where there is no database to use. */
+/**
+ * Opens the store and, without `existing`, migrates its tables; several processes may do so at once. Throws
+ * StoreError without a usable database.
+ */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { databaseUrl, schema, existing = false } = options;
   const file = databaseUrl ? null : sqliteFile(options.dataDir, existing);
@@ -55,7 +62,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   });
   try {
     if (file === null) await reach(db, place);
-    // Who only looks must not change the tables below a process that runs by an older schema.
+    // A reader must not change the tables of a running process with an older schema.
     if (existing) await holdsRegister(db, file, place);
     else await migrate(db, dialect, schema);
   } catch (error) {
@@ -84,14 +91,15 @@ async function migrate(db: Kysely<Tables>, dialect: Dialect, schema?: string): P
 function sqliteFile(dataDir: string, existing: boolean): string {
   const folder = paths.state(dataDir);
   const file = join(folder, 'register.db');
-  if (existing && !existsSync(file)) throw new StoreError(`DATA_DIR: there is no database at ${file}`);
+  if (existing && !existsSync(file))
+    throw new StoreError(`DATA_DIR: no database at ${file}; start the service once to create it`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // SQLite gives the -wal and -shm files the permissions of the database.
   closeSync(openSync(file, 'a', 0o600));
   return file;
 }
 
-/** Commits are on disk when they return. SQLite reads a file only now, and may find that it is none of its own. */
+/** Commits are on disk when they return. SQLite reads the file here and may find that it is no database. */
 function open(file: string): DatabaseSync {
   try {
     return openSqlite(file, 'FULL');
@@ -101,39 +109,39 @@ function open(file: string): DatabaseSync {
   }
 }
 
-/** `postgres://host:5432/name`: an address that may be printed. */
+/** `postgres://host:5432/name`: an address without credentials. */
 function withoutCredentials(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;
 }
 
-/** Asks for one connection, so that what stands in its way is told before anything else is. */
+/** Opens one connection, so that a connection problem is reported first. */
 async function reach(db: Kysely<Tables>, place: string): Promise<void> {
   try {
     await sql`select 1`.execute(db);
   } catch (error) {
-    // A host with several addresses fails with one error for each of them, and no message of its own.
+    // A host with several addresses fails with one error per address and without its own message.
     const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
     throw new StoreError(`DATABASE_URL: ${place} cannot be used: ${(first as Error).message}`);
   }
 }
 
-/** Whether the tables are there: a database file copied without its `-wal` may lack them all. */
+/** Throws when the tables are missing, for example in a database file copied without its `-wal`. */
 async function holdsRegister(db: Kysely<Tables>, file: string | null, place: string): Promise<void> {
   try {
     await sql`select 1 from entries limit 1`.execute(db);
   } catch {
-    if (file === null) throw new StoreError(`DATABASE_URL: ${place} holds no register`);
-    throw new StoreError(`DATA_DIR: ${place} holds no register; was it copied without ${file}-wal?`);
+    if (file === null) throw new StoreError(`DATABASE_URL: ${place} contains no register`);
+    throw new StoreError(`DATA_DIR: ${place} contains no register; was it copied without ${file}-wal?`);
   }
 }
 
-/** A commit waits for the disk, whatever the server's default is. */
+/** A commit waits for the disk, whatever the server's default. */
 function postgres(url: string, schema?: string): PostgresDialect {
   const path = schema ? ` -c search_path=${schema}` : '';
   const pool = new pg.Pool({ connectionString: url, max: 10, options: `-c synchronous_commit=on${path}` });
-  // The server may end a connection at any moment, as when it starts again; the pool opens another, and a query under way fails by itself. Unheard, it
-  // ends us: a connection that nobody uses tells the pool, one that somebody holds only itself.
+  // The server may end connections at any time; unheard, the error event would end this process. Idle
+  // connections emit it on the pool, others on themselves. The running query fails; the pool reconnects.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return new PostgresDialect({ pool });
@@ -151,7 +159,10 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** Starts the thread that owns SQLite's writing connection. Jobs that arrive during a commit share the next one. It does not keep the process alive. */
+/**
+ * Starts the thread that owns SQLite's writing connection. Jobs that arrive during a commit share the next
+ * one. It does not keep the process alive.
+ */
 function openWriter(file: string): Writer {
   const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: { file } });
   worker.unref();
@@ -163,7 +174,7 @@ function openWriter(file: string): Writer {
     if (flying.length > 0 || queue.length === 0) return;
     flying = queue;
     queue = [];
-    // The thread counts only while somebody waits for it.
+    // The thread keeps the process alive only while a job waits.
     worker.ref();
     worker.postMessage(flying.map(({ job }) => job));
   };
@@ -182,13 +193,13 @@ function openWriter(file: string): Writer {
     send();
   });
   worker.on('error', (error) => fail(error as Error));
-  worker.on('exit', (code) => fail(new Error(`the ledger's thread ended with ${code}`)));
+  worker.on('exit', (code) => fail(new Error(`the ledger's thread exited with code ${code}`)));
 
   return {
     run: (job) =>
       new Promise((resolve, reject) => {
         if (failure) return reject(failure);
-        // Whatever else arrives in this turn of the loop travels along.
+        // Jobs of the same turn of the event loop are sent together.
         if (queue.push({ job, resolve, reject }) === 1 && flying.length === 0) setImmediate(send);
       }),
     close: async () => {

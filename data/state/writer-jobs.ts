@@ -1,16 +1,16 @@
-// What the writing thread is asked to do. Times in milliseconds since 1970, amounts in micro-euros.
+// Jobs of the writing thread. Times in milliseconds since 1970, amounts in micro-euros.
 
-/** An answer on its way into the store, with the claim that it fulfils. */
+/** An answer to store, with the claim that it completes. */
 export interface KeptAnswer {
   idempotency_key: string;
-  /** When the claim was made: its proof. */
+  /** Time of the claim, which proves it. */
   claim: number;
   text: string;
-  /** Ids of the records in it, each between spaces, so that an opt-out finds it. */
+  /** Ids of its records, each between spaces, so that an opt-out finds it. */
   records: string;
 }
 
-/** Takes a price off a key's balance, and keeps the answer that it pays for in the same transaction. */
+/** Debits a price from a key and stores the paid answer in the same transaction. */
 export interface ChargeJob {
   kind: 'charge';
   key_id: string;
@@ -19,12 +19,12 @@ export interface ChargeJob {
   dataset: string | null;
   request_id: string;
   now: number;
-  /** The grant of the access token that asks: its cap counts as much as the balance. */
+  /** The grant of the access token: its cap counts like the balance. */
   grant?: string | undefined;
   answer?: KeptAnswer | undefined;
 }
 
-/** Takes up to `wanted` units off a daily quota of `quota`. */
+/** Takes up to `wanted` units of a daily quota of `quota`. */
 export interface TakeJob {
   kind: 'take';
   name: string;
@@ -33,7 +33,7 @@ export interface TakeJob {
   quota: number;
 }
 
-/** Gives units back. */
+/** Returns units. */
 export interface GiveJob {
   kind: 'give';
   name: string;
@@ -44,9 +44,9 @@ export interface GiveJob {
 export type Job = ChargeJob | TakeJob | GiveJob;
 
 /**
- * Charge: `charged` with the balance left, `insufficient` with the balance there was, `capped` with what the grant may still
- * spend, `revoked`, `withdrawn` when the grant is over, or `superseded` when another request has taken over the
- * Idempotency-Key; only the first charges. Take: the units got. Give: 0.
+ * Result of a job. Charge: `charged` with the new balance, `insufficient` with the balance, `capped` with the
+ * rest of the grant's cap, `revoked`, `withdrawn` for an ended grant, or `superseded` when another request
+ * took over the Idempotency-Key; only `charged` debits. Take: the units taken. Give: 0.
  */
 export type JobResult<J extends Job> = J extends ChargeJob ? ChargeOutcome : number;
 

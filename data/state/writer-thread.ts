@@ -1,10 +1,10 @@
-// The thread that owns the writing connection on SQLite: one transaction for each batch of jobs.
+// The thread with the writing connection on SQLite: one transaction per batch of jobs.
 import { randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openSqlite } from './sqlite.ts';
 import type { ChargeJob, ChargeOutcome, Job } from './writer-jobs.ts';
 
-// NORMAL: a charge survives the end of the process; after a power cut the last few calls may turn out free. Credits are FULL.
+// NORMAL: a charge survives the process; after a power cut the last few calls may be free. Credits use FULL.
 const db = openSqlite((workerData as { file: string }).file, 'NORMAL');
 
 const take = db.prepare(

@@ -58,7 +58,7 @@ test('a database that is not there is not made', async () => {
   expect(await runIn({ DATA_DIR: empty }, 'verify')).toEqual({
     code: 1,
     out: '',
-    err: `DATA_DIR: there is no database at ${database(empty)}\n`,
+    err: `DATA_DIR: no database at ${database(empty)}; start the service once to create it\n`,
   });
   expect(readdirSync(empty)).toEqual([]);
 });
@@ -71,7 +71,7 @@ test('a database copied without its -wal is not taken for one with right books',
   await store.close();
   const { code, out, err } = await runIn({ DATA_DIR: torn }, 'verify');
   expect([code, out]).toEqual([1, '']);
-  expect(err).toBe(`DATA_DIR: ${database(torn)} holds no register; was it copied without ${database(torn)}-wal?\n`);
+  expect(err).toBe(`DATA_DIR: ${database(torn)} contains no register; was it copied without ${database(torn)}-wal?\n`);
 });
 
 test('a file that is no database is one line that names it', async () => {

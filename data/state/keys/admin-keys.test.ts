@@ -1,4 +1,4 @@
-// Admin keys: made once, stored hashed in the store that all processes share, replaced by the setting.
+// Admin keys: created once, stored as a hash in the shared store, replaced by the setting.
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';
@@ -10,7 +10,7 @@ verifies('setting.admin-key-generated', 'setting.secrets');
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** Secrets in the store except the one that its migrations make. */
+/** Secrets in the store except the one that its migrations create. */
 const stored = ({ db }: Store) => db.selectFrom('secrets').selectAll().where('name', '!=', 'audit_people').execute();
 
 describeStores('admin keys', ({ open }) => {

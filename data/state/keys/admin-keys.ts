@@ -1,9 +1,10 @@
-// The operators' keys: given as a setting, or made at first start, shown once and kept as a hash (contract section 1).
+// Admin keys: from a setting, or created at the first start, shown once and stored as a hash (contract
+// section 1).
 import { randomBytes } from 'node:crypto';
 import { hashSecret } from '../key-format.ts';
 import type { Store } from '../store.ts';
 
-/** Hashes to compare credentials with, and a new key to show, once, when one was just made. */
+/** Hashes to compare credentials with; `made` is a new key to show once. */
 export interface AdminKeys {
   hashes: string[];
   made: string | null;
@@ -12,8 +13,8 @@ export interface AdminKeys {
 const NAME = 'admin_key';
 
 /**
- * The admin keys of this service. `configured` (ADMIN_KEYS) replaces the stored one. Processes that start at the same
- * moment agree: one of them writes the row, and the others read it.
+ * The admin keys of this service. `configured` (ADMIN_KEYS) replaces the stored one. Processes that start
+ * together agree: one writes the row and the others read it.
  */
 export async function adminKeys(store: Store, configured: readonly string[] | null): Promise<AdminKeys> {
   if (configured !== null) return { hashes: configured.map(hashSecret), made: null };

@@ -1,4 +1,4 @@
-// Rings of keys: replaced without a moment in which a signature cannot be checked.
+// Key rings: rotation without a gap in which signatures cannot be verified.
 import { createLocalJWKSet, importJWK, jwtVerify, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';

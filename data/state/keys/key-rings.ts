@@ -1,9 +1,9 @@
-// Rings of key pairs that the service signs with: made at first use, kept in the store, replaced without a gap.
+// Rings of signing key pairs: created on first use, kept in the store, rotated without a gap.
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import { sharedSecret } from '../secrets.ts';
 import type { Store } from '../store.ts';
 
-/** Algorithm of a ring, and the name of its row in the store. */
+/** Algorithm of a ring, and its row in the store. */
 export interface RingOf {
   name: string;
   algorithm: 'ES256' | 'Ed25519';
@@ -12,7 +12,7 @@ export interface RingOf {
 /** A private key; `kid` is its RFC 7638 thumbprint. `made_at` in milliseconds since 1970. */
 export type RingKey = JWK & { kid: string; made_at: number };
 
-/** How long a key that was replaced is still published: whatever it signed is over by then. */
+/** Milliseconds that a replaced key stays published: everything it signed has expired by then. */
 const RETIRED = 24 * 3_600_000;
 
 async function makeKey(algorithm: RingOf['algorithm'], made_at: number): Promise<RingKey> {
@@ -21,20 +21,20 @@ async function makeKey(algorithm: RingOf['algorithm'], made_at: number): Promise
   return { ...jwk, kid: await calculateJwkThumbprint(jwk), made_at };
 }
 
-/** The keys of a ring, newest first: the first signs, all are published. The same for every process on the store. */
+/** Keys of a ring, newest first: the first signs, all are published. Equal in all processes on the store. */
 export async function ringKeys(store: Store, ring: RingOf, now: number): Promise<[RingKey, ...RingKey[]]> {
   const make = async () => JSON.stringify([await makeKey(ring.algorithm, now)]);
   return JSON.parse(await sharedSecret(store, ring.name, make)) as [RingKey, ...RingKey[]];
 }
 
 /**
- * Puts a new key in front and keeps the one before published for another day. Two processes that rotate at once make two
- * keys, and lose none.
+ * Adds a new first key and keeps the previous one published for another day. Concurrent rotations add two
+ * keys and lose none.
  */
 export async function rotateRing(store: Store, ring: RingOf, now: number): Promise<[RingKey, ...RingKey[]]> {
   while (true) {
     const before = await ringKeys(store, ring, now);
-    // `before[i - 1]` is what replaced `before[i]`.
+    // `before[i - 1]` replaced `before[i]`.
     const kept = before.filter((_, i) => i === 0 || (before[i - 1]?.made_at ?? 0) > now - RETIRED);
     const after: [RingKey, ...RingKey[]] = [await makeKey(ring.algorithm, now), ...kept];
     const { numUpdatedRows } = await store.db
@@ -47,7 +47,7 @@ export async function rotateRing(store: Store, ring: RingOf, now: number): Promi
   }
 }
 
-/** A key as others may see it: without its private part, and without our own note of its age. */
+/** The public key, without the private part and without our creation time. */
 export function publicPart<K extends RingKey>({ d: _, made_at: __, ...rest }: K): Omit<K, 'd' | 'made_at'> {
   return rest;
 }

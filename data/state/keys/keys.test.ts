@@ -1,4 +1,4 @@
-// Keys: one for an address, a secret that is nowhere, a checksum that spares look-ups, revocation for good.
+// Keys: one per address, secret not stored, checksum before lookups, permanent revocation.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';
@@ -25,7 +25,7 @@ describe('a key', () => {
     expect(wellFormed(key)).toBe(true);
   });
 
-  it('is refused with any one character changed, cut or added', () => {
+  it('is rejected with any one character changed, removed or added', () => {
     const other = fc.constantFrom(...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz');
     fc.assert(
       fc.property(fc.integer({ min: 4, max: 46 }), other, (at, character) => {

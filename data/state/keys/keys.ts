@@ -1,4 +1,5 @@
-// API keys: made once, stored hashed, one for an e-mail address, revoked for good (specification section 2, "API key").
+// API keys: stored as a hash, one per e-mail address, revoked permanently (specification section 2, "API
+// key").
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { WELCOME_CREDIT } from '../../model/subscriptions.ts';
@@ -9,7 +10,7 @@ import { dayOf } from '../quotas.ts';
 import type { Store } from '../store.ts';
 import type { KeyTable } from '../tables/schema.ts';
 
-/** A key as the gate sees it: without its hash. */
+/** A key without its hash. */
 export type Key = Omit<KeyTable, 'hash'> & { balance: number };
 
 export interface NewKey {
@@ -17,13 +18,13 @@ export interface NewKey {
   email_normal: string;
   request_id: string;
   now: number;
-  /** Most welcome credit of one UTC day, over all keys, in micro-euros; absent: no bound. */
+  /** Maximum welcome credit of one UTC day over all keys, in micro-euros; absent: unlimited. */
   welcome_budget?: number;
 }
 
 /**
- * Makes a key with the welcome credit, or without credit where the budget of the day does not cover it; null when the address has one. The secret is
- * in this answer and nowhere else.
+ * Creates a key with the welcome credit, or without credit when the budget of the day does not cover it; null
+ * when the address has a key. The secret is only in this answer.
  */
 export async function createKey(store: Store, given: NewKey): Promise<{ secret: string; key: Key } | null> {
   const secret = newKey();
@@ -58,7 +59,10 @@ export async function createKey(store: Store, given: NewKey): Promise<{ secret: 
   }
 }
 
-/** Takes one welcome credit from the budget of the day; false when the budget does not cover it. Rolled back with the key. */
+/**
+ * Takes one welcome credit from the budget of the day; false when it does not cover it. Rolled back with the
+ * key.
+ */
 async function takeWelcome(db: Store['db'], { now, welcome_budget: budget }: NewKey): Promise<boolean> {
   if (budget === undefined) return true;
   if (budget < WELCOME_CREDIT) return false;
@@ -70,7 +74,7 @@ async function takeWelcome(db: Store['db'], { now, welcome_budget: budget }: New
   return rows.length > 0;
 }
 
-/** The key of a secret, revoked or not; null when there is none. A malformed secret costs no look-up. */
+/** The key of a secret, revoked or not; null for an unknown one. A malformed secret needs no lookup. */
 export async function findKey(store: Store, secret: string): Promise<Key | null> {
   if (!wellFormed(secret)) return null;
   const hash = hashSecret(secret);
@@ -84,7 +88,7 @@ export async function keyById(store: Store, id: string): Promise<Key | null> {
   return row ? present(row) : null;
 }
 
-/** A key by its normal e-mail address; null when there is none. */
+/** A key by its normalised e-mail address; null when there is none. */
 export async function keyByEmail(store: Store, email_normal: string): Promise<Key | null> {
   const row = await selectKeys(store).where('keys.email_normal', '=', email_normal).executeTakeFirst();
   return row ? present(row) : null;
@@ -109,8 +113,8 @@ export async function listKeys(
 }
 
 /**
- * Keys for an operator who looks for one, newest first: by a part of the e-mail address in any case, or by the beginning of the id; an empty
- * text finds all. `before` is the position of the last key of the page before.
+ * Searches keys for an operator, newest first, by a part of the e-mail address in any case or by the prefix
+ * of the id; an empty text matches all. `before` is the position of the last key of the previous page.
  */
 export async function findKeys(
   store: Store,
@@ -138,8 +142,8 @@ export async function findKeys(
 }
 
 /**
- * Revokes a key at once and for good, and ends what clients were allowed to spend from it; false when there is no such key.
- * Revoking twice keeps the first time. `also` is done in the same transaction, where there is such a key.
+ * Revokes a key permanently and ends its grants; false when there is no such key. A second call keeps the
+ * first time. `also` runs in the same transaction when the key exists.
  */
 export async function revokeKey(
   store: Store,
@@ -159,7 +163,7 @@ export async function revokeKey(
   });
 }
 
-/** Sets the plan until a time, or for good. */
+/** Sets the plan until a time, or without an end. */
 export async function setPlan(
   store: Pick<Store, 'db'>,
   id: string,
@@ -175,8 +179,8 @@ export async function setPlan(
 }
 
 /**
- * Gives a key a new secret; the old one stops working, and so does every client that was let in with it: whoever had the
- * secret may have let one in. Null when the key is unknown or revoked.
+ * Gives a key a new secret. The old secret and all grants stop working, because a holder of the old secret
+ * may have granted access. Null when the key is unknown or revoked.
  */
 export async function rotateKey(store: Store, id: string): Promise<string | null> {
   const secret = newKey();

@@ -1,11 +1,12 @@
-// Finding a key on every request, without a cache, so that a revocation counts at once in every process.
+// Looks up the key of every request without a cache, so that a revocation takes effect in every process at
+// once.
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { hashSecret, sameHash, wellFormed } from '../key-format.ts';
 import type { Store } from '../store.ts';
 import { findKey, keyById } from './keys.ts';
 
-/** What the gate needs to know of a live key. Amounts in micro-euros, times in milliseconds since 1970. */
+/** A live key as the gate needs it. Amounts in micro-euros, times in milliseconds since 1970. */
 export interface LiveKey {
   id: string;
   plan: string;
@@ -13,27 +14,31 @@ export interface LiveKey {
   balance: number;
 }
 
-/** A grant with the live key it spends from. */
+/** A grant with the live key that it spends from. */
 export interface LiveGrant {
   /** Its name in tokens and charges. */
   name: string;
   client_id: string;
-  /** What it may still spend; null: whatever the key can pay. */
+  /** The rest of its cap; null: no cap. */
   left: number | null;
   key: LiveKey;
 }
 
 export interface Lookup {
-  /** The key of a secret; null when it is unknown or revoked. A malformed secret costs no look-up. */
+  /** The key of a secret; null when it is unknown or revoked. A malformed secret needs no lookup. */
   find(secret: string): Promise<LiveKey | null>;
-  /** The grant of this name; null when it is over, or its key is revoked. `now` in milliseconds since 1970. */
+  /**
+   * The grant with this name; null when it expired or its key is revoked. `now` in milliseconds since 1970.
+   */
   grant(name: string, now: number): Promise<LiveGrant | null>;
   /** Balance of a key now. */
   balance(id: string): Promise<number>;
   close(): void;
 }
 
-/** On SQLite a prepared statement on a connection that only reads, a few microseconds; on PostgreSQL one query. */
+/**
+ * On SQLite prepared statements on a read-only connection, a few microseconds each; on PostgreSQL one query.
+ */
 export function openLookup(store: Store): Lookup {
   return store.file === null ? fromQueries(store) : fromStatements(store.file);
 }

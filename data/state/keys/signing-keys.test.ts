@@ -1,4 +1,4 @@
-// Signing keys: one set for all processes, whose public part verifies what the private part signed.
+// Signing keys: one key set for all processes; its public part verifies signatures of the private part.
 import { createLocalJWKSet, importJWK, jwtVerify, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';

@@ -1,15 +1,16 @@
-// The ES256 keys that sign access tokens and the agent card: made at first start, kept in the store, published as a key set.
+// The ES256 keys for access tokens and the agent card: created at first start, kept in the store, published
+// as a key set.
 import type { JWK } from 'jose';
 import type { Store } from '../store.ts';
 import { publicPart, type RingKey, type RingOf, ringKeys, rotateRing } from './key-rings.ts';
 
-/** A key as RFC 7517 writes it, with the members that its users need to choose it. */
+/** A key in the format of RFC 7517, with the members that help to select it. */
 export type SigningKey = JWK & { kid: string; alg: 'ES256'; use: 'sig' };
 
 export interface SigningKeys {
-  /** Private keys. The first signs; further ones are only published, until what they signed is over. */
+  /** Private keys. The first signs; others are published until their signatures have expired. */
   keys: readonly [SigningKey, ...SigningKey[]];
-  /** The same without their private part: the body of `/oauth/jwks.json`. */
+  /** The public keys: the body of `/oauth/jwks.json`. */
   published: { keys: readonly SigningKey[] };
 }
 
@@ -25,12 +26,15 @@ function present(keys: readonly [RingKey, ...RingKey[]]): SigningKeys {
   };
 }
 
-/** The key set of the service: the same for every process on the store. `kid` is the thumbprint of RFC 7638. */
+/** The key set of the service, equal in all processes on the store. `kid` is the RFC 7638 thumbprint. */
 export async function signingKeys(store: Store, now = Date.now()): Promise<SigningKeys> {
   return present(await ringKeys(store, RING, now));
 }
 
-/** Makes a new key that signs from each process's next start on; the one before is published for another day. */
+/**
+ * Creates a new key; each process signs with it after its next start. The previous one stays published for
+ * another day.
+ */
 export async function rotateSigningKeys(store: Store, now: number): Promise<SigningKeys> {
   return present(await rotateRing(store, RING, now));
 }

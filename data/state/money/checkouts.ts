@@ -1,4 +1,5 @@
-// Checkouts: a row of ours before anybody outside is called, and the session it got afterwards (payments.md 9).
+// Checkouts: our row is written before the provider is called, then completed with its session (payments.md
+// 9).
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { Store } from '../store.ts';
@@ -9,7 +10,7 @@ export type Checkout = CheckoutTable;
 export type Provider = CheckoutTable['provider'];
 export type Tx = Transaction<Tables>;
 
-/** What is bought: credit, or the first month of a plan. `amount` in micro-euros. */
+/** The item: credit, or the first month of a plan. `amount` in micro-euros. */
 export interface Order {
   key_id: string;
   kind: Checkout['kind'];
@@ -20,7 +21,7 @@ export interface Order {
   now: number;
 }
 
-/** Writes the row of a checkout that is about to be opened. */
+/** Writes the row of a checkout before it is opened. */
 export async function newCheckout(store: Store, { now, ...order }: Order): Promise<Checkout> {
   const rest = { session: null, state: 'made', problem: null, paid_at: null } as const;
   const row: Checkout = { id: randomUUID(), ...order, ...rest, created_at: now };
@@ -28,7 +29,10 @@ export async function newCheckout(store: Store, { now, ...order }: Order): Promi
   return row;
 }
 
-/** Notes the session that the provider opened; a webhook may have told it already. False when it has another one. */
+/**
+ * Stores the session that the provider opened; a webhook may have stored it first. False when the row has
+ * another one.
+ */
 export async function attachSession(store: Store, id: string, session: string): Promise<boolean> {
   const { numUpdatedRows } = await store.db
     .updateTable('checkouts')
@@ -42,7 +46,7 @@ export async function attachSession(store: Store, id: string, session: string): 
   return numUpdatedRows > 0n;
 }
 
-/** Keeps why a checkout has no session, or why a payment for it was not taken. */
+/** Stores why a checkout has no session, or why its payment was rejected. */
 export async function noteProblem(db: Store['db'], id: string, problem: string): Promise<void> {
   await db.updateTable('checkouts').set({ problem }).where('id', '=', id).execute();
 }
@@ -64,36 +68,36 @@ export async function closeCheckout(store: Store, provider: Provider, session: s
 }
 
 /**
- * What became of news about a payment. `booked` changed something, `known` was told before, `waiting` is not paid yet, `foreign`
- * is none of our business, `refused` should have been and does not fit (`why`).
+ * Result of an event about a payment. `booked` changed something, `known` is a repetition, `waiting` is not
+ * paid yet, `foreign` is not ours, `refused` does not match our row (`why`).
  */
 export type Outcome =
   | { state: 'booked' | 'known'; key_id: string }
   | { state: 'waiting' | 'foreign' }
   | { state: 'refused'; why: string };
 
-/** Micro-euros of a hundredth. */
+/** Micro-euros per cent. */
 const CENT = 10_000;
 
-/** An amount of the provider in micro-euros; null where it is no whole number of euro cents. */
+/** An amount of the provider in micro-euros; null when it is not an integer of euro cents. */
 export function euroCents(cents: number | null, currency: string | null): number | null {
   if (currency?.toLowerCase() !== 'eur' || !Number.isSafeInteger(cents)) return null;
   return (cents as number) * CENT;
 }
 
-/** Why an amount is not that of a checkout; null when it is. */
+/** How an amount differs from that of a checkout; null when it is equal. */
 export function unequal(row: Checkout, cents: number | null, currency: string | null): string | null {
   if (euroCents(cents, currency) === row.amount) return null;
   const told = cents === null ? 'nothing' : (cents / 100).toFixed(2);
   return `the amount is ${told} ${currency ?? ''}, not ${(row.amount / CENT / 100).toFixed(2)} eur`;
 }
 
-/** PostgreSQL's name for the lock below: any number that nothing else here uses. */
+/** Lock number in PostgreSQL; nothing else here uses it. */
 const BOOKS = 7_202_611_001;
 
 /**
- * Runs bookings of outside payments one after the other, in all processes: news of one payment comes in any order and at the
- * same moment, and each must see what the others wrote. A handful a minute; SQLite's transactions are alone anyway.
+ * Books outside payments one at a time over all processes: events of one payment arrive in any order and at
+ * the same time, and each must see the writes of the others. SQLite's transactions are serial anyway.
  */
 export function inTheBooks<T>(store: Store, work: (tx: Tx) => Promise<T>): Promise<T> {
   return store.db.transaction().execute(async (tx) => {

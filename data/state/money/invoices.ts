@@ -1,4 +1,4 @@
-// Months of a plan as the provider bills them: paid, on the way, failed, and the end of a subscription.
+// Monthly invoices of plans: paid, next, failed, and the end of a subscription.
 
 import type { Store } from '../store.ts';
 import { type Checkout, inTheBooks, noteProblem, type Outcome, type Provider, type Tx, unequal } from './checkouts.ts';
@@ -6,23 +6,23 @@ import { moveIn } from './ledger.ts';
 import { beginSubscription, endSubscription, projectPlan } from './paid-plans.ts';
 import { linkPayment, settleReturns } from './returns.ts';
 
-/** A paid invoice of a subscription. Times in milliseconds since 1970, the amount in hundredths. */
+/** A paid invoice of a subscription. Times in milliseconds since 1970, the amount in cents. */
 export interface InvoiceTold {
   provider: Provider;
   event: string;
   invoice: string;
   subscription: string;
-  /** Id of our row, as we gave it along; null where the provider does not say it. */
+  /** Id of our row that we sent as metadata; null when the event has none. */
   checkout: string | null;
   customer: string | null;
   cents: number;
   currency: string;
-  /** End of the month that it pays. */
+  /** End of the paid month. */
   ends_at: number;
   at: number;
 }
 
-/** Books a month that was paid, once for an invoice, and moves the end of the plan. */
+/** Books a paid month, once per invoice, and extends the plan. */
 export function takeInvoice(store: Store, told: InvoiceTold, now: number): Promise<Outcome> {
   return inTheBooks(store, async (tx) => {
     const { invoice, event, subscription, ends_at } = told;
@@ -50,7 +50,7 @@ export function takeInvoice(store: Store, told: InvoiceTold, now: number): Promi
       .set({ state: 'paid', paid_at: row.paid_at ?? now })
       .where('id', '=', id)
       .execute();
-    // The money comes in and is spent at once: the balance stays, and the owner's ledger tells of both.
+    // The payment is credited and spent at once: the balance stays, and the ledger has both rows.
     const request = row.request_id === null ? {} : { request_id: row.request_id };
     const common = { key_id, reference: invoice, now, ...request };
     await moveIn(tx, { ...common, amount, kind: 'plan_payment', against: 'cash' });
@@ -62,7 +62,7 @@ export function takeInvoice(store: Store, told: InvoiceTold, now: number): Promi
   });
 }
 
-/** The checkout that a subscription began with. */
+/** The checkout that started a subscription. */
 async function checkoutOfInvoice(tx: Tx, { subscription, checkout }: InvoiceTold): Promise<Checkout | null> {
   const known = await tx
     .selectFrom('subscriptions')
@@ -82,7 +82,7 @@ async function checkoutOfInvoice(tx: Tx, { subscription, checkout }: InvoiceTold
   return taken ? null : mine;
 }
 
-/** Says which payment paid an invoice; what went back of it already is booked with that. */
+/** Links an invoice to its payment, and books what was already paid back. */
 export function takeInvoicePayment(
   store: Store,
   told: { event: string; invoice: string; payment: string },
@@ -92,7 +92,7 @@ export function takeInvoicePayment(
   return inTheBooks(store, (tx) => linkPayment(tx, payment, { invoice_id: invoice }, { event, now }));
 }
 
-/** The provider made the invoice of the next month, failed to collect one, or ended the subscription. */
+/** The provider created the next invoice, failed to collect one, or ended the subscription. */
 export function takeTurn(
   store: Store,
   told: { turn: 'renewing' | 'failed' | 'ended'; subscription: string; at: number },
@@ -108,7 +108,7 @@ export function takeTurn(
   });
 }
 
-/** The newest of each counts. */
+/** Stores the time of the newest such event. */
 async function turned(tx: Tx, turn: 'renewing' | 'failed', id: string, at: number): Promise<string | null> {
   const column = `${turn}_at` as const;
   const rows = tx.selectFrom('subscriptions').select(['key_id', 'renewing_at', 'failed_at']);

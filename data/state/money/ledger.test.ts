@@ -1,4 +1,4 @@
-// The ledger and its charges, on both stores: no balance below zero, no money made or lost, nothing rewritten.
+// The ledger and its charges, on both stores: no negative balance, sums are zero, rows are immutable.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';
@@ -112,14 +112,14 @@ describeStores('the ledger', ({ open }) => {
     expect(await charge(one, call(key, 1))).toEqual({ state: 'revoked' });
   });
 
-  it('refuses to rewrite a row', async () => {
+  it('rejects changes of a row', async () => {
     const store = await open();
     await newKey(store);
     await expect(sql`update entries set amount = 1`.execute(store.db)).rejects.toThrow(/append-only/);
     await expect(sql`delete from entries`.execute(store.db)).rejects.toThrow(/append-only/);
   });
 
-  it('refuses amounts that are not whole micro-euros', async () => {
+  it('rejects amounts that are not integer micro-euros', async () => {
     const store = await open();
     const key = await newKey(store);
     await expect(move(store, { key_id: key, amount: 0.5, kind: 'grant', against: 'grant', now: NOW })).rejects.toThrow(

@@ -1,14 +1,14 @@
-// The ledger: every movement of credit is two rows that sum to zero, and a key's balance is the sum of its rows.
+// The ledger: a movement is two rows that sum to zero; the balance of a key is the sum of its rows.
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { Store } from '../store.ts';
 import type { EntryTable, Tables } from '../tables/schema.ts';
 import type { ChargeJob, ChargeOutcome } from '../writer-jobs.ts';
 
-/** What credits come from and debits go to. */
+/** Our own accounts, the other side of each movement. */
 export type OwnAccount = 'revenue' | 'welcome' | 'grant' | 'cash' | 'refund' | 'dispute';
 
-/** Every kind of movement on a key's account, in the words of the owner's ledger (docs/paying.md). */
+/** Kinds of movements on the account of a key, as the ledger shows them (docs/paying.md). */
 export const LEDGER_KINDS = [
   'welcome',
   'grant',
@@ -23,16 +23,16 @@ export const LEDGER_KINDS = [
   'plan_returned',
 ] as const;
 
-/** One movement on a key's account, positive for a credit. Micro-euros. */
+/** One movement on the account of a key in micro-euros, positive for a credit. */
 export interface Movement {
   key_id: string;
   amount: number;
   kind: (typeof LEDGER_KINDS)[number];
   against: OwnAccount;
-  /** Outside reference; a second movement of the same kind with it changes nothing. */
+  /** Outside reference; a second movement of the same kind and reference has no effect. */
   reference?: string;
   request_id?: string;
-  /** Why, in an operator's words. */
+  /** Reason in an operator's words. */
   note?: string;
   now: number;
 }
@@ -41,8 +41,8 @@ export interface Movement {
 export const accountOf = (keyId: string) => `key:${keyId}`;
 
 /**
- * Moves credit outside the gate: welcome, grant, top-up, refund, dispute. A refund may take a balance below zero (contract
- * section 3). Answers the new balance, or null when the reference was seen before.
+ * Moves credit outside the gate: welcome, grant, top-up, refund, dispute. A refund may make a balance
+ * negative (contract section 3). Returns the new balance, or null for a known reference.
  */
 export async function move(store: Store, movement: Movement): Promise<number | null> {
   try {
@@ -53,10 +53,11 @@ export async function move(store: Store, movement: Movement): Promise<number | n
   }
 }
 
-/** The same inside a transaction of the caller's. */
+/** As `move`, inside the caller's transaction. */
 export async function moveIn(tx: Transaction<Tables>, movement: Movement): Promise<number> {
   const account = accountOf(movement.key_id);
-  if (!Number.isSafeInteger(movement.amount)) throw new RangeError('an amount is a whole number of micro-euros');
+  if (!Number.isSafeInteger(movement.amount))
+    throw new RangeError('an amount must be an integer of micro-euros (got ${movement.amount})');
   const { amount: balance } = await tx
     .insertInto('balances')
     .values({ account, amount: movement.amount })
@@ -83,13 +84,13 @@ export async function moveIn(tx: Transaction<Tables>, movement: Movement): Promi
   return balance;
 }
 
-/** Unique violations: SQLite says so in its message, PostgreSQL by SQLSTATE 23505. */
+/** Whether an error is a unique violation: by message on SQLite, by SQLSTATE 23505 on PostgreSQL. */
 export function isDuplicate(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string };
   return code === '23505' || /UNIQUE constraint failed/.test(message ?? '');
 }
 
-/** A key's balance in micro-euros; 0 where it never moved. */
+/** Balance of a key in micro-euros; 0 without movements. */
 export async function balanceOf(store: Store, keyId: string): Promise<number> {
   const row = await store.db
     .selectFrom('balances')
@@ -101,27 +102,27 @@ export async function balanceOf(store: Store, keyId: string): Promise<number> {
 
 export type Entry = Omit<EntryTable, 'id'> & { id: number };
 
-/** A key's rows, newest first, before a row id. */
+/** Rows of a key, newest first, older than a row id. */
 export async function entriesOf(store: Store, keyId: string, limit: number, before: number | null): Promise<Entry[]> {
   let query = store.db.selectFrom('entries').selectAll().where('account', '=', accountOf(keyId));
   if (before !== null) query = query.where('id', '<', before);
   return query.orderBy('id', 'desc').limit(limit).execute();
 }
 
-/** What `npm run ledger -- verify` finds: empty lists when the books are right. */
+/** Result of `npm run ledger -- verify`; the lists are empty when the ledger is consistent. */
 export interface Verdict {
   entries: number;
-  /** Keys that have a balance. */
+  /** Number of keys with a balance. */
   accounts: number;
   /** Transactions whose rows do not sum to zero. */
   unbalanced: { transaction_id: string; sum: number }[];
-  /** Accounts whose stored balance is not the sum of their rows. */
+  /** Accounts whose stored balance differs from the sum of their rows. */
   wrong: { account: string; stored: number | null; sum: number }[];
-  /** Sum over all rows: zero. */
+  /** Sum over all rows; must be zero. */
   sum: number;
 }
 
-/** Adds everything up again from the rows alone. */
+/** Recomputes all sums from the rows. */
 export async function verify(store: Store): Promise<Verdict> {
   const { rows: totals } = await sql<{ n: number; total: number }>`
     select count(*) as n, cast(coalesce(sum(amount), 0) as bigint) as total from entries`.execute(store.db);
@@ -144,10 +145,11 @@ export async function verify(store: Store): Promise<Verdict> {
 export type Charge = Omit<ChargeJob, 'kind'>;
 
 /**
- * Charges a key, if its balance covers the amount (micro-euros, above zero): both rows in one transaction. Only `charged` takes anything.
+ * Charges a key if its balance covers the amount (micro-euros, above zero): both rows in one transaction.
+ * Only `charged` changes the balance.
  *
- * On SQLite a worker thread owns the connection and commits everything that arrived meanwhile at once: the event loop never waits for a
- * disk, and one commit serves many calls. On PostgreSQL one statement does it.
+ * On SQLite a worker thread owns the writing connection and commits all waiting jobs together: the event loop
+ * never waits for the disk, and one commit serves many calls. On PostgreSQL one statement does it.
  */
 export async function charge(store: Store, given: Charge): Promise<ChargeOutcome> {
   return store.writer ? store.writer.run({ kind: 'charge', ...given }) : onPostgres(store, given);
@@ -156,12 +158,12 @@ export async function charge(store: Store, given: Charge): Promise<ChargeOutcome
 async function onPostgres(store: Store, given: Charge): Promise<ChargeOutcome> {
   const { key_id, amount, operation, dataset, request_id, now, answer, grant } = given;
   const account = accountOf(key_id);
-  // The claim is locked first: of two processes that hold the same Idempotency-Key one finds its claim gone.
+  // Lock the claim first: of two processes with the same Idempotency-Key, one finds its claim gone.
   const claim = answer
     ? sql`select 1 from idempotency where key_id = ${key_id} and idempotency_key = ${answer.idempotency_key}
             and created_at = ${answer.claim}::bigint and answer is null for update`
     : sql`select 1`;
-  // Charges of one grant wait for each other here, and each sees what the one before it left.
+  // Charges of one grant are serialised here, so each sees the cap that the previous one left.
   const allowed = grant
     ? sql`select 1 from grants where id = ${grant} and (cap is null or cap - spent >= ${amount}::bigint) for update`
     : sql`select 1`;
@@ -204,7 +206,7 @@ async function onPostgres(store: Store, given: Charge): Promise<ChargeOutcome> {
   return { state: 'insufficient', balance: key.amount ?? 0 };
 }
 
-/** Why a grant did not allow a charge: it is over, or its cap is too close. */
+/** Why a grant rejected a charge: it has ended, or its cap is too low. */
 async function refusedByGrant(store: Store, grant: string): Promise<ChargeOutcome> {
   const found = await store.db.selectFrom('grants').select(['cap', 'spent']).where('id', '=', grant).executeTakeFirst();
   if (!found) return { state: 'withdrawn' };

@@ -1,11 +1,11 @@
-// Prices that were asked lately, so that a payment for a price that has changed meanwhile is still taken (payments.md 7.12).
+// Recently quoted prices: a payment for a price that has changed since is still accepted (payments.md 7.12).
 
 import type { Store } from '../store.ts';
 import type { OfferTable } from '../tables/payments.ts';
 
 export type Offer = Omit<OfferTable, 'seen_at'>;
 
-/** Writes down that a price was asked at a time. */
+/** Stores that a price was quoted at a time. */
 export async function rememberOffer(store: Store, offer: Offer, now: number): Promise<void> {
   await store.db
     .insertInto('offers')
@@ -14,7 +14,7 @@ export async function rememberOffer(store: Store, offer: Offer, now: number): Pr
     .execute();
 }
 
-/** Prices that were asked for something since a time. */
+/** Prices quoted for an item since a time. */
 export async function offersSince(store: Store, dataset: string, price: string, since: number): Promise<Offer[]> {
   return store.db
     .selectFrom('offers')
@@ -25,7 +25,7 @@ export async function offersSince(store: Store, dataset: string, price: string, 
     .execute();
 }
 
-/** Forgets prices that were last asked before a time. */
+/** Deletes prices last quoted before a time. */
 export async function forgetOffers(store: Store, before: number): Promise<void> {
   await store.db.deleteFrom('offers').where('seen_at', '<', before).execute();
 }

@@ -1,16 +1,19 @@
-// Plans paid by the month: what the paid months make of a key's plan (contract section 3, "Plans").
+// Monthly plans: derives the plan of a key from its paid months (contract section 3, "Plans").
 import { monthAfter } from '../../model/time.ts';
 import type { Store } from '../store.ts';
 import type { SubscriptionTable } from '../tables/checkout.ts';
 import type { Checkout, Tx } from './checkouts.ts';
 
 /**
- * How long a month lasts on after the invoice of the next one was made and no payment of it has failed. Stripe collects about an
- * hour after it made the invoice, and a plan should not be away for that hour every month.
+ * Grace period after the next invoice was created and before a payment of it fails. Stripe collects about an
+ * hour after it creates the invoice; without this the plan would end for that hour every month.
  */
 const COLLECTING = 6 * 3_600_000;
 
-/** Notes a subscription when its checkout or its first invoice is paid, whichever is told first. False when it is known. */
+/**
+ * Stores a subscription when its checkout or its first invoice is paid, whichever event arrives first. False
+ * when it is known.
+ */
 export async function beginSubscription(
   tx: Tx,
   given: { id: string; checkout: Checkout; customer: string | null; at: number },
@@ -47,7 +50,10 @@ export async function beginSubscription(
   return made !== undefined;
 }
 
-/** Until when a subscription is paid: its newest month that is not paid back, or the first one until its invoice is told. */
+/**
+ * End of the paid time: of the newest month that was not paid back, or of the first month until its invoice
+ * arrives.
+ */
 async function paidUntil(tx: Tx, subscription: SubscriptionTable): Promise<number> {
   const months = await tx
     .selectFrom('invoices')
@@ -67,8 +73,8 @@ async function paidUntil(tx: Tx, subscription: SubscriptionTable): Promise<numbe
 }
 
 /**
- * Writes what the paid months make of a key's plan: that of the subscription begun last, until it is paid. Those before it are
- * superseded for good. A plan that an operator granted without an end stays.
+ * Sets the plan of a key from its paid months: the newest subscription counts until its paid end and
+ * supersedes older ones permanently. A plan that an operator granted without an end stays.
  */
 export async function projectPlan(tx: Tx, key_id: string, now: number): Promise<void> {
   const key = await tx.selectFrom('keys').select(['plan', 'plan_until']).where('id', '=', key_id).executeTakeFirst();
@@ -91,12 +97,12 @@ export async function projectPlan(tx: Tx, key_id: string, now: number): Promise<
     await tx.updateTable('keys').set({ plan, plan_until: until }).where('id', '=', key_id).execute();
     return;
   }
-  // What was paid for is paid back: it ends now.
+  // The payment was returned: the plan ends now.
   if (key.plan_until !== null && key.plan_until > now)
     await tx.updateTable('keys').set({ plan_until: now }).where('id', '=', key_id).execute();
 }
 
-/** Subscriptions of a key that the provider still bills: those that another took the place of, or the one that counts. */
+/** Subscriptions of a key that the provider still bills: the superseded ones, or the current one. */
 export async function billed(store: Store, key_id: string, superseded: boolean): Promise<SubscriptionTable[]> {
   return store.db
     .selectFrom('subscriptions')
@@ -108,7 +114,7 @@ export async function billed(store: Store, key_id: string, superseded: boolean):
     .execute();
 }
 
-/** Marks all that is billed for a key as to be ended. */
+/** Marks all billed subscriptions of a key to be ended. */
 export async function supersede(store: Store, key_id: string, now: number): Promise<void> {
   await store.db
     .updateTable('subscriptions')
@@ -118,7 +124,9 @@ export async function supersede(store: Store, key_id: string, now: number): Prom
     .execute();
 }
 
-/** The provider bills a subscription no more. What is paid stays paid. Answers its key; null when it is none of ours. */
+/**
+ * Records that the provider ended a subscription. Paid months stay. Returns its key; null for an unknown one.
+ */
 export async function endSubscription(tx: Tx | Store['db'], id: string, at: number): Promise<string | null> {
   const row = await tx
     .updateTable('subscriptions')
@@ -129,7 +137,10 @@ export async function endSubscription(tx: Tx | Store['db'], id: string, at: numb
   return row?.key_id ?? null;
 }
 
-/** Whom the provider bills for a key, so that a change of plan finds what is left of the plan before; null before the first. */
+/**
+ * Customer id at the provider for a key, so that a change of plan finds credit of the previous plan; null
+ * before the first.
+ */
 export async function customerOf(store: Store, key_id: string): Promise<string | null> {
   const row = await store.db
     .selectFrom('subscriptions')

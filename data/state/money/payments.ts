@@ -1,6 +1,8 @@
-// Payments by x402, one durable row each: claimed before anybody looks at it, open when its answer is ready, settled when it is paid.
+// x402 payments, one durable row each: `claimed` before work starts, `open` when the answer is ready,
+// `settled` when paid.
 //
-// Whoever changes a row holds its lease. A process that dies leaves a lease that runs out, and another takes over.
+// Only the holder of the lease changes a row. When a process dies, its lease expires and another process
+// continues.
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Store } from '../store.ts';
@@ -10,18 +12,18 @@ import { isDuplicate } from './ledger.ts';
 
 export type Payment = PaymentTable;
 
-/** How long nobody else touches a row, in milliseconds, unless the lease is renewed. */
+/** Milliseconds that a lease is valid unless it is renewed. */
 export const LEASE = 15_000;
-/** How long an answer is kept for whoever has the secret, or fetches it for the first time. */
+/** Milliseconds that an answer is stored for a client with the secret, or for its first delivery. */
 const KEPT = 24 * 3_600_000;
 
-/** What a call brings for a new row. */
+/** The fields of a call for a new row. */
 export type Claim = Pick<
   Payment,
   'id' | 'request' | 'proof' | 'secret' | 'payload' | 'requirements' | 'micros' | 'operation' | 'dataset' | 'request_id'
 >;
 
-/** Inserts the row of a payment, leased to the caller; null when its id, or its secret, has a row already. */
+/** Inserts the row of a payment, leased to the caller; null when a row with its id or its secret exists. */
 export async function claimPayment(store: Store, claim: Claim, now: number): Promise<Payment | null> {
   const row: Payment = {
     ...claim,
@@ -47,14 +49,14 @@ export async function claimPayment(store: Store, claim: Claim, now: number): Pro
   return mine ? row : null;
 }
 
-/** The row of a payment, or of the payment that has this secret. */
+/** The row of a payment by id or secret. */
 export async function findPayment(store: Store, by: { id: string } | { secret: string }): Promise<Payment | null> {
   const query = store.db.selectFrom('payments').selectAll();
   const found = 'id' in by ? query.where('id', '=', by.id) : query.where('secret', '=', by.secret);
   return (await found.executeTakeFirst()) ?? null;
 }
 
-/** Takes the lease of a row that nobody holds; null when somebody does, or the row has changed its state meanwhile. */
+/** Takes a free lease; null when another process holds it or the state of the row has changed. */
 export async function leasePayment(store: Store, { id, state }: Payment, now: number): Promise<Payment | null> {
   const row = await store.db
     .updateTable('payments')
@@ -67,13 +69,13 @@ export async function leasePayment(store: Store, { id, state }: Payment, now: nu
   return row ?? null;
 }
 
-/** A row that the caller holds. */
+/** A row that the caller has leased. */
 type Held = Pick<Payment, 'id' | 'lease'>;
 
 const held = (store: Store, { id, lease }: Held) =>
   store.db.updateTable('payments').where('id', '=', id).where('lease', '=', lease);
 
-/** Holds a row longer; false when it is lost. */
+/** Extends a lease; false when it is lost. */
 export async function renewLease(store: Store, row: Held, now: number): Promise<boolean> {
   const { numUpdatedRows } = await held(store, row)
     .set({ leased_until: now + LEASE })
@@ -81,7 +83,9 @@ export async function renewLease(store: Store, row: Held, now: number): Promise<
   return numUpdatedRows > 0n;
 }
 
-/** Lets go of a row whose outcome is not known, with what is known; the chain is asked about it again at `look_at`. */
+/**
+ * Releases a row with an unknown outcome and stores what is known; the chain is queried again at `look_at`.
+ */
 export async function leavePayment(
   store: Store,
   row: Held,
@@ -92,12 +96,12 @@ export async function leavePayment(
     .execute();
 }
 
-/** Removes a row that nothing was paid for. */
+/** Deletes a row without a payment. */
 export async function dropPayment(store: Store, { id, lease }: Held): Promise<void> {
   await store.db.deleteFrom('payments').where('id', '=', id).where('lease', '=', lease).execute();
 }
 
-/** Keeps the answer and says that settling begins; false when the row is lost to another. */
+/** Stores the answer before settlement begins; false when the lease is lost. */
 export async function openPayment(
   store: Store,
   row: Held,
@@ -111,8 +115,8 @@ export async function openPayment(
 }
 
 /**
- * Writes down that a payment is ours, with its two rows in the ledger. `lost`: another holds the row. `taken`: the same
- * transfer has paid for another.
+ * Marks a payment as settled, with its two rows in the ledger. `lost`: another process holds the row.
+ * `taken`: the same transfer has settled another payment.
  */
 export async function settlePayment(
   store: Store,
@@ -140,7 +144,7 @@ export async function settlePayment(
   }
 }
 
-/** What came in is revenue; nobody's balance moves. */
+/** The payment is revenue; no key's balance changes. */
 async function book(tx: Transaction<Tables>, payment: Payment, now: number): Promise<void> {
   const { id, micros, operation, dataset, request_id } = payment;
   const common = { transaction_id: randomUUID(), at: now, kind: 'x402', operation, dataset, request_id, balance: null };
@@ -153,7 +157,7 @@ async function book(tx: Transaction<Tables>, payment: Payment, now: number): Pro
     .execute();
 }
 
-/** Takes the one delivery of a settled payment; false when it was taken. */
+/** Marks the one delivery of a settled payment as done; false when it was done before. */
 export async function deliverPayment(store: Store, id: string, now: number): Promise<boolean> {
   const { numUpdatedRows } = await store.db
     .updateTable('payments')
@@ -165,7 +169,7 @@ export async function deliverPayment(store: Store, id: string, now: number): Pro
   return numUpdatedRows > 0n;
 }
 
-/** Open payments that nobody is at and that are due for a look, oldest first. */
+/** Open payments without a lease that are due for a check, oldest first. */
 export async function duePayments(store: Store, now: number): Promise<Payment[]> {
   return store.db
     .selectFrom('payments')
@@ -178,7 +182,7 @@ export async function duePayments(store: Store, now: number): Promise<Payment[]>
     .execute();
 }
 
-/** Removes what a process left that died before its answer was ready, and forgets the answers of yesterday. */
+/** Deletes rows of processes that died before the answer was ready, and answers older than a day. */
 export async function forgetPayments(store: Store, now: number): Promise<void> {
   await store.db.deleteFrom('payments').where('state', '=', 'claimed').where('leased_until', '<=', now).execute();
   await store.db

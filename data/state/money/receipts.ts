@@ -1,4 +1,4 @@
-// Money that came in by a checkout: compared with our own row, and booked once for a session, however often it is told.
+// Paid checkouts: compared with our row and booked once per session, however often the event is delivered.
 
 import type { Store } from '../store.ts';
 import type { CheckoutTable } from '../tables/checkout.ts';
@@ -7,30 +7,30 @@ import { moveIn } from './ledger.ts';
 import { beginSubscription, projectPlan } from './paid-plans.ts';
 import { linkPayment } from './returns.ts';
 
-/** A checkout session as its provider tells of it. Times in milliseconds since 1970. */
+/** A checkout session as reported by the provider. Times in milliseconds since 1970. */
 export interface SessionTold {
   provider: Provider;
-  /** Id of the news, for the ledger. */
+  /** Id of the event, for the ledger. */
   event: string;
   session: string;
-  /** Id of our row and of the key, as we gave them along. */
+  /** Ids of our row and of the key that we sent as metadata. */
   checkout: string | null;
   reference: string | null;
   kind: CheckoutTable['kind'];
   paid: boolean;
-  /** Hundredths of the currency. */
+  /** Cents of the currency. */
   cents: number | null;
   currency: string | null;
   /** The payment behind a top-up. */
   payment: string | null;
-  /** The subscription behind a plan, and whom it bills. */
+  /** The subscription of a plan, and the customer who is billed. */
   subscription: string | null;
   customer: string | null;
-  /** When it happened. */
+  /** Time of the event. */
   at: number;
 }
 
-/** Why a session does not pay for this row; null when it does. */
+/** Why a session does not match this row; null when it does. */
 function mismatch(row: Checkout, told: SessionTold): string | null {
   if (row.provider !== told.provider) return `it is a checkout of ${row.provider}`;
   if (row.session !== null && row.session !== told.session) return 'it has another session';
@@ -40,7 +40,7 @@ function mismatch(row: Checkout, told: SessionTold): string | null {
   return unequal(row, told.cents, told.currency);
 }
 
-/** Books a paid session: credit for a top-up, the first month of a plan. */
+/** Books a paid session: credit for a top-up, or the first month of a plan. */
 export function takeSession(store: Store, told: SessionTold, now: number): Promise<Outcome> {
   return inTheBooks(store, async (tx) => {
     const row = await rowOf(tx, told);
@@ -74,7 +74,7 @@ export function takeSession(store: Store, told: SessionTold, now: number): Promi
   });
 }
 
-/** Our row: by the id that we gave along, or by a session that is known. */
+/** Our row: by the id in the metadata, or by a known session. */
 async function rowOf(tx: Tx, { checkout, session }: SessionTold): Promise<Checkout | null> {
   const rows = tx.selectFrom('checkouts').selectAll();
   const mine = checkout === null ? undefined : await rows.where('id', '=', checkout).executeTakeFirst();

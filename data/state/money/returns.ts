@@ -1,7 +1,8 @@
-// Money that went back: refunds and disputes, told in any order and any number of times, and what the ledger makes of them.
+// Refunds and disputes: delivered in any order and repeatedly, and booked in the ledger.
 //
-// What is heard of each is kept (`reversals`), and the ledger gets the difference between what is away now and what it has
-// already. So news may be repeated, come late, or come before the payment itself, and the sums are the same.
+// The state of each is stored (`reversals`), and the ledger gets the difference between the amount returned
+// now and the
+// amount booked before. So events may be repeated, late, or earlier than the payment, with the same sums.
 
 import type { Store } from '../store.ts';
 import type { CardPaymentTable, ReversalTable } from '../tables/checkout.ts';
@@ -9,18 +10,21 @@ import { euroCents, inTheBooks, type Outcome, type Tx } from './checkouts.ts';
 import { moveIn } from './ledger.ts';
 import { projectPlan } from './paid-plans.ts';
 
-/** News of a payment's refunds: the total so far, one refund, or both. Amounts in hundredths of the currency. */
+/**
+ * An event about refunds of a payment: the total so far, one refund, or both. Amounts in cents of the
+ * currency.
+ */
 export interface RefundTold {
   event: string;
   payment: string;
   currency: string;
-  /** Total of the payment's refunds, where the news has it. */
+  /** Total of the payment's refunds, if the event has it. */
   total: number | null;
   refund: { id: string; cents: number; failed: boolean } | null;
   at: number;
 }
 
-/** News of a dispute. `status` is the provider's word. */
+/** An event about a dispute. `status` is the provider's value. */
 export interface DisputeTold {
   event: string;
   payment: string;
@@ -60,7 +64,7 @@ export function takeRefund(store: Store, told: RefundTold, now: number): Promise
   });
 }
 
-/** Inquiries take no money; an open dispute does, and so does a lost one. What is decided is not undone by older news. */
+/** Inquiries take no money; open and lost disputes do. An older event never undoes a decision. */
 function stageOf(status: string): { stage: number; away: number } {
   if (status.startsWith('warning_')) return { stage: 0, away: 0 };
   if (status === 'won' || status === 'prevented') return { stage: 2, away: 0 };
@@ -79,7 +83,7 @@ export function takeDispute(store: Store, told: DisputeTold, now: number): Promi
   });
 }
 
-/** Says what a payment paid for; what went back of it already is booked with that. */
+/** Links a payment to the checkout or invoice it paid, and books what was already returned. */
 export async function linkPayment(
   tx: Tx,
   payment: string,
@@ -101,7 +105,7 @@ async function paymentRow(tx: Tx, id: string): Promise<CardPaymentTable> {
   return tx.selectFrom('card_payments').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 }
 
-/** Keeps the newest news of a refund or dispute: of a later stage, or of the same stage and not older. */
+/** Stores the newest state of a refund or dispute: of a later stage, or of the same stage and not older. */
 async function hear(tx: Tx, row: ReversalTable): Promise<void> {
   const { amount, stage, away, heard_at } = row;
   await tx
@@ -121,7 +125,10 @@ async function hear(tx: Tx, row: ReversalTable): Promise<void> {
     .execute();
 }
 
-/** What is away of a payment now, in micro-euros. Reported totals count failed refunds in, and single refunds may be untold. */
+/**
+ * Amount returned of a payment in micro-euros. Reported totals include failed refunds, and events of single
+ * refunds may be missing.
+ */
 function awayNow(reported: number, heard: readonly ReversalTable[]): { refunded: number; disputed: number } {
   const sum = (kind: string, away: number) =>
     heard.reduce((all, each) => (each.kind === kind && each.away === away ? all + each.amount : all), 0);
@@ -130,11 +137,11 @@ function awayNow(reported: number, heard: readonly ReversalTable[]): { refunded:
   return { refunded: refunds, disputed: sum('dispute', 1) };
 }
 
-/** Books the difference between what is away and what the ledger has of it, on the key that the payment was for. */
+/** Books the difference between the returned and the booked amount, on the key that the payment was for. */
 export async function settleReturns(tx: Tx, payment: string, { event, now }: Cause): Promise<Outcome> {
   const row = await paymentRow(tx, payment);
   const paid = await paidFor(tx, row);
-  // What was never credited is never taken back.
+  // A payment that was never credited is not debited.
   if (paid === null) return { state: row.checkout_id === null && row.invoice_id === null ? 'foreign' : 'waiting' };
   const { key_id, plan } = paid;
   const heard = await tx.selectFrom('reversals').selectAll().where('payment_id', '=', payment).execute();
@@ -151,14 +158,14 @@ export async function settleReturns(tx: Tx, payment: string, { event, now }: Cau
       kind: dispute > 0 ? 'dispute' : 'dispute_won',
       against: 'dispute',
     });
-  // A month of a plan never was credit: what it cost comes back to the key, and the month is over.
+  // A month of a plan was never credit: its price is credited to the key, and the month ends.
   if (plan) await moveIn(tx, { ...common, amount: refund + dispute, kind: 'plan_returned', against: 'revenue' });
   await tx.updateTable('card_payments').set(away).where('id', '=', payment).execute();
   if (plan) await projectPlan(tx, key_id, now);
   return { state: 'booked', key_id };
 }
 
-/** The key that a payment was booked for; null while it is not, or was not for us. */
+/** The key that a payment was booked for; null while it is not booked, or is not ours. */
 async function paidFor(tx: Tx, row: CardPaymentTable): Promise<{ key_id: string; plan: boolean } | null> {
   if (row.checkout_id !== null) {
     const found = await tx

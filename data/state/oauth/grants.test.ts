@@ -1,4 +1,4 @@
-// Grants: charges never pass their cap, and their end ends everything issued under them.
+// Grants: charges never exceed the cap, and ending a grant ends all its tokens.
 import { describe, expect, it } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';
 import { createKey, revokeKey, rotateKey } from '../keys/keys.ts';
@@ -11,7 +11,7 @@ import { findItem, putItem } from './items.ts';
 const NOW = Date.UTC(2026, 10, 20);
 let made = 0;
 
-/** A key with the welcome credit of 500,000, and a grant on it. */
+/** A key with the welcome credit of 500,000 and a grant. */
 async function granted(store: Store, cap: number | null, expires_at: number | null = null) {
   made += 1;
   const email = `granter${made}@example.org`;

@@ -1,4 +1,5 @@
-// Grants: what somebody allowed a client to spend from their key, with a cap if they set one. Every access token names its grant.
+// Grants: the permission of a client to spend from a key, with an optional cap. Every access token names its
+// grant.
 import type { Kysely } from 'kysely';
 import { hashSecret } from '../key-format.ts';
 import type { Store } from '../store.ts';
@@ -8,10 +9,12 @@ import type { Tables } from '../tables/schema.ts';
 /** A grant as its owner sees it. Amounts in micro-euros, times in milliseconds since 1970. */
 export type Grant = GrantTable;
 
-/** The id by which tokens and charges name a grant: of the authorization server's own id only a hash leaves it. */
+/**
+ * The id of a grant in tokens and charges: a hash, so that the authorization server's own id stays secret.
+ */
 export const grantName = (id: string): string => hashSecret(id);
 
-/** Opens a grant under the id that the authorization server gave it. */
+/** Creates a grant under the id of the authorization server. */
 export async function openGrant(store: Store, id: string, grant: Omit<Grant, 'id' | 'spent'>): Promise<void> {
   await store.db
     .insertInto('grants')
@@ -19,7 +22,7 @@ export async function openGrant(store: Store, id: string, grant: Omit<Grant, 'id
     .execute();
 }
 
-/** Ends a grant and all that was issued under it, at once: tokens are looked up with their grant on every call. */
+/** Ends a grant and all its tokens at once: every call looks up the token with its grant. */
 export async function endGrant(store: Store, name: string): Promise<void> {
   await store.db.transaction().execute(async (tx) => {
     await tx.deleteFrom('grants').where('id', '=', name).execute();
@@ -28,7 +31,7 @@ export async function endGrant(store: Store, name: string): Promise<void> {
   });
 }
 
-/** Ends every grant of a key, in the caller's transaction: it was revoked, or has a new secret. */
+/** Ends every grant of a key in the caller's transaction: the key was revoked or has a new secret. */
 export async function endGrantsOf(db: Kysely<Tables>, key_id: string): Promise<void> {
   const mine = db.selectFrom('grants').select('id').where('key_id', '=', key_id);
   await db.deleteFrom('oauth_items').where('grant_id', 'in', mine).execute();
@@ -36,7 +39,7 @@ export async function endGrantsOf(db: Kysely<Tables>, key_id: string): Promise<v
   await db.deleteFrom('grants').where('key_id', '=', key_id).execute();
 }
 
-/** Grants of a key that are not over, newest first. */
+/** Active grants of a key, newest first. */
 export async function grantsOf(store: Store, key_id: string, now: number): Promise<Grant[]> {
   return store.db
     .selectFrom('grants')
@@ -48,7 +51,10 @@ export async function grantsOf(store: Store, key_id: string, now: number): Promi
     .execute();
 }
 
-/** One of a key's grants; null when it is another's, or none. The name may be any text: only a hash is looked for. */
+/**
+ * A grant of a key; null when it is unknown or of another key. `name` may be any text: it is compared as a
+ * hash.
+ */
 export async function grantOf(store: Store, key_id: string, name: string): Promise<Grant | null> {
   if (!/^[0-9a-f]{64}$/.test(name)) return null;
   const row = await store.db
@@ -60,7 +66,7 @@ export async function grantOf(store: Store, key_id: string, name: string): Promi
   return row ?? null;
 }
 
-/** Forgets grants that are over. */
+/** Deletes expired grants. */
 export async function forgetGrants(store: Store, now: number): Promise<void> {
   await store.db.deleteFrom('grants').where('expires_at', '<', now).execute();
 }

@@ -1,4 +1,5 @@
-// What the authorization server remembers: found by its id, of which only the hash is in the store; used up once.
+// Storage of the authorization server: items are found by an id of which only the hash is stored, and
+// consumed once.
 import { describe, expect, it } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';
 import {

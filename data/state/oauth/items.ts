@@ -1,24 +1,25 @@
-// What the authorization server remembers: one table of items by kind and id. Ids are secrets, so only their hashes are kept.
+// Storage of the authorization server: one table of items by kind and id. Ids are secrets, so only hashes are
+// stored.
 import { hashSecret } from '../key-format.ts';
 import type { Store } from '../store.ts';
 
-/** An item as the authorization server sees it: JSON, with its own id where it holds one. */
+/** An item of the authorization server: JSON, including its own id if it has one. */
 export type OAuthItem = Record<string, unknown>;
 
-/** Stands in a stored payload for the id of the item. No id and no JSON text can hold it. */
+/** Placeholder for the item's id in a stored payload. Neither an id nor JSON text can contain it. */
 const SELF = '\u0001self';
 
-/** What an item is found and ended by, beside its id. */
+/** Further keys and the end of an item. */
 export interface ItemTies {
-  /** Milliseconds since 1970; null: it is kept until it is destroyed. */
+  /** Milliseconds since 1970; null: kept until it is destroyed. */
   expires_at: number | null;
-  /** Name of the grant that it ends with (grants.ts). */
+  /** Name of the grant whose end deletes the item (grants.ts). */
   grant?: string | undefined;
   /** The second id of a session. */
   uid?: string | undefined;
 }
 
-/** Writes an item, new or again. */
+/** Inserts or replaces an item. */
 export async function putItem(store: Store, model: string, id: string, item: OAuthItem, ties: ItemTies): Promise<void> {
   const row = {
     payload: JSON.stringify(item).replaceAll(id, SELF),
@@ -33,13 +34,13 @@ export async function putItem(store: Store, model: string, id: string, item: OAu
     .execute();
 }
 
-/** An item by its id; undefined when there is none. `consumed` holds the seconds since 1970 when it was used up. */
+/** An item by its id; undefined when there is none. `consumed`: time of its use in seconds since 1970. */
 export async function findItem(store: Store, model: string, id: string): Promise<OAuthItem | undefined> {
   const row = await select(store, model).where('id', '=', hashSecret(id)).executeTakeFirst();
   return row && revive(row, id);
 }
 
-/** A session by its second id. Its own id is not in the store, so it is absent here. */
+/** A session by its second id. Its own id is not stored, so it is absent here. */
 export async function findItemByUid(store: Store, model: string, uid: string): Promise<OAuthItem | undefined> {
   const row = await select(store, model).where('uid', '=', hashSecret(uid)).executeTakeFirst();
   if (!row) return undefined;
@@ -47,7 +48,7 @@ export async function findItemByUid(store: Store, model: string, uid: string): P
   return rest;
 }
 
-/** Uses an item up; true for one caller alone, however many ask at once. */
+/** Consumes an item; true for exactly one of concurrent callers. */
 export async function consumeItem(store: Store, model: string, id: string, now: number): Promise<boolean> {
   const { numUpdatedRows } = await store.db
     .updateTable('oauth_items')
@@ -68,7 +69,7 @@ export async function destroyItemByUid(store: Store, model: string, uid: string)
   await store.db.deleteFrom('oauth_items').where('model', '=', model).where('uid', '=', hashSecret(uid)).execute();
 }
 
-/** Moves the end of an item's life; nothing happens when there is none. */
+/** Sets the expiry of an item; no effect on an unknown one. */
 export async function keepItem(store: Store, model: string, id: string, expires_at: number): Promise<void> {
   await store.db
     .updateTable('oauth_items')
@@ -79,7 +80,7 @@ export async function keepItem(store: Store, model: string, id: string, expires_
     .execute();
 }
 
-/** Forgets what is over. Codes and tokens that were used up stay until then, so that a second use is noticed. */
+/** Deletes expired items. Consumed codes and tokens stay until then, so that a second use is detected. */
 export async function forgetItems(store: Store, now: number): Promise<void> {
   await store.db.deleteFrom('oauth_items').where('expires_at', '<', now).execute();
 }

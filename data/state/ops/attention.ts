@@ -1,27 +1,27 @@
-// Payments that a person should look at: what came in and did not fit, what is unclear, what went back.
+// Payments that need an operator: payments that match nothing, unclear outcomes, returns.
 import { sql } from 'kysely';
 import type { Store } from '../store.ts';
 
-/** An open x402 payment is settled or let go within minutes; after this many milliseconds something is stuck. */
+/** An open x402 payment settles or fails within minutes; after this many milliseconds it is stuck. */
 const STUCK = 10 * 60_000;
-/** Most of each kind that are told. */
+/** Maximum number of each kind. */
 const MOST = 50;
 
-/** One thing to look at. Micro-euros, milliseconds since 1970. */
+/** One issue. Amounts in micro-euros, times in milliseconds since 1970. */
 export interface Matter {
   kind: 'checkout_problem' | 'x402_unclear' | 'dispute' | 'payment_failed' | 'below_zero';
-  /** Row that it is about, for whoever looks it up in the store or at the provider. */
+  /** Id of the row, to look it up in the store or at the provider. */
   id: string;
   key_id: string | null;
   amount: number | null;
   at: number;
-  /** What is wrong, in words. */
+  /** The problem as text. */
   why: string;
 }
 
 type Db = Store['db'];
 
-/** Everything that waits for a person, newest first. */
+/** All open issues, newest first. */
 export async function matters({ db }: Store, now: number): Promise<Matter[]> {
   const all = [
     ...(await checkoutProblems(db)),

@@ -1,19 +1,19 @@
-// What came in and what stands on keys, in sums: the money side of the operators' pages. Micro-euros, milliseconds since 1970.
+// Sums for the operators' pages: revenue and balances of keys. Micro-euros, milliseconds since 1970.
 import { sql } from 'kysely';
 import type { Store } from '../store.ts';
 
 const DAY = 86_400_000;
 
-/** Money of one day (UTC), positive when it came in. */
+/** Revenue of one UTC day. */
 export interface MoneyDay {
   at: number;
-  /** Paid by card, for credit and for plans, less what went back. */
+  /** Paid by card, for credit and plans, minus returns. */
   cards: number;
   /** Paid by x402. */
   x402: number;
 }
 
-/** What came in since a moment, by day, oldest first; days without movement are left out. */
+/** Revenue since a time by day, oldest first; days without movements are left out. */
 export async function moneyByDay({ db }: Store, since: number): Promise<MoneyDay[]> {
   const day = sql<number>`(at / ${sql.lit(DAY)}) * ${sql.lit(DAY)}`;
   const rows = await db
@@ -29,13 +29,13 @@ export async function moneyByDay({ db }: Store, since: number): Promise<MoneyDay
   for (const { day: at, account, amount } of rows) {
     const known = days.get(Number(at)) ?? { at: Number(at), cards: 0, x402: 0 };
     days.set(known.at, known);
-    // Ours are the other halves of what keys and buyers got.
+    // Rows of our own accounts are the negative of those of keys and buyers.
     known[account === 'x402' ? 'x402' : 'cards'] -= Number(amount);
   }
   return [...days.values()].sort((a, b) => a.at - b.at);
 }
 
-/** Keys that work, how many of them were made since a moment, and the credit that stands on keys. */
+/** Number of active keys, of keys created since a time, and the sum of all balances. */
 export async function keyFigures(
   { db }: Store,
   since: number,

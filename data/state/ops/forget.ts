@@ -1,4 +1,5 @@
-// Erasure: e-mail addresses on request or when their time is over (docs/privacy.md), expired rows, and old mails of the outbox.
+// Erasure: e-mail addresses on request or after their retention (docs/privacy.md), expired rows, and old
+// mails of the outbox.
 import { sql } from 'kysely';
 import { normalEmail } from '../../model/email.ts';
 import { forgetAnswers } from '../idempotency.ts';
@@ -15,21 +16,25 @@ import { forgetSessions } from './sessions.ts';
 import { forgetTraffic } from './traffic.ts';
 
 const DAY = 86_400_000;
-/** How long addresses stay, in milliseconds: of removals and of the audit log, of answered requests, of revoked keys. */
+/**
+ * Retention of addresses in milliseconds: of removals and the audit log, of answered requests, of revoked
+ * keys.
+ */
 export const ADDRESSES_STAY = { removals: 365 * DAY, requests: 180 * DAY, keys: 90 * DAY };
 
-/** What stands in place of an erased address. */
+/** Replacement for an erased address. */
 const ERASED = 'erased';
 
-/** Rows that were erased, by table. */
+/** Number of erased rows by table. */
 export type Erased = Record<string, number>;
 
 /** Why an address cannot be erased yet. */
 export class NotErasable extends Error {}
 
 /**
- * Erases every trace of an address, as normalEmail compares it. A key that is not revoked is refused with NotErasable, unless `revoke` says to revoke it;
- * one with a running subscription is refused in any case, since the provider would go on to bill it. The ledger stays, by the key's id.
+ * Erases every trace of an address, compared as by normalEmail. Throws NotErasable for a key that is not
+ * revoked, unless `revoke` is set, and always for one with a running subscription, since the provider would
+ * continue to bill it. The ledger stays, under the id of the key.
  */
 export async function forgetAddress(store: Store, email: string, now: number, revoke: boolean): Promise<Erased> {
   const normal = normalEmail(email);
@@ -47,11 +52,11 @@ export async function forgetAddress(store: Store, email: string, now: number, re
   return erased;
 }
 
-/** Revokes the key of an address. Throws NotErasable without `revoke`, and where a subscription runs. */
+/** Revokes the key of an address. Throws NotErasable without `revoke`, and with a running subscription. */
 async function endKey(store: Store, id: string, now: number, revoke: boolean): Promise<void> {
   const eur = (await balanceOf(store, id)) / 1_000_000;
   if (!revoke)
-    throw new NotErasable(`key ${id} of this address is not revoked and has ${eur} EUR; add --revoke to end it`);
+    throw new NotErasable(`key ${id} of this address is not revoked and has ${eur} EUR; add --revoke to revoke it`);
   const running = store.db
     .selectFrom('subscriptions')
     .select('id')
@@ -63,7 +68,7 @@ async function endKey(store: Store, id: string, now: number, revoke: boolean): P
   await revokeKey(store, id, now);
 }
 
-/** Erases an address where it is a person's own: of a key, an opt-out, a request, a claim. */
+/** Erases an address in rows about the person: a key, an opt-out, a request, a claim. */
 async function erasePeople(tx: Store['db'], normal: string, key: string | null, now: number): Promise<Erased> {
   const same = (address: string) => normalEmail(address) === normal;
   const ids = <T extends { id: string; contact: string }>(rows: T[]) =>
@@ -72,7 +77,7 @@ async function erasePeople(tx: Store['db'], normal: string, key: string | null, 
   const outs = ids(await tx.selectFrom('opt_outs').select(['id', 'contact']).execute());
   const opt_outs = await eraseContacts(tx, 'opt_outs', outs);
   const asked = ids(await tx.selectFrom('requests').select(['id', 'contact']).execute());
-  // Nobody is left to answer.
+  // The contact of these requests is erased, so they are closed.
   const open = tx.updateTable('requests').set({ status: 'rejected', decided_at: now, decided_by: ERASED });
   for (const id of asked)
     await open.where('id', '=', id).where('status', '=', 'open').where('kind', '<>', 'notice').execute();
@@ -86,7 +91,9 @@ async function erasePeople(tx: Store['db'], normal: string, key: string | null, 
   return { keys, opt_outs, requests, claims };
 }
 
-/** Deletes the rows that mention an address or belong to its key: links, the audit log's addresses, quotas, answers kept for the key. */
+/**
+ * Deletes rows that mention an address or belong to its key: links, audit addresses, quotas, stored answers.
+ */
 async function eraseTraces(tx: Store['db'], normal: string, key: string | null): Promise<Erased> {
   const same = (address: string) => normalEmail(address) === normal;
   const holds = (text: string) => [...text.matchAll(ADDRESS)].some(([address]) => same(address));
@@ -111,7 +118,7 @@ async function eraseTraces(tx: Store['db'], normal: string, key: string | null):
 /** Addresses in a text. */
 const ADDRESS = /[^\s"'<>(),;:]+@[^\s"'<>(),;:]+/g;
 
-/** Erases the addresses whose time is over. */
+/** Erases addresses after their retention. */
 export async function forgetOldAddresses(store: Store, now: number): Promise<void> {
   const { db } = store;
   const before = { removals: now - ADDRESSES_STAY.removals, requests: now - ADDRESSES_STAY.requests };
@@ -123,7 +130,7 @@ export async function forgetOldAddresses(store: Store, now: number): Promise<voi
     .where('decided_at', '<', before.requests)
     .where(kept)
     .execute();
-  // A notice that no operator answered ends with the removal that it is about.
+  // A notice without an answer expires with the removal that it is about.
   const notices = await db
     .selectFrom('requests')
     .select('id')
@@ -156,7 +163,9 @@ export async function forgetOldAddresses(store: Store, now: number): Promise<voi
   });
 }
 
-/** Replaces contacts; the id keeps rows apart that must differ. Reasons are free text, in which anything may stand. */
+/**
+ * Replaces contacts; the row id keeps unique values apart. Reasons are free text and may contain anything.
+ */
 async function eraseContacts(db: Store['db'], table: 'opt_outs' | 'requests', ids: readonly string[]): Promise<number> {
   for (const id of ids)
     await db
@@ -175,10 +184,12 @@ async function eraseKeys(db: Store['db'], ids: readonly string[]): Promise<numbe
   return ids.length;
 }
 
-/** Milliseconds for which mails stay in the outbox; their links expire earlier. */
+/** Milliseconds that mails stay in the outbox; their links expire earlier. */
 const MAILS = 30 * 24 * 3_600_000;
 
-/** Deletes every expired row, and old mails of the outbox in `dataDir`. Safe to run in several processes at once. */
+/**
+ * Deletes all expired rows, and old mails of the outbox in `dataDir`. Several processes may run it at once.
+ */
 export async function forgetExpired(store: Store, dataDir: string, now: Date): Promise<void> {
   const time = now.getTime();
   await forgetAnswers(store, time);

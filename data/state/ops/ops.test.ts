@@ -1,4 +1,4 @@
-// What the operators' pages keep and ask of the store, the same on both databases.
+// Store of the operators' pages, the same on both databases.
 import { expect, test } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';
 import { createKey, findKeys } from '../keys/keys.ts';
@@ -13,7 +13,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 describeStores('a session', ({ open }) => {
-  test('has a token that is nowhere in the store; a page prolongs it, a look of its own does not, a day ends it', async () => {
+  test('stores no token; a page prolongs it, a background request does not, a day ends it', async () => {
     const store = await open();
     const token = await openSession(store, 'hash-of-a-key', NOW);
     expect(token).toMatch(/^[\w-]{43}$/);
@@ -30,7 +30,7 @@ describeStores('a session', ({ open }) => {
     expect(await findSession(store, token, NOW, true)).toBeNull();
   });
 
-  test('is over when it is ended, and another is not', async () => {
+  test('ends without ending others', async () => {
     const store = await open();
     const [mine, other] = [await openSession(store, 'a', NOW), await openSession(store, 'b', NOW)];
     await endSession(store, mine);
@@ -40,7 +40,7 @@ describeStores('a session', ({ open }) => {
 });
 
 describeStores('traffic', ({ open }) => {
-  test('of several processes adds up, by hour and by what became of it', async () => {
+  test('of several processes adds up, by hour and outcome', async () => {
     const store = await open();
     let now = new Date(NOW);
     const processes = [countTraffic(store, () => now), countTraffic(store, () => now)];
@@ -86,7 +86,7 @@ describeStores('traffic', ({ open }) => {
     expect(await trafficBars(store, 0, HOUR)).toEqual([]);
   });
 
-  test('that could not be written is kept for the next time', async () => {
+  test('that could not be written is kept for the next flush', async () => {
     const store = await open();
     const counting = countTraffic(store, () => new Date(NOW + 7 * DAY));
     const call = { operation: 'x', channel: 'rest', dataset: '', outcome: 'ok', seconds: 1, eur: 0 };
@@ -110,7 +110,7 @@ describeStores('traffic', ({ open }) => {
     expect(await trafficBars(store, NOW + 9 * DAY, HOUR)).toMatchObject([{ good: rows }]);
   });
 
-  test('beyond the bound of rows in memory is dropped and counted as dropped; rows already written are not added again', async () => {
+  test('above the limit of rows in memory is dropped and counted as dropped; written rows are not added again', async () => {
     const store = await open();
     const counting = countTraffic(store, () => new Date(NOW + 20 * DAY), 700);
     const call = { channel: 'rest', dataset: '', outcome: 'ok', seconds: 1, eur: 0 };
@@ -140,7 +140,7 @@ describeStores('keys, money and matters', ({ open }) => {
   const make = async (store: Awaited<ReturnType<typeof open>>, email: string, now: number) =>
     (await createKey(store, { email, email_normal: email.toLowerCase(), request_id: 'r', now }))!.key;
 
-  test('keys are found by a part of the address in any case, by the beginning of the id, page by page', async () => {
+  test('keys are found by a part of the address in any case or the prefix of the id, in pages', async () => {
     const store = await open();
     const ana = await make(store, 'Ana_B@shop.example', NOW);
     const ben = await make(store, 'ben@shop.example', NOW + 1);
@@ -151,7 +151,7 @@ describeStores('keys, money and matters', ({ open }) => {
     expect(await ids('', 10, ben)).toEqual([ana.id]);
     expect(await ids('ANA')).toEqual([ana.id]);
     expect(await ids('a_b@')).toEqual([ana.id]);
-    // Signs that mean something to the database mean themselves.
+    // Wildcards of the database match literally.
     expect(await ids('%')).toEqual([]);
     expect(await ids('n_@')).toEqual([]);
     expect(await ids("' or 1=1 --")).toEqual([]);
@@ -164,7 +164,7 @@ describeStores('keys, money and matters', ({ open }) => {
     });
   });
 
-  test('a payment that does not fit, one that is unclear, a dispute and a balance below zero are matters', async () => {
+  test('a mismatched payment, an unclear one, a dispute and a negative balance are issues', async () => {
     const store = await open();
     const { id: key_id } = await make(store, 'cleo@shop.example', NOW);
     expect(await matters(store, NOW)).toEqual([]);

@@ -1,17 +1,20 @@
-// Operators who are signed in with a browser: a secret token each, stored hashed, good for a while after the last page and no longer than a day's work.
+// Browser sessions of operators: a secret token each, stored as a hash, limited by idle time and a working
+// day.
 import { randomBytes } from 'node:crypto';
 import { hashSecret } from '../key-format.ts';
 import type { Store } from '../store.ts';
 import type { OpsSessionTable } from '../tables/ops.ts';
 
-/** How long a session lasts after the last page that was asked for, and at most. Milliseconds. */
+/** Lifetime after the last requested page, and in total. Milliseconds. */
 export const SESSION = { idle: 3_600_000, life: 12 * 3_600_000 };
-/** The time of the last page is written down this exactly, so that not every page writes. */
+/** Precision of the stored time of the last page, so that not every page writes. */
 const EXACTLY = 60_000;
 
 export type OpsSession = OpsSessionTable;
 
-/** Signs an operator in; the answer is the token, which is nowhere else. `admin` is the SHA-256 of their key. */
+/**
+ * Signs an operator in; returns the token, which is not stored. `admin` is the SHA-256 of the operator's key.
+ */
 export async function openSession({ db }: Store, admin: string, now: number): Promise<string> {
   const token = randomBytes(32).toString('base64url');
   await db
@@ -21,7 +24,7 @@ export async function openSession({ db }: Store, admin: string, now: number): Pr
   return token;
 }
 
-/** The session of a token; null when it is over or never was. `renews`: somebody asked for a page. */
+/** The session of a token; null when it expired or is unknown. `renews`: the request is for a page. */
 export async function findSession(
   { db }: Store,
   token: string,
@@ -42,12 +45,12 @@ export async function findSession(
   return row;
 }
 
-/** Signs out: the token is good for nothing from now on, in every process. */
+/** Signs out: the token is invalid at once in every process. */
 export async function endSession({ db }: Store, token: string): Promise<void> {
   await db.deleteFrom('ops_sessions').where('hash', '=', hashSecret(token)).execute();
 }
 
-/** Forgets sessions that are over. */
+/** Deletes expired sessions. */
 export async function forgetSessions({ db }: Store, now: number): Promise<void> {
   await db
     .deleteFrom('ops_sessions')

@@ -1,4 +1,4 @@
-// How much was asked, hour by hour: each process counts for itself and adds to the store from time to time.
+// Traffic by hour: each process counts its calls and periodically adds them to the store.
 import type { ExpressionBuilder } from 'kysely';
 import { sql } from 'kysely';
 import type { Store } from '../store.ts';
@@ -6,10 +6,10 @@ import type { TrafficTable } from '../tables/ops.ts';
 import type { Tables } from '../tables/schema.ts';
 
 const HOUR = 3_600_000;
-/** How long hours are kept, in milliseconds. */
+/** Milliseconds that hours are kept. */
 const KEPT = 40 * 24 * HOUR;
 
-/** A call that was answered: `seconds` from the gate to the answer, `eur` taken for it. */
+/** A finished call: `seconds` from the gate to the answer, `eur` charged. */
 export interface CountedCall {
   operation: string;
   channel: string;
@@ -21,25 +21,28 @@ export interface CountedCall {
 
 export interface Traffic {
   count(call: CountedCall): void;
-  /** Adds what was counted to the store. Rows that could not be written wait for the next flush. */
+  /** Adds the counts to the store. Rows that could not be written wait for the next flush. */
   flush(): Promise<void>;
   backlog(): Backlog;
 }
 
-/** What the store lacks of this process's figures. */
+/** Counts of this process that are not in the store. */
 export interface Backlog {
-  /** Time of the first flush that failed since the last one that succeeded, in milliseconds since 1970. */
+  /** Time of the first failed flush since the last successful one, in milliseconds since 1970. */
   since: number | null;
-  /** Calls not counted because MAX_ROWS rows were waiting, since the process started. */
+  /** Calls since the process started that were not counted because MAX_ROWS rows were waiting. */
   dropped: number;
 }
 
-/** Rows of one INSERT: SQLite binds at most 32,766 values in a statement, PostgreSQL 65,535. */
+/** Rows per INSERT: SQLite binds at most 32,766 values in a statement, PostgreSQL 65,535. */
 const CHUNK = 500;
-/** Rows that wait in memory at most. All operations, channels and outcomes of ten datasets are fewer in an hour. */
+/**
+ * Maximum number of rows in memory; an hour of all operations, channels and outcomes of ten datasets needs
+ * fewer.
+ */
 const MAX_ROWS = 10_000;
 
-/** Counts the calls of this process. Counting touches no store. */
+/** Counts the calls of this process in memory. */
 export function countTraffic(store: Store, now: () => Date, maxRows = MAX_ROWS): Traffic {
   let counted = new Map<string, TrafficTable>();
   const backlog: Backlog = { since: null, dropped: 0 };
@@ -66,13 +69,13 @@ export function countTraffic(store: Store, now: () => Date, maxRows = MAX_ROWS):
       }
       backlog.since = null;
     } catch (error) {
-      // Chunks before the one that failed are in the store.
+      // Chunks before the failed one are in the store.
       for (const row of rows) add(row);
       backlog.since ??= now().getTime();
       throw error;
     }
   }
-  /** One flush at a time, so that a store that hangs collects no more than one set of rows. */
+  /** One flush at a time, so that a store that hangs holds only one set of rows. */
   let writing: Promise<void> | null = null;
   return {
     count({ operation, channel, dataset, outcome, seconds, eur }) {
@@ -82,7 +85,7 @@ export function countTraffic(store: Store, now: () => Date, maxRows = MAX_ROWS):
       add({ hour, operation, channel, dataset, outcome, calls: 1, took, longest: took, charged });
     },
     async flush() {
-      // Calls counted while another flush runs are written too.
+      // Also writes calls counted during the previous flush.
       await writing?.catch(() => undefined);
       writing ??= write().finally(() => {
         writing = null;
@@ -107,7 +110,7 @@ async function addRows({ db }: Store, rows: TrafficTable[]): Promise<void> {
     .execute();
 }
 
-/** Forgets hours of long ago. */
+/** Deletes hours older than KEPT. */
 export async function forgetTraffic({ db }: Store, now: number): Promise<void> {
   await db
     .deleteFrom('traffic')
@@ -115,25 +118,28 @@ export async function forgetTraffic({ db }: Store, now: number): Promise<void> {
     .execute();
 }
 
-/** Errors that are our own fault, or that we are not able to answer now. */
+/** Error codes that are our fault. */
 export const FAULTS: readonly string[] = ['internal', 'unavailable', 'query_timeout'];
-/** What is no error. */
+/** Outcomes that are no errors. */
 export const GOOD: readonly string[] = ['ok', 'unchanged'];
 
-/** Calls of one hour or day: answered, refused for a reason of the caller's, and failed. */
+/** Calls of one hour or day: successful, refused because of the caller, and failed. */
 export interface Bar {
   /** Milliseconds since 1970. */
   at: number;
   good: number;
   refused: number;
   faults: number;
-  /** Micro-euros taken. */
+  /** Micro-euros charged. */
   charged: number;
 }
 
 type Expressions = ExpressionBuilder<Tables, 'traffic'>;
 
-/** Calls since a moment by `step` milliseconds (an hour or a day of UTC), oldest first; steps without calls are left out. */
+/**
+ * Calls since a time in steps of `step` milliseconds (an hour or a UTC day), oldest first; empty steps are
+ * left out.
+ */
 export async function trafficBars({ db }: Store, since: number, step: number): Promise<Bar[]> {
   const at = sql<number>`(hour / ${sql.lit(step)}) * ${sql.lit(step)}`;
   const among = (e: Expressions, outcomes: readonly string[]) =>
@@ -160,7 +166,7 @@ export async function trafficBars({ db }: Store, since: number, step: number): P
   });
 }
 
-/** Calls since a moment by what they asked or by what became of them, most first. Times in microseconds. */
+/** Calls since a time by operation or by outcome, most first. Times in microseconds. */
 export async function trafficBy(
   { db }: Store,
   by: 'operation' | 'outcome' | 'channel' | 'dataset',

@@ -1,16 +1,18 @@
-// Claims in the store: a token each, hashed; followed as often as one likes, good for edits for half an hour after the first time.
+// Claims in the store, by hashed token: the link may be opened repeatedly; edits are possible for half an
+// hour after the first time.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hashSecret } from '../key-format.ts';
 import type { Store } from '../store.ts';
 import type { ClaimTable } from '../tables/owners.ts';
 
-/** How long a link may be followed for the first time, and how long edits are possible since (contract section 5, "Claim"). */
+/** Milliseconds until a link must be opened, and for edits after that (contract section 5, "Claim"). */
 export const CLAIM_LASTS = { link: 24 * 3_600_000, edits: 30 * 60_000 };
 
 const HOUR = 3_600_000;
 /**
- * Mails of a link to one mailbox about one record: none within an hour after an unopened one, and at most three an hour in all. Anyone can ask for a mail,
- * so this bounds what a mailbox receives, while its owner always has a link that works or gets one within the hour.
+ * Mails to one mailbox about one record: none within an hour after an unopened link, and at most three an
+ * hour in total. Anyone can request a mail, so this limits them, while the owner always has a valid link or
+ * gets one within the hour.
  */
 const CLAIM_MAILS = { within: HOUR, most: 3 };
 
@@ -19,8 +21,9 @@ export type Claim = Omit<ClaimTable, 'hash'>;
 type NewClaim = Pick<ClaimTable, 'dataset' | 'entity_id' | 'email' | 'email_normal' | 'domain'>;
 
 /**
- * Makes a claim; another of the same record by the same address that was not followed yet is over. The token is in this answer alone. Null where
- * CLAIM_MAILS allows no mail now: the pending link stays good. `always`: an operator decided, and the mail is sent in any case.
+ * Creates a claim and expires unopened ones of the same record and address. Only this answer contains the
+ * token. Null when CLAIM_MAILS allows no mail now; the pending link stays valid. `always`: for an operator's
+ * decision, without limits.
  */
 export async function newClaim(store: Store, given: NewClaim, now: number, always = false): Promise<string | null> {
   const token = randomBytes(32).toString('base64url');
@@ -47,7 +50,7 @@ export async function newClaim(store: Store, given: NewClaim, now: number, alway
         .where('email_normal', '=', given.email_normal)
         .where('verified_at', 'is', null)
         .where('replaced_at', 'is', null);
-      // One that was committed since the look above is no older one.
+      // A claim that was committed after the check above is not older.
       if (!always) former = former.where('created_at', '<=', now - CLAIM_MAILS.within);
       await former.execute();
       const { numInsertedOrUpdatedRows = 0n } = await tx
@@ -55,19 +58,19 @@ export async function newClaim(store: Store, given: NewClaim, now: number, alway
         .values(row)
         .onConflict((c) => c.doNothing())
         .executeTakeFirst();
-      // Nothing inserted: another request was faster, and the next round sees its claim.
+      // Nothing inserted: a concurrent request was first, and the next round sees its claim.
       if (numInsertedOrUpdatedRows > 0n) return true;
     }
   });
   return made ? token : null;
 }
 
-/** Deletes a claim whose mail could not be sent, so that the next request is not held back by it. */
+/** Deletes a claim whose mail could not be sent, so that it does not block the next request. */
 export async function dropClaim({ db }: Pick<Store, 'db'>, token: string): Promise<void> {
   await db.deleteFrom('claims').where('hash', '=', hashSecret(token)).execute();
 }
 
-/** The claim of a token as it stands, over or not; null when there is none. */
+/** The claim of a token in any state; null for an unknown token. */
 export async function claimOf(store: Pick<Store, 'db'>, token: string): Promise<Claim | null> {
   const row = await store.db.selectFrom('claims').selectAll().where('hash', '=', hashSecret(token)).executeTakeFirst();
   if (!row) return null;
@@ -76,8 +79,8 @@ export async function claimOf(store: Pick<Store, 'db'>, token: string): Promise<
 }
 
 /**
- * Marks a claim followed; the first time alone counts, and ends what the same address began earlier with the same record. Null when the token is
- * unknown or over. `first`: it was this call that verified it.
+ * Marks a claim as opened. Only the first call counts; it ends earlier claims of the same address on the
+ * record. Null when the token is unknown or expired. `first`: this call verified the claim.
  */
 export async function verifyClaim(
   store: Store,
@@ -111,12 +114,12 @@ export async function verifyClaim(
   return claim && mayEdit(claim, now) ? { claim, first } : null;
 }
 
-/** Whether edits are possible under a claim now. */
+/** Whether edits are possible with a claim now. */
 export function mayEdit(claim: Claim, now: number): claim is Claim & { until: number } {
   return claim.replaced_at === null && claim.until !== null && claim.until > now;
 }
 
-/** Forgets claims that nobody can use any more since a month; what came of them is in the audit log. */
+/** Deletes claims that expired a month ago; the audit log has their edits. */
 export async function forgetClaims(store: Store, now: number): Promise<void> {
   await store.db
     .deleteFrom('claims')

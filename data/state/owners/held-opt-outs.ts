@@ -1,27 +1,28 @@
-// The brake on opt-outs: a dataset takes so many an hour at once, and further ones wait for an operator (contract section 5, "Opt-out").
+// Rate limit of opt-outs: a dataset applies a number per hour at once; further ones wait for an operator
+// (contract section 5, "Opt-out").
 import { recordDeed } from '../audit.ts';
 import type { Store } from '../store.ts';
 
 type Db = Pick<Store, 'db'>;
 
-/** Immediate removals in one dataset within so many milliseconds. */
+/** Immediate removals in one dataset (`most`) within a time in milliseconds. */
 export const HOLD = { most: 20, within: 3_600_000 };
 const HELD = 'hold-opt-outs';
 
-/** Whether a further opt-out has to wait. Exact in the transaction that changes the overlay of the dataset. */
+/** Whether a further opt-out must wait. Exact in the transaction that changes the overlay of the dataset. */
 export async function holdsOptOuts({ db }: Db, dataset: string, now: number): Promise<boolean> {
   const { count } = await db
     .selectFrom('opt_outs')
     .select((e) => e.fn.countAll<number>().as('count'))
     .where('dataset', '=', dataset)
-    // Those that an operator decided have no domain.
+    // Opt-outs decided by an operator have no domain.
     .where('domain', 'is not', null)
     .where('at', '>', now - HOLD.within)
     .executeTakeFirstOrThrow();
   return Number(count) >= HOLD.most;
 }
 
-/** Leaves a line in the audit log that opt-outs of a dataset wait, one an hour. */
+/** Adds a row to the audit log that opt-outs of a dataset wait, at most one an hour. */
 export async function noteHeld(store: Db, dataset: string, now: number): Promise<void> {
   const noted = (await heldSince(store, now - HOLD.within)).some((each) => each.dataset === dataset);
   if (noted) return;
@@ -29,7 +30,7 @@ export async function noteHeld(store: Db, dataset: string, now: number): Promise
   await recordDeed(store, { at: now, who: 'register', action: HELD, ...about, told: { most: HOLD.most } });
 }
 
-/** Datasets whose opt-outs had to wait since a moment, and when that began last. */
+/** Datasets with waiting opt-outs since a time, and the newest start of the wait. */
 export async function heldSince({ db }: Db, since: number): Promise<{ dataset: string; at: number }[]> {
   const rows = await db
     .selectFrom('audit')

@@ -1,4 +1,5 @@
-// The owners' channel in the store: claims, requests and the audit log, the same on both databases, whoever asks at once.
+// The owners' channel in the store: claims, requests and the audit log, with concurrent callers, the same on
+// both databases.
 import { expect, test } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';
 import { verifies } from '../../../tests/support/verifies.ts';
@@ -21,7 +22,7 @@ const claim = (entity_id: string, email = 'office@harbour.example') => ({
   domain: 'harbour.example',
 });
 
-/** A claim that is mailed; an operator's, where the mailbox got one lately. */
+/** A mailed claim; an operator's when the mailbox got one recently. */
 async function made(store: Store, given: ReturnType<typeof claim>, now: number): Promise<string> {
   const token = await newClaim(store, given, now, true);
   if (token === null) throw new Error('no claim was made');
@@ -29,7 +30,7 @@ async function made(store: Store, given: ReturnType<typeof claim>, now: number):
 }
 
 describeStores('a claim', ({ open }) => {
-  test('has a token that is nowhere in the store, and tells nothing to who guesses', async () => {
+  test('stores no token, and reveals nothing to guesses', async () => {
     const store = await open();
     const token = await made(store, claim('r-1'), NOW);
     expect(token).toMatch(/^[\w-]{43}$/);
@@ -39,7 +40,7 @@ describeStores('a claim', ({ open }) => {
       expect(await verifyClaim(store, guess, NOW), guess).toBeNull();
   });
 
-  test('is verified by the first look within a day, and by every further one in the half hour that begins then', async () => {
+  test('is verified when first opened within a day, and open for half an hour from then', async () => {
     const store = await open();
     const token = await made(store, claim('r-2'), NOW);
     const before = await claimOf(store, token);
@@ -54,14 +55,14 @@ describeStores('a claim', ({ open }) => {
     expect(await verifyClaim(store, token, last + 30 * MINUTE)).toBeNull();
   });
 
-  test('that nobody followed in a day is over', async () => {
+  test('expires after a day without being opened', async () => {
     const store = await open();
     const token = await made(store, claim('r-3'), NOW);
     expect(await verifyClaim(store, token, NOW + CLAIM_LASTS.link)).toBeNull();
     expect(await claimOf(store, token)).toMatchObject({ verified_at: null });
   });
 
-  test('is one for a record and an address, however many ask at once; others of them are none of its business', async () => {
+  test('is one for a record and address with concurrent requests; other claims are separate', async () => {
     const [one, two] = [await open(), await open()];
     const bystander = await made(one, claim('r-4', 'chief@harbour.example'), NOW);
     const other = await made(one, claim('r-5'), NOW);
@@ -85,7 +86,7 @@ describeStores('a claim', ({ open }) => {
     expect(await claimOf(one, first!)).toMatchObject({ replaced_at: null });
     const second = await ask(NOW + 61 * MINUTE);
     expect(await claimOf(one, first!)).toMatchObject({ replaced_at: NOW + 61 * MINUTE });
-    // Opened: its reader may go on.
+    // Opened, so another mail is allowed.
     await verifyClaim(one, second!, NOW + 62 * MINUTE);
     const third = await ask(NOW + 93 * MINUTE);
     await verifyClaim(one, third!, NOW + 94 * MINUTE);
@@ -95,7 +96,7 @@ describeStores('a claim', ({ open }) => {
     expect(await ask(NOW + 122 * MINUTE)).not.toBeNull();
   });
 
-  test('ends the one before it when it is followed, not when it is mailed', async () => {
+  test('ends the previous one when it is opened, not when it is mailed', async () => {
     const store = await open();
     const former = await made(store, claim('r-6'), NOW);
     await verifyClaim(store, former, NOW);
@@ -106,7 +107,7 @@ describeStores('a claim', ({ open }) => {
     expect(mayEdit((await claimOf(store, later))!, NOW + 3 * MINUTE)).toBe(true);
   });
 
-  test('is counted as followed first for one of many who follow it at once', async () => {
+  test('is first opened by exactly one of many concurrent calls', async () => {
     const [one, two] = [await open(), await open()];
     const token = await made(one, claim('r-7'), NOW);
     const looks = await Promise.all([one, two, one, two].map((store, i) => verifyClaim(store, token, NOW + i)));
@@ -114,7 +115,7 @@ describeStores('a claim', ({ open }) => {
     expect(new Set(looks.map((look) => look?.claim.until)).size).toBe(1);
   });
 
-  test('is forgotten a month after it could be used', async () => {
+  test('is deleted a month after it expired', async () => {
     const store = await open();
     const token = await made(store, claim('r-8'), NOW);
     await forgetClaims(store, NOW + 31 * DAY - 1);
@@ -125,7 +126,7 @@ describeStores('a claim', ({ open }) => {
 });
 
 describeStores('a mailed link', ({ open }) => {
-  test('says what became of it, to who has it', async () => {
+  test('reveals its state to the holder', async () => {
     const store = await open();
     const make = () => newLink(store, { purpose: 'restore', subject: 'o-1', now: NOW, lasts: DAY });
     const [used, late] = [await make(), await make()];
@@ -140,7 +141,7 @@ describeStores('a mailed link', ({ open }) => {
 });
 
 describeStores('a link that strangers can ask for', ({ open }) => {
-  test('is mailed once an hour for a topic while it is unused, however many ask at once', async () => {
+  test('is mailed once an hour for a topic while it is unused, with concurrent requests', async () => {
     const [one, two] = [await open(), await open()];
     const ask = (now: number, topic = 'k-1', i = 0) =>
       newLinkOf(i % 2 ? one : two, topic, { purpose: 'recover', subject: 'k-1', now, lasts: 2 * DAY });
@@ -171,7 +172,7 @@ describeStores('a request to the operators', ({ open }) => {
     because: 'The dataset names no domains.',
   });
 
-  test('is one however often it is made, until it is decided', async () => {
+  test('is one for repeated requests, until it is decided', async () => {
     const [one, two] = [await open(), await open()];
     const made = await Promise.all([one, two, one, two].map((store) => openRequest(store, request('r-1'), NOW)));
     expect(made.filter(({ fresh }) => fresh)).toHaveLength(1);
@@ -207,7 +208,7 @@ describeStores('the audit log', ({ open }) => {
     request_id: 'req-1',
   });
 
-  test('tells who did what, newest first, of one record or of all, page by page', async () => {
+  test('lists actions, newest first, of one record or of all, in pages', async () => {
     const store = await open();
     await recordDeed(store, { ...deed(NOW, 'r-1', 'edit'), told: { values: { name: '"A"' } } });
     await recordDeed(store, deed(NOW + 1, 'r-2', 'opt-out'));
@@ -219,7 +220,7 @@ describeStores('the audit log', ({ open }) => {
     expect(await deeds(store, { limit: 10, dataset: 'harbours', entity_id: 'r-1' })).toEqual([all[2]]);
   });
 
-  test('keeps what is in it, whoever asks; what is undone with its deed was never in it', async () => {
+  test('is append-only; a rolled back action is not in it', async () => {
     const store = await open();
     await expect(store.db.updateTable('audit').set({ who: 'nobody' }).execute()).rejects.toThrow('append-only');
     await expect(store.db.deleteFrom('audit').execute()).rejects.toThrow('append-only');

@@ -1,4 +1,4 @@
-// Requests of the owners' channel that wait for an operator, or that one should see.
+// Requests of the owners' channel that an operator decides, or should see.
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../store.ts';
 import type { RequestTable } from '../tables/owners.ts';
@@ -7,7 +7,10 @@ export type OwnerRequest = RequestTable;
 type Given = Pick<RequestTable, 'kind' | 'dataset' | 'entity_id' | 'slug' | 'name' | 'contact' | 'reason' | 'because'>;
 type Db = Pick<Store, 'db'>;
 
-/** Opens a request, or finds the open one of the same contact about the same record; answers its id and whether it is new. */
+/**
+ * Opens a request, or finds the open one of the same contact and record; returns its id and whether it is
+ * new.
+ */
 export async function openRequest({ db }: Db, given: Given, now: number): Promise<{ id: string; fresh: boolean }> {
   const id = randomUUID();
   const row = { id, ...given, status: 'open' as const, opened_at: now, decided_at: null, decided_by: null };
@@ -26,11 +29,11 @@ export async function openRequest({ db }: Db, given: Given, now: number): Promis
     .where('entity_id', '=', given.entity_id)
     .where('contact', '=', given.contact)
     .executeTakeFirst();
-  // It was decided in this very moment: the next one is another.
+  // It was decided concurrently: open a new one.
   return known ? { id: known.id, fresh: false } : openRequest({ db }, given, now);
 }
 
-/** Requests in the order in which they came; `status` null: all. */
+/** Requests in order of arrival; `status` null: all. */
 export async function requestsBy(
   { db }: Db,
   status: RequestTable['status'] | null,
@@ -46,7 +49,7 @@ export async function requestOf({ db }: Db, id: string): Promise<OwnerRequest | 
   return (await db.selectFrom('requests').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
 }
 
-/** Closes what stands open about a record that is shown again: there is nothing left to look at. */
+/** Closes open notices about a restored record. */
 export async function closeNotices(
   { db }: Db,
   dataset: string,
@@ -64,7 +67,7 @@ export async function closeNotices(
     .execute();
 }
 
-/** Opens a request again whose decision could not be carried out; one that was asked anew meanwhile takes its place. */
+/** Reopens a request whose decision could not be carried out, unless a newer one is open. */
 export async function reopenRequest({ db }: Db, id: string): Promise<void> {
   await db
     .updateTable('requests')
@@ -74,7 +77,7 @@ export async function reopenRequest({ db }: Db, id: string): Promise<void> {
     .catch(() => undefined);
 }
 
-/** Decides a request; false when somebody else was first. */
+/** Decides a request; false when it was decided before. */
 export async function decideRequest(
   { db }: Db,
   id: string,

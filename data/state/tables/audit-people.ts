@@ -1,14 +1,15 @@
-// Addresses behind the audit log. The log is append-only and holds a keyed hash of each; the addresses are in a table that can be erased.
+// E-mail addresses of the audit log. The log is append-only and contains a keyed hash of each; this table can
+// be erased.
 import { createHmac, randomBytes } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import type { OwnerTables } from './owners.ts';
 
-/** An address that a line of the audit log stands for. */
+/** An address in the audit log. */
 export interface AuditPersonTable {
   /** HMAC-SHA256 of the address in lower case, the first 32 hex digits. */
   hash: string;
   address: string;
-  /** When a line named it last, milliseconds since 1970. */
+  /** When a row of the log last had it, milliseconds since 1970. */
   seen_at: number;
 }
 
@@ -16,14 +17,14 @@ export interface AuditPeopleTables {
   audit_people: AuditPersonTable;
 }
 
-/** The tables that are read and written here. The whole schema names this module, so that it cannot be imported. */
+/** Tables used here; the schema imports this module, so its type cannot be imported. */
 type Db = Kysely<AuditPeopleTables & OwnerTables & { secrets: { name: string; value: string } }>;
 /** A connection to the whole store, or a migration's. */
 type AnyDb = Pick<Kysely<never>, 'schema'>;
 const tablesOf = (db: AnyDb) => db as unknown as Db;
 
 const SECRET = 'audit_people';
-/** `owner office@port.example`: whose address it is, and the address. */
+/** `owner office@port.example`: role and address. */
 const NAMED = /^(owner|contact) (\S+@\S+)$/;
 /** `owner #` and the hash. */
 const HASHED = /^(owner|contact) #([0-9a-f]{32})$/;
@@ -35,7 +36,7 @@ async function secretOf(db: Db): Promise<string> {
   return (await db.selectFrom('secrets').select('value').where('name', '=', SECRET).executeTakeFirstOrThrow()).value;
 }
 
-/** `who` as the log keeps it: an address is replaced by its hash and kept in audit_people. */
+/** `who` as the log stores it: the address is replaced by its hash and stored in audit_people. */
 export async function hashedWho(any: AnyDb, who: string, now: number): Promise<string> {
   const db = tablesOf(any);
   const [, role = '', address] = NAMED.exec(who) ?? [];
@@ -49,7 +50,7 @@ export async function hashedWho(any: AnyDb, who: string, now: number): Promise<s
   return `${role} #${hash}`;
 }
 
-/** The lines with the addresses that are still there; an erased one stays `contact #…`. */
+/** The rows with addresses that are still stored; an erased one stays `contact #…`. */
 export async function withAddresses<T extends { who: string }>(any: AnyDb, lines: readonly T[]): Promise<T[]> {
   const db = tablesOf(any);
   const hashes = lines.flatMap(({ who }) => HASHED.exec(who)?.[2] ?? []);
@@ -67,7 +68,7 @@ export async function withAddresses<T extends { who: string }>(any: AnyDb, lines
   });
 }
 
-/** Makes the table, and moves the addresses of an existing log into it. */
+/** Creates the table and moves the addresses of an existing log into it. */
 export async function makeAuditPeople(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
   await db.schema
     .createTable('audit_people')
@@ -91,7 +92,7 @@ export async function makeAuditPeople(db: Kysely<unknown>, big: 'bigint' | 'inte
   await named.set({ decided_by: 'contact' }).execute();
 }
 
-/** Lets the migration change lines of the log, and ends that. */
+/** Switches whether the migration may change rows of the log. */
 async function writable(db: Kysely<unknown>, big: 'bigint' | 'integer', on: boolean): Promise<void> {
   if (big === 'bigint')
     await sql.raw(`alter table audit ${on ? 'disable' : 'enable'} trigger audit_no_change`).execute(db);

@@ -1,7 +1,7 @@
-// Tables of what is paid from outside: checkouts, plans by subscription, and what was paid back. Micro-euros, milliseconds.
+// Tables of outside payments: checkouts, subscriptions, and returns. Micro-euros, milliseconds.
 import type { Kysely } from 'kysely';
 
-/** One checkout that we opened. Its row is written before anybody outside is called, and is what a payment is compared with. */
+/** A checkout. Its row is written before the provider is called, and payments are compared with it. */
 export interface CheckoutTable {
   id: string;
   key_id: string;
@@ -10,40 +10,40 @@ export interface CheckoutTable {
   plan: string | null;
   amount: number;
   provider: 'stripe' | 'sandbox';
-  /** The provider's id of it; null until the provider told it. */
+  /** The provider's id; null until the provider returned it. */
   session: string | null;
-  /** `over`: cancelled or expired unpaid. A payment that still comes is taken. */
+  /** `over`: cancelled or expired without payment. A late payment is still accepted. */
   state: 'made' | 'open' | 'paid' | 'over';
-  /** Why a payment was not taken, or why there is no session. */
+  /** Why a payment was rejected, or why there is no session. */
   problem: string | null;
   request_id: string | null;
   created_at: number;
   paid_at: number | null;
 }
 
-/** A plan that is paid month by month. */
+/** A plan that is paid monthly. */
 export interface SubscriptionTable {
   /** The provider's id. */
   id: string;
   key_id: string;
   checkout_id: string;
   plan: string;
-  /** Whom the provider bills. */
+  /** Customer id at the provider. */
   customer: string | null;
-  /** When it was paid first: the newest of a key counts. */
+  /** Time of the first payment: the newest subscription of a key counts. */
   began_at: number;
-  /** End of the first month, until its invoice says it exactly. */
+  /** End of the first month, until its invoice has the exact time. */
   provisional_until: number;
-  /** When the provider made the invoice of the next month, and when a payment failed. */
+  /** When the provider created the next invoice, and when a payment failed. */
   renewing_at: number | null;
   failed_at: number | null;
-  /** Another plan took its place; the provider must stop billing it. */
+  /** Replaced by another plan; the provider must stop billing it. */
   superseded_at: number | null;
-  /** The provider bills it no more. */
+  /** The provider stopped billing it. */
   ended_at: number | null;
 }
 
-/** A month of a subscription that was paid. */
+/** A paid month of a subscription. */
 export interface InvoiceTable {
   id: string;
   subscription_id: string;
@@ -53,27 +53,30 @@ export interface InvoiceTable {
   paid_at: number;
 }
 
-/** A payment at the provider, what it paid for, and how much of it is taken back. Rows may come before what they paid for. */
+/**
+ * A payment at the provider, what it paid for, and the returned amount. A row may exist before what it paid
+ * for.
+ */
 export interface CardPaymentTable {
   id: string;
   checkout_id: string | null;
   invoice_id: string | null;
-  /** Highest total of refunds that the provider reported. */
+  /** Highest reported total of refunds. */
   reported: number;
-  /** What the ledger has of it. */
+  /** Amount booked in the ledger. */
   refunded: number;
   disputed: number;
 }
 
-/** One refund or dispute as last heard of. */
+/** Latest state of a refund or dispute. */
 export interface ReversalTable {
   id: string;
   payment_id: string;
   kind: 'refund' | 'dispute';
   amount: number;
-  /** Of its stages (returns.ts): a later stage is never overwritten by news of an earlier one. */
+  /** Stage (returns.ts): events of an earlier stage never overwrite a later one. */
   stage: number;
-  /** Whether the money is away. */
+  /** Whether the money is returned. */
   away: number;
   heard_at: number;
 }
@@ -86,7 +89,7 @@ export interface CheckoutTables {
   reversals: ReversalTable;
 }
 
-/** Makes them; `big` is the dialect's 64-bit integer. */
+/** Creates the tables; `big` is the dialect's 64-bit integer. */
 export async function makeCheckoutTables(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
   await makeCheckouts(db, big);
   await makeSubscriptions(db, big);
@@ -140,7 +143,7 @@ async function makeSubscriptions(db: Kysely<unknown>, big: 'bigint' | 'integer')
   await db.schema.createIndex('invoices_by_subscription').on('invoices').column('subscription_id').execute();
 }
 
-/** Payments at the provider, and what of them went back. */
+/** Payments at the provider, and their refunds and disputes. */
 async function makeCardPayments(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
   await db.schema
     .createTable('card_payments')

@@ -1,4 +1,4 @@
-// The store's migrations, one set for both databases. A migration that landed is never edited; a new one is added.
+// Migrations of the store, one set for both databases. A released migration is never edited; add a new one.
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { makeAuditPeople } from './audit-people.ts';
@@ -12,7 +12,7 @@ import { makePaymentTables } from './payments.ts';
 type Db = Kysely<unknown>;
 export type Dialect = 'sqlite' | 'postgres';
 
-/** Integer columns that hold micro-euros and milliseconds need 64 bits; SQLite's integer has them. */
+/** Columns with micro-euros and milliseconds need 64 bits; SQLite's integer has them. */
 const wide = (dialect: Dialect) => (dialect === 'postgres' ? ('bigint' as const) : ('integer' as const));
 
 async function first(db: Db, dialect: Dialect): Promise<void> {
@@ -45,7 +45,7 @@ async function first(db: Db, dialect: Dialect): Promise<void> {
     .addColumn('reference', 'text')
     .execute();
   await db.schema.createIndex('entries_by_account').on('entries').columns(['account', 'id']).execute();
-  // An outside payment counts once, whatever is delivered twice.
+  // An outside payment counts once, even if it is delivered twice.
   await sql`create unique index entries_once on entries (kind, reference, account) where reference is not null`.execute(
     db,
   );
@@ -72,7 +72,7 @@ async function first(db: Db, dialect: Dialect): Promise<void> {
   await appendOnly(db, dialect);
 }
 
-/** The ledger refuses to be rewritten, whoever asks. */
+/** Triggers that reject every change of a ledger row. */
 async function appendOnly(db: Db, dialect: Dialect): Promise<void> {
   if (dialect === 'sqlite') {
     for (const event of ['update', 'delete']) {
@@ -113,7 +113,7 @@ async function quotasAndLinks(db: Db, dialect: Dialect): Promise<void> {
     .execute();
 }
 
-/** Requests with an Idempotency-Key hold a lease while they run; a refused payment is remembered as refused. */
+/** Requests with an Idempotency-Key hold a lease while they run; a refused payment is stored as refused. */
 async function requestLeases(db: Db, dialect: Dialect): Promise<void> {
   await db.schema
     .alterTable('idempotency')
@@ -122,7 +122,7 @@ async function requestLeases(db: Db, dialect: Dialect): Promise<void> {
   await db.schema.alterTable('payments').addColumn('refused', 'text').execute();
 }
 
-/** One unused link of a topic, for links that strangers can ask for; lines of the audit log by what was done. */
+/** At most one unused link per topic, for links that anyone can request; index of the audit log by action. */
 async function linksAndAudit({ schema }: Db): Promise<void> {
   await schema.alterTable('links').addColumn('topic', 'text').execute();
   const unused = schema.createIndex('links_unused').on('links').columns(['purpose', 'topic']).unique();

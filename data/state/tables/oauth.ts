@@ -1,15 +1,15 @@
-// Tables of the authorization server: what it remembers, and what clients may spend. Micro-euros, milliseconds since 1970.
+// Tables of the authorization server: its storage, and grants. Micro-euros, milliseconds since 1970.
 import type { Kysely } from 'kysely';
 
-/** What the authorization server remembers between requests: clients, sessions, codes, tokens (oauth-items.ts). */
+/** Storage of the authorization server: clients, sessions, codes, tokens (oauth/items.ts). */
 export interface OAuthItemTable {
   /** Its kind: `Client`, `Session`, `AuthorizationCode`, … */
   model: string;
   /** SHA-256 of its id in hex: most ids are secrets. */
   id: string;
-  /** JSON in which the id itself does not stand. */
+  /** JSON without the id. */
   payload: string;
-  /** SHA-256 of the grant it belongs to. */
+  /** SHA-256 of its grant's id. */
   grant_id: string | null;
   /** SHA-256 of a session's second id. */
   uid: string | null;
@@ -18,16 +18,16 @@ export interface OAuthItemTable {
   expires_at: number | null;
 }
 
-/** What somebody allowed a client to spend from their key (grants.ts). */
+/** The permission of a client to spend from a key (oauth/grants.ts). */
 export interface GrantTable {
   id: string;
   key_id: string;
   client_id: string;
-  /** As it was shown when it was allowed. */
+  /** The client's name as shown to the owner. */
   client_name: string;
-  /** Most that may be charged through it, in micro-euros; null: whatever the key can pay. */
+  /** Maximum total of charges in micro-euros; null: no cap. */
   cap: number | null;
-  /** Charged through it so far, in micro-euros. */
+  /** Total of charges so far, in micro-euros. */
   spent: number;
   created_at: number;
   /** Null: never. */
@@ -39,7 +39,7 @@ export interface OAuthTables {
   grants: GrantTable;
 }
 
-/** Makes them; `big` is the dialect's 64-bit integer. */
+/** Creates the tables; `big` is the dialect's 64-bit integer. */
 export async function makeOAuthTables(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
   await db.schema
     .createTable('oauth_items')

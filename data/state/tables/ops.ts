@@ -1,32 +1,32 @@
-// Tables of the operators' pages: who is signed in, and how much was asked hour by hour.
+// Tables of the operators' pages: sessions, and traffic by hour.
 import type { Kysely } from 'kysely';
 
 /** An operator signed in with a browser. Times are milliseconds since 1970. */
 export interface OpsSessionTable {
-  /** SHA-256 of the token in hex; the token is in the cookie alone. */
+  /** SHA-256 of the token in hex; only the cookie contains the token. */
   hash: string;
-  /** SHA-256 of the key that was signed in with: a key that is no longer one ends its sessions. */
+  /** SHA-256 of the admin key used to sign in: removing the key ends its sessions. */
   admin: string;
   created_at: number;
-  /** When a page was last asked for; looks that a page takes by itself do not count. */
+  /** Time of the last requested page; background requests of a page do not count. */
   seen_at: number;
 }
 
-/** Calls of one hour that are alike. */
+/** Calls of one hour with the same dataset, operation, channel and outcome. */
 export interface TrafficTable {
-  /** The hour's beginning, milliseconds since 1970. */
+  /** Start of the hour, milliseconds since 1970. */
   hour: number;
   operation: string;
   channel: string;
-  /** Empty where the calls were about no dataset. */
+  /** Empty for calls without a dataset. */
   dataset: string;
   /** `ok`, `unchanged`, or the code of the error. */
   outcome: string;
   calls: number;
-  /** Microseconds of all of them, and of the longest. */
+  /** Microseconds of all calls, and of the longest. */
   took: number;
   longest: number;
-  /** Micro-euros taken. */
+  /** Micro-euros charged. */
   charged: number;
 }
 
@@ -35,7 +35,7 @@ export interface OpsTables {
   traffic: TrafficTable;
 }
 
-/** Makes the tables; `big` is the dialect's 64-bit integer. */
+/** Creates the tables; `big` is the dialect's 64-bit integer. */
 export async function makeOpsTables({ schema }: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
   await schema
     .createTable('ops_sessions')

@@ -1,19 +1,19 @@
-// Tables of the overlay: what was decided about records beside their facts, and how the change feed tells it.
+// Tables of the overlay: opt-outs, owners' values, decisions, and their lines of the change feed.
 import type { Kysely } from 'kysely';
 
 /**
- * One row a dataset. `version` grows by one with each change of the overlay; `recorded_at` is the last microsecond (since 1970) that the
- * change feed was given, by the overlay or by a release.
+ * One row per dataset. Each change increments `version`; `recorded_at` is the last reserved microsecond
+ * (since 1970) of the change feed, by the overlay or a release.
  */
 export interface OverlayTable {
   dataset: string;
   version: number;
   recorded_at: number;
-  /** Microseconds at which the ranges of the newest releases begin, oldest first, between spaces. */
+  /** Microseconds at which the ranges of the newest releases begin, oldest first, separated by spaces. */
   reserved: string;
 }
 
-/** A record that its business had removed; it is back once `restored_version` is set. Times are milliseconds since 1970. */
+/** An opted-out record; `restored_version` is set when it was restored. Times are milliseconds since 1970. */
 export interface OptOutTable {
   id: string;
   dataset: string;
@@ -21,7 +21,7 @@ export interface OptOutTable {
   slug: string;
   name: string;
   contact: string;
-  /** Domain of the contact; null where an operator decided without one. */
+  /** Domain of the contact; null for an operator's decision without contact. */
   domain: string | null;
   reason: string | null;
   at: number;
@@ -30,22 +30,22 @@ export interface OptOutTable {
   restored_version: number | null;
 }
 
-/** What a verified owner says of an attribute; append-only. */
+/** A value that a verified owner set; append-only. */
 export interface OwnerFactTable {
   dataset: string;
   entity_id: string;
   attribute: string;
-  /** JSON text; null: the owner takes an earlier value back. */
+  /** JSON text; null: the owner withdrew an earlier value. */
   value: string | null;
   source_url: string;
   evidence: string;
-  /** The claim it was made under. */
+  /** The claim of the edit. */
   claim_id: string;
   at: number;
   version: number;
 }
 
-/** A review item of a release that an operator decided. */
+/** An operator's decision about a review item of a release. */
 export interface DecisionTable {
   id: string;
   dataset: string;
@@ -55,11 +55,11 @@ export interface DecisionTable {
   at: number;
   decided_by: string;
   version: number;
-  /** JSON text of the item as it was when it was decided. */
+  /** JSON text of the item at the time of the decision. */
   item: string;
 }
 
-/** A line of the change feed that the overlay caused; data/plan/history.ts has the columns. */
+/** A line of the change feed caused by the overlay; columns as in data/plan/history.ts. */
 export interface FeedTable {
   dataset: string;
   recorded_at: number;
@@ -83,7 +83,7 @@ export interface OverlayTables {
   feed: FeedTable;
 }
 
-/** Makes the tables; `big` is the dialect's 64-bit integer. */
+/** Creates the tables; `big` is the dialect's 64-bit integer. */
 export async function makeOverlayTables({ schema }: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
   await makeOverlays(schema, big);
   await makeOptOuts(schema, big);

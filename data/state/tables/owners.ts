@@ -1,28 +1,28 @@
-// Tables of the owners' channel: claims of records, requests that a person has to look at, and the log of who did what.
+// Tables of the owners' channel: claims, requests for operators, and the audit log.
 import { type Generated, type Kysely, sql } from 'kysely';
 
-/** A claim of a record by somebody with an address of its domain. Times are milliseconds since 1970. */
+/** A claim of a record by the holder of an address at its domain. Times are milliseconds since 1970. */
 export interface ClaimTable {
   id: string;
-  /** SHA-256 of the token in hex; the token is in the mail alone. */
+  /** SHA-256 of the token in hex; only the mail contains the token. */
   hash: string;
   dataset: string;
   entity_id: string;
-  /** As given, and as compared. */
+  /** As given, and normalised for comparison. */
   email: string;
   email_normal: string;
   domain: string;
   created_at: number;
-  /** When the link is over, unless it was followed before. */
+  /** Expiry of the link until it is opened. */
   expires_at: number;
-  /** When it was followed first, and until when edits are possible since. */
+  /** First opening, and the end of the time for edits. */
   verified_at: number | null;
   until: number | null;
-  /** Another claim of the same record by the same address took its place. */
+  /** When another claim of the same record and address replaced it. */
   replaced_at: number | null;
 }
 
-/** What the owners' channel puts before an operator. `notice`: an opt-out that is in force, for them to see. */
+/** A request for an operator. `notice`: information about an opt-out that is already applied. */
 export interface RequestTable {
   id: string;
   kind: 'opt_out' | 'claim' | 'notice';
@@ -32,7 +32,7 @@ export interface RequestTable {
   name: string;
   contact: string;
   reason: string | null;
-  /** Why it needs a person, in words. */
+  /** Why an operator must decide, as text. */
   because: string;
   status: 'open' | 'approved' | 'rejected';
   opened_at: number;
@@ -40,20 +40,23 @@ export interface RequestTable {
   decided_by: string | null;
 }
 
-/** Who did what, and when; append-only. */
+/** Actions with person and time; append-only. */
 export interface AuditTable {
   id: Generated<number>;
   at: number;
-  /** `owner #<hash>`, `contact #<hash>` (audit-people.ts), or `operator <first digits of the hash of their key>`. */
+  /**
+   * `owner #<hash>`, `contact #<hash>` (audit-people.ts), or `operator <first digits of the hash of the
+   * key>`.
+   */
   who: string;
-  /** `opt-out`, `restore`, `verify`, `edit`; operators have more of them. */
+  /** `opt-out`, `restore`, `verify`, `edit`; operators have more actions. */
   action: string;
-  /** Null where it was about no record, such as a grant. */
+  /** Null for an action without a record, such as a grant. */
   dataset: string | null;
   entity_id: string | null;
-  /** Review item, claim, opt-out or key that it was about. */
+  /** Id of the review item, claim, opt-out or key. */
   subject: string | null;
-  /** What else there is to know, JSON text. */
+  /** Further details, JSON text. */
   told: string;
   request_id: string | null;
 }
@@ -64,7 +67,7 @@ export interface OwnerTables {
   audit: AuditTable;
 }
 
-/** Makes the tables; `big` is the dialect's 64-bit integer. */
+/** Creates the tables; `big` is the dialect's 64-bit integer. */
 export async function makeOwnerTables(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
   await makeClaims(db, big);
   await makeRequests(db, big);
@@ -89,7 +92,7 @@ async function makeClaims({ schema }: Kysely<unknown>, big: 'bigint' | 'integer'
     .addColumn('replaced_at', big)
     .execute();
   const claimed = ['dataset', 'entity_id', 'email_normal'];
-  // One link that nobody followed yet for a record and an address, however many ask at once.
+  // At most one unopened link per record and address, with concurrent requests.
   await schema
     .createIndex('claims_open')
     .on('claims')
@@ -142,7 +145,7 @@ async function makeAudit({ schema }: Kysely<unknown>, big: 'bigint' | 'integer')
   await schema.createIndex('audit_by_record').on('audit').columns(['dataset', 'entity_id', 'id']).execute();
 }
 
-/** What is in the log stays as it is, whoever asks. */
+/** Triggers that reject every change of the log. */
 async function appendOnly(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
   const refused = 'the audit log is append-only';
   if (big === 'integer') {

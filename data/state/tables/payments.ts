@@ -1,24 +1,24 @@
-// Tables of payments by x402: one row for each payment, whatever becomes of it, and the prices that were asked lately.
+// Tables of x402 payments: one row per payment in any state, and recently quoted prices.
 import type { Kysely } from 'kysely';
 
-/** `claimed`: a call runs for it. `open`: its answer is ready, and settling it was begun. `settled`: the money is ours. */
+/** `claimed`: its call runs. `open`: the answer is ready and settlement has begun. `settled`: paid. */
 export type PaymentState = 'claimed' | 'open' | 'settled';
 
-/** One payment; its id is unique, so that it is run for once and charged once. Times in milliseconds since 1970. */
+/** One payment; its unique id makes it run and be charged once. Times in milliseconds since 1970. */
 export interface PaymentTable {
-  /** Network, method, asset, payer and nonce, lower case: what the chain too lets through once. */
+  /** Network, method, asset, payer and nonce in lower case; the chain accepts the same combination once. */
   id: string;
   state: PaymentState;
-  /** What makes two calls the same: the payment belongs to this one. */
+  /** Identity of the call that the payment belongs to. */
   request: string;
-  /** Hash of what was signed and the signature. */
+  /** Hash of the signed data and the signature. */
   proof: string;
-  /** Stands for something only the client knows; who brings it gets the answer again. Null: delivered once. */
+  /** Hash of a secret of the client, which may fetch the answer again with it. Null: delivered once. */
   secret: string | null;
-  /** Who is at work on it, until when. Free when that is over. */
+  /** Holder and end of the lease. */
   lease: string;
   leased_until: number;
-  /** When to ask the chain next, if nobody else does. */
+  /** Time of the next query to the chain without a holder. */
   look_at: number;
   /** PaymentPayload and PaymentRequirements, as JSON. */
   payload: string;
@@ -28,30 +28,30 @@ export interface PaymentTable {
   operation: string;
   dataset: string;
   request_id: string;
-  /** The answer as the channel wrote it down; null before it is ready, and again when it is no longer kept. */
+  /** The answer as the channel encoded it; null before it is ready and after it expired. */
   answer: string | null;
-  /** Records in the answer, space separated ids: an opt-out drops it. */
+  /** Ids of records in the answer, separated by spaces: an opt-out deletes the answer. */
   records: string;
-  /** Why the facilitator refused to settle it, where the chain confirmed that nothing was sent; null otherwise. */
+  /** Why the facilitator refused to settle, when the chain confirmed that nothing was sent; else null. */
   refused: string | null;
-  /** The transaction, as far as known. */
+  /** The transaction, if known. */
   hash: string | null;
-  /** The transfer that paid it, `<transaction>:<log index>`: one pays for one. */
+  /** The transfer that paid, `<transaction>:<log index>`; a transfer pays for one payment. */
   transfer: string | null;
   created_at: number;
   settled_at: number | null;
   delivered_at: number | null;
 }
 
-/** A price that a 402 asked for one of something. */
+/** A price quoted in a 402 answer. */
 export interface OfferTable {
   dataset: string;
-  /** Which of the pack's prices. */
+  /** Key of the price in the pack. */
   price: string;
-  /** Micro-euros, and US dollars for a euro as text. */
+  /** Micro-euros, and US dollars per euro as text. */
   micros: number;
   rate: string;
-  /** When it was asked last, to within half a minute. */
+  /** Last time it was quoted, within half a minute. */
   seen_at: number;
 }
 
@@ -60,7 +60,7 @@ export interface PaymentTables {
   offers: OfferTable;
 }
 
-/** Makes them; `big` is the dialect's 64-bit integer. */
+/** Creates the tables; `big` is the dialect's 64-bit integer. */
 export async function makePaymentTables(db: Kysely<unknown>, big: 'bigint' | 'integer'): Promise<void> {
   await db.schema
     .createTable('payments')

@@ -1,4 +1,5 @@
-// Tables of the store, the same in SQLite and PostgreSQL. Money is integer micro-euros, times are milliseconds since 1970.
+// Tables of the store, the same in SQLite and PostgreSQL. Money in integer micro-euros, times in milliseconds
+// since 1970.
 import type { Generated } from 'kysely';
 import type { AuditPeopleTables } from './audit-people.ts';
 import type { CheckoutTables } from './checkout.ts';
@@ -8,14 +9,14 @@ import type { OverlayTables } from './overlay.ts';
 import type { OwnerTables } from './owners.ts';
 import type { PaymentTables } from './payments.ts';
 
-/** Who may call and on what terms. */
+/** API keys. */
 export interface KeyTable {
   id: string;
   /** As given, shown to operators. */
   email: string;
-  /** As compared: one key per address (specification section 2, "API key"). */
+  /** Normalised for comparison: one key per address (specification section 2, "API key"). */
   email_normal: string;
-  /** SHA-256 of the secret in hex; the secret itself is nowhere. */
+  /** SHA-256 of the secret in hex; the secret is not stored. */
   hash: string;
   plan: string;
   /** When a paid plan falls back to payg; null: never. */
@@ -24,15 +25,15 @@ export interface KeyTable {
   revoked_at: number | null;
 }
 
-/** Double entry: the rows of one transaction sum to zero. Append-only; triggers refuse update and delete. */
+/** Double entry: the rows of one transaction sum to zero. Append-only; triggers reject update and delete. */
 export interface EntryTable {
   id: Generated<number>;
   /** Transaction id, shared by its rows. */
   transaction_id: string;
-  /** `key:<id>`, or one of ours: revenue, welcome, grant, cash, refund, dispute, x402. */
+  /** `key:<id>`, or one of our own: revenue, welcome, grant, cash, refund, dispute, x402. */
   account: string;
   amount: number;
-  /** Balance of the account after this row; null on our own accounts, which are only ever summed. */
+  /** Balance of the account after this row; null on our own accounts. */
   balance: number | null;
   at: number;
   kind: string;
@@ -41,17 +42,17 @@ export interface EntryTable {
   request_id: string | null;
   /** Outside reference, unique per kind: a checkout session, a payment. */
   reference: string | null;
-  /** Why, in an operator's words. */
+  /** Reason in an operator's words. */
   note: string | null;
 }
 
-/** The running sum of a key's rows, moved in the same transaction. */
+/** Running sum of a key's rows, updated in the same transaction. */
 export interface BalanceTable {
   account: string;
   amount: number;
 }
 
-/** Signing and cookie secrets, hashed admin keys: made at first start, shared by all processes. */
+/** Signing and cookie secrets and hashed admin keys: created at first start, shared by all processes. */
 export interface SecretTable {
   name: string;
   value: string;
@@ -63,24 +64,24 @@ export interface IdempotencyTable {
   idempotency_key: string;
   /** Hash of method, URL and body: another request with the same key is a conflict. */
   request: string;
-  /** Null while the first call is still at work. */
+  /** Null while the first call runs. */
   answer: string | null;
-  /** Records in the answer, space separated ids: an opt-out drops it. */
+  /** Ids of records in the answer, separated by spaces: an opt-out deletes it. */
   records: string;
-  /** When the request was claimed; identifies the claim. */
+  /** Time of the claim; identifies it. */
   created_at: number;
-  /** The running request renews its lease until it ends. An expired lease without an answer: the process died. */
+  /** The running request renews its lease. An expired lease without an answer: the process died. */
   leased_until: number;
 }
 
-/** Units of a daily quota used up (quotas.ts). */
+/** Used units of a daily quota (quotas.ts). */
 export interface QuotaTable {
   /** What is counted and for whom. */
   name: string;
   /** UTC, YYYY-MM-DD. */
   day: string;
   used: number;
-  /** What the last taking got: how one statement answers it. */
+  /** Units that the last call took, so that one statement can return them. */
   last: number;
 }
 
@@ -90,7 +91,7 @@ export interface LinkTable {
   hash: string;
   purpose: string;
   subject: string;
-  /** Mailbox and matter, for links that strangers can ask for: at most one unused link each (links.ts). */
+  /** Mailbox and subject, for links that anyone can request: at most one unused link each (links.ts). */
   topic: string | null;
   created_at: number;
   expires_at: number;
