@@ -6,11 +6,11 @@ import { parseArgs } from 'node:util';
 import { createPrivateFiles } from '../data/model/permissions.ts';
 
 const USAGE = `npm run nightly                      collect, consolidate, check, release, prerender, publish
-  --only <dataset>                   this dataset only; may be given more than once
-  --if-missing                       do nothing where every pack has a release
-  --daemon                           go on: run each dataset when its schedule says so, and catch up what was missed
-  --rewrite                          read no source: make releases and files again with what was decided since, such as opt-outs
-  --accept                           take a release that differs a lot from the one before`;
+  --only <dataset>                   only this dataset; repeatable
+  --if-missing                       do nothing when every pack has a release
+  --daemon                           keep running: run each dataset on its schedule, and catch up on missed runs
+  --rewrite                          read no source; build releases and files again with the latest opt-outs, edits and decisions
+  --accept                           accept a release that differs a lot from the last one`;
 
 /** Whether every pack has a release. Reads only file names, so that a service start is not delayed. */
 function nothingMissing(env: NodeJS.ProcessEnv): boolean {

@@ -17,13 +17,14 @@ const USAGE = 'usage: npm run keys [-- rotate tokens|crawler | forget <email> [-
 const RINGS = {
   tokens: {
     about: 'ES256, signs access tokens and the agent card',
-    after: 'Start every API process again: it signs with the new key from then on. The old one is published for a day.',
+    after: 'Restart every API process; it then signs with the new key. The old key stays published for a day.',
     list: async (store: Store, now: number) => (await signingKeys(store, now)).keys,
     rotate: async (store: Store, now: number) => (await rotateSigningKeys(store, now)).keys,
   },
   crawler: {
     about: 'Ed25519, signs requests of the crawler and its directory',
-    after: 'The directory lists it at once, and the next night signs with it. The old one stays listed for a day.',
+    after:
+      'The directory lists it immediately, and the next nightly run signs with it. The old key stays listed for a day.',
     list: crawlerKeys,
     rotate: rotateCrawlerKeys,
   },
@@ -38,7 +39,7 @@ async function forget(store: Store, dataDir: string, email: string, revoke: bool
     print(`erased from ${store.place}`);
     for (const [table, rows] of Object.entries({ ...erased, 'outbox files': mails })) print(`  ${table}: ${rows}`);
     print(
-      'Not erased: backups, ledger rows (they name the key by its id), notes that operators wrote, data of the payment provider.',
+      'Not erased: backups, ledger rows (they contain the id of the key), operators’ notes, data at the payment provider.',
     );
     return 0;
   } catch (error) {
@@ -70,7 +71,7 @@ async function main([command, ring, ...rest]: string[]): Promise<number> {
     for (const [name, { about, list }] of Object.entries(RINGS)) {
       print(`${name}: ${about}`);
       for (const [i, { kid }] of (await list(store, Date.now())).entries())
-        print(`  ${kid}${i === 0 ? ', signs' : ', published until what it signed is over'}`);
+        print(`  ${kid}${i === 0 ? ', signs' : ', published until its last signature expires'}`);
     }
     return 0;
   } finally {

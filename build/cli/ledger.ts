@@ -11,26 +11,27 @@ import { openStore, type Store, StoreError } from '../../data/state/store.ts';
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
-const USAGE = `usage: npm run ledger -- verify          say whether every balance is the sum of its rows
-       npm run ledger -- backup <file>   copy the SQLite database, while it may be in use`;
+const USAGE = `usage: npm run ledger -- verify          check that every balance is the sum of its rows
+       npm run ledger -- backup <file>   copy the SQLite database, also while it is in use`;
 
 /** Prints every mismatch and returns the exit code. */
 async function check(store: Store): Promise<number> {
   const { entries, accounts, sum, unbalanced, wrong } = await verify(store);
   for (const each of unbalanced)
-    print(`transaction ${each.transaction_id} does not balance: ${each.sum} micro-EUR over`);
+    print(`transaction ${each.transaction_id} does not balance: its rows sum to ${each.sum} micro-EUR`);
   for (const each of wrong)
-    print(`${each.account} holds ${each.stored ?? 'nothing'}, its rows sum to ${each.sum} micro-EUR`);
+    print(`${each.account}: balance ${each.stored ?? 'missing'}, its rows sum to ${each.sum} micro-EUR`);
   const right = sum === 0 && unbalanced.length === 0 && wrong.length === 0;
   const verdict =
-    entries === 0 ? 'there is nothing to add up' : 'every balance is the sum of its rows, and all rows sum to zero';
+    entries === 0 ? 'the ledger is empty' : 'every balance is the sum of its rows, and all rows sum to zero';
   print(`${entries} rows, ${accounts} keys in ${store.place}: ${right ? verdict : 'WRONG'}`);
   return right ? 0 : 1;
 }
 
 /** Writes one consistent copy into one file with mode 0600, because it contains secrets. */
 async function copy(store: Store, to: string): Promise<number> {
-  if (store.file === null) throw new StoreError(`DATABASE_URL: ${store.place} is copied with pg_dump`);
+  if (store.file === null)
+    throw new StoreError(`DATABASE_URL: this command copies SQLite only; copy ${store.place} with pg_dump`);
   const made = create(to);
   try {
     await sql`vacuum into ${to}`.execute(store.db);
@@ -54,7 +55,7 @@ function create(file: string): number {
     return openSync(file, 'wx', 0o600);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new StoreError(code === 'EEXIST' ? `${file} is there already and stays as it is` : message);
+    throw new StoreError(code === 'EEXIST' ? `${file} already exists and was not changed` : message);
   }
 }
 

@@ -36,7 +36,7 @@ test('new writes a pack that passes check and reads its own source; a second cal
   expect(await shell(['check', 'packs/bell-towers'])).toEqual([
     0,
     expect.stringMatching(
-      /^bell-towers: no mistakes\..+\nStill the skeleton's, .+: description in pack\.ts, .+, guide\.md\.$/,
+      /^bell-towers: no mistakes\..+\nNot replaced yet, still the text of the skeleton: description in pack\.ts, .+, guide\.md\.$/,
     ),
   ]);
   expect(printed).toContain('docs/packs.md, "collect.ts"');
@@ -54,7 +54,7 @@ test('new writes a pack that passes check and reads its own source; a second cal
   expect((await shell(['check', 'packs/bell-towers']))[1]).not.toContain('guide.md');
   expect(await shell(['new', 'bell-towers'])).toEqual([
     1,
-    '<temp>/packs/bell-towers is already there and stays as it is',
+    '<temp>/packs/bell-towers already exists and was not changed',
   ]);
   expect(await readFile(join(folder, 'guide.md'), 'utf8')).toBe('mine');
 });

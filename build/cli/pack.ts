@@ -9,7 +9,7 @@ import { createPrivateFiles, PUBLIC } from '../../data/model/permissions.ts';
 import { loadPack, PackError, RESERVED_IDS } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 
-const USAGE = `npm run pack -- check <folder>   say what is wrong with a pack, without building it
+const USAGE = `npm run pack -- check <folder>   check a pack without building it
 npm run pack -- new <name>       write a working pack to packs/<name> (or to a path), to start from`;
 
 /** Working directory and output of the command; tests pass their own. */
@@ -67,7 +67,7 @@ async function check(folder: string, { cwd, log }: Surroundings): Promise<number
     checkLiquid(pack);
     log(summary(pack));
     const left = await unwritten(pack);
-    if (left.length > 0) log(`Still the skeleton's, as every reader would see: ${left.join(', ')}.`);
+    if (left.length > 0) log(`Not replaced yet, still the text of the skeleton: ${left.join(', ')}.`);
     return 0;
   } catch (error) {
     if (!(error instanceof PackError)) throw error;
@@ -86,7 +86,9 @@ async function create(name: string, { cwd, log }: Surroundings): Promise<number>
   const folder = /[/\\]/.test(name) ? resolve(cwd, name) : resolve(cwd, 'packs', name);
   const id = basename(folder);
   if (!/^[a-z][a-z0-9-]*$/.test(id) || RESERVED_IDS.includes(id)) {
-    log(`'${id}' cannot be a dataset id: lower-case letters, digits and -, and none of ${RESERVED_IDS.join(', ')}`);
+    log(
+      `'${id}' is not a valid dataset id: use lower-case letters, digits and -, and none of ${RESERVED_IDS.join(', ')}`,
+    );
     return 1;
   }
   await mkdir(dirname(folder), { recursive: true });
@@ -95,7 +97,7 @@ async function create(name: string, { cwd, log }: Surroundings): Promise<number>
     await mkdir(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    log(`${folder} is already there and stays as it is`);
+    log(`${folder} already exists and was not changed`);
     return 1;
   }
   await cp(SKELETON, folder, { recursive: true });
@@ -109,7 +111,7 @@ async function create(name: string, { cwd, log }: Surroundings): Promise<number>
   log(
     'Put your data into fixtures/ or name its source in pack.ts, and read it in collect.ts: docs/packs.md, "collect.ts", shows how, a CSV too.',
   );
-  log(`Next: npm run pack -- check ${folder}, then npm run nightly (PACK_DIRS must name ${dirname(folder)}).`);
+  log(`Next: npm run pack -- check ${folder}, then npm run nightly (PACK_DIRS must contain ${dirname(folder)}).`);
   return 0;
 }
 

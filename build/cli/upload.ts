@@ -15,10 +15,10 @@ import { caddyConfig, headersFile, nginxConfig } from '../static/host-configs.ts
 const USAGE = `usage: npm run publish -- --to <folder | rsync target> [--dry-run] [--compress] [--adopt]
        npm run publish -- --rules <nginx | caddy | _headers> [--root <folder>]
 
-  --to        where to: a folder, or what rsync takes (user@host:path, rsync://host/module/path)
-  --dry-run   say what would be sent and deleted, and do neither
-  --compress  send brotli and gzip copies beside the files, for hosts that serve them
-  --adopt     publish among files that were not published from here, replacing those of the same name
+  --to        the target: a folder or an rsync address (user@host:path, rsync://host/module/path)
+  --dry-run   print what would be sent and deleted, and change nothing
+  --compress  send brotli and gzip copies next to the files, for hosts that serve them
+  --adopt     publish into a folder with other files, and replace those of the same name
   --rules     print the configuration of a host instead
   --root      the published folder, for that configuration (default: /srv/register)
 `;
@@ -50,7 +50,8 @@ async function main(args: string[]): Promise<number> {
   const { DIST_DIR, BASE_URL, SOURCE_DATE_EPOCH, DATABASE_URL } = readConfig(process.env);
   if (values.rules !== undefined) {
     const write = WRITERS[values.rules];
-    if (write === undefined) throw new PublishError(`--rules knows ${Object.keys(WRITERS).join(', ')}`);
+    if (write === undefined)
+      throw new PublishError(`--rules must be one of ${Object.keys(WRITERS).join(', ')} (got '${values.rules}')`);
     process.stdout.write(write(hostingRules({ base_url: BASE_URL, operations: OPERATIONS }), values.root));
     return 0;
   }

@@ -204,7 +204,7 @@ describe('doubtful observations', () => {
       { code, mass: 2 },
     ];
     const { told } = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
-    expect(told[0]).toMatch(/listed twice, with other values; the first counts: k{60}…$/);
+    expect(told[0]).toMatch(/listed twice with different values; the first counts: k{60}…$/);
     expect(told[1]).toMatch(/such as place of k{60}… is "\{\\"lat\\":\\"y+…, expected/);
     const folder = join(data, 'facts/stones');
     const parked = readdirSync(folder).find((name) => name.endsWith('.parked.jsonl'))!;
@@ -234,7 +234,7 @@ describe('doubtful observations', () => {
       { code: 'a', mass: 3 },
     ];
     const collected = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
-    expect(collected.told).toEqual(['quarry: 1 record is listed twice, with other values; the first counts: a']);
+    expect(collected.told).toEqual(['quarry: 1 record is listed twice with different values; the first counts: a']);
   });
 
   test('a failed collector is reported with its line, and one that fetches with the alternative', async () => {
@@ -246,8 +246,8 @@ describe('doubtful observations', () => {
     const pack = { ...stones(folder, { quarry: { '01-01': [{ code: 'a' }] } }), collector: { read } };
     const { failures } = await run(pack, scratch());
     expect(failures).toEqual([
-      'quarry: quarry@1.1.1 could not be read: fetch failed (collect.ts:4); a collector reads the files of reading.folder, ' +
-        'and pages on the web are named as `crawl` of the source in pack.ts',
+      'quarry: quarry@1.1.1 could not be read: fetch failed (collect.ts:4); a collector must read the files in ' +
+        'reading.folder; list web pages as `crawl` of the source in pack.ts',
     ]);
   });
 

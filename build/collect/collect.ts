@@ -116,7 +116,7 @@ function unreadable(error: unknown, pack: Pack): string {
     ?.match(/([\w.-]+\.ts:\d+)(?::\d+)?\)?$/)?.[1];
   const advice =
     message(error) === 'fetch failed'
-      ? '; a collector reads the files of reading.folder, and pages on the web are named as `crawl` of the source in pack.ts'
+      ? '; a collector must read the files in reading.folder; list web pages as `crawl` of the source in pack.ts'
       : '';
   return `${message(error)}${line === undefined ? '' : ` (${line})`}${advice}`;
 }

@@ -81,7 +81,7 @@ describe('the newest version', () => {
     const data = scratch();
     const { npm } = npmOf({ 'quarry@2.0.0': tarball([{ name: 'package/x' }]) }, { quarry: found('2.0.0', null) });
     const collected = await collect(withNewest(scratch()), data, still(undefined, npm));
-    expect(collected.failures).toEqual(['quarry: newest of quarry: the tarball is not what its integrity says']);
+    expect(collected.failures).toEqual(['quarry: newest of quarry: the tarball does not match its integrity']);
     expect(await readings(data)).toEqual([PIN]);
   });
 });

@@ -129,7 +129,7 @@ async function findNewest(
   const inside = (await pack.collector.observedAt?.(folder)) ?? null;
   const now = effects.now().getTime();
   const time = Math.min(Date.parse(inside ?? published ?? effects.now().toISOString()), now);
-  if (Number.isNaN(time)) throw new Error(`${pkg}@${version} has a date that is none: ${inside ?? published}`);
+  if (Number.isNaN(time)) throw new Error(`${pkg}@${version} has an invalid date: ${inside ?? published}`);
   const reading: Planned = { ...found, observed_at: time, date_source: inside === null ? 'registry' : 'data' };
   return isNews(pack, made, reading) ? reading : null;
 }

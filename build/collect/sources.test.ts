@@ -31,7 +31,7 @@ describe('obtain', () => {
   test('refuses a tarball with another hash and leaves nothing behind', async () => {
     const data = scratch();
     const { npm } = npmOf({ '@some/data@1.0.0': tarball([file('package.json', '{"evil":1}')]) });
-    await expect(obtain(npm, data, pack, wanted)).rejects.toThrow('the tarball is not what its integrity says');
+    await expect(obtain(npm, data, pack, wanted)).rejects.toThrow('the tarball does not match its integrity');
     expect(readdirSync(join(data, 'sources')).filter((name) => name.startsWith('.'))).toEqual([]);
     expect(existsSync(join(data, 'sources/@some/data/1.0.0'))).toBe(false);
   });
@@ -88,15 +88,15 @@ describe('unpack', () => {
   });
 
   const HOSTILE: [about: string, entries: TarEntry[], said: string][] = [
-    ['a path upwards', [file('../../evil')], 'leads elsewhere'],
-    ['an absolute path', [{ name: '/etc/evil' }], 'leads elsewhere'],
-    ['a path upwards in a pax header', [pax('package/../../evil'), file('a')], 'leads elsewhere'],
-    ['a Windows path', [file('..\\evil')], 'leads elsewhere'],
-    ['a drive', [file('C:evil')], 'leads elsewhere'],
+    ['a path upwards', [file('../../evil')], 'outside its folder'],
+    ['an absolute path', [{ name: '/etc/evil' }], 'outside its folder'],
+    ['a path upwards in a pax header', [pax('package/../../evil'), file('a')], 'outside its folder'],
+    ['a Windows path', [file('..\\evil')], 'outside its folder'],
+    ['a drive', [file('C:evil')], 'outside its folder'],
     ['a device', [{ name: 'package/null', type: '3' }], 'not a plain file'],
     ['a damaged header', [{ ...file('a'), damaged: true }], 'checksum failure'],
     ['a file cut short', [{ ...file('a'), size: 1e6 }], 'Truncated input'],
-    ['no files at all', [{ name: 'package/', type: '5' }], 'holds no files'],
+    ['no files at all', [{ name: 'package/', type: '5' }], 'contains no files'],
   ];
   test.each(HOSTILE)('refuses %s', async (_, entries, said) => {
     await expect(open(entries)).rejects.toThrow(said);

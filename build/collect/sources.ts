@@ -48,12 +48,12 @@ export async function obtain(npm: Npm, dataDir: string, pack: Pack, wanted: Want
   if (wanted.package.startsWith(CRAWL)) {
     const folder = join(crawlFolder(dataDir, pack.id, wanted.package.slice(CRAWL.length)), wanted.version);
     if (await isFolder(folder)) return folder;
-    throw new Error('what was seen on the web then is no longer kept');
+    throw new Error('the pages of this crawl are no longer stored');
   }
   const shipped = fixtureFolder(pack.folder, wanted.package, wanted.version);
   if (wanted.integrity === '') {
     if (await isFolder(shipped)) return shipped;
-    throw new Error('there is no integrity to check it against, and the pack does not ship it');
+    throw new Error('it has no integrity, and the pack does not contain it');
   }
   const folder = cached(dataDir, wanted);
   const note = `${folder}.integrity`;
@@ -64,7 +64,7 @@ export async function obtain(npm: Npm, dataDir: string, pack: Pack, wanted: Want
   try {
     const tarball = await readFile(await npm.pack(wanted.package, wanted.version, work));
     if (!hasIntegrity(tarball, wanted.integrity)) {
-      throw new Error('the tarball is not what its integrity says');
+      throw new Error('the tarball does not match its integrity');
     }
     const inside = join(work, 'inside');
     await mkdir(inside);
@@ -93,10 +93,10 @@ export async function unpack(tarball: Buffer, folder: string): Promise<number> {
   const filter: UnpackSync['filter'] = (path, entry) => {
     const steps = path.split('/').filter((step) => step !== '');
     if (path.startsWith('/') || /[\\\0:]/.test(path) || steps.includes('..'))
-      throw new Error(`the tarball holds a path that leads elsewhere: ${JSON.stringify(path)}`);
+      throw new Error(`the tarball contains a path outside its folder: ${JSON.stringify(path)}`);
     if (!('type' in entry) || entry.type === 'Directory') return false;
     if (!['File', 'OldFile', 'ContiguousFile'].includes(entry.type))
-      throw new Error(`the tarball holds ${path}, which is not a plain file`);
+      throw new Error(`the tarball contains ${path}, which is not a plain file`);
     if (steps.length < 2) return false;
     entry.mode = 0o444;
     files++;
@@ -108,6 +108,6 @@ export async function unpack(tarball: Buffer, folder: string): Promise<number> {
       throw new Error(`cannot unpack the tarball: ${String(error)}`, { cause: error });
     })
     .end(tar);
-  if (files === 0) throw new Error('the tarball holds no files');
+  if (files === 0) throw new Error('the tarball contains no files');
   return files;
 }

@@ -55,7 +55,7 @@ export class LeftOut {
       const some = [...records.values()].slice(0, SHOWN);
       const names = `${some.join(', ')}${records.size > some.length ? ', …' : ''}`;
       const listed = count(records.size, 'record is', 'records are');
-      lines.push(`${source}: ${listed} listed twice, with other values; the first counts: ${names}`);
+      lines.push(`${source}: ${listed} listed twice with different values; the first counts: ${names}`);
     }
     return lines;
   }

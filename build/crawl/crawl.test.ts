@@ -212,9 +212,9 @@ describe('a crawl', () => {
       ),
     } as Answers);
     const data = scratch();
-    await expect(look(data, [`${base}/r0`])).rejects.toThrow('redirected more than 5 times');
-    await expect(look(data, [`${base}/round`])).rejects.toThrow('in a circle');
-    await expect(look(data, [`${base}/nowhere`])).rejects.toThrow('leads nowhere');
+    await expect(look(data, [`${base}/r0`])).rejects.toThrow('redirects more than 5 times');
+    await expect(look(data, [`${base}/round`])).rejects.toThrow('in a loop');
+    await expect(look(data, [`${base}/nowhere`])).rejects.toThrow('redirects to an invalid address');
     const follow = (url: string) => [`/p${Number(url.slice(-1)) + 1}`];
     await expect(look(data, [`${base}/p0`], { follow, max_pages: 4 })).rejects.toThrow('more than 4 pages');
   });
@@ -300,13 +300,15 @@ describe('the guard', () => {
     await new Promise((resolve) => inside.once('listening', resolve));
     const { port } = inside.address() as { port: number };
     const data = scratch();
-    await expect(look(data, [`http://localhost:${port}/`], { allowed: publicOnly })).rejects.toThrow('not public');
+    await expect(look(data, [`http://localhost:${port}/`], { allowed: publicOnly })).rejects.toThrow(
+      'not a public address',
+    );
     expect(connected).toBe(0);
     const { base } = await serve({
       '/out': (_q, r) => void r.writeHead(302, { Location: `http://127.0.0.2:${port}/secret` }).end(),
     });
     const allowed = (address: string) => address === '127.0.0.1' || address === '::1';
-    await expect(look(data, [`${base}/out`], { allowed })).rejects.toThrow('127.0.0.2 is not public');
+    await expect(look(data, [`${base}/out`], { allowed })).rejects.toThrow('127.0.0.2 is not a public address');
     expect(connected).toBe(0);
   });
 });

@@ -31,7 +31,8 @@ export function guardedAgent(allowed: Allowed): Agent {
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, '', 0);
       const wrong = found.find(({ address }) => !allowed(address));
-      if (wrong) return callback(new Refused(`${hostname} leads to ${wrong.address}, which is not public`), '', 0);
+      if (wrong)
+        return callback(new Refused(`${hostname} resolves to ${wrong.address}, which is not a public address`), '', 0);
       if (options.all) return callback(null, found);
       const [first] = found;
       return callback(null, first?.address ?? '', first?.family ?? 0);
@@ -47,14 +48,15 @@ const DEFAULT_PORTS = { 'http:': 80, 'https:': 443 } as const;
  * host by an address that is not allowed.
  */
 export function checkUrl(url: URL, allowed: Allowed, ports: readonly number[] | null): void {
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new Refused(`${url.protocol} is not fetched`);
-  if (url.username !== '' || url.password !== '') throw new Refused('an address with a password is not fetched');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new Refused(`the URL must begin with http: or https: (got ${url.protocol})`);
+  if (url.username !== '' || url.password !== '') throw new Refused('a URL must not contain a password');
   const port = url.port === '' ? DEFAULT_PORTS[url.protocol] : Number(url.port);
   if (ports !== null && !ports.includes(port))
-    throw new Refused(`port ${port} is not fetched; use ${ports.join(' or ')}`);
+    throw new Refused(`port ${port} is not allowed; use ${ports.join(' or ')}`);
   // A numeric host is not resolved, so the lookup cannot check it.
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  if (ipaddr.isValid(host) && !allowed(host)) throw new Refused(`${host} is not public`);
+  if (ipaddr.isValid(host) && !allowed(host)) throw new Refused(`${host} is not a public address`);
 }
 
 /** Milliseconds after which a failed fetch of a document ends, whatever the cause. */
@@ -71,7 +73,7 @@ export function guardedFetch(allowed: Allowed, failureTime = FAILURE_TIME): type
     const end = wait(failureTime, undefined, { ref: false });
     try {
       const url = new URL(String(input));
-      if (url.protocol !== 'https:') throw new Refused(`${url.protocol} is not fetched`);
+      if (url.protocol !== 'https:') throw new Refused(`the URL must begin with https: (got ${url.protocol})`);
       checkUrl(url, allowed, [443]);
       // The dispatcher of the caller would check an address only after it has connected.
       return await fetch(url, { ...init, headers: [...new Headers(init.headers)], dispatcher } as Parameters<

@@ -67,11 +67,11 @@ export class Crawler {
       const answer = await this.#patiently(url, known, manners);
       if (answer.status < 300 || answer.status === 304 || answer.status > 399) return { ...answer, url };
       const { location = '' } = answer.headers;
-      if (!URL.canParse(location, url)) throw new Error(`${url.href} leads nowhere`);
+      if (!URL.canParse(location, url)) throw new Error(`${url.href} redirects to an invalid address`);
       url = new URL(location, url);
-      if (seen.has(url.href)) throw new Error(`${address} leads in a circle`);
+      if (seen.has(url.href)) throw new Error(`${address} redirects in a loop`);
     }
-    throw new Error(`${address} is redirected more than ${HOPS} times`);
+    throw new Error(`${address} redirects more than ${HOPS} times`);
   }
 
   /** Retries until there is a final answer. */

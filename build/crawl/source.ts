@@ -89,7 +89,7 @@ async function fetchPage(
     return null;
   }
   if (page.status === 304) {
-    if (before === undefined || kept === null) throw new Error(`${address} answered 304 without being asked to`);
+    if (before === undefined || kept === null) throw new Error(`${address} answered 304 to an unconditional request`);
     const { sha256, content_type } = before;
     return { told: { url: page.url.href, sha256, content_type }, body: kept };
   }

@@ -31,7 +31,7 @@ export function lockFolder(folder: string, name: string, work: string): () => vo
   } catch (error) {
     lock.close();
     if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY) throw error;
-    throw new Busy(`another ${work} is under way on ${folder} (process ${reader(note)})`);
+    throw new Busy(`another ${work} is in progress on ${folder} (process ${reader(note)})`);
   }
   writeFileSync(note, `${process.pid}\n`);
   held.add(lock);

@@ -35,7 +35,7 @@ export function npmClient(): Npm {
       // npm before 12 prints a list, later ones an object by package name.
       const [packed] = Array.isArray(told) ? (told as unknown[]) : Object.values(told as object);
       const filename = (packed as { filename?: unknown } | undefined)?.filename;
-      if (typeof filename !== 'string') throw new Error(`npm pack ${pkg} named no file`);
+      if (typeof filename !== 'string') throw new Error(`npm pack ${pkg} printed no file name`);
       // Some versions of npm print the file of a scoped package with its slash.
       return join(into, filename.replace(/^@/, '').replaceAll('/', '-'));
     },
@@ -43,7 +43,7 @@ export function npmClient(): Npm {
       const args = ['view', spec(pkg), 'version', 'dist.integrity', 'time', '--json', '--fetch-retries=0'];
       const told = JSON.parse(await npm(args, PATIENCE.view)) as Record<string, unknown>;
       const version = String(told['version']);
-      if (!VERSION.test(version)) throw new Error(`npm view ${pkg} named no version`);
+      if (!VERSION.test(version)) throw new Error(`npm view ${pkg} printed no version`);
       const published = (told['time'] as Record<string, unknown> | undefined)?.[version];
       return {
         version,

@@ -58,7 +58,9 @@ export function folderTarget(name: string): Target {
           folders.add(dirname(path));
           const arriving = join(temporary, String(index));
           if ((await copy(from(path), arriving, wanted?.bytes ?? 0)) !== wanted?.sha256)
-            throw new PublishError(`${path} is not what the published list says; a night changed it meanwhile`);
+            throw new PublishError(
+              `${path} differs from the published list, because a nightly run changed it; publish again`,
+            );
           chmodSync(arriving, PUBLIC.file);
           renameSync(arriving, target);
         }

@@ -35,8 +35,8 @@ export function stepsBetween(host: Listing, published: Listing): Step[] {
   const rest = (path: string) => !named(path) && !holdsMany(path) && !isRecord(path);
   const front = (path: string) => path === 'index.html' || path.startsWith('sitemap') || path.startsWith('llms.txt');
   const steps: Step[] = [
-    { title: 'delete what is gone', put: [], remove: gone.filter((path) => !loaded(path)) },
-    { title: 'files named by their content', put: changed.filter(named), remove: [] },
+    { title: 'delete removed files', put: [], remove: gone.filter((path) => !loaded(path)) },
+    { title: 'immutable files', put: changed.filter(named), remove: [] },
     {
       title: 'texts and files of many records',
       put: changed.filter((path) => !named(path) && holdsMany(path)),
@@ -44,8 +44,8 @@ export function stepsBetween(host: Listing, published: Listing): Step[] {
     },
     { title: 'records', put: changed.filter((path) => !named(path) && isRecord(path)), remove: [] },
     { title: 'pages and guides', put: changed.filter((path) => rest(path) && !front(path)), remove: [] },
-    { title: 'what leads to them', put: changed.filter((path) => rest(path) && front(path)), remove: [] },
-    { title: 'delete what no page loads any more', put: [], remove: gone.filter(loaded) },
+    { title: 'home page, sitemaps and llms.txt', put: changed.filter((path) => rest(path) && front(path)), remove: [] },
+    { title: 'delete unused assets', put: [], remove: gone.filter(loaded) },
   ];
   const sorted = steps.map(({ title, put, remove }) => ({ title, put: put.sort(), remove: remove.sort() }));
   return sorted.filter(({ put, remove }) => put.length + remove.length > 0);

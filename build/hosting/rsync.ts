@@ -107,7 +107,7 @@ function rsync(args: string[], line: (text: string) => void, may = false): Promi
     child.on('close', (code) => {
       if (code === 0) resolve(true);
       else if (may && code === NOT_THERE.code && NOT_THERE.said.test(said)) resolve(false);
-      else reject(new PublishError(`rsync ended with ${code ?? 'a signal'}: ${said.trim()}`));
+      else reject(new PublishError(`rsync exited with ${code ?? 'a signal'}: ${said.trim()}`));
     });
   });
 }

@@ -58,7 +58,7 @@ export async function publishTo(publishing: Publishing): Promise<Sent> {
     const found = await target.read();
     if (found === null && !adopt && !(await target.empty()))
       throw new PublishError(
-        `${target.name} holds files that were not published from here; --adopt publishes among them`,
+        `${target.name} contains files that were not published by this command; use --adopt to publish next to them`,
       );
     const host = parseManifest(found ?? '');
     const steps = stepsBetween(host, published);
@@ -92,28 +92,29 @@ function unchangedSince(dist: string): { manifest: string; check: () => void } {
   const read = () => {
     if (existsSync(join(dist, BUILD_NOTES, 'unfinished')))
       throw new PublishError(
-        `${dist} is being changed by a night, or one was cut short; publish again when one has ended well`,
+        `${dist} is being changed by a nightly run, or one was interrupted; publish again after a complete run`,
       );
     const manifest = readPublished(dist)?.manifest;
-    if (manifest === undefined) throw new PublishError(`nothing was published in ${dist} yet: npm run nightly does it`);
+    if (manifest === undefined)
+      throw new PublishError(`nothing is published in ${dist} yet; run npm run nightly first`);
     return manifest;
   };
   const manifest = read();
   const check = () => {
-    if (read() !== manifest) throw new PublishError('a night published something newer meanwhile; publish again');
+    if (read() !== manifest) throw new PublishError('a nightly run published newer files; publish again');
   };
   return { manifest, check };
 }
 
 /** Throws PublishError for a target that cannot be published to. */
 function targetOf(to: string, dist: string): Target {
-  if (to.trim() === '') throw new PublishError('--to names no place');
+  if (to.trim() === '') throw new PublishError('--to is empty; it must be a folder or an rsync address');
   if (isRemote(to)) return rsyncTarget(to, join(dist, BUILD_NOTES, 'tmp-publish'));
   const between = relative(resolve(dist), resolve(to));
   const inside = between === '' || !(between.startsWith(`..${sep}`) || between === '..');
   const around = relative(resolve(to), resolve(dist));
   if (inside || !(around.startsWith(`..${sep}`) || around === '..'))
-    throw new PublishError(`${to} and the published folder ${dist} lie in each other`);
+    throw new PublishError(`${to} and the published folder ${dist} must not contain each other`);
   return folderTarget(to);
 }
 

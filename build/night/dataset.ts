@@ -72,7 +72,7 @@ export async function datasetNight(
   const overlay = await overlays.read(pack.id);
   const inputs = await fingerprint(pack, dataDir, overlay);
   if (before !== null && before.inputs === inputs) {
-    progress.note(`${pack.id}: nothing new, release ${current} stays`);
+    progress.note(`${pack.id}: no changes, release ${current} stays current`);
     // The index is derived from the release and can be built again when it is missing.
     await ensureIndex(paths.release(dataDir, pack.id, before.release), pack);
     const { records, facts } = before;
@@ -164,7 +164,9 @@ async function buildRelease(build: Build, accept: boolean): Promise<DatasetNight
 function refused({ pack, effects, current, before, news }: Build, wrong: readonly string[]): DatasetNight {
   const { progress } = effects;
   for (const reason of wrong) progress.warn(`${pack.id}: ${reason}`);
-  progress.warn(`${pack.id}: refused; ${current === null ? 'there is no release yet' : `release ${current} stays`}`);
+  progress.warn(
+    `${pack.id}: refused; ${current === null ? 'there is no release yet' : `release ${current} stays current`}`,
+  );
   const { records = 0, facts = 0 } = before ?? {};
   const release = before === null ? null : current;
   return { dataset: pack.id, outcome: 'refused', release, records, facts, told: [...wrong, ...news] };

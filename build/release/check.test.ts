@@ -48,11 +48,11 @@ describe('the pack’s tests', () => {
   ];
   const CASES: [test: PackTest, said: string | null][] = [
     [{ kind: 'rows', min: 4, max: 4 }, null],
-    [{ kind: 'rows', min: 5 }, '4 records, and the pack wants at least 5'],
-    [{ kind: 'rows', max: 3 }, '4 records, and the pack allows at most 3'],
+    [{ kind: 'rows', min: 5 }, '4 records; the pack requires at least 5'],
+    [{ kind: 'rows', max: 3 }, '4 records; the pack allows at most 3'],
     [{ kind: 'fill', attribute: 'name', min: 0.75 }, null],
-    [{ kind: 'fill', attribute: 'name', min: 0.76 }, 'name: 75 % filled, and the pack wants at least 76 %'],
-    [{ kind: 'fill', attribute: 'mass', max: 0.5 }, 'mass: 75 % filled, and the pack allows at most 50 %'],
+    [{ kind: 'fill', attribute: 'name', min: 0.76 }, 'name: 75 % filled; the pack requires at least 76 %'],
+    [{ kind: 'fill', attribute: 'mass', max: 0.5 }, 'mass: 75 % filled; the pack allows at most 50 %'],
     [{ kind: 'unique', attribute: 'name' }, 'name: 1 values are not unique'],
     [{ kind: 'unique', attribute: 'status' }, 'status: 1 values are not unique'],
     [{ kind: 'accepted', attribute: 'status', values: ['Here', 'LOST'] }, null],
@@ -75,16 +75,16 @@ describe('compared with the release before', () => {
 
   test('lost records: up to three, or two in a hundred', async () => {
     expect(await compared(before, before.slice(0, 97))).toEqual([]);
-    expect(await compared(before, before.slice(0, 96))).toEqual(['4 of 100 records are lost']);
+    expect(await compared(before, before.slice(0, 96))).toEqual(['4 of 100 records are missing']);
     const thousand = many(1000, full);
     expect(await compared(thousand, thousand.slice(0, 980))).toEqual([]);
-    expect(await compared(thousand, thousand.slice(0, 979))).toEqual(['21 of 1000 records are lost']);
+    expect(await compared(thousand, thousand.slice(0, 979))).toEqual(['21 of 1000 records are missing']);
   });
 
   test('emptied attributes: a fifth of their values', async () => {
     const emptied = (n: number) => before.map((row, i) => (i < n ? { ...row, mass: undefined } : row)) as Row[];
     expect(await compared(before, emptied(20))).toEqual([]);
-    expect(await compared(before, emptied(21))).toEqual(['mass: 21 of 100 values are gone']);
+    expect(await compared(before, emptied(21))).toEqual(['mass: 21 of 100 values are missing']);
     const few = many(4, full);
     expect(
       await compared(

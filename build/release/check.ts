@@ -74,8 +74,8 @@ async function packTests(duck: Duck, pack: Pack, removed: number): Promise<strin
 
 /** Opt-outs do not make a dataset too small. */
 function rowsTest({ min, max }: PackTest, rows: number, removed: number): string | null {
-  if (min !== undefined && rows + removed < min) return `${rows} records, and the pack wants at least ${min}`;
-  if (max !== undefined && rows > max) return `${rows} records, and the pack allows at most ${max}`;
+  if (min !== undefined && rows + removed < min) return `${rows} records; the pack requires at least ${min}`;
+  if (max !== undefined && rows > max) return `${rows} records; the pack allows at most ${max}`;
   return null;
 }
 
@@ -86,9 +86,9 @@ async function attributeTest(duck: Duck, attribute: Attribute, test: PackTest, r
   if (test.kind === 'fill') {
     const share = rows === 0 ? 0 : filled / rows;
     if (test.min !== undefined && share < test.min)
-      return `${name}: ${percent(share)} filled, and the pack wants at least ${percent(test.min)}`;
+      return `${name}: ${percent(share)} filled; the pack requires at least ${percent(test.min)}`;
     if (test.max !== undefined && share > test.max)
-      return `${name}: ${percent(share)} filled, and the pack allows at most ${percent(test.max)}`;
+      return `${name}: ${percent(share)} filled; the pack allows at most ${percent(test.max)}`;
     return null;
   }
   if (test.kind === 'unique') {
@@ -111,7 +111,7 @@ async function comparisons(duck: Duck, pack: Pack, revision: number | undefined)
     'SELECT count(*), count(*) FILTER (n.id IS NULL) FROM earlier e LEFT JOIN now n USING (id)',
   )) as unknown as number[][];
   if (Number(lost) > Math.max(BOUNDS.lost.records, Number(all) * BOUNDS.lost.share)) {
-    wrong.push(`${lost} of ${all} records are lost`);
+    wrong.push(`${lost} of ${all} records are missing`);
   }
   const present = new Set((await duck.rows('DESCRIBE earlier')).map(([name]) => String(name)));
   for (const attribute of pack.attributes) {
@@ -140,7 +140,7 @@ async function compareAttribute(
   const [filled = 0, emptied = 0, both = 0, changed = 0, left = 0, all = 0] = row.map(Number);
   const wrong: string[] = [];
   if (emptied > Math.max(BOUNDS.emptied.records, filled * BOUNDS.emptied.share)) {
-    wrong.push(`${name}: ${emptied} of ${filled} values are gone`);
+    wrong.push(`${name}: ${emptied} of ${filled} values are missing`);
   }
   // A new revision reads the same sources differently, so values are expected to change.
   if (revision === pack.revision && both >= BOUNDS.shifted.records && changed > both * BOUNDS.shifted.share) {

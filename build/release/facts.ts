@@ -126,7 +126,7 @@ export function* readRecords(
     const cells = line.split('\t');
     const entity = cells[0]!;
     if (record === null || record.id !== entity) {
-      if (record !== null && entity < record.id) throw new Error(`the facts of ${entity} are not where they belong`);
+      if (record !== null && entity < record.id) throw new Error(`the facts of ${entity} are not sorted by record`);
       if (record !== null) yield record;
       record = { id: entity, identity: null, slug: null, listings: [], groups: [] };
       group = null;

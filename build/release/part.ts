@@ -65,7 +65,7 @@ export function settleApart(pack: Pack, task: PartTask, told: (facts: number) =>
       else told(answer.facts);
     });
     worker.on('error', reject);
-    worker.on('exit', (code) => reject(new Error(`a thread ended with ${code} before its records were settled`)));
+    worker.on('exit', (code) => reject(new Error(`a thread exited with ${code} before it finished`)));
   });
 }
 

@@ -84,7 +84,7 @@ export class Settler {
       this.#leaveOut(record);
       return;
     }
-    if (identity === null || slug === null) throw new Error(`the facts of ${id} hold no identity`);
+    if (identity === null || slug === null) throw new Error(`the facts of ${id} have no identity`);
     const rule = this.#pack.consolidation.rule(identity);
     const values: Values = new Array(this.#pack.attributes.length);
     const history: History = [];

@@ -3,10 +3,10 @@ import { definePack } from 'dataset-register/pack';
 
 export default definePack({
   title: 'Skeleton',
-  description: 'Say in a sentence or two what the dataset holds and for whom.',
+  description: 'Describe in a sentence or two what the dataset contains and for whom.',
   keywords: ['example'],
   license: { name: 'CC0-1.0', url: 'https://creativecommons.org/publicdomain/zero/1.0/' },
-  attribution: 'Say whom a citation must name',
+  attribution: 'The name for citations',
   // Increase it when collect.ts reads the same source differently: every pin is then read again.
   revision: 1,
   sources: {

@@ -66,7 +66,7 @@ export function nginxConfig(rules: readonly HostingRule[], root: string): string
   const locations = types.map(
     ({ path, value }) => `  location ~ ${quoted(expression(path))} { types {} default_type ${quoted(value)}; }`,
   );
-  return `# Include it inside http {}, beside the types of your nginx (include mime.types).
+  return `# Include it inside http {}, next to the types of your nginx (include mime.types).
 types { text/markdown md; application/vnd.apache.parquet parquet; }
 charset utf-8;
 charset_types text/markdown text/plain;

@@ -1,4 +1,4 @@
-// The pages for people: gathers what they show, and has Astro print it when that has changed.
+// The pages for people: gathers their data, and runs Astro when it has changed.
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -23,7 +23,7 @@ import type { Output } from './output.ts';
 import { pagePath } from './pages.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** What the pages are made of besides their data. */
+/** Inputs of the pages besides their data. */
 const SOURCES = [
   'astro.config.mjs',
   'package-lock.json',
@@ -33,12 +33,12 @@ const SOURCES = [
 ];
 /** Showcase records on a dataset's page. */
 const EXAMPLES = 10;
-/** Files that its page offers. */
+/** Download files on a dataset's page. */
 const FILES = { 'public.parquet': 'Parquet', 'public.duckdb': 'DuckDB' };
 /** Changes on the page of changes. */
 const CHANGES = 100;
 
-/** What the pages show, from the releases and from the answers just written to `dist`. */
+/** The data of the pages, from the releases and from the answers just written to `dist`. */
 export async function siteData(
   releases: readonly Release[],
   base: string,
@@ -57,7 +57,7 @@ export async function siteData(
   return { base_url: base, assets, datasets, operations: siteOperations(operations) };
 }
 
-/** The newest changes, as the changelog answers them at the moment the release was made. */
+/** The newest changes, as the changelog returned them when the release was made. */
 async function changesOf(
   release: Release,
   view: Parameters<typeof prerenderContext>[0],
@@ -122,7 +122,7 @@ function datasetOf(
   };
 }
 
-/** The first record of each group, so that a few of them show how records differ. */
+/** The first record of each group, so that a few records show the variety. */
 function oneOfEach(records: readonly PublicRecord[], group_by: string): PublicRecord[] {
   const groups = new Map<string, PublicRecord>();
   for (const record of records) {
@@ -132,10 +132,12 @@ function oneOfEach(records: readonly PublicRecord[], group_by: string): PublicRe
   return [...groups.values()];
 }
 
-/** Keys of these files begin with this. */
+/** Prefix of the keys of these files. */
 export const SITE_KEY = 'site.';
 
-/** Writes the pages, unless the data and the pages' own sources are as they were. `scratch` holds Astro's leavings. */
+/**
+ * Writes the pages, unless their data and sources are unchanged. `scratch` receives temporary files of Astro.
+ */
 export async function writeSite({ data, scratch }: { data: SiteData; scratch: string }, output: Output): Promise<void> {
   const text = JSON.stringify(data);
   const sources = [
@@ -149,7 +151,7 @@ export async function writeSite({ data, scratch }: { data: SiteData; scratch: st
   await rm(made, { recursive: true, force: true });
   await mkdir(scratch, { recursive: true });
   await writeFile(file, text);
-  // What is built imports packages from where it lies.
+  // The built modules import packages relative to their own folder.
   await symlink(join(ROOT, 'node_modules'), join(scratch, 'node_modules'), 'junction');
   await astro(scratch, {
     SITE_DATA: file,
@@ -167,8 +169,9 @@ function filesOf(folder: string): string[] {
 }
 
 /**
- * Runs `astro build` as a process of its own: its memory goes with it. It works in `scratch`, since Astro puts what renders the pages into the working
- * directory, where another night would take it away. Throws with the end of what it said.
+ * Runs `astro build` as a child process, which frees its memory. It works in `scratch`, because Astro writes
+ * temporary modules into the working directory, where another night would delete them. Throws with the end of
+ * its output.
  */
 async function astro(scratch: string, settings: Record<string, string>): Promise<void> {
   const { PATH = '', HOME = '' } = process.env;
@@ -186,7 +189,7 @@ async function astro(scratch: string, settings: Record<string, string>): Promise
   child.stderr.on('data', hear);
   const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
   if (code !== 0)
-    throw new Error(`the pages for people could not be built (astro ended with ${code}):\n${said.trim()}`);
+    throw new Error(`the pages for people could not be built (astro exited with ${code}):\n${said.trim()}`);
 }
 
 interface Schema {

@@ -253,7 +253,7 @@ async function sleepingRelease(dataDir: string, pack: Pack, id: string, overlay:
   const { release, problem } = await overlaid(base, overlay);
   if (problem === null) return release;
   await closeRelease(release);
-  throw new Error(`the overlay of ${pack.id} cannot be put over release ${id}: ${problem}`);
+  throw new Error(`the overlay of ${pack.id} cannot be applied to release ${id}: ${problem}`);
 }
 
 /** Closes a release and the base under its overlay. */

@@ -98,7 +98,7 @@ test('a database of an older schema is looked at and copied as it is', async () 
 test('books without a row are not said to be right', async () => {
   const empty = scratch();
   await (await openStore({ dataDir: empty })).close();
-  const out = `0 rows, 0 keys in ${database(empty)}: there is nothing to add up\n`;
+  const out = `0 rows, 0 keys in ${database(empty)}: the ledger is empty\n`;
   expect(await runIn({ DATA_DIR: empty }, 'verify')).toEqual({ code: 0, out, err: '' });
 });
 
@@ -112,7 +112,7 @@ test('a copy made while the database is in use holds the same books, for this us
   expect(made.out).toMatch(new RegExp(`^${database(dataDir)} copied to ${file}, [\\d,]+ bytes\n$`));
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect((await runIn({ DATA_DIR: target }, 'verify')).out).toContain('2 rows, 1 keys');
-  expect(await run('backup', file)).toEqual({ code: 1, out: '', err: `${file} is there already and stays as it is\n` });
+  expect(await run('backup', file)).toEqual({ code: 1, out: '', err: `${file} already exists and was not changed\n` });
   await store.close();
 });
 
@@ -139,6 +139,6 @@ test('a balance that somebody changed is named, and the command fails', async ()
   const { code, out } = await run('verify');
   expect(code).toBe(1);
   expect(out).toBe(
-    `key:${id} holds 500001, its rows sum to 500000 micro-EUR\n2 rows, 1 keys in ${database(dataDir)}: WRONG\n`,
+    `key:${id}: balance 500001, its rows sum to 500000 micro-EUR\n2 rows, 1 keys in ${database(dataDir)}: WRONG\n`,
   );
 });

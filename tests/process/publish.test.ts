@@ -165,11 +165,11 @@ describe('a folder', () => {
     await expect(to(host)).rejects.toThrow('npm run nightly');
     await night(site(['a']));
     writeFileSync(join(dist, '.build/unfinished'), '');
-    await expect(to(host)).rejects.toThrow('being changed by a night');
+    await expect(to(host)).rejects.toThrow('being changed by a nightly run');
     rmSync(join(dist, '.build/unfinished'));
     // A file that is not what its list says.
     writeFileSync(join(dist, 'datasets/tools/a.md'), '# another');
-    await expect(to(host)).rejects.toThrow('a night changed it meanwhile');
+    await expect(to(host)).rejects.toThrow('a nightly run changed it');
     expect(existsSync(join(host, 'datasets/tools/a.md'))).toBe(false);
     expect(existsSync(join(host, 'index.html')), 'what leads to it').toBe(false);
   });
@@ -177,7 +177,7 @@ describe('a folder', () => {
   test('one at a time', async () => {
     await night(site(['a']));
     const unlock = lockFolder(join(dist, '.build'), 'publish', 'publishing');
-    await expect(to(join(root, 'host'))).rejects.toThrow('another publishing is under way');
+    await expect(to(join(root, 'host'))).rejects.toThrow('another publishing is in progress');
     unlock();
     expect(await to(join(root, 'host'))).toMatchObject({ files: 7 });
   });
@@ -261,7 +261,7 @@ describe('rsync', () => {
       await night(site(['a'], 'second'));
       await to(host);
       expect(files(join(module, 'register'))).toEqual(sorted(site(['a'], 'second')));
-      await expect(to(`rsync://127.0.0.1:${port}/nowhere/`)).rejects.toThrow('rsync ended with');
+      await expect(to(`rsync://127.0.0.1:${port}/nowhere/`)).rejects.toThrow('rsync exited with');
       await night(site(['a', 'b']));
       mkdirSync(join(module, 'other'));
       writeFileSync(join(module, 'other/theirs.txt'), '');
@@ -282,7 +282,10 @@ test('the command tells what it knows of a host, and what it does not understand
   };
   expect(run()).toMatchObject({ status: 2, out: expect.stringContaining('usage:') });
   expect(run('--nonsense')).toMatchObject({ status: 2, out: expect.stringContaining('usage:') });
-  expect(run('--rules', 'apache')).toMatchObject({ status: 1, out: '--rules knows nginx, caddy, _headers\n' });
+  expect(run('--rules', 'apache')).toMatchObject({
+    status: 1,
+    out: "--rules must be one of nginx, caddy, _headers (got 'apache')\n",
+  });
   expect(run('--rules', 'nginx', '--root', '/srv/x')).toMatchObject({
     status: 0,
     out: expect.stringContaining('root "/srv/x"'),

@@ -210,7 +210,7 @@ describe('a bad night', () => {
     const { release } = await night(stones(folder, { quarry: good }), data);
     const emptied = stones(folder, { quarry: { ...good, '02-01': many(40, () => ({ mass: undefined })) } });
     const refused = await night(emptied, data);
-    expect(refused).toMatchObject({ outcome: 'refused', release, told: ['mass: 40 of 40 values are gone'] });
+    expect(refused).toMatchObject({ outcome: 'refused', release, told: ['mass: 40 of 40 values are missing'] });
     expect(await currentRelease(data, 'stones')).toBe(release);
     expect(await verifyRelease(await folderOf(data))).toEqual([]);
     expect(await night(emptied, data, undefined, true)).toMatchObject({ outcome: 'released' });
