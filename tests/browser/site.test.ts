@@ -23,10 +23,9 @@ const WATCH = `document.addEventListener('securitypolicyviolation', ({ violatedD
 new PerformanceObserver((list) => { for (const { value, hadRecentInput } of list.getEntries())
   if (!hadRecentInput && value > 0.001) console.error('moved: ' + value); }).observe({ type: 'layout-shift', buffered: true });`;
 
-/** A page, and what it complained of. */
-async function opened(
+/** A new page, and the list of its errors, warnings and requests to other sites; it watches itself where it has scripts. */
+async function watched(
   context: TestContext,
-  path: string,
   look: BrowserContextOptions = {},
 ): Promise<{ page: Page; complaints: string[] }> {
   if (browser === null) context.skip(NONE);
@@ -40,6 +39,16 @@ async function opened(
     if (!request.url().startsWith(site.origin) && !request.url().startsWith('data:')) complaints.push(request.url());
   });
   if (look.javaScriptEnabled !== false) await page.addInitScript(WATCH);
+  return { page, complaints };
+}
+
+/** A page of the site, opened in a context of its own. */
+async function opened(
+  context: TestContext,
+  path: string,
+  look: BrowserContextOptions = {},
+): Promise<{ page: Page; complaints: string[] }> {
+  const { page, complaints } = await watched(context, look);
   await page.goto(site.origin + path);
   return { page, complaints };
 }
@@ -56,16 +65,20 @@ const LOOKS: [string, BrowserContextOptions][] = [
 describe.each(LOOKS)('%s', (name, look) => {
   test('no page type has anything that axe, the policy or the layout complains of', async (context) => {
     const wrong: string[] = [];
+    // One page for all: a new one for each would load axe and the scripts of the site again.
+    const { page, complaints } = await watched(context, look);
     for (const { name: type, path, headers = {}, ready, foreign } of site?.types ?? []) {
-      const { page, complaints } = await opened(context, path, { ...look, extraHTTPHeaders: headers });
+      complaints.length = 0;
+      await page.setExtraHTTPHeaders(headers);
+      await page.goto(site.origin + path);
       if (ready !== undefined) await page.waitForSelector(ready, { state: 'attached' });
       const problems = [...(foreign ? [] : complaints), ...(await barriers(page))];
       const wider = await overflow(page);
       if (wider > 0) problems.push(`scrolls sideways by ${wider}`);
       wrong.push(...problems.map((problem) => `${type}: ${problem}`));
       await picture(page, `${type}-${name}`.replace(/[ ,]+/g, '-'));
-      await page.context().close();
     }
+    await page.context().close();
     expect(wrong).toEqual([]);
     expect(site?.types.length).toBeGreaterThan(15);
   }, 300_000);
@@ -95,7 +108,7 @@ const LINKS = [
   '/explore/tools/?min_runtime=1',
 ];
 
-test.for([390, 768, 1440])(
+test.concurrent.for([390, 768, 1440])(
   '%s px: nothing moves on a link into the explorer',
   { timeout: 120_000 },
   async (width, context) => {

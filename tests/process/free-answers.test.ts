@@ -7,6 +7,7 @@ import { runNight } from '../../build/night/run.ts';
 import { readConfig } from '../../config.ts';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
+import { atOnce } from '../support/at-once.ts';
 import {
   type Answer,
   BASE,
@@ -261,12 +262,12 @@ describe('free answers', () => {
         const examples = await first.api.ask(`/v1/${pack.id}/examples`, ownAddress());
         expect(examples.body, 'no example shows the record').not.toContain(`"slug":"${change.slug}"`);
         const probes = [...datasetProbes(pack, change), ...documentProbes(first, change.slug, pack.id)];
-        for (const probe of probes)
-          for (const caller of ['anonymous', 'key'] as const) {
-            const both = await Promise.all(registers.map((at) => answerTo(at, caller, probe)));
-            const [one = '', two = ''] = both.map(({ head, body }) => `${head} ${unscored(body)}`);
-            compare(`${caller} ${probe.name}`, one, two);
-          }
+        const asked = probes.flatMap((probe) => (['anonymous', 'key'] as const).map((caller) => ({ probe, caller })));
+        await atOnce(asked, async ({ probe, caller }) => {
+          const both = await Promise.all(registers.map((at) => answerTo(at, caller, probe)));
+          const [one = '', two = ''] = both.map(({ head, body }) => `${head} ${unscored(body)}`);
+          compare(`${caller} ${probe.name}`, one, two);
+        });
       }
       expect(compared).toBeGreaterThan(4_000);
       expect(differing.slice(0, 20).join('\n\n'), `${differing.length} of ${compared} answers differ`).toBe('');

@@ -7,6 +7,7 @@ import { OPERATIONS } from '../../api/operations/table.ts';
 import { runNight } from '../../build/night/run.ts';
 import { readConfig } from '../../config.ts';
 import { loadPack } from '../../packs/define/load.ts';
+import { atOnce } from '../support/at-once.ts';
 import { type Got, startApi } from '../support/money-processes.ts';
 import { scratchOfAll, still } from '../support/night-pack.ts';
 import { everyProbe, OPERATOR, type Probe, type Process, processAt } from '../support/owners-probes.ts';
@@ -67,7 +68,7 @@ describe('two processes and all their channels', () => {
   /** All answers of a process, by probe. */
   async function walk(at: Process, some: readonly Probe[] = probes) {
     const found = new Map<Probe, { status: number; text: string }>();
-    for (const probe of some) found.set(probe, await probe.ask(at));
+    await atOnce(some, async (probe) => void found.set(probe, await probe.ask(at)));
     return found;
   }
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type axe from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page, type ViewportSize } from 'playwright-core';
 
 /** Debian's name first. */
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
@@ -23,13 +23,29 @@ export async function openBrowser(): Promise<Browser | null> {
 
 const WIDE = { width: 1200, height: 900 };
 const PHONE = { width: 390, height: 844 };
-/** Screens that forms are looked at on. */
-export const LOOKS: readonly (readonly [name: string, look: BrowserContextOptions])[] = [
+/** A named screen: size and color scheme. */
+export type Look = readonly [name: string, look: { colorScheme: 'light' | 'dark'; viewport: ViewportSize }];
+
+/** Screens that forms are tested on. */
+export const LOOKS: readonly Look[] = [
   ['light', { colorScheme: 'light', viewport: WIDE }],
   ['dark', { colorScheme: 'dark', viewport: WIDE }],
   ['phone', { colorScheme: 'light', viewport: PHONE }],
   ['phone-dark', { colorScheme: 'dark', viewport: PHONE }],
 ];
+
+/** Runs `check` on an open page in each look: loading the page and axe for each would take most of the time. */
+export async function inEachLook(
+  page: Page,
+  looks: readonly Look[],
+  check: (look: string) => Promise<void>,
+): Promise<void> {
+  for (const [name, { colorScheme, viewport }] of looks) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(viewport);
+    await check(name);
+  }
+}
 
 /** Returns the violations that axe finds on a page, contrast included. It passes the page's policy, and needs scripts. */
 export async function barriers(page: Page): Promise<string[]> {

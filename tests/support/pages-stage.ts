@@ -6,13 +6,13 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { runNight } from '../../build/night/run.ts';
 import { readConfig } from '../../config.ts';
 import { type TestApp, testApp } from './app.ts';
-import { openBrowser } from './browser.ts';
+import { type Look, openBrowser } from './browser.ts';
 import { still } from './night-pack.ts';
 import { served } from './served.ts';
 import { withCopies } from './whole-night.ts';
 
 /** Screens that pages are looked at on. */
-export const LOOKS: readonly (readonly [string, BrowserContextOptions])[] = [
+export const LOOKS: readonly Look[] = [
   ['phone', { colorScheme: 'light', viewport: { width: 390, height: 844 } }],
   ['phone-dark', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
   ['tablet', { colorScheme: 'light', viewport: { width: 768, height: 1024 } }],
