@@ -1,4 +1,4 @@
-// When two values agree, and when one has jumped.
+// Agreement of two values, and jumps.
 import { describe, expect, test } from 'vitest';
 import type { Attribute, Value } from '../../packs/define/model.ts';
 import { price } from '../../tests/support/night-consolidation.ts';
@@ -61,13 +61,13 @@ describe('jumps', () => {
     expect(jumps({ ...price, jump: 5 }, from, to)).toBe(expected);
   });
 
-  test('no bound, no jump; and texts do not jump', () => {
+  test('without a bound there is no jump, and texts never jump', () => {
     expect(jumps({ ...price, jump: null }, 1, 1e9)).toBe(false);
     expect(jumps({ ...of('string'), jump: 5 }, 'a', 'b')).toBe(false);
   });
 });
 
-test('wordings are no question for a person, figures and kinds are', () => {
+test('differences of numbers and enums open a review item, wordings do not', () => {
   const asked = (['string', 'text', 'url', 'strings'] as const).filter((type) => disputable(of(type)));
   expect(asked).toEqual([]);
   expect(

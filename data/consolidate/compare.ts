@@ -1,20 +1,22 @@
-// When two values agree, and when a value has jumped: the comparisons that consolidation rests on (contract section 5).
+// Comparison of values: agreement of sources, and jumps (contract section 5).
 import type { Attribute, Geo, Value } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 
-/** Lower and upper end of a numeric value: a plain number is a range of one point. Null for values that are not numeric. */
+/** Lower and upper end of a numeric value; a plain number is a range of one point. Null for other values. */
 export function bounds(value: Value): { min: number; max: number } | null {
   if (typeof value === 'number') return { min: value, max: value };
   if (typeof value === 'object' && 'min' in value) return value;
   return null;
 }
 
-/** Points this close, in degrees of either coordinate, are one place: about a kilometre. */
+/** Points within this many degrees in both coordinates are the same place: about a kilometre. */
 const SAME_PLACE = 0.01;
 
 /**
- * Whether two sources say the same of an attribute. Numbers and prices: both ends differ by at most the attribute's `tolerance`, as a
- * share of the larger, or one gives a number inside the other's range, whose ends have the same tolerance. Texts: equal but for case and accents. Lists: the same entries in any order. Points: about a kilometre apart.
+ * Whether two sources agree on an attribute. Numbers and prices: both ends differ by at most the attribute's
+ * `tolerance`, as a share of the larger, or one is a number inside the other's range, whose ends have the
+ * same tolerance. Texts: equal without case and accents. Lists: the same entries in any order. Points: about
+ * a kilometre apart.
  */
 export function agrees(attribute: Attribute, a: Value, b: Value): boolean {
   switch (attribute.type) {
@@ -25,7 +27,7 @@ export function agrees(attribute: Attribute, a: Value, b: Value): boolean {
       const y = bounds(b);
       if (!x || !y) return false;
       const close = (m: number, n: number) => isClose(attribute, m, n);
-      // Who gives one number and who gives the range it lies in say the same with different care.
+      // A number and a range that contains it agree; the range is just less precise.
       const inside = (one: typeof x, range: typeof x) =>
         one.min === one.max &&
         ((one.min >= range.min && one.min <= range.max) || close(one.min, range.min) || close(one.min, range.max));
@@ -48,29 +50,33 @@ export function agrees(attribute: Attribute, a: Value, b: Value): boolean {
 const isClose = ({ tolerance }: Attribute, m: number, n: number) =>
   Math.abs(m - n) <= tolerance * Math.max(Math.abs(m), Math.abs(n));
 
-/** Whether `a` is a range that begins at the plain number `b`: the same price, with the higher one that some pay. */
+/**
+ * Whether `a` is a range that begins at the plain number `b`: the same price, with a higher one that some
+ * pay.
+ */
 export function extendsFrom(attribute: Attribute, a: Value, b: Value): boolean {
   if (typeof b !== 'number' || typeof a !== 'object' || !('min' in a)) return false;
   return a.min < a.max && isClose(attribute, a.min, b);
 }
 
-/** Longitudes compare across the date line. */
+/** Longitudes are compared across the date line. */
 function near(a: Geo, b: Geo): boolean {
   const turn = Math.abs(a.lng - b.lng);
   return Math.abs(a.lat - b.lat) <= SAME_PLACE && Math.min(turn, 360 - turn) <= SAME_PLACE;
 }
 
 /**
- * Whether a difference about the attribute is a question for a person. Two sources that word a name or a description differently, or
- * list different extras, do not contradict each other; two numbers, dates or kinds do.
+ * Whether a difference in the attribute opens a review item. Sources that word a name or description
+ * differently, or list different extras, do not contradict each other; different numbers, dates or enum
+ * members do.
  */
 export function disputable(attribute: Attribute): boolean {
   return !['string', 'text', 'url', 'strings'].includes(attribute.type);
 }
 
 /**
- * Whether the step from one value to the next of the same source passes the attribute's jump bound, at either end of a range.
- * A step from or to zero, or across it, is a jump: no factor spans it.
+ * Whether the step between consecutive values of a source exceeds the attribute's jump bound, at either end
+ * of a range. A step from, to or across zero is a jump, since it has no factor.
  */
 export function jumps(attribute: Attribute, from: Value, to: Value): boolean {
   if (attribute.jump === null) return false;
@@ -83,7 +89,10 @@ export function jumps(attribute: Attribute, from: Value, to: Value): boolean {
   );
 }
 
-/** Whether a first value is further from the median of its group than the attribute's jump bound; of a range the lower end counts. */
+/**
+ * Whether a first value differs from the median of its group by more than the attribute's jump bound; a range
+ * counts with its lower end.
+ */
 export function isOutlier(attribute: Attribute, median: number, value: Value): boolean {
   const ends = bounds(value);
   return attribute.jump !== null && attribute.group_jump && ends !== null && leaps(median, ends.min, attribute.jump);
@@ -95,7 +104,7 @@ function leaps(from: number, to: number, bound: number): boolean {
   return !(factor <= bound && factor >= 1 / bound);
 }
 
-/** Whether a stored value is of the type that the attribute has today; a publisher may have changed it since. */
+/** Whether a stored value has the attribute's current type; the publisher may have changed the type since. */
 export function fits(attribute: Attribute, value: Value | null): boolean {
   if (value === null) return true;
   switch (attribute.type) {

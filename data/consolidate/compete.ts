@@ -1,4 +1,5 @@
-// Several sources speak: the pack's rule picks one, agreement strengthens it, disagreement weakens it and asks a person.
+// Competition of several sources: the pack's rule picks a value, agreement raises its confidence,
+// disagreement lowers it and opens a review item.
 
 import type { FactReason } from '../model/record.ts';
 import { agrees, disputable, extendsFrom } from './compare.ts';
@@ -7,20 +8,20 @@ import { confirmedAt } from './times.ts';
 
 const DAY = 86_400_000;
 
-/** A source that competes. */
+/** A competing source. */
 interface Contender {
   position: number;
-  /** Its newest reading that still said so. */
+  /** Its newest reading with the same value. */
   read: number;
   trust: number;
 }
 
 /**
- * Picks the winner among the positions of at least two sources, by the record's rule:
- * `trust`: the most trusted of those read within `apart_days` of the newest reading; the others are too old to count.
- * `newest`: the newer reading. A source less trusted than another counts from when it said so first: merely repeating itself, it does not
- * overturn what a better source has said since.
- * Where the pick is a plain number that begins the range of a source no less trusted, the range is published: it tells more.
+ * Picks the winner among the statements of at least two sources, by the record's rule. `trust`: the most
+ * trusted source among those read within `apart_days` of the newest reading; older ones do not count.
+ * `newest`: the newer reading. A less trusted source counts from its first statement of the value: repeating
+ * it does not beat a newer statement of a more trusted source. When the pick is a plain number that begins
+ * the range of a source with at least the same trust, the range is published, since it has more information.
  */
 export function compete(question: Question, ground: Ground, at: number, candidates: number[], outcome: Outcome): void {
   const { attribute, statements, rule } = question;
@@ -75,7 +76,10 @@ function newest({ statements }: Question, contenders: readonly Contender[]): Con
   return [...contenders].sort((a, b) => since(b) - since(a) || b.trust - a.trust)[0]!;
 }
 
-/** The pick, or the most trusted source whose range begins at its number. An older reading of the range is none the worse: the pick confirms it. */
+/**
+ * The pick, or the most trusted source with a range that begins at its number. The age of the range does not
+ * matter: the pick confirms it.
+ */
 function fuller({ attribute, statements }: Question, contenders: readonly Contender[], pick: Contender): Contender {
   const value = (each: Contender) => statements[each.position]!.value!;
   const ranges = contenders.filter(
@@ -84,7 +88,7 @@ function fuller({ attribute, statements }: Question, contenders: readonly Conten
   return ranges.sort((a, b) => b.trust - a.trust || b.read - a.read)[0] ?? pick;
 }
 
-/** Applies decided conflicts: the statement that a person turned down no longer competes. */
+/** Applies decided conflicts: the rejected statement no longer competes. */
 function decide(question: Question, ground: Ground, at: number, candidates: number[], outcome: Outcome): number[] {
   if (question.decisions.size === 0) return candidates;
   const out = new Set<number>();

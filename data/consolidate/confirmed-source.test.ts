@@ -1,4 +1,4 @@
-// Which address and evidence a confirmed value is published with.
+// Address and evidence of a confirmed value.
 import { expect, test } from 'vitest';
 import { confirmedSource } from './confirmed-source.ts';
 import { versionsOf } from './settle.ts';
@@ -20,14 +20,14 @@ test.each([
   ['https://a.example/', 'https://a.example/'],
 ])('%s becomes %s', (url, expected) => expect(confirm(url).source_url).toBe(expected));
 
-test('evidence too; a reading that nobody knows, or the first itself, changes nothing', () => {
+test('also for evidence; an unknown reading or the first one changes nothing', () => {
   expect(confirm('https://a.example/', 'row 1 of 1.0.1.').evidence).toBe('row 1 of 1.0.12.');
   expect(confirm('https://a.example/1.0.1', '', 1).source_url).toBe('https://a.example/1.0.1');
   expect(confirm('https://a.example/1.0.1', '', 3).source_url).toBe('https://a.example/1.0.1');
   expect(confirm('https://a.example/1.0.1', '', 2, 'other').source_url).toBe('https://a.example/1.0.1');
 });
 
-test('the collector knows better where its address does not follow the version', () => {
+test('a collector overrides the address when it does not contain the version', () => {
   const collector = { read, confirmedUrl: (url: string, { to }: { to: string }) => `${url}#${to}` };
   const ground = { versions };
   expect(confirmedSource({ collector }, stated('https://a.example/1.0.1'), ground, 2).source_url).toBe(

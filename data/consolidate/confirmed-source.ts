@@ -1,4 +1,4 @@
-// The provenance of a published value: address and evidence of the newest reading of its source that confirmed it.
+// Provenance of a published value: address and evidence of the newest reading that confirmed it.
 import type { Pack } from '../../packs/define/model.ts';
 import type { Ground } from './settle.ts';
 
@@ -14,7 +14,7 @@ function replaceVersion(text: string, from: string, to: string): string {
   return text.replace(pattern, (_, prefix: string) => `${prefix}${to}`);
 }
 
-/** What a statement said of where it is from. `at`: observed_at in milliseconds. */
+/** Source data of a statement. `at`: observed_at in milliseconds. */
 interface Stated {
   source: string;
   at: number;
@@ -23,9 +23,10 @@ interface Stated {
 }
 
 /**
- * `source_url` and `evidence` as of `confirmed_at` (milliseconds). A reading that only confirms a value stores no text of
- * its own (contract section 5): the version that both texts name is replaced by that of the confirming reading, the
- * address by the collector's `confirmedUrl` where it has one. Facts keep what was written when they were first observed.
+ * `source_url` and `evidence` as of `confirmed_at` (milliseconds). A reading that only confirms a value
+ * stores no texts (contract section 5): the version in both texts is replaced by that of the confirming
+ * reading, and the address by the collector's `confirmedUrl` if it has one. Facts keep the texts of their
+ * first observation.
  */
 export function confirmedSource(
   { collector }: Pick<Pack, 'collector'>,

@@ -1,11 +1,12 @@
-// What questions compare of one value: its engine columns (data/model/layout.ts), and the words of a record's searchable attributes.
+// Values as queries compare them: engine columns (data/model/layout.ts), and the words of searchable
+// attributes.
 import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
 import { fold, words } from '../../packs/define/text.ts';
 import type { ColumnPart } from '../model/layout.ts';
 import type { ProvenanceStatus, StoredRecord } from '../model/record.ts';
 import { bounds } from './compare.ts';
 
-/** The parts of a value; data/write/record.ts writes the same into a release. */
+/** The engine columns of a value; data/write/record.ts writes them into a release. */
 export function engineValues(attribute: Attribute, value: Value): Partial<Record<ColumnPart, unknown>> {
   switch (attribute.type) {
     case 'string':
@@ -24,29 +25,29 @@ export function engineValues(attribute: Attribute, value: Value): Partial<Record
   }
 }
 
-/** What is known of a search term of a record. */
+/** Properties of a search term of a record. */
 export interface TermFlags {
-  /** A public text of the record contains it, so that a caller without a key finds the record by it. */
+  /** A public text of the record contains it, so callers without a key can find the record by it. */
   public: boolean;
-  /** It counts when records are compared for similarity. */
+  /** It counts for similarity. */
   compared: boolean;
 }
 
-/** The texts of a record that search looks at. `values` follows the pack's attributes. */
+/** The searchable texts of a record. `values` is in the order of the pack's attributes. */
 export interface SearchTexts {
   name: string;
   slug: string;
   values: readonly (Value | undefined)[];
-  /** Entries of lists that are searched and not published, by attribute name. */
+  /** List entries that are searchable and not published, by attribute name. */
   unpublished: Unpublished;
 }
 
-/** Entries of lists beyond `published_entries`, by attribute name. */
+/** List entries after `published_entries`, by attribute name. */
 export type Unpublished = Readonly<Record<string, readonly string[]>>;
 
 /**
- * Folded words of a record that `q` finds: of its searchable attributes, and, public in any dataset, of the name it is
- * shown by and of its slug.
+ * Folded words by which `q` finds a record: of its searchable attributes, and of its display name and slug,
+ * which are public in every dataset.
  */
 export function searchTerms(pack: Pack, { name, slug, values, unpublished }: SearchTexts): Map<string, TermFlags> {
   const terms = new Map<string, TermFlags>();
@@ -78,7 +79,7 @@ export function recordTerms(pack: Pack, record: StoredRecord, unpublished: Unpub
   return searchTerms(pack, { name: record.name, slug: record.slug, values, unpublished });
 }
 
-/** A list value cut to the entries that are published, and the rest; null where all of it is published. */
+/** A list value cut to its published entries, and the rest; null when all are published. */
 export function unpublishedEntries(
   { published_entries: limit }: Attribute,
   value: Value | null,
@@ -88,8 +89,8 @@ export function unpublishedEntries(
 }
 
 /**
- * Who can see that some value of a record has a status: 2 everybody, since the attribute is public; 1 who sees every attribute; 0: no value
- * has it. `statusOf` gives the status of an attribute's value.
+ * Visibility of the values of a record with a status: 2: a public attribute has it; 1: only a non-public one;
+ * 0: none. `statusOf` returns the status of an attribute's value.
  */
 export function statusReach(
   pack: Pack,
@@ -105,5 +106,5 @@ export function statusReach(
   return reach;
 }
 
-/** The least reach that a caller's question counts. */
+/** The minimum `statusReach` that a caller of this scope may see. */
 export const leastReach = (scope: 'public' | 'full'): 1 | 2 => (scope === 'public' ? 2 : 1);

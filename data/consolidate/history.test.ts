@@ -1,4 +1,4 @@
-// How a value came to be, until when a source stood by it, and how long a question stays open.
+// History of a value: its periods, the confirmations of its sources, and open review items.
 import { describe, expect, test } from 'vitest';
 import { type Asked, day, ground, question, type Said } from '../../tests/support/night-consolidation.ts';
 import { verifies } from '../../tests/support/verifies.ts';
@@ -18,7 +18,7 @@ const told = (asked: Asked) => {
 };
 
 describe('periods', () => {
-  test('one source that changes its mind, withdraws and says it again', () => {
+  test('one source that changes, withdraws and repeats a value', () => {
     const said: Said[] = [
       ['gold', 1, 10],
       ['gold', 11, 12],
@@ -34,7 +34,7 @@ describe('periods', () => {
     expect(told({ said })).toEqual({ periods, disputes: [] });
   });
 
-  test('a range and the number that begins it take no turns as one of them grows old', () => {
+  test('a range and its first number do not alternate as one of them ages', () => {
     const said: Said[] = [
       ['gold', 1, { min: 3, max: 6, currency: 'EUR' }],
       ['tin', 60, 3],
@@ -42,12 +42,12 @@ describe('periods', () => {
     expect(told({ said }).periods).toEqual([[1, said[0]![2]]]);
   });
 
-  test('nothing published before the first value, nothing at all below the floor', () => {
+  test('nothing is published before the first value or below the floor', () => {
     expect(told({ said: [['gold', 1, null]] }).periods).toEqual([]);
     expect(told({ said: [['gold', 1, 5, 0.1]] }).periods).toEqual([]);
   });
 
-  test('a held jump does not show', () => {
+  test('a held jump is not published', () => {
     const said: Said[] = [
       ['gold', 1, 10],
       ['gold', 11, 100],
@@ -58,7 +58,7 @@ describe('periods', () => {
     expect(periods).toEqual([{ from: day(1), winner: 0, first: 0 }]);
     expect(disputes.map(({ kind, opened_at }) => [kind, dayOf(opened_at)])).toEqual([['jump', 11]]);
     expect(status).toBe('held');
-    // Published with the next reading that says so, and from then on.
+    // Published with the next reading that repeats it, and from then on.
     expect(told({ said })).toEqual({
       periods: [
         [1, 10],
@@ -73,12 +73,12 @@ describe('periods', () => {
     expect(later.status).toBeNull();
   });
 
-  test('a first value far from its group shows from the next reading on', () => {
+  test('a first value far from its group is published from the next reading on', () => {
     const said: Said[] = [['gold', 1, 0.006, 0.9, 0.5]];
     expect(told({ said })).toEqual({ periods: [[11, 0.006]], disputes: [] });
   });
 
-  test('a value that another source contests is contested; once decided, or said by the owner, it is not', () => {
+  test('a value is contested while another source differs, not after a decision or by the owner', () => {
     const said: Said[] = [
       ['gold', 1, 100],
       ['tin', 5, 200],
@@ -91,7 +91,7 @@ describe('periods', () => {
     expect(course(question({ said: [...said, ['owner', 40, 150]] }), ground).status).toBeNull();
   });
 
-  test('readings alone can change what is published: the trusted source falls behind, and comes back', () => {
+  test('readings without new values change the winner: the trusted source becomes outdated and returns', () => {
     const said: Said[] = [
       ['gold', 1, 100],
       ['tin', 5, 200],
@@ -116,7 +116,7 @@ describe('periods', () => {
     ]);
   });
 
-  test('the last period is what is published now, and each is what was published then', () => {
+  test('the last period is published now, and each period was published at its time', () => {
     const said: Said[] = [
       ['gold', 1, 100],
       ['tin', 5, 200],
@@ -135,7 +135,7 @@ describe('periods', () => {
   });
 });
 
-describe('questions', () => {
+describe('disputes', () => {
   const said: Said[] = [
     ['gold', 1, 100],
     ['tin', 5, 200],
@@ -145,7 +145,7 @@ describe('questions', () => {
     expect(told({ said }).disputes).toEqual([['conflict', 5]]);
   });
 
-  test('close when one of the two says something else, drops the record or is decided', () => {
+  test('close when one of the two changes its value, drops the record or is decided', () => {
     expect(told({ said: [...said, ['tin', 15, 100]] }).disputes).toEqual([]);
     expect(told({ said, dropped: [['tin', 15]] }).disputes).toEqual([]);
     const asked = question({ said });
@@ -156,7 +156,7 @@ describe('questions', () => {
     expect(decided.periods.map(({ winner }) => winner)).toEqual([0]);
   });
 
-  test('an approval shows in the history from its moment on', () => {
+  test('an approval shows in the history from its time on', () => {
     const asked = question({ said });
     const [{ id } = { id: '' }] = course(asked, ground).disputes;
     const decisions = new Map([[id, { status: 'approved' as const, at: day(30) }]]);
@@ -182,7 +182,7 @@ describe('confirmations', () => {
     return dayOf(confirmedAt({ ...asked, listings }, ground.readings, position, day(at)));
   };
 
-  test('the newest reading before its source’s next word', () => {
+  test('the newest reading before its source’s next statement', () => {
     const said: Said[] = [
       ['gold', 1, 10],
       ['tin', 5, 11],
@@ -193,16 +193,16 @@ describe('confirmations', () => {
     expect(until(said, 2)).toBe(101);
   });
 
-  test('not later than the moment asked about', () => {
+  test('not later than the requested time', () => {
     expect(until([['gold', 1, 10]], 0, 15)).toBe(11);
   });
 
-  test('only while the source lists the record, and again when it comes back', () => {
+  test('only while the source lists the record, and again after it returns', () => {
     expect(until([['gold', 1, 10]], 0, 365, [['gold', 21]])).toBe(11);
     expect(until([['gold', 1, 10]], 0, 365, [['gold', 21]], [['gold', 101]])).toBe(101);
   });
 
-  test('what is said of a dropped record stands while it stays dropped', () => {
+  test('a statement about a dropped record is valid while it stays dropped', () => {
     const said: Said[] = [
       ['gold', 1, 10],
       ['gold', 11, 0],
@@ -210,7 +210,7 @@ describe('confirmations', () => {
     expect(until(said, 1, 365, [['gold', 11]])).toBe(101);
   });
 
-  test('an owner’s word is of its own moment', () => {
+  test('an owner’s value is confirmed at its own time', () => {
     expect(until([['owner', 3, 10]], 0)).toBe(3);
   });
 });

@@ -1,35 +1,36 @@
-// How a published value came to be: settles one attribute at every moment at which the outcome may change. Pure.
+// History of a published value: settles one attribute at every time at which the outcome may change. Pure.
 
 import type { ProvenanceStatus } from '../model/record.ts';
 import { sameValue } from './same-value.ts';
 import { type Confirmation, type Dispute, type Ground, type Outcome, type Question, settle } from './settle.ts';
 import { listedAt } from './times.ts';
 
-/** From `from` on (milliseconds) a value is published; of its spellings the newest counts. */
+/** A value is published from `from` (milliseconds) on; the newest of its spellings counts. */
 export interface Period {
   from: number;
-  /** Position of the statement with its newest spelling; -1: the value was withdrawn. */
+  /** Index of the statement with its newest spelling; -1: the value was withdrawn. */
   winner: number;
-  /** Position of the statement that began it. */
+  /** Index of the statement that began it. */
   first: number;
 }
 
 export interface Course {
-  /** Ascending; neighbours differ in value. Starts with the first publication; empty when nothing was ever published. */
+  /** Ascending; neighbours differ in value. Begins with the first publication; empty without one. */
   periods: Period[];
-  /** As of all that is known. */
+  /** The outcome as of now. */
   now: Outcome;
-  /** Undecided differences whose two statements still stand, whenever they were first found. */
+  /** Undecided differences whose two statements are still valid, with the time of the first difference. */
   disputes: (Dispute & { opened_at: number })[];
-  /** Held values that were confirmed since, with the moment from which they waited. */
+  /** Held values that were confirmed, with the time from which they were held. */
   confirmed: (Confirmation & { opened_at: number })[];
-  /** What waits or is in dispute about the published value; null: nothing, or the owner said it. */
+  /** Status of the published value; null: none, or set by the owner. */
   status: ProvenanceStatus | null;
 }
 
 /**
- * Settles one attribute as of now and at every earlier moment that matters. A difference between sources stays open until a person
- * decides it or one of the two says something else, also when by now the newer reading is the one published.
+ * Settles one attribute as of now and at every earlier time of a possible change. A difference between
+ * sources stays open until an operator decides it or one source changes its value, also when the newer
+ * reading is published by now.
  */
 export function course(question: Question, ground: Ground): Course {
   const { statements } = question;
@@ -42,7 +43,7 @@ export function course(question: Question, ground: Ground): Course {
   }
   let winner = -1;
   for (const { at, reading } of moments(question, ground, now)) {
-    // The winner's own source says it once more: others only grow older beside it.
+    // A repetition by the winner's own source changes nothing: the other sources only get older.
     if (reading !== null && winner >= 0 && statements[winner]!.source === reading) continue;
     const outcome = settle(question, ground, at);
     for (const each of outcome.disputes) if (!disputes.has(each.id)) disputes.set(each.id, { ...each, opened_at: at });
@@ -63,7 +64,7 @@ export function course(question: Question, ground: Ground): Course {
   return { periods, now, disputes: open, confirmed, status: statusOf(question, now, open) };
 }
 
-/** A value that waits matters more than one that another source contests. */
+/** `held` takes precedence over `contested`. */
 function statusOf({ statements }: Question, { winner }: Outcome, open: readonly Dispute[]): ProvenanceStatus | null {
   if (winner < 0 || open.length === 0 || statements[winner]!.source_kind === 'owner') return null;
   return open.some(({ kind }) => kind !== 'conflict') ? 'held' : 'contested';
@@ -78,7 +79,7 @@ function openedAt(question: Question, dispute: Dispute): number {
   return Math.max(...dispute.statements.map((each) => question.statements[each]!.at));
 }
 
-/** Both statements are still the last word of sources that list the record, and nobody has decided. */
+/** Both statements are the newest of sources that list the record, and there is no decision. */
 function stillOpen(question: Question, now: Outcome, dispute: Dispute): boolean {
   if (question.decisions.has(dispute.id)) return false;
   if (dispute.kind !== 'conflict') return now.disputes.some((each) => each.id === dispute.id);
@@ -96,8 +97,9 @@ function stillOpen(question: Question, now: Outcome, dispute: Dispute): boolean 
 }
 
 /**
- * Moments at which the outcome may change: a statement, a decision, the confirmation of a held value, and where several sources speak also their readings and the
- * comings and goings of the record. `reading` names the source when a reading without news is all that happened.
+ * Times at which the outcome may change: statements, decisions, confirmations of held values, and with
+ * several sources also their readings and listings. `reading` is the source when nothing but a reading
+ * happened.
  */
 function moments(question: Question, ground: Ground, { confirmed }: Outcome): { at: number; reading: string | null }[] {
   const { statements, listings, attribute } = question;
@@ -122,7 +124,7 @@ function moments(question: Question, ground: Ground, { confirmed }: Outcome): { 
   return [...times].map(([at, reading]) => ({ at, reading })).sort((a, b) => a.at - b.at);
 }
 
-/** Nobody ever said anything else: readings and listings cannot change what is published. */
+/** All statements have the same value: readings and listings cannot change the published value. */
 function allEqual(question: Question): boolean {
   const { statements } = question;
   const value = statements[0]!.value;

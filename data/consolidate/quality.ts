@@ -1,7 +1,9 @@
-// Completeness and quality of a record, 0..1: the formula is in docs/releases.md, its weights are the publisher's.
+// Completeness and quality of a record, 0..1: the formula is in docs/releases.md, its weights in the pack.
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 
-/** What the formula looks at in a published value. `age`: hours between its confirmation and the dataset's newest reading. */
+/**
+ * A published value for the formula. `age`: hours between its confirmation and the dataset's newest reading.
+ */
 export interface Present {
   attribute: Attribute;
   confidence: number;
@@ -14,8 +16,9 @@ export interface Score {
 }
 
 /**
- * Completeness: the weight of the attributes that have a value, as a share of all weight. Quality: completeness, the values' mean confidence
- * and their mean freshness, the latter two weighted as the attributes are, in the proportions of `pack.quality`. Four decimals.
+ * Completeness: share of the total weight that attributes with a value have. Quality: completeness, mean
+ * confidence and mean freshness of the values, both weighted by attribute, in the proportions of
+ * `pack.quality`. Four decimals.
  */
 export function scoreRecord(pack: Pack, present: readonly Present[]): Score {
   let all = 0;
@@ -38,8 +41,8 @@ export function scoreRecord(pack: Pack, present: readonly Present[]): Score {
 }
 
 /**
- * 1 up to the attribute's warning age, 0 from its error age on, falling evenly between. Age is counted from the dataset's newest reading and
- * not from the clock, so that a night without news changes nothing.
+ * 1 up to the attribute's warning age, 0 from its error age on, linear between. The age is relative to the
+ * dataset's newest reading, not the clock, so that a night without changes leaves it unchanged.
  */
 function freshness({ attribute, age }: Present): number {
   const { warn, error } = attribute.sla;

@@ -1,18 +1,21 @@
-// Which changes of a value readers are told of: another spelling of the same text is published and is no change.
+// Whether a change of a value is reported: another spelling of the same text is published, but is no change.
 import type { Attribute, AttributeType, Value } from '../../packs/define/model.ts';
 import { unpublishedEntries } from './engine-values.ts';
 
-/** Types of texts whose letter case and spacing mean nothing; addresses, dates and members of enums are compared as written. */
+/**
+ * Types of texts in which case and spacing have no meaning; addresses, dates and enum members compare
+ * exactly.
+ */
 const SPELLED: readonly AttributeType[] = ['string', 'text', 'strings'];
 
-/** Whether another letter case or spacing of a value of the attribute is the same value. */
+/** Whether values of the attribute that differ in case or spacing are the same value. */
 export function isSpelled({ type }: Pick<Attribute, 'type'>): boolean {
   return SPELLED.includes(type);
 }
 
 const plain = (text: string) => text.toLowerCase().replace(/\s+/g, '');
 
-/** Whether two values of an attribute are published as the same value, but for letter case and spacing. */
+/** Whether two values of an attribute are equal without case and spacing. */
 export function sameValue(attribute: Attribute, a: Value | null, b: Value | null): boolean {
   if (a === b) return true;
   if (a === null || b === null) return false;

@@ -1,4 +1,4 @@
-// Which fact wins where not every source may speak: values that are set once, owners, and jumps that wait for a person.
+// Winners under restrictions: values that are set once, owners, and held jumps.
 import { describe } from 'vitest';
 import { type Case, settles } from '../../tests/support/night-consolidation.ts';
 import { verifies } from '../../tests/support/verifies.ts';

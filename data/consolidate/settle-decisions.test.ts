@@ -1,4 +1,4 @@
-// What people decide about a difference or a jump, and from when it counts.
+// Decisions about differences and jumps, and when they take effect.
 import { describe, expect, test } from 'vitest';
 import { day, ground, question, type Said } from '../../tests/support/night-consolidation.ts';
 import { verifies } from '../../tests/support/verifies.ts';
@@ -24,7 +24,7 @@ describe('decisions', () => {
     return settle({ ...asked, decisions }, ground, day(at));
   };
 
-  test('approve publishes the other', () => {
+  test('approve publishes the other value', () => {
     const outcome = decided(conflict, 'conflict', 'approved', 31);
     expect(outcome).toEqual({
       winner: 1,
@@ -35,7 +35,7 @@ describe('decisions', () => {
     });
   });
 
-  test('reject keeps the winner, for good', () => {
+  test('reject keeps the winner permanently', () => {
     const outcome = decided(conflict, 'conflict', 'rejected', 60);
     expect(outcome).toEqual({
       winner: 0,
@@ -58,12 +58,12 @@ describe('decisions', () => {
     });
   });
 
-  test('a decision counts from the moment it was made', () => {
+  test('a decision counts from its time on', () => {
     expect(decided(conflict, 'conflict', 'approved', 29)).toMatchObject({ winner: 0 });
     expect(decided(jump, 'jump', 'approved', 20)).toMatchObject({ winner: 0, reasons: ['only_source', 'held'] });
   });
 
-  test('a rejected jump is not confirmed by later readings, nor is what was rejected published as a second reading', () => {
+  test('later readings neither confirm nor publish a rejected jump', () => {
     const said: Said[] = [...jump, ['gold', 21, 110]];
     const asked = question({ said });
     const [a, b, c] = asked.statements;
@@ -86,7 +86,7 @@ describe('decisions', () => {
     expect(settled('rejected')).toMatchObject({ winner: -1, reasons: ['rejected'], disputes: [] });
   });
 
-  test('an item has the same id as long as its facts are the same, and another one otherwise', () => {
+  test('the id of an item depends on its facts only', () => {
     const asked = question({ said: conflict });
     const [a, b] = asked.statements;
     const id = disputeId(ground, asked, 'conflict', a!, b!);

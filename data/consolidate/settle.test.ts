@@ -1,4 +1,4 @@
-// Which fact wins and why, among sources that compete: a table of statements with the outcome expected of them.
+// Winners and reasons among competing sources: tables of statements with their expected outcome.
 import { describe } from 'vitest';
 import type { Attribute } from '../../packs/define/model.ts';
 import { type Case, settles } from '../../tests/support/night-consolidation.ts';

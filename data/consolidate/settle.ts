@@ -1,4 +1,5 @@
-// Settles what a record says: which of the competing facts of one attribute is published, and why (contract section 5). Pure.
+// Settles one attribute of a record: selects the published fact, and the reason of each (contract section 5).
+// Pure.
 import { isOutlier, jumps } from './compare.ts';
 import { compete } from './compete.ts';
 import { type Dispute, disputeId, type Ground, type Outcome, type Question, trustOf, win } from './model.ts';
@@ -16,7 +17,7 @@ export {
   versionsOf,
 } from './model.ts';
 
-/** Settles one attribute of one record as of a moment (milliseconds since 1970; Infinity: as of all that is known). */
+/** Settles one attribute of one record as of a time (milliseconds since 1970; Infinity: now). */
 export function settle(question: Question, ground: Ground, at: number): Outcome {
   const { statements } = question;
   const outcome: Outcome = {
@@ -42,7 +43,10 @@ export function settle(question: Question, ground: Ground, at: number): Outcome 
   return outcome;
 }
 
-/** Within each source: what it says at that moment, after floor, withdrawals and held values. At most one position a source. */
+/**
+ * The current statement of each source at a time, after floor, withdrawals and held values: at most one index
+ * per source.
+ */
 function standing(question: Question, ground: Ground, at: number, outcome: Outcome): number[] {
   const { attribute, statements } = question;
   const { reasons } = outcome;
@@ -83,7 +87,7 @@ function standing(question: Question, ground: Ground, at: number, outcome: Outco
   return candidates;
 }
 
-/** The value at a position as a held one; null: it is accepted, with the item that this closes noted in the outcome. */
+/** The value at an index as a held one; null: accepted, and the closed item is added to the outcome. */
 function hold(
   question: Question,
   ground: Ground,
@@ -109,12 +113,12 @@ function hold(
   }
   const from = confirmedFrom(question, ground, position, at);
   if (from === null) return { ...doubted, rejected: false };
-  // A value that is confirmed at the moment of its observation was never held.
+  // A value confirmed at the time of its observation was never held.
   if (from > said.at) confirmed.push({ ...doubted, confirmed_at: from });
   return null;
 }
 
-/** A verified owner's word stands above every source. */
+/** The statement of a verified owner beats every source. */
 function ownerFirst(question: Question, candidates: number[], outcome: Outcome): number[] {
   const owner = candidates.find((position) => question.statements[position]!.source_kind === 'owner');
   if (owner === undefined) return candidates;
@@ -123,7 +127,7 @@ function ownerFirst(question: Question, candidates: number[], outcome: Outcome):
   return [owner];
 }
 
-/** A source that no longer lists the record speaks only where no source that lists it does. */
+/** A source that no longer lists the record counts only when no source lists it. */
 function listedFirst(question: Question, at: number, candidates: number[], outcome: Outcome): number[] {
   if (candidates.length < 2) return candidates;
   const listed = candidates.filter((each) => listedAt(question.listings, question.statements[each]!.source, at));
@@ -132,7 +136,7 @@ function listedFirst(question: Question, at: number, candidates: number[], outco
   return listed;
 }
 
-/** `once`: the first to have said it. */
+/** Rule `once`: the earliest statement wins. */
 function earliest(question: Question, ground: Ground, candidates: number[], outcome: Outcome): void {
   const trust = (position: number) => trustOf(question, ground, question.statements[position]!.source);
   const order = [...candidates].sort(
@@ -142,24 +146,24 @@ function earliest(question: Question, ground: Ground, candidates: number[], outc
   win(question, outcome, order[0]!, 'earliest');
 }
 
-/** What one source says up to a moment. */
+/** Statements of one source up to a time. */
 interface Voice {
-  /** Position of its accepted statement, or -1. */
+  /** Index of its accepted statement, or -1. */
   accepted: number;
-  /** Position of the last value accepted, also when it was withdrawn since: jumps are measured from it. -1: none. */
+  /** Index of the last accepted value, also if it was withdrawn since; jumps are relative to it. -1: none. */
   last: number;
   held: Held | null;
-  /** Median that its first values are compared with until one is accepted. */
+  /** Median to compare its first values with, until one is accepted. */
   median: number | null;
 }
 
-/** The newest statement of a source, while it is not accepted. */
+/** The newest statement of a source while it is not accepted. */
 interface Held extends Dispute {
   /** An operator rejected it. */
   rejected: boolean;
 }
 
-/** The review item of the value at a position, when it is a jump or an outlier; null: it is neither. */
+/** The review item for the value at an index when it is a jump or an outlier; null: neither. */
 function doubt(question: Question, ground: Ground, voice: Voice, position: number): Dispute | null {
   const { attribute, statements } = question;
   const said = statements[position]!;
@@ -174,15 +178,16 @@ function doubt(question: Question, ground: Ground, voice: Voice, position: numbe
   return { id, kind: 'outlier', statements: [position, position] };
 }
 
-/** Whether the value at a position is close enough to the one that its source had said before and that waits: it is said a second time. */
+/** Whether the value at an index is near the held value of its source, so that it repeats it. */
 function repeats({ attribute, statements }: Question, { held }: Voice, position: number): boolean {
   if (held === null || held.rejected) return false;
   return !jumps(attribute, statements[held.statements[1]]!.value!, statements[position]!.value!);
 }
 
 /**
- * When the value at a position is first confirmed, in milliseconds, up to a moment; null: not yet. A later reading of its source that still
- * says so confirms it, and so does another source that says a value within the bound, then or later, while the source still says so.
+ * First confirmation of the value at an index, in milliseconds, up to a time; null: not confirmed. A later
+ * reading of its source with this value confirms it, and so does another source with a value within the
+ * bound, before or after, while the source still has the value.
  */
 function confirmedFrom(question: Question, ground: Ground, position: number, until: number): number | null {
   const { attribute, statements, listings } = question;
@@ -199,7 +204,8 @@ function confirmedFrom(question: Question, ground: Ground, position: number, unt
       continue;
     }
     if (each.value !== null && each.confidence < ground.consolidation.floor) continue;
-    // Up to the moment of the value itself the last word of each source counts, then whatever one says.
+    // Before the time of the value only the newest statement of each source counts; afterwards every
+    // statement.
     const close = each.value !== null && !jumps(attribute, value!, each.value);
     if (each.at <= at) others.set(each.source, close ? at : Number.POSITIVE_INFINITY);
     else if (close) first = Math.min(first ?? each.at, each.at);

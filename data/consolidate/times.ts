@@ -1,14 +1,14 @@
-// When a source listed a record, and until when it stood by a fact (contract section 5, "confirmed_at").
+// When a source listed a record, and until when it confirmed a fact (contract section 5, "confirmed_at").
 import type { SourceKind } from '../model/record.ts';
 
-/** From `at` (milliseconds) on, the source lists the record, or no longer does. */
+/** From `at` (milliseconds) on, the source lists the record or stops listing it. */
 export interface Listing {
   source: string;
   listed: boolean;
   at: number;
 }
 
-/** Whether a source lists the record at a moment. A source that keeps no list (none recorded) counts as listing it. */
+/** Whether a source lists the record at a time. A source without recorded listings counts as listing it. */
 export function listedAt(listings: readonly Listing[], source: string, at: number): boolean {
   return eventBefore(listings, source, at)?.listed ?? true;
 }
@@ -27,8 +27,9 @@ interface Timed {
 }
 
 /**
- * The readings after the statement at `position` in which its source still said so, oldest first: before its next statement, and while it
- * listed the record (a statement made about a dropped record, such as `delisted`, stands while it stays dropped). Milliseconds.
+ * Readings after the statement at `position` in which its source still had the value, oldest first: before
+ * its next statement, and while it listed the record (a statement about a dropped record, such as `delisted`,
+ * is valid while it stays dropped). Milliseconds.
  */
 export function readingsOf(
   question: Timed,
@@ -48,10 +49,7 @@ export function readingsOf(
   });
 }
 
-/**
- * Newest reading, up to a moment, in which the source still said what it says at `position`: before its next statement, and while it
- * listed the record (a statement made about a dropped record, such as `delisted`, stands while it stays dropped). Milliseconds.
- */
+/** The newest of `readingsOf` up to a time, or the time of the statement when there is none. Milliseconds. */
 export function confirmedAt(
   question: Timed,
   readings: ReadonlyMap<string, readonly number[]>,

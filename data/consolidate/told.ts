@@ -1,4 +1,4 @@
-// How the course of an attribute and the facts of a review item are written down.
+// Rows of history and review items from the settled course of an attribute.
 import type { Attribute } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import type { Fact } from '../model/record.ts';
@@ -8,7 +8,7 @@ import { unpublishedEntries } from './engine-values.ts';
 import type { Period } from './history.ts';
 import type { Statement } from './settle.ts';
 
-/** A statement with where it was made. `json` is its value's text. */
+/** A statement with its source data. `json` is the text of its value. */
 export interface ToldStatement extends Statement {
   source_url: string;
   evidence: string;
@@ -16,7 +16,10 @@ export interface ToldStatement extends Statement {
   json: string;
 }
 
-/** A line of history from `value` on; values as JSON text, times in milliseconds (HISTORY_LINES in data/write/tables.ts). */
+/**
+ * A row of history from `value` on; values as JSON text, times in milliseconds (HISTORY_LINES in
+ * data/write/tables.ts).
+ */
 export type HistoryCells = [
   value: string | null,
   old_value: string | null,
@@ -27,7 +30,7 @@ export type HistoryCells = [
   source_url: string,
 ];
 
-/** The history lines of one attribute, oldest first. */
+/** The history rows of one attribute, oldest first. */
 export function historyCells(
   attribute: Attribute,
   facts: readonly ToldStatement[],
@@ -39,7 +42,7 @@ export function historyCells(
     const ends = fact?.value != null && NUMERIC.includes(attribute.type) ? bounds(fact.value) : null;
     const cut = unpublishedEntries(attribute, fact?.value ?? null);
     const json = cut === null ? (fact?.json ?? null) : JSON.stringify(cut.published);
-    // A withdrawal is told by whoever spoke last.
+    // For a withdrawal the address of the newest statement.
     const url = facts[first]?.source_url ?? facts.findLast((each) => each.at <= from)?.source_url ?? '';
     const cells: HistoryCells = [
       json,
@@ -55,12 +58,12 @@ export function historyCells(
   });
 }
 
-/** Distinct facts of a review item, the published one first; of an outlier the held one alone. */
+/** Distinct facts of a review item, the published one first; for an outlier only the held one. */
 export function itemStatements<T>(facts: readonly T[], [first, second]: readonly [number, number]): T[] {
   return first === second ? [facts[first]!] : [facts[first]!, facts[second]!];
 }
 
-/** JSON text of the facts of a review item, as contract section 2 answers them. */
+/** JSON text of the facts of a review item, as in contract section 2. */
 export function reviewFacts(entity: string, attribute: string, facts: readonly ToldStatement[]): string {
   const told: Fact[] = facts.map(({ value, source, source_url, at, confidence, evidence, source_kind, run }) => ({
     entity,

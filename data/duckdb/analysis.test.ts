@@ -1,4 +1,4 @@
-// Plans of analysis tested twice: as text with values, and as rows on the real engine, in memory and over the file.
+// Analysis plans: their SQL text with values, and their rows on the real engine, in memory and from the file.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ beforeAll(async () => {
   const bare = randomRecords(pack, VALUES.length, 1);
   const records = VALUES.map((attributes, index) => ({
     ...bare[index]!,
-    // The best record has the last id, so that ties by id differ from ties by rank.
+    // The best record has the highest id, so that order by id differs from order by rank.
     id: `r-${9 - index}`,
     slug: `tool-${index}`,
     attributes,
@@ -117,8 +117,9 @@ describe('similar', () => {
     `);
   });
 
-  test('the share of words, best first, ties by id, without the subject', async () => {
-    // cordless saw zurich tools steel oak | bench saw zurich tools: 3 of 7; cordless drill acme steel: 2 of 8.
+  test('Jaccard index, highest first, ties by id, without the subject', async () => {
+    // cordless saw zurich tools steel oak | bench saw zurich tools: 3 of 7; cordless drill acme steel: 2 of
+    // 8.
     expect(await engine.similar(plan())).toEqual([
       { ordinal: 1, score: 3 / 7 },
       { ordinal: 2, score: 2 / 8 },
@@ -162,7 +163,7 @@ describe('statistics', () => {
     );
   });
 
-  test('of all: a range counts by its minimum, quartiles interpolate', async () => {
+  test('of all records: a range counts with its minimum, quartiles interpolate', async () => {
     expect(await engine.stats(plan())).toEqual({
       groups: [{ keys: [], figures: { count: 4, min: 20, q1: 65, median: 90, q3: 125, max: 200, mean: 100 } }],
       total: 1,
@@ -189,7 +190,7 @@ describe('statistics', () => {
     ]);
   });
 
-  test('groups inside groups; the outer ones count all of theirs', async () => {
+  test('nested groups; an outer group counts all its records', async () => {
     expect(await brief({ by: ['kind', 'materials'] })).toEqual([
       ['saw', 2],
       ['drill', 1],
@@ -199,7 +200,7 @@ describe('statistics', () => {
     ]);
   });
 
-  test('more groups than allowed are counted, not answered', async () => {
+  test('more groups than allowed are counted, not returned', async () => {
     expect(await engine.stats(plan({ by: ['kind', 'materials'], groups: 4 }))).toEqual({ groups: [], total: 5 });
     expect((await engine.stats(plan({ by: ['kind', 'materials'], groups: 5 }))).groups).toHaveLength(5);
   });
@@ -246,7 +247,7 @@ describe('time series', () => {
     expect(await engine.timeseries(plan())).toEqual(await frugal.timeseries(plan()));
   });
 
-  test('points that are days apart', async () => {
+  test('points several days apart', async () => {
     expect(await brief({ first: first - 8, step: 7, points: 3 })).toEqual([
       [0, 1, 90],
       [1, 1, 90],
@@ -267,7 +268,7 @@ describe('time series', () => {
     ]);
   });
 
-  test('too many records or groups are counted, not answered', async () => {
+  test('too many records or groups are counted, not returned', async () => {
     expect(await engine.timeseries(plan({ records: 4 }))).toEqual({ matched: 5, groups: 0, spans: [] });
     expect(await engine.timeseries(plan({ by: 'kind', groups: 2 }))).toEqual({ matched: 5, groups: 3, spans: [] });
     expect((await engine.timeseries(plan({ records: 5 }))).spans.length).toBeGreaterThan(0);
@@ -279,7 +280,7 @@ describe('time series', () => {
   });
 });
 
-test('names of attributes are only names, and nothing else becomes one', async () => {
+test('only names of attributes become identifiers', async () => {
   const odd = `odd'"; DROP TABLE records; --`;
   const attributes = [...shape.attributes.values()];
   const kinds = (['number', 'strings'] as const).map((type) => ({ ...attributes[0]!, name: `${type} ${odd}`, type }));
@@ -296,9 +297,17 @@ test('names of attributes are only names, and nothing else becomes one', async (
   expect(await hostile.similar({ subject: 0, where, differBy: number, limit: 9 })).toEqual([]);
   await hostile.close();
   for (const unknown of [odd, 'ord', '']) {
-    expect(() => statsStatement({ where, attribute: unknown, by: [], groups: 9 }, shape)).toThrow('lacks');
-    expect(() => statsStatement({ where, attribute: 'mass', by: [unknown], groups: 9 }, shape)).toThrow('lacks');
-    expect(() => seriesStatement({ ...series, by: null, attribute: unknown }, shape)).toThrow('lacks');
-    expect(() => similarStatement({ subject: 0, where, differBy: unknown, limit: 9 }, shape)).toThrow('lacks');
+    expect(() => statsStatement({ where, attribute: unknown, by: [], groups: 9 }, shape)).toThrow(
+      'the pack has no attribute',
+    );
+    expect(() => statsStatement({ where, attribute: 'mass', by: [unknown], groups: 9 }, shape)).toThrow(
+      'the pack has no attribute',
+    );
+    expect(() => seriesStatement({ ...series, by: null, attribute: unknown }, shape)).toThrow(
+      'the pack has no attribute',
+    );
+    expect(() => similarStatement({ subject: 0, where, differBy: unknown, limit: 9 }, shape)).toThrow(
+      'the pack has no attribute',
+    );
   }
 });

@@ -1,18 +1,18 @@
-// The changelog: a release's changelog.parquet lies newest first, so that a page is read and nothing is sorted.
+// The changelog: changelog.parquet is sorted newest first, so that a page is read without sorting.
 import type { ChangelogPlan, ChangeRow } from '../plan/history.ts';
 import { join, literal, type Sql, sql, textsOf, whole } from './sql.ts';
 
 /** Columns of a change, in the order that `changeRow` reads. */
 export const CHANGE_COLUMNS = sql`entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url`;
 
-/** A line of the changelog; values as JSON text, the time in milliseconds. */
+/** A row of the changelog; values as JSON text, the time in milliseconds. */
 export interface ChangelogLine extends Omit<ChangeRow, 'type'> {
   ord: number;
 }
 
 const LINE = `[{"ord":"UINTEGER","entity_id":"VARCHAR","slug":"VARCHAR","name":"VARCHAR","attribute":"VARCHAR","old_value":"VARCHAR","new_value":"VARCHAR","observed_at":"BIGINT","source_url":"VARCHAR"}]`;
 
-/** The changelog with the lines of some records left out and others put in, in the file's order. */
+/** The changelog without the rows of some records and with other rows added, in the file's order. */
 export function changelogUnder(changelog: Sql, gone: readonly string[], lines: readonly ChangelogLine[]): Sql {
   const columns = sql`ord, entity_id, slug, name, attribute`;
   const stored = sql`SELECT ${columns}, type, old_value, new_value, observed_at, source_url FROM ${changelog} WHERE entity_id NOT IN (${textsOf(gone)})`;
@@ -29,7 +29,7 @@ function matching({ since, attribute, ordinal, type }: ChangelogPlan): Sql {
   return join(where, ' AND ');
 }
 
-/** How many changes match. */
+/** Counts the matching changes. */
 export function countStatement(plan: ChangelogPlan, changelog: Sql): Sql {
   return sql`SELECT count(*) FROM ${changelog} WHERE ${matching(plan)}`;
 }

@@ -1,9 +1,10 @@
-// DuckDB as the build uses it: in memory, spilling into the build's folder. Files come out the same whatever the number of threads.
+// DuckDB for the build: in memory, with temporary files in the build's folder. The number of threads does not
+// affect the output.
 import { availableParallelism } from 'node:os';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { NULL } from './lines.ts';
 
-/** Quotes a text for SQL. Only for paths and names of our own making; there is no user input in a build. */
+/** Quotes a text for SQL. Only for our own paths and names; a build has no user input. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
@@ -24,7 +25,7 @@ export class Duck {
     this.#instance = instance;
   }
 
-  /** Opens a database that may spill into `folder`. */
+  /** Opens a database that may write temporary files to `folder`. */
   static async open(folder: string, memory = '1GB'): Promise<Duck> {
     const instance = await DuckDBInstance.create(':memory:', {
       threads: String(Math.min(4, availableParallelism())),
@@ -35,7 +36,7 @@ export class Duck {
     return new Duck(instance);
   }
 
-  /** Runs a statement and gives its rows. Statements run at the same time, each on a connection of its own. */
+  /** Runs a statement and returns its rows. Concurrent statements use separate connections. */
   async rows(sql: string): Promise<unknown[][]> {
     const connection = this.#idle.pop() ?? (await this.#instance.connect());
     try {
@@ -45,7 +46,7 @@ export class Duck {
     }
   }
 
-  /** A query's rows as columns, a chunk at a time, so that nobody holds all of them. */
+  /** Rows of a query as columns, in chunks, to limit memory. */
   async *chunks(sql: string): AsyncGenerator<{ columns: unknown[][]; rows: number }> {
     const connection = this.#idle.pop() ?? (await this.#instance.connect());
     try {
@@ -58,7 +59,7 @@ export class Duck {
     }
   }
 
-  /** Runs a statement and gives its rows a few thousand at a time, in its order, without holding all of them. */
+  /** Rows of a statement in its order, a few thousand at a time, to limit memory. */
   async *batches(sql: string): AsyncGenerator<unknown[][]> {
     const connection = this.#idle.pop() ?? (await this.#instance.connect());
     try {
@@ -72,12 +73,15 @@ export class Duck {
     await this.rows(sql);
   }
 
-  /** The one number that a statement answers. */
+  /** The single number that a statement returns. */
   async count(sql: string): Promise<number> {
     return Number((await this.rows(sql))[0]?.[0] ?? 0);
   }
 
-  /** Writes a query's rows as a Parquet file, in the query's order; tells how many. `notes` become its key-value metadata. */
+  /**
+   * Writes the rows of a query as a Parquet file, in the query's order; returns their number. `notes` is the
+   * file's key-value metadata.
+   */
   async parquet(query: string, path: string, rowGroup = 20_480, notes: Record<string, string> = {}): Promise<number> {
     const told = Object.entries(notes).map(([key, text]) => `${named(key)}: ${quoted(text)}`);
     const metadata = told.length === 0 ? '' : `, KV_METADATA {${told.join(', ')}}`;
@@ -85,7 +89,7 @@ export class Duck {
     return this.count(`COPY (${query}) TO ${quoted(path)} (${options})`);
   }
 
-  /** Writes a query's rows as lines for `readLines`. */
+  /** Writes the rows of a query as lines for `readLines`. */
   async lines(query: string, path: string): Promise<number> {
     return this.count(
       `COPY (${query}) TO ${quoted(path)} (FORMAT csv, DELIMITER '\t', HEADER false, QUOTE '', ESCAPE '', NULLSTR ${quoted(NULL)})`,
@@ -98,7 +102,7 @@ export class Duck {
   }
 }
 
-/** Lines of a `LineWriter`, or of several one after the other, as a table expression. */
+/** One or several files of a `LineWriter`, in sequence, as a table expression. */
 export function fromLines(path: string | readonly string[], columns: Columns): string {
   const files = typeof path === 'string' ? quoted(path) : `[${path.map(quoted).join(', ')}]`;
   const shape = Object.entries(columns).map(([name, type]) => `${quoted(name)}: ${quoted(type)}`);
@@ -106,7 +110,7 @@ export function fromLines(path: string | readonly string[], columns: Columns): s
   return `read_csv(${files}, ${form}, max_line_size = 8388608, buffer_size = 16777216, columns = {${shape.join(', ')}})`;
 }
 
-/** Parquet files as a table expression; without any file an empty table of the given columns. */
+/** Parquet files as a table expression; without files an empty table with these columns. */
 export function fromParquet(files: readonly string[], columns: Columns): string {
   if (files.length > 0) return `read_parquet([${files.map(quoted).join(', ')}])`;
   const shape = Object.entries(columns).map(([name, type]) => `NULL::${type} AS ${named(name)}`);

@@ -1,4 +1,5 @@
-// The engine over one release: every plan is one statement on tables in memory. The reference for any other engine.
+// DuckDB engine of one release: every plan is one statement on tables in memory. The reference for other
+// engines.
 import type { Pack } from '../../packs/define/model.ts';
 import type { Manifest } from '../model/layout.ts';
 import { createGate, type Gate } from '../plan/gate.ts';
@@ -11,8 +12,9 @@ import { tableQuestions } from './questions.ts';
 import { engineUnder } from './under.ts';
 
 /**
- * Opens the release in `folder`, `beside` a packed index or alone. Engines that share a process should share a gate. Throws when the release is damaged.
- * Questions throw DataError `query_timeout` or `unavailable` (contract section 4).
+ * Opens the release in `folder`; `beside` a packed index fewer tables are loaded. Engines of a process should
+ * share a queue. Throws when the release is damaged. Queries throw DataError `query_timeout` or `unavailable`
+ * (contract section 4).
  */
 export async function openEngine(
   folder: string,

@@ -1,4 +1,4 @@
-// The questions about the past, twice: as text with values, and as rows over files of more than one row group.
+// History plans: their SQL text with values, and their rows over files of several row groups.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -94,18 +94,18 @@ describe('as text', () => {
       ]
     `);
     for (const { text } of plans) expect(text).not.toContain('DROP');
-    expect(() => changesStatement({ since: 1, limit: 0.5 }, file)).toThrow('whole number');
+    expect(() => changesStatement({ since: 1, limit: 0.5 }, file)).toThrow('must be an integer');
   });
 });
 
 describe('as rows', () => {
-  /** Every value of every record, as the plain past of tests/support/write-past.ts has it. */
+  /** Every value of every record, as in tests/support/write-past.ts. */
   const values = () =>
     records.flatMap(({ id, attributes }, ord) =>
       Object.entries(attributes).map(([attribute, value]) => ({ ord, id, attribute, value: JSON.stringify(value) })),
     );
 
-  test('the feed in its order, in pieces of any size', async () => {
+  test('the feed in its order, in pages of any size', async () => {
     const every = await release.engine.changes({ since: 0, limit: 10_000 });
     expect(every.length).toBe(values().length);
     expect(every.length).toBeGreaterThan(2048);
@@ -118,7 +118,7 @@ describe('as rows', () => {
     expect(await release.engine.changes({ since: times.at(-1)!, limit: 5 })).toEqual([]);
   });
 
-  test('the changelog newest first, in pages that put together are the whole', async () => {
+  test('the changelog newest first, in complete pages', async () => {
     const plan = { since: 0, attribute: null, ordinal: null, type: 'all' as const };
     const { rows, total } = await release.engine.changelog({ ...plan, limit: 10_000, offset: 0 });
     expect([rows.length, total]).toEqual([values().length, values().length]);
@@ -132,7 +132,7 @@ describe('as rows', () => {
     expect(own.rows).toEqual(rows.filter(({ entity_id }) => entity_id === records[3]!.id));
   });
 
-  test('facts of one record, the past of several, and nothing of none', async () => {
+  test('facts of one record, the past of several, and an empty list for no record', async () => {
     const { id } = records[5]!;
     const facts = await release.engine.facts({ entity: id, attribute: null, since: null, limit: 100 });
     const mine = values().filter((each) => each.id === id);
@@ -156,7 +156,7 @@ describe('as rows', () => {
     expect(await release.engine.doubts(id)).toEqual([]);
   });
 
-  test('a question that is given up leaves', async () => {
+  test('an aborted query leaves the queue', async () => {
     const signal = AbortSignal.abort();
     await expect(release.engine.changes({ since: 0, limit: 10 }, { signal })).rejects.toMatchObject({
       code: 'unavailable',

@@ -1,4 +1,5 @@
-// Questions about the past, each a few statements on the files of the release: they are asked rarely and stay on disk.
+// History queries, a few statements each on the files of the release: they are rare, so nothing is loaded
+// into memory.
 import { join as path } from 'node:path';
 import { RELEASE_FILES } from '../model/layout.ts';
 import type { ChangesPlan, Doubt, FactRow, FactsPlan, RecordedChange } from '../plan/history.ts';
@@ -17,7 +18,7 @@ import { reviewRows, reviewStatement } from './review.ts';
 import { originsStatement } from './spread.ts';
 import { join, literal, type Sql, sql, textsOf, whole } from './sql.ts';
 
-/** Compared in the column's own type, without which no row group is skipped. */
+/** Cast to the column's own type; otherwise no row group is skipped. */
 const ordinalsIn = (ordinals: readonly number[]): Sql =>
   join(
     ordinals.map((ordinal) => sql`${ordinal}::UINTEGER`),
@@ -26,19 +27,22 @@ const ordinalsIn = (ordinals: readonly number[]): Sql =>
 
 type History = Pick<Engine, 'facts' | 'past' | 'doubts' | 'review' | 'changelog' | 'changes' | 'origins'>;
 
-/** What an overlay makes of the files that tell of changes. */
+/** Records that an overlay changes in the files with changes. */
 export interface Hidden {
-  /** Ids of records whose lines in the change feed do not count any more. */
+  /** Ids of records whose rows in the change feed are hidden. */
   removed: readonly string[];
-  /** Ids of those whose lines in the changelog and open questions do not count, and the lines that take their place. */
+  /**
+   * Ids of records whose rows in the changelog and open review items are hidden, and the rows that replace
+   * them.
+   */
   gone: readonly string[];
   changelog: readonly ChangelogLine[];
 }
 
-/** The history questions over the release in `folder`, under an overlay where there is one. */
+/** History queries over the release in `folder`, with an overlay if there is one. */
 export function historyQuestions(pool: Pool, dataset: string, folder: string, hidden?: () => Promise<Hidden>): History {
   const file = (name: string) => sql`read_parquet(${literal(path(folder, name))})`;
-  // Releases of an earlier program lack these columns.
+  // Releases of earlier program versions lack these columns.
   const since = (name: string, added: Sql) => sql`(FROM ${file(name)} UNION ALL BY NAME SELECT ${added} WHERE false)`;
   const factsFile = since(RELEASE_FILES.facts, sql`NULL::DOUBLE AS group_median`);
   const reviewFile = since(RELEASE_FILES.review, sql`NULL::TIMESTAMP AS confirmed_at, NULL::DOUBLE AS group_median`);
@@ -108,7 +112,7 @@ const COLUMNS = sql`entity, attribute, value, source, source_url, source_kind, e
 
 type Rows = readonly (readonly unknown[])[];
 
-/** Newest first; of one moment by attribute, then the later run first. */
+/** Newest first; at equal times by attribute, then the later run first. */
 export function factsStatement({ entity, attribute, since, limit }: FactsPlan, facts: Sql): Sql {
   const where = [sql`entity = ${entity}`];
   if (attribute !== null) where.push(sql`attribute = ${attribute}`);
@@ -116,12 +120,12 @@ export function factsStatement({ entity, attribute, since, limit }: FactsPlan, f
   return sql`SELECT ${COLUMNS} FROM ${facts} WHERE ${join(where, ' AND ')} ORDER BY observed_at DESC, attribute, run DESC, source, value LIMIT ${whole(limit)}`;
 }
 
-/** All facts of some records, in the order in which the build settles them (build/release/facts.ts). */
+/** All facts of records, in settlement order (build/release/facts.ts). */
 export function pastStatement(entities: readonly string[], facts: Sql): Sql {
   return sql`SELECT ${COLUMNS} FROM ${facts} WHERE entity IN (${listed(entities)}) ORDER BY entity, attribute, observed_at, run, source, value`;
 }
 
-/** Values to compare with, each bound. */
+/** A list of bound values. */
 function listed(values: readonly (string | number)[]): Sql {
   return join(
     values.map((value) => sql`${value}`),
@@ -149,7 +153,7 @@ function factRows(rows: Rows): FactRow[] {
   }));
 }
 
-/** Open questions about a record, oldest first. */
+/** Open review items of a record, oldest first. */
 export function doubtsStatement(entity: string, review: Sql): Sql {
   return sql`SELECT kind, attribute, epoch_ms(opened_at) FROM ${review} WHERE entity_id = ${entity} AND confirmed_at IS NULL ORDER BY opened_at, attribute, id`;
 }
@@ -163,10 +167,13 @@ function doubtRows(rows: Rows): Doubt[] {
   }));
 }
 
-/** Rows after a moment, oldest first, without those of some records. LIMIT takes the first of the file; the few that remain are put in order for certain. */
+/**
+ * Rows after a time, oldest first, without those of hidden records. LIMIT reads the first rows of the file;
+ * the result is sorted again.
+ */
 export function changesStatement({ since, limit }: ChangesPlan, changes: Sql, removed: readonly string[] = []): Sql {
   if (removed.length > 0) {
-    // Leaving records out may put the rest out of order, so that here everything that follows is sorted.
+    // Without hidden records the order of the rest is not guaranteed, so all following rows are sorted.
     const kept = sql`entity_id NOT IN (${textsOf(removed)})`;
     return sql`SELECT ${CHANGE_COLUMNS}, epoch_us(recorded_at) FROM ${changes} WHERE recorded_at > make_timestamp(${since}) AND ${kept} ORDER BY recorded_at LIMIT ${whole(limit)}`;
   }

@@ -1,4 +1,4 @@
-// Hostile text in every place that takes text: it matches nothing, breaks nothing and never reaches the statement.
+// Hostile text in every text parameter matches nothing, breaks nothing and is never part of a statement.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ let shape: Shape;
 
 beforeAll(async () => {
   pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));
-  // An attribute whose own name is hostile: identifiers come from publishers, and are quoted all the same.
+  // Names of attributes are from publishers, but identifiers are quoted in any case.
   const odd = { ...pack.attributes[0]!, name: `odd"; DROP TABLE records; --` };
   pack = { ...pack, attributes: [...pack.attributes, odd] };
   const attributes = { name: 'Plain saw', maker: 'Acme', materials: ['Oak'], [odd.name]: 'plain' };
@@ -63,7 +63,7 @@ afterAll(async () => {
 const sort = { key: 'name', descending: false };
 const plan = (where: Predicate[]) => ({ where, sort, after: null, limit: 100, total: true });
 
-/** Everything that takes text, with this text. */
+/** Every predicate with a text, using this text. */
 const conditions = (text: string): Predicate[] => [
   { kind: 'any', attribute: 'name', values: [text] },
   { kind: 'any', attribute: 'maker', values: ['x', text] },
@@ -99,8 +99,12 @@ test('an attribute with a hostile name is only a name', async () => {
 
 test('names that are not attributes never become identifiers', () => {
   for (const key of ['ord; DROP TABLE records', 'body', '1', '']) {
-    expect(() => sortColumn(shape, key)).toThrow('lacks');
-    expect(() => facetStatement({ where: [], by: key, limit: 1, floor: 0 }, shape)).toThrow('lacks');
-    expect(() => searchStatement(plan([{ kind: 'has', attribute: key, present: true }]), shape)).toThrow('lacks');
+    expect(() => sortColumn(shape, key)).toThrow('the pack has no attribute');
+    expect(() => facetStatement({ where: [], by: key, limit: 1, floor: 0 }, shape)).toThrow(
+      'the pack has no attribute',
+    );
+    expect(() => searchStatement(plan([{ kind: 'has', attribute: key, present: true }]), shape)).toThrow(
+      'the pack has no attribute',
+    );
   }
 });

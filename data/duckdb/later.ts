@@ -1,4 +1,4 @@
-// An engine that is still opening: questions wait for it, so that a release can be served while its tables load.
+// A lazily opened engine: queries wait until it has loaded, so that a release can be served before that.
 
 import type { Applied } from '../plan/applied-overlay.ts';
 import { givenUp } from '../plan/gate.ts';
@@ -24,22 +24,22 @@ const QUESTIONS = [
   'changes',
 ] as const satisfies readonly Question[];
 
-// Every question of the interface is in the list above.
+// Type error when QUESTIONS lacks a method of the interface.
 const _complete: Exclude<Question, (typeof QUESTIONS)[number]> extends never ? true : never = true;
 void _complete;
 
-/** Milliseconds in which a process that starts has the processor to itself: it listens sooner, and the tables come after. */
+/** Milliseconds without loading after the start of a process, so that it listens sooner. */
 const GRACE = 1_000;
 
 /**
- * An engine that opens with the first question, or `grace` milliseconds after the start (null: with the first question alone). Where it
- * cannot be opened every question throws why.
+ * An engine that opens with the first query or after `grace` milliseconds (null: only with the first query).
+ * When it cannot be opened, every query throws the reason.
  */
 export function later(open: () => Promise<Engine>, grace: number | null = GRACE): Engine {
   let opening: Promise<Engine> | null = null;
   const start = () => {
     opening ??= open();
-    // A release that nobody asks anything of DuckDB may never learn that it did not open: that is no crash.
+    // Without queries nobody awaits this promise; a failure must not end the process.
     opening.catch(() => {});
     return opening;
   };
@@ -70,7 +70,7 @@ export function later(open: () => Promise<Engine>, grace: number | null = GRACE)
   return { ...waiting(start), under, close };
 }
 
-/** Every question, asked of an engine that is waited for. */
+/** All query methods, each waiting for the engine. */
 function waiting(engine: () => Promise<Engine>): Pick<Engine, Question> {
   const asked = QUESTIONS.map((name) => {
     const ask = async (...given: unknown[]) => ((await engine())[name] as (...given: unknown[]) => unknown)(...given);

@@ -1,4 +1,4 @@
-// Lines to DuckDB and back: whatever the text and however long, it comes back as it was.
+// Lines to DuckDB and back are lossless for all texts and lengths.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import { cutLines, kept, LineWriter, NULL, oneLine, readLines, Shelf, takeFrom }
 
 const line = fc.string({ unit: 'grapheme' }).map((text) => text.replace(/[\n\r]/g, ' '));
 
-test('lines are read as they were written', () => {
+test('lines are read unchanged', () => {
   fc.assert(
     fc.property(fc.array(line), (texts) => {
       const path = join(scratch(), 'lines');
@@ -24,7 +24,7 @@ test('lines are read as they were written', () => {
   );
 });
 
-test('lines longer than the buffers, in letters of every width, across every boundary', () => {
+test('lines longer than the buffers, with characters of 1 to 4 bytes across every boundary', () => {
   const path = join(scratch(), 'lines');
   const texts = ['x'.repeat(5_000_000), '石'.repeat(300_000), 'é'.repeat(262_143), '', '😀'.repeat(200_000), 'end'];
   const writer = new LineWriter(path);
@@ -47,16 +47,16 @@ test('a file without a last line feed, and an empty one', () => {
   expect([...readLines(path)]).toEqual([]);
 });
 
-test('a kept text is the same text', () => {
+test('a copied text is equal', () => {
   expect(kept('r-0123 ü石😀')).toBe('r-0123 ü石😀');
 });
 
-test('one line stays one line', () => {
+test('line breaks in a text become spaces', () => {
   expect(oneLine('a\tb\r\nc\u0000\u2028d')).toBe('a b c d');
   expect(oneLine('plain text')).toBe('plain text');
 });
 
-test('shelves give entries back in any order, as often as asked, counted through all of them', () => {
+test('shelves return entries in any order, repeatedly, numbered across all shelves', () => {
   const folder = scratch();
   const entries = [['a', 'b'], ['x'.repeat(200_000)], ['', 'ü'], ['last']];
   const shelves = [entries.slice(0, 2), [], entries.slice(2)].map((some, i) => {
@@ -72,7 +72,7 @@ test('shelves give entries back in any order, as often as asked, counted through
   expect(found).toEqual(order.map((i) => entries[i]!.map((text) => `${text}\n`).join('')));
 });
 
-test('lines are cut into stretches that keep groups together and lose nothing', () => {
+test('lines are cut into ranges that keep groups together and lose nothing', () => {
   const group = fc.record({ name: fc.stringMatching(/^[a-zü]{1,5}$/), lines: fc.integer({ min: 1, max: 9 }) });
   fc.assert(
     fc.property(fc.array(group, { maxLength: 30 }), fc.integer({ min: 1, max: 8 }), (groups, count) => {
@@ -129,7 +129,7 @@ describe('DuckDB', () => {
     duck.close();
   });
 
-  test('quotes what is quoted', async () => {
+  test('quotes names', async () => {
     const duck = await Duck.open(join(scratch(), 'spill'));
     const odd = `o'dd "name"`;
     expect(await duck.rows(`SELECT ${quoted(odd)} AS ${named(odd)}`)).toEqual([[odd]]);

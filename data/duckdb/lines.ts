@@ -1,24 +1,25 @@
-// Tab-separated lines on their way to DuckDB, and back: the fast road for millions of rows (docs/releases.md, "How it is made").
+// Tab-separated lines to and from DuckDB, the fastest way for millions of rows (docs/releases.md, "How it is
+// made").
 import { closeSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 
-/** Stands for NULL in a line; no stored text holds a control character. */
+/** NULL in a line; no stored text contains a control character. */
 export const NULL = '\u0001';
 
 const CHUNK = 1 << 22;
 
-/** Read in small pieces: Node keeps texts of a megabyte and more outside of its heap, where they wait long to be freed. */
+/** Small chunks: Node keeps strings of a megabyte and more outside its heap, where they are freed late. */
 const PIECE = 1 << 18;
 
-/** Keeps a text from breaking its line: white space and control characters become spaces. */
+/** Keeps a text on one line: white space and control characters become spaces. */
 export function oneLine(text: string): string {
   return /[\p{Cc}\u2028\u2029]/u.test(text) ? text.replace(/[\s\p{Cc}]+/gu, ' ').trim() : text;
 }
 
-/** Appends lines to a file through a buffer. `at` counts the bytes written so far. */
+/** Appends lines to a file through a buffer. `at` is the number of bytes written. */
 export class LineWriter {
   readonly path: string;
   at = 0;
-  /** Lines written. */
+  /** Number of lines. */
   lines = 0;
   readonly #file: number;
   readonly #buffer = Buffer.allocUnsafe(CHUNK);
@@ -31,7 +32,7 @@ export class LineWriter {
 
   /** Writes a text and a line feed. */
   line(text: string): void {
-    // At most three bytes a UTF-16 unit; a longer text goes past the buffer.
+    // At most three bytes per UTF-16 unit; a longer text is written without the buffer.
     if (text.length * 3 + 1 > CHUNK) {
       this.bytes(Buffer.from(`${text}\n`), true);
       return;
@@ -44,7 +45,7 @@ export class LineWriter {
     this.lines++;
   }
 
-  /** Writes bytes as they are; `ends` says that they end a line. */
+  /** Writes bytes unchanged; `ends`: they end a line. */
   bytes(bytes: Buffer, ends: boolean): void {
     if (this.#used + bytes.length > CHUNK) this.#flush();
     if (bytes.length > CHUNK) this.#write(bytes);
@@ -71,13 +72,13 @@ export class LineWriter {
   }
 }
 
-/** The lines of a file, or of the bytes from `from` to `to` of it, one after the other, without their line feeds. */
+/** The lines of a file, or of its bytes from `from` to `to`, without their line feeds. */
 export function* readLines(path: string, from = 0, to = Number.POSITIVE_INFINITY): Generator<string> {
   const file = openSync(path, 'r');
   try {
     let buffer = Buffer.allocUnsafe(PIECE);
     let at = from;
-    // Bytes of a line whose end has not been read yet; they are moved to the start of the buffer.
+    // Bytes of an unfinished line, moved to the start of the buffer.
     let held = 0;
     for (;;) {
       if (held === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2);
@@ -99,8 +100,8 @@ export function* readLines(path: string, from = 0, to = Number.POSITIVE_INFINITY
 }
 
 /**
- * Cuts a file of lines into stretches of about the same size: the bytes at which each begins, and the file's end. Lines of one group, by
- * `groupOf`, stay together; they must lie beside each other.
+ * Divides a file of lines into ranges of about the same size: the start of each, and the file's end. Adjacent
+ * lines of one group, by `groupOf`, stay together.
  */
 export function cutLines(path: string, count: number, groupOf: (line: string) => string): number[] {
   const size = statSync(path).size;
@@ -118,7 +119,7 @@ export function cutLines(path: string, count: number, groupOf: (line: string) =>
   return [...cuts, size];
 }
 
-/** Where the first line begins that lies wholly after a byte: that byte may be in the middle of a letter. */
+/** Start of the first complete line after a byte, which may be inside a character. */
 function nextLine(path: string, from: number): number {
   const file = openSync(path, 'r');
   try {
@@ -135,12 +136,12 @@ function nextLine(path: string, from: number): number {
   }
 }
 
-/** A copy of a text that came from `readLines`, for keeping: a part of a line keeps the whole piece that it was read with. */
+/** A copy of a text from `readLines`, to keep: a substring would keep its whole chunk in memory. */
 export function kept(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** Lines kept on disk to be taken back in another order. */
+/** Groups of lines on disk, read back in another order. */
 export class Shelf {
   readonly #writer: LineWriter;
   readonly #starts: number[] = [];
@@ -153,26 +154,28 @@ export class Shelf {
     return this.#starts.length;
   }
 
-  /** Keeps some lines as one entry; entries are numbered from 0. */
+  /** Writes lines as one entry; entries are numbered from 0. */
   put(lines: readonly string[]): void {
     this.#starts.push(this.#writer.at);
     for (const line of lines) this.#writer.line(line);
   }
 
-  /** Writes what is left; tells where each entry begins. */
+  /** Writes the buffer; returns the start of each entry. */
   close(): Float64Array {
     this.#writer.close();
     return Float64Array.from(this.#starts);
   }
 }
 
-/** A shelf that is closed. */
+/** A closed shelf. */
 export interface ClosedShelf {
   path: string;
   starts: Float64Array;
 }
 
-/** Gives entries back in the order asked, counted through all shelves, each as its bytes. The buffer is only good until the next one. */
+/**
+ * Entries as bytes, in the given order, numbered across all shelves. The buffer is valid until the next one.
+ */
 export function* takeFrom(shelves: readonly ClosedShelf[], order: Iterable<number>): Generator<Buffer> {
   const files: number[] = [];
   try {

@@ -1,4 +1,4 @@
-// Opening a release: what is locked afterwards, what an older or damaged release does, where bodies are read.
+// Opening a release: the locked instance, older and damaged releases, and where bodies are read.
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ describe('after loading', () => {
     instance.closeSync();
   });
 
-  test('columns that repeat themselves are ENUMs in code point order', async () => {
+  test('columns with repeated values are ENUMs in code point order', async () => {
     const { instance, connect, shape } = await open();
     expect(shape.enums.has('kind:fold')).toBe(true);
     expect(shape.enums.has('summary:fold')).toBe(false);
@@ -81,7 +81,7 @@ test('tables are packed', async () => {
   instance.closeSync();
 });
 
-test('bodies are held in memory up to the bound and read from the file beyond', async () => {
+test('bodies are held in memory up to the limit and read from the file above it', async () => {
   const few = await openEngine(written.folder, pack, written.manifest);
   const many = await openEngine(written.folder, pack, written.manifest, { bodies: 0 });
   const { instance, bodies } = await open({ bodies: 0 });
@@ -91,7 +91,7 @@ test('bodies are held in memory up to the bound and read from the file beyond', 
   await Promise.all([few.close(), many.close()]);
 });
 
-test('a release older than an attribute answers as if no record had it', async () => {
+test('a release older than an attribute has no values for it', async () => {
   const { attributes } = pack;
   const added = (name: string, type: 'string' | 'strings' | 'price' | 'geo' | 'boolean') => ({
     ...attributes[0]!,

@@ -1,4 +1,4 @@
-// Opens a DuckDB instance of its own for one release: loads the narrow tables, packs them, then locks everything.
+// Opens a DuckDB instance for one release: loads the narrow tables, compresses them, then locks all settings.
 import { join as path } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { Pack } from '../../packs/define/model.ts';
@@ -10,40 +10,40 @@ import { literal, type Sql, sql } from './sql.ts';
 import { loadSteps } from './steps.ts';
 import { loadRecords, type Run } from './tables.ts';
 
-/** Everything that could reach out of the process or write is off from the start; the rest is locked after loading. */
+/** Disables network, writes and extensions from the start; the rest is locked after loading. */
 const OPTIONS = {
   autoinstall_known_extensions: 'false',
   autoload_known_extensions: 'false',
   allow_community_extensions: 'false',
   temp_directory: '',
-  // The system keeps files that are read often; a second copy would be one for each release.
+  // The system caches files that are read often; a second copy would exist for each release.
   enable_external_file_cache: 'false',
-  // What loading used is given back, and not kept for a next time that does not come.
+  // Frees the memory used for loading.
   allocator_flush_threshold: '1MB',
   allocator_bulk_deallocation_flush_threshold: '1MB',
-  // A second thread makes loading no sooner beside what else starts, and takes a quarter more memory for it.
+  // A second thread does not load faster while other work runs, and takes a quarter more memory.
   threads: '1',
 };
 
-/** The tables stand in a database that is packed in memory, which an instance's own is not. */
+/** Tables in an attached in-memory database can be compressed; those of the instance's own cannot. */
 const PACKED = sql`packed`;
 
-/** Ways of packing that are left out: they take as long as all the rest of loading, and make questions slower, for 30 MB of 110. */
+/** Compression methods left out: they double the loading time and slow queries down, to save 30 MB of 110. */
 const LEFT_OUT = sql`'alp,alprd,fsst,dict_fsst,zstd'`;
 
 export interface Loaded {
   instance: DuckDBInstance;
-  /** A connection that finds the tables by their names. */
+  /** A connection that resolves the names of the tables. */
   connect: () => Promise<DuckDBConnection>;
   shape: Shape;
-  /** Where bodies are asked for: the table in memory or the Parquet file. */
+  /** Source of bodies: the table in memory or the Parquet file. */
   bodies: Sql;
 }
 
 /**
- * Loads a release folder; its files are sorted as data/model/layout.ts says, and the tables keep that order. Throws when a file
- * is missing, damaged or has another number of rows than the manifest says. `beside` an index, what finds words, records by
- * name and bodies stays in the files: few questions come this far, and those that do get the same answers later.
+ * Loads a release folder; its files are sorted as in data/model/layout.ts, and the tables keep that order.
+ * Throws when a file is missing, damaged or has another number of rows than the manifest. `beside` an index,
+ * terms, names and bodies stay in the files: the few queries that need them get the same answers more slowly.
  */
 export async function load(
   folder: string,
@@ -73,7 +73,8 @@ export async function load(
     await run(sql`CREATE ${beside ? sql`VIEW` : sql`TABLE`} refs AS ${refs}${beside ? sql`` : sql` ORDER BY ref`}`);
     if (!beside) await run(sql`CREATE UNIQUE INDEX refs_by_ref ON refs (ref)`);
     const [[found] = []] = await run(sql`SELECT count(*) FROM records`);
-    if (Number(found) !== rows) throw new Error(`the release says ${rows} records and holds ${String(found)}`);
+    if (Number(found) !== rows)
+      throw new Error(`${RELEASE_FILES.engine} has ${String(found)} records (expected ${rows})`);
     const bodies = await loadBodies(run, path(folder, RELEASE_FILES.bodies), rows, beside ? 0 : limits.bodies);
     await run(sql`CHECKPOINT ${PACKED}`);
     await lock(connection, folder, limits.working_memory);
@@ -85,10 +86,11 @@ export async function load(
   }
 }
 
-/** Takes the bodies into memory when they fit, as the Parquet file's own uncompressed size says. */
+/** Loads the bodies into memory when their uncompressed size fits. */
 async function loadBodies(run: Run, file: string, rows: number, most: number): Promise<Sql> {
   const [[stored] = []] = await run(sql`SELECT num_rows FROM parquet_file_metadata(${literal(file)})`);
-  if (Number(stored) !== rows) throw new Error(`the release says ${rows} records and holds ${String(stored)} bodies`);
+  if (Number(stored) !== rows)
+    throw new Error(`${RELEASE_FILES.bodies} has ${String(stored)} bodies (expected ${rows})`);
   const [[bytes] = []] = await run(sql`SELECT sum(total_uncompressed_size) FROM parquet_metadata(${literal(file)})`);
   const parquet = sql`read_parquet(${literal(file)})`;
   if (Number(bytes) > most) return parquet;
@@ -96,7 +98,7 @@ async function loadBodies(run: Run, file: string, rows: number, most: number): P
   return sql`bodies`;
 }
 
-/** From here on the instance reads the release folder and nothing else, and no setting changes any more. */
+/** Afterwards the instance can read only the release folder, and no setting can change. */
 async function lock(connection: DuckDBConnection, folder: string, working: number): Promise<void> {
   const run = (statement: Sql) => connection.runAndReadAll(statement.text);
   const [[used] = []] = (await run(sql`SELECT sum(memory_usage_bytes)::BIGINT FROM duckdb_memory()`)).getRows();

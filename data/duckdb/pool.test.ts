@@ -1,11 +1,11 @@
-// One instance under limits: time, memory, giving up, closing; and that a connection works on after each of them.
+// Limits of one instance: time, memory, abort and close; a connection stays usable after each.
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createGate } from '../plan/gate.ts';
 import { createPool, type Pool } from './pool.ts';
 import { sql } from './sql.ts';
 
-/** Runs for minutes when nobody stops it. */
+/** Runs for minutes unless it is interrupted. */
 const ENDLESS = sql`SELECT count(*) FROM range(${1e12}::BIGINT) AS a WHERE a.range % 7 = 3`;
 
 let pool: Pool;
@@ -23,15 +23,15 @@ const failure = (promise: Promise<unknown>) =>
 const answers = async () =>
   expect(await pool.ask(sql`SELECT ${1} + ${2.5}, ${'a'}, ${true}`)).toEqual([[3.5, 'a', true]]);
 
-test('a statement beyond its time is interrupted, and the connection works on', async () => {
+test('a statement over its time limit is interrupted, and the connection stays usable', async () => {
   const began = performance.now();
-  expect(await failure(pool.ask(ENDLESS))).toMatch(/^query_timeout: The question took too long/u);
+  expect(await failure(pool.ask(ENDLESS))).toMatch(/^query_timeout: The query took too long/u);
   expect(performance.now() - began).toBeLessThan(3_000);
   await answers();
   expect(gate.load().running).toBe(0);
 });
 
-test('a question given up stops running', async () => {
+test('an aborted query is interrupted', async () => {
   const giving = new AbortController();
   const asked = failure(pool.ask(ENDLESS, { signal: giving.signal }));
   setTimeout(() => giving.abort(), 20);
@@ -39,33 +39,33 @@ test('a question given up stops running', async () => {
   await answers();
 });
 
-test('other questions are answered while a slow one runs', async () => {
+test('other queries are answered while a slow one runs', async () => {
   const slow = failure(pool.ask(ENDLESS));
   await answers();
   expect(await slow).toContain('query_timeout');
 });
 
-test('a statement that needs too much memory is refused, and the next one works', async () => {
+test('a statement that needs too much memory fails, and the next one works', async () => {
   const wide = sql`SELECT count(DISTINCT x) FROM (SELECT i || 'padding to fill memory' || i AS x FROM range(20000000) t(i))`;
   pool = createPool(
     await DuckDBInstance.create(':memory:', { threads: '1', memory_limit: '32MB', temp_directory: '' }),
     gate,
     60_000,
   );
-  expect(await failure(pool.ask(wide))).toMatch(/^unavailable: The question needs more memory/u);
+  expect(await failure(pool.ask(wide))).toMatch(/^unavailable: The query needs more memory/u);
   await answers();
 });
 
-test('a mistake of ours stays a mistake', async () => {
+test('other errors are thrown unchanged', async () => {
   await expect(pool.ask(sql`SELEKT 1`)).rejects.toThrow('Parser Error');
   await answers();
 });
 
-test('many different statements do not pile up', async () => {
+test('the cache of prepared statements is limited', async () => {
   for (let i = 0; i < 200; i++) expect(await pool.ask({ text: `SELECT ${i}`, values: [] })).toEqual([[i]]);
 });
 
-test('closing interrupts what runs and refuses what comes', async () => {
+test('closing interrupts running queries and rejects later ones', async () => {
   const asked = failure(pool.ask(ENDLESS));
   await new Promise((resolve) => setTimeout(resolve, 20));
   await pool.close();

@@ -1,4 +1,4 @@
-// Runs statements on one locked instance: a few connections, prepared statements, a time limit, a way to give up.
+// Runs statements on one locked instance: a few connections, prepared statements, a time limit, abort.
 import {
   BIGINT,
   BOOLEAN,
@@ -18,15 +18,17 @@ import type { Sql, SqlValue } from './sql.ts';
 export type Rows = unknown[][];
 
 export interface Pool {
-  /** All rows of one statement. Throws `query_timeout` and `unavailable`; anything else is a bug. */
+  /** All rows of one statement. Throws `query_timeout` and `unavailable`; other errors are bugs. */
   ask(statement: Sql, asking?: Asking): Promise<Rows>;
-  /** Runs a statement that makes or drops what questions will look at; it waits in no queue and may take its time. */
+  /** Runs a statement that creates or drops tables for queries, without queue and time limit. */
   alter(statement: Sql): Promise<Rows>;
-  /** Interrupts what runs, waits for it, and frees the instance. Questions asked later are `unavailable`. */
+  /**
+   * Interrupts running statements, waits for them, and frees the instance. Later queries throw `unavailable`.
+   */
   close(): Promise<void>;
 }
 
-/** Statements kept prepared on each connection. */
+/** Prepared statements cached per connection. */
 const PREPARED = 64;
 
 interface Seat {
@@ -39,7 +41,7 @@ function typeOf(value: SqlValue): DuckDBType {
   return typeof value === 'boolean' ? BOOLEAN : VARCHAR;
 }
 
-/** Rows whose values are converted between two turns of the event loop: some 2 ms. */
+/** Rows converted in one turn of the event loop: about 2 ms. */
 const ROWS_A_SLICE = 500;
 
 /** All rows of a statement. */
@@ -55,7 +57,10 @@ async function rowsOf(prepared: DuckDBPreparedStatement): Promise<Rows> {
   return rows;
 }
 
-/** A pool over an instance. `milliseconds` bounds each statement; the gate bounds how many run at once; `connect` makes its connections. */
+/**
+ * A pool over an instance. `milliseconds` limits each statement; the queue limits how many run in parallel;
+ * `connect` opens its connections.
+ */
 export function createPool(
   instance: DuckDBInstance,
   gate: Gate,
@@ -72,7 +77,7 @@ class StatementPool implements Pool {
   readonly #connect: () => Promise<DuckDBConnection>;
   readonly #free: Seat[] = [];
   readonly #busy = new Set<Seat>();
-  /** What runs, so that `close` can wait for it. */
+  /** Running statements, for `close` to wait for. */
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
 
@@ -168,7 +173,7 @@ class StatementPool implements Pool {
   }
 }
 
-/** A statement prepared on a connection, which keeps the most recent ones. */
+/** A statement prepared on a connection, which caches the most recent ones. */
 async function prepare({ connection, prepared }: Seat, text: string): Promise<DuckDBPreparedStatement> {
   const found = prepared.get(text) ?? (await connection.prepare(text));
   prepared.delete(text);
@@ -181,19 +186,19 @@ async function prepare({ connection, prepared }: Seat, text: string): Promise<Du
   return found;
 }
 
-/** What an engine failure means to the one who asked; texts of the engine never leave the data room. */
+/** The error for the client; texts of DuckDB are never part of it. */
 function explain(error: unknown, late: boolean, abandoned: boolean): unknown {
   const text = error instanceof Error ? error.message : '';
   if (error instanceof DataError) return error;
   if (text.startsWith('INTERRUPT') && late) return tooLong();
   if (text.startsWith('INTERRUPT') && abandoned) return givenUp();
   if (text.startsWith('Out of Memory'))
-    return new DataError('unavailable', 'The question needs more memory than one question may use; narrow it.');
+    return new DataError('unavailable', 'The query needs more memory than one query may use. Narrow it with filters.');
   if (text.startsWith('IO Error') || text.startsWith('Permission Error'))
-    return new DataError('unavailable', 'The release this question began on is gone; ask again.');
+    return new DataError('unavailable', 'The release of this query was replaced; retry.');
   return error;
 }
 
 function tooLong(): DataError {
-  return new DataError('query_timeout', 'The question took too long; narrow it with filters and ask again.');
+  return new DataError('query_timeout', 'The query took too long. Narrow it with filters and retry.');
 }

@@ -1,4 +1,5 @@
-// Questions about what records are now: each plan becomes one statement on the tables of a shape, and its rows an answer.
+// Queries about current records: each plan becomes one statement on the tables of a shape, and its rows an
+// answer.
 import type { Attribute, Value } from '../../packs/define/model.ts';
 import type {
   Engine,
@@ -34,7 +35,7 @@ type TableQuestions = Pick<
   'search' | 'facets' | 'similar' | 'stats' | 'timeseries' | 'spread' | 'resolve' | 'bodies'
 >;
 
-/** The questions over `shape`, which is waited for; `bodies` is where bodies are asked for. */
+/** The queries over `shape`, which may still load; `bodies` is the source of bodies. */
 export function tableQuestions(pool: Pool, bodies: Sql, shape: () => Promise<Shape>): TableQuestions {
   return {
     search: async (plan, asking) => searchAnswer(plan, await pool.ask(searchStatement(plan, await shape()), asking)),
@@ -50,7 +51,7 @@ export function tableQuestions(pool: Pool, bodies: Sql, shape: () => Promise<Sha
   };
 }
 
-/** Rows `[ord, id, key]` of one record more than the page holds; with `total` each has the count of all matches last. */
+/** Rows `[ord, id, key]`, one more than the page; with `total` each ends with the count of all matches. */
 export function searchStatement(plan: SearchPlan, shape: Shape): Sql {
   const key = name(sortColumn(shape, plan.sort.key));
   const matches = conditions(plan.where, shape);
@@ -61,13 +62,13 @@ export function searchStatement(plan: SearchPlan, shape: Shape): Sql {
   return sql`SELECT ord, id, key, total FROM (${count}) LEFT JOIN (${page}) ON true ORDER BY ${order(plan, shape)}`;
 }
 
-/** Best first is the order of ordinals, which is cheaper to compare than the two columns it stands for. */
+/** The order of ordinals is the order by quality and id, and cheaper to compare. */
 function order({ sort }: SearchPlan, { ranked }: Shape): Sql {
   if (sort.key === 'quality' && sort.descending && ranked !== false) return sql`ord`;
   return sort.descending ? sql`key DESC NULLS LAST, id` : sql`key ASC NULLS LAST, id`;
 }
 
-/** Records after a position. Those without the key come last either way; ties go by id. */
+/** Records after a position. Those without the key are last in both directions; ties by id. */
 function beyond({ sort }: SearchPlan, { value, id }: Position, key: Sql, shape: Shape): Sql {
   if (value === null) return sql`${key} IS NULL AND id > ${id}`;
   const attribute = shape.attributes.get(sort.key);
@@ -96,8 +97,8 @@ function keyValue(value: unknown): Position['value'] {
 }
 
 /**
- * Rows `[value, count, matched, missing, withheld]`, best first, ties by value; one row with a null value when nothing is
- * shown. Every entry of a list counts once per record.
+ * Rows `[value, count, matched, missing, withheld]`, by count descending, ties by value; one row with a null
+ * value when nothing is returned. Every entry of a list counts once per record.
  */
 export function facetStatement(plan: FacetPlan, shape: Shape): Sql {
   const attribute = attributeOf(shape, plan.by);
@@ -126,8 +127,9 @@ function facetAnswer(rows: readonly (readonly unknown[])[]): FacetAnswer {
 const KEYS = [sql`key0`, sql`key1`] as const;
 
 /**
- * Rows `[depth, key0, key1, count, min, quartiles, max, mean, total]`: outer groups first, each level by count and then
- * by keys, at most one more than the plan allows. `quantile_cont` interpolates linearly between the two nearest numbers.
+ * Rows `[depth, key0, key1, count, min, quartiles, max, mean, total]`: outer groups first, each level by
+ * count and then by keys, at most one more than the plan allows. `quantile_cont` interpolates linearly
+ * between the two nearest numbers.
  */
 export function statsStatement({ where, attribute, by, groups }: StatsPlan, shape: Shape): Sql {
   const keys = by.map((key) => attributeOf(shape, key));
@@ -139,12 +141,14 @@ export function statsStatement({ where, attribute, by, groups }: StatsPlan, shap
   return sql`WITH matched AS MATERIALIZED (${matched}) SELECT *, count(*) OVER () AS total FROM (${rows}) WHERE n > 0 ORDER BY depth, n DESC, key0, key1 LIMIT ${whole(groups + 1)}`;
 }
 
-/** A key with one value a record stands in `matched`; the entries of a list are joined where they are grouped by. */
+/** A key with one value per record is a column of `matched`; list entries are joined when grouping. */
 function keyColumn(key: Attribute, level: number): Sql[] {
   return key.type === 'strings' ? [] : [sql`${name(countedColumn(key))} AS ${KEYS[level]!}`];
 }
 
-/** The groups of one level. A record is in the group of each entry of a list, and in none where it lacks a key. */
+/**
+ * The groups of one level. A record is in the group of each entry of a list, and in no group without a key.
+ */
 function level(keys: readonly Attribute[], shape: Shape): Sql {
   const figures = sql`count(*) AS n, min(number), quantile_cont(number, [0.25, 0.5, 0.75]), max(number), favg(number)`;
   const shown = KEYS.map((key, index) => (index < keys.length ? key : sql`NULL AS ${key}`));
@@ -176,14 +180,14 @@ function groupOf([depth, key0, key1, count, min, quartiles, max, mean]: readonly
   };
 }
 
-/** The entries of a list value of the engine. */
+/** The entries of a DuckDB list. */
 function numbersOf(list: unknown): number[] {
   return (list as { items: unknown[] }).items.map(Number);
 }
 
 /**
- * Rows `[matched, groups, key, from, until, count, min, median, max, mean]` by key and point; one row without a point
- * when nothing has a value or too much matches. Neighbouring marks bound the spans in which nothing changes.
+ * Rows `[matched, groups, key, from, until, count, min, median, max, mean]` by key and point; one row without
+ * a point when there are no values or too many matches. Neighbouring change points bound the spans.
  */
 export function seriesStatement(plan: SeriesPlan, shape: Shape): Sql {
   const { matched, keyed } = keys(plan, shape);
@@ -197,7 +201,7 @@ export function seriesStatement(plan: SeriesPlan, shape: Shape): Sql {
   return sql`WITH matched AS MATERIALIZED (${matched}), keyed AS MATERIALIZED (${keyed}), sums AS MATERIALIZED (${sums}), spans AS MATERIALIZED (${spans(plan, shape)}), marks AS MATERIALIZED (${marks}), counted AS (${counted}), figures AS (${figures}), found AS (${found}) SELECT matched, groups, found.* FROM sums LEFT JOIN found ON true ORDER BY key, point`;
 }
 
-/** The matching records, and their keys: none, one, or one for each entry of a list. */
+/** The matching records and their keys: none, one, or one for each entry of a list. */
 function keys({ by, where }: SeriesPlan, shape: Shape): { matched: Sql; keyed: Sql } {
   const from = sql`FROM ${table(shape, 'records')} WHERE ${conditions(where, shape)}`;
   if (by === null) return { matched: sql`SELECT ord ${from}`, keyed: sql`SELECT ord, NULL AS key FROM matched` };
@@ -213,7 +217,7 @@ function keys({ by, where }: SeriesPlan, shape: Shape): { matched: Sql; keyed: S
   };
 }
 
-/** The values of the matching records with the points at which they stood; nothing when too much matches. */
+/** Values of the matching records with the points at which they were valid; empty when too much matches. */
 function spans({ attribute, first, step, points, records, groups }: SeriesPlan, shape: Shape): Sql {
   const last = first + step * (points - 1);
   const point = (day: Sql) =>
@@ -245,7 +249,7 @@ function seriesAnswer(rows: readonly (readonly unknown[])[]): SeriesAnswer {
   return { matched: Number(matched), groups: Number(groups), spans };
 }
 
-/** Rows `[ref, ord]` of the ids and slugs that are known. */
+/** Rows `[ref, ord]` of the known ids and slugs. */
 export function resolveStatement(refs: readonly string[], shape: Shape): Sql {
   return sql`SELECT ref, ord FROM ${table(shape, 'refs')} WHERE ref IN (${join(
     refs.map((ref) => sql`${ref}`),
@@ -253,15 +257,15 @@ export function resolveStatement(refs: readonly string[], shape: Shape): Sql {
   )})`;
 }
 
-/** Ordinals in the order asked, null where unknown. */
+/** Ordinals in the order of `refs`, null for unknown ones. */
 function resolveAnswer(refs: readonly string[], rows: readonly (readonly unknown[])[]): (number | null)[] {
   const found = new Map(rows.map((row) => [String(row[0]), Number(row[1])]));
   return refs.map((ref) => found.get(ref) ?? null);
 }
 
 /**
- * Rows `[ord, version, body]` of ordinals, from the table or file that holds the bodies. The cast keeps the comparison in
- * the column's own type, without which no row group is skipped.
+ * Rows `[ord, version, body]` of ordinals, from the table or file with the bodies. The cast compares in the
+ * column's own type; otherwise no row group is skipped.
  */
 export function bodiesStatement(ordinals: readonly number[], bodies: Sql): Sql {
   return sql`SELECT ord, version, body FROM ${bodies} WHERE ord IN (${join(
@@ -270,7 +274,7 @@ export function bodiesStatement(ordinals: readonly number[], bodies: Sql): Sql {
   )})`;
 }
 
-/** Bodies in the order asked. An ordinal that has none is a damaged release. */
+/** Bodies in the order of `ordinals`. A missing one means a damaged release. */
 function bodiesAnswer(
   ordinals: readonly number[],
   rows: readonly (readonly unknown[])[],
@@ -278,7 +282,7 @@ function bodiesAnswer(
   const found = new Map(rows.map((row) => [Number(row[0]), { version: String(row[1]), body: String(row[2]) }]));
   return ordinals.map((ordinal) => {
     const body = found.get(ordinal);
-    if (!body) throw new Error(`the release has no body for ordinal ${ordinal}`);
+    if (!body) throw new Error(`the release is damaged: no body for ordinal ${ordinal}`);
     return body;
   });
 }

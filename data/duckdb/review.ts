@@ -1,10 +1,10 @@
-// Open questions with their facts, for the people who decide them.
+// Review items with their facts, for operators.
 import type { Fact, ReviewItem } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
 import type { ReviewPlan } from '../plan/history.ts';
 import { join, type Sql, sql, textsOf, whole } from './sql.ts';
 
-/** Open questions, oldest first, or those that a later reading confirmed; without those about some records. */
+/** Open items or those that a later reading confirmed, oldest first, without hidden records. */
 export function reviewStatement(
   { entity, id, confirmed, limit }: ReviewPlan,
   review: Sql,

@@ -1,34 +1,34 @@
-// What the compilers know of the loaded tables: the pack's attributes, and which columns became ENUMs.
+// Shape of the loaded tables for the SQL compilers: the pack's attributes, and the columns that are ENUMs.
 import type { Attribute } from '../../packs/define/model.ts';
 import { column } from '../model/layout.ts';
 import { name, type Sql, sql } from './sql.ts';
 
 /**
- * Tables in memory: `records` (engine columns; of a list only whether there is one), `terms`, `refs`, and one of entries
- * per list attribute.
+ * Tables in memory: `records` (engine columns; of a list only whether it has entries), `terms`, `refs`, and
+ * one of entries per list attribute.
  */
 export interface Shape {
   attributes: ReadonlyMap<string, Attribute>;
-  /** Column to the ENUM type it was loaded as. ENUMs are declared in code point order, so that they sort as text does. */
+  /** ENUM type by column. ENUMs are declared in code point order, so that they sort like text. */
   enums: ReadonlyMap<string, string>;
-  /** Whether words have numbers, or stand for themselves. */
+  /** Whether the `terms` table has numbers instead of words. */
   numbered?: boolean;
-  /** What an overlay put in the place of tables, by name; absent: nothing. */
+  /** Replacements of tables by an overlay, by name; absent: none. */
   stands?: ReadonlyMap<string, string>;
-  /** False: an overlay changed what records are worth, so that ordinals no longer are the order by quality. */
+  /** False: an overlay changed the quality of records, so ordinals are not the order by quality. */
   ranked?: boolean;
 }
 
-/** A table of the release, or what an overlay put in its place. */
+/** A table of the release, or its replacement by an overlay. */
 export function table({ stands }: Shape, own: string): Sql {
   const stand = stands?.get(own) ?? own;
   return /^[a-z_]+$/.test(stand) ? { text: stand, values: [] } : name(stand);
 }
 
-/** An attribute that a plan names. Plans are made from the pack, so a miss is a bug, not bad input. */
+/** An attribute in a plan. Plans are built from the pack, so an unknown one is a bug, not bad input. */
 export function attributeOf(shape: Shape, attribute: string): Attribute {
   const found = shape.attributes.get(attribute);
-  if (!found) throw new Error(`the plan names an attribute that the pack lacks: ${attribute}`);
+  if (!found) throw new Error(`the pack has no attribute ${attribute}, which the plan names`);
   return found;
 }
 
@@ -42,7 +42,7 @@ export function entriesTable(attribute: string): string {
   return `entries:${attribute}`;
 }
 
-/** The column that equality, presence and order look at. */
+/** The column for equality, presence and order. */
 export function comparedColumn(attribute: Attribute): string {
   if (isText(attribute) || attribute.type === 'strings') return column(attribute.name, 'fold');
   if (attribute.type === 'price') return column(attribute.name, 'min');
@@ -50,12 +50,12 @@ export function comparedColumn(attribute: Attribute): string {
   return column(attribute.name, 'value');
 }
 
-/** The column that facets count by: texts as they are written. */
+/** The column for facets: texts as published. */
 export function countedColumn(attribute: Attribute): string {
   return isText(attribute) ? column(attribute.name, 'value') : comparedColumn(attribute);
 }
 
-/** What records are ordered by: folded text, the lower end of a price. */
+/** The column for sorting: folded text, the lower end of a price. */
 export function sortColumn(shape: Shape, key: string): string {
   if (key === 'quality' || key === 'updated') return key;
   const attribute = attributeOf(shape, key);
@@ -63,7 +63,9 @@ export function sortColumn(shape: Shape, key: string): string {
   return comparedColumn(attribute);
 }
 
-/** One text to compare with a column: as a member of its ENUM (NULL when it has no such member), else as it is. */
+/**
+ * A value to compare with a column: as a member of its ENUM (NULL if it has no such member), else unchanged.
+ */
 export function member(shape: Shape, column: string, value: string | number | boolean): Sql {
   const type = shape.enums.get(column);
   return type === undefined ? sql`${value}` : sql`TRY_CAST(${value} AS ${name(type)})`;

@@ -1,4 +1,5 @@
-// An overlay as tables: the changed records beside the stored ones, and views that show both without what is hidden.
+// An overlay as tables: changed records in addition to the stored ones, and views that combine both without
+// hidden rows.
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { engineValues, recordTerms, statusReach } from '../consolidate/engine-values.ts';
@@ -10,7 +11,7 @@ import { join, literal, name, type Sql, sql, textsOf } from './sql.ts';
 import { dayOf, OPEN, stepsTable } from './steps.ts';
 import { FIXED, needed, type Run, typeOf } from './tables.ts';
 
-/** The tables of an overlay, made once; `drop` removes them. */
+/** The tables of an overlay; `drop` removes them. */
 export interface Side {
   shape: Shape;
   drop(): Promise<void>;
@@ -21,7 +22,7 @@ type Placed = { ord: number } & Pick<ChangedRecord, 'record' | 'unpublished' | '
 
 let made = 0;
 
-/** Makes the tables of an overlay. `base` is the release's own shape, whose tables stay as they are. */
+/** Creates the tables of an overlay. `base` is the release's own shape, whose tables stay unchanged. */
 export async function makeSide(run: Run, pack: Pack, base: Shape, { removed, changed }: Applied): Promise<Side> {
   const ids = [...removed, ...changed.map(({ record }) => record.id)];
   const found = await run(sql`SELECT ref, ord FROM refs WHERE ref IN (${textsOf(ids)})`);
@@ -53,7 +54,7 @@ export async function makeSide(run: Run, pack: Pack, base: Shape, { removed, cha
 
 class Making {
   readonly stands = new Map<string, string>();
-  /** Text columns that still fit their ENUM with what the overlay adds. */
+  /** Text columns whose ENUM has all values that the overlay adds. */
   readonly enums: Map<string, string>;
   readonly #run: Run;
   readonly #pack: Pack;
@@ -79,7 +80,7 @@ class Making {
     return own;
   }
 
-  /** A table of given rows, every column of a type. */
+  /** A table of rows with a type for every column. */
   #table(of: string, columns: Record<string, Sql>, rows: readonly Row[]): Promise<Sql> {
     const shape = literal(
       JSON.stringify([Object.fromEntries(Object.entries(columns).map(([key, type]) => [key, type.text]))]),
@@ -87,7 +88,7 @@ class Making {
     return this.#made(of, sql`SELECT row.* FROM (SELECT unnest(from_json(${JSON.stringify(rows)}, ${shape})) AS row)`);
   }
 
-  /** What stands in the place of a table from now on. */
+  /** Creates a view and uses it instead of the table. */
   async #view(of: string, query: Sql): Promise<void> {
     const own = this.#own(`view of ${of}`);
     this.#dropped.unshift(sql`DROP VIEW IF EXISTS ${name(own)}`);
@@ -95,7 +96,7 @@ class Making {
     this.stands.set(of, own);
   }
 
-  /** Notes which stored rows no longer count: those of `gone` under no name, those of changed records until they are put back. */
+  /** Stores the ordinals of hidden rows: removed records, and changed records, which are added again. */
   async hide(hidden: readonly number[], gone: readonly number[]): Promise<void> {
     const ord = (list: readonly number[]) => list.map((each) => ({ ord: each }));
     await this.#table('hidden', { ord: sql`UINTEGER` }, ord(hidden));
@@ -107,7 +108,7 @@ class Making {
     return sql`ord NOT IN (SELECT ord FROM ${name(this.#own('hidden'))})`;
   }
 
-  /** A column of a stored table, as an ENUM only while every new value is a member. */
+  /** A column of a stored table: an ENUM only if every new value is a member. */
   async #column(own: string, side: Sql): Promise<{ stored: Sql; added: Sql }> {
     const type = this.enums.get(own);
     if (type === undefined) return { stored: name(own), added: name(own) };
@@ -150,7 +151,7 @@ class Making {
     );
   }
 
-  /** Words that no record had get numbers from above, so that they meet none that has one. */
+  /** New words get numbers above all others, so that they match no stored word. */
   async terms(placed: readonly Placed[]): Promise<void> {
     const rows = placed.flatMap(({ ord, record, unpublished }) =>
       [...recordTerms(this.#pack, record, unpublished)].map(([term, flags]) => ({ term, ord, ...flags })),
@@ -209,7 +210,7 @@ class Making {
     );
   }
 
-  /** Drops everything, views before the tables they show. */
+  /** Drops everything, views before their tables. */
   async drop(): Promise<void> {
     for (const statement of this.#dropped.splice(0)) await this.#run(statement);
   }

@@ -1,4 +1,5 @@
-// Similarity plans as one statement: |A ∩ B| / |A ∪ B| over the distinct words of two records (Jaccard), exact.
+// Similarity plans as one statement: |A ∩ B| / |A ∪ B| over the distinct words of two records (Jaccard),
+// exact.
 import type { SimilarAnswer, SimilarPlan } from '../plan/plan.ts';
 import { attributeOf, comparedColumn, type Shape, table } from './shape.ts';
 import { name, type Sql, sql, whole } from './sql.ts';
@@ -6,8 +7,8 @@ import type { Run } from './tables.ts';
 import { conditions } from './where.ts';
 
 /**
- * Loads `terms`, sorted by word, with a number for each word, which is quicker to compare; and `term_counts`, how many
- * different words that count for similar records a record has.
+ * Loads `terms`, sorted by word, with a number for each word, which compares faster; and `term_counts`, the
+ * number of distinct words of a record that count for similarity.
  */
 export async function loadTerms(run: Run, file: Sql): Promise<void> {
   const before = sql`SELECT term, ord, public, ${await counts(run, file)} AS compared, lag(term) OVER () AS before FROM ${file}`;
@@ -18,7 +19,7 @@ export async function loadTerms(run: Run, file: Sql): Promise<void> {
   );
 }
 
-/** Shows the same as views of the file, words standing for their numbers: slower to ask, and nothing to hold. */
+/** The same as views of the file with words instead of numbers: slower, but without memory. */
 export async function showTerms(run: Run, file: Sql): Promise<void> {
   await run(
     sql`CREATE VIEW terms AS SELECT term, ord, public, ${await counts(run, file)} AS compared, term AS code FROM ${file}`,
@@ -28,13 +29,13 @@ export async function showTerms(run: Run, file: Sql): Promise<void> {
   );
 }
 
-/** Which rows count for similar records: all of a release whose file lacks the column. */
+/** The rows that count for similarity: all rows when the file lacks the column. */
 async function counts(run: Run, file: Sql): Promise<Sql> {
   const columns = await run(sql`DESCRIBE SELECT * FROM ${file}`);
   return columns.some(([found]) => found === 'compared') ? sql`compared` : sql`true`;
 }
 
-/** Rows `[ord, score]`, best first, ties by id. */
+/** Rows `[ord, score]`, highest score first, ties by id. */
 export function similarStatement(plan: SimilarPlan, shape: Shape): Sql {
   const { subject, where, differBy, scope, minScore = 0, limit } = plan;
   const terms = table(shape, 'terms');
@@ -51,7 +52,7 @@ export function similarStatement(plan: SimilarPlan, shape: Shape): Sql {
   return sql`WITH mine AS MATERIALIZED (${mine}), shared AS (${common}), candidates AS (${candidates}) SELECT ord, ${score} AS score FROM shared JOIN ${totals} USING (ord) JOIN candidates USING (ord) WHERE score >= ${minScore}::DOUBLE ORDER BY score DESC, id LIMIT ${whole(limit)}`;
 }
 
-/** Another value than the subject's, texts compared folded; any value where the subject has none. */
+/** Another value than the subject's, texts compared folded; any value when the subject has none. */
 function otherThan(attribute: string, subject: number, shape: Shape): Sql {
   const compared = name(comparedColumn(attributeOf(shape, attribute)));
   const own = sql`SELECT ${compared} FROM ${table(shape, 'records')} WHERE ord = ${subject}::UINTEGER`;

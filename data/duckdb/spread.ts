@@ -1,4 +1,5 @@
-// How the values of one attribute are spread, as one statement: how many, how many different ones, and counts by bin, year or cell.
+// Distribution of one attribute as one statement: number of values and of distinct ones, and counts by bin,
+// year or cell.
 
 import { column } from '../model/layout.ts';
 import type { SpreadAnswer, SpreadPlan } from '../plan/profile.ts';
@@ -6,8 +7,8 @@ import { attributeOf, comparedColumn, entriesTable, type Shape, table } from './
 import { join, name, type Sql, sql } from './sql.ts';
 
 /**
- * Rows `[kind, a, b, n]`: `count` and `distinct` with their number, `bin` with its ordinal (bins without values are left out), `group` with a
- * year, or with the south and west edge of a cell.
+ * Rows `[kind, a, b, n]`: `count` and `distinct` with their number, `bin` with its index (bins without values
+ * are left out), `group` with a year, or with the south and west edge of a cell.
  */
 export function spreadStatement({ attribute, edges, cell }: SpreadPlan, shape: Shape): Sql {
   const own = attributeOf(shape, attribute);
@@ -31,7 +32,7 @@ export function spreadStatement({ attribute, edges, cell }: SpreadPlan, shape: S
       sql`SELECT 'group', floor(${lat} / ${cell}) * ${cell}, floor(${lng} / ${cell}) * ${cell}, count(*) FROM ${records} WHERE ${lat} IS NOT NULL GROUP BY ALL`,
     );
   } else if (edges.length > 1) {
-    // The last bin holds its upper edge too, so that no value falls out.
+    // The last bin includes its upper edge, so that every value has a bin.
     const last = edges.length - 2;
     const within = edges
       .slice(0, -1)
@@ -62,7 +63,7 @@ export function spreadAnswer({ edges }: SpreadPlan, rows: Rows): SpreadAnswer {
   return { count: Number(count), distinct: Number(distinct), bins, groups };
 }
 
-/** Rows `[attribute, source, values]`: how many published values come from which source, without those of some records. */
+/** Rows `[attribute, source, values]`: number of published values by source, without hidden records. */
 export function originsStatement(facts: Sql, gone: readonly string[]): Sql {
   const others =
     gone.length === 0

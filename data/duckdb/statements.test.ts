@@ -1,4 +1,4 @@
-// Plans tested twice: as text with values, and as rows on the real engine.
+// Plans: their SQL text with values, and their rows on the real engine.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ let shape: Shape;
 let engine: Engine;
 let records: StoredRecord[];
 
-/** Five tools, best first; `maker` repeats itself so little that it stays a text, unless more rows come. */
+/** Five tools, best first; `maker` has few repeated values, so it stays a text unless there are more rows. */
 const VALUES: Record<string, Value>[] = [
   {
     name: 'Cordless saw',
@@ -86,7 +86,7 @@ const plan = (where: Predicate[], rest: Partial<SearchPlan> = {}): SearchPlan =>
   ...rest,
 });
 
-/** Ordinals that one condition matches. */
+/** Ordinals that the conditions match. */
 const found = async (...where: Predicate[]) => (await engine.search(plan(where))).ordinals;
 const compiled = (predicate: Predicate) => {
   const { text, values } = conditions([predicate], shape);
@@ -107,7 +107,7 @@ describe('conditions', () => {
     expect(await found({ kind: 'any', attribute: 'cordless', values: [false] })).toEqual([1]);
   });
 
-  test('an ENUM is compared by member, so that a value nobody has matches nothing', () => {
+  test('an ENUM is compared by member, so that an unknown value matches nothing', () => {
     expect(compiled({ kind: 'none', attribute: 'status', values: ['sold', 'lost'] })).toMatchInlineSnapshot(
       `"("status:fold" IN (TRY_CAST(? AS "status:fold"), TRY_CAST(? AS "status:fold"))) IS NOT TRUE -- ["sold","lost"]"`,
     );
@@ -197,7 +197,7 @@ describe('searches', () => {
   const sorted = async (key: string, descending: boolean) =>
     (await engine.search(plan([], { sort: { key, descending } }))).ordinals;
 
-  test('order: those without the key last either way, ties by id', async () => {
+  test('order: records without the key are last in both directions, ties by id', async () => {
     expect(await sorted('mass', false)).toEqual([4, 0, 2, 1, 3]);
     expect(await sorted('mass', true)).toEqual([1, 0, 2, 4, 3]);
     expect(await sorted('name', false)).toEqual([3, 1, 0, 2, 4]);
@@ -239,7 +239,7 @@ describe('searches', () => {
     );
   });
 
-  test('a page goes on after its last record, also among those without the key', async () => {
+  test('the next page starts after the last record, also among those without the key', async () => {
     const walk = async (after: SearchPlan['after']): Promise<number[]> => {
       const page = await engine.search(
         plan([], { sort: { key: 'mass', descending: true }, limit: 1, after, total: true }),
@@ -278,7 +278,7 @@ describe('facets', () => {
     `);
   });
 
-  test('values as written, most first, ties by code point', async () => {
+  test('values as published, by count descending, ties by code point', async () => {
     expect((await facets('maker')).values).toEqual([
       { value: 'Acme', count: 1 },
       { value: 'O\'Brien, "Sons"', count: 1 },
@@ -309,7 +309,7 @@ describe('facets', () => {
     });
   });
 
-  test('below the floor values are withheld and counted', async () => {
+  test('values below the floor are withheld and counted', async () => {
     expect(await facets('mass', 2)).toEqual({ values: [{ value: 2, count: 2 }], matched: 5, missing: 1, withheld: 2 });
     expect(await facets('mass', 5)).toEqual({ values: [], matched: 5, missing: 1, withheld: 3 });
     expect(await facets('mass', 0, [{ kind: 'ids', refs: ['x'] }])).toEqual({
@@ -321,7 +321,7 @@ describe('facets', () => {
   });
 });
 
-test('lookups keep the order asked', async () => {
+test('lookups keep the order of the request', async () => {
   expect(resolveStatement(['r-1', 'x'], shape)).toMatchInlineSnapshot(`
     {
       "text": "SELECT ref, ord FROM refs WHERE ref IN (?, ?)",
@@ -346,7 +346,7 @@ test('lookups keep the order asked', async () => {
   await expect(engine.bodies([99])).rejects.toThrow('no body for ordinal 99');
 });
 
-describe('pieces of statements', () => {
+describe('fragments of statements', () => {
   test('values are bound, identifiers quoted', () => {
     expect(sql`SELECT ${name('a"b')} WHERE x = ${`'; --`} AND ${joined([sql`y = ${1}`, sql`z`], ' OR ')}`).toEqual({
       text: 'SELECT "a""b" WHERE x = ? AND y = ? OR z',
@@ -355,9 +355,10 @@ describe('pieces of statements', () => {
     expect(literal(`it's`).text).toBe(`'it''s'`);
   });
 
-  test('NUL and counts that are none are refused', () => {
+  test('NUL and invalid counts are rejected', () => {
     expect(() => name('a\0')).toThrow('NUL');
     expect(() => literal('a\0')).toThrow('NUL');
-    for (const count of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) expect(() => whole(count)).toThrow('whole');
+    for (const count of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
+      expect(() => whole(count)).toThrow('must be an integer');
   });
 });

@@ -1,24 +1,27 @@
-// Validity intervals of numeric attributes in whole days, one table an attribute, for questions over time.
+// Validity intervals of numeric attributes in whole days, one table per attribute, for time series.
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { literal, name, type Sql, sql } from './sql.ts';
 import type { Run } from './tables.ts';
 
-/** Stands for an interval that is still open: later than any day asked for. */
+/** End of an interval that is still open: later than any requested day. */
 export const OPEN = 2_000_000_000;
 
 /** Bytes of one row: ordinal, value and two days. */
 const ROW = 20;
 
 /**
- * Table of an attribute's intervals: ord, value (of a price range the minimum), since and until. The value was the
- * published one at the end of every day (UTC, counted from 1970-01-01) from `since` up to, not with, `until`.
+ * Table of an attribute's intervals: ord, value (the minimum of a price range), since and until. The value
+ * was published at the end of every day (UTC, counted from 1970-01-01) from `since` to `until`, exclusive.
  */
 export function stepsTable(attribute: string): string {
   return `steps:${attribute}`;
 }
 
-/** Loads the history file of a release: into memory when its numbers take at most `most` bytes, else as views of the file. */
+/**
+ * Loads the history file of a release: into memory when its numbers take at most `most` bytes, else as views
+ * of the file.
+ */
 export async function loadSteps(run: Run, file: string, pack: Pack, most: number): Promise<void> {
   const [[numbers] = []] = await run(
     sql`SELECT sum(num_values - coalesce(stats_null_count, 0)) FROM parquet_metadata(${literal(file)}) WHERE path_in_schema = 'min'`,
@@ -28,14 +31,14 @@ export async function loadSteps(run: Run, file: string, pack: Pack, most: number
     await run(sql`CREATE ${kind} ${name(stepsTable(attribute.name))} AS ${intervals(attribute, file)}`);
 }
 
-/** An interval that begins and ends on one day was over when the day ended. */
+/** An interval within one day did not exist at the end of the day. */
 function intervals(attribute: Attribute, file: string): Sql {
   const since = day(sql`"from"`);
   const until = sql`coalesce(${day(sql`"to"`)}, ${{ text: String(OPEN), values: [] }})`;
   return sql`SELECT ord, "min" AS value, ${since} AS since, ${until} AS until FROM read_parquet(${literal(file)}) WHERE attribute = ${literal(attribute.name)} AND ord IS NOT NULL AND "min" IS NOT NULL AND ${since} < ${until}`;
 }
 
-/** The same of a moment in milliseconds since 1970: its day, counted from then. */
+/** The day of a time in milliseconds since 1970, counted from 1970-01-01. */
 export function dayOf(at: number): number {
   return Math.floor(at / 86_400_000);
 }

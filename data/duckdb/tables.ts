@@ -7,7 +7,7 @@ import { join, name, type Sql, sql } from './sql.ts';
 
 export type Run = (statement: Sql) => Promise<unknown[][]>;
 
-/** A text column with at most this many different values, and few of them for its rows, becomes an ENUM. */
+/** A text column with at most this many distinct values, and few relative to its rows, becomes an ENUM. */
 const ENUM_VALUES = 5_000;
 
 /** Columns of `records` that every dataset has. */
@@ -23,14 +23,14 @@ export function typeOf({ type }: Attribute): Sql {
   return type === 'integer' || type === 'number' || type === 'price' || type === 'geo' ? sql`DOUBLE` : sql`VARCHAR`;
 }
 
-/** Engine columns that questions look at: how a text is written only matters where facets count it. */
+/** Engine columns that queries use: the unfolded text only matters for facets. */
 export function needed(attribute: Attribute): string[] {
   const counted = attribute.filterable && attribute.type !== 'text';
   const kept = parts(attribute).filter((part) => part !== 'value' || counted || !isText(attribute));
   return kept.map((part) => column(attribute.name, part));
 }
 
-/** Loads an engine file. A column it lacks, since the pack gained the attribute later, is all NULL. */
+/** Loads an engine file. Missing columns, of attributes that the pack gained later, are NULL. */
 export async function loadRecords(run: Run, file: Sql, pack: Pack): Promise<Shape> {
   const present = new Set((await run(sql`DESCRIBE SELECT * FROM ${file}`)).map(([found]) => String(found)));
   const stored = pack.attributes.flatMap((attribute) =>
@@ -39,7 +39,7 @@ export async function loadRecords(run: Run, file: Sql, pack: Pack): Promise<Shap
       return sql`${value}::${typeOf(attribute)} AS ${name(own)}`;
     }),
   );
-  // A release of an earlier program says nothing of statuses.
+  // Releases of earlier program versions have no status columns.
   const fixed = FIXED.map((own) => {
     const lacks = PROVENANCE_STATUSES.some((status) => name(status).text === own.text && !present.has(status));
     return lacks ? sql`0::UTINYINT AS ${own}` : own;
@@ -68,12 +68,12 @@ async function columnOf(run: Run, attribute: Attribute, own: string, shape: Buil
   return asMember(own, shape);
 }
 
-/** A text column as its ENUM, if it became one. */
+/** A text column as its ENUM, if it has one. */
 function asMember(own: string, shape: Building): Sql {
   return shape.enums.has(own) ? sql`${name(own)}::${name(own)} AS ${name(own)}` : name(own);
 }
 
-/** Loads the entries of a list attribute. Of the list itself `records` keeps only whether there is one. */
+/** Loads the entries of a list attribute. `records` only has whether the list has entries. */
 async function loadEntries(run: Run, attribute: Attribute, shape: Building): Promise<Sql> {
   const [fold, value] = [column(attribute.name, 'fold'), column(attribute.name, 'value')];
   const rows = sql`SELECT unnest(${name(fold)}) AS ${name(fold)}, unnest(${name(value)}) AS ${name(value)}, ord FROM stored`;
@@ -86,7 +86,7 @@ async function loadEntries(run: Run, attribute: Attribute, shape: Building): Pro
   return sql`CASE WHEN ${own} IS NOT NULL THEN true END AS ${own}`;
 }
 
-/** Declares an ENUM named as its column when the column repeats itself enough; members in code point order. */
+/** Declares an ENUM named like its column when values repeat enough; members in code point order. */
 async function declareEnum(run: Run, own: string, rows: Sql, shape: Building): Promise<void> {
   const words = sql`(SELECT word FROM (${rows}) WHERE word IS NOT NULL)`;
   const [[distinct, filled] = []] = await run(sql`SELECT count(DISTINCT word), count(*) FROM ${words}`);

@@ -1,4 +1,5 @@
-// The engine of a release under an overlay: the same statements on the overlay's tables, and its records' past from the overlay itself.
+// Engine of a release with an overlay: the same statements on the overlay's tables; the history of its
+// records is from the overlay.
 import type { Pack } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
 import type { Applied, ChangedRecord } from '../plan/applied-overlay.ts';
@@ -13,7 +14,7 @@ import type { Shape } from './shape.ts';
 import { makeSide, type Side } from './side.ts';
 import type { Sql } from './sql.ts';
 
-/** An open release without any overlay. */
+/** An open release without overlay. */
 export interface Opened {
   pool: Pool;
   pack: Pack;
@@ -22,7 +23,10 @@ export interface Opened {
   bodies: Sql;
 }
 
-/** The engine under an overlay. Its tables are made by the first question that needs them, and dropped when it is closed. */
+/**
+ * The engine with an overlay. Its tables are created by the first query that needs them, and dropped by
+ * `close`.
+ */
 export function engineUnder(opened: Opened, overlay: Applied): Engine {
   const { pool, pack, folder, shape, bodies } = opened;
   let making: Promise<Side> | null = null;
@@ -61,7 +65,7 @@ export function engineUnder(opened: Opened, overlay: Applied): Engine {
   };
 }
 
-/** The records that an overlay changes, by id and by the ordinal that the release gives them. */
+/** The records that an overlay changes, by id and by their ordinal in the release. */
 class ChangedRecords {
   readonly byId: ReadonlyMap<string, ChangedRecord>;
   readonly #base: Pick<Engine, 'resolve'>;
@@ -72,7 +76,7 @@ class ChangedRecords {
     this.#base = base;
   }
 
-  /** Asks the release once; a failure is tried again by the next call. */
+  /** Queries the release once; the next call retries after a failure. */
   byOrdinal(): Promise<Map<number, ChangedRecord>> {
     this.#placed ??= this.#place();
     this.#placed.catch(() => {
@@ -88,7 +92,7 @@ class ChangedRecords {
     return new Map(found as [number, ChangedRecord][]);
   }
 
-  /** The lines that take the place of theirs in the changelog. */
+  /** The rows that replace theirs in the changelog. */
   async changelogLines(): Promise<ChangelogLine[]> {
     return [...(await this.byOrdinal())].flatMap(([ord, { record, history: rows }]) =>
       rows.map(({ attribute, cells: [value, old_value, , , from, , source_url] }) => {
@@ -111,7 +115,7 @@ class ChangedRecords {
 
 type Past = Pick<Engine, 'facts' | 'doubts' | 'review' | 'origins' | 'past'>;
 
-/** Questions about the past that the overlay answers itself for the records it changes. */
+/** History queries that the overlay answers for the records it changes. */
 function historyUnder(overlay: Applied, changed: ReadonlyMap<string, ChangedRecord>, history: Past): Past {
   return {
     async facts(plan, asking) {
@@ -163,7 +167,7 @@ function historyUnder(overlay: Applied, changed: ReadonlyMap<string, ChangedReco
   };
 }
 
-/** As `factsStatement` orders facts. */
+/** Same order as `factsStatement`. */
 function newestFirst(a: FactRow, b: FactRow): number {
   return (
     b.observed_at - a.observed_at ||

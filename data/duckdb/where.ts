@@ -1,4 +1,4 @@
-// Conditions of a plan as SQL over the table `records`.
+// Conditions of a plan as SQL on the table `records`.
 import type { Attribute } from '../../packs/define/model.ts';
 import { leastReach } from '../consolidate/engine-values.ts';
 import { column } from '../model/layout.ts';
@@ -7,10 +7,10 @@ import type { Predicate } from '../plan/plan.ts';
 import { attributeOf, comparedColumn, entriesTable, member, type Shape, table } from './shape.ts';
 import { join, name, type Sql, sql } from './sql.ts';
 
-/** Mean radius of the earth in kilometres (IUGG); `near` measures great circles on this sphere. */
+/** Mean radius of the earth in kilometres (IUGG), for great-circle distances. */
 const EARTH_KM = 6371.0088;
 
-/** Kilometres of one degree of latitude, rounded down so that the band drawn with it never cuts a match off. */
+/** Kilometres per degree of latitude, rounded down so that the band of latitude contains every match. */
 const DEGREE_KM = 111.19;
 
 /** All conditions; `true` when there are none. */
@@ -76,24 +76,27 @@ function like(attributeName: string, needle: string, shape: Shape): Sql {
     : sql`contains(${name(comparedColumn(attribute))}, ${needle})`;
 }
 
-/** Records of which an entry of a list meets a condition. */
+/** Records with a list entry that meets a condition. */
 function withEntry({ name: list }: Attribute, entry: Sql, shape: Shape): Sql {
   return sql`ord IN (SELECT ord FROM ${table(shape, entriesTable(list))} WHERE ${entry})`;
 }
 
-/** A range overlaps what is asked: its upper end meets `min_`, its lower end meets `max_` (contract section 2). */
+/**
+ * A range matches when it overlaps: its upper end against `min_`, its lower end against `max_` (contract
+ * section 2).
+ */
 function bound(attributeName: string, end: 'min' | 'max', shape: Shape): string {
   const attribute = attributeOf(shape, attributeName);
   return column(attribute.name, attribute.type === 'price' ? end : 'value');
 }
 
-/** Records with a word that begins so. Terms are sorted, so the range reads few row groups. */
+/** Records with a word that has the prefix. Terms are sorted, so few row groups are read. */
 function prefix(word: string, publicOnly: boolean, shape: Shape): Sql {
   const scope = publicOnly ? sql` AND public` : sql``;
   return sql`ord IN (SELECT ord FROM ${table(shape, 'terms')} WHERE term >= ${word} AND term < ${`${word}\u{10ffff}`}${scope})`;
 }
 
-/** Some value has one of the statuses, as far as the caller may know. */
+/** Some value has one of the statuses and is visible to the caller. */
 function status(statuses: readonly ProvenanceStatus[], least: number): Sql {
   return sql`(${join(
     statuses.map((each) => sql`${name(each)} >= ${least}`),
@@ -101,7 +104,9 @@ function status(statuses: readonly ProvenanceStatus[], least: number): Sql {
   )})`;
 }
 
-/** Within a great-circle distance, its edge included; a band of latitude first, since it costs no trigonometry. */
+/**
+ * Within a great-circle distance, edge included; the band of latitude first, since it needs no trigonometry.
+ */
 function near({ attribute, lat, lng, km }: Extract<Predicate, { kind: 'near' }>): Sql[] {
   const [y, x] = [name(column(attribute, 'lat')), name(column(attribute, 'lng'))];
   const band = km / DEGREE_KM + 1e-9;

@@ -1,10 +1,11 @@
-// What operations and pages may ask of the owners' channel: opt-outs, claims, edits. A port: the store and the mails are behind it.
+// The owners' channel as operations and pages use it: opt-outs, claims, edits. The store and the mailer
+// implement it.
 
 import type { Asker } from '../model/accounts.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { Release } from '../releases/release.ts';
 
-/** A request for a record to be removed. */
+/** A request to remove a record. */
 export interface OptOutRequest {
   /** Id or slug. */
   entity_id: string;
@@ -13,8 +14,8 @@ export interface OptOutRequest {
 }
 
 /**
- * `removed`: it is gone. `review`: an operator has to look at it first. `confirmation_sent`: the contact has to confirm by mail, since the record was
- * brought back lately.
+ * `removed`: applied. `review`: an operator decides first. `confirmation_sent`: the contact must confirm by
+ * mail, since the record was restored recently.
  */
 export interface OptedOut {
   status: 'removed' | 'review' | 'confirmation_sent';
@@ -23,7 +24,7 @@ export interface OptedOut {
   entity_id: string;
 }
 
-/** A claim under which edits are possible. */
+/** A claim that allows edits. */
 export interface VerifiedClaim {
   dataset: string;
   entity_id: string;
@@ -31,15 +32,21 @@ export interface VerifiedClaim {
   expires_at: number;
 }
 
-/** Every refusal is thrown with its code of contract section 4. */
+/** Each method throws errors with a code of contract section 4. */
 export interface Owners {
-  /** `unknown_entity`, `domain_mismatch`, `rate_limited`. */
+  /** Errors: `unknown_entity`, `domain_mismatch`, `rate_limited`. */
   optOut(release: Release, request: OptOutRequest, asker: Asker): Promise<OptedOut>;
-  /** Mails a magic link, or leaves it to an operator. `unknown_entity`, `domain_mismatch`, `rate_limited`, `unavailable`. */
+  /**
+   * Mails a magic link, or opens a request for an operator. Errors: `unknown_entity`, `domain_mismatch`,
+   * `rate_limited`, `unavailable`.
+   */
   claim(release: Release, request: { entity_id: string; email: string }, asker: Asker): Promise<'sent' | 'review'>;
-  /** Marks a claim verified; again and again without any further effect. `not_found`. */
+  /** Marks a claim as verified; repeated calls have no further effect. Error: `not_found`. */
   verify(token: string, asker: Asker): Promise<VerifiedClaim>;
-  /** Sets attribute values of the claimed record; null takes an owner's earlier value back. `not_owner`, `unknown_entity`, `validation_failed`. */
+  /**
+   * Sets attribute values of the claimed record; null withdraws an owner's earlier value. Errors:
+   * `not_owner`, `unknown_entity`, `validation_failed`.
+   */
   update(
     token: string,
     values: Readonly<Record<string, unknown>>,

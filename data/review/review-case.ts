@@ -1,11 +1,12 @@
-// Everything that a person decides a review entry by: the record, the history of its attribute, and what either verdict would make of it.
+// A review entry with the context for a decision: the record, the history of its attribute, and the effect of
+// either verdict.
 
 import type { StoredRecord } from '../model/record.ts';
 import { recordFacts, type ToldFact } from '../queries/history.ts';
 import { recordUnder } from '../releases/overlaid.ts';
 import { type ReviewEntry, type Reviewing, reviewEntry, underDecision, type Verdict } from './review.ts';
 
-/** What a record says, or would say, of one attribute. */
+/** The value of one attribute of a record, now or after a verdict. */
 export interface Saying {
   /** Absent: nothing is published. */
   value?: StoredRecord['attributes'][string];
@@ -14,18 +15,18 @@ export interface Saying {
   quality: number;
 }
 
-/** An entry with everything that a person decides by. */
+/** An entry with its context. */
 export interface ReviewCase {
   entry: ReviewEntry;
-  /** Null: no longer published, or not by a dataset that is served. */
+  /** Null: not published, or its dataset is not served. */
   record: StoredRecord | null;
   /** Every fact of the attribute, newest first. */
   history: ToldFact[];
-  /** What the record says of the attribute now, and after either verdict; null for what is decided or no question of facts. */
+  /** The value now and after either verdict; null for decided entries and requests. */
   effect: { now: Saying; approved: Saying; rejected: Saying } | null;
 }
 
-/** Everything about an entry; null when there is none. */
+/** An entry with its context; null for an unknown id. */
 export async function reviewCase(reviewing: Reviewing, id: string, now: number): Promise<ReviewCase | null> {
   const entry = await reviewEntry(reviewing, id);
   if (entry === null) return null;
@@ -62,7 +63,7 @@ function saying(record: StoredRecord | null, attribute: string): Saying {
   return { ...(value === undefined ? {} : { value }), confidence, source_url, quality: record?.quality_score ?? 0 };
 }
 
-/** Names of records by `dataset id`, for lists; what is no longer there has none. */
+/** Names of records by `dataset id`, for lists; records that are no longer published have none. */
 export async function recordNames(
   { editing }: Reviewing,
   entries: readonly Pick<ReviewEntry, 'dataset' | 'entity_id'>[],

@@ -1,4 +1,5 @@
-// What waits for a person: disagreements, jumps and outliers of the releases, and what the owners' channel put aside; listed, decided once.
+// Review entries: disagreements, jumps and outliers of the releases, and requests of the owners' channel;
+// listed and decided once.
 import type { Fact, ReviewItem } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
 import type { OperatorDecision, Overlay } from '../plan/overlay.ts';
@@ -8,7 +9,7 @@ import { recordDeed } from '../state/audit.ts';
 import { type DecidedRow, decidedItem, decidedItems } from '../state/overlay.ts';
 import { type OwnerRequest, requestOf, requestsBy } from '../state/owners/requests.ts';
 
-/** Who decides, and when (milliseconds since 1970). */
+/** The operator, and the time of the decision (milliseconds since 1970). */
 export interface Reviewer {
   /** `operator <first digits of the hash of their key>`. */
   who: string;
@@ -17,45 +18,51 @@ export interface Reviewer {
 }
 
 export type Verdict = 'approved' | 'rejected';
-/** `confirmed`: a later reading or another source confirmed the held value, so that nobody has to decide. */
+/** `confirmed`: a later reading or another source confirmed the held value, so no decision is needed. */
 export type ReviewStatus = 'open' | 'confirmed' | Verdict;
 
-/** What the review works with. */
+/** Dependencies of the review. */
 export interface Reviewing {
   editing: Editing;
   /** Datasets that are served. */
   datasets: readonly string[];
-  /** Carries out what is decided about a request of the owners' channel, with its line in the audit log; false when somebody was first. */
+  /**
+   * Applies a decision about a request of the owners' channel, with its row in the audit log; false when it
+   * was decided before.
+   */
   decideRequest(request: OwnerRequest, verdict: Verdict, reviewer: Reviewer): Promise<boolean>;
 }
 
-/** One thing to decide, or that was decided. */
+/** One open or decided entry. */
 export interface ReviewEntry {
   id: string;
   status: ReviewStatus;
-  /** `conflict`, `jump`, `outlier`: about facts. The others are requests of people; `notice` is an opt-out that is in force. */
+  /**
+   * `conflict`, `jump`, `outlier`: about facts. The others are requests; `notice` is an opt-out that is
+   * already applied.
+   */
   kind: ReviewItem['kind'] | OwnerRequest['kind'];
   dataset: string;
   entity_id: string;
   /** Null for a request about a whole record. */
   attribute: string | null;
-  /** The published fact and the other one; of an outlier the held one alone; none for a request. */
+  /** The published fact and the other one; for an outlier the held one; empty for a request. */
   facts: Fact[];
-  /** Of an outlier: the median of its group that it was compared with. */
+  /** For an outlier: the median of its group. */
   group_median?: number;
   opened_at: string;
   decided_at: string | null;
   decided_by: string | null;
-  /** Who asks for what, and why a person has to decide it. */
+  /** The contact and subject of a request, and why an operator must decide it. */
   request: Pick<OwnerRequest, 'name' | 'slug' | 'contact' | 'reason' | 'because'> | null;
 }
 
-/** Most open items of a dataset that are looked at. */
+/** Maximum number of open items read per dataset. */
 const MOST = 20_000;
 
 type Items = WeakMap<Release, Promise<ReviewItem[]>>;
 
-/** The items of a release under its overlay, open and confirmed ones: read once, since a release never changes. */
+/** Items of a release with its overlay, open and confirmed; cached, since a release never changes. */
 const itemsBy: Record<'open' | 'confirmed', Items> = { open: new WeakMap(), confirmed: new WeakMap() };
 
 function itemsOf(release: Release, status: 'open' | 'confirmed'): Promise<ReviewItem[]> {
@@ -95,7 +102,7 @@ function ofRequest(row: OwnerRequest): ReviewEntry {
   };
 }
 
-/** Which entries to list. `status` null: all of them; `dataset` null: of every dataset. */
+/** Filter for entries. `status` null: all; `dataset` null: every dataset. */
 export interface ReviewQuery {
   status: ReviewStatus | null;
   dataset: string | null;
@@ -104,8 +111,8 @@ export interface ReviewQuery {
 }
 
 /**
- * Entries, and how many there are in all. Open ones: requests of people first, then the newest disagreement; decided ones: the last decision
- * first, after what is open.
+ * Entries and their total number. Open ones: requests first, then the newest disagreement; decided ones after
+ * them, newest decision first.
  */
 export async function reviewEntries(
   { editing, datasets }: Reviewing,
@@ -136,7 +143,7 @@ function inTurn(a: ReviewEntry, b: ReviewEntry): number {
   );
 }
 
-/** One entry by its id, open or decided; null when there is none, such as for a disagreement that is over. */
+/** One entry by its id, open or decided; null for an unknown id, such as of a resolved disagreement. */
 export async function reviewEntry({ editing, datasets }: Reviewing, id: string): Promise<ReviewEntry | null> {
   const { store } = editing;
   const decided = await decidedItem(store, id);
@@ -154,12 +161,12 @@ export async function reviewEntry({ editing, datasets }: Reviewing, id: string):
   return null;
 }
 
-/** What became of an attempt to decide; `already`: as somebody else decided it before. */
+/** Result of a decision; `already`: the entry as it was decided before. */
 export type Decided = { state: 'decided' | 'already'; entry: ReviewEntry } | { state: 'unknown' };
 
 class Already extends Error {}
 
-/** Decides an entry, at once and once: the overlay, so that every channel of every process follows, and its line in the audit log. */
+/** Decides an entry once: writes the overlay, which all processes apply, and its row in the audit log. */
 export async function decideEntry(
   reviewing: Reviewing,
   id: string,

@@ -1,4 +1,4 @@
-// The files for analysts as they are handed out: Parquet that says what it holds, and a database that a browser opens.
+// The files for analysts: Parquet with metadata, and a DuckDB database that browsers can open.
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
@@ -9,13 +9,13 @@ import type { StoredRecord } from '../model/record.ts';
 import { publicQuery, recordsQuery } from './analysts.ts';
 import { type Column, dictionary } from './dictionary.ts';
 
-/** Which release a file is of. */
+/** The release of a file. */
 export interface Telling {
   release: string;
   created_at: string;
 }
 
-/** What a file says of itself: texts by key, `columns` as JSON. */
+/** Metadata of a file: texts by key, `columns` as JSON. */
 function notes(pack: Pack, { release, created_at }: Telling, columns: readonly Column[]): Record<string, string> {
   const told = columns.map(({ name, type, unit, description, attribute }) => ({
     name,
@@ -37,7 +37,7 @@ function notes(pack: Pack, { release, created_at }: Telling, columns: readonly C
   };
 }
 
-/** Writes the name of the release, the licence and the meaning of the columns into `records.parquet` of a draft. */
+/** Writes name of the release, licence and meaning of the columns into `records.parquet` of a draft. */
 export async function tellRecords(pack: Pack, folder: string, telling: Telling): Promise<void> {
   const path = join(folder, RELEASE_FILES.records);
   const spill = join(folder, '..', 'spill-analysts');
@@ -57,13 +57,15 @@ export async function tellRecords(pack: Pack, folder: string, telling: Telling):
   }
 }
 
-/** What an overlay makes of a release that was made before it; ids of records, and those that say something else. */
+/** Differences between an older release and its overlay: ids of removed and of changed records. */
 export interface Differing {
   without: readonly string[];
   instead: readonly StoredRecord[];
 }
 
-/** The newest storage that the DuckDB of browsers reads as well (@duckdb/duckdb-wasm 1.32.0 is DuckDB 1.4.3). */
+/**
+ * The newest storage version that DuckDB in browsers can read (@duckdb/duckdb-wasm 1.32.0 is DuckDB 1.4.3).
+ */
 const STORAGE = 'v1.0.0';
 
 export interface PublicFiles {
@@ -72,8 +74,8 @@ export interface PublicFiles {
 }
 
 /**
- * Writes both public files of a release into `scratch`: public values alone, as `public.parquet` of the release has them. Throws what
- * DuckDB says.
+ * Writes both public files of a release into `scratch`: public values only, as in the release's
+ * `public.parquet`. Throws errors of DuckDB.
  */
 export async function writePublicFiles(
   pack: Pack,
@@ -115,7 +117,7 @@ export async function writePublicFiles(
   }
 }
 
-/** The rows of the public file with what an overlay changes of them. */
+/** Rows of the public file with the changes of an overlay. */
 async function publicRows(
   duck: Duck,
   pack: Pack,

@@ -1,4 +1,5 @@
-// The files for analysts: typed columns by dotted names, with the provenance of every value (docs/releases.md, "records.parquet").
+// The files for analysts: typed columns by dotted names, with the provenance of every value
+// (docs/releases.md, "records.parquet").
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { type Columns, named, quoted } from '../duckdb/duck.ts';
 import { flatColumns, recordColumn } from './csv.ts';
@@ -13,7 +14,7 @@ const JSON_TYPES: Partial<Record<Attribute['type'], string>> = {
   geo: 'STRUCT(lat DOUBLE, lng DOUBLE)',
 };
 
-/** What flat files say of a record beside its attributes. */
+/** Columns of a record in flat files besides its attributes. */
 const RECORD_COLUMNS = ['id', 'slug', 'name', 'updated_at', 'quality_score', 'completeness', 'verified_owner'];
 
 const TOLD =
@@ -54,7 +55,7 @@ function valueColumns(attribute: Attribute): string[] {
   return [`${value} AS ${named(first!)}`];
 }
 
-/** The same of public attributes alone, from records.parquet. */
+/** The same with public attributes only, from records.parquet. */
 export function publicQuery(pack: Pack, records: string): string {
   const open = pack.attributes.filter((each) => each.public);
   const values = open.flatMap(flatColumns).map(named);

@@ -1,30 +1,30 @@
-// The release before a draft as its readers know it: what it says, and what the overlay has told of it since.
+// The previous release as readers see it: its content, and the overlay's changes since.
 import { join } from 'node:path';
 import { quoted } from '../duckdb/duck.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import type { Overlay, OverlayChange } from '../plan/overlay.ts';
 
-/** The release before. */
+/** The previous release. */
 export interface Before {
   /** Its folder. */
   folder: string;
-  /** What the change feed told of its records since, by record. */
+  /** Changes in the feed since the release, by record. */
   since: ReadonlyMap<string, Since>;
 }
 
-/** What was told of one record. */
+/** Changes of one record. */
 interface Since {
-  /** It was removed, so that what the release says of it does not count. */
+  /** It was removed, so its values in the release do not count. */
   reset: boolean;
-  /** And it was not brought back. */
+  /** It was removed and not restored. */
   gone: boolean;
-  /** The newest line of each attribute. */
+  /** The newest row of each attribute. */
   values: Map<string, OverlayChange>;
-  /** Microsecond of the newest line. */
+  /** Microsecond of the newest row. */
   recorded_at: number;
 }
 
-/** The release in `folder`, which holds the overlay as of version `held`. */
+/** The release in `folder`, which contains the overlay as of version `held`. */
 export function beforeOf(folder: string, overlay: Overlay, held: number): Before {
   const since = new Map<string, Since>();
   for (const row of overlay.feed) {
@@ -43,7 +43,7 @@ export function beforeOf(folder: string, overlay: Overlay, held: number): Before
 
 const table = (folder: string, file: string) => `read_parquet(${quoted(join(folder, file))})`;
 
-/** Rows written into the statement; none: an empty table of the same columns. */
+/** Rows as SQL text; without rows an empty table with these columns. */
 function rows(columns: readonly string[], cells: readonly (readonly string[])[]): string {
   if (cells.length === 0) return `SELECT ${columns.map((name) => `NULL::VARCHAR AS ${name}`).join(', ')} WHERE false`;
   const names = columns.join(', ');
@@ -56,7 +56,10 @@ const resetIds = ({ since }: Before, which: (told: Since) => boolean) =>
     [...since].filter(([, told]) => told.reset && which(told)).map(([id]) => [quoted(id)]),
   );
 
-/** What records say in the end, as the last intervals of history.parquet: entity, attribute, value, from, source_url. */
+/**
+ * The newest values of records, as the last intervals of history.parquet: entity, attribute, value, from,
+ * source_url.
+ */
 export function lastValues(before: Before): string {
   const text = (value: string | null) => (value === null ? 'NULL::VARCHAR' : quoted(value));
   const told = [...before.since].flatMap(([id, { values }]) =>
@@ -68,7 +71,7 @@ export function lastValues(before: Before): string {
   const stored = `SELECT entity, attribute, value, "from", source_url FROM ${table(before.folder, RELEASE_FILES.history)} WHERE "to" IS NULL`;
   if (before.since.size === 0) return stored;
   const there = `SELECT * FROM (${stored}) WHERE entity NOT IN (${resetIds(before, () => true)})`;
-  // Records were removed, and nothing else was told: rows of no type must not decide that of the others.
+  // Only removals: an empty table without types would change the types of the union.
   if (told.length === 0) return there;
   const fed = rows(['entity', 'attribute', 'value', '"from"', 'source_url'], told);
   return `${there} ` + `AND (entity, attribute) NOT IN (SELECT (entity, attribute) FROM (${fed})) UNION ALL ${fed}`;

@@ -1,4 +1,5 @@
-// The change feed: what a release says otherwise than readers know, dated when it becomes visible (contract section 5).
+// The change feed: differences between a release and what readers know, dated when they become visible
+// (contract section 5).
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { isSpelled } from '../consolidate/same-value.ts';
@@ -12,8 +13,9 @@ const table = (folder: string, file: string) => `read_parquet(${quoted(join(fold
 const last = (folder: string) => `(SELECT * FROM ${table(folder, RELEASE_FILES.history)} WHERE "to" IS NULL)`;
 
 /**
- * The differences between a release folder and what readers know, other spellings aside, as a query: entity_id, attribute, type, old_value, new_value, observed_at,
- * source_url. Without a release before, every value is added.
+ * Differences between a release folder and what readers know, without changes of spelling, as a query:
+ * entity_id, attribute, type, old_value, new_value, observed_at, source_url. Without a previous release every
+ * value is added.
  */
 export function differences(folder: string, before: Before | null, { attributes }: Pick<Pack, 'attributes'>): string {
   if (before === null)
@@ -36,7 +38,10 @@ export function differences(folder: string, before: Before | null, { attributes 
   );
 }
 
-/** As `differences`, for the feed: a record that is no longer published is one removal, dated `now`, whatever its values were. */
+/**
+ * As `differences`, for the feed: a record that is no longer published is one removal, dated `now`, without
+ * its values.
+ */
 function told(folder: string, { pack, before, now }: Feeding): string {
   if (before === null) return differences(folder, null, pack);
   const gone = `SELECT id FROM (${knownIds(before)}) WHERE id NOT IN (SELECT id FROM ${table(folder, RELEASE_FILES.engine)})`;
@@ -46,21 +51,21 @@ function told(folder: string, { pack, before, now }: Feeding): string {
   );
 }
 
-/** What the feed of a release is made from beside its folder. */
+/** Inputs of the feed besides the folder of the release. */
 export interface Feeding {
   pack: Pick<Pack, 'attributes'>;
   before: Before | null;
-  /** Records that are opted out: nothing of them stays in the feed. */
+  /** Opted-out records: no row of theirs stays in the feed. */
   removed: Iterable<string>;
   /** Milliseconds since 1970. */
   now: number;
-  /** Gives so many microseconds after `after`, ending at `now` if there is room: the first. */
+  /** Reserves `count` microseconds after `after`, ending at `now` if possible; returns the first. */
   reserve: (count: number, after: number) => Promise<number>;
 }
 
 /**
- * Writes changes.parquet: the feed before, then the differences, a microsecond apart. A record that is no longer published keeps the names it
- * had. Tells the rows, and the last microsecond that was given.
+ * Writes changes.parquet: the previous feed, then the differences, a microsecond apart. A record that is no
+ * longer published keeps its names. Returns the rows, and the last reserved microsecond.
  */
 export async function writeChanges(
   duck: Duck,
@@ -73,7 +78,7 @@ export async function writeChanges(
   const earlier = before === null ? null : table(before.folder, RELEASE_FILES.changes);
   const latest =
     earlier === null ? 0 : await duck.count(`SELECT coalesce(max(epoch_us(recorded_at)), 0) FROM ${earlier}`);
-  // Also a release without news has a place in the feed: what comes after it must not be read before it.
+  // A release without changes also needs a place in the feed: later rows must not be read before it.
   const first = await reserve(Math.max(1, count), latest);
   const engines = [folder, ...(before === null ? [] : [before.folder])].map(
     (each, age) => `SELECT id, slug, name, ${age} AS age FROM ${table(each, RELEASE_FILES.engine)}`,
@@ -89,7 +94,7 @@ export async function writeChanges(
   const out = [...removed].map(quoted).join(', ');
   const kept = out === '' ? '' : ` WHERE entity_id NOT IN (${out})`;
   const both = `SELECT * FROM ${earlier}${kept} UNION ALL (${fresh})`;
-  // Leaving lines out may put the others out of order.
+  // The order is not guaranteed when rows are left out.
   const query = earlier === null ? fresh : kept === '' ? both : `SELECT * FROM (${both}) ORDER BY recorded_at`;
   const rows = await duck.parquet(query, join(folder, RELEASE_FILES.changes));
   return { rows, recorded_to: first + Math.max(1, count) - 1 };

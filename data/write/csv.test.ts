@@ -1,4 +1,4 @@
-// CSV: read back by a parser of RFC 4180 and by DuckDB, and no cell that a spreadsheet would run.
+// CSV: read back by an RFC 4180 parser and by DuckDB, without cells that spreadsheets execute.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ verifies('format.csv', 'format.csv-formula');
 const folder = mkdtempSync(join(tmpdir(), 'csv-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Texts with everything that CSV, spreadsheets and encodings trip over. */
+/** Texts with special characters of CSV, spreadsheets and encodings. */
 const text = fc.string({
   unit: fc.constantFrom(...'",\r\n\t =+-@|;\'a1é東🙂', '\u200b', '＝', '＋', '－', '＠', '\u00a0', '""', '\r\n'),
   maxLength: 12,
@@ -24,7 +24,7 @@ const cell = fc.oneof(text, fc.double({ noNaN: true, noDefaultInfinity: true }),
 const width = 4;
 const rows = fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 5 });
 
-/** What a reader gets: nothing for null, and the apostrophe where there is one. */
+/** Expected cell: empty for null, with an apostrophe when it is escaped. */
 const read = (value: string | number | boolean | null, got: string) => {
   if (typeof value !== 'string') return got === (value === null ? '' : String(value));
   return got === value || got === `'${value}`;
@@ -32,7 +32,7 @@ const read = (value: string | number | boolean | null, got: string) => {
 
 const written = (table: (string | number | boolean | null)[][]) => table.map((row) => `${csvRow(row)}\r\n`).join('');
 
-test('a parser of RFC 4180 reads back every cell', () => {
+test('an RFC 4180 parser reads back every cell', () => {
   fc.assert(
     fc.property(rows, (table) => {
       const back = parseCsv(written(table));
@@ -44,7 +44,7 @@ test('a parser of RFC 4180 reads back every cell', () => {
   );
 });
 
-test('no text begins like a formula, and what does not is left as it is', () => {
+test('no text begins like a formula, and other texts are unchanged', () => {
   fc.assert(
     fc.property(text, (value) => {
       const [[got = ''] = []] = parseCsv(`${csvCell(value)},x\r\n`);

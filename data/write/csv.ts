@@ -1,20 +1,26 @@
-// CSV as RFC 4180 has it, with dotted column names and cells that no spreadsheet runs (contract section 2).
+// CSV by RFC 4180, with dotted column names and cells that no spreadsheet executes (contract section 2).
 import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
 import { bounds } from '../consolidate/compare.ts';
 
-/** Columns of an attribute in flat files: a price has both ends, a point both coordinates, every other value one column. */
+/**
+ * Columns of an attribute in flat files: both ends of a price, both coordinates of a point, otherwise one
+ * column.
+ */
 export function flatColumns(attribute: Attribute): string[] {
   if (attribute.type === 'price') return [`${attribute.name}.min`, `${attribute.name}.max`];
   if (attribute.type === 'geo') return [`${attribute.name}.lat`, `${attribute.name}.lng`];
   return [attribute.name];
 }
 
-/** Name of a record's own column (`name`, `slug`…) in flat files: where an attribute has that name too, `record.name`. */
+/**
+ * Name of a record's own column (`name`, `slug`…) in flat files; `record.name` when an attribute has that
+ * name.
+ */
 export function recordColumn(pack: Pick<Pack, 'attributes'>, name: string): string {
   return pack.attributes.some((attribute) => attribute.name === name) ? `record.${name}` : name;
 }
 
-/** A value in the columns of `flatColumns`; lists as JSON; all null when there is no value. */
+/** A value in the columns of `flatColumns`; lists as JSON; all null without a value. */
 export function flatCells(attribute: Attribute, value: Value | undefined): (string | number | boolean | null)[] {
   if (value === undefined) return flatColumns(attribute).map(() => null);
   if (attribute.type === 'price') {
@@ -25,12 +31,15 @@ export function flatCells(attribute: Attribute, value: Value | undefined): (stri
   return [Array.isArray(value) ? JSON.stringify(value) : (value as string | number | boolean)];
 }
 
-/** What makes a spreadsheet take a text for a formula, in its full width too, and white space that it would skip before. */
+/**
+ * Start of a text that spreadsheets treat as a formula, including full-width characters, after white space
+ * that they skip.
+ */
 const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u;
 
 /**
- * One cell: quoted where RFC 4180 asks for it; a text that a spreadsheet would run as a formula gets an apostrophe before it. Numbers and
- * booleans are left as they are; null is empty.
+ * One cell: quoted as RFC 4180 requires; a text that a spreadsheet would execute gets an apostrophe in front.
+ * Numbers and booleans are unchanged; null is empty.
  */
 export function csvCell(value: string | number | boolean | null): string {
   if (value === null) return '';
@@ -44,7 +53,7 @@ export function csvRow(cells: readonly (string | number | boolean | null)[]): st
   return cells.map(csvCell).join(',');
 }
 
-/** Names of the columns of a record: its own first and last, its attributes between. */
+/** Column names of a record: its own first and last, its attributes between. */
 export function csvHeader(pack: Pack, attributes: readonly Attribute[] = pack.attributes): string[] {
   const own = (names: string[]) => names.map((name) => recordColumn(pack, name));
   const last = own(['quality_score', 'completeness', 'verified_owner', 'updated_at']);

@@ -1,16 +1,17 @@
-// What each column of the files for analysts is: name, SQL type, unit, meaning. The files, their dictionary and the console all say this.
+// Columns of the files for analysts: name, SQL type, unit, meaning. Used by the files, their dictionary and
+// the SQL console.
 import type { Attribute, AttributeType, Pack } from '../../packs/define/model.ts';
 import { flatColumns, recordColumn } from './csv.ts';
 
 export interface Column {
   name: string;
-  /** As DuckDB calls it. */
+  /** DuckDB type. */
   type: string;
-  /** The attribute that it holds, or a part of it; null: the record's own. */
+  /** The attribute of the column; null: a record's own column. */
   attribute: string | null;
   unit: string | null;
   description: string;
-  /** Part of the public file. */
+  /** Whether the public file has it. */
   public: boolean;
 }
 
@@ -24,7 +25,7 @@ const TYPES: Partial<Record<AttributeType, string>> = {
   geo: 'DOUBLE',
 };
 
-/** A record's own columns, which every dataset has. */
+/** A record's own columns, the same in every dataset. */
 const OWN: readonly (readonly [name: string, type: string, description: string])[] = [
   ['id', 'VARCHAR', 'Identifier of the record'],
   ['slug', 'VARCHAR', 'Last part of the address of its page'],
@@ -38,7 +39,7 @@ const OWN: readonly (readonly [name: string, type: string, description: string])
 const PROVENANCE =
   'By attribute: source_url, observed_at (UTC), confidence, evidence, source_kind, status (held, contested or NULL)';
 
-/** Which end of a price or which coordinate a column is. */
+/** The meaning of a column that is an end of a price or a coordinate. */
 const PARTS: Record<string, string> = {
   min: 'lowest, or the only one',
   max: 'highest, or the only one',
@@ -46,7 +47,10 @@ const PARTS: Record<string, string> = {
   lng: 'longitude',
 };
 
-/** The columns of `records.parquet` in their order, or of `public.parquet`; without provenance they are those of `public.duckdb`. */
+/**
+ * Columns of `records.parquet` in their order, or of `public.parquet`; without provenance those of
+ * `public.duckdb`.
+ */
 export function dictionary(pack: Pick<Pack, 'attributes'>, only: 'all' | 'public', provenance = true): Column[] {
   const own = OWN.map(([name, type, description]): Column => {
     return { name: recordColumn(pack, name), type, attribute: null, unit: null, description, public: true };

@@ -1,4 +1,4 @@
-// A release in the making: puts the parts together, ranks and dates the records, and writes every file.
+// Drafts of releases: combines the parts, ranks and dates the records, and writes every file.
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,15 +16,15 @@ import { linesOf, type PartFiles } from './part.ts';
 import { UPDATED } from './record.ts';
 import * as tables from './tables.ts';
 
-/** What a draft is made from besides its parts. */
+/** Inputs of a draft besides its parts. */
 export interface Drafting {
   pack: Pack;
   names: tables.Names;
-  /** The readings that count. */
+  /** The valid readings. */
   readings: readonly ReadingRow[];
-  /** The release before, or null. */
+  /** The previous release, or null. */
   before: Before | null;
-  /** `updated_at` of records that differ from the release before, in milliseconds. */
+  /** `updated_at` of records that differ from the previous release, in milliseconds. */
   now: number;
   log: (step: string) => void;
 }
@@ -32,7 +32,7 @@ export interface Drafting {
 export class Draft {
   readonly #folder: string;
 
-  /** Begins in a workspace folder, which it clears. */
+  /** Starts in a workspace folder, which is cleared. */
   constructor(folder: string) {
     this.#folder = folder;
     rmSync(folder, { recursive: true, force: true });
@@ -44,12 +44,12 @@ export class Draft {
     return join(this.#folder, 'out');
   }
 
-  /** Lines of sorted facts, which the caller writes (STORED_LINES). */
+  /** File of sorted facts (STORED_LINES), written by the caller. */
   get stored(): string {
     return this.#file('stored');
   }
 
-  /** Where a part may keep its lines. */
+  /** Folder for the lines of a part. */
   part(number: number): string {
     return join(this.#folder, 'parts', String(number));
   }
@@ -58,7 +58,10 @@ export class Draft {
     return join(this.#folder, 'lines', name);
   }
 
-  /** Writes every file but the change feed and the manifest, from parts in the order of their records. Tells the rows by file name. */
+  /**
+   * Writes every file except the change feed and the manifest, from parts in the order of their records.
+   * Returns the number of rows by file name.
+   */
   async finish(parts: readonly PartFiles[], drafting: Drafting): Promise<Record<string, number>> {
     const duck = await Duck.open(join(this.#folder, 'spill'));
     try {
@@ -86,16 +89,17 @@ export class Draft {
       122_880,
     );
     const facts = write(RELEASE_FILES.facts, tables.factsQuery(this.stored, each('verdicts'), names));
-    // Whoever waits for one hears of the other's failure too.
+    // Prevents an unhandled rejection when another step fails first.
     facts.catch(() => {});
-    // What changed since the release before is told by the two histories; without one before nothing is waited for.
+    // Changes since the previous release are computed from the histories of both; without one there is
+    // nothing to wait for.
     if (before !== null) await history;
     history.catch(() => {});
     const updated = await this.#updated(duck, parts, drafting);
 
     log('write records');
     const shelves = parts.map(({ folder, starts }) => ({ path: linesOf(folder, 'shelf'), starts }));
-    // DuckDB's threads go on with facts and history meanwhile.
+    // DuckDB's threads write facts and history in the meantime.
     writeRecords({ pack, order, updated, shelves, out: this.out, lines: join(this.#folder, 'lines') });
     await Promise.all([facts, history]);
     rows[RELEASE_FILES.jsonl] = order.length;
@@ -121,7 +125,7 @@ export class Draft {
     return rows;
   }
 
-  /** Writes the lines of the readings; gives them as a query. */
+  /** Writes the lines of the readings; returns them as a query. */
   #readings(readings: readonly ReadingRow[]): string {
     const writer = new LineWriter(this.#file('readings'));
     for (const { source, package: pkg, version, confirmed_at, date_source } of readings)
@@ -131,7 +135,7 @@ export class Draft {
     return `${query} ORDER BY observed_at, source, package, version`;
   }
 
-  /** Writes which ordinal each record got. */
+  /** Writes the ordinal of each record. */
   #number(parts: readonly PartFiles[], order: Uint32Array): void {
     const ords = new Uint32Array(order.length);
     order.forEach((place, ord) => {
@@ -143,7 +147,7 @@ export class Draft {
     writer.close();
   }
 
-  /** When each record last changed, by place: now where it differs from what readers know, else when they learned of it. */
+  /** Time of the last change of each record, by place: `now` for changed records, else the known one. */
   async #updated(duck: Duck, parts: readonly PartFiles[], { pack, before, now }: Drafting): Promise<Float64Array> {
     const updated = new Float64Array(sum(parts)).fill(now);
     if (before === null) return updated;
@@ -165,7 +169,7 @@ export class Draft {
 
 const sum = (parts: readonly PartFiles[]) => parts.reduce((total, { quality }) => total + quality.length, 0);
 
-/** Places on the shelves, counted through all parts, by quality, best first; ties by id. */
+/** Places on the shelves, numbered across all parts, by quality descending, ties by id. */
 function rank(parts: readonly PartFiles[]): Uint32Array {
   const quality = new Float64Array(sum(parts));
   let at = 0;
@@ -176,7 +180,9 @@ function rank(parts: readonly PartFiles[]): Uint32Array {
   return Uint32Array.from(quality, (_, i) => i).sort((a, b) => quality[b]! - quality[a]! || a - b);
 }
 
-/** Every record ever seen, in the order of ids; `place` on the shelves, counted through all parts, or null. */
+/**
+ * All records ever observed, in the order of ids; `place` on the shelves, numbered across all parts, or null.
+ */
 function* records(parts: readonly PartFiles[]): Generator<{ id: string; number: number; place: number | null }> {
   let before = 0;
   for (const { folder, first, quality } of parts) {
@@ -189,12 +195,15 @@ function* records(parts: readonly PartFiles[]): Generator<{ id: string; number: 
   }
 }
 
-/** Days before the newest reading that the changelog reaches: a day more than anyone may ask for, since readings lie in the past. */
+/**
+ * Days before the newest reading in the changelog: one more than clients may request, since readings are in
+ * the past.
+ */
 const DAYS = 366;
 
 /**
- * Rows of changelog.parquet of the release in `folder`, whose history, engine table and readings are already written. Sorted, so that a
- * page of it is a cut: of one moment the best records first.
+ * Rows of changelog.parquet for the release in `folder`, whose history, engine table and readings exist.
+ * Sorted, so that a page is a range of rows: at equal times the best records first.
  */
 function changelogQuery(folder: string): string {
   const table = (file: string) => `read_parquet(${quoted(join(folder, file))})`;
@@ -209,19 +218,22 @@ function changelogQuery(folder: string): string {
 
 interface Ranked {
   pack: Pack;
-  /** Places on the shelves, counted through all of them, best first. */
+  /** Places on the shelves, numbered across all, best first. */
   order: Uint32Array;
   /** Milliseconds since 1970 by place. */
   updated: Float64Array;
   shelves: readonly ClosedShelf[];
-  /** The release's folder, and the one for lines that become Parquet. */
+  /** Folder of the release, and folder for lines that become Parquet. */
   out: string;
   lines: string;
 }
 
 const PLACEHOLDER = Buffer.from(`"updated_at":"${UPDATED}"`);
 
-/** Second pass: writes records.jsonl and records.csv, best record first, and the lines `engine`, `terms` and `bodies` (what stands beside a body) for DuckDB. */
+/**
+ * Second pass: writes records.jsonl and records.csv, best record first, and the lines `engine`, `terms` and
+ * `bodies` (the columns besides the body) for DuckDB.
+ */
 function writeRecords({ pack, order, updated, shelves, out, lines }: Ranked): void {
   const jsonl = new LineWriter(join(out, RELEASE_FILES.jsonl));
   const csv = new LineWriter(join(out, RELEASE_FILES.csv));
@@ -248,7 +260,7 @@ function writeRecords({ pack, order, updated, shelves, out, lines }: Ranked): vo
   for (const writer of [jsonl, csv, engine, terms, bodies]) writer.close();
 }
 
-/** The body with its true `updated_at`. */
+/** The body with its actual `updated_at`. */
 function dated(body: Buffer, at: number): Buffer {
   const start = body.indexOf(PLACEHOLDER);
   const time = Buffer.from(`"updated_at":"${isoTime(at)}"`);

@@ -1,4 +1,4 @@
-// The facts of a dataset on disk: append-only Parquet, one pair of files a run, which counts once its readings are there.
+// Facts of a dataset on disk: append-only Parquet, two files per run, valid once the readings file exists.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pin } from '../../packs/define/model.ts';
@@ -7,7 +7,9 @@ import { type Columns, type Duck, fromParquet } from '../duckdb/duck.ts';
 import { UNFINISHED } from '../model/atomic.ts';
 import { paths } from '../model/layout.ts';
 
-/** Columns of `<run>.facts.parquet`. A value is JSON text; null: withdrawn. Attributes with `@` are the register's own. */
+/**
+ * Columns of `<run>.facts.parquet`. A value is JSON text; null: withdrawn. Attributes with `@` are our own.
+ */
 export const FACT_COLUMNS: Columns = {
   entity: 'VARCHAR',
   attribute: 'VARCHAR',
@@ -47,14 +49,14 @@ export interface ReadingRow {
   confirmed_at: number;
   date_source: Pin['date_source'];
   run: string;
-  /** Run in which this account of the source began; facts of the source from before it no longer count. */
+  /** Run in which the current facts of the source began; its older facts no longer count. */
   since: string;
 }
 
-/** The register's own attributes, kept as facts. */
+/** Our own attributes, stored as facts. */
 export const OWN = { identity: '@identity', slug: '@slug', listed: '@listed' } as const;
 
-/** Runs whose files are whole, oldest first (run ids sort by time), with the paths of their files. */
+/** Runs with complete files, oldest first (run ids sort by time), with the paths of their files. */
 export async function listRuns(
   dataDir: string,
   dataset: string,
@@ -69,7 +71,7 @@ export async function listRuns(
     .map((run) => ({ run, facts: join(folder, `${run}.facts.parquet`), readings: join(folder, `${run}${suffix}`) }));
 }
 
-/** Removes what a killed run left behind: unfinished files, and facts whose readings never came. */
+/** Removes files of a killed run: unfinished ones, and facts without readings. */
 export async function clearUnfinished(dataDir: string, dataset: string): Promise<void> {
   const folder = paths.facts(dataDir, dataset);
   const whole = new Set((await listRuns(dataDir, dataset)).map(({ facts }) => facts));
@@ -80,7 +82,7 @@ export async function clearUnfinished(dataDir: string, dataset: string): Promise
   }
 }
 
-/** Every reading ever made, oldest run first, then by time. */
+/** All readings, oldest run first, then by time. */
 export async function allReadings(duck: Duck, dataDir: string, dataset: string): Promise<ReadingRow[]> {
   const files = (await listRuns(dataDir, dataset)).map(({ readings }) => readings);
   if (files.length === 0) return [];
@@ -103,7 +105,7 @@ export async function allReadings(duck: Duck, dataDir: string, dataset: string):
   }));
 }
 
-/** The readings that count today: of each source those of its newest account. */
+/** The valid readings: for each source those since its current run. */
 export function standingReadings(readings: readonly ReadingRow[]): ReadingRow[] {
   const since = new Map<string, string>();
   for (const { source, since: began } of readings) {
@@ -113,7 +115,7 @@ export function standingReadings(readings: readonly ReadingRow[]): ReadingRow[] 
   return readings.filter((each) => each.since === since.get(each.source));
 }
 
-/** SQL condition that keeps the facts that count today: those of standing readings, the owners' and the register's own. */
+/** SQL condition for valid facts: those of valid readings, the owners' and our own. */
 export function standingFacts(readings: readonly ReadingRow[]): string {
   const all = new Set(readings.map(({ source, run }) => `${source}\t${run}`));
   const standing = new Set(standingReadings(readings).map(({ source, run }) => `${source}\t${run}`));

@@ -1,31 +1,34 @@
-// A stretch of a release in the making: settled records and verdicts in the order of the records' ids, as lines on disk.
+// A part of a draft: settled records and verdicts as lines on disk, in the order of the records' ids.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { LineWriter, NULL, Shelf } from '../duckdb/lines.ts';
 import { bodyOf, csvOf, engineOf, type SettledRecord, termsOf } from './record.ts';
 
-/** Tables that come as lines, each with its columns in tables.ts; `ids`: every record ever seen, with its place on the shelf or nothing. */
+/**
+ * Tables written as lines, with columns in tables.ts; `ids`: all records ever observed, with their place on
+ * the shelf or nothing.
+ */
 const TABLES = ['verdicts', 'history', 'listings', 'review', 'ids'] as const;
 type Table = (typeof TABLES)[number];
 
-/** Records that a part may hold: part after part numbers its records from a multiple of this. */
+/** Maximum number of records in a part: parts number their records from multiples of this. */
 const SPAN = 2 ** 32;
 
 type Cell = string | number | boolean | null;
 
 const cellsLine = (cells: readonly Cell[]) => cells.map((value) => (value === null ? NULL : String(value))).join('\t');
 
-/** A finished part; may pass between threads. */
+/** A finished part; can be sent between threads. */
 export interface PartFiles {
   /** Folder of its lines. */
   folder: string;
   /** Number of its first record. */
   first: number;
-  /** Facts with a verdict, and open questions. */
+  /** Facts with a verdict, and open review items. */
   facts: number;
   review: number;
-  /** By place on its shelf: quality, and where the entry begins. */
+  /** By place on its shelf: quality, and the start of the entry. */
   quality: Float64Array;
   starts: Float64Array;
 }
@@ -45,7 +48,7 @@ export class Part {
   #facts = 0;
   #review = 0;
 
-  /** Begins in a new folder; `number` counts the parts from 0. */
+  /** Starts in a new folder; `number` counts the parts from 0. */
   constructor(pack: Pack, folder: string, number: number) {
     this.#pack = pack;
     this.#folder = folder;
@@ -56,18 +59,18 @@ export class Part {
     this.#shelf = new Shelf(linesOf(folder, 'shelf'));
   }
 
-  /** Adds a line to one of the tables; null is NULL. */
+  /** Writes a line of one of the tables; null is NULL. */
   line(table: 'history' | 'listings', cells: readonly Cell[]): void {
     this.#lines[table].line(cellsLine(cells));
   }
 
-  /** Adds a line of REVIEW_LINES; `open`: nothing has closed the item. */
+  /** Writes a line of REVIEW_LINES; `open`: the item is not closed. */
   review(cells: readonly Cell[], open: boolean): void {
     this.#lines.review.line(cellsLine(cells));
     if (open) this.#review++;
   }
 
-  /** The verdict on the next stored fact; null: it is not a fact of this release. */
+  /** The verdict on the next stored fact; null: it is not in this release. */
   verdict(verdict: { confirmed_at: number; won: boolean; reason: string; group_median: number | null } | null): void {
     if (verdict === null) this.#lines.verdicts.line(`${NULL}\t${NULL}\t${NULL}\t${NULL}`);
     else {
@@ -77,7 +80,7 @@ export class Part {
     }
   }
 
-  /** Adds the next record, in ascending order of ids; null: nothing of it is published. Gives its number. */
+  /** Writes the next record, in ascending order of ids; null: nothing is published. Returns its number. */
   record(id: string, record: SettledRecord | null): number {
     const number = this.#first + this.#lines.ids.lines;
     this.#lines.ids.line(`${id}\t${record === null ? '' : this.#shelf.size}`);
@@ -94,7 +97,7 @@ export class Part {
     return number;
   }
 
-  /** Writes what is left. */
+  /** Writes the buffers. */
   close(): PartFiles {
     const review = this.#review;
     for (const writer of Object.values(this.#lines)) writer.close();

@@ -1,4 +1,4 @@
-// One settled record in the forms that a release keeps: JSON body, engine row, CSV row and search terms.
+// One settled record in the formats of a release: JSON body, engine row, CSV row and search terms.
 import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { bounds } from '../consolidate/compare.ts';
@@ -10,7 +10,9 @@ import { PROVENANCE_STATUSES, type ProvenanceStatus, type SourceKind } from '../
 import { isoTime } from '../model/time.ts';
 import { csvRow, flatCells } from './csv.ts';
 
-/** A published value with its provenance. `json` is the value's text; times are milliseconds since 1970. */
+/**
+ * A published value with its provenance. `json` is the text of the value; times are milliseconds since 1970.
+ */
 export interface SettledValue {
   value: Value;
   json: string;
@@ -22,7 +24,10 @@ export interface SettledValue {
   status: ProvenanceStatus | null;
 }
 
-/** A record before its rank and the time of its last change are known. `values` follows the pack's attributes. */
+/**
+ * A record before its rank and the time of its last change are known. `values` is in the order of the pack's
+ * attributes.
+ */
 export interface SettledRecord {
   id: string;
   slug: string;
@@ -33,14 +38,14 @@ export interface SettledRecord {
   quality: number;
   completeness: number;
   owner: boolean;
-  /** Entries of lists that are searched and not published. */
+  /** List entries that are searchable and not published. */
   unpublished: Unpublished;
 }
 
-/** Where `updated_at` stands in a body until it is known: the same number of bytes. */
+/** Placeholder for `updated_at` in a body: the same number of bytes. */
 export const UPDATED = '0000-00-00T00:00:00.000Z';
 
-/** JSON text of a StoredRecord with `UPDATED` for its time. */
+/** JSON text of a StoredRecord with the placeholder `UPDATED`. */
 export function bodyOf(pack: Pack, record: SettledRecord): string {
   let attributes = '';
   let provenance = '';
@@ -62,13 +67,13 @@ export function bodyOf(pack: Pack, record: SettledRecord): string {
   );
 }
 
-/** A row of records.csv (`csvHeader`) but for its last cell, `updated_at`. */
+/** A row of records.csv (`csvHeader`) without its last cell, `updated_at`. */
 export function csvOf(pack: Pack, record: SettledRecord): string {
   const cells = pack.attributes.flatMap((attribute, i) => flatCells(attribute, record.values[i]?.value));
   return csvRow([record.id, record.slug, record.name, ...cells, record.quality, record.completeness, record.owner]);
 }
 
-/** Columns of engine.parquet as lines bring them; lists arrive as JSON text (see `engineQuery` in tables.ts). */
+/** Columns of engine.parquet in lines; lists are JSON text (see `engineQuery` in tables.ts). */
 export function engineColumns(pack: Pack): Columns {
   const columns: Columns = { ord: 'UINTEGER', updated: 'BIGINT', id: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR' };
   Object.assign(columns, { quality: 'DOUBLE', completeness: 'DOUBLE', owner: 'BOOLEAN' });
@@ -83,7 +88,7 @@ function engineType(attribute: Attribute): string {
   return ['integer', 'number', 'price', 'geo'].includes(attribute.type) ? 'DOUBLE' : 'VARCHAR';
 }
 
-/** A line of the engine table but for its first two columns, `ord` and `updated`. */
+/** A line of the engine table without its first two columns, `ord` and `updated`. */
 export function engineOf(pack: Pack, record: SettledRecord): string {
   let line = `${record.id}\t${record.slug}\t${record.name}\t${record.quality}\t${record.completeness}\t${record.owner}`;
   for (const status of PROVENANCE_STATUSES)
@@ -114,12 +119,12 @@ function engineParts(attribute: Attribute, value: Value | undefined): string {
   }
 }
 
-/** `fold` of a stored value, whose white space is in order already: most texts only need lower case. */
+/** `fold` of a stored value, whose white space is already normal: most texts only need lower case. */
 function folded(text: string): string {
   return /^[ -~]*$/.test(text) ? text.toLowerCase() : fold(text);
 }
 
-/** Search terms of a record: term, public and compared (`1` or `0` each), and so on, between tabs. */
+/** Search terms of a record: term, public and compared (`1` or `0` each), repeated, separated by tabs. */
 export function termsOf(pack: Pack, record: SettledRecord): string {
   const { name, slug, unpublished } = record;
   const values = record.values.map((settled) => settled?.value);

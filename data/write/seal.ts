@@ -1,4 +1,5 @@
-// Makes a finished draft a release: names it by its content, dates its changes, writes the manifest, and makes it the current one.
+// Turns a finished draft into a release: computes its content name, dates its changes, writes the manifest,
+// makes it current.
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { byCodePoint } from '../../packs/define/text.ts';
@@ -8,24 +9,24 @@ import { type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
 import { contentName, makeCurrent, measure } from '../model/manifest.ts';
 import { type Feeding, writeChanges } from './changes.ts';
 
-/** What the manifest says beside what `seal` finds out itself. */
+/** The parts of the manifest that `seal` does not compute. */
 export type Told = Omit<Manifest, 'schema_version' | 'release' | 'files' | 'recorded_to'>;
 
-/** How the release follows the one before. */
+/** How the release follows the previous one. */
 export interface Following extends Omit<Feeding, 'now'> {
-  /** Id of the release before, if it can still be read. */
+  /** Id of the previous release, if it is readable. */
   current: string | null;
   now: () => Date;
-  /** What is made beside the files that the manifest names; awaited before anything moves. */
+  /** Files outside the manifest that are built in parallel; awaited before the switch. */
   derived: Promise<void>;
-  /** Writes the release's name into the files that tell it; given the draft's folder. */
+  /** Writes the release's name into the files that contain it; `folder` is the draft's. */
   tell: (folder: string, release: string) => Promise<void>;
 }
 
 /**
- * Moves the draft's files to their place and switches to them. Tells the release's id, and whether it is another one than before: the same
- * content again changes nothing. A folder of the same name that never became current, because a run died before the switch, is replaced: its
- * changes had not been visible.
+ * Moves the draft's files to their place and switches to them. Returns the release's id, and whether it is
+ * new: equal content changes nothing. A folder of the same name that never became current, because a run died
+ * before the switch, is replaced: its changes were never visible.
  */
 export async function seal(
   dataDir: string,

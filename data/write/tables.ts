@@ -1,9 +1,10 @@
-// The tables of a release that the build writes as lines first, and the queries that make them Parquet. Columns: docs/releases.md.
+// Tables of a release that the build writes as lines first, and the queries that convert them to Parquet
+// (columns: docs/releases.md).
 import type { Pack } from '../../packs/define/model.ts';
 import { type Columns, fromLines, named, quoted } from '../duckdb/duck.ts';
 import { engineColumns } from './record.ts';
 
-/** Names that lines give as numbers, counted from 1. */
+/** Names that lines contain as numbers, counted from 1. */
 export interface Names {
   attributes: readonly string[];
   sources: readonly string[];
@@ -24,7 +25,7 @@ const STORED_LINES: Columns = {
   evidence: 'VARCHAR',
 };
 
-/** Lines of verdicts, one beside each stored fact; `reason` null: not a fact of the release. */
+/** Lines of verdicts, one for each stored fact; `reason` null: the fact is not in the release. */
 const VERDICT_LINES: Columns = {
   confirmed_at: 'BIGINT',
   won: 'BOOLEAN',
@@ -45,7 +46,9 @@ const HISTORY_LINES: Columns = {
   source_url: 'VARCHAR',
 };
 
-/** Lines of all records ever seen, numbered in the order of their ids; `ord` null: nothing of it is published. */
+/**
+ * Lines of all records ever observed, numbered in the order of their ids; `ord` null: nothing is published.
+ */
 const RECORD_LINES: Columns = { record: 'UBIGINT', id: 'VARCHAR', ord: 'UINTEGER' };
 
 export const LISTING_LINES: Columns = { entity: 'VARCHAR', source: 'VARCHAR', listed: 'BOOLEAN', at: 'BIGINT' };
@@ -71,10 +74,10 @@ export const REVIEW_LINES: Columns = {
 
 export const TERM_LINES: Columns = { term: 'VARCHAR', ord: 'UINTEGER', public: 'BOOLEAN', compared: 'BOOLEAN' };
 
-/** Lines beside those of records.jsonl. */
+/** Columns of bodies that are not in records.jsonl. */
 const BODY_LINES: Columns = { ord: 'UINTEGER', id: 'VARCHAR', version: 'VARCHAR', identity: 'VARCHAR' };
 
-/** Milliseconds become TIMESTAMP; the other columns stay. */
+/** Converts milliseconds to TIMESTAMP; other columns are unchanged. */
 export function timed(paths: readonly string[], columns: Columns, times: readonly string[]): string {
   const list = Object.keys(columns).map((name) =>
     times.includes(name) ? `make_timestamp_ms(${named(name)}) AS ${named(name)}` : named(name),
@@ -86,12 +89,12 @@ export function timed(paths: readonly string[], columns: Columns, times: readonl
 const nameOf = (names: readonly string[], column: string) =>
   `list_extract([${names.map(quoted).join(', ')}], ${column})`;
 
-/** Numbers for names, 0 for a name that is not among them: what `nameOf` undoes. */
+/** Number of a name, 0 for an unknown one: the inverse of `nameOf`. */
 export function numberOf(names: readonly string[], column: string): string {
   return names.length === 0 ? '0' : `coalesce(list_position([${names.map(quoted).join(', ')}], ${column}), 0)`;
 }
 
-/** Facts with the verdicts on them, in the order of the stored lines. */
+/** Facts with their verdicts, in the order of the stored lines. */
 export function factsQuery(stored: string, verdicts: readonly string[], names: Names): string {
   return (
     `SELECT entity, ${nameOf(names.attributes, 'attribute')} AS attribute, value, ${nameOf(names.sources, 'source')} AS source, source_url, ` +
@@ -112,13 +115,13 @@ export function historyQuery(history: readonly string[], records: string, attrib
   );
 }
 
-/** Bodies as records.jsonl has them, beside what the lines say of each. */
+/** Bodies from records.jsonl with the columns of the lines. */
 export function bodiesQuery(lines: string, jsonl: string): string {
   const bodies = fromLines(jsonl, { body: 'VARCHAR' });
   return `SELECT ord, id, version, identity, body FROM ${fromLines(lines, BODY_LINES)} AS lines POSITIONAL JOIN ${bodies} AS bodies`;
 }
 
-/** The engine table, already in the order of `ord`. */
+/** The engine table; the lines are in the order of `ord`. */
 export function engineQuery(pack: Pack, path: string): string {
   const lists = new Set(pack.attributes.filter((each) => each.type === 'strings').map((each) => each.name));
   const columns = engineColumns(pack);

@@ -123,7 +123,7 @@ describeStores('the ledger', ({ open }) => {
     const store = await open();
     const key = await newKey(store);
     await expect(move(store, { key_id: key, amount: 0.5, kind: 'grant', against: 'grant', now: NOW })).rejects.toThrow(
-      /whole number/,
+      /integer of micro-euros/,
     );
   });
 });

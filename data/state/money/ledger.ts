@@ -57,7 +57,7 @@ export async function move(store: Store, movement: Movement): Promise<number | n
 export async function moveIn(tx: Transaction<Tables>, movement: Movement): Promise<number> {
   const account = accountOf(movement.key_id);
   if (!Number.isSafeInteger(movement.amount))
-    throw new RangeError('an amount must be an integer of micro-euros (got ${movement.amount})');
+    throw new RangeError(`an amount must be an integer of micro-euros (got ${movement.amount})`);
   const { amount: balance } = await tx
     .insertInto('balances')
     .values({ account, amount: movement.amount })
