@@ -10,7 +10,7 @@ import { mountRest } from './channels/rest/rest.ts';
 import { mountDocuments } from './channels/static/documents.ts';
 import { mountDownload } from './channels/static/download.ts';
 import { mountParts, mountStatic } from './channels/static/static.ts';
-import { type CheckoutPages, mountCheckout, mountWebhook, type TakesWebhooks } from './checkout/routes.ts';
+import { type CheckoutPages, mountCheckout, mountWebhook, type WebhookReceiver } from './checkout/routes.ts';
 import { toApiError } from './contract/errors.ts';
 import type { CallDeps } from './gate/execute.ts';
 import { type Http, type NodeBindings, pathOf, readRequest, routedPath } from './http/request.ts';
@@ -32,7 +32,7 @@ export interface AppDeps {
   /** Rotation of lost keys. */
   recovery: Recovery;
   /** Routes of the checkout. */
-  checkout: CheckoutPages & TakesWebhooks;
+  checkout: CheckoutPages & WebhookReceiver;
   /** DIST_DIR. */
   dist: string;
   /** Origins of web pages that may use MCP, besides our own. */

@@ -36,14 +36,14 @@ import { type OAuthParts, OAuthServer } from './oauth/server.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { type Metrics, openMetrics } from './ops/metrics.ts';
 import { OpsServer } from './ops/server.ts';
-import { datasetStandings, reviewingOf, standing } from './ops/standing.ts';
-import { claims } from './owners/claims.ts';
+import { opsDatasets, processState, reviewingOf } from './ops/state.ts';
+import { claimHandlers } from './owners/claims.ts';
 import { claimPages, type OwnerPages } from './owners/mailed-links.ts';
-import { optOuts } from './owners/opt-out.ts';
-import type { Parts } from './owners/parts.ts';
+import { optOutHandlers } from './owners/opt-out.ts';
+import type { OwnersParts } from './owners/parts.ts';
 import { CreditPayments } from './payments/credits.ts';
+import { idempotencyStore } from './payments/idempotency.ts';
 import { quoter } from './payments/payments.ts';
-import { storedRepeats } from './payments/repeats.ts';
 import type { X402Settings } from './payments/x402/open.ts';
 
 export interface Settings extends StoreOptions {
@@ -97,14 +97,14 @@ export async function compose(settings: Settings) {
   const access = await openAccess(settings);
   const { store, quotas, admins } = access;
   const register = await openRegister({ dataDir, packs, log, overlays: await openOverlays(store) });
-  const metrics = openMetrics(() => standing(register, access.redisUp));
+  const metrics = openMetrics(() => processState(register, access.redisUp));
   const traffic = countTraffic(store, now);
   const ownerParts = ownerPartsOf(settings, access, register, metrics);
   const owners = openOwners(ownerParts);
   const gate = await openGate(settings, access, register, {
     owners,
     onCall: (call) => {
-      metrics.seen(call);
+      metrics.recordCall(call);
       traffic.count(call);
     },
   });
@@ -125,7 +125,7 @@ export async function compose(settings: Settings) {
       admins,
       reviewing: reviewingOf(ownerParts, register),
       accounts: gate.accounts,
-      standings: (at) => datasetStandings(register, dataDir, at),
+      datasets: (at) => opsDatasets(register, dataDir, at),
       traffic,
       base_url,
       now,
@@ -190,7 +190,7 @@ async function openAccess(options: Settings) {
   const lookup = openLookup(store);
   const stored = storedQuotas(store);
   const quotas = redis ? redisQuotas(redis, stored) : stored;
-  const repeats = storedRepeats(store, quotas, now, options.repeat_patience);
+  const repeats = idempotencyStore(store, quotas, now, options.repeat_patience);
   const from = options.mailFrom ?? `register@${new URL(base_url).hostname}`;
   const mailer = openMailer({ dataDir: options.dataDir, smtpUrl: options.smtpUrl, from, log });
   const byToken = identifyTokens({ store, lookup, base_url, now });
@@ -255,7 +255,7 @@ function ownerPartsOf(
   { store, quotas, mailer }: Access,
   register: Register,
   metrics: Metrics,
-): Parts {
+): OwnersParts {
   return {
     store,
     quotas,
@@ -270,6 +270,6 @@ function ownerPartsOf(
 }
 
 /** The owners' operations and pages. Its parts are plain objects, since a spread copies no class methods. */
-function openOwners(parts: Parts): Owners & OwnerPages {
-  return { ...optOuts(parts), ...claims(parts), ...claimPages(parts) };
+function openOwners(parts: OwnersParts): Owners & OwnerPages {
+  return { ...optOutHandlers(parts), ...claimHandlers(parts), ...claimPages(parts) };
 }

@@ -1,7 +1,8 @@
 // Credentials: which one of a request counts, and the caller it identifies.
 import { describe, expect, test } from 'vitest';
+import { hashSecret } from '../../data/state/key-format.ts';
 import { verifies } from '../../tests/support/verifies.ts';
-import { credentialError, credentialOf, hashSecret, identifyOperators } from './caller.ts';
+import { credentialError, credentialOf, identifyOperators } from './caller.ts';
 
 verifies('credential.order');
 

@@ -1,6 +1,6 @@
 // Credentials of a request and the caller they identify (contract section 3, "Credentials").
-import { hash } from 'node:crypto';
 import { currentPlan, subscription } from '../../data/model/subscriptions.ts';
+import { hashSecret } from '../../data/state/key-format.ts';
 import type { Lookup } from '../../data/state/keys/lookup.ts';
 import { ApiError } from '../contract/errors.ts';
 
@@ -66,11 +66,6 @@ export function credentialOf(sources: CredentialSources): Credential | null {
   if (sources.x_api_key !== undefined) return { via: 'x-api-key', secret: sources.x_api_key.trim() };
   if (sources.api_key !== undefined) return { via: 'api_key', secret: sources.api_key.trim() };
   return null;
-}
-
-/** SHA-256 of a secret, in hex: the only form in which a secret is stored or compared. */
-export function hashSecret(secret: string): string {
-  return hash('sha256', secret);
 }
 
 /** Name of an operator in records of who did something: the first digits of the hash of their key. */

@@ -2,7 +2,7 @@
 
 import type { Account, Accounts, Asker, Grant, Movement } from '../../data/model/accounts.ts';
 import { currentPlan } from '../../data/model/subscriptions.ts';
-import { type Deed, recordDeed } from '../../data/state/audit.ts';
+import { type AuditEntry, recordAudit } from '../../data/state/audit.ts';
 import {
   createKey,
   type Key,
@@ -23,7 +23,7 @@ import { isDisposable, normalEmail } from '../access/emails.ts';
 import { type NetworkQuota, takeUnit } from '../access/network-quotas.ts';
 import { secondsToMidnight } from '../access/previews.ts';
 import type { App, RestDeps } from '../channels/rest/rest.ts';
-import type { Desk } from '../checkout/desk.ts';
+import type { CheckoutService } from '../checkout/service.ts';
 import { ApiError, toApiError } from '../contract/errors.ts';
 import { admit } from '../gate/execute.ts';
 import { type Http, readRequest, readText } from '../http/request.ts';
@@ -52,7 +52,7 @@ interface Parts {
   store: Store;
   quotas: Quotas;
   post: Mailer['post'];
-  desk: Desk;
+  desk: CheckoutService;
   base_url: string;
   /** Maximum welcome credit per UTC day over all keys and processes, in micro-euros; absent: no limit. */
   welcome_budget?: number | undefined;
@@ -70,7 +70,7 @@ function checkedEmail(email: string): string {
 }
 
 /** An entry of the audit log about a key. */
-function auditEntry({ operator, now: at, request_id }: Asker, action: string, subject: string): Deed {
+function auditEntry({ operator, now: at, request_id }: Asker, action: string, subject: string): AuditEntry {
   const who = `operator ${operator ?? 'unnamed'}`;
   return { at, who, action, dataset: null, entity_id: null, subject, request_id };
 }
@@ -85,7 +85,7 @@ export class StoredAccounts implements Accounts, Recovery {
   readonly #store: Store;
   readonly #quotas: Quotas;
   readonly #post: Mailer['post'];
-  readonly #desk: Desk;
+  readonly #desk: CheckoutService;
   readonly #base_url: string;
   readonly #welcome_budget: number | undefined;
 
@@ -127,7 +127,7 @@ export class StoredAccounts implements Accounts, Recovery {
   async revoke(id: string, asker: Asker): Promise<void> {
     const { now } = asker;
     const entry = auditEntry(asker, 'revoke', id);
-    if (!(await revokeKey(this.#store, id, now, (db) => recordDeed({ db }, entry)))) throw noSuchKey();
+    if (!(await revokeKey(this.#store, id, now, (db) => recordAudit({ db }, entry)))) throw noSuchKey();
     await this.#desk.close(id, now);
   }
 
@@ -140,7 +140,7 @@ export class StoredAccounts implements Accounts, Recovery {
         await moveIn(tx, { key_id: id, amount, kind: 'grant', against: 'grant', note: reason, request_id, now });
       if (plan !== null) await setPlan({ ...store, db: tx }, id, plan, null);
       const told = { ...(amount === 0 ? {} : { eur: amount / 1e6 }), ...(plan === null ? {} : { plan }), reason };
-      await recordDeed({ db: tx }, { ...auditEntry(asker, 'grant', id), told });
+      await recordAudit({ db: tx }, { ...auditEntry(asker, 'grant', id), told });
     });
     return accountOf(await this.#key(id), now);
   }

@@ -5,7 +5,7 @@ import type { SessionTold } from '../../data/state/money/receipts.ts';
 import type { DisputeTold, RefundTold } from '../../data/state/money/returns.ts';
 import { ApiError } from '../contract/errors.ts';
 
-export type News =
+export type CheckoutEvent =
   | { kind: 'session'; told: SessionTold }
   | { kind: 'closed'; session: string }
   | { kind: 'invoice'; told: InvoiceTold }
@@ -37,7 +37,7 @@ const Session = z.object({
   customer: ID.nullish(),
 });
 
-function session(object: unknown, { event, at }: Head): News | null {
+function session(object: unknown, { event, at }: Head): CheckoutEvent | null {
   const { id, mode, payment_status, amount_total, currency, ...told } = Session.parse(object);
   if (mode !== 'payment' && mode !== 'subscription') return null;
   return {
@@ -60,7 +60,10 @@ function session(object: unknown, { event, at }: Head): News | null {
   };
 }
 
-const closed = (object: unknown): News => ({ kind: 'closed', session: z.object({ id: z.string() }).parse(object).id });
+const closed = (object: unknown): CheckoutEvent => ({
+  kind: 'closed',
+  session: z.object({ id: z.string() }).parse(object).id,
+});
 
 /** The subscription of an invoice stands under `parent` since the API version of March 2025, and beside it before. */
 const Invoice = z.object({
@@ -86,7 +89,7 @@ function invoiceOf(object: unknown) {
   return { invoice, subscription, metadata: details?.metadata ?? invoice.subscription_details?.metadata };
 }
 
-function invoicePaid(object: unknown, { event, at }: Head): News | null {
+function invoicePaid(object: unknown, { event, at }: Head): CheckoutEvent | null {
   const found = invoiceOf(object);
   if (found === null) return null;
   const { id, total, currency, customer, lines } = found.invoice;
@@ -99,14 +102,14 @@ function invoicePaid(object: unknown, { event, at }: Head): News | null {
 }
 
 function turn(which: 'renewing' | 'failed') {
-  return (object: unknown, { at }: Head): News | null => {
+  return (object: unknown, { at }: Head): CheckoutEvent | null => {
     const found = invoiceOf(object);
     if (found === null || (which === 'renewing' && found.invoice.billing_reason !== 'subscription_cycle')) return null;
     return { kind: 'turn', told: { turn: which, subscription: found.subscription, at } };
   };
 }
 
-function ended(object: unknown, { at }: Head): News {
+function ended(object: unknown, { at }: Head): CheckoutEvent {
   const { id } = z.object({ id: z.string() }).parse(object);
   return { kind: 'turn', told: { turn: 'ended', subscription: id, at } };
 }
@@ -116,7 +119,7 @@ const InvoicePayment = z.object({
   payment: z.object({ payment_intent: ID.nullish() }),
 });
 
-function invoicePayment(object: unknown, { event }: Head): News | null {
+function invoicePayment(object: unknown, { event }: Head): CheckoutEvent | null {
   const { invoice, payment } = InvoicePayment.parse(object);
   if (typeof payment.payment_intent !== 'string') return null;
   return { kind: 'invoice_payment', told: { event, invoice, payment: payment.payment_intent } };
@@ -124,7 +127,7 @@ function invoicePayment(object: unknown, { event }: Head): News | null {
 
 const Charge = z.object({ amount_refunded: z.number(), currency: z.string(), payment_intent: ID.nullish() });
 
-function chargeRefunded(object: unknown, { event, at }: Head): News | null {
+function chargeRefunded(object: unknown, { event, at }: Head): CheckoutEvent | null {
   const { amount_refunded, currency, payment_intent } = Charge.parse(object);
   if (typeof payment_intent !== 'string') return null;
   return {
@@ -141,14 +144,14 @@ const Reversal = z.object({
   payment_intent: ID.nullish(),
 });
 
-function refund(object: unknown, { event, at }: Head): News | null {
+function refund(object: unknown, { event, at }: Head): CheckoutEvent | null {
   const { id, amount, currency, status, payment_intent } = Reversal.parse(object);
   if (typeof payment_intent !== 'string') return null;
   const one = { id, cents: amount, failed: status === 'failed' || status === 'canceled' };
   return { kind: 'refund', told: { event, payment: payment_intent, currency, total: null, refund: one, at } };
 }
 
-function dispute(object: unknown, { event, at }: Head): News | null {
+function dispute(object: unknown, { event, at }: Head): CheckoutEvent | null {
   const { id, amount, currency, status, payment_intent } = Reversal.parse(object);
   if (typeof payment_intent !== 'string') return null;
   const told = { event, payment: payment_intent, currency, id, cents: amount, status: status ?? '', at };
@@ -156,7 +159,7 @@ function dispute(object: unknown, { event, at }: Head): News | null {
 }
 
 /** The events that an operator subscribes to (docs/checkout.md), each with its reader. */
-export const STRIPE_EVENTS: Readonly<Record<string, (object: unknown, head: Head) => News | null>> = {
+export const STRIPE_EVENTS: Readonly<Record<string, (object: unknown, head: Head) => CheckoutEvent | null>> = {
   'checkout.session.completed': session,
   'checkout.session.async_payment_succeeded': session,
   'checkout.session.async_payment_failed': closed,
@@ -185,7 +188,7 @@ const Event = z.object({
 });
 
 /** What a signed event says; null for one that is none of our business. `validation_failed` for one that we cannot read. */
-export function newsOf(raw: unknown): News | null {
+export function readStripeEvent(raw: unknown): CheckoutEvent | null {
   try {
     const { id, type, created, data } = Event.parse(raw);
     const reader = Object.hasOwn(STRIPE_EVENTS, type) ? STRIPE_EVENTS[type] : undefined;

@@ -1,20 +1,20 @@
 // Which checkout this service has: Stripe where a key is set, the sandbox where only this machine can reach the service or CHECKOUT asks for it, else none.
 
 import { keyById } from '../../data/state/keys/keys.ts';
-import { type Checkout, checkoutOf, closeCheckout, type Outcome } from '../../data/state/money/checkouts.ts';
+import { type BookingOutcome, type Checkout, checkoutOf, closeCheckout } from '../../data/state/money/checkouts.ts';
 import { takeInvoice, takeInvoicePayment, takeTurn } from '../../data/state/money/invoices.ts';
 import { takeSession } from '../../data/state/money/receipts.ts';
 import { takeDispute, takeRefund } from '../../data/state/money/returns.ts';
 import type { Store } from '../../data/state/store.ts';
 import { eur } from '../../packs/define/money.ts';
-import { checkoutDesk, type Desk } from './desk.ts';
-import { type News, newsOf } from './events.ts';
-import { payable, type Sandbox, type SandboxSettings, sandbox, sandboxMode } from './sandbox.ts';
-import { stopSuperseded } from './stop.ts';
+import { cancelSuperseded } from './cancel.ts';
+import { type CheckoutEvent, readStripeEvent } from './events.ts';
+import { isPayable, type Sandbox, type SandboxSettings, sandbox, sandboxMode } from './sandbox.ts';
+import { type CheckoutService, checkoutService } from './service.ts';
 import { openStripe, type StripeApi, type StripeSettings } from './stripe.ts';
 
 /** A checkout as its pages show it. */
-export interface Seen {
+export interface CheckoutView {
   kind: Checkout['kind'];
   plan: string | null;
   eur: number;
@@ -25,11 +25,11 @@ export interface Seen {
 }
 
 /** What the checkout's own addresses do. */
-export interface Pages {
+export interface CheckoutOperations {
   /** The checkout of a session; null for one that is not ours. Looking changes nothing. */
-  look(session: string, now: Date): Promise<Seen | null>;
+  look(session: string, now: Date): Promise<CheckoutView | null>;
   /** The same, for sessions of the sandbox alone. Absent where there is no sandbox. */
-  sandbox: (Sandbox & Pick<Pages, 'look'>) | null;
+  sandbox: (Sandbox & Pick<CheckoutOperations, 'look'>) | null;
   /** Absent where there is no Stripe. */
   webhook: Webhook | null;
 }
@@ -42,7 +42,9 @@ interface Options extends SandboxSettings {
 }
 
 /** Puts the checkout together; `sells`: whether there is any. */
-export async function openCheckout(options: Options): Promise<{ desk: Desk; pages: Pages; sells: boolean }> {
+export async function openCheckout(
+  options: Options,
+): Promise<{ desk: CheckoutService; pages: CheckoutOperations; sells: boolean }> {
   const { store, base_url, log } = options;
   const stripe = options.stripe === undefined ? null : await openStripe(options.stripe);
   const sandboxed = sandboxMode(options);
@@ -51,18 +53,18 @@ export async function openCheckout(options: Options): Promise<{ desk: Desk; page
   else if (stripe === null && sandboxed.mode === 'off')
     log(`No checkout: no Stripe key is set, and ${sandboxed.reason}`);
 
-  const look = async (session: string, now: Date, only?: Checkout['provider']): Promise<Seen | null> => {
+  const look = async (session: string, now: Date, only?: Checkout['provider']): Promise<CheckoutView | null> => {
     const row = await checkoutOf(store, session);
     if (row === null || (only !== undefined && row.provider !== only)) return null;
     const { kind, plan, amount, state, provider } = row;
     const email = (await keyById(store, row.key_id))?.email ?? '';
-    const open = provider === 'sandbox' ? payable(row, now.getTime()) : state !== 'over';
+    const open = provider === 'sandbox' ? isPayable(row, now.getTime()) : state !== 'over';
     const standing = state === 'paid' ? 'paid' : open ? 'open' : 'over';
     return { kind, plan, eur: eur(amount), email, state: standing, play: provider === 'sandbox' };
   };
   return {
     sells: stripe !== null || playing,
-    desk: checkoutDesk({ store, base_url, provider: stripe ?? (playing ? 'sandbox' : null), log }),
+    desk: checkoutService({ store, base_url, provider: stripe ?? (playing ? 'sandbox' : null), log }),
     pages: {
       look: (session, now) => look(session, now),
       sandbox: playing
@@ -84,25 +86,25 @@ type Webhook = (
   body: Uint8Array,
   signature: string | undefined,
   now: Date,
-) => Promise<{ received: true; outcome: Outcome['state'] | 'ignored' }>;
+) => Promise<{ received: true; outcome: BookingOutcome['state'] | 'ignored' }>;
 
 /** The webhook over the store. */
 function stripeWebhook({ store, stripe, log }: Parts): Webhook {
   return async (body, signature, now) => {
     const event = await stripe.read(body, signature, now);
-    const news = newsOf(event);
+    const news = readStripeEvent(event);
     if (news === null) return { received: true, outcome: 'ignored' };
     const outcome = await take(store, news, now.getTime());
     // Money may have come in that nothing was given for: somebody must look. Stripe has done its part and is not asked to repeat.
     if (outcome.state === 'refused')
       log(`Stripe's event ${(event as { id: string }).id} was not booked: ${outcome.why}`);
     // While Stripe is away the event is refused, comes again, and this with it.
-    if ('key_id' in outcome) await stopSuperseded({ store, stripe, log }, outcome.key_id, now.getTime());
+    if ('key_id' in outcome) await cancelSuperseded({ store, stripe, log }, outcome.key_id, now.getTime());
     return { received: true, outcome: outcome.state };
   };
 }
 
-async function take(store: Store, news: News, now: number): Promise<Outcome> {
+async function take(store: Store, news: CheckoutEvent, now: number): Promise<BookingOutcome> {
   switch (news.kind) {
     case 'session':
       return takeSession(store, news.told, now);

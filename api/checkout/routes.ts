@@ -182,7 +182,7 @@ function returnPage(seen: SeenCheckout | 'cancelled' | null, base_url: string): 
 /** Longest event that is read, in bytes; Stripe's are a few thousand, with many lines on an invoice more. */
 const LONGEST_EVENT = 1_048_576;
 
-export interface TakesWebhooks {
+export interface WebhookReceiver {
   /** Takes one delivery and answers what became of it; absent where there is no Stripe. `invalid_parameter` for a wrong signature. */
   webhook: ((body: Uint8Array, signature: string | undefined, now: Date) => Promise<object>) | null;
 }
@@ -190,7 +190,7 @@ export interface TakesWebhooks {
 const PATH = '/webhooks/stripe';
 
 /** Mounts it. Stripe repeats for three days whatever is not answered with success. */
-export function mountWebhook(app: App, deps: RestDeps & { checkout: TakesWebhooks }): void {
+export function mountWebhook(app: App, deps: RestDeps & { checkout: WebhookReceiver }): void {
   const { gate, report, checkout } = deps;
   app.all(PATH, async (c) => {
     const { visitor, headers, request_id, accept, method } = readRequest(gate, c);

@@ -58,7 +58,7 @@ export interface Sandbox {
 const SANDBOX_LASTS = 86_400_000;
 
 /** Whether a sandbox checkout can still be paid. */
-export const payable = ({ provider, state, created_at }: Checkout, now: number): boolean =>
+export const isPayable = ({ provider, state, created_at }: Checkout, now: number): boolean =>
   provider === 'sandbox' && state === 'open' && now < created_at + SANDBOX_LASTS;
 
 /** The sandbox over the store: it tells the same news that Stripe's webhook would. */
@@ -70,7 +70,7 @@ export function sandbox(store: Store, local: boolean): Sandbox {
       const row = await checkoutOf(store, session);
       const at = now.getTime();
       if (row === null || row.provider !== 'sandbox') return false;
-      if (row.state !== 'paid' && !payable(row, at)) return false;
+      if (row.state !== 'paid' && !isPayable(row, at)) return false;
       const { id, key_id, kind, amount } = row;
       const subscription = kind === 'plan' ? `${session}_plan` : null;
       const names = { provider: 'sandbox', event: session, checkout: id, customer: null } as const;

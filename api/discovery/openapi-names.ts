@@ -5,11 +5,11 @@ import { shortName } from '../operations/dataset/datasets_list.ts';
 
 /** `entity_search`, or `llm_models_search` for one dataset: the names of the agents' tools. */
 export function operationId({ name }: Operation, pack: Pack | null): string {
-  return pack === null ? name : `${prefixOf(pack)}_${shortName(name)}`;
+  return pack === null ? name : `${schemaPrefix(pack)}_${shortName(name)}`;
 }
 
 /** `llm_models`: a dataset's id in names that allow no hyphen. */
-export function prefixOf({ id }: Pack): string {
+export function schemaPrefix({ id }: Pack): string {
   return id.replaceAll('-', '_');
 }
 

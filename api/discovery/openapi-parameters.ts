@@ -4,7 +4,7 @@ import type { Pack } from '../../packs/define/model.ts';
 import type { JsonSchema } from '../../packs/define/record-schema.ts';
 import type { Operation } from '../contract/operation.ts';
 import { filterSchemas, inputSchema } from '../render/json-schema.ts';
-import { prefixOf, ref } from './openapi-names.ts';
+import { ref, schemaPrefix } from './openapi-names.ts';
 import { hasEntityTag } from './openapi-responses.ts';
 
 type Json = Record<string, unknown>;
@@ -57,7 +57,7 @@ export function filterParameters(pack: Pack): Record<string, Json> {
   return Object.fromEntries(entries);
 }
 
-const filterName = (pack: Pack, name: string) => `${prefixOf(pack)}.${name}`;
+const filterName = (pack: Pack, name: string) => `${schemaPrefix(pack)}.${name}`;
 
 /** Comma-separated values. */
 const commaList = (items: unknown, bounds: Json = {}): Json => ({
@@ -109,7 +109,7 @@ function formatParameter(formats: Operation['formats']): Json {
 }
 
 /** The JSON body of an operation that is not a GET; undefined if it has none. */
-export function bodyOf(operation: Operation): Json | undefined {
+export function bodySchema(operation: Operation): Json | undefined {
   const { route } = operation;
   if (route.method === 'GET') return undefined;
   const { properties = {}, required = [], ...rest } = inputSchema(operation, null) as Input;

@@ -11,7 +11,7 @@ import { outputSchema } from '../render/json-schema.ts';
 import { type Document, memoizeNewest, type View } from './document.ts';
 import { type ExampleAnswer, examplesOf } from './openapi-examples.ts';
 import { openPath, operationId, ref, schemaName } from './openapi-names.ts';
-import { bodyOf, datasetParameter, filterParameters, HEADERS, parametersOf } from './openapi-parameters.ts';
+import { bodySchema, datasetParameter, filterParameters, HEADERS, parametersOf } from './openapi-parameters.ts';
 import { PROTOCOL_TAGS, protocolPaths } from './openapi-protocols.ts';
 import {
   ERROR_SCHEMAS,
@@ -107,7 +107,7 @@ function describeOperation(operation: Operation, place: Place): Json {
   const { group, title, description, statuses = [200] } = operation;
   const sold = mayCost(operation, pack);
   const condition = priceCondition(operation);
-  const body = bodyOf(operation);
+  const body = bodySchema(operation);
   return {
     operationId: operationId(operation, pack),
     tags: [pack === null ? group : pack.id],

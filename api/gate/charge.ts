@@ -5,16 +5,16 @@ import { secondsToMidnight } from '../access/previews.ts';
 import type { ApiError } from '../contract/errors.ts';
 import type { Context } from '../contract/operation.ts';
 import { callPrice, isSold, mayCost } from '../contract/pricing.ts';
+import { hasClaim, isKey, isSecret, type SerializedAnswer, secretKey } from '../payments/idempotency.ts';
 import {
-  type Attached,
-  type Charge,
   checkMaxPrice,
+  type EarlierAnswer,
+  formatEurAmount,
+  type PricedCall,
   paymentError,
   type Reservation,
-  type Stored,
-  told,
+  type X402Attachment,
 } from '../payments/payments.ts';
-import { isKept, isKey, isSecret, secretKey, type Written } from '../payments/repeats.ts';
 import type { Call, CallDeps, Release } from './context.ts';
 import { parseInput } from './parse-input.ts';
 
@@ -67,16 +67,16 @@ export async function checkAffordable(
 }
 
 /** The charge of this call; the price of one unit when its parameters cannot be parsed. */
-export function chargeOf(call: Call, ctx: Context, input: unknown): Charge {
+export function chargeOf(call: Call, ctx: Context, input: unknown): PricedCall {
   return new LazyCharge(call, ctx, input);
 }
 
 /** A class, so that `resource` is computed on access: few calls need it. */
-class LazyCharge implements Charge {
+class LazyCharge implements PricedCall {
   readonly operation: string;
   readonly dataset: string;
   readonly micros: number;
-  readonly price: Charge['price'];
+  readonly price: PricedCall['price'];
   readonly request_id: string;
   readonly #call: Call;
 
@@ -91,7 +91,7 @@ class LazyCharge implements Charge {
     this.request_id = call.request_id;
   }
 
-  get resource(): Charge['resource'] {
+  get resource(): PricedCall['resource'] {
     const { url, operation, format } = this.#call;
     const mimeType = format === 'markdown' ? 'text/markdown' : 'application/json';
     return { url: url.href, description: operation.title, mimeType };
@@ -107,7 +107,7 @@ export function unpaidError(gate: CallDeps, call: Call, caller: Caller, ctx: Con
     input = undefined;
   }
   const charge = chargeOf(call, ctx, input);
-  const message = `${call.operation.name} costs ${told(charge.micros)} and this call was not paid.`;
+  const message = `${call.operation.name} costs ${formatEurAmount(charge.micros)} and this call was not paid.`;
   return paymentError('payment_required', message, gate.payments.quote(caller, charge));
 }
 
@@ -117,10 +117,10 @@ export interface CallCharge {
   /** Price of the call. */
   micros: number;
   /** The answer stored for the same payment: it is sent, and nothing runs. */
-  stored: Stored | null;
+  stored: EarlierAnswer | null;
   /** The answer must be stored before the payment. */
   writes: boolean;
-  commit(shown: number, kept?: Written): Promise<Record<string, string>>;
+  commit(shown: number, kept?: SerializedAnswer): Promise<Record<string, string>>;
   release(): Promise<void>;
 }
 
@@ -152,14 +152,14 @@ export async function reserve(
     writes: held?.writes ?? false,
     async commit(_shown, kept) {
       if (held) return held.commit(kept);
-      if (isKept(kept)) await gate.repeats.keep(ownerOf(caller), kept);
+      if (hasClaim(kept)) await gate.repeats.keep(ownerOf(caller), kept);
       return {};
     },
     release: async () => held?.release(),
   };
 }
 
-function attachedTo(call: Call, caller: Caller, request: () => string): Attached | null {
+function attachedTo(call: Call, caller: Caller, request: () => string): X402Attachment | null {
   const { payment, idempotency_key: key, signal } = call;
   const secret = paymentSecret(caller, key);
   if (payment === undefined && secret === null) return null;

@@ -7,8 +7,8 @@ import type { Limits } from '../access/limits.ts';
 import type { Previews } from '../access/previews.ts';
 import type { ApiError } from '../contract/errors.ts';
 import type { Context, Format, Operation, Result, Validators } from '../contract/operation.ts';
+import type { IdempotencyStore } from '../payments/idempotency.ts';
 import type { Payments } from '../payments/payments.ts';
-import type { Repeats } from '../payments/repeats.ts';
 
 export type Release = NonNullable<Context['release']>;
 /** Releases leased to one request; `done` returns them once. */
@@ -40,7 +40,7 @@ export interface CallDeps {
   previews: Previews;
   payments: Payments;
   /** Answers stored for their Idempotency-Key. */
-  repeats: Repeats;
+  repeats: IdempotencyStore;
   /** Dependencies of the operations on accounts. */
   accounts: NonNullable<Context['accounts']>;
   /** Opt-outs and claims; absent without a database. */

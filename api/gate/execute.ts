@@ -6,16 +6,16 @@ import { type Bucket, limitHeaders } from '../access/limits.ts';
 import { ApiError, FOR_OPERATORS, toApiError } from '../contract/errors.ts';
 import type { Context, Operation, Result } from '../contract/operation.ts';
 import { isCharged, isSold } from '../contract/pricing.ts';
-import { paymentError, told } from '../payments/payments.ts';
 import {
   checkedKey,
+  type RequestClaim,
   recordsIn,
-  repeatedHeaders,
+  replayHeaders,
   requestHash,
-  type Turn,
-  type Written,
-  written,
-} from '../payments/repeats.ts';
+  type SerializedAnswer,
+  serializeAnswer,
+} from '../payments/idempotency.ts';
+import { formatEurAmount, paymentError } from '../payments/payments.ts';
 import { type CallCharge, chargeOf, checkAffordable, ownerOf, paysByX402, reserve, unpaidError } from './charge.ts';
 import { type AnswerCodec, type Call, CallContext, type CallDeps, type Release, type Visitor } from './context.ts';
 import { parseInput } from './parse-input.ts';
@@ -195,7 +195,7 @@ function requirePublicNames(gate: CallDeps, call: Call, caller: Caller, ctx: Con
   const nonPublicName = ctx.visibility === 'public' ? nonPublic(call.operation, input, ctx.release) : undefined;
   if (nonPublicName === undefined) return;
   const charge = chargeOf(call, ctx, input);
-  const message = `${nonPublicName} is not a public attribute: a call that names it costs ${told(charge.micros)}.`;
+  const message = `${nonPublicName} is not a public attribute: a call that names it costs ${formatEurAmount(charge.micros)}.`;
   throw paymentError('payment_required', message, gate.payments.quote(caller, charge));
 }
 
@@ -220,7 +220,7 @@ async function settle<T>(
     return runCharged(gate, call, caller, ctx, input, present, { codec, request, turn: null });
   const attempt = await gate.repeats.begin(ownerOf(caller), key, request());
   if ('text' in attempt) {
-    Object.assign(call.headers, repeatedHeaders(attempt.head, caller.kind === 'key' ? caller.balance : undefined));
+    Object.assign(call.headers, replayHeaders(attempt.head, caller.kind === 'key' ? caller.balance : undefined));
     return codec.decode(attempt.text);
   }
   const { turn } = attempt;
@@ -245,7 +245,7 @@ function requestOf({ operation, url, format, raw, channel = 'rest' }: Call, { bo
 interface AnswerStore<T> {
   codec: AnswerCodec<T>;
   request: () => string;
-  turn: Turn | null;
+  turn: RequestClaim | null;
 }
 
 /**
@@ -265,7 +265,7 @@ async function runCharged<T>(
   if (charge.stored && store) return replay(call, charge, store);
   let result: Result<unknown>;
   let answer: T;
-  let storedAnswer: Written | undefined;
+  let storedAnswer: SerializedAnswer | undefined;
   try {
     ctx.previews = charge.previews;
     result = await call.operation.run(input, ctx);
@@ -275,7 +275,7 @@ async function runCharged<T>(
     answer = await present(result, ctx, call.operation);
     if (store && (store.turn || charge.writes)) {
       const head = { micros: charge.micros, release: call.headers['X-Dataset-Version'] ?? null };
-      storedAnswer = written(head, await store.codec.encode(answer), recordsIn(result.json ?? result.body));
+      storedAnswer = serializeAnswer(head, await store.codec.encode(answer), recordsIn(result.json ?? result.body));
       storedAnswer = (await store.turn?.kept(storedAnswer)) ?? storedAnswer;
     }
     if (hasDisconnected(call)) throw new ApiError('internal', 'The client hung up.');
@@ -298,7 +298,7 @@ const hasDisconnected = (call: Call): boolean => call.gone?.() ?? call.signal.ab
 async function replay<T>({ headers }: Call, charge: CallCharge, { codec, turn }: AnswerStore<T>): Promise<T> {
   const { head, text, written } = charge.stored!;
   const storedAnswer = (await turn?.kept(written)) ?? written;
-  Object.assign(headers, await charge.commit(0, storedAnswer), repeatedHeaders(head, undefined));
+  Object.assign(headers, await charge.commit(0, storedAnswer), replayHeaders(head, undefined));
   return codec.decode(text);
 }
 

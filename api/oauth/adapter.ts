@@ -10,7 +10,7 @@ import {
   putItem,
 } from '../../data/state/oauth/items.ts';
 import type { Store } from '../../data/state/store.ts';
-import { storedSecret } from './clients.ts';
+import { hashClientSecret } from './clients.ts';
 
 /** How long a client that registered itself is kept while nobody has let it in, in milliseconds. */
 const UNUSED = 30 * 86_400_000;
@@ -29,7 +29,7 @@ interface Parts {
 }
 
 /** Adapters over the store. */
-export function storedModels({ store, used, now }: Parts): (model: string) => Adapter {
+export function oauthAdapters({ store, used, now }: Parts): (model: string) => Adapter {
   const found = async (item: Promise<OAuthItem | undefined>) => (await item) as AdapterPayload | undefined;
   return (model) => ({
     async upsert(id, payload, expiresIn) {
@@ -37,7 +37,7 @@ export function storedModels({ store, used, now }: Parts): (model: string) => Ad
       // An interaction repeats the id of its session's cookie and never reads it.
       if (payload.session?.cookie !== undefined) item['session'] = { ...payload.session, cookie: undefined };
       if (model === 'Client' && payload.client_secret !== undefined)
-        item['client_secret'] = storedSecret(payload.client_secret);
+        item['client_secret'] = hashClientSecret(payload.client_secret);
       const end = expiresIn === undefined ? null : now().getTime() + expiresIn * 1000;
       const ties = model === 'Client' ? clientTies(id, payload) : { expires_at: end };
       const grant = UNDER_GRANT.has(model) && payload.grantId ? { grant: grantName(payload.grantId) } : {};

@@ -6,9 +6,9 @@ import { openGrant } from '../../data/state/oauth/grants.ts';
 import { destroyItemByUid, keepItem } from '../../data/state/oauth/items.ts';
 import type { Store } from '../../data/state/store.ts';
 import type { Identify } from '../access/caller.ts';
-import { consentPage, overPage, type ShownClient, signInPage } from './pages.ts';
+import { consentPage, expiredPage, type ShownClient, signInPage } from './pages.ts';
 import { PATHS } from './paths.ts';
-import { LIFE } from './provider.ts';
+import { LIFETIMES } from './provider.ts';
 import { readAmount, signIn } from './signin.ts';
 
 export interface ApproveParts {
@@ -19,7 +19,7 @@ export interface ApproveParts {
 }
 
 /** What a step answers: a page, or the way on. */
-export type Step = { status: number; html: string } | { to: string };
+export type ApprovalStep = { status: number; html: string } | { to: string };
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
@@ -33,11 +33,11 @@ export async function approve(
   request: IncomingMessage,
   response: ServerResponse,
   form: URLSearchParams | null,
-): Promise<Step> {
+): Promise<ApprovalStep> {
   const interaction = await provider.interactionDetails(request, response).catch(() => null);
   const client = interaction && (await shownClient(provider, interaction));
-  if (!interaction || !client) return { status: 400, html: overPage(parts.base_url) };
-  const finish = async (result: Parameters<Provider['interactionResult']>[2]): Promise<Step> => ({
+  if (!interaction || !client) return { status: 400, html: expiredPage(parts.base_url) };
+  const finish = async (result: Parameters<Provider['interactionResult']>[2]): Promise<ApprovalStep> => ({
     to: await provider.interactionResult(request, response, result, { mergeWithLastSubmission: true }),
   });
   if (form?.get('action') === 'deny')
@@ -60,8 +60,8 @@ async function decide(
   interaction: Interaction,
   client: ShownClient,
   form: URLSearchParams | null,
-  finish: (result: { consent: { grantId: string } }) => Promise<Step>,
-): Promise<Step> {
+  finish: (result: { consent: { grantId: string } }) => Promise<ApprovalStep>,
+): Promise<ApprovalStep> {
   const { store, base_url, now } = parts;
   const key = interaction.session ? await keyById(store, interaction.session.accountId) : null;
   if (key === null || key.revoked_at !== null || form?.get('action') === 'switch') return restart(parts, interaction);
@@ -81,13 +81,13 @@ async function decide(
   const grantId = await grant.save();
   const at = now().getTime();
   const about = { key_id: key.id, client_id, client_name: client.name, created_at: at };
-  await openGrant(store, grantId, { ...about, cap, expires_at: at + LIFE.Grant * 1000 });
+  await openGrant(store, grantId, { ...about, cap, expires_at: at + LIFETIMES.Grant * 1000 });
   await keepItem(store, 'Client', client_id, at + KEPT);
   return finish({ consent: { grantId } });
 }
 
 /** Signs out and asks the same again, from its beginning. */
-async function restart({ store, base_url }: ApproveParts, interaction: Interaction): Promise<Step> {
+async function restart({ store, base_url }: ApproveParts, interaction: Interaction): Promise<ApprovalStep> {
   if (interaction.session?.uid) await destroyItemByUid(store, 'Session', interaction.session.uid);
   await interaction.destroy();
   const asked = Object.entries(interaction.params).flatMap(([name, value]) =>

@@ -7,17 +7,17 @@ const DROPPED =
   /^(x-forwarded-.*|forwarded|host|connection|content-length|transfer-encoding|expect|upgrade|keep-alive|te)$/;
 
 /** What else the provider's configuration may want to know of a request. */
-export interface Facts {
+export interface RequestFacts {
   /** The address that limits count by. */
   address: string;
   /** Id of the API key that a registration was sent with. */
   key_id?: string | undefined;
 }
 
-const facts = new WeakMap<IncomingMessage, Facts>();
+const facts = new WeakMap<IncomingMessage, RequestFacts>();
 
 /** The facts of a request that came over the bridge. */
-export function factsOf(request: IncomingMessage): Facts {
+export function factsOf(request: IncomingMessage): RequestFacts {
   return facts.get(request) ?? { address: '' };
 }
 
@@ -27,10 +27,10 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
  * Has a Node listener answer a request. Host and scheme are those of `base_url`, whatever the request says. `without` names
  * further headers that do not pass.
  */
-export async function carry(
+export async function forwardRequest(
   listener: Listener,
   request: Request,
-  { base_url, body, told, without = [] }: { base_url: string; body: string; told: Facts; without?: string[] },
+  { base_url, body, told, without = [] }: { base_url: string; body: string; told: RequestFacts; without?: string[] },
 ): Promise<Response> {
   const base = new URL(base_url);
   const { pathname, search } = new URL(request.url);

@@ -27,7 +27,7 @@ const IGNORED = [
 ];
 
 /** What a registration answers of what is stored. */
-export const ANSWERED = [
+export const REGISTRATION_FIELDS = [
   'client_id',
   'client_id_issued_at',
   'client_secret',
@@ -50,13 +50,13 @@ export const ANSWERED = [
 export const newClientId = (): string => `dcr_${randomBytes(24).toString('base64url')}`;
 
 /** A client's secret as it is stored: it has too much entropy to be guessed, so a plain hash is enough. */
-export const storedSecret = (secret: string): string => `sha256:${hashSecret(secret)}`;
+export const hashClientSecret = (secret: string): string => `sha256:${hashSecret(secret)}`;
 
 /**
  * Settles a new client's metadata, in place, before it is validated. Without a key it is public; one that was registered
  * with a key has a secret and may also use it without a person (specification section 5, scheme 4).
  */
-export function settleNew(metadata: Metadata, key_id: string | undefined, refuse: Refuse): void {
+export function normalizeRegistration(metadata: Metadata, key_id: string | undefined, refuse: Refuse): void {
   settle(metadata, refuse);
   if (key_id === undefined) {
     delete metadata['key_id'];
@@ -76,7 +76,7 @@ export function settleNew(metadata: Metadata, key_id: string | undefined, refuse
 }
 
 /** Settles what a client ID metadata document says: always a public client, and nobody's key. */
-export function settleDocument(metadata: Metadata, refuse: Refuse): void {
+export function normalizeDocument(metadata: Metadata, refuse: Refuse): void {
   delete metadata['key_id'];
   settle(metadata, refuse);
   bePublic(metadata);

@@ -148,7 +148,7 @@ export function errorPage(base_url: string, error: string, description: string):
 }
 
 /** A page that is over: its time is up, it was answered, or it was opened in another browser. */
-export function overPage(base_url: string): string {
+export function expiredPage(base_url: string): string {
   return page(
     base_url,
     'This page is over',
@@ -166,7 +166,7 @@ export function foreignPage(base_url: string): string {
 }
 
 /** Too many attempts. */
-export function busyPage(base_url: string, seconds: number): string {
+export function tooManyAttemptsPage(base_url: string, seconds: number): string {
   return page(
     base_url,
     'Too many attempts',

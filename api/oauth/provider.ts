@@ -9,16 +9,16 @@ import { sharedSecret } from '../../data/state/secrets.ts';
 import type { Store } from '../../data/state/store.ts';
 import type { Limits } from '../access/limits.ts';
 import { audiences } from '../access/tokens.ts';
-import { clientGrant, storedModels } from './adapter.ts';
+import { clientGrant, oauthAdapters } from './adapter.ts';
 import { factsOf } from './bridge.ts';
 import {
-  ANSWERED,
+  hashClientSecret,
   type Metadata,
   newClientId,
+  normalizeDocument,
+  normalizeRegistration,
+  REGISTRATION_FIELDS,
   type Refuse,
-  settleDocument,
-  settleNew,
-  storedSecret,
 } from './clients.ts';
 import { errorPage } from './pages.ts';
 import { PATHS } from './paths.ts';
@@ -26,7 +26,7 @@ import { PATHS } from './paths.ts';
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 /** Lifetimes in seconds. A refresh token is over after a month unused, and with its grant a year after the consent. */
-export const LIFE = {
+export const LIFETIMES = {
   AccessToken: HOUR,
   ClientCredentials: HOUR,
   AuthorizationCode: 60,
@@ -73,7 +73,7 @@ export async function makeProvider(parts: ProviderParts): Promise<Provider> {
   const { errors } = library;
   const isLive = async (id: string) => (await keyById(store, id))?.revoked_at === null;
   const provider = new library.Provider(base_url, {
-    adapter: storedModels({ store, now, used: () => new errors.InvalidGrant('it was used before') }),
+    adapter: oauthAdapters({ store, now, used: () => new errors.InvalidGrant('it was used before') }),
     jwks: { keys: [...(await signingKeys(store)).keys] },
     cookies: cookies(base_url, await sharedSecret(store, 'oauth_cookies')),
     ...people(library, parts, isLive),
@@ -82,7 +82,7 @@ export async function makeProvider(parts: ProviderParts): Promise<Provider> {
   });
   provider.proxy = true;
   provider.Client.prototype.compareClientSecret = function (actual) {
-    return sameHash(hashSecret(String(this.clientSecret)), hashSecret(storedSecret(actual)));
+    return sameHash(hashSecret(String(this.clientSecret)), hashSecret(hashClientSecret(actual)));
   };
   provider.use(authorizationManners(provider, isLive));
   provider.use(registrationManners(store, now));
@@ -144,9 +144,9 @@ function clients({ errors }: Library, { fetch }: ProviderParts): Configuration {
       properties: ['key_id'],
       validator(ctx, _, __, given) {
         const metadata = given as Metadata;
-        if (ctx) settleNew(metadata, factsOf(ctx.req).key_id, refuse);
+        if (ctx) normalizeRegistration(metadata, factsOf(ctx.req).key_id, refuse);
         // A stored client was settled when it registered.
-        else if (/^https:/i.test(String(metadata['client_id']))) settleDocument(metadata, refuse);
+        else if (/^https:/i.test(String(metadata['client_id']))) normalizeDocument(metadata, refuse);
       },
     },
     fetch: fetch ?? (() => Promise.reject(new Error('client ID metadata documents are not fetched here'))),
@@ -168,7 +168,7 @@ function tokens({ errors }: Library, { base_url, limits }: ProviderParts): Confi
     scopes: ['read'],
     responseTypes: ['code'],
     pkce: { required: () => true },
-    ttl: LIFE,
+    ttl: LIFETIMES,
     issueRefreshToken: async (_, client) => client.grantTypeAllowed('refresh_token'),
     expiresWithSession: async () => false,
     rotateRefreshToken: true,
@@ -203,7 +203,7 @@ function tokens({ errors }: Library, { base_url, limits }: ProviderParts): Confi
           const audience = resources.get(plain(resource));
           if (audience === undefined) throw new errors.InvalidTarget('no resource of this service');
           const format = { accessTokenFormat: 'jwt', jwt: { sign: { alg: 'ES256' } } } as const;
-          return { scope: 'read', audience, accessTokenTTL: LIFE.AccessToken, ...format };
+          return { scope: 'read', audience, accessTokenTTL: LIFETIMES.AccessToken, ...format };
         },
       },
       devInteractions: { enabled: false },
@@ -273,7 +273,7 @@ function registrationManners(store: Store, now: () => Date) {
         expires_at: null,
       });
     ctx.body = Object.fromEntries(
-      ANSWERED.filter((name) => client[name] !== undefined).map((name) => [name, client[name]]),
+      REGISTRATION_FIELDS.filter((name) => client[name] !== undefined).map((name) => [name, client[name]]),
     );
   };
 }

@@ -13,8 +13,8 @@ import type { Store } from '../../data/state/store.ts';
 import { type Credential, credentialError, type Identify } from '../access/caller.ts';
 import { ApiError, ERRORS } from '../contract/errors.ts';
 import { approve } from './approve.ts';
-import { carry } from './bridge.ts';
-import { busyPage, connectionsPage, connectionsSignInPage, errorPage, foreignPage } from './pages.ts';
+import { forwardRequest } from './bridge.ts';
+import { connectionsPage, connectionsSignInPage, errorPage, foreignPage, tooManyAttemptsPage } from './pages.ts';
 import { PATHS } from './paths.ts';
 import { makeProvider, type ProviderParts } from './provider.ts';
 import { PAGE_HEADERS } from './shell.ts';
@@ -82,7 +82,7 @@ export class OAuthServer {
     const { base_url } = this.#parts;
     const provider = await this.#provider();
     let answer = this.#foreign();
-    await carry(
+    await forwardRequest(
       async (message, response) => {
         const step = await approve(this.#parts, provider, message, response, form);
         answer =
@@ -119,7 +119,7 @@ export class OAuthServer {
     const seconds = error.extras.retry_after_seconds;
     const html =
       error.code === 'rate_limited' && seconds !== undefined
-        ? busyPage(base_url, seconds)
+        ? tooManyAttemptsPage(base_url, seconds)
         : errorPage(base_url, error.code, error.message);
     const retry = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
     return new Response(html, { status, headers: { ...headers, ...retry, ...PAGE_HEADERS } });
@@ -143,7 +143,7 @@ export class OAuthServer {
   async #forward({ request, body, address }: OAuthRequest, key_id?: string, without: string[] = []): Promise<Response> {
     const { base_url } = this.#parts;
     const listener = (await this.#provider()).callback();
-    const answer = await carry(listener, request, { base_url, body, told: { address, key_id }, without });
+    const answer = await forwardRequest(listener, request, { base_url, body, told: { address, key_id }, without });
     const isPage = (answer.headers.get('content-type') ?? '').startsWith('text/html');
     for (const [name, value] of Object.entries(isPage ? PAGE_HEADERS : { 'Cache-Control': 'no-store' }))
       answer.headers.set(name, value);

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, type Metric, type MetricValueWit
 import type { CallMetric } from '../gate/context.ts';
 
 /** What is looked at when the metrics are asked for. */
-export interface Standing {
+export interface ProcessState {
   /** Questions that the engines run and that wait for them. */
   queue: { running: number; waiting: number };
   datasets: { dataset: string; release: string; records: number; collected: Date }[];
@@ -12,7 +12,7 @@ export interface Standing {
 }
 
 export interface Metrics {
-  seen(call: CallMetric): void;
+  recordCall(call: CallMetric): void;
   /** An opt-out waits for an operator because its dataset had too many at once. */
   heldOptOut(dataset: string): void;
   /** The text, with its media type. */
@@ -20,7 +20,7 @@ export interface Metrics {
 }
 
 /** Metrics of one process. Names begin with `register_`, those of Node and the process with `nodejs_` and `process_`. */
-export function openMetrics(standing: () => Standing): Metrics {
+export function openMetrics(standing: () => ProcessState): Metrics {
   const registers = [new Registry()] as [Registry];
   const [register] = registers;
   collectDefaultMetrics({ register });
@@ -44,7 +44,7 @@ export function openMetrics(standing: () => Standing): Metrics {
     labelNames: ['dataset'],
     registers,
   });
-  const gauge = (name: string, help: string, labelNames: string[], fill: (set: Fill, now: Standing) => void) =>
+  const gauge = (name: string, help: string, labelNames: string[], fill: (set: Fill, now: ProcessState) => void) =>
     new Gauge({
       name,
       help,
@@ -69,7 +69,7 @@ export function openMetrics(standing: () => Standing): Metrics {
     if (redis !== null) set({ use: 'limits' }, redis ? 1 : 0);
   });
   return {
-    seen(call) {
+    recordCall(call) {
       took.observe(call);
       const { operation, dataset, eur } = call;
       if (eur === 0) return;

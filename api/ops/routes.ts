@@ -5,12 +5,12 @@ import { admit, operatorKeyInUrl } from '../gate/execute.ts';
 import { type Http, type HttpRequest, readRequest, readText } from '../http/request.ts';
 import { errorResponse } from '../http/respond.ts';
 import { preferred } from '../render/negotiate.ts';
-import type { Asked } from './parts/asked.ts';
+import type { OpsRequest } from './parts/request.ts';
 import type { OpsServer } from './server.ts';
 
 /** Mounts every address of the pages, and the refusal of any other below /ops. */
 export function mountOps(app: App, { gate, report, ops }: RestDeps & { ops: OpsServer }): void {
-  const answered = async (c: Http, make: (request: HttpRequest, asked: Asked) => Promise<Response>) => {
+  const answered = async (c: Http, make: (request: HttpRequest, asked: OpsRequest) => Promise<Response>) => {
     const request = readRequest(gate, c);
     const { visitor, headers, request_id, accept } = request;
     const html = preferred(accept, ['application/json', 'text/html']) === 'text/html';

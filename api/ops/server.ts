@@ -1,29 +1,29 @@
 // The operators' pages: requests to responses. The channel (routes.ts) mounts the addresses and applies the
 // rate limits.
 import { ApiError, ERRORS, FOR_OPERATORS } from '../contract/errors.ts';
-import { auditLog, optOutsPage } from './pages/deeds.ts';
+import { prefixOf } from '../pages/frame.ts';
 import { keyPage, keysPage, postGrant, postRevoke } from './pages/keys.ts';
+import { logPage, optOutsPage } from './pages/log.ts';
 import { moneyPage } from './pages/money.ts';
 import { nightsPage } from './pages/nights.ts';
 import { nowPiece, overviewPage, statsJson } from './pages/overview.ts';
 import { decidePost, reviewCasePage, reviewJson, reviewPage, reviewPiece } from './pages/review.ts';
-import type { Answer, Asked, OpsParts } from './parts/asked.ts';
 import { HTMX_PATH, htmxFile } from './parts/assets.ts';
 import { FRAME_HEADERS, type OpsPage, printPage, withPrefix } from './parts/frame.ts';
+import type { OpsAnswer, OpsParts, OpsRequest } from './parts/request.ts';
 import {
-  errorPage,
-  errorPiece,
-  foreignPage,
-  isOwn,
-  nextOf,
-  prefixOf,
-  signedIn,
-  signIn,
-  signInPage,
-  signOut,
+  checkNextPath,
+  findSignedIn,
+  isSameOriginForm,
+  operatorErrorItem,
+  operatorErrorPage,
+  operatorForeignFormPage,
+  operatorSignInPage,
+  signInOperator,
+  signOutOperator,
 } from './signin.ts';
 
-type Handler = (parts: OpsParts, request: Asked, who: string) => Promise<Answer>;
+type Handler = (parts: OpsParts, request: OpsRequest, who: string) => Promise<OpsAnswer>;
 
 /** Addresses for operators with a session or a key. */
 const HANDLERS: Readonly<Record<string, Handler>> = {
@@ -44,7 +44,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   'POST /ops/keys/:key_id/revoke': postRevoke,
   'GET /ops/money': moneyPage,
   'GET /ops/opt-outs': optOutsPage,
-  'GET /ops/log': auditLog,
+  'GET /ops/log': logPage,
 };
 
 /** Addresses without sign-in. */
@@ -63,15 +63,15 @@ export class OpsServer {
   }
 
   /** Answers a request for one of the routes. */
-  async answer(route: string, request: Asked): Promise<Response> {
+  async answer(route: string, request: OpsRequest): Promise<Response> {
     const handler = HANDLERS[route];
     if (handler === undefined) return this.#answerPublic(route, request);
     const parts = this.#parts;
-    const who = request.operator ?? (await signedIn(parts, request));
+    const who = request.operator ?? (await findSignedIn(parts, request));
     if (who === null) return this.#requireSignIn(request);
     // Another site can make a browser send the session cookie, but not a key.
-    if (request.form !== null && request.operator === null && !isOwn(parts, request)) {
-      if (request.html) return this.#page(foreignPage(parts.base_url), 403);
+    if (request.form !== null && request.operator === null && !isSameOriginForm(parts, request)) {
+      if (request.html) return this.#page(operatorForeignFormPage(parts.base_url), 403);
       throw new ApiError('admin_required', 'This request did not come from a page of ours.');
     }
     return this.#response(await handler(parts, request, who));
@@ -80,43 +80,45 @@ export class OpsServer {
   /** An error as a page; as a fragment for htmx (`piece`). */
   errorPage(error: ApiError, request_id: string, piece: boolean): Response {
     const { status } = ERRORS[error.code];
-    if (piece) return this.#response({ piece: errorPiece(error), status });
+    if (piece) return this.#response({ piece: operatorErrorItem(error), status });
     const seconds = error.extras.retry_after_seconds;
     const retry = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
-    return this.#page(errorPage(error, request_id), status, retry);
+    return this.#page(operatorErrorPage(error, request_id), status, retry);
   }
 
-  async #answerPublic(route: string, request: Asked): Promise<Response> {
+  async #answerPublic(route: string, request: OpsRequest): Promise<Response> {
     const parts = this.#parts;
     if (route === `GET ${HTMX_PATH}`) return htmxFile();
     if (route === 'GET /ops/login') {
-      const next = nextOf(typeof request.query['next'] === 'string' ? request.query['next'] : null);
-      return (await signedIn(parts, request)) === null ? this.#page(signInPage(next), 200) : this.#redirect(next);
+      const next = checkNextPath(typeof request.query['next'] === 'string' ? request.query['next'] : null);
+      return (await findSignedIn(parts, request)) === null
+        ? this.#page(operatorSignInPage(next), 200)
+        : this.#redirect(next);
     }
-    if (!isOwn(parts, request)) return this.#page(foreignPage(parts.base_url), 403);
+    if (!isSameOriginForm(parts, request)) return this.#page(operatorForeignFormPage(parts.base_url), 403);
     if (route === 'POST /ops/logout')
-      return this.#redirect('/ops/login', { 'Set-Cookie': await signOut(parts, request) });
+      return this.#redirect('/ops/login', { 'Set-Cookie': await signOutOperator(parts, request) });
     return this.#signIn(request);
   }
 
-  async #signIn(request: Asked): Promise<Response> {
+  async #signIn(request: OpsRequest): Promise<Response> {
     await request.attempt();
-    const next = nextOf(request.form?.get('next'));
+    const next = checkNextPath(request.form?.get('next'));
     const key = request.form?.get('key') ?? '';
     if (key.trim() === '') {
       const issue = { loc: ['body', 'key'], msg: 'is required', type: 'missing' };
       if (!request.html) throw new ApiError('validation_failed', 'key: is required', { detail: [issue] });
-      return this.#page(signInPage(next, 'Type your key.'), 422);
+      return this.#page(operatorSignInPage(next, 'Type your key.'), 422);
     }
-    const cookie = await signIn(this.#parts, request, key);
+    const cookie = await signInOperator(this.#parts, request, key);
     if (cookie !== null) return this.#redirect(next, { 'Set-Cookie': cookie });
     if (!request.html) throw new ApiError('invalid_key', "This is no operator's key.");
-    return this.#page(signInPage(next, 'This is no operator’s key.'), 401);
+    return this.#page(operatorSignInPage(next, 'This is no operator’s key.'), 401);
   }
 
   /** The answer without a session: a redirect to the login page for a browser, an error for a program. */
-  #requireSignIn(request: Asked): Response {
-    const next = nextOf(request.form === null ? request.path : '/ops');
+  #requireSignIn(request: OpsRequest): Response {
+    const next = checkNextPath(request.form === null ? request.path : '/ops');
     const login = next === '/ops' ? '/ops/login' : `/ops/login?next=${next}`;
     if (request.piece)
       return new Response(null, {
@@ -131,7 +133,7 @@ export class OpsServer {
     );
   }
 
-  #response(answer: Answer): Response {
+  #response(answer: OpsAnswer): Response {
     if ('to' in answer) return this.#redirect(answer.to);
     const { status = 200 } = answer;
     if ('page' in answer) return this.#page(answer.page, status);

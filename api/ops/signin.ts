@@ -1,16 +1,15 @@
 // Signing in to the operators' pages with an operator's key: a session in a cookie, and what a form must show to be one of ours.
 
 import { parse, serialize } from 'hono/utils/cookie';
-import { recordDeed } from '../../data/state/audit.ts';
+import { recordAudit } from '../../data/state/audit.ts';
+import { hashSecret } from '../../data/state/key-format.ts';
 import { endSession, findSession, openSession, SESSION } from '../../data/state/ops/sessions.ts';
-import { hashSecret, operatorId } from '../access/caller.ts';
+import { operatorId } from '../access/caller.ts';
 import type { ApiError } from '../contract/errors.ts';
+import { prefixOf } from '../pages/frame.ts';
 import { html } from '../pages/html.ts';
-import type { Asked, OpsParts } from './parts/asked.ts';
 import type { OpsPage } from './parts/frame.ts';
-
-/** What stands before our paths, where the base URL has a path of its own. */
-export const prefixOf = (base_url: string): string => new URL(base_url).pathname.replace(/\/+$/, '');
+import type { OpsParts, OpsRequest } from './parts/request.ts';
 
 /** Behind TLS the browser keeps the cookie from anything else, and its name says so. */
 function cookieOf(base_url: string) {
@@ -20,13 +19,16 @@ function cookieOf(base_url: string) {
   return { name, options };
 }
 
-function tokenIn(base_url: string, asked: Asked): string | undefined {
+function tokenIn(base_url: string, asked: OpsRequest): string | undefined {
   const { name } = cookieOf(base_url);
   return parse(asked.header('cookie') ?? '', name)[name];
 }
 
 /** The operator who is signed in with this browser; null when nobody is. A key that is no longer one signs nobody in. */
-export async function signedIn({ store, admins, base_url, now }: OpsParts, asked: Asked): Promise<string | null> {
+export async function findSignedIn(
+  { store, admins, base_url, now }: OpsParts,
+  asked: OpsRequest,
+): Promise<string | null> {
   const token = tokenIn(base_url, asked);
   if (token === undefined) return null;
   // What a page asks by itself does not keep its operator signed in.
@@ -36,7 +38,7 @@ export async function signedIn({ store, admins, base_url, now }: OpsParts, asked
 }
 
 /** Signs in with a key, under a new token whatever the browser brought along; the cookie to set, or null for a wrong key. */
-export async function signIn(parts: OpsParts, asked: Asked, typed: string): Promise<string | null> {
+export async function signInOperator(parts: OpsParts, asked: OpsRequest, typed: string): Promise<string | null> {
   const { store, admins, base_url, now, log } = parts;
   const hash = hashSecret(typed.trim().replace(/^Bearer +/i, ''));
   if (!admins.has(hash)) {
@@ -49,13 +51,13 @@ export async function signIn(parts: OpsParts, asked: Asked, typed: string): Prom
   const token = await openSession(store, hash, at);
   const who = `operator ${operatorId(hash)}`;
   const nothing = { dataset: null, entity_id: null, subject: null };
-  await recordDeed(store, { at, who, action: 'sign in', ...nothing, request_id: asked.request_id });
+  await recordAudit(store, { at, who, action: 'sign in', ...nothing, request_id: asked.request_id });
   const { name, options } = cookieOf(base_url);
   return serialize(name, token, { ...options, maxAge: SESSION.life / 1000 });
 }
 
 /** Signs out; the cookie that ends it in the browser too. */
-export async function signOut({ store, base_url }: OpsParts, asked: Asked): Promise<string> {
+export async function signOutOperator({ store, base_url }: OpsParts, asked: OpsRequest): Promise<string> {
   const token = tokenIn(base_url, asked);
   if (token !== undefined) await endSession(store, token);
   const { name, options } = cookieOf(base_url);
@@ -66,7 +68,7 @@ export async function signOut({ store, base_url }: OpsParts, asked: Asked): Prom
  * Whether a form came from a page of ours: a browser says where it came from, and another site cannot change what it says. A client that says
  * neither is no browser, and brings no cookie unless somebody typed it in.
  */
-export function isOwn({ base_url }: Pick<OpsParts, 'base_url'>, asked: Asked): boolean {
+export function isSameOriginForm({ base_url }: Pick<OpsParts, 'base_url'>, asked: OpsRequest): boolean {
   const origin = asked.header('origin');
   const site = asked.header('sec-fetch-site');
   if (site !== undefined && site !== 'same-origin') return false;
@@ -74,13 +76,13 @@ export function isOwn({ base_url }: Pick<OpsParts, 'base_url'>, asked: Asked): b
 }
 
 /** Where to go after signing in: an address of these pages, or their first one. */
-export function nextOf(asked: string | null | undefined): string {
+export function checkNextPath(asked: string | null | undefined): string {
   const next = asked ?? '';
   return /^\/ops(\/[a-z0-9-]+)*$/.test(next) && !/^\/ops\/(login|partials|assets)/.test(next) ? next : '/ops';
 }
 
 /** The login; `wrong` says what was wrong with the key, `next` is where it leads. */
-export function signInPage(next: string, wrong?: string): OpsPage {
+export function operatorSignInPage(next: string, wrong?: string): OpsPage {
   const invalid = wrong === undefined ? '' : html` aria-invalid="true" aria-describedby="wrong"`;
   return {
     title: 'Sign in',
@@ -98,7 +100,7 @@ ${wrong === undefined ? '' : html`<p class="wrong" role="alert" id="wrong">${wro
 }
 
 /** A form that did not come from a page of ours. */
-export function foreignPage(base_url: string): OpsPage {
+export function operatorForeignFormPage(base_url: string): OpsPage {
   return {
     title: 'This form did not come from here',
     body: html`<p>Another site may have sent it, or you opened these pages under another address than <code>${base_url}</code>. Nothing was changed.</p>
@@ -116,7 +118,7 @@ const TITLES: Partial<Record<ApiError['code'], string>> = {
 };
 
 /** An error, with what to do. */
-export function errorPage(error: ApiError, request_id: string): OpsPage {
+export function operatorErrorPage(error: ApiError, request_id: string): OpsPage {
   const { retry_after_seconds: seconds } = error.extras;
   const fault = error.code === 'internal';
   return {
@@ -129,6 +131,6 @@ ${seconds === undefined ? '' : html`<p>Wait ${seconds} seconds and try again. No
 }
 
 /** An error as one line of a list. */
-export function errorPiece(error: ApiError): string {
+export function operatorErrorItem(error: ApiError): string {
   return String(html`<li class="entry done wrong" role="alert">${error.message}</li>`);
 }

@@ -1,6 +1,6 @@
 // Whose address speaks for whose record, on the names where it is easily got wrong.
 import { expect, test } from 'vitest';
-import { hostOf, isOpenToAll, mailDomain, speaksFor } from './business.ts';
+import { coversHost, isOpenToAll, mailDomain, parseHost } from './business.ts';
 
 test.each([
   ['port.example', 'port.example', true],
@@ -17,7 +17,7 @@ test.each([
   ['github.io', 'port.github.io', false],
   ['port.github.io', 'port.github.io', true],
   ['uk', 'port.co.uk', false],
-])('%s for %s: %s', (domain, host, expected) => expect(speaksFor(domain, host)).toBe(expected));
+])('%s for %s: %s', (domain, host, expected) => expect(coversHost(domain, host)).toBe(expected));
 
 test.each([
   ['https://www.port.example/about', 'www.port.example'],
@@ -32,7 +32,7 @@ test.each([
   ['', null],
   [7, null],
   [null, null],
-])('%s names the host %s', (value, host) => expect(hostOf(value)).toBe(host));
+])('%s names the host %s', (value, host) => expect(parseHost(value)).toBe(host));
 
 test.each([
   ['x@Port.EXAMPLE', 'port.example'],

@@ -18,7 +18,7 @@ export function mailDomain(email: string): string | null {
 }
 
 /** The host that a value of a domain attribute names, a bare one or that of an address; null where it names none. */
-export function hostOf(value: unknown): string | null {
+export function parseHost(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const { hostname, isIp } = parse(value.trim());
   const host = domainToASCII((hostname ?? '').toLowerCase()).replace(/\.$/, '');
@@ -26,7 +26,7 @@ export function hostOf(value: unknown): string | null {
 }
 
 /** Whether the mail domain is the host or one above it, but no public suffix: `a.example` for `www.a.example`, never `example` alone. */
-export function speaksFor(domain: string, host: string): boolean {
+export function coversHost(domain: string, host: string): boolean {
   return (domain === host || host.endsWith(`.${domain}`)) && getDomain(domain, SUFFIXES) !== null;
 }
 
@@ -41,7 +41,7 @@ const PAGE = 200;
 const MOST = 4_000;
 
 /** How many records a mail domain would speak for, counted up to one more than `bound`. */
-export async function recordsOf({ engine, pack }: Release, domain: string, bound: number): Promise<number> {
+export async function countDomainRecords({ engine, pack }: Release, domain: string, bound: number): Promise<number> {
   const attribute = pack.owner.domain;
   if (attribute === null) return 0;
   const where = [{ kind: 'like' as const, attribute, needle: fold(domain) }];
@@ -51,8 +51,8 @@ export async function recordsOf({ engine, pack }: Release, domain: string, bound
   do {
     const page = await engine.search({ where, sort, after, limit: PAGE, total: false });
     for (const { body } of await engine.bodies(page.ordinals)) {
-      const host = hostOf((JSON.parse(body) as { attributes: Record<string, unknown> }).attributes[attribute]);
-      if (host !== null && speaksFor(domain, host)) count++;
+      const host = parseHost((JSON.parse(body) as { attributes: Record<string, unknown> }).attributes[attribute]);
+      if (host !== null && coversHost(domain, host)) count++;
     }
     seen += page.ordinals.length;
     after = page.next;

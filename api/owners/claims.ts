@@ -7,7 +7,7 @@ import type { OwnerFact } from '../../data/plan/overlay.ts';
 import { editRecord, withEntry } from '../../data/releases/overlay-edit.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Owners, VerifiedClaim } from '../../data/review/owners.ts';
-import { recordDeed } from '../../data/state/audit.ts';
+import { recordAudit } from '../../data/state/audit.ts';
 import { type Claim, claimOf, dropClaim, mayEdit, newClaim, verifyClaim } from '../../data/state/owners/claims.ts';
 import { recordUrl } from '../../packs/define/links.ts';
 import type { Attribute } from '../../packs/define/model.ts';
@@ -15,15 +15,15 @@ import { checkValue } from '../../packs/define/schema.ts';
 import { ApiError } from '../contract/errors.ts';
 import { claimMail } from './mails.ts';
 import {
-  askReview,
-  mismatch,
-  type Parts,
-  readAsked,
-  recordNamed,
+  domainMismatch,
+  domainRelation,
+  findRecord,
+  type OwnersParts,
+  readOwnerRequest,
+  requestReview,
   sendNow,
-  spendAsked,
-  standing,
-  whyShared,
+  sharedDomainReason,
+  spendRequest,
 } from './parts.ts';
 
 /** Maximum length of a value as JSON text: a description is a paragraph, not a book. */
@@ -34,7 +34,7 @@ const MAX_LENGTH = 4_000;
  * mailbox got one recently, unless an operator decided (`always`).
  */
 export async function sendClaim(
-  parts: Pick<Parts, 'store' | 'mailer' | 'base_url'>,
+  parts: Pick<OwnersParts, 'store' | 'mailer' | 'base_url'>,
   given: { dataset: string; entity_id: string; name: string; email: string; email_normal: string; domain: string },
   now: number,
   always = false,
@@ -88,7 +88,7 @@ function readEdits(release: Release, values: Readonly<Record<string, unknown>>):
 }
 
 /** The operations of claims: request, verify, edit. */
-export function claims(parts: Parts): Pick<Owners, 'claim' | 'verify' | 'update'> {
+export function claimHandlers(parts: OwnersParts): Pick<Owners, 'claim' | 'verify' | 'update'> {
   return {
     claim: (release, request, asker) => claim(parts, release, request, asker),
     verify: (token, asker) => verify(parts, token, asker),
@@ -97,7 +97,7 @@ export function claims(parts: Parts): Pick<Owners, 'claim' | 'verify' | 'update'
 }
 
 async function claim(
-  parts: Parts,
+  parts: OwnersParts,
   release: Release,
   { entity_id, email }: { entity_id: string; email: string },
   asker: Asker,
@@ -105,33 +105,33 @@ async function claim(
   const { quotas } = parts;
   const { pack } = release;
   const address = { entity_id, email, member: 'email' };
-  const { record, domain, normal } = await readAsked(quotas, release, address, asker);
-  const relation = await standing(release, record, domain);
-  if (relation === 'none') throw mismatch(release);
-  await spendAsked(quotas, 'claims', `${pack.id} ${domain}`, asker);
+  const { record, domain, normal } = await readOwnerRequest(quotas, release, address, asker);
+  const relation = await domainRelation(release, record, domain);
+  if (relation === 'none') throw domainMismatch(release);
+  await spendRequest(quotas, 'claims', `${pack.id} ${domain}`, asker);
   const about = { dataset: pack.id, entity_id: record.id, name: record.name };
   if (relation === 'shared') {
-    const because = whyShared(release, domain);
+    const because = sharedDomainReason(release, domain);
     const request = { kind: 'claim' as const, ...about, slug: record.slug, contact: email, reason: null, because };
-    await askReview(parts, request, domain, asker);
+    await requestReview(parts, request, domain, asker);
     return 'review';
   }
   await sendClaim(parts, { ...about, email, email_normal: normal, domain }, asker.now);
   return 'sent';
 }
 
-async function verify({ store }: Parts, token: string, { now, request_id }: Asker): Promise<VerifiedClaim> {
+async function verify({ store }: OwnersParts, token: string, { now, request_id }: Asker): Promise<VerifiedClaim> {
   const verified = await verifyClaim(store, token, now);
   if (verified === null)
     throw new ApiError('not_found', 'This link is over, or was never one; POST /v1/claim mails another.');
   const { id, dataset, entity_id, email, until } = verified.claim;
   const entry = { at: now, who: `owner ${email}`, action: 'verify', dataset, entity_id, subject: id, request_id };
-  if (verified.first) await recordDeed(store, entry);
+  if (verified.first) await recordAudit(store, entry);
   return { dataset, entity_id, expires_at: until };
 }
 
 async function update(
-  { store, editing, base_url }: Parts,
+  { store, editing, base_url }: OwnersParts,
   token: string,
   values: Readonly<Record<string, unknown>>,
   asker: Asker,
@@ -145,7 +145,7 @@ async function update(
   const { dataset, entity_id, domain } = claim;
   const release = editing.current(dataset);
   if (!release) throw new ApiError('unknown_dataset', `There is no dataset ${dataset} any more.`);
-  const record = await recordNamed(release, entity_id);
+  const record = await findRecord(release, entity_id);
   const edits = readEdits(release, values);
   const isDomainPublic = release.pack.attributes.some((each) => each.name === release.pack.owner.domain && each.public);
   // The source of a public value must not reveal a domain that is paid data.
@@ -153,12 +153,12 @@ async function update(
   await storeEdits(editing, claim, edits, source_url, asker);
   // The release as it is served after the edit, which sets the time of publication.
   const served = editing.current(dataset) ?? release;
-  return { dataset, record: await recordNamed(served, entity_id) };
+  return { dataset, record: await findRecord(served, entity_id) };
 }
 
 /** Publishes the owner's edits in the overlay, and writes them with an entry of the audit log. */
 async function storeEdits(
-  editing: Parts['editing'],
+  editing: OwnersParts['editing'],
   { id: claim_id, dataset, entity_id, email }: Claim,
   edits: ReadonlyMap<string, string | null>,
   source_url: string,
@@ -184,7 +184,7 @@ async function storeEdits(
       await db.insertInto('owner_facts').values(rows).execute();
       const who = `owner ${email}`;
       const entry = { at: now, who, action: 'edit', dataset, entity_id, subject: claim_id, request_id };
-      await recordDeed({ db }, { ...entry, told: { values: Object.fromEntries(edits) } });
+      await recordAudit({ db }, { ...entry, told: { values: Object.fromEntries(edits) } });
     },
   });
   if (after === null) throw new ApiError('unknown_entity', 'Nothing of this record is published any more.');

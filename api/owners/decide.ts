@@ -1,10 +1,10 @@
 // What operators decide about requests of the owners' channel, carried out (contract section 5, "Opt-out").
-import { recordDeed } from '../../data/state/audit.ts';
+import { recordAudit } from '../../data/state/audit.ts';
 import { decideRequest, type OwnerRequest, reopenRequest } from '../../data/state/owners/requests.ts';
 import { sendClaim } from './claims.ts';
 import { decidedMail } from './mails.ts';
-import { Gone, removeRecord, restoreRecord } from './opt-out.ts';
-import { type Parts, readEmail } from './parts.ts';
+import { AlreadyDone, removeRecord, restoreRecord } from './opt-out.ts';
+import { type OwnersParts, readEmail } from './parts.ts';
 
 /** Who decides, and when (milliseconds since 1970). */
 interface Decider {
@@ -17,8 +17,8 @@ interface Decider {
  * Carries out a decision: an opt-out that is approved removes the record, a claim is mailed its link, a notice that is rejected brings the record
  * back; who asked for what is declined is told. False when somebody else was first: then nothing was done.
  */
-export async function carryOut(
-  parts: Parts,
+export async function applyDecision(
+  parts: OwnersParts,
   request: OwnerRequest,
   verdict: 'approved' | 'rejected',
   decider: Decider,
@@ -28,10 +28,10 @@ export async function carryOut(
   const { who, now, request_id } = decider;
   const approved = verdict === 'approved';
   /** Takes the decision, with its line in the log; in the transaction of what comes of it, where that changes the overlay. */
-  const decide = async (db: Parts['store']['db']) => {
-    if (!(await decideRequest({ db }, id, verdict, who, now))) throw new Gone();
+  const decide = async (db: OwnersParts['store']['db']) => {
+    if (!(await decideRequest({ db }, id, verdict, who, now))) throw new AlreadyDone();
     const about = { dataset, entity_id, subject: id, request_id, told: { kind } };
-    await recordDeed({ db }, { at: now, who, action: approved ? 'approve' : 'reject', ...about });
+    await recordAudit({ db }, { at: now, who, action: approved ? 'approve' : 'reject', ...about });
   };
   const alone = () => store.db.transaction().execute(decide);
   try {
@@ -51,7 +51,7 @@ export async function carryOut(
       if (!out || (await restoreRecord(parts, out.id, decider, decide)) === null) await alone();
     } else await alone();
   } catch (error) {
-    if (error instanceof Gone) return false;
+    if (error instanceof AlreadyDone) return false;
     throw error;
   }
   if (kind === 'claim' && approved) {

@@ -8,7 +8,7 @@ import { type Html, html, joinHtml } from '../pages/html.ts';
 const FIELD = 'value.';
 
 /** What was sent, by name of the field. */
-export type Sent = Pick<URLSearchParams, 'get'>;
+export type FormInput = Pick<URLSearchParams, 'get'>;
 
 /** Attributes that an owner sees in the form. */
 const editable = (pack: Pack): Attribute[] => pack.attributes.filter((each) => each.editable);
@@ -55,8 +55,8 @@ const plain = (text: string): string => text.replace(/\r\n?/g, '\n').trim();
  * The values that somebody changed in the form; null takes their own earlier value back. A value of the sources cannot be emptied: those are
  * told as issues.
  */
-export function valuesIn(
-  sent: Sent,
+export function readFormValues(
+  sent: FormInput,
   pack: Pack,
   record: StoredRecord,
 ): { values: Record<string, unknown>; issues: ValidationIssue[] } {
@@ -124,7 +124,7 @@ function control(attribute: Attribute, value: string, about: Html): Html {
 export function ownerFields(
   pack: Pack,
   record: StoredRecord,
-  sent: Sent | null,
+  sent: FormInput | null,
   issues: readonly ValidationIssue[],
 ): Html {
   const fields = editable(pack).map((attribute) => {

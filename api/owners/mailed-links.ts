@@ -6,10 +6,10 @@ import type { Release } from '../../data/releases/release.ts';
 import type { LinkState } from '../../data/state/links.ts';
 import { type Claim, claimOf, mayEdit } from '../../data/state/owners/claims.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { type Parts, recordNamed } from './parts.ts';
+import { findRecord, type OwnersParts } from './parts.ts';
 
 /** A record as a page names it. */
-export interface NamedRecord {
+export interface RecordRef {
   dataset: string;
   slug: string;
   name: string;
@@ -35,11 +35,11 @@ export interface OwnerPages {
     kind: 'restore' | 'confirm',
     token: string,
     now: Date,
-  ): Promise<{ state: LinkState; record: NamedRecord | null }>;
+  ): Promise<{ state: LinkState; record: RecordRef | null }>;
   /** Brings the record back, once; null when the link is no good any more. */
-  restore(token: string, asker: Asker): Promise<NamedRecord | null>;
+  restore(token: string, asker: Asker): Promise<RecordRef | null>;
   /** Removes the record, once; likewise. */
-  confirm(token: string, asker: Asker): Promise<NamedRecord | null>;
+  confirm(token: string, asker: Asker): Promise<RecordRef | null>;
   /** How a claim stands. */
   claimed(token: string, now: Date): Promise<ClaimPage>;
   /** The record that somebody wants to edit or have removed. Throws `unknown_entity`. */
@@ -47,18 +47,18 @@ export interface OwnerPages {
 }
 
 /** The pages' questions that are about claims. */
-export function claimPages({ store, editing }: Parts): Pick<OwnerPages, 'claimed' | 'subject'> {
+export function claimPages({ store, editing }: OwnersParts): Pick<OwnerPages, 'claimed' | 'subject'> {
   return {
     async claimed(token, now) {
       const claim = await claimOf(store, token);
       if (claim === null) return { state: 'unknown', about: null, until: null };
       const { dataset, entity_id, email, until } = claim;
       const release = editing.current(dataset);
-      const record = release ? await recordNamed(release, entity_id).catch(() => null) : null;
+      const record = release ? await findRecord(release, entity_id).catch(() => null) : null;
       const about = release && record ? { pack: release.pack, record, email } : null;
       return { state: stateOf(claim, now.getTime()), about, until };
     },
-    subject: recordNamed,
+    subject: findRecord,
   };
 }
 

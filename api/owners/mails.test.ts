@@ -1,3 +1,4 @@
+// The HTML of mails escapes what others wrote.
 import { expect, test } from 'vitest';
 import { claimMail, removedMail } from './mails.ts';
 

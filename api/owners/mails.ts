@@ -1,12 +1,10 @@
 // The mails of the owners' channel: plain, short, as text and as HTML, each saying what happens next.
 import type { Mail } from '../../data/state/outbox.ts';
 import { html, joinHtml } from '../pages/html.ts';
+import type { RecordRef } from './mailed-links.ts';
 
-/** A record as mails name it. */
-export interface Named {
-  dataset: string;
-  name: string;
-}
+/** The record that a mail is about. */
+type MailRecord = Pick<RecordRef, 'dataset' | 'name'>;
 
 /** A paragraph: a text, or a link that stands in a line of its own. */
 type Paragraph = string | { label: string; url: string };
@@ -27,10 +25,10 @@ function mail(to: string, subject: string, paragraphs: readonly Paragraph[]): Ma
   return { to, subject: oneLine(subject), text: `${text}\n`, html: String(body) };
 }
 
-const called = ({ name, dataset }: Named) => `"${oneLine(name)}" (dataset ${dataset})`;
+const called = ({ name, dataset }: MailRecord) => `"${oneLine(name)}" (dataset ${dataset})`;
 
 /** To whoever had a record removed: how to bring it back. */
-export function removedMail(to: string, record: Named, url: string): Mail {
+export function removedMail(to: string, record: MailRecord, url: string): Mail {
   return mail(to, `Removed: ${record.name}`, [
     `You asked us, or somebody with an address at your domain did in your name, to remove ${called(record)} from the Dataset Register. It is no longer shown anywhere.`,
     'You need to do nothing more. Files for download are written again without it, which takes some minutes.',
@@ -40,7 +38,7 @@ export function removedMail(to: string, record: Named, url: string): Mail {
 }
 
 /** To the addresses of a domain that its owner reads, when an unproven address of it had a record removed. */
-export function noticeMail(to: string, record: Named, url: string): Mail {
+export function noticeMail(to: string, record: MailRecord, url: string): Mail {
   return mail(to, `Removed: ${record.name}`, [
     `Somebody who gave an address at your domain had ${called(record)} removed from the Dataset Register. We could not check that the address is theirs, so this notice goes to you as well.`,
     'If that is what you want, do nothing.',
@@ -50,7 +48,7 @@ export function noticeMail(to: string, record: Named, url: string): Mail {
 }
 
 /** Before a record that was brought back lately is removed again. */
-export function confirmMail(to: string, record: Named, url: string): Mail {
+export function confirmMail(to: string, record: MailRecord, url: string): Mail {
   return mail(to, `Please confirm: remove ${record.name}`, [
     `Somebody, we hope you, asked us to remove ${called(record)} from the Dataset Register. It was removed before and brought back, so this time we ask first.`,
     { label: 'This page removes it', url },
@@ -59,7 +57,7 @@ export function confirmMail(to: string, record: Named, url: string): Mail {
 }
 
 /** The magic link of a claim. */
-export function claimMail(to: string, record: Named, url: string): Mail {
+export function claimMail(to: string, record: MailRecord, url: string): Mail {
   return mail(to, `Edit ${record.name}`, [
     `Somebody, we hope you, asked to edit ${called(record)} in the Dataset Register with this address.`,
     { label: 'This link opens the record for you', url },
@@ -69,7 +67,7 @@ export function claimMail(to: string, record: Named, url: string): Mail {
 }
 
 /** What an operator decided about a request. */
-export function decidedMail(to: string, record: Named, granted: boolean, what: string): Mail {
+export function decidedMail(to: string, record: MailRecord, granted: boolean, what: string): Mail {
   return mail(to, `${granted ? 'Done' : 'Declined'}: ${record.name}`, [
     `You asked us to ${what} ${called(record)} in the Dataset Register.`,
     granted

@@ -7,7 +7,7 @@ import type { Overlay } from '../../data/plan/overlay.ts';
 import { editRecord } from '../../data/releases/overlay-edit.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { OptedOut, OptOutRequest, Owners } from '../../data/review/owners.ts';
-import { recordDeed } from '../../data/state/audit.ts';
+import { recordAudit } from '../../data/state/audit.ts';
 import { dropAnswersWith } from '../../data/state/idempotency.ts';
 import {
   consumeLink,
@@ -21,19 +21,19 @@ import {
 import { HOLD, holdsOptOuts, noteHeld } from '../../data/state/owners/held-opt-outs.ts';
 import { closeNotices, openRequest } from '../../data/state/owners/requests.ts';
 import { hashedWho } from '../../data/state/tables/audit-people.ts';
-import type { NamedRecord, OwnerPages } from './mailed-links.ts';
-import { confirmMail, type Named, noticeMail, removedMail } from './mails.ts';
+import type { OwnerPages, RecordRef } from './mailed-links.ts';
+import { confirmMail, noticeMail, removedMail } from './mails.ts';
 import {
-  A_DAY,
-  askReview,
-  mismatch,
-  type Parts,
-  readAsked,
+  DAILY_LIMITS,
+  domainMismatch,
+  domainRelation,
+  type OwnersParts,
+  readOwnerRequest,
+  requestReview,
   sendNow,
-  spend,
-  spendAsked,
-  standing,
-  whyShared,
+  sharedDomainReason,
+  spendQuota,
+  spendRequest,
 } from './parts.ts';
 
 const DAY = 24 * 3_600_000;
@@ -48,7 +48,7 @@ const CONFIRM = 'opt-out';
 const WHY_HELD = `The dataset had ${HOLD.most} opt-outs within an hour, so that further ones wait for an operator.`;
 
 /** Everything that a removal is about. `domain` null: an operator decided without one. */
-export interface Removing {
+export interface RemovalOrder {
   dataset: string;
   record: Pick<StoredRecord, 'id' | 'slug' | 'name'>;
   contact: string;
@@ -63,7 +63,7 @@ export interface Removing {
 }
 
 /** The overlay without a record. */
-const withoutRecord = (overlay: Overlay, { id: entity, slug }: Removing['record'], version: number): Overlay => ({
+const withoutRecord = (overlay: Overlay, { id: entity, slug }: RemovalOrder['record'], version: number): Overlay => ({
   ...overlay,
   removed: new Map(overlay.removed).set(entity, { entity, slug, version }),
 });
@@ -73,9 +73,9 @@ const withoutRecord = (overlay: Overlay, { id: entity, slug }: Removing['record'
  * `before` runs in the same transaction.
  */
 export async function removeRecord(
-  parts: Parts,
-  removing: Removing,
-  before: (db: Parts['store']['db']) => Promise<void> = async () => {},
+  parts: OwnersParts,
+  removing: RemovalOrder,
+  before: (db: OwnersParts['store']['db']) => Promise<void> = async () => {},
 ): Promise<boolean> {
   const { store, editing, mailer, base_url } = parts;
   const { dataset, record, contact, domain, proven, reason, who, request_id, now } = removing;
@@ -97,7 +97,7 @@ export async function removeRecord(
       const row = { id, dataset, entity_id, slug, name, contact, domain, reason, at: now, version, ...back };
       await db.insertInto('opt_outs').values(row).execute();
       await dropAnswersWith({ db }, entity_id);
-      await recordDeed({ db }, { at: now, who, action: 'opt-out', dataset, entity_id, subject: id, request_id });
+      await recordAudit({ db }, { at: now, who, action: 'opt-out', dataset, entity_id, subject: id, request_id });
       const because = 'An opt-out in force. Approve: it stays removed. Reject: it is shown again.';
       if (domain !== null)
         await openRequest({ db }, { kind: 'notice', dataset, entity_id, slug, name, contact, reason, because }, now);
@@ -117,8 +117,8 @@ const NOTIFIED = { names: ['postmaster', 'webmaster'], a_day: 5 };
 
 /** Mails the domain's own addresses about a removal that no mailbox confirmed, since its contact may be invented. */
 async function notifyDomain(
-  { quotas, mailer }: Parts,
-  given: { domain: string; contact: string; record: Named; url: string; now: number },
+  { quotas, mailer }: OwnersParts,
+  given: { domain: string; contact: string; record: Pick<RecordRef, 'dataset' | 'name'>; url: string; now: number },
 ): Promise<void> {
   const { domain, contact, record, url } = given;
   const now = new Date(given.now);
@@ -129,11 +129,11 @@ async function notifyDomain(
 
 /** Brings a record back, by an opt-out's id; null when it is back already. `before` runs in the same transaction. */
 export async function restoreRecord(
-  { editing, store }: Parts,
+  { editing, store }: OwnersParts,
   id: string,
-  { who, now, request_id }: Pick<Removing, 'who' | 'now' | 'request_id'>,
-  before: (db: Parts['store']['db']) => Promise<void> = async () => {},
-): Promise<NamedRecord | null> {
+  { who, now, request_id }: Pick<RemovalOrder, 'who' | 'now' | 'request_id'>,
+  before: (db: OwnersParts['store']['db']) => Promise<void> = async () => {},
+): Promise<RecordRef | null> {
   const row = await store.db.selectFrom('opt_outs').selectAll().where('id', '=', id).executeTakeFirst();
   if (!row || row.restored_version !== null) return null;
   const { dataset, entity_id, slug, name } = row;
@@ -154,19 +154,19 @@ export async function restoreRecord(
         .where('id', '=', id)
         .where('restored_version', 'is', null)
         .executeTakeFirst();
-      if (numUpdatedRows === 0n) throw new Gone();
+      if (numUpdatedRows === 0n) throw new AlreadyDone();
       await closeNotices({ db }, dataset, entity_id, await hashedWho(db, who, now), now);
-      await recordDeed({ db }, { at: now, who, action: 'restore', dataset, entity_id, subject: id, request_id });
+      await recordAudit({ db }, { at: now, who, action: 'restore', dataset, entity_id, subject: id, request_id });
     },
   });
   return { dataset, slug, name };
 }
 
 /** Another request was first; nothing was written. */
-export class Gone extends Error {}
+export class AlreadyDone extends Error {}
 
 const nullIfGone = (error: unknown): null => {
-  if (error instanceof Gone) return null;
+  if (error instanceof AlreadyDone) return null;
   throw error;
 };
 
@@ -174,16 +174,16 @@ const nullIfGone = (error: unknown): null => {
 class Held extends Error {}
 
 /** The part of an opt-out request that its confirmation link stores. */
-type Pending = Pick<Removing, 'dataset' | 'record' | 'contact' | 'domain' | 'reason'>;
+type Pending = Pick<RemovalOrder, 'dataset' | 'record' | 'contact' | 'domain' | 'reason'>;
 const parsePending = (subject: string | null): Pending | null =>
   subject === null ? null : (JSON.parse(subject) as Pending);
-const recordOf = (request: Pending | null): NamedRecord | null =>
+const recordOf = (request: Pending | null): RecordRef | null =>
   request && { dataset: request.dataset, slug: request.record.slug, name: request.record.name };
 
 type OptOuts = Pick<Owners, 'optOut'> & Pick<OwnerPages, 'removal' | 'restore' | 'confirm'>;
 
 /** Opt-outs, and the pages that their mails link to. */
-export function optOuts(parts: Parts): OptOuts {
+export function optOutHandlers(parts: OwnersParts): OptOuts {
   return {
     optOut: (release, request, asker) => optOut(parts, release, request, asker),
     removal: (kind, token, now) => findRemoval(parts, kind, token, now),
@@ -193,7 +193,7 @@ export function optOuts(parts: Parts): OptOuts {
 }
 
 async function optOut(
-  parts: Parts,
+  parts: OwnersParts,
   release: Release,
   { entity_id, contact, reason }: OptOutRequest,
   asker: Asker,
@@ -202,25 +202,25 @@ async function optOut(
   const { pack } = release;
   const dataset = pack.id;
   const address = { entity_id, email: contact, member: 'contact' };
-  const { record, domain, normal } = await readAsked(quotas, release, address, asker);
+  const { record, domain, normal } = await readOwnerRequest(quotas, release, address, asker);
   const { id, slug, name } = record;
   const answer = (status: OptedOut['status']): OptedOut => ({ status, dataset, entity_id: id });
   const review = async (because: string): Promise<OptedOut> => {
     const request = { kind: 'opt_out' as const, dataset, entity_id: id, slug, name, contact, reason, because };
-    await askReview(parts, request, domain, asker);
+    await requestReview(parts, request, domain, asker);
     return answer('review');
   };
   if (pack.owner.domain === null) return review('The dataset names no domains, so that the address proves nothing.');
-  const relation = await standing(release, record, domain);
-  if (relation === 'none') throw mismatch(release);
-  await spendAsked(quotas, 'opt-outs', `${dataset} ${domain}`, asker);
-  if (relation === 'shared') return review(whyShared(release, domain));
+  const relation = await domainRelation(release, record, domain);
+  if (relation === 'none') throw domainMismatch(release);
+  await spendRequest(quotas, 'opt-outs', `${dataset} ${domain}`, asker);
+  if (relation === 'shared') return review(sharedDomainReason(release, domain));
   const pending = { dataset, record: { id, slug, name }, contact, domain, reason };
   if (await restoredRecently(parts, dataset, id, asker.now)) {
     await sendConfirmation(parts, pending, normal, asker.now);
     return answer('confirmation_sent');
   }
-  await spend(quotas, `removals ${dataset} ${domain}`, A_DAY.removals, asker, 'removals for this domain');
+  await spendQuota(quotas, `removals ${dataset} ${domain}`, DAILY_LIMITS.removals, asker, 'removals for this domain');
   if (await removeUnproven(parts, pending, asker)) return answer('removed');
   const held = await review(WHY_HELD);
   await noteHeld(store, dataset, asker.now);
@@ -229,9 +229,9 @@ async function optOut(
 }
 
 /** Removes a record at once. False, without a write, when the dataset had too many opt-outs in an hour. */
-async function removeUnproven(parts: Parts, pending: Pending, { now, request_id }: Asker): Promise<boolean> {
+async function removeUnproven(parts: OwnersParts, pending: Pending, { now, request_id }: Asker): Promise<boolean> {
   const { dataset, contact } = pending;
-  const checkHold = async (db: Parts['store']['db']) => {
+  const checkHold = async (db: OwnersParts['store']['db']) => {
     if (await holdsOptOuts({ db }, dataset, now)) throw new Held();
   };
   try {
@@ -245,7 +245,12 @@ async function removeUnproven(parts: Parts, pending: Pending, { now, request_id 
 }
 
 /** Whether the record was restored less than 90 days ago. */
-async function restoredRecently({ store }: Parts, dataset: string, entity_id: string, now: number): Promise<boolean> {
+async function restoredRecently(
+  { store }: OwnersParts,
+  dataset: string,
+  entity_id: string,
+  now: number,
+): Promise<boolean> {
   const row = await store.db
     .selectFrom('opt_outs')
     .select('id')
@@ -257,7 +262,7 @@ async function restoredRecently({ store }: Parts, dataset: string, entity_id: st
 }
 
 /** Mails the link that confirms an opt-out of a recently restored record, at most hourly per mailbox. */
-async function sendConfirmation(parts: Parts, pending: Pending, normal: string, now: number): Promise<void> {
+async function sendConfirmation(parts: OwnersParts, pending: Pending, normal: string, now: number): Promise<void> {
   const { store, base_url } = parts;
   const { dataset, record, contact } = pending;
   const link = { purpose: CONFIRM, subject: JSON.stringify(pending), now, lasts: LASTS.confirm };
@@ -273,11 +278,11 @@ async function sendConfirmation(parts: Parts, pending: Pending, normal: string, 
 
 /** The state of a mailed link, and the record that it restores or removes. */
 async function findRemoval(
-  { store }: Parts,
+  { store }: OwnersParts,
   kind: 'restore' | 'confirm',
   token: string,
   now: Date,
-): Promise<{ state: LinkState; record: NamedRecord | null }> {
+): Promise<{ state: LinkState; record: RecordRef | null }> {
   const purpose = kind === 'restore' ? RESTORE : CONFIRM;
   const subject = await linkSubject(store, purpose, token, now.getTime());
   if (subject === null) return { state: await linkState(store, purpose, token, now.getTime()), record: null };
@@ -287,7 +292,7 @@ async function findRemoval(
 }
 
 /** The record of an opt-out in force, by the opt-out's id. */
-async function removedRecord({ db }: Parts['store'], id: string): Promise<NamedRecord | null> {
+async function removedRecord({ db }: OwnersParts['store'], id: string): Promise<RecordRef | null> {
   const row = await db
     .selectFrom('opt_outs')
     .select(['dataset', 'slug', 'name'])
@@ -297,19 +302,19 @@ async function removedRecord({ db }: Parts['store'], id: string): Promise<NamedR
   return row ?? null;
 }
 
-async function restore(parts: Parts, token: string, { now, request_id }: Asker): Promise<NamedRecord | null> {
+async function restore(parts: OwnersParts, token: string, { now, request_id }: Asker): Promise<RecordRef | null> {
   const { store } = parts;
   const id = await linkSubject(store, RESTORE, token, now);
   if (id === null) return null;
   const row = await store.db.selectFrom('opt_outs').select('contact').where('id', '=', id).executeTakeFirst();
   if (!row) return null;
-  const consume = async (db: Parts['store']['db']) => {
-    if ((await consumeLink({ db }, RESTORE, token, now)) === null) throw new Gone();
+  const consume = async (db: OwnersParts['store']['db']) => {
+    if ((await consumeLink({ db }, RESTORE, token, now)) === null) throw new AlreadyDone();
   };
   return restoreRecord(parts, id, { who: `contact ${row.contact}`, now, request_id }, consume).catch(nullIfGone);
 }
 
-async function confirm(parts: Parts, token: string, { now, request_id }: Asker): Promise<NamedRecord | null> {
+async function confirm(parts: OwnersParts, token: string, { now, request_id }: Asker): Promise<RecordRef | null> {
   const pending = parsePending(await consumeLink(parts.store, CONFIRM, token, now));
   if (!pending) return null;
   await removeRecord(parts, { ...pending, proven: true, who: `contact ${pending.contact}`, request_id, now });

@@ -4,7 +4,8 @@ import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Html, html, joinHtml } from '../pages/html.ts';
 import { type ShellPage, shellOf } from '../pages/shell.ts';
-import { ownerFields, type Sent } from './form.ts';
+import { type FormInput, ownerFields } from './form.ts';
+import type { RecordRef } from './mailed-links.ts';
 
 const STYLE = `
 form.ask { display: block; margin-bottom: 2.5rem; }
@@ -32,22 +33,16 @@ export interface OwnerPage {
 /** A whole page as text. */
 export const ownerPage = (base_url: string, { page }: OwnerPage): string => shell.page(base_url, page);
 
-interface Named {
-  dataset: string;
-  slug: string;
-  name: string;
-}
-
 const p = (text: string): Html => html`<p>${text}</p>`;
 
 /** A URL below the base URL. */
 const at = (base_url: string, ...path: string[]): string => [base_url, ...path.map(encodeURIComponent)].join('/');
 
-const recordLink = (base_url: string, { dataset, slug, name }: Named): Html =>
+const recordLink = (base_url: string, { dataset, slug, name }: RecordRef): Html =>
   html`<a href="${at(base_url, 'datasets', dataset, slug)}">${name}</a>`;
 
 /** The page where everything about a record begins. */
-const startLink = (base_url: string, { dataset, slug }: Named, words: string): Html =>
+const startLink = (base_url: string, { dataset, slug }: RecordRef, words: string): Html =>
   html`<p><a href="${at(base_url, 'owners', dataset, slug)}">${words}</a></p>`;
 
 /** A form with a token and one button; it posts to the address of the page, and the token is in it rather than there. */
@@ -57,7 +52,7 @@ const button = (token: string, action: string, words: string): Html =>
 const UNKNOWN = p('Please check that you have copied the whole address out of the mail, to its last letter.');
 
 /** Why a link is no good, and what can be done. */
-export function badLink(state: 'used' | 'over' | 'unknown' | 'replaced', what: string, next?: Html): OwnerPage {
+export function invalidLinkPage(state: 'used' | 'over' | 'unknown' | 'replaced', what: string, next?: Html): OwnerPage {
   const told = {
     used: {
       title: 'This link was used already',
@@ -74,7 +69,7 @@ export function badLink(state: 'used' | 'over' | 'unknown' | 'replaced', what: s
 }
 
 /** The page behind the mail about a record that was removed: its button brings it back. */
-export function restorePage(token: string, { name, dataset }: Named): OwnerPage {
+export function restorePage(token: string, { name, dataset }: RecordRef): OwnerPage {
   return {
     status: 200,
     page: {
@@ -86,14 +81,14 @@ ${button(token, 'restore', 'Show it again')}`,
   };
 }
 
-export function restoredPage(base_url: string, record: Named): OwnerPage {
+export function restoredPage(base_url: string, record: RecordRef): OwnerPage {
   const body = html`<p>${recordLink(base_url, record)} is shown again. Files for download follow in some minutes.</p>
 ${p('You need to do nothing more. A further removal within the next 90 days asks for a confirmation by mail first.')}`;
   return { status: 200, page: { title: 'It is shown again', body } };
 }
 
 /** The page behind the mail that asks whether a record is really to be removed. */
-export function confirmPage(token: string, { name, dataset }: Named): OwnerPage {
+export function confirmPage(token: string, { name, dataset }: RecordRef): OwnerPage {
   return {
     status: 200,
     page: {
@@ -108,7 +103,7 @@ ${button(token, 'confirm', 'Remove it')}`,
 const REMOVED =
   'It is no longer shown anywhere. Files for download are written again without it, which takes some minutes. We have mailed you a link that brings it back.';
 
-export function removedPage({ name }: Named): OwnerPage {
+export function removedPage({ name }: RecordRef): OwnerPage {
   return {
     status: 200,
     page: { title: 'It is removed', body: html`${p(`${name}: ${REMOVED}`)}${p('You need to do nothing more.')}` },
@@ -116,7 +111,7 @@ export function removedPage({ name }: Named): OwnerPage {
 }
 
 /** Before the half hour of edits begins: opening a mailed link begins nothing, since mail programs open links too. */
-export function beginPage(token: string, { name, dataset }: Named, email: string): OwnerPage {
+export function beginPage(token: string, { name, dataset }: RecordRef, email: string): OwnerPage {
   return {
     status: 200,
     page: {
@@ -131,7 +126,7 @@ ${button(token, 'begin', 'Begin')}`,
 /** The result of the last submission of the form. */
 export interface FormState {
   /** The submitted input, shown again after an error. */
-  sent: Sent | null;
+  sent: FormInput | null;
   issues: readonly ValidationIssue[];
   /** `saved`: values were saved. `nothing`: no value had changed. */
   done: 'saved' | 'nothing' | null;
@@ -182,7 +177,7 @@ ${fields}
 }
 
 /** Nothing can be edited: the record is opted out, or gone. */
-export function goneRecord(): OwnerPage {
+export function missingRecordPage(): OwnerPage {
   return {
     status: 404,
     page: {
@@ -193,7 +188,7 @@ export function goneRecord(): OwnerPage {
 }
 
 /** What somebody wrote on the page where everything begins, and what is wrong with it. */
-export interface Asked {
+export interface StartFormState {
   /** `edit` or `remove`. */
   form: string;
   email: string;
@@ -202,7 +197,7 @@ export interface Asked {
 }
 
 /** Where people begin who found a record about themselves: to edit it, or to have it removed. */
-export function startPage(base_url: string, pack: Pack, record: StoredRecord, asked: Asked | null): OwnerPage {
+export function startPage(base_url: string, pack: Pack, record: StoredRecord, asked: StartFormState | null): OwnerPage {
   const named = { dataset: pack.id, slug: record.slug, name: record.name };
   const wrong = (form: string) => (asked?.form === form ? asked : null);
   const email = (form: string) => {
@@ -241,9 +236,9 @@ ${p(removal)}
 }
 
 /** What became of a request that was made on that page. */
-export function askedPage(
+export function requestedPage(
   base_url: string,
-  record: Named,
+  record: RecordRef,
   outcome: 'sent' | 'review' | 'removed' | 'confirmation_sent',
   email: string,
 ): OwnerPage {
@@ -278,11 +273,11 @@ export function askedPage(
 }
 
 /** Where a link that is no good any more can be asked for again. */
-export const another = (base_url: string, record: Named | null): Html | undefined =>
+export const newLinkHtml = (base_url: string, record: RecordRef | null): Html | undefined =>
   record === null ? undefined : startLink(base_url, record, 'Ask for another link');
 
 /** A form that did not come from a page of ours. */
-export const FOREIGN: OwnerPage = {
+export const FOREIGN_FORM: OwnerPage = {
   status: 403,
   page: {
     title: 'This form came from another site',

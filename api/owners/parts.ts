@@ -13,9 +13,9 @@ import { normalEmail } from '../access/emails.ts';
 import { type NetworkQuota, takeUnit } from '../access/network-quotas.ts';
 import { secondsToMidnight } from '../access/previews.ts';
 import { ApiError } from '../contract/errors.ts';
-import { hostOf, isOpenToAll, mailDomain, recordsOf, speaksFor } from './business.ts';
+import { countDomainRecords, coversHost, isOpenToAll, mailDomain, parseHost } from './business.ts';
 
-export interface Parts {
+export interface OwnersParts {
   store: Store;
   quotas: Quotas;
   mailer: Pick<Mailer, 'send' | 'post'>;
@@ -26,7 +26,7 @@ export interface Parts {
 }
 
 /** Sends a mail without which there is no going on; `unavailable` where no server takes it. */
-export async function sendNow({ mailer }: Pick<Parts, 'mailer'>, mail: Mail, now: number): Promise<void> {
+export async function sendNow({ mailer }: Pick<OwnersParts, 'mailer'>, mail: Mail, now: number): Promise<void> {
   await mailer.send(mail, new Date(now)).catch(() => {
     throw new ApiError('unavailable', 'The mail could not be sent; try again in a while.', { retry_after_seconds: 60 });
   });
@@ -39,10 +39,16 @@ const ATTEMPTS: NetworkQuota = { name: 'owners', address: 40, blocks: { 48: 120 
  * A day, for one domain in one dataset: requests from one network address, removals at once, and requests that an operator has to look at. The last two
  * count what took effect, so that requests from elsewhere do not keep the owner from asking.
  */
-export const A_DAY = { asked: 20, removals: 20, reviews: 200 };
+export const DAILY_LIMITS = { asked: 20, removals: 20, reviews: 200 };
 
 /** Counts one of so many a day; `rate_limited` beyond. */
-export async function spend(quotas: Quotas, name: string, quota: number, asker: Asker, matter: string): Promise<void> {
+export async function spendQuota(
+  quotas: Quotas,
+  name: string,
+  quota: number,
+  asker: Asker,
+  matter: string,
+): Promise<void> {
   const now = new Date(asker.now);
   if ((await quotas.take({ name, quota }, 1, now)) === 0) throw tooMany(`${quota} ${matter}`, now);
 }
@@ -53,34 +59,40 @@ const tooMany = (what: string, now: Date) =>
   });
 
 /** Counts a request about a domain for the address it came from: one network cannot use up what another may ask. */
-export async function spendAsked(
+export async function spendRequest(
   quotas: Quotas,
   matter: 'claims' | 'opt-outs',
   of: string,
   asker: Asker,
 ): Promise<void> {
-  await spend(
+  await spendQuota(
     quotas,
     `${matter} ${of} ${asker.address}`,
-    A_DAY.asked,
+    DAILY_LIMITS.asked,
     asker,
     `${matter} of this domain from your address`,
   );
 }
 
 /** Puts a request before the operators; a domain's share of the list is bounded. */
-export async function askReview(
-  { store, quotas }: Pick<Parts, 'store' | 'quotas'>,
+export async function requestReview(
+  { store, quotas }: Pick<OwnersParts, 'store' | 'quotas'>,
   request: Parameters<typeof openRequest>[1],
   domain: string,
   asker: Asker,
 ): Promise<void> {
-  await spend(quotas, `reviews ${request.dataset} ${domain}`, A_DAY.reviews, asker, 'requests about this domain');
+  await spendQuota(
+    quotas,
+    `reviews ${request.dataset} ${domain}`,
+    DAILY_LIMITS.reviews,
+    asker,
+    'requests about this domain',
+  );
   await openRequest(store, request, asker.now);
 }
 
 /** The record of an id or slug; `unknown_entity`. */
-export async function recordNamed({ engine, pack }: Release, ref: string): Promise<StoredRecord> {
+export async function findRecord({ engine, pack }: Release, ref: string): Promise<StoredRecord> {
   const [ordinal] = await engine.resolve([ref.toLowerCase()]);
   if (ordinal === null || ordinal === undefined) throw new ApiError('unknown_entity', `${pack.id} has no such record.`);
   const [stored] = await engine.bodies([ordinal]);
@@ -97,13 +109,13 @@ export function readEmail(email: string, member: string): { email: string; norma
 }
 
 /** What somebody asks about a record: the record, and the address that is to speak for it. Counts as an attempt of the network address. */
-export async function readAsked(
+export async function readOwnerRequest(
   quotas: Quotas,
   release: Release,
   asked: { entity_id: string; email: string; member: string },
   asker: Asker,
 ): Promise<{ record: StoredRecord; domain: string; normal: string }> {
-  const record = await recordNamed(release, asked.entity_id);
+  const record = await findRecord(release, asked.entity_id);
   const { domain, normal } = readEmail(asked.email, asked.member);
   const now = new Date(asker.now);
   const used = await takeUnit(quotas, ATTEMPTS, asker.address, now);
@@ -112,24 +124,24 @@ export async function readAsked(
 }
 
 /** Why a person has to decide about a domain that many records share. */
-export const whyShared = ({ pack }: Release, domain: string): string =>
+export const sharedDomainReason = ({ pack }: Release, domain: string): string =>
   `More than ${pack.owner.shared_domain_bound} records share the domain ${domain}.`;
 
 /** What an address of a domain is to a record: `own`, or `shared` with more records than the pack lets one domain speak for. */
-export async function standing(
+export async function domainRelation(
   release: Release,
   record: StoredRecord,
   domain: string,
 ): Promise<'own' | 'shared' | 'none'> {
   const { owner } = release.pack;
-  const host = owner.domain === null ? null : hostOf(record.attributes[owner.domain]);
-  if (host === null || isOpenToAll(domain) || !speaksFor(domain, host)) return 'none';
-  const count = await recordsOf(release, domain, owner.shared_domain_bound);
+  const host = owner.domain === null ? null : parseHost(record.attributes[owner.domain]);
+  if (host === null || isOpenToAll(domain) || !coversHost(domain, host)) return 'none';
+  const count = await countDomainRecords(release, domain, owner.shared_domain_bound);
   return count > owner.shared_domain_bound ? 'shared' : 'own';
 }
 
 /** The refusal of an address that does not speak for a record. It does not say which domain would: that may be paid for. */
-export function mismatch(release: Release): ApiError {
+export function domainMismatch(release: Release): ApiError {
   return new ApiError('domain_mismatch', 'This address is not of the domain that the record names as its own.', {
     alternative_action:
       release.pack.owner.domain === null

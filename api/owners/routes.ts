@@ -10,23 +10,23 @@ import { admit } from '../gate/execute.ts';
 import { type Http, type HttpRequest, readRequest, readText } from '../http/request.ts';
 import { EMAIL } from '../operations/common/account.ts';
 import { preferred } from '../render/negotiate.ts';
-import { valuesIn } from './form.ts';
+import { readFormValues } from './form.ts';
 import type { OwnerPages } from './mailed-links.ts';
 import {
-  another,
-  askedPage,
-  badLink,
   beginPage,
   confirmPage,
   editPage,
-  FOREIGN,
+  FOREIGN_FORM,
   type FormState,
-  goneRecord,
+  invalidLinkPage,
+  missingRecordPage,
+  newLinkHtml,
   OWNER_HEADERS,
   type OwnerPage,
   ownerPage,
   refusedPage,
   removedPage,
+  requestedPage,
   restoredPage,
   restorePage,
   startPage,
@@ -109,7 +109,7 @@ async function respond({ gate, report }: OwnerDeps, c: Http, handler: Handler): 
   };
   try {
     await admit(gate, { ...visitor, credential: null }, 'free');
-    if (c.req.method === 'POST' && isForeign(c, gate.base_url)) return send(FOREIGN);
+    if (c.req.method === 'POST' && isForeign(c, gate.base_url)) return send(FOREIGN_FORM);
     const now = gate.now();
     const asker = { key: null, address: visitor.address, request_id, now: now.getTime() };
     const form = new URLSearchParams(c.req.method === 'POST' ? await readText(c) : '');
@@ -149,7 +149,7 @@ function removalPage({ owners }: OwnerDeps, kind: Removal): Handler {
   return async ({ request, now }) => {
     const token = tokenOf(request);
     const { state, record } = await owners.removal(kind, token, now);
-    if (state !== 'good' || record === null) return badLink(state === 'good' ? 'used' : state, REMOVALS[kind]);
+    if (state !== 'good' || record === null) return invalidLinkPage(state === 'good' ? 'used' : state, REMOVALS[kind]);
     return kind === 'restore' ? restorePage(token, record) : confirmPage(token, record);
   };
 }
@@ -161,7 +161,7 @@ function changeRecord({ gate, owners }: OwnerDeps, kind: Removal): Handler {
     const record = await (kind === 'restore' ? owners.restore(token, asker) : owners.confirm(token, asker));
     if (record !== null) return kind === 'restore' ? restoredPage(gate.base_url, record) : removedPage(record);
     const { state } = await owners.removal(kind, token, now);
-    return badLink(state === 'good' ? 'used' : state, REMOVALS[kind]);
+    return invalidLinkPage(state === 'good' ? 'used' : state, REMOVALS[kind]);
   };
 }
 
@@ -177,8 +177,9 @@ async function claimPage(
 ): Promise<PageOrRedirect> {
   const { state, about, until } = await owners.claimed(token, now);
   const named = about && { dataset: about.pack.id, slug: about.record.slug, name: about.record.name };
-  if (state !== 'waiting' && state !== 'open') return badLink(state, 'editing a record', another(gate.base_url, named));
-  if (about === null || named === null) return goneRecord();
+  if (state !== 'waiting' && state !== 'open')
+    return invalidLinkPage(state, 'editing a record', newLinkHtml(gate.base_url, named));
+  if (about === null || named === null) return missingRecordPage();
   if (state === 'waiting' || until === null) return beginPage(token, named, about.email);
   return editPage(gate.base_url, token, { ...about, until, now }, formState);
 }
@@ -195,7 +196,7 @@ async function editRecord(deps: OwnerDeps, { form, asker, now }: OwnerRequest): 
     return redirect('claim', token);
   }
   if (state !== 'open' || action !== 'save') return claimPage(deps, token, now, NO_INPUT);
-  const { values, issues } = valuesIn(form, about.pack, about.record);
+  const { values, issues } = readFormValues(form, about.pack, about.record);
   const withIssues = (issues: FormState['issues']) => claimPage(deps, token, now, { sent: form, issues, done: null });
   if (issues.length > 0) return withIssues(issues);
   if (Object.keys(values).length === 0) return redirect('claim', token, '&done=nothing');
@@ -245,7 +246,7 @@ async function requestChange(
     const outcome = isRemoval
       ? (await owners.optOut(release, removal, asker)).status
       : await owners.claim(release, { entity_id, email }, asker);
-    return askedPage(gate.base_url, { dataset: pack.id, slug: record.slug, name: record.name }, outcome, email);
+    return requestedPage(gate.base_url, { dataset: pack.id, slug: record.slug, name: record.name }, outcome, email);
   } catch (error) {
     const { code } = toApiError(error);
     if (code !== 'domain_mismatch' && code !== 'validation_failed') throw error;

@@ -1,3 +1,4 @@
+// The HTML dialect: values are escaped once, wherever they are put.
 import { expect, test } from 'vitest';
 import { fileListHtml } from './file-list.ts';
 import { html, joinHtml, raw } from './html.ts';

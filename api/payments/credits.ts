@@ -3,16 +3,17 @@
 import type { Lookup } from '../../data/state/keys/lookup.ts';
 import { charge as chargeKey } from '../../data/state/money/ledger.ts';
 import type { Store } from '../../data/state/store.ts';
+import type { KeptAnswer } from '../../data/state/writer-jobs.ts';
 import { eur } from '../../packs/define/money.ts';
 import { type Caller, paysForCalls } from '../access/caller.ts';
 import { ApiError } from '../contract/errors.ts';
-import { type Charge, type Payments, paymentError, type Reservation, told } from './payments.ts';
-import { isKept, type Kept, type Repeats } from './repeats.ts';
+import { hasClaim, type IdempotencyStore } from './idempotency.ts';
+import { formatEurAmount, type Payments, type PricedCall, paymentError, type Reservation } from './payments.ts';
 
 interface Parts {
   store: Store;
   lookup: Lookup;
-  repeats: Repeats;
+  repeats: IdempotencyStore;
   quote: Payments['quote'];
   now(): Date;
 }
@@ -89,14 +90,14 @@ export class CreditPayments implements Payments {
     this.#holds = new Holds(parts.lookup);
   }
 
-  async afford(caller: Caller, charge: Charge): Promise<void> {
+  async afford(caller: Caller, charge: PricedCall): Promise<void> {
     const key = this.#payer(caller, charge);
     if (key === null) return;
     const balance = await this.#parts.lookup.balance(key.id);
     if (balance < charge.micros) throw this.#insufficient(caller, charge, balance);
   }
 
-  async reserve(caller: Caller, charge: Charge): Promise<Reservation> {
+  async reserve(caller: Caller, charge: PricedCall): Promise<Reservation> {
     const key = this.#payer(caller, charge);
     if (key === null) return this.#free(caller.kind === 'key' ? caller.id : caller.kind === 'admin' ? 'admin' : '');
     const balance = await this.#holds.add(key.id, key.balance, charge.micros);
@@ -107,7 +108,7 @@ export class CreditPayments implements Payments {
       open = false;
     };
     return {
-      commit: (kept) => this.#charge(key, charge, isKept(kept) ? kept : undefined).finally(end),
+      commit: (kept) => this.#charge(key, charge, hasClaim(kept) ? kept : undefined).finally(end),
       release: async () => end(),
     };
   }
@@ -116,10 +117,10 @@ export class CreditPayments implements Payments {
    * The key that pays for a call; null for a free call. Throws for a caller without a key, and for a client
    * over its cap.
    */
-  #payer(caller: Caller, charge: Charge): KeyCaller | null {
+  #payer(caller: Caller, charge: PricedCall): KeyCaller | null {
     if (caller.kind === 'admin' || charge.micros === 0 || !paysForCalls(caller)) return null;
     if (caller.kind === 'anonymous') {
-      const message = `${charge.operation} costs ${told(charge.micros)} and this call was not paid.`;
+      const message = `${charge.operation} costs ${formatEurAmount(charge.micros)} and this call was not paid.`;
       throw paymentError('payment_required', message, this.quote(caller, charge));
     }
     const left = caller.grant?.left ?? null;
@@ -130,7 +131,7 @@ export class CreditPayments implements Payments {
   #free(owner: string): Reservation {
     return {
       commit: async (kept) => {
-        if (isKept(kept)) await this.#parts.repeats.keep(owner, kept);
+        if (hasClaim(kept)) await this.#parts.repeats.keep(owner, kept);
         return {};
       },
       release: async () => {},
@@ -138,7 +139,11 @@ export class CreditPayments implements Payments {
   }
 
   /** Charges the price; an error withholds the answer. */
-  async #charge(caller: KeyCaller, charge: Charge, answer: Kept | undefined): Promise<Record<string, string>> {
+  async #charge(
+    caller: KeyCaller,
+    charge: PricedCall,
+    answer: KeptAnswer | undefined,
+  ): Promise<Record<string, string>> {
     const { store, repeats } = this.#parts;
     const { operation, micros, request_id } = charge;
     const dataset = charge.dataset === '' ? null : charge.dataset;
@@ -155,14 +160,14 @@ export class CreditPayments implements Payments {
     return { 'X-Charge-EUR': String(eur(micros)), 'X-Balance-EUR': String(eur(outcome.balance)) };
   }
 
-  #insufficient(caller: Caller, charge: Charge, balance: number): ApiError {
-    const message = `${charge.operation} costs ${told(charge.micros)} and the key has ${told(balance)} left.`;
+  #insufficient(caller: Caller, charge: PricedCall, balance: number): ApiError {
+    const message = `${charge.operation} costs ${formatEurAmount(charge.micros)} and the key has ${formatEurAmount(balance)} left.`;
     return paymentError('insufficient_credits', message, this.quote(caller, charge));
   }
 
   /** The grant's cap is reached. A top-up does not help; the user has to consent to a higher cap. */
-  #overCap(caller: Caller, charge: Charge, left: number): ApiError {
-    const message = `${charge.operation} costs ${told(charge.micros)} and this client may spend ${told(left)} more. Its user sets a higher limit by connecting it again.`;
+  #overCap(caller: Caller, charge: PricedCall, left: number): ApiError {
+    const message = `${charge.operation} costs ${formatEurAmount(charge.micros)} and this client may spend ${formatEurAmount(left)} more. Its user sets a higher limit by connecting it again.`;
     const detail = { reason: 'spending_cap', left_eur: eur(left) };
     return paymentError('insufficient_credits', message, this.quote(caller, charge), detail);
   }

@@ -1,9 +1,9 @@
 // What a 402 says: price, the ways that are open to the caller, and the same for x402 in its header.
 import { expect, test } from 'vitest';
-import { type Charge, paymentError, quoter } from './payments.ts';
+import { type PricedCall, paymentError, quoter } from './payments.ts';
 
 const quote = quoter({ base_url: 'https://h.example', eur_usd: 1.1, checkout: true });
-const charge: Charge = {
+const charge: PricedCall = {
   operation: 'entity_get',
   dataset: 'tools',
   micros: 4000,

@@ -3,10 +3,10 @@ import { eur, usd } from '../../packs/define/money.ts';
 import { type Caller, paysForCalls } from '../access/caller.ts';
 import { ApiError, type ErrorCode, KEY_BODY, makesKey } from '../contract/errors.ts';
 import type { CallPrice } from '../contract/pricing.ts';
-import type { Head, Written } from './repeats.ts';
+import type { AnswerHead, SerializedAnswer } from './idempotency.ts';
 
 /** What a call costs and what for. */
-export interface Charge {
+export interface PricedCall {
   operation: string;
   dataset: string;
   /** Micro-euros. */
@@ -19,7 +19,7 @@ export interface Charge {
 }
 
 /** What a client of x402 brings along with a call. */
-export interface Attached {
+export interface X402Attachment {
   /** The PaymentPayload as it came; undefined: none, but an earlier one may be kept under `secret`. */
   payment: unknown;
   /** Stands for an Idempotency-Key that only this caller has; null without one. */
@@ -35,23 +35,23 @@ export interface Attached {
 }
 
 /** An answer that was written down earlier. */
-export interface Stored {
-  head: Head;
+export interface EarlierAnswer {
+  head: AnswerHead;
   text: string;
-  written: Written;
+  written: SerializedAnswer;
 }
 
 /** Money put aside for a call that is running. Exactly one of the two ends it. */
 export interface Reservation {
   /** The answer is there already; the call must not run again. */
-  stored?: Stored;
+  stored?: EarlierAnswer;
   /** `commit` needs the answer written down. */
   writes?: true;
   /**
    * Takes the money, and keeps the answer it pays for where an Idempotency-Key asks for that; answers headers such as
    * `X-Charge-EUR`. A thrown error withholds the answer.
    */
-  commit(kept?: Written): Promise<Record<string, string>>;
+  commit(kept?: SerializedAnswer): Promise<Record<string, string>>;
   release(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export interface Quote {
   price_usd: number;
   how_to_pay: Record<string, Way>;
   x402Version: 2;
-  resource: Charge['resource'];
+  resource: PricedCall['resource'];
   /** PaymentRequirements of x402; empty where it is not offered. */
   accepts: unknown[];
   extensions?: Record<string, unknown>;
@@ -77,11 +77,11 @@ export interface Quote {
 
 export interface Payments {
   /** What this call costs this caller and the ways to pay that are open to them. */
-  quote(caller: Caller, charge: Charge): Quote;
+  quote(caller: Caller, charge: PricedCall): Quote;
   /** Throws the 402 of a caller who cannot pay the price now; nothing is put aside. Absent: everybody can. */
-  afford?: (caller: Caller, charge: Charge) => Promise<void>;
+  afford?: (caller: Caller, charge: PricedCall) => Promise<void>;
   /** Puts the price aside, or throws the 402 that says how to pay. */
-  reserve(caller: Caller, charge: Charge, attached: Attached | null): Promise<Reservation>;
+  reserve(caller: Caller, charge: PricedCall, attached: X402Attachment | null): Promise<Reservation>;
   /** Whether a payment is kept under this secret; absent where x402 is not offered. */
   waiting?: (secret: string) => Promise<boolean>;
 }
@@ -124,7 +124,7 @@ function wayOn({ api_key, topup, oauth, x402 }: Quote['how_to_pay']): string {
 }
 
 /** A euro amount in a message: `0.004 EUR`. */
-export function told(micros: number): string {
+export function formatEurAmount(micros: number): string {
   return `${eur(micros)} EUR`;
 }
 
@@ -140,7 +140,7 @@ function waysToPay(caller: Caller, base_url: string, checkout: boolean): Quote['
 const post = (url: string, body: Record<string, unknown>): Way => ({ url, method: 'POST', body });
 
 /** What x402 asks for a charge, where it is offered. */
-export type Asks = (charge: Charge) => Pick<Quote, 'accepts' | 'extensions'>;
+export type X402Offer = (charge: PricedCall) => Pick<Quote, 'accepts' | 'extensions'>;
 
 /** The quote of every 402; anybody pays by x402 where it is offered. */
 export function quoter(settings: {
@@ -148,7 +148,7 @@ export function quoter(settings: {
   eur_usd: number;
   /** Whether anything can be bought here: a top-up leads nowhere without. */
   checkout: boolean;
-  x402?: Asks | undefined;
+  x402?: X402Offer | undefined;
 }): Payments['quote'] {
   const { base_url, eur_usd, checkout, x402 } = settings;
   return (caller, charge) => ({
@@ -166,7 +166,12 @@ export function quoter(settings: {
 }
 
 /** Refuses a call that costs more than the caller allows (402, uncharged), or a limit that is no amount (422). */
-export function checkMaxPrice(raw: string | undefined, caller: Caller, charge: Charge, quote: Payments['quote']): void {
+export function checkMaxPrice(
+  raw: string | undefined,
+  caller: Caller,
+  charge: PricedCall,
+  quote: Payments['quote'],
+): void {
   if (raw === undefined) return;
   if (!/^\d{1,9}(\.\d{1,6})?$/.test(raw)) {
     const msg = 'must be an amount in EUR with at most six decimals';
@@ -174,7 +179,7 @@ export function checkMaxPrice(raw: string | undefined, caller: Caller, charge: C
     throw new ApiError('validation_failed', `X-Max-Price-EUR: ${msg}`, { detail: [issue] });
   }
   if (!paysForCalls(caller) || charge.micros <= Math.round(Number(raw) * 1_000_000)) return;
-  const message = `${charge.operation} costs ${told(charge.micros)}, more than the ${raw} EUR that X-Max-Price-EUR allows (max_price_eur of tools and skills).`;
+  const message = `${charge.operation} costs ${formatEurAmount(charge.micros)}, more than the ${raw} EUR that X-Max-Price-EUR allows (max_price_eur of tools and skills).`;
   // It is the limit that refuses: no way to pay gets round it.
   const { extras } = paymentError('payment_required', message, { ...quote(caller, charge), how_to_pay: {} });
   const alternative_action = `Raise the limit to ${eur(charge.micros)} or leave it out.`;

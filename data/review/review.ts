@@ -5,7 +5,7 @@ import { isoTime } from '../model/time.ts';
 import type { OperatorDecision, Overlay } from '../plan/overlay.ts';
 import { type Editing, editRecord, withEntry } from '../releases/overlay-edit.ts';
 import type { Release } from '../releases/release.ts';
-import { recordDeed } from '../state/audit.ts';
+import { recordAudit } from '../state/audit.ts';
 import { type DecidedRow, decidedItem, decidedItems } from '../state/overlay.ts';
 import { type OwnerRequest, requestOf, requestsBy } from '../state/owners/requests.ts';
 
@@ -217,7 +217,7 @@ async function decideItem(editing: Editing, entry: ReviewEntry, verdict: Verdict
         .execute();
       const action = verdict === 'approved' ? 'approve' : 'reject';
       const told = { kind, attribute, values: facts.map(({ value }) => value) };
-      await recordDeed({ db }, { at, who, action, dataset, entity_id: entity, subject: id, request_id, told });
+      await recordAudit({ db }, { at, who, action, dataset, entity_id: entity, subject: id, request_id, told });
     },
   });
 }

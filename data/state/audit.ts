@@ -5,24 +5,24 @@ import { hashedWho, withAddresses } from './tables/audit-people.ts';
 import type { AuditTable } from './tables/owners.ts';
 
 /** An action; `at` in milliseconds since 1970. */
-export type Deed = Omit<AuditTable, 'id' | 'told'> & { told?: object };
+export type AuditEntry = Omit<AuditTable, 'id' | 'told'> & { told?: object };
 
 /** An action as stored; `told` is JSON text. */
-export type RecordedDeed = Omit<AuditTable, 'id'> & { id: number };
+export type StoredAuditEntry = Omit<AuditTable, 'id'> & { id: number };
 
 type Db = Pick<Store, 'db'>;
 
 /** Appends an action to the log. */
-export async function recordDeed({ db }: Db, { told = {}, ...deed }: Deed): Promise<void> {
-  const who = await hashedWho(db, deed.who, deed.at);
+export async function recordAudit({ db }: Db, { told = {}, ...entry }: AuditEntry): Promise<void> {
+  const who = await hashedWho(db, entry.who, entry.at);
   await db
     .insertInto('audit')
-    .values({ ...deed, who, told: JSON.stringify(told) })
+    .values({ ...entry, who, told: JSON.stringify(told) })
     .execute();
 }
 
 /** Filter for the log: a dataset, one record of it, rows older than an id. */
-export interface DeedQuery {
+export interface AuditQuery {
   dataset?: string | null;
   entity_id?: string | null;
   before?: number | null;
@@ -30,7 +30,7 @@ export interface DeedQuery {
 }
 
 /** Actions, newest first. */
-export async function deeds({ db }: Db, query: DeedQuery): Promise<RecordedDeed[]> {
+export async function auditEntries({ db }: Db, query: AuditQuery): Promise<StoredAuditEntry[]> {
   const { dataset = null, entity_id = null, before = null, limit } = query;
   let rows = db.selectFrom('audit').selectAll();
   if (dataset !== null) rows = rows.where('dataset', '=', dataset);

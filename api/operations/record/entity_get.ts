@@ -19,7 +19,7 @@ import { loadRelated, NO_RELATED } from '../common/related.ts';
 /**
  * `as_of`: the requested moment, if any. `related`: the related data of today's page. It is part of the
  * result and not queried during rendering, so that a stored answer lists every record that it names
- * (payments/repeats.ts).
+ * (payments/idempotency.ts).
  */
 type GetResult = PublicRecord & { as_of?: string; related?: RelatedData };
 

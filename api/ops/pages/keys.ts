@@ -6,8 +6,8 @@ import { findKeys, type Key, keyById } from '../../../data/state/keys/keys.ts';
 import { type Entry, entriesOf } from '../../../data/state/money/ledger.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { type Answer, type Asked, type OpsParts, one } from '../parts/asked.ts';
-import { badge, clock, moment, money } from '../parts/words.ts';
+import { badgeHtml, formatEur, formatMinute, timeHtml } from '../parts/format.ts';
+import { type OpsAnswer, type OpsParts, type OpsRequest, queryText } from '../parts/request.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const PAGE = 30;
@@ -17,9 +17,9 @@ const MOVEMENTS = 50;
 const MOST = 100_000;
 
 /** GET /ops/keys. */
-export async function keysPage({ store, now }: OpsParts, asked: Asked, who: string): Promise<Answer> {
-  const q = (one(asked, 'q') ?? '').slice(0, 200);
-  const [, created_at, id = ''] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(one(asked, 'before') ?? '') ?? [];
+export async function keysPage({ store, now }: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
+  const q = (queryText(asked, 'q') ?? '').slice(0, 200);
+  const [, created_at, id = ''] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(queryText(asked, 'before') ?? '') ?? [];
   const before = created_at === undefined ? null : { created_at: Number(created_at), id };
   const found = await findKeys(store, q, PAGE + 1, before);
   const rows = found.slice(0, PAGE);
@@ -39,14 +39,18 @@ function keyTable(rows: readonly Key[], now: Date): Html {
   return html`<table class="rows"><thead><tr><th scope="col">E-mail</th><th scope="col">Plan</th><th scope="col" class="n">Balance</th><th scope="col">Made</th><th scope="col">State</th></tr></thead>
 <tbody>${rows.map(
     (key) =>
-      html`<tr><th scope="row"><a href="/ops/keys/${key.id}">${key.email}</a></th><td data-name="Plan">${currentPlan(key, now.getTime())}</td><td class="n" data-name="Balance">${money(key.balance)}</td><td data-name="Made">${moment(key.created_at, now)}</td><td data-name="State">${state(key)}</td></tr>`,
+      html`<tr><th scope="row"><a href="/ops/keys/${key.id}">${key.email}</a></th><td data-name="Plan">${currentPlan(key, now.getTime())}</td><td class="n" data-name="Balance">${formatEur(key.balance)}</td><td data-name="Made">${timeHtml(key.created_at, now)}</td><td data-name="State">${state(key)}</td></tr>`,
   )}</tbody></table>`;
 }
 
 const state = ({ revoked_at, balance }: Key): Html =>
-  revoked_at !== null ? badge('revoked', 'plain') : balance < 0 ? badge('below zero', 'bad') : badge('live', 'good');
+  revoked_at !== null
+    ? badgeHtml('revoked', 'plain')
+    : balance < 0
+      ? badgeHtml('below zero', 'bad')
+      : badgeHtml('live', 'good');
 
-async function keyOf({ store }: OpsParts, asked: Asked): Promise<Key> {
+async function keyOf({ store }: OpsParts, asked: OpsRequest): Promise<Key> {
   const id = (asked.params['key_id'] ?? '').toLowerCase();
   const key = UUID.test(id) ? await keyById(store, id) : null;
   if (key === null) throw new ApiError('not_found', 'There is no key with this id.');
@@ -54,8 +58,8 @@ async function keyOf({ store }: OpsParts, asked: Asked): Promise<Key> {
 }
 
 /** GET /ops/keys/{key_id}. */
-export async function keyPage(parts: OpsParts, asked: Asked, who: string): Promise<Answer> {
-  return shown(parts, await keyOf(parts, asked), who, { done: one(asked, 'done') });
+export async function keyPage(parts: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
+  return shown(parts, await keyOf(parts, asked), who, { done: queryText(asked, 'done') });
 }
 
 interface Told {
@@ -65,18 +69,18 @@ interface Told {
   entered?: { amount: string; plan: string; reason: string };
 }
 
-async function shown({ store, now }: OpsParts, key: Key, who: string, told: Told): Promise<Answer> {
+async function shown({ store, now }: OpsParts, key: Key, who: string, told: Told): Promise<OpsAnswer> {
   const at = now();
   const rows = await entriesOf(store, key.id, MOVEMENTS, null);
   const done = { grant: 'Granted.', revoke: 'Revoked: the key works no more, in any process.' }[told.done ?? ''];
   const live = key.revoked_at === null;
   const body = html`${done === undefined ? '' : html`<p class="said" role="status">${done}</p>`}
 <dl class="sum key-facts">
-<div><dt>State</dt><dd>${state(key)}${live ? '' : html` ${moment(key.revoked_at ?? 0, at)}`}</dd></div>
+<div><dt>State</dt><dd>${state(key)}${live ? '' : html` ${timeHtml(key.revoked_at ?? 0, at)}`}</dd></div>
 <div><dt>Id</dt><dd><code>${key.id}</code></dd></div>
-<div><dt>Plan</dt><dd>${currentPlan(key, at.getTime())}${key.plan_until === null ? '' : html` until ${clock(key.plan_until)} UTC`}</dd></div>
-<div><dt>Made</dt><dd>${moment(key.created_at, at)}</dd></div>
-<div class="total"><dt>Balance</dt><dd>${money(key.balance)}</dd></div></dl>
+<div><dt>Plan</dt><dd>${currentPlan(key, at.getTime())}${key.plan_until === null ? '' : html` until ${formatMinute(key.plan_until)} UTC`}</dd></div>
+<div><dt>Made</dt><dd>${timeHtml(key.created_at, at)}</dd></div>
+<div class="total"><dt>Balance</dt><dd>${formatEur(key.balance)}</dd></div></dl>
 ${live ? html`<div class="two">${grantForm(key, told)}${revokeForm(key)}</div>` : ''}
 <section aria-labelledby="moves"><h2 id="moves">Movements</h2>${rows.length === 0 ? html`<p class="empty">None.</p>` : movements(rows)}${rows.length === MOVEMENTS ? html`<p class="hint">The last ${MOVEMENTS}.</p>` : ''}</section>`;
   const above = html`<p class="crumbs"><a href="/ops/keys">Keys</a></p>`;
@@ -103,7 +107,7 @@ function movements(rows: readonly Entry[]): Html {
   return html`<table class="rows"><thead><tr><th scope="col">When (UTC)</th><th scope="col">Kind</th><th scope="col">For</th><th scope="col" class="n">Amount</th><th scope="col" class="n">Balance</th></tr></thead>
 <tbody>${rows.map(
     ({ at, kind, operation, dataset, note, amount, balance }) =>
-      html`<tr><th scope="row">${clock(at)}</th><td data-name="Kind">${kind}</td><td data-name="For">${[operation, dataset, note].filter(Boolean).join(' · ') || '—'}</td><td class="n" data-name="Amount">${amount > 0 ? '+' : ''}${money(amount)}</td><td class="n" data-name="Balance">${money(balance ?? 0)}</td></tr>`,
+      html`<tr><th scope="row">${formatMinute(at)}</th><td data-name="Kind">${kind}</td><td data-name="For">${[operation, dataset, note].filter(Boolean).join(' · ') || '—'}</td><td class="n" data-name="Amount">${amount > 0 ? '+' : ''}${formatEur(amount)}</td><td class="n" data-name="Balance">${formatEur(balance ?? 0)}</td></tr>`,
   )}</tbody></table>`;
 }
 
@@ -120,7 +124,7 @@ function microsOf(typed: string): number | null | undefined {
 }
 
 /** POST /ops/keys/{key_id}/grant. */
-export async function postGrant(parts: OpsParts, asked: Asked, who: string): Promise<Answer> {
+export async function postGrant(parts: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
   const key = await keyOf(parts, asked);
   const field = (name: string) => asked.form?.get(name) ?? '';
   const entered = { amount: field('amount'), plan: field('plan'), reason: field('reason').slice(0, 500) };
@@ -138,13 +142,13 @@ export async function postGrant(parts: OpsParts, asked: Asked, who: string): Pro
 }
 
 /** POST /ops/keys/{key_id}/revoke. */
-export async function postRevoke(parts: OpsParts, asked: Asked, who: string): Promise<Answer> {
+export async function postRevoke(parts: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
   const key = await keyOf(parts, asked);
   if (key.revoked_at === null) await parts.accounts.revoke(key.id, askerOf(parts, asked, who));
   return { to: `/ops/keys/${key.id}?done=revoke` };
 }
 
-const askerOf = ({ now }: OpsParts, { address, request_id }: Asked, operator: string): Asker => ({
+const askerOf = ({ now }: OpsParts, { address, request_id }: OpsRequest, operator: string): Asker => ({
   key: null,
   operator,
   address,

@@ -1,16 +1,16 @@
 // Money: what came in, by day, and the payments that a person should look at.
 
-import { type Matter, matters } from '../../../data/state/ops/attention.ts';
+import { type PaymentIssue, paymentIssues } from '../../../data/state/ops/attention.ts';
 import { keyFigures, moneyByDay } from '../../../data/state/ops/figures.ts';
 import { type Html, html } from '../../pages/html.ts';
-import type { Answer, Asked, OpsParts } from '../parts/asked.ts';
-import { bars, everyStep } from '../parts/charts.ts';
-import { badge, cents, count, moment, money } from '../parts/words.ts';
+import { barChart, everyStep } from '../parts/charts.ts';
+import { badgeHtml, formatCents, formatCount, formatEur, timeHtml } from '../parts/format.ts';
+import type { OpsAnswer, OpsParts, OpsRequest } from '../parts/request.ts';
 
 const DAY = 86_400_000;
 const SPAN = 30;
 
-const KINDS: Record<Matter['kind'], string> = {
+const KINDS: Record<PaymentIssue['kind'], string> = {
   checkout_problem: 'payment does not fit',
   x402_unclear: 'x402 unclear',
   dispute: 'dispute',
@@ -19,11 +19,11 @@ const KINDS: Record<Matter['kind'], string> = {
 };
 
 /** GET /ops/money. */
-export async function moneyPage({ store, now }: OpsParts, _asked: Asked, who: string): Promise<Answer> {
+export async function moneyPage({ store, now }: OpsParts, _asked: OpsRequest, who: string): Promise<OpsAnswer> {
   const at = now().getTime();
   const since = Math.floor(at / DAY) * DAY - (SPAN - 1) * DAY;
   const [waiting, days, keys] = await Promise.all([
-    matters(store, at),
+    paymentIssues(store, at),
     moneyByDay(store, since),
     keyFigures(store, at - DAY),
   ]);
@@ -37,32 +37,32 @@ export async function moneyPage({ store, now }: OpsParts, _asked: Asked, who: st
     2,
   );
   const date = (time: number) => new Date(time).toISOString().slice(0, 10);
-  const chart = bars({
-    about: `What came in over ${SPAN} days: ${cents(cards)} by card, ${cents(x402)} by x402.`,
+  const chart = barChart({
+    about: `What came in over ${SPAN} days: ${formatCents(cards)} by card, ${formatCents(x402)} by x402.`,
     series: [
       { name: 'by card', mark: 'm0' },
       { name: 'by x402', mark: 'm3' },
     ],
     columns,
-    amount: (n) => cents(n),
+    amount: (n) => formatCents(n),
     time: date,
     tick: (time) => date(time).slice(5),
   });
   const body = html`<dl class="tiles">
-<div><dt>By card, ${SPAN} days</dt><dd>${cents(cards)}<small>less what went back</small></dd></div>
-<div><dt>By x402, ${SPAN} days</dt><dd>${cents(x402)}<small>settled</small></dd></div>
-<div><dt>Credit on keys</dt><dd>${cents(keys.credit)}<small>not spent yet</small></dd></div>
-<div><dt>Plans</dt><dd>${count(keys.plans.filter(({ plan }) => plan === 'pro' || plan === 'scale').reduce((sum, each) => sum + each.keys, 0))}<small>${keys.plans.map(({ plan, keys: n }) => `${n} ${plan}`).join(', ') || 'no keys yet'}</small></dd></div>
+<div><dt>By card, ${SPAN} days</dt><dd>${formatCents(cards)}<small>less what went back</small></dd></div>
+<div><dt>By x402, ${SPAN} days</dt><dd>${formatCents(x402)}<small>settled</small></dd></div>
+<div><dt>Credit on keys</dt><dd>${formatCents(keys.credit)}<small>not spent yet</small></dd></div>
+<div><dt>Plans</dt><dd>${formatCount(keys.plans.filter(({ plan }) => plan === 'pro' || plan === 'scale').reduce((sum, each) => sum + each.keys, 0))}<small>${keys.plans.map(({ plan, keys: n }) => `${n} ${plan}`).join(', ') || 'no keys yet'}</small></dd></div>
 </dl>
 <section aria-labelledby="waits"><h2 id="waits">Needs a look</h2>${waiting.length === 0 ? html`<p class="empty">Every payment is booked and clear.</p>` : matterTable(waiting, now())}</section>
 <section aria-labelledby="in"><h2 id="in">Came in</h2>${days.length === 0 ? html`<p class="empty">Nothing came in within ${SPAN} days.</p>` : chart}</section>`;
   return { page: { title: 'Money', body, at: { place: 'money', who } } };
 }
 
-function matterTable(list: readonly Matter[], now: Date): Html {
+function matterTable(list: readonly PaymentIssue[], now: Date): Html {
   return html`<table class="rows"><thead><tr><th scope="col">What</th><th scope="col">Why</th><th scope="col" class="n">Amount</th><th scope="col">When</th><th scope="col">Key</th></tr></thead>
 <tbody>${list.map(
     ({ kind, id, key_id, amount, at, why }) =>
-      html`<tr><th scope="row">${badge(KINDS[kind], 'bad')}</th><td data-name="Why">${why}<small><code>${id}</code></small></td><td class="n" data-name="Amount">${amount === null ? '—' : money(amount)}</td><td data-name="When">${moment(at, now)}</td><td data-name="Key">${key_id === null ? '—' : html`<a href="/ops/keys/${key_id}">open</a>`}</td></tr>`,
+      html`<tr><th scope="row">${badgeHtml(KINDS[kind], 'bad')}</th><td data-name="Why">${why}<small><code>${id}</code></small></td><td class="n" data-name="Amount">${amount === null ? '—' : formatEur(amount)}</td><td data-name="When">${timeHtml(at, now)}</td><td data-name="Key">${key_id === null ? '—' : html`<a href="/ops/keys/${key_id}">open</a>`}</td></tr>`,
   )}</tbody></table>`;
 }

@@ -2,30 +2,30 @@
 
 import type { Run } from '../../../data/releases/runs.ts';
 import { type Html, html } from '../../pages/html.ts';
-import type { Answer, Asked, DatasetStanding, OpsParts } from '../parts/asked.ts';
-import { length } from '../parts/charts.ts';
-import { badge, clock, count, lasting, moment } from '../parts/words.ts';
+import { lengthBar } from '../parts/charts.ts';
+import { badgeHtml, formatCount, formatDuration, formatMinute, timeHtml } from '../parts/format.ts';
+import type { OpsAnswer, OpsDataset, OpsParts, OpsRequest } from '../parts/request.ts';
 import { outcomeBadge } from './overview.ts';
 
 /** GET /ops/nights. */
-export async function nightsPage(parts: OpsParts, _asked: Asked, who: string): Promise<Answer> {
+export async function nightsPage(parts: OpsParts, _asked: OpsRequest, who: string): Promise<OpsAnswer> {
   const now = parts.now();
-  const standings = await parts.standings(now);
+  const standings = await parts.datasets(now);
   const body = html`<p class="lead">Each dataset is collected by the schedule of its pack. A night that fails leaves the last good release in place.</p>
 ${standings.length === 0 ? html`<p class="empty">No packs are loaded.</p>` : standings.map((each) => dataset(each, now))}`;
   return { page: { title: 'Nights', body, at: { place: 'nights', who } } };
 }
 
-function dataset(standing: DatasetStanding, now: Date): Html {
+function dataset(standing: OpsDataset, now: Date): Html {
   const { dataset: id, title, state, release, records, facts, runs, next_collection } = standing;
   // What a run was about is in the last one that had something to do.
   const full = runs.find(({ outcome, steps }) => outcome !== 'unchanged' && steps.length > 1) ?? runs[0];
-  return html`<section aria-labelledby="${id}" class="night"><div class="head"><h2 id="${id}">${id}</h2>${state === 'open' ? '' : badge(state, 'bad')}</div>
-<p class="meta"><span>${title}</span><span>${count(records)} records from ${count(facts)} facts</span>${release === null ? '' : html`<span>release <code>${release}</code></span>`}<span>next ${next_collection === null ? 'never' : html`${moment(next_collection, now)} (${clock(next_collection)} UTC)`}</span></p>
+  return html`<section aria-labelledby="${id}" class="night"><div class="head"><h2 id="${id}">${id}</h2>${state === 'open' ? '' : badgeHtml(state, 'bad')}</div>
+<p class="meta"><span>${title}</span><span>${formatCount(records)} records from ${formatCount(facts)} facts</span>${release === null ? '' : html`<span>release <code>${release}</code></span>`}<span>next ${next_collection === null ? 'never' : html`${timeHtml(next_collection, now)} (${formatMinute(next_collection)} UTC)`}</span></p>
 ${
   full === undefined
     ? html`<p class="empty">It never ran. <code>npm run nightly</code> runs it now.</p>`
-    : html`<div class="two"><div><h3>Steps of ${clock(full.at)}</h3>${stepBars(full)}</div><div><h3>Runs</h3>${runTable(runs, now)}</div></div>`
+    : html`<div class="two"><div><h3>Steps of ${formatMinute(full.at)}</h3>${stepBars(full)}</div><div><h3>Runs</h3>${runTable(runs, now)}</div></div>`
 }</section>`;
 }
 
@@ -33,13 +33,13 @@ function stepBars({ steps }: Run): Html {
   const most = Math.max(...steps.map(({ seconds }) => seconds), 0.001);
   return html`<table class="steps-table"><tbody>${steps.map(
     ({ step, seconds }) =>
-      html`<tr><th scope="row">${step}</th><td><span class="meter">${length(seconds, most)}<span>${lasting(seconds)}</span></span></td></tr>`,
+      html`<tr><th scope="row">${step}</th><td><span class="meter">${lengthBar(seconds, most)}<span>${formatDuration(seconds)}</span></span></td></tr>`,
   )}</tbody></table>`;
 }
 
 function runTable(runs: readonly Run[], now: Date): Html {
   return html`<table><thead><tr><th scope="col">When</th><th scope="col">Outcome</th><th scope="col" class="n">Took</th></tr></thead><tbody>${runs.map(
     ({ at, outcome, seconds, told }) =>
-      html`<tr><th scope="row">${moment(at, now)}</th><td>${outcomeBadge(outcome)}${told.length === 0 ? '' : html`<ul class="told">${told.slice(0, 3).map((line) => html`<li>${line}</li>`)}${told.length > 3 ? html`<li>and ${told.length - 3} more</li>` : ''}</ul>`}</td><td class="n">${lasting(seconds)}</td></tr>`,
+      html`<tr><th scope="row">${timeHtml(at, now)}</th><td>${outcomeBadge(outcome)}${told.length === 0 ? '' : html`<ul class="told">${told.slice(0, 3).map((line) => html`<li>${line}</li>`)}${told.length > 3 ? html`<li>and ${told.length - 3} more</li>` : ''}</ul>`}</td><td class="n">${formatDuration(seconds)}</td></tr>`,
   )}</tbody></table>`;
 }

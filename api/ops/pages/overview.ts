@@ -1,15 +1,15 @@
 // The first page: what waits for somebody, how much is asked, how fresh the data is, when the next night runs.
 
 import { reviewEntries } from '../../../data/review/review.ts';
-import { matters } from '../../../data/state/ops/attention.ts';
+import { paymentIssues } from '../../../data/state/ops/attention.ts';
 import { keyFigures, moneyByDay } from '../../../data/state/ops/figures.ts';
 import { type Bar, FAULTS, GOOD, trafficBars, trafficBy } from '../../../data/state/ops/traffic.ts';
 import { HOLD, heldSince } from '../../../data/state/owners/held-opt-outs.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { plural, printShare } from '../../render/print.ts';
-import { type Answer, type Asked, type DatasetStanding, type OpsParts, one } from '../parts/asked.ts';
-import { bars, everyStep, length } from '../parts/charts.ts';
-import { badge, cents, count, lasting, moment, ms } from '../parts/words.ts';
+import { barChart, everyStep, lengthBar } from '../parts/charts.ts';
+import { badgeHtml, formatCents, formatCount, formatDuration, formatMicroseconds, timeHtml } from '../parts/format.ts';
+import { type OpsAnswer, type OpsDataset, type OpsParts, type OpsRequest, queryText } from '../parts/request.ts';
 import { reviewFragment } from './review.ts';
 
 const HOUR = 3_600_000;
@@ -25,8 +25,8 @@ const SPANS = {
 } as const;
 type Span = keyof typeof SPANS;
 
-const spanOf = (asked: Asked): Span => {
-  const named = one(asked, 'span');
+const spanOf = (asked: OpsRequest): Span => {
+  const named = queryText(asked, 'span');
   return named === 'week' || named === 'month' ? named : 'day';
 };
 
@@ -41,13 +41,13 @@ async function gathered(parts: OpsParts, span: Span) {
   const { back, step } = SPANS[span];
   const since = Math.floor((at - back) / step) * step + step;
   const [standings, traffic, today, outcomes, operations, open, waiting, keys, held, month] = await Promise.all([
-    parts.standings(now),
+    parts.datasets(now),
     trafficBars(store, since, step),
     trafficBars(store, Math.floor((at - DAY) / HOUR) * HOUR + HOUR, HOUR),
     trafficBy(store, 'outcome', since),
     trafficBy(store, 'operation', since),
     reviewEntries(reviewing, { status: 'open', dataset: null, limit: 5, offset: 0 }),
-    matters(store, at),
+    paymentIssues(store, at),
     keyFigures(store, at - DAY),
     heldSince(store, at - DAY),
     moneyByDay(store, at - 30 * DAY),
@@ -64,7 +64,7 @@ const total = (list: readonly Bar[], of: (bar: Bar) => number) => list.reduce((s
 const iso = (at: number) => new Date(at).toISOString();
 
 /** GET /ops/stats.json. */
-export async function statsJson(parts: OpsParts, asked: Asked): Promise<Answer> {
+export async function statsJson(parts: OpsParts, asked: OpsRequest): Promise<OpsAnswer> {
   const all = await gathered(parts, spanOf(asked));
   const told = (bar: Bar) => {
     const { at, good, refused, faults, charged } = bar;
@@ -111,17 +111,17 @@ export async function statsJson(parts: OpsParts, asked: Asked): Promise<Answer> 
 }
 
 /** GET /ops. */
-export async function overviewPage(parts: OpsParts, asked: Asked, who: string): Promise<Answer> {
+export async function overviewPage(parts: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
   const all = await gathered(parts, spanOf(asked));
   const names = await reviewFragment(parts, all.open);
   const body: Html = html`<div id="now" hx-get="/ops/partials/now?span=${all.span}" hx-trigger="every 30s">${now(all)}</div>
-<section aria-labelledby="waits"><div class="head"><h2 id="waits">Review</h2><a href="/ops/review${all.open.total === 0 ? '?status=all' : ''}">${all.open.total === 0 ? 'What was decided' : `All ${count(all.open.total)} open`}</a></div>
+<section aria-labelledby="waits"><div class="head"><h2 id="waits">Review</h2><a href="/ops/review${all.open.total === 0 ? '?status=all' : ''}">${all.open.total === 0 ? 'What was decided' : `All ${formatCount(all.open.total)} open`}</a></div>
 <div id="queue" hx-get="/ops/partials/review?limit=5" hx-trigger="every 30s">${names}</div></section>`;
   return { page: { title: 'Overview', body, at: { place: 'overview', who } } };
 }
 
 /** GET /ops/partials/now: the figures, for a page that is open already. */
-export async function nowPiece(parts: OpsParts, asked: Asked): Promise<Answer> {
+export async function nowPiece(parts: OpsParts, asked: OpsRequest): Promise<OpsAnswer> {
   return { piece: String(now(await gathered(parts, spanOf(asked)))) };
 }
 
@@ -180,10 +180,10 @@ function figures({ today, keys, month, open, operations }: Gathered): Html {
   const tile = (name: string, what: string, more: string) =>
     html`<div><dt>${name}</dt><dd>${what}<small>${more}</small></dd></div>`;
   return html`<dl class="tiles">
-${tile('Calls, 24 hours', count(asked), counted === 0 ? 'none yet' : `${ms(took / counted)} on average`)}
-${tile('Charged, 24 hours', cents(total(today, (bar) => bar.charged)), `${cents(came)} came in within 30 days`)}
-${tile('Keys', count(keys.live), `${count(keys.fresh)} new today · ${cents(keys.credit)} of credit`)}
-${tile('To review', count(open.total), open.total === 0 ? 'nothing open' : 'open')}
+${tile('Calls, 24 hours', formatCount(asked), counted === 0 ? 'none yet' : `${formatMicroseconds(took / counted)} on average`)}
+${tile('Charged, 24 hours', formatCents(total(today, (bar) => bar.charged)), `${formatCents(came)} came in within 30 days`)}
+${tile('Keys', formatCount(keys.live), `${formatCount(keys.fresh)} new today · ${formatCents(keys.credit)} of credit`)}
+${tile('To review', formatCount(open.total), open.total === 0 ? 'nothing open' : 'open')}
 </dl>`;
 }
 
@@ -196,15 +196,15 @@ function traffic({ traffic: found, since, step, span, now }: Gathered): Html {
     3,
   );
   const clock = (at: number) => new Date(at).toISOString();
-  const chart = bars({
-    about: `Calls over ${SPANS[span].name}: ${count(total(found, (bar) => bar.good))} answered, ${count(total(found, (bar) => bar.refused))} refused, ${count(total(found, (bar) => bar.faults))} faults.`,
+  const chart = barChart({
+    about: `Calls over ${SPANS[span].name}: ${formatCount(total(found, (bar) => bar.good))} answered, ${formatCount(total(found, (bar) => bar.refused))} refused, ${formatCount(total(found, (bar) => bar.faults))} faults.`,
     series: [
       { name: 'answered', mark: 'm0' },
       { name: 'refused', mark: 'm1' },
       { name: 'faults', mark: 'm2' },
     ],
     columns,
-    amount: count,
+    amount: formatCount,
     time: (at) => (step === DAY ? clock(at).slice(0, 10) : clock(at).slice(0, 16).replace('T', ' ')),
     tick: (at) => (span === 'day' ? clock(at).slice(11, 16) : clock(at).slice(5, 10)),
   });
@@ -220,15 +220,15 @@ ${found.length === 0 ? html`<p class="empty">No calls yet. Each process adds wha
 const fresh = (share: number) => (share >= 0.9 ? 'm0' : share >= 0.6 ? 'm1' : 'm2');
 
 function datasets({ standings, now }: Gathered): Html {
-  const row = (each: DatasetStanding) => {
+  const row = (each: OpsDataset) => {
     const { dataset, records, within_sla, median_age_hours, next_collection, runs, state } = each;
     const [last] = runs;
-    return html`<tr><th scope="row"><a href="/ops/nights#${dataset}">${dataset}</a>${state === 'open' ? '' : html` ${badge(state, 'bad')}`}</th>
-<td class="n" data-name="Records">${count(records)}</td>
-<td data-name="Within their limit">${within_sla === null ? '—' : html`<span class="meter">${length(within_sla, 1, fresh(within_sla))}<span>${printShare(within_sla)}</span></span>`}</td>
-<td class="n" data-name="Median age">${median_age_hours === null ? '—' : `${count(Math.round(median_age_hours))} h`}</td>
-<td data-name="Last night">${last === undefined ? 'never' : html`${outcomeBadge(last.outcome)} ${moment(last.at, now)}<small>${lasting(last.seconds)}</small>`}</td>
-<td data-name="Next night">${next_collection === null ? 'never' : moment(next_collection, now)}</td></tr>`;
+    return html`<tr><th scope="row"><a href="/ops/nights#${dataset}">${dataset}</a>${state === 'open' ? '' : html` ${badgeHtml(state, 'bad')}`}</th>
+<td class="n" data-name="Records">${formatCount(records)}</td>
+<td data-name="Within their limit">${within_sla === null ? '—' : html`<span class="meter">${lengthBar(within_sla, 1, fresh(within_sla))}<span>${printShare(within_sla)}</span></span>`}</td>
+<td class="n" data-name="Median age">${median_age_hours === null ? '—' : `${formatCount(Math.round(median_age_hours))} h`}</td>
+<td data-name="Last night">${last === undefined ? 'never' : html`${outcomeBadge(last.outcome)} ${timeHtml(last.at, now)}<small>${formatDuration(last.seconds)}</small>`}</td>
+<td data-name="Next night">${next_collection === null ? 'never' : timeHtml(next_collection, now)}</td></tr>`;
   };
   return html`<section aria-labelledby="fresh"><h2 id="fresh">Datasets</h2>
 ${
@@ -239,8 +239,8 @@ ${
 }
 
 /** What became of a run. */
-export function outcomeBadge(outcome: DatasetStanding['runs'][number]['outcome']): Html {
-  return badge(outcome, outcome === 'released' ? 'good' : outcome === 'unchanged' ? 'plain' : 'bad');
+export function outcomeBadge(outcome: OpsDataset['runs'][number]['outcome']): Html {
+  return badgeHtml(outcome, outcome === 'released' ? 'good' : outcome === 'unchanged' ? 'plain' : 'bad');
 }
 
 function tables({ outcomes, operations, span }: Gathered): Html {
@@ -248,13 +248,13 @@ function tables({ outcomes, operations, span }: Gathered): Html {
   const most = Math.max(1, ...operations.map(({ calls: n }) => n));
   const errors = wrong.map(
     ({ name, calls: n }) =>
-      html`<tr><th scope="row"><code>${name}</code>${FAULTS.includes(name) ? html` ${badge('ours', 'bad')}` : ''}</th><td class="n">${count(n)}</td></tr>`,
+      html`<tr><th scope="row"><code>${name}</code>${FAULTS.includes(name) ? html` ${badgeHtml('ours', 'bad')}` : ''}</th><td class="n">${formatCount(n)}</td></tr>`,
   );
   const rows = operations
     .slice(0, 8)
     .map(
       (each) =>
-        html`<tr><th scope="row"><code>${each.name}</code></th><td><span class="meter">${length(each.calls, most)}<span>${count(each.calls)}</span></span></td><td class="n">${ms(each.took / each.calls)}</td><td class="n">${ms(each.longest)}</td></tr>`,
+        html`<tr><th scope="row"><code>${each.name}</code></th><td><span class="meter">${lengthBar(each.calls, most)}<span>${formatCount(each.calls)}</span></span></td><td class="n">${formatMicroseconds(each.took / each.calls)}</td><td class="n">${formatMicroseconds(each.longest)}</td></tr>`,
     );
   return html`<div class="two">
 <section aria-labelledby="asked"><h2 id="asked">Asked most</h2>${rows.length === 0 ? html`<p class="empty">Nothing within ${SPANS[span].name}.</p>` : html`<table class="asked"><thead><tr><th scope="col">Operation</th><th scope="col">Calls</th><th scope="col" class="n">Mean</th><th scope="col" class="n">Longest</th></tr></thead><tbody>${rows}</tbody></table>`}</section>

@@ -5,10 +5,10 @@ import type { ReviewCase, Saying } from '../../../data/review/review-case.ts';
 import type { Value } from '../../../packs/define/model.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { printNumber } from '../../render/print.ts';
-import type { OpsParts } from '../parts/asked.ts';
-import { steps } from '../parts/charts.ts';
-import { badge, clock, link, moment, value } from '../parts/words.ts';
-import { factTitles, groupMedian, KINDS, unitOf, verdictForm } from './review-parts.ts';
+import { stepChart } from '../parts/charts.ts';
+import { badgeHtml, formatMinute, linkHtml, timeHtml, valueHtml } from '../parts/format.ts';
+import type { OpsParts } from '../parts/request.ts';
+import { factTitles, groupMedian, REVIEW_KINDS, unitOf, verdictForm } from './review-parts.ts';
 
 /** Why a fact is published, or why not, in words. */
 const REASONS: Record<ToldFact['reason'], string> = {
@@ -38,10 +38,12 @@ export function caseBody(parts: OpsParts, found: ReviewCase): Html {
   const unit = unitOf(parts, entry);
   const open = entry.status === 'open';
   const state = open
-    ? html`${badge(KINDS[entry.kind], 'wait')} opened ${moment(entry.opened_at, now)}`
-    : html`${badge(entry.status, entry.status === 'approved' ? 'good' : 'plain')}${entry.decided_by === null ? '' : html` by ${entry.decided_by}`}${entry.decided_at === null ? '' : html`, ${moment(entry.decided_at, now)}`}`;
+    ? html`${badgeHtml(REVIEW_KINDS[entry.kind], 'wait')} opened ${timeHtml(entry.opened_at, now)}`
+    : html`${badgeHtml(entry.status, entry.status === 'approved' ? 'good' : 'plain')}${entry.decided_by === null ? '' : html` by ${entry.decided_by}`}${entry.decided_at === null ? '' : html`, ${timeHtml(entry.decided_at, now)}`}`;
   const where =
-    record === null ? '' : html` · ${link(`${parts.base_url}/datasets/${entry.dataset}/${record.slug}`, 'its page')}`;
+    record === null
+      ? ''
+      : html` · ${linkHtml(`${parts.base_url}/datasets/${entry.dataset}/${record.slug}`, 'its page')}`;
   return html`<p class="meta"><span>${state}${where}</span></p>
 ${entry.request === null ? pair(entry, unit, now) : asks(found)}
 ${effect === null ? '' : effects(effect, unit)}
@@ -58,10 +60,10 @@ function pair(entry: ReviewCase['entry'], unit: string | null, now: Date): Html 
       : html`<p>Further than the bound from ${median}, the median of its group when it was first observed. Nothing is published until it is confirmed.</p>`;
   return html`${group}<div class="pair">${entry.facts.map(
     (fact, i) => html`<section class="fact" aria-labelledby="f${i}"><h2 id="f${i}">${titles[i]}</h2>
-<p class="big">${value(fact.value, unit)}</p>
+<p class="big">${valueHtml(fact.value, unit)}</p>
 <dl class="sum"><div><dt>Source</dt><dd>${fact.source}</dd></div>
-<div><dt>Page</dt><dd>${link(fact.source_url)}</dd></div>
-<div><dt>Observed</dt><dd>${moment(fact.observed_at, now)}</dd></div>
+<div><dt>Page</dt><dd>${linkHtml(fact.source_url)}</dd></div>
+<div><dt>Observed</dt><dd>${timeHtml(fact.observed_at, now)}</dd></div>
 <div><dt>Confidence</dt><dd>${fact.confidence}</dd></div>
 <div><dt>Evidence</dt><dd>${fact.evidence === '' ? '—' : fact.evidence}</dd></div></dl></section>`,
   )}</div>`;
@@ -84,7 +86,7 @@ function asks({ entry }: ReviewCase): Html {
 
 function effects({ now, approved, rejected }: NonNullable<ReviewCase['effect']>, unit: string | null): Html {
   const row = (name: string, said: Saying) =>
-    html`<tr><th scope="row">${name}</th><td>${value(said.value, unit)}</td><td class="n">${said.confidence ?? '—'}</td><td>${link(said.source_url)}</td><td class="n">${said.quality.toFixed(3)}</td></tr>`;
+    html`<tr><th scope="row">${name}</th><td>${valueHtml(said.value, unit)}</td><td class="n">${said.confidence ?? '—'}</td><td>${linkHtml(said.source_url)}</td><td class="n">${said.quality.toFixed(3)}</td></tr>`;
   return html`<section aria-labelledby="effect"><h2 id="effect">Effect</h2>
 <div class="scroll" role="region" aria-label="Values before and after" tabindex="0"><table><thead><tr><th scope="col">Verdict</th><th scope="col">Published value</th><th scope="col" class="n">Confidence</th><th scope="col">Source</th><th scope="col" class="n">Quality of the record</th></tr></thead>
 <tbody>${row('Now', now)}${row('Approved', approved)}${row('Rejected', rejected)}</tbody></table></div></section>`;
@@ -101,7 +103,7 @@ function past(history: readonly ToldFact[], unit: string | null, now: Date): Htm
       return n === null ? [] : [{ at: Date.parse(observed_at), value: n }];
     }),
   }));
-  const chart = steps({
+  const chart = stepChart({
     about: `Values over time, by source${unit === null ? '' : `, in ${unit}`}: ${history.length} facts.`,
     lines: lines.filter(({ points }) => points.length > 0),
     until: now.getTime(),
@@ -111,6 +113,6 @@ function past(history: readonly ToldFact[], unit: string | null, now: Date): Htm
 <div class="scroll" role="region" aria-label="Every fact" tabindex="0"><table><thead><tr><th scope="col">Observed (UTC)</th><th scope="col">Value</th><th scope="col">Source</th><th scope="col" class="n">Confidence</th><th scope="col">Why</th></tr></thead>
 <tbody>${history.map(
     (fact) =>
-      html`<tr${fact.won ? html` class="won"` : ''}><th scope="row">${clock(fact.observed_at)}</th><td>${value(fact.value, unit)}</td><td>${link(fact.source_url, fact.source.id)}</td><td class="n">${fact.confidence}</td><td>${fact.won ? html`${badge('published', 'good')} ` : ''}${REASONS[fact.reason]}</td></tr>`,
+      html`<tr${fact.won ? html` class="won"` : ''}><th scope="row">${formatMinute(fact.observed_at)}</th><td>${valueHtml(fact.value, unit)}</td><td>${linkHtml(fact.source_url, fact.source.id)}</td><td class="n">${fact.confidence}</td><td>${fact.won ? html`${badgeHtml('published', 'good')} ` : ''}${REASONS[fact.reason]}</td></tr>`,
   )}</tbody></table></div></section>`;
 }

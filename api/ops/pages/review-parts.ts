@@ -3,10 +3,10 @@
 import type { ReviewEntry } from '../../../data/review/review.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { printNumber, printValue } from '../../render/print.ts';
-import type { OpsParts } from '../parts/asked.ts';
+import type { OpsParts } from '../parts/request.ts';
 
 /** What is asked, in a few words. */
-export const KINDS: Record<ReviewEntry['kind'], string> = {
+export const REVIEW_KINDS: Record<ReviewEntry['kind'], string> = {
   conflict: 'sources disagree',
   jump: 'unusual jump',
   outlier: 'unusual first value',

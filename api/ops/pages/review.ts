@@ -10,10 +10,10 @@ import {
 import { recordNames, reviewCase } from '../../../data/review/review-case.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { type Answer, type Asked, type OpsParts, one } from '../parts/asked.ts';
-import { badge, clock, count, moment, value } from '../parts/words.ts';
+import { badgeHtml, formatCount, formatMinute, timeHtml, valueHtml } from '../parts/format.ts';
+import { type OpsAnswer, type OpsParts, type OpsRequest, queryText } from '../parts/request.ts';
 import { caseBody } from './review-case.ts';
-import { factTitles, groupMedian, KINDS, unitOf, verdictForm } from './review-parts.ts';
+import { factTitles, groupMedian, REVIEW_KINDS, unitOf, verdictForm } from './review-parts.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const STATUSES = ['open', 'approved', 'rejected', 'confirmed', 'all'] as const;
@@ -24,29 +24,29 @@ function refuse(name: string, msg: string, type: string, where = 'query'): never
   throw new ApiError('validation_failed', `${name}: ${msg}`, { detail: [{ loc: [where, name], msg, type }] });
 }
 
-function whole(asked: Asked, name: string, fallback: number, least: number, most: number): number {
-  const given = one(asked, name);
+function whole(asked: OpsRequest, name: string, fallback: number, least: number, most: number): number {
+  const given = queryText(asked, name);
   if (given === undefined) return fallback;
   const n = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
   return n >= least && n <= most ? n : refuse(name, `must be a whole number from ${least} to ${most}`, 'int_parsing');
 }
 
-function statusOf(asked: Asked): (typeof STATUSES)[number] {
-  const given = one(asked, 'status') ?? 'open';
+function statusOf(asked: OpsRequest): (typeof STATUSES)[number] {
+  const given = queryText(asked, 'status') ?? 'open';
   const status = STATUSES.find((each) => each === given);
   return status ?? refuse('status', `must be one of ${STATUSES.join(', ')}`, 'enum');
 }
 
 const wanted = (status: (typeof STATUSES)[number]): ReviewStatus | null => (status === 'all' ? null : status);
 
-function datasetOf({ reviewing }: OpsParts, asked: Asked): string | null {
-  const given = one(asked, 'dataset');
+function datasetOf({ reviewing }: OpsParts, asked: OpsRequest): string | null {
+  const given = queryText(asked, 'dataset');
   if (given === undefined || given === '') return null;
   return reviewing.datasets.includes(given) ? given : refuse('dataset', 'is no dataset here', 'enum');
 }
 
 /** GET /ops/review.json. */
-export async function reviewJson(parts: OpsParts, asked: Asked): Promise<Answer> {
+export async function reviewJson(parts: OpsParts, asked: OpsRequest): Promise<OpsAnswer> {
   const unknown = Object.keys(asked.query).find((name) => !['status', 'limit', 'offset', 'dataset'].includes(name));
   if (unknown !== undefined)
     throw new ApiError('invalid_parameter', `There is no parameter ${unknown.slice(0, 60)} here.`);
@@ -58,7 +58,7 @@ export async function reviewJson(parts: OpsParts, asked: Asked): Promise<Answer>
 }
 
 /** GET /ops/review. */
-export async function reviewPage(parts: OpsParts, asked: Asked, who: string): Promise<Answer> {
+export async function reviewPage(parts: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
   const status = statusOf(asked);
   const dataset = datasetOf(parts, asked);
   const offset = whole(asked, 'offset', 0, 0, 1_000_000);
@@ -80,14 +80,14 @@ export async function reviewPage(parts: OpsParts, asked: Asked, who: string): Pr
 ${await reviewFragment(parts, found, status)}
 ${
   found.total > PAGE
-    ? html`<nav class="pages" aria-label="Pages">${offset > 0 ? html`<a rel="prev" href="${at({ offset: Math.max(0, offset - PAGE) })}">Newer</a>` : html`<span></span>`}<span>${count(offset + 1)} to ${count(last)} of ${count(found.total)}</span>${last < found.total ? html`<a rel="next" href="${at({ offset: offset + PAGE })}">Older</a>` : html`<span></span>`}</nav>`
+    ? html`<nav class="pages" aria-label="Pages">${offset > 0 ? html`<a rel="prev" href="${at({ offset: Math.max(0, offset - PAGE) })}">Newer</a>` : html`<span></span>`}<span>${formatCount(offset + 1)} to ${formatCount(last)} of ${formatCount(found.total)}</span>${last < found.total ? html`<a rel="next" href="${at({ offset: offset + PAGE })}">Older</a>` : html`<span></span>`}</nav>`
     : ''
 }`;
   return { page: { title: 'Review', body, at: { place: 'review', who } } };
 }
 
 /** GET /ops/partials/review. */
-export async function reviewPiece(parts: OpsParts, asked: Asked): Promise<Answer> {
+export async function reviewPiece(parts: OpsParts, asked: OpsRequest): Promise<OpsAnswer> {
   const limit = whole(asked, 'limit', PAGE, 1, 100);
   const status = statusOf(asked);
   const found = await reviewEntries(parts.reviewing, {
@@ -121,20 +121,20 @@ function entryLine(parts: OpsParts, entry: ReviewEntry, name: string | undefined
   const mood = request !== null && kind !== 'notice' ? 'wait' : 'plain';
   const asks =
     request === null
-      ? html`<dl class="versus">${median === null ? '' : html`<div><dt>Median of its group</dt><dd><span class="v">${median}</span></dd></div>`}${facts.map((fact, i) => html`<div><dt>${titles[i]}</dt><dd>${value(fact.value)}<small>${from(fact)}</small></dd></div>`)}</dl>`
+      ? html`<dl class="versus">${median === null ? '' : html`<div><dt>Median of its group</dt><dd><span class="v">${median}</span></dd></div>`}${facts.map((fact, i) => html`<div><dt>${titles[i]}</dt><dd>${valueHtml(fact.value)}<small>${from(fact)}</small></dd></div>`)}</dl>`
       : html`<p class="asks"><span>${request.contact}</span>${request.reason === null ? '' : html` “${request.reason}”`}<small>${request.because}</small></p>`;
   return html`<li class="entry" id="i-${id}"><div class="what"><a href="/ops/review/${id}"><strong>${name ?? request?.name ?? entry.entity_id}</strong></a>${attribute === null ? '' : html` <code>${attribute}</code>`}
-<p class="meta">${badge(KINDS[kind], mood)}<span>${dataset}</span><span>${status === 'open' ? moment(entry.opened_at, now) : html`${badge(status, status === 'approved' ? 'good' : 'plain')} ${decidedBy(entry, now)}`}</span></p></div>
+<p class="meta">${badgeHtml(REVIEW_KINDS[kind], mood)}<span>${dataset}</span><span>${status === 'open' ? timeHtml(entry.opened_at, now) : html`${badgeHtml(status, status === 'approved' ? 'good' : 'plain')} ${decidedBy(entry, now)}`}</span></p></div>
 ${asks}
 ${status === 'open' ? verdictForm(entry) : ''}</li>`;
 }
 
 function decidedBy({ decided_at, decided_by }: ReviewEntry, now: Date): Html {
-  return html`${decided_by ?? ''} ${decided_at === null ? '' : moment(decided_at, now)}`;
+  return html`${decided_by ?? ''} ${decided_at === null ? '' : timeHtml(decided_at, now)}`;
 }
 
 /** The id in an address; 422 for what is none. */
-function idOf(asked: Asked): string {
+function idOf(asked: OpsRequest): string {
   const id = (asked.params['item_id'] ?? '').toLowerCase();
   return UUID.test(id) ? id : refuse('item_id', 'must be a UUID', 'uuid_parsing', 'path');
 }
@@ -146,7 +146,7 @@ const missing = () =>
   );
 
 /** GET /ops/review/{item_id}. */
-export async function reviewCasePage(parts: OpsParts, asked: Asked, who: string): Promise<Answer> {
+export async function reviewCasePage(parts: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
   const found = await reviewCase(parts.reviewing, idOf(asked), parts.now().getTime());
   if (found === null) throw missing();
   const { entry, record } = found;
@@ -162,13 +162,18 @@ export async function reviewCasePage(parts: OpsParts, asked: Asked, who: string)
 }
 
 /** POST /ops/review/{item_id}/approve and reject. */
-export async function decidePost(parts: OpsParts, asked: Asked, who: string, verdict: Verdict): Promise<Answer> {
+export async function decidePost(
+  parts: OpsParts,
+  asked: OpsRequest,
+  who: string,
+  verdict: Verdict,
+): Promise<OpsAnswer> {
   const id = idOf(asked);
   const reviewer = { who: `operator ${who}`, now: parts.now().getTime(), request_id: asked.request_id };
   const decided = await decideEntry(parts.reviewing, id, verdict, reviewer);
   if (decided.state === 'unknown') throw missing();
   const { entry, state } = decided;
-  const when = entry.decided_at === null ? '' : ` on ${clock(entry.decided_at)} UTC`;
+  const when = entry.decided_at === null ? '' : ` on ${formatMinute(entry.decided_at)} UTC`;
   const by = entry.decided_by ?? (entry.status === 'confirmed' ? 'a later reading or another source' : 'somebody else');
   const already = `This was ${entry.status} by ${by}${when}.`;
   if (asked.piece) {

@@ -2,7 +2,7 @@
 import { type Html, html } from '../../pages/html.ts';
 
 /** One column of a bar chart: amounts stacked in the order of the series. */
-export interface Column {
+export interface ChartColumn {
   /** Milliseconds since 1970. */
   at: number;
   parts: readonly number[];
@@ -13,7 +13,7 @@ export interface BarChart {
   about: string;
   /** Names of the parts, each with the class of its colour. */
   series: readonly { name: string; mark: string }[];
-  columns: readonly Column[];
+  columns: readonly ChartColumn[];
   /** An amount in words. */
   amount: (n: number) => string;
   /** A column's time in words, and short for the axis. */
@@ -22,10 +22,16 @@ export interface BarChart {
 }
 
 /** Columns of equal steps from `from` up to `to`: those without anything are there, empty. */
-export function everyStep(from: number, to: number, step: number, found: readonly Column[], parts: number): Column[] {
+export function everyStep(
+  from: number,
+  to: number,
+  step: number,
+  found: readonly ChartColumn[],
+  parts: number,
+): ChartColumn[] {
   const known = new Map(found.map((each) => [each.at, each]));
   const none = new Array<number>(parts).fill(0);
-  const columns: Column[] = [];
+  const columns: ChartColumn[] = [];
   for (let at = Math.floor(from / step) * step; at <= to; at += step)
     columns.push(known.get(at) ?? { at, parts: none });
   return columns;
@@ -48,7 +54,7 @@ export function tickStep(columns: number): number {
 const sum = (parts: readonly number[]) => parts.reduce((all, each) => all + Math.max(0, each), 0);
 
 /** Stacked bars over time. */
-export function bars({ about, series, columns, amount, time, tick }: BarChart): Html {
+export function barChart({ about, series, columns, amount, time, tick }: BarChart): Html {
   const top = roundUp(Math.max(...columns.map(({ parts }) => sum(parts))));
   const HEIGHT = 100;
   const marks = columns.map(({ at, parts }, x) => {
@@ -84,13 +90,13 @@ export function bars({ about, series, columns, amount, time, tick }: BarChart): 
 }
 
 /** A length beside others: a bar from 0 to `most`. It says nothing by itself; the number stands beside it. */
-export function length(part: number, most: number, mark = 'm0'): Html {
+export function lengthBar(part: number, most: number, mark = 'm0'): Html {
   const share = most <= 0 ? 0 : Math.min(1, Math.max(0, part / most));
   return html`<svg class="length" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect class="ground" width="100" height="1"/><rect class="${mark}" width="${(share * 100).toFixed(2)}" height="1"/></svg>`;
 }
 
 /** What a source said over time: one line each, holding its value until it says another. */
-export interface History {
+export interface StepChart {
   about: string;
   lines: readonly { name: string; points: readonly { at: number; value: number }[] }[];
   /** Where the lines end. */
@@ -99,7 +105,7 @@ export interface History {
 }
 
 /** Values over time as steps. Fewer than two points make no chart. */
-export function steps({ about, lines, until, amount }: History): Html | null {
+export function stepChart({ about, lines, until, amount }: StepChart): Html | null {
   const points = lines.flatMap((line) => line.points);
   const moments = new Set(points.map(({ at }) => at));
   if (moments.size < 2) return null;

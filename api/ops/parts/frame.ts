@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { SCRIPT_ASSET } from '../../pages/assets.ts';
+import { prefixOf } from '../../pages/frame.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { shellOf } from '../../pages/shell.ts';
 import { HTMX_PATH } from './assets.ts';
@@ -64,7 +65,7 @@ export function printPage(base_url: string, { title, body, above, at }: OpsPage)
 
 /** Our own addresses with what stands before them, where the base URL has a path; values on a page have no quotes of this sort. */
 export function withPrefix(base_url: string, text: string): string {
-  const prefix = new URL(base_url).pathname.replace(/\/+$/, '');
+  const prefix = prefixOf(base_url);
   if (prefix === '') return text;
   return text.replace(/((?:href|action|hx-get|hx-post)=")\/ops(?=[/?"])/g, `$1${prefix}/ops`);
 }

@@ -16,11 +16,11 @@ export interface Facilitator {
 }
 
 /** How long an answer is waited for, in milliseconds. A settlement takes a block or two, and its confirmation is waited for twice. */
-export interface Patience {
+export interface FacilitatorTimeouts {
   verify: number;
   settle: number;
 }
-const PATIENCE: Patience = { verify: 10_000, settle: 45_000 };
+const PATIENCE: FacilitatorTimeouts = { verify: 10_000, settle: 45_000 };
 
 /**
  * Reasons that are given before anything is sent. A failed transaction was sent, a used nonce may be our own transfer, and what
@@ -36,7 +36,7 @@ export function plainReason(reason: string | undefined, otherwise: string): stri
 }
 
 /** A facilitator that others run, at its address. */
-export function httpFacilitator(url: string, patience: Patience = PATIENCE): Facilitator {
+export function httpFacilitator(url: string, patience: FacilitatorTimeouts = PATIENCE): Facilitator {
   const verifier = new HTTPFacilitatorClient({ url, timeoutMs: patience.verify });
   const settler = new HTTPFacilitatorClient({ url, timeoutMs: patience.settle });
   return {

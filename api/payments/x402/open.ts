@@ -10,26 +10,26 @@ import {
 } from '../../../data/state/money/payments.ts';
 import type { Store } from '../../../data/state/store.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { Asks, Payments } from '../payments.ts';
-import type { Repeats } from '../repeats.ts';
+import type { IdempotencyStore } from '../idempotency.ts';
+import type { Payments, X402Offer } from '../payments.ts';
 import { rpcChain } from './chain.ts';
-import { httpFacilitator, type Patience } from './facilitator.ts';
+import { type FacilitatorTimeouts, httpFacilitator } from './facilitator.ts';
 import { Paywall } from './paywall.ts';
-import { askedPrices } from './prices.ts';
-import { lookAt, nextLook, type Settling } from './settle.ts';
-import { EXTENSIONS, requirementsFor, type Terms } from './terms.ts';
+import { offeredPrices } from './prices.ts';
+import { findOnChain, nextCheckDelay, type SettlementParts } from './settle.ts';
+import { EXTENSIONS, type PaymentTerms, requirementsFor } from './terms.ts';
 
 /** X402_PAY_TO, X402_TOKENS, X402_FACILITATOR_URL and X402_RPC_URL. */
-export interface X402Settings extends Terms {
+export interface X402Settings extends PaymentTerms {
   facilitator_url: string;
   rpc_url: string;
   /** How long the facilitator is waited for; tests have less. */
-  patience?: Patience;
+  patience?: FacilitatorTimeouts;
 }
 
 interface Parts {
   store: Store;
-  repeats: Repeats;
+  repeats: IdempotencyStore;
   settings: X402Settings;
   eur_usd: number;
   now(): Date;
@@ -44,7 +44,7 @@ const SWEEP = 30_000;
  * back for, as happens by itself from time to time.
  */
 export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts) {
-  const prices = askedPrices({ store, terms: settings, eur_usd, now, log });
+  const prices = offeredPrices({ store, terms: settings, eur_usd, now, log });
   const settling = {
     store,
     now,
@@ -59,7 +59,7 @@ export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts)
     });
   const sweeping = setInterval(told, SWEEP).unref();
   told();
-  const asks: Asks = (charge) => {
+  const asks: X402Offer = (charge) => {
     prices.asked(charge);
     return { accepts: requirementsFor(settings, charge.micros, eur_usd), extensions: EXTENSIONS };
   };
@@ -92,7 +92,7 @@ export function openX402({ store, repeats, settings, eur_usd, now, log }: Parts)
 const OFFERS = 3_600_000;
 
 /** One round. Several processes may do it at once: each payment is looked at by one of them. */
-async function sweepPayments(parts: Settling, log: (line: string) => void): Promise<void> {
+async function sweepPayments(parts: SettlementParts, log: (line: string) => void): Promise<void> {
   const { store } = parts;
   const now = parts.now().getTime();
   await forgetPayments(store, now);
@@ -100,7 +100,7 @@ async function sweepPayments(parts: Settling, log: (line: string) => void): Prom
   for (const due of await duePayments(store, now)) {
     const row = await leasePayment(store, due, parts.now().getTime());
     if (row === null) continue;
-    const found = await lookAt(parts, row);
+    const found = await findOnChain(parts, row);
     const at = parts.now().getTime();
     if (found.state === 'settled') {
       const { hash, transfer } = found;
@@ -108,6 +108,6 @@ async function sweepPayments(parts: Settling, log: (line: string) => void): Prom
       if (settled === 'taken') await dropPayment(store, row);
       else log(`x402: ${row.request_id} was paid by ${hash}; its answer waits for its client`);
     } else if (found.state === 'void') await dropPayment(store, row);
-    else await leavePayment(store, row, { look_at: at + nextLook(at - row.created_at) });
+    else await leavePayment(store, row, { look_at: at + nextCheckDelay(at - row.created_at) });
   }
 }

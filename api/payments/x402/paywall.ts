@@ -15,24 +15,31 @@ import type { Store } from '../../../data/state/store.ts';
 import { eur } from '../../../packs/define/money.ts';
 import type { Caller } from '../../access/caller.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { Attached, Charge, Payments, Reservation, Stored } from '../payments.ts';
-import { isKept, isSecret, type Repeats, readWritten, secretKey } from '../repeats.ts';
-import type { Prices } from './prices.ts';
-import { delivered, inProgress, invalid, receiptHeader, removed, unverified } from './refusals.ts';
-import { conclude, lookAt, type Settling, settleOpen, transferOf } from './settle.ts';
+import { hasClaim, type IdempotencyStore, isSecret, parseAnswer, secretKey } from '../idempotency.ts';
+import type { EarlierAnswer, Payments, PricedCall, Reservation, X402Attachment } from '../payments.ts';
+import {
+  answerDelivered,
+  answerRemoved,
+  facilitatorUnavailable,
+  paymentInProgress,
+  paymentInvalid,
+  receiptHeader,
+} from './errors.ts';
+import type { OfferedPrices } from './prices.ts';
+import { conclude, findOnChain, type SettlementParts, settleOpen, transferOf } from './settle.ts';
 import { checkTransfer, checkWindow, PaymentFault, readPayment, type SignedPayment } from './signed.ts';
 
-interface Parts extends Settling {
-  repeats: Repeats;
-  prices: Prices;
+interface Parts extends SettlementParts {
+  repeats: IdempotencyStore;
+  prices: OfferedPrices;
   quote: Payments['quote'];
   log(line: string): void;
 }
 
 /** One call to be paid for. */
 interface Sale {
-  charge: Charge;
-  attached: Attached;
+  charge: PricedCall;
+  attached: X402Attachment;
   /** The error for a rejected payment; with the payer where settlement was tried. */
   refuse(reason: string, message: string, payer?: string): ApiError;
 }
@@ -62,12 +69,12 @@ export class Paywall {
   }
 
   /** Reserves a payment for a call. Null if none is attached or stored under the call's secret. */
-  async reserve(caller: Caller, charge: Charge, attached: Attached): Promise<Reservation | null> {
+  async reserve(caller: Caller, charge: PricedCall, attached: X402Attachment): Promise<Reservation | null> {
     const quote = () => this.#parts.quote(caller, charge);
     const sale: Sale = {
       charge,
       attached,
-      refuse: (reason, message, payer) => invalid(charge, quote(), reason, message, payer),
+      refuse: (reason, message, payer) => paymentInvalid(charge, quote(), reason, message, payer),
     };
     const { secret, payment, request } = attached;
     const row = secret === null ? null : await findPayment(this.#store, { secret });
@@ -110,7 +117,7 @@ export class Paywall {
       const reservation = await this.#resume(sale, earlier, hasSecret);
       if (reservation !== null) return reservation;
     }
-    throw inProgress();
+    throw paymentInProgress();
   }
 
   /** Reads the attached payment and finds the price it pays; returns both. */
@@ -141,7 +148,7 @@ export class Paywall {
     } catch (error) {
       if (error instanceof PaymentFault) throw sale.refuse(error.reason, error.message);
       log(`x402: the facilitator does not verify: ${(error as Error).message.slice(0, 200)}`);
-      throw unverified();
+      throw facilitatorUnavailable();
     }
     if (fault !== null) throw sale.refuse(fault, 'the payment is not valid.');
   }
@@ -166,9 +173,9 @@ export class Paywall {
       release: drop,
       commit: async (kept) => {
         try {
-          if (kept === undefined || !(await openPayment(store, row, kept))) throw inProgress();
+          if (kept === undefined || !(await openPayment(store, row, kept))) throw paymentInProgress();
           const settled = await settleOpen(this.#parts, row, false, sale.attached.signal, refuse);
-          if (isKept(kept)) await this.#parts.repeats.keep(sale.attached.owner, kept);
+          if (hasClaim(kept)) await this.#parts.repeats.keep(sale.attached.owner, kept);
           return paidHeaders(settled);
         } finally {
           lease.end();
@@ -185,13 +192,13 @@ export class Paywall {
   async #resume(sale: Sale, row: Payment, hasSecret: boolean): Promise<Reservation | null> {
     const store = this.#store;
     if (row.state === 'settled') {
-      if (row.answer === null) throw removed();
+      if (row.answer === null) throw answerRemoved();
       const isFirst = await deliverPayment(store, row.id, this.#now());
-      if (!isFirst && !hasSecret) throw delivered();
+      if (!isFirst && !hasSecret) throw answerDelivered();
       return this.#deliver(sale, row);
     }
     const held = await leasePayment(store, row, this.#now());
-    if (held === null) throw inProgress();
+    if (held === null) throw paymentInProgress();
     // The process that claimed it died before the answer was ready, so nothing was sent for settlement.
     if (held.state === 'claimed') {
       await dropPayment(store, held);
@@ -210,7 +217,7 @@ export class Paywall {
   async #finish(sale: Sale, held: Payment, lease: { end(): void }): Promise<Reservation | null> {
     const { signal } = sale.attached;
     const refuse = (reason: string) => sale.refuse(reason, 'it was not settled.', transferOf(held).from);
-    const finding = await lookAt(this.#parts, held);
+    const finding = await findOnChain(this.#parts, held);
     if (finding.state === 'void' || (finding.state === 'unused' && held.answer === null)) {
       await dropPayment(this.#store, held);
       lease.end();
@@ -235,14 +242,14 @@ export class Paywall {
     release: () => Promise<void> = async () => {},
   ): Reservation {
     const { answer, records } = row;
-    if (answer === null) throw removed();
-    const stored: Stored = { ...readWritten(answer), written: { text: answer, records } };
+    if (answer === null) throw answerRemoved();
+    const stored: EarlierAnswer = { ...parseAnswer(answer), written: { text: answer, records } };
     return {
       stored,
       release,
       commit: async (kept) => {
         const headers = paidHeaders(await settle());
-        if (isKept(kept)) await this.#parts.repeats.keep(sale.attached.owner, kept);
+        if (hasClaim(kept)) await this.#parts.repeats.keep(sale.attached.owner, kept);
         return headers;
       },
     };
@@ -258,7 +265,7 @@ export class Paywall {
  * payment-identifier. A name that others could guess is scoped to the payer (`byPayer`), so that the order
  * numbers of two clients never collide.
  */
-function nameOf({ secret, name, owner }: Attached, { identifier, transfer }: SignedPayment) {
+function nameOf({ secret, name, owner }: X402Attachment, { identifier, transfer }: SignedPayment) {
   if (secret !== null) return { secret, byPayer: false };
   const own = name ?? identifier;
   if (own === null) return { secret, byPayer: false };

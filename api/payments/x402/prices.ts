@@ -3,29 +3,29 @@ import type { PaymentRequirements } from '@x402/core/types';
 import { type Offer, offersSince, rememberOffer } from '../../../data/state/money/offers.ts';
 import type { Store } from '../../../data/state/store.ts';
 import { totalPrice } from '../../contract/pricing.ts';
-import type { Charge } from '../payments.ts';
-import { requirementsFor, sameRequirements, type Terms, TIMEOUT } from './terms.ts';
+import type { PricedCall } from '../payments.ts';
+import { type PaymentTerms, requirementsFor, sameRequirements, TIMEOUT } from './terms.ts';
 
 /** How often a price that is asked again and again is written down again, in milliseconds. */
 const OFTEN = 30_000;
 
-export interface Prices {
+export interface OfferedPrices {
   /** Notes that a 402 asks this price. */
-  asked(charge: Charge): void;
+  asked(charge: PricedCall): void;
   /** What was asked and is now accepted; null when nothing of the kind was. */
-  matching(charge: Charge, accepted: PaymentRequirements): Promise<PaymentRequirements | null>;
+  matching(charge: PricedCall, accepted: PaymentRequirements): Promise<PaymentRequirements | null>;
 }
 
 interface Parts {
   store: Store;
-  terms: Terms;
+  terms: PaymentTerms;
   eur_usd: number;
   now(): Date;
   log(line: string): void;
 }
 
 /** Prices over the store: processes that do not have the new pack yet ask the old price, and the others take it. */
-export function askedPrices({ store, terms, eur_usd, now, log }: Parts): Prices {
+export function offeredPrices({ store, terms, eur_usd, now, log }: Parts): OfferedPrices {
   const written = new Map<string, number>();
   return {
     asked({ dataset, price }) {

@@ -3,11 +3,11 @@ import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import { dropPayment, leavePayment, type Payment, settlePayment } from '../../../data/state/money/payments.ts';
 import type { Store } from '../../../data/state/store.ts';
 import type { Chain, Finding } from './chain.ts';
+import { outcomeUnknown, paymentInProgress } from './errors.ts';
 import type { Facilitator } from './facilitator.ts';
-import { inProgress, unclear } from './refusals.ts';
 import { readPayment, type Transfer } from './signed.ts';
 
-export interface Settling {
+export interface SettlementParts {
   store: Store;
   facilitator: Facilitator;
   chain: Chain;
@@ -18,7 +18,7 @@ export interface Settling {
 type Known = Finding | { state: 'refused'; reason: string };
 
 /** After how long the chain is asked again about a payment of this age, in milliseconds. */
-export const nextLook = (age: number): number => Math.min(3_600_000, Math.max(30_000, age));
+export const nextCheckDelay = (age: number): number => Math.min(3_600_000, Math.max(30_000, age));
 
 /** The transfer that the client signed, as it stands in the row. */
 export function transferOf({ payload, created_at }: Payment): Transfer {
@@ -26,7 +26,7 @@ export function transferOf({ payload, created_at }: Payment): Transfer {
 }
 
 /** Asks the chain about an open row. */
-export function lookAt({ chain }: Settling, row: Payment): Promise<Finding> {
+export function findOnChain({ chain }: SettlementParts, row: Payment): Promise<Finding> {
   return chain.look(transferOf(row), row.created_at, row.hash);
 }
 
@@ -35,7 +35,7 @@ export function lookAt({ chain }: Settling, row: Payment): Promise<Finding> {
  * still be on its way, whatever is said now.
  */
 async function bring(
-  { facilitator, chain }: Settling,
+  { facilitator, chain }: SettlementParts,
   row: Payment,
   again: boolean,
 ): Promise<{ known: Known; hash: string | null }> {
@@ -56,7 +56,7 @@ async function bring(
  * will not do, 503 while that is not known.
  */
 export async function settleOpen(
-  parts: Settling,
+  parts: SettlementParts,
   row: Payment,
   again: boolean,
   gone: AbortSignal,
@@ -68,7 +68,7 @@ export async function settleOpen(
 
 /** Acts on what is known of an open row. */
 export async function conclude(
-  parts: Settling,
+  parts: SettlementParts,
   row: Payment,
   known: Known,
   hash: string | null,
@@ -77,14 +77,14 @@ export async function conclude(
 ): Promise<Payment> {
   const { store } = parts;
   const now = parts.now().getTime();
-  const look_at = now + nextLook(now - row.created_at);
+  const look_at = now + nextCheckDelay(now - row.created_at);
   if (known.state === 'settled') {
     const paid = { hash: known.hash, transfer: known.transfer || null, now, delivered: !gone.aborted };
     // The money moved: whatever fails from here on leaves the row to be found, and is no 402.
     const settled = await settlePayment(store, row, paid).catch(() => {
-      throw unclear();
+      throw outcomeUnknown();
     });
-    if (settled === 'lost') throw inProgress();
+    if (settled === 'lost') throw paymentInProgress();
     if (settled !== 'taken') return settled;
     await dropPayment(store, row);
     throw refuse('payment_already_used');
@@ -99,5 +99,5 @@ export async function conclude(
     throw refuse(known.reason);
   }
   await leavePayment(store, row, { look_at, refused: null, ...(hash === null ? {} : { hash }) });
-  throw unclear();
+  throw outcomeUnknown();
 }

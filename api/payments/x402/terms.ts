@@ -18,14 +18,14 @@ const TOKENS = {
 export type Token = keyof typeof TOKENS;
 
 /** Where the money goes, and in what. */
-export interface Terms {
+export interface PaymentTerms {
   pay_to: string;
   /** In the order offered. The stock client takes the first. */
   tokens: readonly Token[];
 }
 
 /** The ways to pay an amount of micro-euros at a rate: one for each token, ceil(micro-EUR × rate) micro-dollars. */
-export function requirementsFor(terms: Terms, micros: number, rate: number): PaymentRequirements[] {
+export function requirementsFor(terms: PaymentTerms, micros: number, rate: number): PaymentRequirements[] {
   const amount = String(microUsd(micros, rate));
   return terms.tokens.map((token) => ({
     scheme: 'exact',

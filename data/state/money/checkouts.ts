@@ -71,7 +71,7 @@ export async function closeCheckout(store: Store, provider: Provider, session: s
  * Result of an event about a payment. `booked` changed something, `known` is a repetition, `waiting` is not
  * paid yet, `foreign` is not ours, `refused` does not match our row (`why`).
  */
-export type Outcome =
+export type BookingOutcome =
   | { state: 'booked' | 'known'; key_id: string }
   | { state: 'waiting' | 'foreign' }
   | { state: 'refused'; why: string };
@@ -99,7 +99,7 @@ const BOOKS = 7_202_611_001;
  * Books outside payments one at a time over all processes: events of one payment arrive in any order and at
  * the same time, and each must see the writes of the others. SQLite's transactions are serial anyway.
  */
-export function inTheBooks<T>(store: Store, work: (tx: Tx) => Promise<T>): Promise<T> {
+export function withBookingLock<T>(store: Store, work: (tx: Tx) => Promise<T>): Promise<T> {
   return store.db.transaction().execute(async (tx) => {
     if (store.dialect === 'postgres') await sql`select pg_advisory_xact_lock(${BOOKS}::bigint)`.execute(tx);
     return work(tx);

@@ -1,7 +1,15 @@
 // Monthly invoices of plans: paid, next, failed, and the end of a subscription.
 
 import type { Store } from '../store.ts';
-import { type Checkout, inTheBooks, noteProblem, type Outcome, type Provider, type Tx, unequal } from './checkouts.ts';
+import {
+  type BookingOutcome,
+  type Checkout,
+  noteProblem,
+  type Provider,
+  type Tx,
+  unequal,
+  withBookingLock,
+} from './checkouts.ts';
 import { moveIn } from './ledger.ts';
 import { beginSubscription, endSubscription, projectPlan } from './paid-plans.ts';
 import { linkPayment, settleReturns } from './returns.ts';
@@ -23,8 +31,8 @@ export interface InvoiceTold {
 }
 
 /** Books a paid month, once per invoice, and extends the plan. */
-export function takeInvoice(store: Store, told: InvoiceTold, now: number): Promise<Outcome> {
-  return inTheBooks(store, async (tx) => {
+export function takeInvoice(store: Store, told: InvoiceTold, now: number): Promise<BookingOutcome> {
+  return withBookingLock(store, async (tx) => {
     const { invoice, event, subscription, ends_at } = told;
     const row = await checkoutOfInvoice(tx, told);
     if (row === null) return { state: 'foreign' };
@@ -87,9 +95,9 @@ export function takeInvoicePayment(
   store: Store,
   told: { event: string; invoice: string; payment: string },
   now: number,
-): Promise<Outcome> {
+): Promise<BookingOutcome> {
   const { event, invoice, payment } = told;
-  return inTheBooks(store, (tx) => linkPayment(tx, payment, { invoice_id: invoice }, { event, now }));
+  return withBookingLock(store, (tx) => linkPayment(tx, payment, { invoice_id: invoice }, { event, now }));
 }
 
 /** The provider created the next invoice, failed to collect one, or ended the subscription. */
@@ -97,9 +105,9 @@ export function takeTurn(
   store: Store,
   told: { turn: 'renewing' | 'failed' | 'ended'; subscription: string; at: number },
   now: number,
-): Promise<Outcome> {
+): Promise<BookingOutcome> {
   const { turn, subscription, at } = told;
-  return inTheBooks(store, async (tx) => {
+  return withBookingLock(store, async (tx) => {
     const key_id =
       turn === 'ended' ? await endSubscription(tx, subscription, at) : await turned(tx, turn, subscription, at);
     if (key_id === null) return { state: 'foreign' };

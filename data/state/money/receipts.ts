@@ -2,7 +2,15 @@
 
 import type { Store } from '../store.ts';
 import type { CheckoutTable } from '../tables/checkout.ts';
-import { type Checkout, inTheBooks, noteProblem, type Outcome, type Provider, type Tx, unequal } from './checkouts.ts';
+import {
+  type BookingOutcome,
+  type Checkout,
+  noteProblem,
+  type Provider,
+  type Tx,
+  unequal,
+  withBookingLock,
+} from './checkouts.ts';
 import { moveIn } from './ledger.ts';
 import { beginSubscription, projectPlan } from './paid-plans.ts';
 import { linkPayment } from './returns.ts';
@@ -41,8 +49,8 @@ function mismatch(row: Checkout, told: SessionTold): string | null {
 }
 
 /** Books a paid session: credit for a top-up, or the first month of a plan. */
-export function takeSession(store: Store, told: SessionTold, now: number): Promise<Outcome> {
-  return inTheBooks(store, async (tx) => {
+export function takeSession(store: Store, told: SessionTold, now: number): Promise<BookingOutcome> {
+  return withBookingLock(store, async (tx) => {
     const row = await rowOf(tx, told);
     if (row === null) return { state: 'foreign' };
     const why = mismatch(row, told);

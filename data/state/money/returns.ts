@@ -6,7 +6,7 @@
 
 import type { Store } from '../store.ts';
 import type { CardPaymentTable, ReversalTable } from '../tables/checkout.ts';
-import { euroCents, inTheBooks, type Outcome, type Tx } from './checkouts.ts';
+import { type BookingOutcome, euroCents, type Tx, withBookingLock } from './checkouts.ts';
 import { moveIn } from './ledger.ts';
 import { projectPlan } from './paid-plans.ts';
 
@@ -40,18 +40,18 @@ interface Cause {
   now: number;
 }
 
-const euroOnly = (currency: string): Outcome => ({
+const euroOnly = (currency: string): BookingOutcome => ({
   state: 'refused',
   why: `money went back in ${currency}, not in eur`,
 });
 
 /** Books a refund. */
-export function takeRefund(store: Store, told: RefundTold, now: number): Promise<Outcome> {
+export function takeRefund(store: Store, told: RefundTold, now: number): Promise<BookingOutcome> {
   const { payment, refund, event, at } = told;
   const [total, amount] = [told.total ?? 0, refund?.cents ?? 0].map((cents) => euroCents(cents, told.currency));
   if (total === null || total === undefined || amount === null || amount === undefined)
     return Promise.resolve(euroOnly(told.currency));
-  return inTheBooks(store, async (tx) => {
+  return withBookingLock(store, async (tx) => {
     const row = await paymentRow(tx, payment);
     if (total > row.reported)
       await tx.updateTable('card_payments').set({ reported: total }).where('id', '=', payment).execute();
@@ -72,11 +72,11 @@ function stageOf(status: string): { stage: number; away: number } {
 }
 
 /** Books a dispute: opened, won or lost. */
-export function takeDispute(store: Store, told: DisputeTold, now: number): Promise<Outcome> {
+export function takeDispute(store: Store, told: DisputeTold, now: number): Promise<BookingOutcome> {
   const { id, payment, event, at, status } = told;
   const amount = euroCents(told.cents, told.currency);
   if (amount === null) return Promise.resolve(euroOnly(told.currency));
-  return inTheBooks(store, async (tx) => {
+  return withBookingLock(store, async (tx) => {
     await paymentRow(tx, payment);
     await hear(tx, { id, payment_id: payment, kind: 'dispute', amount, ...stageOf(status), heard_at: at });
     return settleReturns(tx, payment, { event, now });
@@ -89,7 +89,7 @@ export async function linkPayment(
   payment: string,
   to: { checkout_id: string } | { invoice_id: string },
   cause: Cause,
-): Promise<Outcome> {
+): Promise<BookingOutcome> {
   await paymentRow(tx, payment);
   await tx.updateTable('card_payments').set(to).where('id', '=', payment).execute();
   return settleReturns(tx, payment, cause);
@@ -138,7 +138,7 @@ function awayNow(reported: number, heard: readonly ReversalTable[]): { refunded:
 }
 
 /** Books the difference between the returned and the booked amount, on the key that the payment was for. */
-export async function settleReturns(tx: Tx, payment: string, { event, now }: Cause): Promise<Outcome> {
+export async function settleReturns(tx: Tx, payment: string, { event, now }: Cause): Promise<BookingOutcome> {
   const row = await paymentRow(tx, payment);
   const paid = await paidFor(tx, row);
   // A payment that was never credited is not debited.

@@ -8,7 +8,7 @@ const STUCK = 10 * 60_000;
 const MOST = 50;
 
 /** One issue. Amounts in micro-euros, times in milliseconds since 1970. */
-export interface Matter {
+export interface PaymentIssue {
   kind: 'checkout_problem' | 'x402_unclear' | 'dispute' | 'payment_failed' | 'below_zero';
   /** Id of the row, to look it up in the store or at the provider. */
   id: string;
@@ -22,7 +22,7 @@ export interface Matter {
 type Db = Store['db'];
 
 /** All open issues, newest first. */
-export async function matters({ db }: Store, now: number): Promise<Matter[]> {
+export async function paymentIssues({ db }: Store, now: number): Promise<PaymentIssue[]> {
   const all = [
     ...(await checkoutProblems(db)),
     ...(await unclearPayments(db, now)),
@@ -33,7 +33,7 @@ export async function matters({ db }: Store, now: number): Promise<Matter[]> {
   return all.sort((a, b) => b.at - a.at);
 }
 
-async function checkoutProblems(db: Db): Promise<Matter[]> {
+async function checkoutProblems(db: Db): Promise<PaymentIssue[]> {
   const rows = await db
     .selectFrom('checkouts')
     .select(['id', 'key_id', 'amount', 'created_at as at', 'problem'])
@@ -44,7 +44,7 @@ async function checkoutProblems(db: Db): Promise<Matter[]> {
   return rows.map(({ problem, ...row }) => ({ ...row, kind: 'checkout_problem', why: problem ?? '' }));
 }
 
-async function unclearPayments(db: Db, now: number): Promise<Matter[]> {
+async function unclearPayments(db: Db, now: number): Promise<PaymentIssue[]> {
   const rows = await db
     .selectFrom('payments')
     .select(['request_id as id', 'micros as amount', 'created_at as at', 'hash'])
@@ -61,7 +61,7 @@ async function unclearPayments(db: Db, now: number): Promise<Matter[]> {
   }));
 }
 
-async function disputes(db: Db): Promise<Matter[]> {
+async function disputes(db: Db): Promise<PaymentIssue[]> {
   const rows = await db
     .selectFrom('reversals')
     .leftJoin('card_payments', 'card_payments.id', 'reversals.payment_id')
@@ -78,7 +78,7 @@ async function disputes(db: Db): Promise<Matter[]> {
   return rows.map((row) => ({ ...row, kind: 'dispute', why: 'the buyer disputes the payment' }));
 }
 
-async function failedMonths(db: Db): Promise<Matter[]> {
+async function failedMonths(db: Db): Promise<PaymentIssue[]> {
   const rows = await db
     .selectFrom('subscriptions')
     .select(['id', 'key_id', 'plan', 'failed_at'])
@@ -96,7 +96,7 @@ async function failedMonths(db: Db): Promise<Matter[]> {
   }));
 }
 
-async function belowZero(db: Db): Promise<Matter[]> {
+async function belowZero(db: Db): Promise<PaymentIssue[]> {
   const rows = await db
     .selectFrom('balances')
     .innerJoin('keys', (join) => join.on('balances.account', '=', sql<string>`'key:' || keys.id`))

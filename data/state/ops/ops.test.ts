@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';
 import { createKey, findKeys } from '../keys/keys.ts';
 import { move } from '../money/ledger.ts';
-import { matters } from './attention.ts';
+import { paymentIssues } from './attention.ts';
 import { keyFigures, moneyByDay } from './figures.ts';
 import { endSession, findSession, forgetSessions, openSession, SESSION } from './sessions.ts';
 import { countTraffic, forgetTraffic, trafficBars, trafficBy } from './traffic.ts';
@@ -167,7 +167,7 @@ describeStores('keys, money and matters', ({ open }) => {
   test('a mismatched payment, an unclear one, a dispute and a negative balance are issues', async () => {
     const store = await open();
     const { id: key_id } = await make(store, 'cleo@shop.example', NOW);
-    expect(await matters(store, NOW)).toEqual([]);
+    expect(await paymentIssues(store, NOW)).toEqual([]);
     const order = { key_id, kind: 'topup' as const, plan: null, amount: 20_000_000, provider: 'stripe' as const };
     const checkout = {
       ...order,
@@ -224,7 +224,7 @@ describeStores('keys, money and matters', ({ open }) => {
       .execute();
     await move(store, { key_id, amount: 20_000_000, kind: 'topup', against: 'cash', reference: 't', now: NOW - DAY });
     await move(store, { key_id, amount: -21_000_000, kind: 'dispute', against: 'dispute', now: NOW });
-    const found = await matters(store, NOW);
+    const found = await paymentIssues(store, NOW);
     expect(found.map(({ kind, id }) => [kind, id])).toEqual([
       ['dispute', 'd-1'],
       ['checkout_problem', 'c-1'],

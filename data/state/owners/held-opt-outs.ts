@@ -1,6 +1,6 @@
 // Rate limit of opt-outs: a dataset applies a number per hour at once; further ones wait for an operator
 // (contract section 5, "Opt-out").
-import { recordDeed } from '../audit.ts';
+import { recordAudit } from '../audit.ts';
 import type { Store } from '../store.ts';
 
 type Db = Pick<Store, 'db'>;
@@ -27,7 +27,7 @@ export async function noteHeld(store: Db, dataset: string, now: number): Promise
   const noted = (await heldSince(store, now - HOLD.within)).some((each) => each.dataset === dataset);
   if (noted) return;
   const about = { dataset, entity_id: null, subject: null, request_id: null };
-  await recordDeed(store, { at: now, who: 'register', action: HELD, ...about, told: { most: HOLD.most } });
+  await recordAudit(store, { at: now, who: 'register', action: HELD, ...about, told: { most: HOLD.most } });
 }
 
 /** Datasets with waiting opt-outs since a time, and the newest start of the wait. */

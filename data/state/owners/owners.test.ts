@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';
 import { verifies } from '../../../tests/support/verifies.ts';
-import { deeds, recordDeed } from '../audit.ts';
+import { auditEntries, recordAudit } from '../audit.ts';
 import { consumeLink, dropLink, forgetLinks, linkState, newLink, newLinkOf } from '../links.ts';
 import type { Store } from '../store.ts';
 import { CLAIM_LASTS, claimOf, forgetClaims, mayEdit, newClaim, verifyClaim } from './claims.ts';
@@ -210,14 +210,14 @@ describeStores('the audit log', ({ open }) => {
 
   test('lists actions, newest first, of one record or of all, in pages', async () => {
     const store = await open();
-    await recordDeed(store, { ...deed(NOW, 'r-1', 'edit'), told: { values: { name: '"A"' } } });
-    await recordDeed(store, deed(NOW + 1, 'r-2', 'opt-out'));
-    await recordDeed(store, deed(NOW + 2, null, 'grant'));
-    const all = await deeds(store, { limit: 10 });
+    await recordAudit(store, { ...deed(NOW, 'r-1', 'edit'), told: { values: { name: '"A"' } } });
+    await recordAudit(store, deed(NOW + 1, 'r-2', 'opt-out'));
+    await recordAudit(store, deed(NOW + 2, null, 'grant'));
+    const all = await auditEntries(store, { limit: 10 });
     expect(all.map(({ action }) => action)).toEqual(['grant', 'opt-out', 'edit']);
     expect(all[2]).toMatchObject({ at: NOW, told: '{"values":{"name":"\\"A\\""}}' });
-    expect(await deeds(store, { limit: 10, before: all[0]!.id })).toEqual(all.slice(1));
-    expect(await deeds(store, { limit: 10, dataset: 'harbours', entity_id: 'r-1' })).toEqual([all[2]]);
+    expect(await auditEntries(store, { limit: 10, before: all[0]!.id })).toEqual(all.slice(1));
+    expect(await auditEntries(store, { limit: 10, dataset: 'harbours', entity_id: 'r-1' })).toEqual([all[2]]);
   });
 
   test('is append-only; a rolled back action is not in it', async () => {
@@ -225,10 +225,10 @@ describeStores('the audit log', ({ open }) => {
     await expect(store.db.updateTable('audit').set({ who: 'nobody' }).execute()).rejects.toThrow('append-only');
     await expect(store.db.deleteFrom('audit').execute()).rejects.toThrow('append-only');
     const undone = store.db.transaction().execute(async (db) => {
-      await recordDeed({ db }, deed(NOW, 'r-9', 'edit'));
+      await recordAudit({ db }, deed(NOW, 'r-9', 'edit'));
       throw new Error('the disk is full');
     });
     await expect(undone).rejects.toThrow('the disk is full');
-    expect(await deeds(store, { limit: 10, entity_id: 'r-9' })).toEqual([]);
+    expect(await auditEntries(store, { limit: 10, entity_id: 'r-9' })).toEqual([]);
   });
 });

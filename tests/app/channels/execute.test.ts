@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Caller, Credential } from '../../../api/access/caller.ts';
 import { operation } from '../../../api/contract/operation.ts';
 import { DATASET_OPERATIONS } from '../../../api/operations/table.ts';
-import type { Charge, Payments } from '../../../api/payments/payments.ts';
+import type { Payments, PricedCall } from '../../../api/payments/payments.ts';
 import { validationError } from '../../../data/model/errors.ts';
 import { ADMIN, BASE, type TestApp, testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
@@ -41,7 +41,7 @@ const pro = key('key-pro', 'pro');
 /** Credits for keys, counted: the account `2` can pay, `1` cannot. */
 function purse(): Payments & { log: string[] } {
   const log: string[] = [];
-  const quote = (_: Caller, { micros, resource }: Charge) => ({
+  const quote = (_: Caller, { micros, resource }: PricedCall) => ({
     price_eur: micros / 1e6,
     price_usd: micros / 1e6,
     how_to_pay: {},

@@ -1,6 +1,6 @@
 // docs/operators.md is true: its addresses are there, its commands work, its numbers are those of the program.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { KINDS } from '../../../api/ops/pages/review-parts.ts';
+import { REVIEW_KINDS } from '../../../api/ops/pages/review-parts.ts';
 import { SESSION } from '../../../data/state/ops/sessions.ts';
 import { read, tableRows } from '../../structure/tree.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
@@ -46,7 +46,7 @@ test('the commands work, in their order', async () => {
 test('kinds, matters and numbers are those of the program', () => {
   const rows = tableRows(PAGE);
   const kinds = rows.filter((row) => row.length === 4).map(([kind]) => kind);
-  expect(kinds).toEqual(Object.keys(KINDS));
+  expect(kinds).toEqual(Object.keys(REVIEW_KINDS));
   expect([SESSION.idle / 3_600_000, SESSION.life / 3_600_000]).toEqual([1, 12]);
   expect(text).toContain('for an hour after the last page you opened, and for twelve hours at most');
   const page = read('api/ops/pages/money.ts');

@@ -1,7 +1,7 @@
 // What the operators' pages and /ops/stats.json say: traffic, money, nights, keys, the log; and what they let an operator do.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roundUp, tickStep } from '../../../api/ops/parts/charts.ts';
-import { away, lasting, ms } from '../../../api/ops/parts/words.ts';
+import { formatDuration, formatMicroseconds, relativeTime } from '../../../api/ops/parts/format.ts';
 import { recordRun } from '../../../data/releases/runs.ts';
 import { ADMIN, BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
@@ -201,11 +201,11 @@ describe('words and charts', () => {
   test('times are as long ago as they are', () => {
     const now = NOW.getTime();
     const told = [0, -5 * 60_000, 3 * HOUR, -50 * HOUR, -100 * 24 * HOUR, -1000 * 24 * HOUR].map((by) =>
-      away(now + by, now),
+      relativeTime(now + by, now),
     );
     expect(told).toEqual(['just now', '5 minutes ago', 'in 3 hours', '2 days ago', '3 months ago', '3 years ago']);
-    expect([0.04, 3.21, 59, 200].map(lasting)).toEqual(['< 0.1 s', '3.2 s', '59 s', '3 min 20 s']);
-    expect([250, 12_345, 5e6].map(ms)).toEqual(['0.25 ms', '12 ms', '5 s']);
+    expect([0.04, 3.21, 59, 200].map(formatDuration)).toEqual(['< 0.1 s', '3.2 s', '59 s', '3 min 20 s']);
+    expect([250, 12_345, 5e6].map(formatMicroseconds)).toEqual(['0.25 ms', '12 ms', '5 s']);
   });
 
   test('a scale ends at a round number above, and names stand below their columns', () => {

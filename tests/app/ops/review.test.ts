@@ -1,6 +1,6 @@
 // The review as operators and their programs meet it: what is listed, what a decision does and where it shows, and that it is made once.
 import { expect, test } from 'vitest';
-import { hashSecret } from '../../../api/access/caller.ts';
+import { hashSecret } from '../../../data/state/key-format.ts';
 import { openRequest } from '../../../data/state/owners/requests.ts';
 import { ADMIN, NOW, type TestApp } from '../../support/app.ts';
 import { describeApps, type Stage } from '../../support/money-on-stores.ts';

@@ -1,6 +1,6 @@
 // Who gets in to the operators' pages: the login, its session, and what other sites, thieves and guessers get.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hashSecret } from '../../../api/access/caller.ts';
+import { hashSecret } from '../../../data/state/key-format.ts';
 import { SESSION } from '../../../data/state/ops/sessions.ts';
 import { ADMIN, BASE, NOW, type TestApp, testApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';

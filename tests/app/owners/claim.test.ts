@@ -1,6 +1,6 @@
 // Claims from the request to the edit, over REST, on every store: who may, for how long, what they may set, and where it shows.
 import { expect, it } from 'vitest';
-import { deeds } from '../../../data/state/audit.ts';
+import { auditEntries } from '../../../data/state/audit.ts';
 import { requestsBy } from '../../../data/state/owners/requests.ts';
 import { BASE, NOW } from '../../support/app.ts';
 import { describeApps } from '../../support/money-on-stores.ts';
@@ -194,7 +194,7 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
   it('leaves a line in the audit log for its verification and every edit', async () => {
     const { app } = stage;
     const { id } = await record('harbour-8');
-    const lines = await deeds(app.state, { dataset: 'harbours', entity_id: String(id), limit: 20 });
+    const lines = await auditEntries(app.state, { dataset: 'harbours', entity_id: String(id), limit: 20 });
     expect(lines.map(({ action, who }) => `${action} ${who}`)).toEqual([
       'edit owner master@null.example',
       'edit owner master@null.example',

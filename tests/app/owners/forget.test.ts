@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { normalEmail } from '../../../data/model/email.ts';
-import { deeds } from '../../../data/state/audit.ts';
+import { auditEntries } from '../../../data/state/audit.ts';
 import { verify as verifyLedger } from '../../../data/state/money/ledger.ts';
 import { ADDRESSES_STAY, forgetAddress, forgetOldAddresses, NotErasable } from '../../../data/state/ops/forget.ts';
 import { forgetMails } from '../../../data/state/outbox.ts';
@@ -67,7 +67,7 @@ describeApps('an address', { ...SERVED, now: () => NOW }, (stage) => {
 
     const before = await tablesWith(state, PERSON);
     expect(before).toEqual(['audit_people', 'claims', 'keys', 'links', 'opt_outs', 'requests']);
-    const log = await deeds(state, { limit: 20 });
+    const log = await auditEntries(state, { limit: 20 });
     expect(log.map(({ who }) => who)).toContain(`contact ${PERSON}`);
 
     // Somebody's key with money on it is not ended unasked.
@@ -90,7 +90,7 @@ describeApps('an address', { ...SERVED, now: () => NOW }, (stage) => {
 
     // What stays: the ledger, the log without the address, the edit, and the secret stops working.
     expect(await verifyLedger(state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
-    const after = await deeds(state, { limit: 20 });
+    const after = await auditEntries(state, { limit: 20 });
     expect(after).toHaveLength(log.length);
     expect(after.filter(({ who }) => /^(contact|owner) #[0-9a-f]{32}$/.test(who)).length).toBeGreaterThan(3);
     await expect(state.db.updateTable('audit').set({ who: 'x' }).execute()).rejects.toThrow('append-only');
@@ -153,7 +153,7 @@ describeStores('an audit log of before', ({ options, open }) => {
       .execute();
     const again = await openStore(options);
     expect(await tablesWith(again, 'old@port.example')).toEqual(['audit_people']);
-    const lines = await deeds(again, { limit: 5 });
+    const lines = await auditEntries(again, { limit: 5 });
     expect(lines.map(({ who }) => who.toLowerCase())).toEqual([
       'operator 0123',
       'owner old@port.example',

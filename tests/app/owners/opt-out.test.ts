@@ -1,6 +1,6 @@
 // Opt-outs over REST and their pages, on every store: who may, what happens, how it is undone, and what an operator sees.
 import { expect, it } from 'vitest';
-import { deeds } from '../../../data/state/audit.ts';
+import { auditEntries } from '../../../data/state/audit.ts';
 import { requestsBy } from '../../../data/state/owners/requests.ts';
 import { BASE, NOW, type TestApp } from '../../support/app.ts';
 import { describeApps, newKey } from '../../support/money-on-stores.ts';
@@ -65,7 +65,7 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     const { body: after } = await app.json('/v1/harbours/entities/harbour-8', { admin: true });
     expect(after).toMatchObject({ id: before['id'], slug: before['slug'], attributes: before['attributes'] });
     expect(await notices()).toEqual([]);
-    const lines = await deeds(app.state, { dataset: 'harbours', entity_id: String(before['id']), limit: 9 });
+    const lines = await auditEntries(app.state, { dataset: 'harbours', entity_id: String(before['id']), limit: 9 });
     expect(lines.map(({ action, who }) => `${action} ${who}`)).toEqual([
       'restore contact office@null.example',
       'opt-out contact office@null.example',

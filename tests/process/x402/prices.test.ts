@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { askedPrices } from '../../../api/payments/x402/prices.ts';
+import { offeredPrices } from '../../../api/payments/x402/prices.ts';
 import { requirementsFor } from '../../../api/payments/x402/terms.ts';
 import { openStore } from '../../../data/state/store.ts';
 import { describeStores } from '../../support/stores.ts';
@@ -26,7 +26,7 @@ describeStores('prices that were asked', ({ open }) => {
     const store = await open();
     let at = Date.parse('2026-11-20T12:00:00Z');
     const process = async (eur_usd: number) =>
-      askedPrices({ store, terms, eur_usd, now: () => new Date(at), log: (line) => expect.fail(line) });
+      offeredPrices({ store, terms, eur_usd, now: () => new Date(at), log: (line) => expect.fail(line) });
     const [old, young] = [await process(1.1), await process(1.2)];
     const [usdc, usdt] = requirementsFor(terms, 3 * 4000, 1.1);
     expect([usdc?.amount, usdt?.amount]).toEqual(['13200', '13200']);
@@ -59,7 +59,7 @@ describe('a store that cannot be written', () => {
   it('does not keep a 402 from being told', async () => {
     const store = await openStore({ dataDir });
     const said: string[] = [];
-    const prices = askedPrices({ store, terms, eur_usd: 1.1, now: () => new Date(), log: (line) => said.push(line) });
+    const prices = offeredPrices({ store, terms, eur_usd: 1.1, now: () => new Date(), log: (line) => said.push(line) });
     await store.close();
     prices.asked(charge(4000));
     await expect.poll(() => said).toHaveLength(1);

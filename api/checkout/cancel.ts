@@ -11,7 +11,7 @@ interface Parts {
 }
 
 /** Ends the superseded subscriptions of a key. `unavailable` while Stripe does not answer: to be asked again. */
-export async function stopSuperseded({ store, stripe, log }: Parts, key_id: string, now: number): Promise<void> {
+export async function cancelSuperseded({ store, stripe, log }: Parts, key_id: string, now: number): Promise<void> {
   for (const { id } of await billed(store, key_id, true)) {
     await stripe.stop(id).catch((error: Error) => {
       log(`cannot end the subscription ${id}, which must be billed no more: ${error.message}`);

@@ -8,7 +8,7 @@ import type { Store } from '../../../data/state/store.ts';
 import type { OpsPage } from './frame.ts';
 
 /** A request as the channel read it. */
-export interface Asked {
+export interface OpsRequest {
   /** Path parameters and query, without credentials. */
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string | string[] | undefined>>;
@@ -31,7 +31,7 @@ export interface Asked {
 }
 
 /** What an address answers. */
-export type Answer =
+export type OpsAnswer =
   | { page: OpsPage; status?: number }
   | { piece: string; status?: number }
   | { json: unknown; status?: number }
@@ -39,7 +39,7 @@ export type Answer =
   | { to: string };
 
 /** How a dataset stands. Times are ISO 8601. */
-export interface DatasetStanding {
+export interface OpsDataset {
   dataset: string;
   title: string;
   /** `missing`: nothing was released yet. `damaged`: what was cannot be opened. */
@@ -66,7 +66,7 @@ export interface OpsParts {
   reviewing: Reviewing;
   accounts: Pick<Accounts, 'revoke' | 'grant'>;
   /** Every dataset, as it stands now. */
-  standings(now: Date): Promise<DatasetStanding[]>;
+  datasets(now: Date): Promise<OpsDataset[]>;
   /** Figures of this process that the store may still lack. */
   traffic: Pick<Traffic, 'flush' | 'backlog'>;
   base_url: string;
@@ -75,7 +75,7 @@ export interface OpsParts {
 }
 
 /** One text of a query; undefined where it is absent or repeated. */
-export function one(asked: Asked, name: string): string | undefined {
+export function queryText(asked: OpsRequest, name: string): string | undefined {
   const value = asked.query[name];
   return typeof value === 'string' ? value : undefined;
 }

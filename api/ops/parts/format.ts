@@ -7,7 +7,7 @@ import { plural, printEuro, printNumber, printValue, webAddress } from '../../re
 const MINUTE = 60_000;
 
 /** How long ago, or how soon: `just now`, `5 minutes ago`, `in 3 hours`. */
-export function away(at: number, now: number): string {
+export function relativeTime(at: number, now: number): string {
   const late = Math.abs(now - at);
   if (late < MINUTE) return 'just now';
   const [count, unit] =
@@ -25,17 +25,17 @@ export function away(at: number, now: number): string {
 }
 
 /** A moment, as long ago as it is, with the exact time for whoever wants it. */
-export function moment(at: string | number, now: Date): Html {
+export function timeHtml(at: string | number, now: Date): Html {
   const date = new Date(at);
   const iso = `${date.toISOString().slice(0, 16)}Z`;
-  return html`<time datetime="${iso}" title="${iso.replace('T', ' ').replace('Z', ' UTC')}">${away(date.getTime(), now.getTime())}</time>`;
+  return html`<time datetime="${iso}" title="${iso.replace('T', ' ').replace('Z', ' UTC')}">${relativeTime(date.getTime(), now.getTime())}</time>`;
 }
 
 /** A day and time in UTC: `2026-11-20 12:00`. */
-export const clock = (at: string | number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+export const formatMinute = (at: string | number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
 
 /** Seconds as people say them: `0.4 s`, `12 s`, `3 min 20 s`. */
-export function lasting(seconds: number): string {
+export function formatDuration(seconds: number): string {
   if (seconds < 0.1) return '< 0.1 s';
   if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`;
   if (seconds < 60) return `${Math.round(seconds)} s`;
@@ -44,34 +44,34 @@ export function lasting(seconds: number): string {
 }
 
 /** Micro-euros. */
-export const money = (micros: number): string =>
+export const formatEur = (micros: number): string =>
   micros < 0 ? `−${printEuro(-micros / 1e6)}` : printEuro(micros / 1e6);
 
 /** Micro-euros to the cent, for sums; below a euro as exact as they are. */
-export const cents = (micros: number): string => {
-  if (Math.abs(micros) < 1e6) return money(micros);
+export const formatCents = (micros: number): string => {
+  if (Math.abs(micros) < 1e6) return formatEur(micros);
   const euro = (Math.abs(micros) / 1e6).toFixed(2);
   return `${micros < 0 ? '−' : ''}€${euro.replace(/\B(?=(\d{3})+(?!\d))/g, ',')}`;
 };
 
 /** Milliseconds from microseconds. */
-export const ms = (micros: number): string => {
+export const formatMicroseconds = (micros: number): string => {
   const value = micros / 1000;
-  if (value >= 1000) return lasting(value / 1000);
+  if (value >= 1000) return formatDuration(value / 1000);
   return `${value < 10 ? Math.round(value * 100) / 100 : Math.round(value)} ms`;
 };
 
 /** A count; small sums of many digits stay whole. */
-export const count = (n: number): string => printNumber(n);
+export const formatCount = (n: number): string => printNumber(n);
 
 /** A value of a record, or that there is none. */
-export function value(of: Value | null | undefined, unit: string | null = null): Html {
+export function valueHtml(of: Value | null | undefined, unit: string | null = null): Html {
   if (of === undefined || of === null) return html`<i class="none">no value</i>`;
   return html`<span class="v">${printValue(of)}</span>${unit === null ? '' : html` <span class="u">${unit}</span>`}`;
 }
 
 /** A web address as a link where it may be one. */
-export function link(url: string | null, text?: string): Html {
+export function linkHtml(url: string | null, text?: string): Html {
   const safe = url === null ? null : webAddress(url);
   if (safe === null) return html`${text ?? url ?? ''}`;
   return html`<a href="${safe}" rel="noreferrer">${text ?? hostOf(safe)}</a>`;
@@ -80,6 +80,6 @@ export function link(url: string | null, text?: string): Html {
 const hostOf = (url: string): string => new URL(url).host;
 
 /** What became of a run, or the state of an item, as a badge; the word says it too. */
-export function badge(word: string, mood: 'good' | 'bad' | 'wait' | 'plain' = 'plain'): Html {
+export function badgeHtml(word: string, mood: 'good' | 'bad' | 'wait' | 'plain' = 'plain'): Html {
   return html`<span class="badge ${mood}">${word}</span>`;
 }

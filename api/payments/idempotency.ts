@@ -9,38 +9,39 @@ import { eur } from '../../packs/define/money.ts';
 import { secondsToMidnight } from '../access/previews.ts';
 import { ApiError } from '../contract/errors.ts';
 
-/** An answer to be kept under an Idempotency-Key, on its way into the store. */
-export type Kept = KeptAnswer;
-
 /** An answer written down: its head and text in one, and the records in it. */
-export type Written = Pick<KeptAnswer, 'text' | 'records'>;
+export type SerializedAnswer = Pick<KeptAnswer, 'text' | 'records'>;
 
 /** Whether a written answer is to be kept under an Idempotency-Key. */
-export function isKept(answer: Written | undefined): answer is Kept {
+export function hasClaim(answer: SerializedAnswer | undefined): answer is KeptAnswer {
   return answer !== undefined && 'claim' in answer;
 }
 
 /** What a repeated answer says beside its text: what it cost, in micro-euros, and the release it comes from. */
-export interface Head {
+export interface AnswerHead {
   micros: number;
   release: string | null;
 }
 
 /** The right to run a request. Its lease is renewed until `end`, so that no other process runs it meanwhile. */
-export interface Turn {
+export interface RequestClaim {
   /** The answer as the store takes it. `rate_limited` when the large answers of this owner have used up their room. */
-  kept(answer: Written): Promise<Kept>;
+  kept(answer: SerializedAnswer): Promise<KeptAnswer>;
   /** The request failed: it may be tried again. */
   drop(): Promise<void>;
   /** The request has ended, with an answer or without. */
   end(): void;
 }
 
-export interface Repeats {
+export interface IdempotencyStore {
   /** The turn to run, or the answer to repeat. Waits while another runs the same; `idempotency_conflict` for another request. */
-  begin(owner: string, key: string, request: string): Promise<{ turn: Turn } | { head: Head; text: string }>;
+  begin(
+    owner: string,
+    key: string,
+    request: string,
+  ): Promise<{ turn: RequestClaim } | { head: AnswerHead; text: string }>;
   /** Keeps an answer that was not charged. */
-  keep(owner: string, kept: Kept): Promise<void>;
+  keep(owner: string, kept: KeptAnswer): Promise<void>;
   /** The 409 of a request whose Idempotency-Key another request holds, `seconds` more at most unless it renews its lease. */
   busy(seconds?: number): ApiError;
 }
@@ -86,14 +87,14 @@ export function requestHash(...parts: string[]): string {
 }
 
 /** Writes an answer down. `records` are the ids of the records in it. */
-export function written(head: Head, text: string, records: readonly string[]): Written {
+export function serializeAnswer(head: AnswerHead, text: string, records: readonly string[]): SerializedAnswer {
   return { text: `${JSON.stringify(head)}\n${text}`, records: records.join(' ') };
 }
 
 /** Reads a written answer. */
-export function readWritten(text: string): { head: Head; text: string } {
+export function parseAnswer(text: string): { head: AnswerHead; text: string } {
   const cut = text.indexOf('\n');
-  return { head: JSON.parse(text.slice(0, cut)) as Head, text: text.slice(cut + 1) };
+  return { head: JSON.parse(text.slice(0, cut)) as AnswerHead, text: text.slice(cut + 1) };
 }
 
 /** Ids of the records in an answer, from the object or its JSON. */
@@ -103,7 +104,7 @@ export function recordsIn(body: unknown): string[] {
 }
 
 /** Headers of a repeated answer: what it cost then, and what the key has now. */
-export function repeatedHeaders({ micros, release }: Head, balance: number | undefined): Record<string, string> {
+export function replayHeaders({ micros, release }: AnswerHead, balance: number | undefined): Record<string, string> {
   return {
     'Idempotency-Replayed': 'true',
     ...(release === null ? {} : { 'X-Dataset-Version': release }),
@@ -116,7 +117,7 @@ export function repeatedHeaders({ micros, release }: Head, balance: number | und
  * Repeats in the store, for every process on it; `quotas` bound how much is kept for one owner, and a repeat waits `patience`
  * milliseconds for the request that runs.
  */
-export function storedRepeats(store: Store, quotas: Quotas, now: () => Date, patience = PATIENCE): Repeats {
+export function idempotencyStore(store: Store, quotas: Quotas, now: () => Date, patience = PATIENCE): IdempotencyStore {
   const roomOf = (owner: string) => ({ name: `kept answers ${owner}`, quota: LARGE_ANSWERS_A_DAY });
 
   /** Takes room for a large answer; the bytes taken. */
@@ -141,7 +142,7 @@ export function storedRepeats(store: Store, quotas: Quotas, now: () => Date, pat
       let leased_until = 0;
       for (const until = Date.now() + patience; Date.now() < until; await wait(LOOK)) {
         const claim = await claimRequest(store, owner, key, request, now().getTime());
-        if (claim.state === 'kept') return readWritten(claim.text);
+        if (claim.state === 'kept') return parseAnswer(claim.text);
         if (claim.state === 'other')
           throw new ApiError('idempotency_conflict', 'This Idempotency-Key was used for another request.');
         if (claim.state === 'running') {
@@ -152,7 +153,7 @@ export function storedRepeats(store: Store, quotas: Quotas, now: () => Date, pat
           renewClaim(store, owner, key, claim.claim, now().getTime()).catch(() => {});
         }, CLAIM_LEASE / 3).unref();
         let room = 0;
-        const turn: Turn = {
+        const turn: RequestClaim = {
           async kept(answer) {
             room = await takeRoom(owner, answer.text);
             return { ...answer, idempotency_key: key, claim: claim.claim };

@@ -5,12 +5,12 @@ import { lastCollected, lastRuns } from '../../data/releases/runs.ts';
 import type { Reviewing } from '../../data/review/review.ts';
 import { nextRun, parseSchedule } from '../../packs/define/schedule.ts';
 import { freshness } from '../operations/dataset/dataset_status.ts';
-import { carryOut } from '../owners/decide.ts';
-import type { Standing } from './metrics.ts';
-import type { DatasetStanding } from './parts/asked.ts';
+import { applyDecision } from '../owners/decide.ts';
+import type { ProcessState } from './metrics.ts';
+import type { OpsDataset } from './parts/request.ts';
 
 /** The releases served, what the engines do, and whether Redis answers (`redisUp`: null where none is set). */
-export function standing(register: Register, redisUp: () => boolean | null): Standing {
+export function processState(register: Register, redisUp: () => boolean | null): ProcessState {
   const open = [...register.packs.keys()].flatMap((dataset) => register.current(dataset) ?? []);
   return {
     queue: register.load(),
@@ -28,7 +28,7 @@ export function standing(register: Register, redisUp: () => boolean | null): Sta
 const RUNS = 12;
 
 /** Every dataset, as its operators see it. */
-export async function datasetStandings(register: Register, dataDir: string, now: Date): Promise<DatasetStanding[]> {
+export async function opsDatasets(register: Register, dataDir: string, now: Date): Promise<OpsDataset[]> {
   return Promise.all(
     [...register.packs.values()].map(async (pack) => {
       const { id: dataset, title, schedule } = pack;
@@ -56,10 +56,10 @@ export async function datasetStandings(register: Register, dataDir: string, now:
 }
 
 /** The review over what is served, with the owners' channel that carries decisions about its requests out. */
-export function reviewingOf(owners: Parameters<typeof carryOut>[0], register: Pick<Register, 'packs'>): Reviewing {
+export function reviewingOf(owners: Parameters<typeof applyDecision>[0], register: Pick<Register, 'packs'>): Reviewing {
   return {
     editing: owners.editing,
     datasets: [...register.packs.keys()],
-    decideRequest: (request, verdict, reviewer) => carryOut(owners, request, verdict, reviewer),
+    decideRequest: (request, verdict, reviewer) => applyDecision(owners, request, verdict, reviewer),
   };
 }

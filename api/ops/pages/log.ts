@@ -1,27 +1,27 @@
 // The log of who did what: decisions, grants, revocations, opt-outs, edits of owners, sign-ins.
 
-import { deeds, type RecordedDeed } from '../../../data/state/audit.ts';
+import { auditEntries, type StoredAuditEntry } from '../../../data/state/audit.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { type Answer, type Asked, type OpsParts, one } from '../parts/asked.ts';
-import { badge, clock, moment } from '../parts/words.ts';
+import { badgeHtml, formatMinute, timeHtml } from '../parts/format.ts';
+import { type OpsAnswer, type OpsParts, type OpsRequest, queryText } from '../parts/request.ts';
 
 const PAGE = 50;
 
 /** GET /ops/log. */
-export async function auditLog({ store }: OpsParts, asked: Asked, who: string): Promise<Answer> {
-  const given = one(asked, 'before');
+export async function logPage({ store }: OpsParts, asked: OpsRequest, who: string): Promise<OpsAnswer> {
+  const given = queryText(asked, 'before');
   if (given !== undefined && !/^\d{1,15}$/.test(given))
     throw new ApiError('validation_failed', 'before: must be the number of a line', {
       detail: [{ loc: ['query', 'before'], msg: 'must be the number of a line', type: 'int_parsing' }],
     });
-  const found = await deeds(store, { before: given === undefined ? null : Number(given), limit: PAGE + 1 });
+  const found = await auditEntries(store, { before: given === undefined ? null : Number(given), limit: PAGE + 1 });
   const rows = found.slice(0, PAGE);
   const last = found.length > PAGE ? rows.at(-1) : undefined;
   const table = html`<table class="rows"><thead><tr><th scope="col">When (UTC)</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">About</th></tr></thead>
 <tbody>${rows.map(
     (row) =>
-      html`<tr><th scope="row">${clock(row.at)}</th><td data-name="Who">${row.who}</td><td data-name="What">${row.action}</td><td data-name="About">${about(row)}</td></tr>`,
+      html`<tr><th scope="row">${formatMinute(row.at)}</th><td data-name="Who">${row.who}</td><td data-name="What">${row.action}</td><td data-name="About">${about(row)}</td></tr>`,
   )}</tbody></table>`;
   const body = html`<p class="lead">Nothing in this log can be changed, by anybody.</p>
 ${rows.length === 0 ? html`<p class="empty">Nobody has done anything yet.</p>` : table}
@@ -29,7 +29,7 @@ ${last === undefined ? '' : html`<nav class="pages" aria-label="Pages"><span></s
   return { page: { title: 'Log', body, at: { place: 'log', who } } };
 }
 
-function about({ action, dataset, entity_id, subject, told }: RecordedDeed): Html {
+function about({ action, dataset, entity_id, subject, told }: StoredAuditEntry): Html {
   const what =
     subject === null
       ? ''
@@ -55,13 +55,13 @@ function words(told: string): string {
 const MOST = 200;
 
 /** GET /ops/opt-outs. */
-export async function optOutsPage({ store, now }: OpsParts, _asked: Asked, who: string): Promise<Answer> {
+export async function optOutsPage({ store, now }: OpsParts, _asked: OpsRequest, who: string): Promise<OpsAnswer> {
   const rows = await store.db.selectFrom('opt_outs').selectAll().orderBy('at', 'desc').limit(MOST).execute();
   const at = now();
   const list = html`<table class="rows"><thead><tr><th scope="col">Record</th><th scope="col">Dataset</th><th scope="col">Contact</th><th scope="col">Reason</th><th scope="col">Removed</th><th scope="col">State</th></tr></thead>
 <tbody>${rows.map(
     (row) =>
-      html`<tr><th scope="row">${row.name}<small><code>${row.slug}</code></small></th><td data-name="Dataset">${row.dataset}</td><td data-name="Contact">${row.contact}</td><td data-name="Reason">${row.reason ?? '—'}</td><td data-name="Removed">${moment(row.at, at)}</td><td data-name="State">${row.restored_at === null ? badge('removed', 'wait') : html`${badge('back', 'good')} ${moment(row.restored_at, at)}`}</td></tr>`,
+      html`<tr><th scope="row">${row.name}<small><code>${row.slug}</code></small></th><td data-name="Dataset">${row.dataset}</td><td data-name="Contact">${row.contact}</td><td data-name="Reason">${row.reason ?? '—'}</td><td data-name="Removed">${timeHtml(row.at, at)}</td><td data-name="State">${row.restored_at === null ? badgeHtml('removed', 'wait') : html`${badgeHtml('back', 'good')} ${timeHtml(row.restored_at, at)}`}</td></tr>`,
   )}</tbody></table>`;
   const body = html`<p class="lead">A removed record is in no channel. Its contact was mailed a link that brings it back; under <a href="/ops/review">Review</a> you can do the same.</p>
 ${rows.length === 0 ? html`<p class="empty">No business asked for a record to be removed.</p>` : list}`;

@@ -15,8 +15,8 @@ import { billed, customerOf, supersede } from '../../data/state/money/paid-plans
 import type { Store } from '../../data/state/store.ts';
 import { ApiError } from '../contract/errors.ts';
 import { NO_CHECKOUT } from '../payments/payments.ts';
+import { cancelSuperseded } from './cancel.ts';
 import { newSandboxSession } from './sandbox.ts';
-import { stopSuperseded } from './stop.ts';
 import type { StripeApi } from './stripe.ts';
 
 interface Parts {
@@ -27,7 +27,7 @@ interface Parts {
   log(line: string): void;
 }
 
-export interface Desk {
+export interface CheckoutService {
   /** Opens a checkout for credit (micro-euros, whole cents) and answers its address. `unavailable`. */
   topup(amount: number, asker: Asker): Promise<string>;
   /** The same for a plan. `invalid_parameter` where there is nothing to buy. */
@@ -41,7 +41,7 @@ const SOON = 30;
 const NEVER_BY_ITSELF = 3600;
 
 /** The desk over the store. */
-export function checkoutDesk({ store, base_url, provider, log }: Parts): Desk {
+export function checkoutService({ store, base_url, provider, log }: Parts): CheckoutService {
   async function buyer(asker: Asker): Promise<Key> {
     const key = asker.key === null ? null : await keyById(store, asker.key);
     if (key === null) throw new ApiError('not_found', 'An operator has no account to buy for.');
@@ -101,7 +101,7 @@ export function checkoutDesk({ store, base_url, provider, log }: Parts): Desk {
     async close(key_id, now) {
       await supersede(store, key_id, now);
       if (provider === null || provider === 'sandbox') return;
-      await stopSuperseded({ store, stripe: provider, log }, key_id, now).catch(() => {});
+      await cancelSuperseded({ store, stripe: provider, log }, key_id, now).catch(() => {});
     },
   };
 }

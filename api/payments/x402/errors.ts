@@ -1,6 +1,6 @@
 // The answers of x402 that are no answer: what is wrong with a payment, what is not known yet, what was delivered already.
 import { ApiError } from '../../contract/errors.ts';
-import { type Charge, paymentError, type Quote } from '../payments.ts';
+import { type PricedCall, paymentError, type Quote } from '../payments.ts';
 import { NETWORK } from './terms.ts';
 
 /** PAYMENT-RESPONSE: the receipt, as base64 of JSON (x402 specification, HTTP transport). */
@@ -14,7 +14,13 @@ export function receiptHeader(receipt: { success: boolean; errorReason?: string;
 const SOON = 5;
 
 /** This payment will not do, for the protocol's reason; what was asked is told again. `payer` where settling was tried. */
-export function invalid(charge: Charge, quote: Quote, reason: string, message: string, payer?: string): ApiError {
+export function paymentInvalid(
+  charge: PricedCall,
+  quote: Quote,
+  reason: string,
+  message: string,
+  payer?: string,
+): ApiError {
   const receipt =
     payer === undefined ? {} : receiptHeader({ success: false, errorReason: reason, transaction: '', payer });
   if (reason === 'permit2_allowance_required') {
@@ -27,14 +33,14 @@ export function invalid(charge: Charge, quote: Quote, reason: string, message: s
 }
 
 /** Somebody is at this payment right now. */
-export function inProgress(): ApiError {
+export function paymentInProgress(): ApiError {
   return new ApiError('payment_in_progress', 'A call with this payment is still running; repeat it as it is.', {
     retry_after_seconds: 2,
   });
 }
 
 /** It is not known whether the money moved. Anything but a 402, on which a client would sign a second payment. */
-export function unclear(): ApiError {
+export function outcomeUnknown(): ApiError {
   const message =
     'It is not clear yet whether this payment went through. It is charged at most once, and its answer is kept.';
   return new ApiError('unavailable', message, {
@@ -44,19 +50,19 @@ export function unclear(): ApiError {
 }
 
 /** The facilitator cannot be asked whether the payment is good; nothing was taken. */
-export function unverified(): ApiError {
+export function facilitatorUnavailable(): ApiError {
   const message = 'The payment cannot be checked right now; nothing was taken.';
   return new ApiError('unavailable', message, { retry_after_seconds: SOON });
 }
 
 /** The payment's one answer has gone out. */
-export function delivered(): ApiError {
+export function answerDelivered(): ApiError {
   const message =
     'This payment was settled and its answer was delivered. It comes again only to whoever has its Idempotency-Key or payment-identifier.';
   return new ApiError('payment_already_used', message);
 }
 
 /** The payment's answer holds a record that was removed since. */
-export function removed(): ApiError {
+export function answerRemoved(): ApiError {
   return new ApiError('payment_already_used', 'This payment was settled; its answer is no longer kept.');
 }
