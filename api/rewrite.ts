@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { BUSY, type Rewriting } from '../build/night/rewrite.ts';
+import { BUSY, type RewriteInput } from '../build/night/rewrite.ts';
 import type { Config } from '../config.ts';
 import type { Register } from '../data/releases/register.ts';
 
@@ -52,7 +52,7 @@ export function openRewriter({ config, register, log }: Parts): Rewriter {
     const { PATH = '', HOME = '' } = process.env;
     const child = spawn(process.execPath, [PROGRAM], { env: { PATH, HOME }, stdio: ['pipe', 'ignore', 'pipe'] });
     work.child = child;
-    const input: Rewriting = { config, dataset };
+    const input: RewriteInput = { config, dataset };
     child.stdin.on('error', () => {}).end(JSON.stringify(input));
     const stderr = text(child.stderr).catch(() => '');
     const code = await new Promise<number | null>((resolve) => {

@@ -2,7 +2,7 @@
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { npmClient } from '../build/effects/npm.ts';
-import { silent } from '../build/effects/progress.ts';
+import { silentProgress } from '../build/effects/progress.ts';
 import { datasetNight } from '../build/night/dataset.ts';
 import { ensureIndex } from '../data/index/build.ts';
 import { fixtureFolder, loadPack } from '../packs/define/load.ts';
@@ -41,7 +41,12 @@ export async function generated(records: number, told: (line: string) => void): 
   if (existsSync(folder)) rmSync(folder, { recursive: true });
   told(`atlas: a release of ${records.toLocaleString('en-US')} records is made in ${folder}`);
   const pack = await loadPack(atlasPack(folder, { seed: SEED, records }));
-  const progress = { ...silent, step: (_: string, step: string) => told(`atlas: ${step}`), note: told, warn: told };
+  const progress = {
+    ...silentProgress,
+    step: (_: string, step: string) => told(`atlas: ${step}`),
+    note: told,
+    warn: told,
+  };
   // The clock stands at the last reading, so that the same release is made everywhere.
   const effects = {
     now: () => new Date('2026-11-20T00:00:00Z'),

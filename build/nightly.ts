@@ -39,7 +39,7 @@ async function main(args: string[]): Promise<number> {
     return 0;
   }
   if (values['if-missing'] && nothingMissing(process.env)) return 0;
-  const [{ readConfig, ConfigError }, { realEffects }, { Busy }, { anyReleased, runNight }] = await Promise.all([
+  const [{ readConfig, ConfigError }, { realEffects }, { LockedError }, { anyReleased, runNight }] = await Promise.all([
     import('../config.ts'),
     import('./effects/effects.ts'),
     import('./effects/lock.ts'),
@@ -65,7 +65,7 @@ async function main(args: string[]): Promise<number> {
     if (values['if-missing']) return (await anyReleased(config.DATA_DIR, config.PACK_DIRS)) ? 0 : 1;
     return failures.length === 0 ? 0 : 1;
   } catch (error) {
-    if (!(error instanceof ConfigError) && !(error instanceof Busy)) throw error;
+    if (!(error instanceof ConfigError) && !(error instanceof LockedError)) throw error;
     process.stderr.write(`${error.message}\n`);
     return 1;
   }

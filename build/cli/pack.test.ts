@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
-import { run } from './pack.ts';
+import { runPackCommand } from './pack.ts';
 
 let temp: string;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(() => rm(temp, { recursive: true }));
 /** Returns the exit code and the printed lines of a call from `cwd`. */
 async function shell(args: string[], cwd = temp): Promise<[number, string]> {
   const lines: string[] = [];
-  const code = await run(args, { cwd, log: (line) => lines.push(line) });
+  const code = await runPackCommand(args, { cwd, log: (line) => lines.push(line) });
   return [code, lines.join('\n').replaceAll(temp, '<temp>')];
 }
 

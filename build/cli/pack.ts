@@ -13,7 +13,7 @@ const USAGE = `npm run pack -- check <folder>   check a pack without building it
 npm run pack -- new <name>       write a working pack to packs/<name> (or to a path), to start from`;
 
 /** Working directory and output of the command; tests pass their own. */
-export interface Surroundings {
+export interface CommandContext {
   /** Base of relative paths. */
   cwd: string;
   log: (line: string) => void;
@@ -49,7 +49,7 @@ function checkLiquid(pack: Pack): void {
 const SKELETON = fileURLToPath(new URL('../skeleton', import.meta.url));
 
 /** The texts of the skeleton that the publisher has not replaced. */
-async function unwritten(pack: Pack): Promise<string[]> {
+async function skeletonTexts(pack: Pack): Promise<string[]> {
   const skeleton = await loadPack(SKELETON);
   const left: string[] = [];
   for (const member of ['description', 'attribution'] as const)
@@ -61,12 +61,12 @@ async function unwritten(pack: Pack): Promise<string[]> {
   return left;
 }
 
-async function check(folder: string, { cwd, log }: Surroundings): Promise<number> {
+async function check(folder: string, { cwd, log }: CommandContext): Promise<number> {
   try {
     const pack = await loadPack(resolve(cwd, folder));
     checkLiquid(pack);
     log(summary(pack));
-    const left = await unwritten(pack);
+    const left = await skeletonTexts(pack);
     if (left.length > 0) log(`Not replaced yet, still the text of the skeleton: ${left.join(', ')}.`);
     return 0;
   } catch (error) {
@@ -82,7 +82,7 @@ function titled(id: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-async function create(name: string, { cwd, log }: Surroundings): Promise<number> {
+async function create(name: string, { cwd, log }: CommandContext): Promise<number> {
   const folder = /[/\\]/.test(name) ? resolve(cwd, name) : resolve(cwd, 'packs', name);
   const id = basename(folder);
   if (!/^[a-z][a-z0-9-]*$/.test(id) || RESERVED_IDS.includes(id)) {
@@ -116,7 +116,7 @@ async function create(name: string, { cwd, log }: Surroundings): Promise<number>
 }
 
 /** Runs the command and returns its exit code: 0 success, 1 invalid pack, 2 wrong arguments. */
-export async function run(args: string[], surroundings: Surroundings): Promise<number> {
+export async function runPackCommand(args: string[], surroundings: CommandContext): Promise<number> {
   const [command, name, ...rest] = args;
   if (name !== undefined && rest.length === 0) {
     if (command === 'check') return check(name, surroundings);
@@ -130,5 +130,5 @@ if (import.meta.main) {
   createPrivateFiles();
   // npm runs scripts in the repository; INIT_CWD is the directory in which the author called it.
   const cwd = process.env['INIT_CWD'] ?? process.cwd();
-  process.exitCode = await run(process.argv.slice(2), { cwd, log: (line) => console.log(line) });
+  process.exitCode = await runPackCommand(process.argv.slice(2), { cwd, log: (line) => console.log(line) });
 }

@@ -7,7 +7,7 @@ import { OPERATIONS } from '../../api/operations/table.ts';
 import { ConfigError, readConfig } from '../../config.ts';
 import { createPrivateFiles } from '../../data/model/permissions.ts';
 import { realEffects } from '../effects/effects.ts';
-import { Busy } from '../effects/lock.ts';
+import { LockedError } from '../effects/lock.ts';
 import { publishTo } from '../hosting/run.ts';
 import { PublishError } from '../hosting/target.ts';
 import { caddyConfig, headersFile, nginxConfig } from '../static/host-configs.ts';
@@ -72,7 +72,7 @@ try {
   createPrivateFiles();
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  const known = error instanceof PublishError || error instanceof Busy || error instanceof ConfigError;
+  const known = error instanceof PublishError || error instanceof LockedError || error instanceof ConfigError;
   const { code } = error as NodeJS.ErrnoException;
   const unread = code?.startsWith('ERR_PARSE_ARGS');
   if (!known && !unread && code === undefined) throw error;

@@ -141,7 +141,7 @@ describe('doubtful observations', () => {
       ...['code source_url', 'mass source_url'],
     ]);
     expect(collected.parked).toBe(6);
-    expect(collected.told).toEqual([
+    expect(collected.reports).toEqual([
       'quarry: 1 row without `code`, such as row 3 of quarry@1.1.1: left out',
       '6 values parked, such as name of a is 7, expected a text; mass of a is -1, expected a number of at least 0; ' +
         `place of a is {"lat":91,"lng":0}, expected a latitude in degrees, -90 to 90. See ${join(folder, parked)}`,
@@ -160,7 +160,7 @@ describe('doubtful observations', () => {
       data,
     );
     expect(await factsOf(data)).toEqual(['quarry 01-01 a mass 1']);
-    expect(collected.told).toEqual(['quarry: 4 rows without `code`, such as row 2 of quarry@1.1.1: left out']);
+    expect(collected.reports).toEqual(['quarry: 4 rows without `code`, such as row 2 of quarry@1.1.1: left out']);
   });
 
   test('a row whose identity is too long is left out, and the others are kept', async () => {
@@ -173,7 +173,7 @@ describe('doubtful observations', () => {
     const collected = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
     expect(await factsOf(data)).toEqual(['quarry 01-01 a mass 1']);
     expect(await factsOf(data, "length(value) > 1000 OR attribute = '@identity'")).toHaveLength(1);
-    expect(collected.told).toEqual([
+    expect(collected.reports).toEqual([
       'quarry: 1 row with a `code` of more than 2,000 characters, such as row 2 of quarry@1.1.1: left out',
     ]);
     const endless = stones(scratch(), { quarry: { '01-01': [{ code, mass: 1 }] } });
@@ -193,7 +193,7 @@ describe('doubtful observations', () => {
       'quarry 01-01  @identity {"code":"\ue000"}',
       'quarry 01-01  mass 1',
     ]);
-    expect(collected.told).toEqual(['quarry: 1 row without `code`, such as row 2 of quarry@1.1.1: left out']);
+    expect(collected.reports).toEqual(['quarry: 1 row without `code`, such as row 2 of quarry@1.1.1: left out']);
   });
 
   test('long identities and long values are reported and stored shortened', async () => {
@@ -203,7 +203,7 @@ describe('doubtful observations', () => {
       { code, mass: 1, place: { lat: 'y'.repeat(300_000), lng: 0 } },
       { code, mass: 2 },
     ];
-    const { told } = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
+    const { reports: told } = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
     expect(told[0]).toMatch(/listed twice with different values; the first counts: k{60}…$/);
     expect(told[1]).toMatch(/such as place of k{60}… is "\{\\"lat\\":\\"y+…, expected/);
     const folder = join(data, 'facts/stones');
@@ -234,7 +234,7 @@ describe('doubtful observations', () => {
       { code: 'a', mass: 3 },
     ];
     const collected = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
-    expect(collected.told).toEqual(['quarry: 1 record is listed twice with different values; the first counts: a']);
+    expect(collected.reports).toEqual(['quarry: 1 record is listed twice with different values; the first counts: a']);
   });
 
   test('a failed collector is reported with its line, and one that fetches with the alternative', async () => {
@@ -258,7 +258,7 @@ describe('doubtful observations', () => {
       data,
     );
     expect(await factsOf(data)).toEqual([]);
-    expect(collected.told.join()).toContain('expected a text of at most 2,000 characters');
+    expect(collected.reports.join()).toContain('expected a text of at most 2,000 characters');
     const folder = join(data, 'facts/stones');
     const parked = readdirSync(folder).find((name) => name.endsWith('.parked.jsonl'))!;
     expect(readFileSync(join(folder, parked), 'utf8').length).toBeLessThan(3000);

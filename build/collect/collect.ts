@@ -20,11 +20,11 @@ import {
 } from '../../data/write/facts.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Effects } from '../effects/effects.ts';
-import { Fetcher, message, prepare } from './fetch.ts';
-import { type Known, Observer, Unidentified } from './observe.ts';
-import { inOrder, type Planned, type SourcePlan, without } from './plan.ts';
-import { Account, hash53, Records } from './state.ts';
-import { type Parked, parkedFile, parkedLine } from './told.ts';
+import { errorLine, Fetcher, prepare } from './fetch.ts';
+import { type DatasetState, Observer, UnidentifiedRecords } from './observe.ts';
+import { type Planned, type SourcePlan, sortReadings, without } from './plan.ts';
+import { parkedFile, parkedLine, type RejectedValue } from './report.ts';
+import { hash53, Records, SourceState } from './state.ts';
 
 export interface Collected {
   /** Readings made by this run. */
@@ -36,7 +36,7 @@ export interface Collected {
   /** Sources that could not be fetched or read, as sentences; the others were processed. */
   failures: string[];
   /** Sentences on data that did not become facts: rows left out, records listed twice, values parked. */
-  told: string[];
+  reports: string[];
 }
 
 /**
@@ -75,11 +75,11 @@ interface Night {
 /** Makes the readings. When one fails, all its facts are discarded: the others are made again without it. */
 async function readPlans(night: Night, plans: SourcePlan[], failures: string[]): Promise<Collected> {
   const { pack, dataDir, effects, work, duck, made } = night;
-  const readings = inOrder(
+  const readings = sortReadings(
     pack,
     plans.flatMap((plan) => plan.readings),
   );
-  if (readings.length === 0) return { readings: 0, facts: 0, parked: 0, failures, told: [] };
+  if (readings.length === 0) return { readings: 0, facts: 0, parked: 0, failures, reports: [] };
   effects.progress.step(pack.id, 'collect');
   const lines = new LineWriter(join(work, 'facts'));
   const observer = new Observer(pack, await recall(duck, dataDir, pack, made, plans, work), lines);
@@ -93,7 +93,7 @@ async function readPlans(night: Night, plans: SourcePlan[], failures: string[]):
       const rest = without(plans, new Set([reading]));
       // A collector that identifies no record in any new reading is a mistake of the pack, not an outage of a
       // source.
-      if (error instanceof Unidentified && rest.every((plan) => plan.readings.length === 0))
+      if (error instanceof UnidentifiedRecords && rest.every((plan) => plan.readings.length === 0))
         throw new Error(failures.join('; '));
       return readPlans(night, rest, failures);
     }
@@ -102,9 +102,9 @@ async function readPlans(night: Night, plans: SourcePlan[], failures: string[]):
   const run = await runId(dataDir, pack, readings, effects.now());
   effects.progress.step(pack.id, 'append facts');
   await append(duck, dataDir, work, run, { pack, plans, readings, made, facts: lines.path, parked: observer.parked });
-  const { parked, parkedCount, left } = observer;
-  const told = [...left.lines(), ...parkedLine(parked, parkedCount, parkedFile(dataDir, pack.id, run))];
-  return { readings: readings.length, facts: lines.lines, parked: parkedCount, failures, told };
+  const { parked, parkedCount, skipped: left } = observer;
+  const reports = [...left.lines(), ...parkedLine(parked, parkedCount, parkedFile(dataDir, pack.id, run))];
+  return { readings: readings.length, facts: lines.lines, parked: parkedCount, failures, reports };
 }
 
 /** Why a reading failed, with the line of the pack, and advice for a collector that fetches. */
@@ -115,16 +115,23 @@ function unreadable(error: unknown, pack: Pack): string {
     .find((each) => each.includes(`/${basename(pack.folder)}/`))
     ?.match(/([\w.-]+\.ts:\d+)(?::\d+)?\)?$/)?.[1];
   const advice =
-    message(error) === 'fetch failed'
+    errorLine(error) === 'fetch failed'
       ? '; a collector must read the files in reading.folder; list web pages as `crawl` of the source in pack.ts'
       : '';
-  return `${message(error)}${line === undefined ? '' : ` (${line})`}${advice}`;
+  return `${errorLine(error)}${line === undefined ? '' : ` (${line})`}${advice}`;
 }
 
 async function read({ pack, effects, fetcher }: Night, reading: Planned, observer: Observer): Promise<void> {
   const folder = await fetcher.folder(reading);
   const { source, package: pkg, version, date_source } = reading;
-  const asked = { source, package: pkg, version, date_source, folder, observed_at: isoTime(reading.observed_at) };
+  const readingInput = {
+    source,
+    package: pkg,
+    version,
+    date_source,
+    folder,
+    observed_at: isoTime(reading.observed_at),
+  };
   const context = {
     folder: (other: string, wanted: string) => {
       const pins = pack.sources.flatMap(({ pins }) => pins);
@@ -135,7 +142,7 @@ async function read({ pack, effects, fetcher }: Night, reading: Planned, observe
   };
   observer.begin(reading);
   let records = 0;
-  for await (const observed of pack.collector.read(asked, context)) {
+  for await (const observed of pack.collector.read(readingInput, context)) {
     observer.take(observed);
     if (++records % 1000 === 0) effects.progress.at(records, null, `records of ${pkg}@${version}`);
   }
@@ -150,9 +157,9 @@ async function recall(
   made: readonly ReadingRow[],
   plans: readonly SourcePlan[],
   work: string,
-): Promise<Known> {
-  const accounts = new Map(pack.sources.map(({ id }) => [id, new Account(pack.attributes.length)]));
-  const known: Known = { records: new Records(), named: new Set(), slugs: new Set(), accounts };
+): Promise<DatasetState> {
+  const accounts = new Map(pack.sources.map(({ id }) => [id, new SourceState(pack.attributes.length)]));
+  const known: DatasetState = { records: new Records(), named: new Set(), slugs: new Set(), accounts };
   const files = (await listRuns(dataDir, pack.id)).map(({ facts }) => facts);
   if (files.length === 0) return known;
   const facts = fromParquet(files, FACT_COLUMNS);
@@ -193,7 +200,7 @@ interface News {
   made: readonly ReadingRow[];
   /** Path of the lines that the Observer wrote. */
   facts: string;
-  parked: readonly Parked[];
+  parked: readonly RejectedValue[];
 }
 
 /** Columns of the Observer's lines: those of a fact without the ones that are constant in a run. */

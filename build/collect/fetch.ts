@@ -4,7 +4,7 @@ import type { Crawl, Pack } from '../../packs/define/model.ts';
 import { crawlPackage, crawlSource } from '../crawl/source.ts';
 import type { Effects } from '../effects/effects.ts';
 import { isNews, type Planned, planPins, type SourcePlan, without } from './plan.ts';
-import { obtain, type Wanted } from './sources.ts';
+import { obtain, type PackageVersion } from './sources.ts';
 
 /** Tarballs fetched in parallel. */
 const AT_ONCE = 3;
@@ -22,7 +22,7 @@ export class Fetcher {
     this.#effects = effects;
   }
 
-  folder(wanted: Wanted): Promise<string> {
+  folder(wanted: PackageVersion): Promise<string> {
     const key = `${wanted.package}@${wanted.version} ${wanted.integrity}`;
     const known = this.#folders.get(key);
     if (known !== undefined) return known;
@@ -61,7 +61,7 @@ export async function prepare(
       await fetcher.folder(reading);
     } catch (error) {
       failed.add(reading);
-      failures.push(`${reading.source}: ${reading.package}@${reading.version}: ${message(error)}`);
+      failures.push(`${reading.source}: ${reading.package}@${reading.version}: ${errorLine(error)}`);
     }
     effects.progress.at(++done, wanted.length, `sources, ${reading.package}@${reading.version}`);
   });
@@ -75,7 +75,7 @@ export async function prepare(
       plan.readings = [...plan.readings, newest];
       if (plan.otherwise !== null) plan.otherwise = [...plan.otherwise, newest];
     } catch (error) {
-      failures.push(`${source.id}: newest of ${source.newest}: ${message(error)}`);
+      failures.push(`${source.id}: newest of ${source.newest}: ${errorLine(error)}`);
     }
   }
   for (const { id, crawl } of pack.sources) {
@@ -86,7 +86,7 @@ export async function prepare(
       plan.readings = [...plan.readings, found];
       if (plan.otherwise !== null) plan.otherwise = [...plan.otherwise, found];
     } catch (error) {
-      failures.push(`${id}: ${message(error)}`);
+      failures.push(`${id}: ${errorLine(error)}`);
     }
   }
   return { plans, failures };
@@ -135,7 +135,7 @@ async function findNewest(
 }
 
 /** The first line of an error message. */
-export function message(error: unknown): string {
+export function errorLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n')[0]!;
 }
 

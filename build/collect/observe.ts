@@ -8,27 +8,27 @@ import type { Identity, Observed, Pack, Value } from '../../packs/define/model.t
 import { clean, longest } from '../../packs/define/schema.ts';
 import { checker } from './check.ts';
 import type { Planned } from './plan.ts';
-import { type Account, hash53, type Records } from './state.ts';
-import { LeftOut, type Parked } from './told.ts';
+import { type RejectedValue, SkippedRows } from './report.ts';
+import { hash53, type Records, type SourceState } from './state.ts';
 
 /** State of the dataset's records before and during a run. */
-export interface Known {
+export interface DatasetState {
   records: Records;
   /** Ids that have a slug, and every slug ever assigned. */
   named: Set<string>;
   slugs: Set<string>;
   /** By source id. */
-  accounts: ReadonlyMap<string, Account>;
+  accounts: ReadonlyMap<string, SourceState>;
 }
 
 /** Thrown at the end of a reading in which no row identifies its record. */
-export class Unidentified extends Error {}
+export class UnidentifiedRecords extends Error {}
 
 /**
  * Whether a value has no visible character. Most identities contain printable ASCII, which the first test
  * finds quickly.
  */
-const blank = (value: unknown) =>
+const isBlank = (value: unknown) =>
   value === undefined || value === null || (typeof value === 'string' && !/[!-~]/.test(value) && clean(value) === '');
 
 const LONGEST = { evidence: 500, url: 2000, parked: 2000, record: 200, identity: longest('string') };
@@ -37,11 +37,11 @@ const AT_MOST = `${LONGEST.identity.toLocaleString('en-US')} characters`;
 
 /** Writes the facts of readings, one after the other, ordered by time. */
 export class Observer {
-  readonly parked: Parked[] = [];
+  readonly parked: RejectedValue[] = [];
   parkedCount = 0;
-  readonly left = new LeftOut();
+  readonly skipped = new SkippedRows();
   readonly #pack: Pack;
-  readonly #known: Known;
+  readonly #known: DatasetState;
   readonly #facts: LineWriter;
   readonly #checks: ((raw: unknown) => ReturnType<ReturnType<typeof checker>>)[];
   readonly #lasting: boolean[];
@@ -59,7 +59,7 @@ export class Observer {
   /** Record numbers by identity key, so that each key is hashed once. */
   readonly #keys = new Map<string, number>();
 
-  constructor(pack: Pack, known: Known, facts: LineWriter) {
+  constructor(pack: Pack, known: DatasetState, facts: LineWriter) {
     this.#pack = pack;
     this.#known = known;
     this.#facts = facts;
@@ -90,7 +90,7 @@ export class Observer {
     const why = this.#unidentified(identity);
     if (why !== null) {
       this.#nameless++;
-      this.left.nameless(reading, why, this.#rows);
+      this.skipped.nameless(reading, why, this.#rows);
       return;
     }
     let key: string;
@@ -114,7 +114,7 @@ export class Observer {
       const raw = values[attribute.name];
       if (raw === undefined || raw === null) continue;
       if (account.saidIn(record, i, this.#turn)) {
-        if (!attribute.once && this.#differs(account, record, i, raw)) this.left.twice(reading, record, key);
+        if (!attribute.once && this.#differs(account, record, i, raw)) this.skipped.twice(reading, record, key);
         continue;
       }
       const result = this.#checks[i]!(raw);
@@ -159,7 +159,7 @@ export class Observer {
         more.length === 0
           ? `${only}${fit}, which identifies`
           : `a part of ${identity.attributes.join(', ')}${fit}, which identify`;
-      throw new Unidentified(`${rows} ${needed} a record`);
+      throw new UnidentifiedRecords(`${rows} ${needed} a record`);
     }
     const account = this.#known.accounts.get(reading.source)!;
     const home = this.#home.get(reading.source)!;
@@ -182,7 +182,7 @@ export class Observer {
 
   /** Why an identity does not identify a record; null when it does. */
   #unidentified(identity: Identity | undefined): string | null {
-    const lacking = this.#pack.identity.attributes.find((name) => blank(identity?.[name]));
+    const lacking = this.#pack.identity.attributes.find((name) => isBlank(identity?.[name]));
     if (lacking !== undefined) return `without \`${lacking}\``;
     const [endless] =
       Object.entries(identity!).find(([, value]) => typeof value === 'string' && value.length > LONGEST.identity) ?? [];
@@ -192,7 +192,7 @@ export class Observer {
   }
 
   /** Whether a value differs from the one earlier in this reading. */
-  #differs(account: Account, record: number, attribute: number, raw: unknown): boolean {
+  #differs(account: SourceState, record: number, attribute: number, raw: unknown): boolean {
     const result = this.#checks[attribute]!(raw);
     return result.ok && hash53(JSON.stringify(result.value)) !== account.hash(record, attribute);
   }

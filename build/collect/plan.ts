@@ -30,7 +30,7 @@ const planned = (source: Source, pin: Pin): Planned => ({
 });
 
 /** Sorts by time, then by the order of the pack's sources, so that equal inputs give equal facts. */
-export function inOrder(pack: Pack, readings: Planned[]): Planned[] {
+export function sortReadings(pack: Pack, readings: Planned[]): Planned[] {
   const rank = new Map(pack.sources.map(({ id }, i) => [id, i]));
   return readings.sort(
     (a, b) =>

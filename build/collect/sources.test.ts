@@ -8,7 +8,7 @@ import type { Pack } from '../../packs/define/model.ts';
 import { scratch } from '../../tests/support/night-pack.ts';
 import { integrity, npmOf, pax, type TarEntry, tarball } from '../../tests/support/night-tar.ts';
 import { verifies } from '../../tests/support/verifies.ts';
-import { hasIntegrity, obtain, unpack } from './sources.ts';
+import { hasIntegrity, obtain, unpackTarball } from './sources.ts';
 
 verifies('collect.npm');
 
@@ -70,7 +70,7 @@ test('only SHA-512 counts as integrity', () => {
 describe('unpack', () => {
   const open = async (entries: TarEntry[]) => {
     const folder = scratch();
-    await unpack(tarball(entries), folder);
+    await unpackTarball(tarball(entries), folder);
     return readdirSync(folder, { recursive: true }).map(String).sort();
   };
 
@@ -106,10 +106,10 @@ describe('unpack', () => {
     const header = new Header({ path: 'package/link', type, linkpath: '../../evil', size: 0, mode: 0o644 });
     const tar = Buffer.alloc(3 * 512);
     header.encode(tar);
-    await expect(unpack(gzipSync(tar), scratch())).rejects.toThrow('not a plain file');
+    await expect(unpackTarball(gzipSync(tar), scratch())).rejects.toThrow('not a plain file');
   });
 
   test('refuses a file that is not gzip', async () => {
-    await expect(unpack(Buffer.from('<html>'), scratch())).rejects.toThrow();
+    await expect(unpackTarball(Buffer.from('<html>'), scratch())).rejects.toThrow();
   });
 });

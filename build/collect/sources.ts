@@ -14,7 +14,7 @@ import { crawlFolder, crawlPackage } from '../crawl/source.ts';
 import type { Npm } from '../effects/npm.ts';
 
 /** A version of a package, with the required hash of its tarball; '' means that the pack ships it. */
-export interface Wanted {
+export interface PackageVersion {
   package: string;
   version: string;
   integrity: string;
@@ -35,7 +35,7 @@ export function hasIntegrity(tarball: Buffer, integrity: string): boolean {
 }
 
 /** Folder of an unpacked source, whether or not it exists yet. */
-function cached(dataDir: string, { package: pkg, version }: Wanted): string {
+function cached(dataDir: string, { package: pkg, version }: PackageVersion): string {
   return join(paths.sources(dataDir), ...pkg.split('/'), version);
 }
 
@@ -44,7 +44,7 @@ function cached(dataDir: string, { package: pkg, version }: Wanted): string {
  * note of its integrity next to it: a pin with another integrity is fetched again. Throws when it cannot be
  * fetched or verified.
  */
-export async function obtain(npm: Npm, dataDir: string, pack: Pack, wanted: Wanted): Promise<string> {
+export async function obtain(npm: Npm, dataDir: string, pack: Pack, wanted: PackageVersion): Promise<string> {
   if (wanted.package.startsWith(CRAWL)) {
     const folder = join(crawlFolder(dataDir, pack.id, wanted.package.slice(CRAWL.length)), wanted.version);
     if (await isFolder(folder)) return folder;
@@ -68,7 +68,7 @@ export async function obtain(npm: Npm, dataDir: string, pack: Pack, wanted: Want
     }
     const inside = join(work, 'inside');
     await mkdir(inside);
-    await unpack(tarball, inside);
+    await unpackTarball(tarball, inside);
     await rm(folder, { recursive: true, force: true });
     await putInPlace(inside, folder);
     await replaceFile(note, `${wanted.integrity}\n`);
@@ -87,7 +87,7 @@ async function isFolder(path: string): Promise<boolean> {
  * files. Throws on absolute paths, `..`, links, devices, a damaged archive, and more than a gigabyte; the
  * caller then removes the folder.
  */
-export async function unpack(tarball: Buffer, folder: string): Promise<number> {
+export async function unpackTarball(tarball: Buffer, folder: string): Promise<number> {
   const tar = await promisify(gunzip)(tarball, { maxOutputLength: LARGEST });
   let files = 0;
   const filter: UnpackSync['filter'] = (path, entry) => {

@@ -1,6 +1,6 @@
 // The last values of a source, as hashes.
 import { describe, expect, test } from 'vitest';
-import { Account, hash53, Records } from './state.ts';
+import { hash53, Records, SourceState } from './state.ts';
 
 describe('hash53', () => {
   test('is never zero, a safe whole number, and the same for the same text', () => {
@@ -38,7 +38,7 @@ test('records are numbered in the order of their first use', () => {
 
 describe('an account', () => {
   test('distinguishes new values from repeated ones, those of earlier runs included', () => {
-    const account = new Account(2);
+    const account = new SourceState(2);
     account.restore(0, 1, 7);
     expect(account.say(0, 1, 7, 1)).toBe(false);
     expect(account.say(0, 1, 8, 1)).toBe(true);
@@ -48,7 +48,7 @@ describe('an account', () => {
   });
 
   test('grows without losing values', () => {
-    const account = new Account(3);
+    const account = new SourceState(3);
     for (let record = 0; record < 5000; record++) {
       account.see(record, 1);
       account.say(record, record % 3, record + 1, 1);
@@ -57,7 +57,7 @@ describe('an account', () => {
   });
 
   test('withdraws missing values of a listed record, except lasting ones', () => {
-    const account = new Account(3);
+    const account = new SourceState(3);
     for (const record of [0, 1]) {
       account.see(record, 1);
       for (const attribute of [0, 1, 2]) account.say(record, attribute, 5, 1);
@@ -70,7 +70,7 @@ describe('an account', () => {
   });
 
   test('drops listed records that a reading omits, and notes when they return', () => {
-    const account = new Account(1);
+    const account = new SourceState(1);
     account.restoreListed(0, true);
     account.restoreListed(1, true);
     account.restoreListed(2, false);

@@ -33,7 +33,7 @@ export class Records {
 }
 
 /** State of one source: a cell for each record and attribute, 0 where the source has no value. */
-export class Account {
+export class SourceState {
   readonly #width: number;
   #room = 0;
   #cells = new Float64Array(0);

@@ -2,21 +2,21 @@
 // pauses.
 import robotsParser from 'robots-parser';
 import { Refused } from './guard.ts';
-import { AGENT, type Answer, TooMuch, type Web } from './web.ts';
+import { AGENT, TooMuch, type Web, type WebResponse } from './web.ts';
 
 /** A page. `status` 304: the known copy is still valid. */
-export interface Page extends Answer {
+export interface FetchedPage extends WebResponse {
   /** Address after redirects. */
   url: URL;
 }
 
 /** Validators of an earlier copy, for a conditional request (RFC 9110 section 13). */
-export interface Known {
+export interface Validators {
   etag?: string | undefined;
   last_modified?: string | undefined;
 }
 
-export interface Manners {
+export interface CrawlPolicy {
   /** Minimal milliseconds between two requests to one host; robots.txt may require more. */
   delay: number;
   max_bytes: number;
@@ -59,12 +59,12 @@ export class Crawler {
    * Fetches a page. Returns 200, 304 (the known copy is valid), 404 or 410 (no page); otherwise throws
    * Forbidden, Refused, TooMuch, or an Error with the last answer of the site.
    */
-  async page(address: string, known: Known, manners: Manners): Promise<Page> {
+  async page(address: string, known: Validators, policy: CrawlPolicy): Promise<FetchedPage> {
     let url = new URL(address);
     const seen = new Set<string>();
     while (seen.size <= HOPS) {
       seen.add(url.href);
-      const answer = await this.#patiently(url, known, manners);
+      const answer = await this.#patiently(url, known, policy);
       if (answer.status < 300 || answer.status === 304 || answer.status > 399) return { ...answer, url };
       const { location = '' } = answer.headers;
       if (!URL.canParse(location, url)) throw new Error(`${url.href} redirects to an invalid address`);
@@ -75,7 +75,7 @@ export class Crawler {
   }
 
   /** Retries until there is a final answer. */
-  async #patiently(url: URL, known: Known, manners: Manners): Promise<Answer> {
+  async #patiently(url: URL, known: Validators, policy: CrawlPolicy): Promise<WebResponse> {
     const { now, wait, random } = this.#web.options;
     const headers: Record<string, string> = {};
     if (known.etag !== undefined) headers['If-None-Match'] = known.etag;
@@ -84,12 +84,12 @@ export class Crawler {
       const last = tried === TRIES;
       let pause = BACKOFF * 2 ** (tried - 1) * (0.5 + random());
       try {
-        const answer = await this.#inTurn(url, headers, manners);
+        const answer = await this.#inTurn(url, headers, policy);
         const { status } = answer;
         if (status === 404 || status === 410 || status < 400) return answer;
         const passing = status === 408 || status === 429 || status >= 500;
         if (!passing || last) throw new Final(`${url.href} answered ${status}`);
-        pause = Math.max(pause, asked(answer.headers['retry-after'], now()));
+        pause = Math.max(pause, retryAfterMs(answer.headers['retry-after'], now()));
       } catch (error) {
         const final = [Final, Forbidden, Refused, TooMuch].some((kind) => error instanceof kind);
         // An error of the guard arrives as the cause of a failed connection.
@@ -101,7 +101,7 @@ export class Crawler {
   }
 
   /** One request to a host at a time, with a pause in between. */
-  async #inTurn(url: URL, headers: Record<string, string>, manners: Manners): Promise<Answer> {
+  async #inTurn(url: URL, headers: Record<string, string>, policy: CrawlPolicy): Promise<WebResponse> {
     const host = this.#host(url);
     const rules = await host.rules;
     if (!rules.allowed(url)) throw new Forbidden(`robots.txt of ${url.host} forbids ${url.pathname}`);
@@ -111,10 +111,10 @@ export class Crawler {
     await before;
     try {
       const { now, wait } = this.#web.options;
-      const left = host.last + Math.max(manners.delay, rules.delay) - now().getTime();
+      const left = host.last + Math.max(policy.delay, rules.delay) - now().getTime();
       if (left > 0) await wait(left);
       host.last = now().getTime();
-      return await this.#web.get(url, headers, manners.max_bytes);
+      return await this.#web.get(url, headers, policy.max_bytes);
     } finally {
       resolve();
     }
@@ -133,7 +133,7 @@ export class Crawler {
 class Final extends Error {}
 
 /** Retry-After in milliseconds: seconds or a date (RFC 9110 section 10.2.3). */
-function asked(text: string | undefined, now: Date): number {
+function retryAfterMs(text: string | undefined, now: Date): number {
   if (text === undefined) return 0;
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now.getTime();
   return Number.isNaN(ms) ? 0 : Math.min(LONGEST, Math.max(0, ms));

@@ -6,11 +6,11 @@ import { putInPlace, replaceFile, UNFINISHED, unfinished } from '../../data/mode
 import { paths } from '../../data/model/layout.ts';
 import { isoTime } from '../../data/model/time.ts';
 import type { Crawl, CrawledPage } from '../../packs/define/model.ts';
-import { Crawler, type Known } from './polite.ts';
+import { Crawler, type Validators } from './polite.ts';
 import type { Web } from './web.ts';
 
 /** Stored validators, hash and type of a page between two nights. */
-type Remembered = Known & { sha256: string; content_type: string };
+type Remembered = Validators & { sha256: string; content_type: string };
 
 /** What to crawl, and where to store it. */
 export interface CrawlWork {
@@ -54,9 +54,9 @@ export async function crawlSource(web: Web, work: CrawlWork): Promise<{ version:
       const page = await fetchPage(crawler, work, known, address);
       work.progress(i + 1, queue.length);
       if (page === null) continue;
-      pages.push({ ...page.told, fetched_at: isoTime(web.options.now().getTime()) });
+      pages.push({ ...page.entry, fetched_at: isoTime(web.options.now().getTime()) });
       for (const next of work.follow(address, page.body)) {
-        const url = new URL(next, page.told.url).href;
+        const url = new URL(next, page.entry.url).href;
         if (!queue.includes(url)) queue.push(url);
       }
     }
@@ -78,12 +78,12 @@ async function fetchPage(
   { dataDir, crawl }: CrawlWork,
   known: Map<string, Remembered>,
   address: string,
-): Promise<{ told: Omit<CrawledPage, 'fetched_at'>; body: Buffer } | null> {
-  const manners = { delay: crawl.delay_seconds * 1000, max_bytes: crawl.max_bytes };
+): Promise<{ entry: Omit<CrawledPage, 'fetched_at'>; body: Buffer } | null> {
+  const policy = { delay: crawl.delay_seconds * 1000, max_bytes: crawl.max_bytes };
   const before = known.get(address);
   // A validator is useless without the stored bytes.
   const kept = before === undefined ? null : await readEvidence(dataDir, before.sha256);
-  const page = await crawler.page(address, kept === null ? {} : before!, manners);
+  const page = await crawler.page(address, kept === null ? {} : before!, policy);
   if (page.status === 404 || page.status === 410) {
     known.delete(address);
     return null;
@@ -91,7 +91,7 @@ async function fetchPage(
   if (page.status === 304) {
     if (before === undefined || kept === null) throw new Error(`${address} answered 304 to an unconditional request`);
     const { sha256, content_type } = before;
-    return { told: { url: page.url.href, sha256, content_type }, body: kept };
+    return { entry: { url: page.url.href, sha256, content_type }, body: kept };
   }
   if (page.status !== 200) throw new Error(`${address} answered ${page.status}`);
   const sha256 = await keepEvidence(dataDir, page.body);
@@ -102,7 +102,7 @@ async function fetchPage(
     sha256,
     content_type,
   });
-  return { told: { url: page.url.href, sha256, content_type }, body: page.body };
+  return { entry: { url: page.url.href, sha256, content_type }, body: page.body };
 }
 
 /**

@@ -22,7 +22,7 @@ export interface WebOptions {
   random: () => number;
 }
 
-export interface Answer {
+export interface WebResponse {
   status: number;
   /** Lower-case names. */
   headers: Record<string, string>;
@@ -50,7 +50,7 @@ export class Web {
    * Sends one request. Throws Refused, TooMuch, or the error of the connection; returns answers of any
    * status.
    */
-  async get(url: URL, headers: Record<string, string>, maxBytes: number): Promise<Answer> {
+  async get(url: URL, headers: Record<string, string>, maxBytes: number): Promise<WebResponse> {
     const { allowed, ports, sign, base_url, now } = this.options;
     checkUrl(url, allowed, ports);
     const own = { 'User-Agent': `${AGENT}/1.0 (+${base_url})`, Accept: '*/*', 'Accept-Encoding': 'identity' };
@@ -62,7 +62,7 @@ export class Web {
       bodyTimeout: PATIENCE,
       signal,
     });
-    const told = Object.entries(answer.headers).map(([name, value]) => [name.toLowerCase(), String(value)]);
+    const headerPairs = Object.entries(answer.headers).map(([name, value]) => [name.toLowerCase(), String(value)]);
     const pieces: Buffer[] = [];
     let bytes = 0;
     for await (const piece of answer.body) {
@@ -71,7 +71,7 @@ export class Web {
       if (bytes > maxBytes) throw new TooMuch(`${url.href} has more than ${maxBytes} bytes`);
       pieces.push(piece as Buffer);
     }
-    return { status: answer.statusCode, headers: Object.fromEntries(told), body: Buffer.concat(pieces) };
+    return { status: answer.statusCode, headers: Object.fromEntries(headerPairs), body: Buffer.concat(pieces) };
   }
 
   close(): Promise<void> {

@@ -20,7 +20,7 @@ export interface Effects {
 }
 
 /** Where the crawler's key is stored, and the base URL of its directory. */
-export interface Identity {
+export interface CrawlerIdentity {
   base_url: string;
   database_url: string | undefined;
 }
@@ -29,7 +29,7 @@ export interface Identity {
  * The real effects. `epoch` (seconds since 1970, SOURCE_DATE_EPOCH) stops the clock, so that equal inputs
  * give equal bytes.
  */
-export function realEffects(epoch: number | undefined, { base_url, database_url }: Identity): Effects {
+export function realEffects(epoch: number | undefined, { base_url, database_url }: CrawlerIdentity): Effects {
   const { stdout } = process;
   const now = () => (epoch === undefined ? new Date() : new Date(epoch * 1000));
   return {

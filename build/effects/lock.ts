@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** Another run is in progress. */
-export class Busy extends Error {}
+export class LockedError extends Error {}
 
 /** The locks of this process: an unreferenced database would be garbage-collected, and its lock released. */
 const held = new Set<DatabaseSync>();
 
 /**
- * Acquires the lock and returns the function that releases it; throws Busy when another process has it. The
+ * Acquires the lock and returns the function that releases it; throws LockedError when another process has it. The
  * lock is SQLite's on an empty file: the kernel ties it to the process, so that it is never stale.
  * `nightly.pid` only shows people which process it is.
  */
@@ -31,7 +31,7 @@ export function lockFolder(folder: string, name: string, work: string): () => vo
   } catch (error) {
     lock.close();
     if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY) throw error;
-    throw new Busy(`another ${work} is in progress on ${folder} (process ${reader(note)})`);
+    throw new LockedError(`another ${work} is in progress on ${folder} (process ${reader(note)})`);
   }
   writeFileSync(note, `${process.pid}\n`);
   held.add(lock);

@@ -31,9 +31,9 @@ export function npmClient(): Npm {
   return {
     async pack(pkg, version, into) {
       const args = ['pack', spec(pkg, version), '--json', '--ignore-scripts', '--pack-destination', into];
-      const told = JSON.parse(await npm(args, PATIENCE.pack)) as unknown;
+      const reply = JSON.parse(await npm(args, PATIENCE.pack)) as unknown;
       // npm before 12 prints a list, later ones an object by package name.
-      const [packed] = Array.isArray(told) ? (told as unknown[]) : Object.values(told as object);
+      const [packed] = Array.isArray(reply) ? (reply as unknown[]) : Object.values(reply as object);
       const filename = (packed as { filename?: unknown } | undefined)?.filename;
       if (typeof filename !== 'string') throw new Error(`npm pack ${pkg} printed no file name`);
       // Some versions of npm print the file of a scoped package with its slash.
@@ -41,13 +41,13 @@ export function npmClient(): Npm {
     },
     async newest(pkg) {
       const args = ['view', spec(pkg), 'version', 'dist.integrity', 'time', '--json', '--fetch-retries=0'];
-      const told = JSON.parse(await npm(args, PATIENCE.view)) as Record<string, unknown>;
-      const version = String(told['version']);
+      const reply = JSON.parse(await npm(args, PATIENCE.view)) as Record<string, unknown>;
+      const version = String(reply['version']);
       if (!VERSION.test(version)) throw new Error(`npm view ${pkg} printed no version`);
-      const published = (told['time'] as Record<string, unknown> | undefined)?.[version];
+      const published = (reply['time'] as Record<string, unknown> | undefined)?.[version];
       return {
         version,
-        integrity: String(told['dist.integrity'] ?? ''),
+        integrity: String(reply['dist.integrity'] ?? ''),
         published: typeof published === 'string' ? published : null,
       };
     },
@@ -83,8 +83,8 @@ async function npm(args: string[], timeout: number): Promise<string> {
 /** The line of npm's output with the cause of the error. */
 function reason(error: Error, stdout: string, stderr: string): string {
   try {
-    const told = (JSON.parse(stdout) as { error?: { code?: string; summary?: string } }).error;
-    if (told?.summary) return `npm: ${told.code ?? ''} ${told.summary}`.trim().split('\n')[0]!;
+    const failure = (JSON.parse(stdout) as { error?: { code?: string; summary?: string } }).error;
+    if (failure?.summary) return `npm: ${failure.code ?? ''} ${failure.summary}`.trim().split('\n')[0]!;
   } catch {
     // Not JSON: npm failed early and wrote only to stderr.
   }

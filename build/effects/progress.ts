@@ -59,11 +59,11 @@ export function showProgress(screen: Screen): Progress {
       const now = screen.ticks();
       if (now - shown < (terminal ? EVERY.terminal : EVERY.lines)) return;
       shown = now;
-      const told = total === null ? `${count(done)} ${unit}` : `${count(done)} of ${count(total)} ${unit}`;
-      if (!terminal) return line(`${title}: ${told}`);
+      const position = total === null ? `${count(done)} ${unit}` : `${count(done)} of ${count(total)} ${unit}`;
+      if (!terminal) return line(`${title}: ${position}`);
       const filled = total ? Math.round(Math.min(1, done / total) * BAR) : 0;
       const bar = total ? `[${'#'.repeat(filled)}${'.'.repeat(BAR - filled)}] ` : '';
-      draw(`${title} ${bar}${told}`);
+      draw(`${title} ${bar}${position}`);
     },
     note: line,
     warn: (text) => line(`! ${text}`),
@@ -72,4 +72,4 @@ export function showProgress(screen: Screen): Progress {
 }
 
 /** Shows nothing; for tests and for `--if-missing` with nothing to do. */
-export const silent: Progress = { step() {}, at() {}, note() {}, warn() {}, end() {} };
+export const silentProgress: Progress = { step() {}, at() {}, note() {}, warn() {}, end() {} };

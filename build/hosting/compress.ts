@@ -10,7 +10,7 @@ import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } fro
 import { COPIES, COPY_ENDINGS } from '../../api/discovery/hosting.ts';
 import { BUILD_NOTES } from '../static/output.ts';
 import { type FileEntry, formatManifest, parseManifest } from '../static/publish-manifest.ts';
-import type { Listing } from './plan.ts';
+import type { FileEntries } from './plan.ts';
 
 const KINDS = Object.values(COPY_ENDINGS);
 
@@ -45,14 +45,14 @@ export async function compressPages(dist: string): Promise<void> {
 
 /**
  * Makes missing copies and deletes stale ones; a copy of an unchanged file is kept. Returns the copies as
- * entries, by their path on a host. `progress` receives the number of finished files. For files that
+ * entries, by their path on a host. `onProgress` receives the number of finished files. For files that
  * `selected` rejects, valid copies are kept and none is made.
  */
 export async function compressAll(
   dist: string,
-  published: Listing,
-  told: (done: number, of: number) => void,
-  asked: (path: string) => boolean = () => true,
+  published: FileEntries,
+  onProgress: (done: number, of: number) => void,
+  selected: (path: string) => boolean = () => true,
 ): Promise<Map<string, FileEntry>> {
   const root = join(dist, COPIES);
   const note = join(root, '.list');
@@ -68,13 +68,13 @@ export async function compressAll(
       for (const kind of KINDS) {
         const name = `${path}.${kind}`;
         const known = before.get(name);
-        const there = known?.key === sha256 && (!asked(path) || existsSync(join(root, name)));
-        if (there && asked(path)) await notOlder(join(root, name), join(dist, path));
+        const there = known?.key === sha256 && (!selected(path) || existsSync(join(root, name)));
+        if (there && selected(path)) await notOlder(join(root, name), join(dist, path));
         if (there) copies.set(name, known);
-        else if (asked(path)) copies.set(name, await copy(join(dist, path), join(root, name), kind, bytes, sha256));
+        else if (selected(path)) copies.set(name, await copy(join(dist, path), join(root, name), kind, bytes, sha256));
       }
       done += 1;
-      told(done, wanted.length);
+      onProgress(done, wanted.length);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));

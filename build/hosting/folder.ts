@@ -21,13 +21,13 @@ import { pipeline } from 'node:stream/promises';
 import { replaceFile } from '../../data/model/atomic.ts';
 import { PUBLIC } from '../../data/model/permissions.ts';
 import type { FileEntry } from '../static/publish-manifest.ts';
-import { LIST, PublishError, type Target } from './target.ts';
+import { LIST, PublishError, type PublishTarget } from './target.ts';
 
 /** Longer files are copied as a stream. */
 const WHOLE = 4 << 20;
 
 /** A target folder; it is created when it is missing. Throws PublishError when the path is not a folder. */
-export function folderTarget(name: string): Target {
+export function folderTarget(name: string): PublishTarget {
   const root = resolve(name);
   const notes = join(root, dirname(LIST));
   const temporary = join(notes, 'arriving');
@@ -47,7 +47,7 @@ export function folderTarget(name: string): Target {
       rmSync(temporary, { recursive: true, force: true });
       await replaceFile(join(root, LIST), list);
     },
-    async put(paths, from, published, told) {
+    async put(paths, from, published, onProgress) {
       mkdirSync(temporary, { recursive: true });
       const folders = new Set<string>();
       for (const [index, path] of paths.entries()) {
@@ -64,13 +64,13 @@ export function folderTarget(name: string): Target {
           chmodSync(arriving, PUBLIC.file);
           renameSync(arriving, target);
         }
-        told(index + 1);
+        onProgress(index + 1);
       }
     },
-    async remove(paths, told) {
+    async remove(paths, onProgress) {
       for (const [index, path] of paths.entries()) {
         rmSync(join(root, path), { force: true });
-        told(index + 1);
+        onProgress(index + 1);
       }
       for (const folder of new Set(paths.map(dirname))) prune(root, folder);
     },

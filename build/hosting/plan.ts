@@ -2,13 +2,13 @@
 import type { FileEntry } from '../static/publish-manifest.ts';
 
 /** Files by path below the folder, with `/`. */
-export type Listing = ReadonlyMap<string, FileEntry>;
+export type FileEntries = ReadonlyMap<string, FileEntry>;
 
 /** A file in an unknown state, left by an interrupted upload. */
 const UNKNOWN: FileEntry = { bytes: 0, sha256: 'unknown', key: '' };
 
 /** One step of an upload; the next begins after it is complete. */
-export interface Step {
+export interface UploadStep {
   title: string;
   /** Sorted. */
   put: string[];
@@ -17,7 +17,7 @@ export interface Step {
 }
 
 /** Named by its content: never replaced, so that old and new pages find their files. */
-const named = (path: string) => path.startsWith('assets/') || /[-.][0-9a-f]{16}\.\w+(\.(br|gz))?$/.test(path);
+const isImmutable = (path: string) => path.startsWith('assets/') || /[-.][0-9a-f]{16}\.\w+(\.(br|gz))?$/.test(path);
 
 /** Texts and files of many records: replaced first, because they may contain a record that is opted out. */
 const holdsMany = (path: string) => /^(v1\/[^/]+\/(llms-full|samples|examples)|files\/[^/]+\/public\.)/.test(path);
@@ -28,21 +28,21 @@ const isRecord = (path: string) => /^datasets\/[^/]+\/(?!index\.html)[^/]+$/.tes
  * The steps from the files of the host to the published ones, without empty steps. A compressed copy is sent
  * with its file. Deletions are first, except assets, which old pages still load until they are replaced.
  */
-export function stepsBetween(host: Listing, published: Listing): Step[] {
+export function stepsBetween(host: FileEntries, published: FileEntries): UploadStep[] {
   const changed = [...published].flatMap(([path, { sha256 }]) => (host.get(path)?.sha256 === sha256 ? [] : [path]));
   const gone = [...host.keys()].filter((path) => !published.has(path));
   const loaded = (path: string) => path.startsWith('assets/');
-  const rest = (path: string) => !named(path) && !holdsMany(path) && !isRecord(path);
+  const rest = (path: string) => !isImmutable(path) && !holdsMany(path) && !isRecord(path);
   const front = (path: string) => path === 'index.html' || path.startsWith('sitemap') || path.startsWith('llms.txt');
-  const steps: Step[] = [
+  const steps: UploadStep[] = [
     { title: 'delete removed files', put: [], remove: gone.filter((path) => !loaded(path)) },
-    { title: 'immutable files', put: changed.filter(named), remove: [] },
+    { title: 'immutable files', put: changed.filter(isImmutable), remove: [] },
     {
       title: 'texts and files of many records',
-      put: changed.filter((path) => !named(path) && holdsMany(path)),
+      put: changed.filter((path) => !isImmutable(path) && holdsMany(path)),
       remove: [],
     },
-    { title: 'records', put: changed.filter((path) => !named(path) && isRecord(path)), remove: [] },
+    { title: 'records', put: changed.filter((path) => !isImmutable(path) && isRecord(path)), remove: [] },
     { title: 'pages and guides', put: changed.filter((path) => rest(path) && !front(path)), remove: [] },
     { title: 'home page, sitemaps and llms.txt', put: changed.filter((path) => rest(path) && front(path)), remove: [] },
     { title: 'delete unused assets', put: [], remove: gone.filter(loaded) },
@@ -55,7 +55,7 @@ export function stepsBetween(host: Listing, published: Listing): Step[] {
  * The files that the host may have during an upload: all old and all new ones, unknown where a step touches
  * them. The list is written first, so that the run after an interrupted one knows every file.
  */
-export function underWay(host: Listing, published: Listing): Map<string, FileEntry> {
+export function possibleFiles(host: FileEntries, published: FileEntries): Map<string, FileEntry> {
   const all = new Map(host);
   for (const { put, remove } of stepsBetween(host, published))
     for (const path of [...put, ...remove]) all.set(path, UNKNOWN);
@@ -63,6 +63,6 @@ export function underWay(host: Listing, published: Listing): Map<string, FileEnt
 }
 
 /** Bytes that the steps send. */
-export function bytesOf(steps: readonly Step[], published: Listing): number {
+export function bytesOf(steps: readonly UploadStep[], published: FileEntries): number {
   return steps.flatMap(({ put }) => put).reduce((sum, path) => sum + (published.get(path)?.bytes ?? 0), 0);
 }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { LIST, PublishError, type Target } from './target.ts';
+import { LIST, PublishError, type PublishTarget } from './target.ts';
 
 /** Exit code and message of rsync when a file to read is missing. */
 const NOT_THERE = { code: 23, said: /No such file or directory/ };
@@ -12,12 +12,12 @@ const NOT_THERE = { code: 23, said: /No such file or directory/ };
  * An rsync target; `scratch` is a folder for lists. Throws PublishError with the message of rsync when it
  * fails.
  */
-export function rsyncTarget(name: string, scratch: string): Target {
+export function rsyncTarget(name: string, scratch: string): PublishTarget {
   const root = name.endsWith('/') ? name : `${name}/`;
   mkdirSync(scratch, { recursive: true });
   const own = () => mkdtempSync(join(scratch, 'rsync-'));
 
-  const send = async (flags: string[], paths: readonly string[], from: string, told: (done: number) => void) => {
+  const send = async (flags: string[], paths: readonly string[], from: string, onProgress: (done: number) => void) => {
     if (paths.length === 0) return;
     const folder = own();
     try {
@@ -26,7 +26,7 @@ export function rsyncTarget(name: string, scratch: string): Target {
       let done = 0;
       const count = () => {
         done += 1;
-        told(Math.min(done, paths.length));
+        onProgress(Math.min(done, paths.length));
       };
       const options = [
         '--checksum',
@@ -70,21 +70,21 @@ export function rsyncTarget(name: string, scratch: string): Target {
         rmSync(folder, { recursive: true, force: true });
       }
     },
-    async put(paths, from, _published, told) {
+    async put(paths, from, _published, onProgress) {
       // One call for each source folder: rsync takes a list of paths below one folder.
       const bySource = Map.groupBy(paths, (path) => from(path).slice(0, -path.length - 1));
       let before = 0;
       for (const [source, list] of bySource) {
-        await send([], list, source, (done) => told(before + done));
+        await send([], list, source, (done) => onProgress(before + done));
         before += list.length;
       }
     },
-    async remove(paths, told) {
+    async remove(paths, onProgress) {
       // `--delete-missing-args` deletes listed paths that are missing in the source, here an empty folder.
       const folder = own();
       for (const below of new Set(paths.map(dirname))) mkdirSync(join(folder, below), { recursive: true });
       try {
-        await send(['--delete-missing-args', '--force'], paths, folder, told);
+        await send(['--delete-missing-args', '--force'], paths, folder, onProgress);
       } finally {
         rmSync(folder, { recursive: true, force: true });
       }

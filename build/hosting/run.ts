@@ -10,11 +10,11 @@ import { readPublished } from '../static/publish.ts';
 import { type FileEntry, formatManifest, parseManifest } from '../static/publish-manifest.ts';
 import { compressAll } from './compress.ts';
 import { folderTarget } from './folder.ts';
-import { bytesOf, stepsBetween, underWay } from './plan.ts';
+import { bytesOf, possibleFiles, stepsBetween } from './plan.ts';
 import { rsyncTarget } from './rsync.ts';
-import { isRemote, PublishError, type Target } from './target.ts';
+import { isRemote, PublishError, type PublishTarget } from './target.ts';
 
-export interface Publishing {
+export interface PublishOptions {
   /** DIST_DIR. */
   dist: string;
   to: string;
@@ -28,7 +28,7 @@ export interface Publishing {
 }
 
 /** What was sent and deleted. */
-export interface Sent {
+export interface UploadCounts {
   files: number;
   bytes: number;
   deleted: number;
@@ -36,10 +36,10 @@ export interface Sent {
 
 /**
  * Brings the target to the state that was published last. Throws PublishError when it cannot: then the target
- * has some of the new files and the list of all possible ones, and the next run continues. Throws Busy during
+ * has some of the new files and the list of all possible ones, and the next run continues. Throws LockedError during
  * another run.
  */
-export async function publishTo(publishing: Publishing): Promise<Sent> {
+export async function publishTo(publishing: PublishOptions): Promise<UploadCounts> {
   const { dist, to, dry_run, compress, adopt, progress } = publishing;
   const target = targetOf(to, dist);
   const unlock = lockFolder(join(dist, BUILD_NOTES), 'publish', 'publishing');
@@ -68,11 +68,11 @@ export async function publishTo(publishing: Publishing): Promise<Sent> {
       deleted: steps.reduce((sum, { remove }) => sum + remove.length, 0),
     };
     if (dry_run) {
-      for (const { title, put, remove } of steps) progress.note(told(title, put, remove));
+      for (const { title, put, remove } of steps) progress.note(stepText(title, put, remove));
       return sent;
     }
     if (steps.length === 0) return sent;
-    await target.write(formatManifest(underWay(host, published)));
+    await target.write(formatManifest(possibleFiles(host, published)));
     for (const { title, put, remove } of steps) {
       progress.step('publish', title);
       const showing = (done: number) => progress.at(done, put.length || remove.length, 'files');
@@ -107,7 +107,7 @@ function unchangedSince(dist: string): { manifest: string; check: () => void } {
 }
 
 /** Throws PublishError for a target that cannot be published to. */
-function targetOf(to: string, dist: string): Target {
+function targetOf(to: string, dist: string): PublishTarget {
   if (to.trim() === '') throw new PublishError('--to is empty; it must be a folder or an rsync address');
   if (isRemote(to)) return rsyncTarget(to, join(dist, BUILD_NOTES, 'tmp-publish'));
   const between = relative(resolve(dist), resolve(to));
@@ -125,7 +125,7 @@ function withoutKeys(entries: ReadonlyMap<string, FileEntry>): Map<string, FileE
 
 const SHOWN = 5;
 
-function told(title: string, put: readonly string[], remove: readonly string[]): string {
+function stepText(title: string, put: readonly string[], remove: readonly string[]): string {
   const some = (paths: readonly string[]) =>
     paths
       .slice(0, SHOWN)

@@ -1,5 +1,5 @@
 // Publishing targets: a folder of this machine, or an rsync address.
-import type { Listing } from './plan.ts';
+import type { FileEntries } from './plan.ts';
 
 /** An error that the user of the command can correct. */
 export class PublishError extends Error {}
@@ -8,7 +8,7 @@ export class PublishError extends Error {}
 export type Sources = (path: string) => string;
 
 /** A publishing target. Every operation is idempotent and leaves existing equal files alone. */
-export interface Target {
+export interface PublishTarget {
   /** The target as the user wrote it. */
   name: string;
   /** Reads the list that the last upload wrote; null when there is none. */
@@ -17,9 +17,14 @@ export interface Target {
   empty(): Promise<boolean>;
   /** Writes the list. */
   write(list: string): Promise<void>;
-  /** Sends files, each atomically; `told` receives the number of finished files. */
-  put(paths: readonly string[], from: Sources, published: Listing, told: (done: number) => void): Promise<void>;
-  remove(paths: readonly string[], told: (done: number) => void): Promise<void>;
+  /** Sends files, each atomically; `onProgress` receives the number of finished files. */
+  put(
+    paths: readonly string[],
+    from: Sources,
+    published: FileEntries,
+    onProgress: (done: number) => void,
+  ): Promise<void>;
+  remove(paths: readonly string[], onProgress: (done: number) => void): Promise<void>;
 }
 
 /** Path of the list on the target, in the folder that hosts are configured to hide. */

@@ -5,9 +5,9 @@ import { lastRuns, type Run } from '../../data/releases/runs.ts';
 import { packFolders } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { nextRun, parseSchedule } from '../../packs/define/schedule.ts';
-import { message } from '../collect/fetch.ts';
+import { errorLine } from '../collect/fetch.ts';
 import type { Effects } from '../effects/effects.ts';
-import { Busy } from '../effects/lock.ts';
+import { LockedError } from '../effects/lock.ts';
 import { goodPacks, runNight } from './run.ts';
 
 /**
@@ -34,7 +34,7 @@ export interface DaemonOptions {
 export async function runDaemon(config: Config, effects: Effects, { signal, wait }: DaemonOptions): Promise<void> {
   const { progress, now } = effects;
   await packFolders(config.PACK_DIRS);
-  let told = '';
+  let lastNote = '';
   while (!signal.aborted) {
     let pause = LOOK;
     try {
@@ -42,21 +42,21 @@ export async function runDaemon(config: Config, effects: Effects, { signal, wait
       if (due.ids.length > 0) {
         const { failures } = await runNight(config, effects, { only: due.ids, accept: false });
         for (const failure of failures) progress.warn(failure);
-        told = '';
+        lastNote = '';
         continue;
       }
       if (due.next !== null) {
         const next = due.next.toISOString();
-        if (told !== next) progress.note(`next collection ${next}`);
-        told = next;
+        if (lastNote !== next) progress.note(`next collection ${next}`);
+        lastNote = next;
         pause = due.next.getTime() - now().getTime();
       }
     } catch (error) {
       // The cause may be temporary, such as a full disk or packs that are being replaced, so the loop
       // continues.
-      const reason = message(error);
-      if (told !== reason) (error instanceof Busy ? progress.note : progress.warn)(reason);
-      told = reason;
+      const reason = errorLine(error);
+      if (lastNote !== reason) (error instanceof LockedError ? progress.note : progress.warn)(reason);
+      lastNote = reason;
     }
     await wait(Math.min(LOOK, Math.max(1, pause)), signal);
   }

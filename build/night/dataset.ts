@@ -18,8 +18,8 @@ import type { Pack } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
 import { collect } from '../collect/collect.ts';
 import type { Effects } from '../effects/effects.ts';
-import { check, confirmedValues } from '../release/check.ts';
-import { type Resolved, resolve } from '../release/resolve.ts';
+import { checkRelease, confirmedValues } from '../release/check.ts';
+import { type Resolved, resolveRelease } from '../release/resolve.ts';
 
 export interface DatasetNight {
   dataset: string;
@@ -43,7 +43,7 @@ export interface NightOptions {
   collects?: boolean;
 }
 
-const NOTHING = { readings: 0, facts: 0, parked: 0, failures: [], told: [] };
+const NOTHING = { readings: 0, facts: 0, parked: 0, failures: [], reports: [] };
 
 /** From this number of records on, threads are faster. */
 const LARGE = 20_000;
@@ -97,7 +97,7 @@ export async function datasetNight(
 async function collectNews(pack: Pack, dataDir: string, effects: Effects, collects: boolean) {
   const { progress } = effects;
   const collected = collects ? await collect(pack, dataDir, effects) : NOTHING;
-  const news = [...collected.failures, ...collected.told];
+  const news = [...collected.failures, ...collected.reports];
   for (const line of news) progress.warn(`${pack.id}: ${line}`);
   if (collected.readings > 0) {
     const parked = collected.parked > 0 ? `, ${number(collected.parked)} values parked` : '';
@@ -142,19 +142,19 @@ async function buildRelease(build: Build, accept: boolean): Promise<DatasetNight
   const { progress } = effects;
   const folder = before === null || current === null ? null : paths.release(dataDir, pack.id, current);
   const earlier = folder === null ? null : beforeOf(folder, overlay, before?.overlay ?? 0);
-  const resolved = await resolve({ pack, dataDir, made, before: earlier, overlay, effects }, workspace);
+  const resolved = await resolveRelease({ pack, dataDir, made, before: earlier, overlay, effects }, workspace);
   progress.step(pack.id, 'check');
   const compared = folder === null || accept ? null : { folder, revision: before?.revision };
-  const wrong = await check(pack, resolved.folder, compared, [...overlay.removed.keys()]);
+  const wrong = await checkRelease(pack, resolved.folder, compared, [...overlay.removed.keys()]);
   if (wrong.length > 0) return refused(build, wrong);
   const confirmed = await confirmedValues(folder, resolved.folder, workspace);
   for (const line of confirmed) progress.note(`${pack.id}: ${line}`);
   progress.step(pack.id, 'index and release');
   const { release, fresh } = await publish(build, resolved, earlier);
   const { records, facts, review } = resolved;
-  const asked = review > 0 ? `, ${number(review)} to review` : '';
+  const openItems = review > 0 ? `, ${number(review)} to review` : '';
   progress.note(
-    `${pack.id}: ${number(records)} records from ${number(facts)} facts${asked}; release ${release}${fresh ? '' : ' as before'}`,
+    `${pack.id}: ${number(records)} records from ${number(facts)} facts${openItems}; release ${release}${fresh ? '' : ' as before'}`,
   );
   const outcome = fresh ? 'released' : 'unchanged';
   return { dataset: pack.id, outcome, release, records, facts, told: [...build.news, ...confirmed] };
@@ -186,10 +186,10 @@ async function publish(build: Build, resolved: Resolved, earlier: Before | null)
     revision: pack.revision,
     overlay: overlay.version,
   };
-  const told = { ...base, records, facts, confirmed: resolved.confirmed, enums, ages };
+  const manifest = { ...base, records, facts, confirmed: resolved.confirmed, enums, ages };
   // Threads build the index while the files are measured and compared with the last release.
   const index = buildIndex(resolved.folder, pack, records >= LARGE);
-  return seal(dataDir, resolved.folder, rows, told, {
+  return seal(dataDir, resolved.folder, rows, manifest, {
     pack,
     current: before === null ? null : current,
     before: earlier,

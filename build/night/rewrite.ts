@@ -6,11 +6,11 @@ import { text } from 'node:stream/consumers';
 import type { Config } from '../../config.ts';
 import { createPrivateFiles } from '../../data/model/permissions.ts';
 import { realEffects } from '../effects/effects.ts';
-import { Busy } from '../effects/lock.ts';
+import { LockedError } from '../effects/lock.ts';
 import { runNight } from './run.ts';
 
 /** The dataset to build again. */
-export interface Rewriting {
+export interface RewriteInput {
   config: Config;
   dataset: string;
 }
@@ -19,7 +19,7 @@ export interface Rewriting {
 export const BUSY = 75;
 
 async function main(): Promise<number> {
-  const { config, dataset } = JSON.parse(await text(process.stdin)) as Rewriting;
+  const { config, dataset } = JSON.parse(await text(process.stdin)) as RewriteInput;
   try {
     const { BASE_URL: base_url, DATABASE_URL: database_url } = config;
     const effects = realEffects(config.SOURCE_DATE_EPOCH, { base_url, database_url });
@@ -28,7 +28,7 @@ async function main(): Promise<number> {
     return failures.length === 0 ? 0 : 1;
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    return error instanceof Busy ? BUSY : 1;
+    return error instanceof LockedError ? BUSY : 1;
   }
 }
 

@@ -13,7 +13,7 @@ import { type Run, recordRun } from '../../data/releases/runs.ts';
 import { openStore, type Store } from '../../data/state/store.ts';
 import { loadPack, PackError, packFolders } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { message } from '../collect/fetch.ts';
+import { errorLine } from '../collect/fetch.ts';
 import type { Effects } from '../effects/effects.ts';
 import { lockNight } from '../effects/lock.ts';
 import type { Progress } from '../effects/progress.ts';
@@ -43,7 +43,7 @@ export interface NightReport {
   failures: string[];
 }
 
-/** Runs the night. Throws Busy while another run is in progress. */
+/** Runs the night. Throws LockedError while another run is in progress. */
 export async function runNight(config: Config, effects: Effects, options: RunOptions): Promise<NightReport> {
   const unlock = lockNight(config.DATA_DIR);
   let store: Store | null = null;
@@ -57,7 +57,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     const unknown = only?.filter((name) => !packs.some(({ id }) => id === name)) ?? [];
     for (const name of unknown) failures.push(`${name}: no such pack`);
     const nights: DatasetNight[] = [];
-    const { progress, taken } = timed(effects.progress, effects.ticks);
+    const { progress, takeSteps: taken } = withTimer(effects.progress, effects.ticks);
     for (const pack of packs.filter(({ id }) => only === null || only.includes(id))) {
       const at = isoTime(effects.now().getTime());
       const record = (run: Pick<Run, 'outcome' | 'release' | 'records' | 'told'>) => {
@@ -87,17 +87,17 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
         if (night.outcome === 'refused') failures.push(`${pack.id}: refused: ${night.told[0]}`);
         await record(night);
       } catch (error) {
-        const reason = `${pack.id}: ${message(error)}`;
+        const reason = `${pack.id}: ${errorLine(error)}`;
         effects.progress.warn(reason);
         failures.push(reason);
         const release = await currentRelease(config.DATA_DIR, pack.id).catch(() => null);
-        await record({ outcome: 'failed', release, records: 0, told: [message(error)] });
+        await record({ outcome: 'failed', release, records: 0, told: [errorLine(error)] });
       }
     }
     try {
       failures.push(...(await render(config, packs, broken, overlays, effects)));
     } catch (error) {
-      const reason = `static files: ${message(error)}`;
+      const reason = `static files: ${errorLine(error)}`;
       effects.progress.warn(reason);
       failures.push(reason);
     }
@@ -178,11 +178,11 @@ async function clearSources(dataDir: string): Promise<void> {
 interface Timed {
   progress: Progress;
   /** Seconds of each step since the last call, and their sum. */
-  taken(): Pick<Run, 'steps' | 'seconds'>;
+  takeSteps(): Pick<Run, 'steps' | 'seconds'>;
 }
 
 /** Wraps a progress so that it measures steps; `ticks` returns milliseconds. */
-function timed(progress: Progress, ticks: () => number): Timed {
+function withTimer(progress: Progress, ticks: () => number): Timed {
   let began = ticks();
   let steps: { step: string; from: number }[] = [];
   const seconds = (ms: number) => Math.round(ms) / 1000;
@@ -194,13 +194,16 @@ function timed(progress: Progress, ticks: () => number): Timed {
         progress.step(dataset, step);
       },
     },
-    taken() {
+    takeSteps() {
       const now = ticks();
-      const told = steps.map(({ step, from }, i) => ({ step, seconds: seconds((steps[i + 1]?.from ?? now) - from) }));
+      const measured = steps.map(({ step, from }, i) => ({
+        step,
+        seconds: seconds((steps[i + 1]?.from ?? now) - from),
+      }));
       const all = seconds(now - began);
       steps = [];
       began = now;
-      return { steps: told, seconds: all };
+      return { steps: measured, seconds: all };
     },
   };
 }

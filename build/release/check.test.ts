@@ -6,7 +6,7 @@ import { Duck, quoted } from '../../data/duckdb/duck.ts';
 import type { Pack, PackTest } from '../../packs/define/model.ts';
 import { scratch, stones } from '../../tests/support/night-pack.ts';
 import { verifies } from '../../tests/support/verifies.ts';
-import { check } from './check.ts';
+import { checkRelease } from './check.ts';
 
 verifies('release.last-good');
 
@@ -60,13 +60,13 @@ describe('the pack’s tests', () => {
     [{ kind: 'accepted', attribute: 'tags', values: ['a', 'b'] }, 'tags: c is not among the accepted values'],
   ];
   test.each(CASES)('%j', async (asked, said) => {
-    expect(await check(pack([asked]), await release(rows), null)).toEqual(said === null ? [] : [said]);
+    expect(await checkRelease(pack([asked]), await release(rows), null)).toEqual(said === null ? [] : [said]);
   });
 });
 
 describe('compared with the release before', () => {
   const compared = async (earlier: Row[], now: Row[], revision = 1) =>
-    check(pack(), await release(now), { folder: await release(earlier), revision });
+    checkRelease(pack(), await release(now), { folder: await release(earlier), revision });
   const before = many(100, full);
 
   test('nothing changed', async () => {
@@ -118,6 +118,6 @@ describe('compared with the release before', () => {
     const engine = quoted(join(await release(plain), 'engine.parquet'));
     await duck.parquet(`SELECT * EXCLUDE ("mass:value") FROM read_parquet(${engine})`, join(narrow, 'engine.parquet'));
     duck.close();
-    expect(await check(pack(), now, { folder: narrow, revision: 1 })).toEqual([]);
+    expect(await checkRelease(pack(), now, { folder: narrow, revision: 1 })).toEqual([]);
   });
 });

@@ -24,7 +24,7 @@ const BOUNDS = {
  * The mistakes of the release in `folder` as sentences; empty when it may become current. `before`: the last
  * release. `removed`: opted-out records, which do not count as lost.
  */
-export async function check(
+export async function checkRelease(
   pack: Pack,
   folder: string,
   before: { folder: string; revision: number | undefined } | null,
@@ -66,8 +66,8 @@ async function packTests(duck: Duck, pack: Pack, removed: number): Promise<strin
   const rows = await duck.count('SELECT count(*) FROM now');
   for (const test of pack.tests) {
     const attribute = pack.attributes.find(({ name }) => name === test.attribute);
-    const said = attribute ? await attributeTest(duck, attribute, test, rows) : rowsTest(test, rows, removed);
-    if (said !== null) wrong.push(said);
+    const mistake = attribute ? await attributeTest(duck, attribute, test, rows) : rowsTest(test, rows, removed);
+    if (mistake !== null) wrong.push(mistake);
   }
   return wrong;
 }

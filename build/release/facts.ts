@@ -98,21 +98,21 @@ export async function sortFacts(
 }
 
 /** A byte range of the lines of `sortFacts` that contains complete records. */
-export interface Stretch {
+export interface LineRange {
   path: string;
   from: number;
   to: number;
 }
 
 /** Cuts the lines of `sortFacts` into ranges of about the same size. */
-export function stretches(path: string, count: number): Stretch[] {
+export function lineRanges(path: string, count: number): LineRange[] {
   const cuts = cutLines(path, count, (line) => line.slice(0, line.indexOf('\t')));
   return cuts.slice(1).map((to, i) => ({ path, from: cuts[i]!, to }));
 }
 
 /** Reads the lines of `sortFacts`, one record at a time. */
 export function* readRecords(
-  { path, from, to }: Stretch,
+  { path, from, to }: LineRange,
   pack: Pack,
   names: Names,
   medians: GroupMedians,

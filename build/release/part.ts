@@ -6,14 +6,14 @@ import { Part, type PartFiles } from '../../data/write/part.ts';
 import type { Names } from '../../data/write/tables.ts';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { readRecords, type Stretch } from './facts.ts';
+import { type LineRange, readRecords } from './facts.ts';
 import type { GroupMedians } from './group-medians.ts';
 import { Settler } from './settle.ts';
-import type { Tally } from './tally.ts';
+import type { ValueTally } from './tally.ts';
 
 /** Input for settling a range. */
 export interface PartTask {
-  stretch: Stretch;
+  range: LineRange;
   names: Names;
   medians: GroupMedians;
   made: readonly ReadingRow[];
@@ -27,22 +27,22 @@ export interface PartTask {
 
 export interface SettledPart {
   files: PartFiles;
-  counts: Tally['counts'];
+  counts: ValueTally['counts'];
 }
 
 /** Facts between two progress updates. */
 const OFTEN = 10_000;
 
-/** Settles a range in this thread; `told` receives the number of newly settled facts. */
-export function settlePart(pack: Pack, task: PartTask, told: (facts: number) => void): SettledPart {
+/** Settles a range in this thread; `onProgress` receives the number of newly settled facts. */
+export function settlePart(pack: Pack, task: PartTask, onProgress: (facts: number) => void): SettledPart {
   const part = new Part(pack, task.folder, task.number);
   const settler = new Settler(pack, task, part);
   let facts = 0;
-  for (const record of readRecords(task.stretch, pack, task.names, task.medians)) {
+  for (const record of readRecords(task.range, pack, task.names, task.medians)) {
     settler.settle(record);
     for (const group of record.groups) facts += group.facts.length;
     if (facts < OFTEN) continue;
-    told(facts);
+    onProgress(facts);
     facts = 0;
   }
   return { files: part.close(), counts: settler.tally.counts };
@@ -56,13 +56,13 @@ interface Sent {
 type Answer = { facts: number } | { settled: SettledPart };
 
 /** Settles a range in a new thread, which loads the pack from its folder. */
-export function settleApart(pack: Pack, task: PartTask, told: (facts: number) => void): Promise<SettledPart> {
+export function settleApart(pack: Pack, task: PartTask, onProgress: (facts: number) => void): Promise<SettledPart> {
   const sent: Sent = { folder: pack.folder, task };
   const worker = new Worker(new URL(import.meta.url), { workerData: sent });
   return new Promise((resolve, reject) => {
     worker.on('message', (answer: Answer) => {
       if ('settled' in answer) resolve(answer.settled);
-      else told(answer.facts);
+      else onProgress(answer.facts);
     });
     worker.on('error', reject);
     worker.on('exit', (code) => reject(new Error(`a thread exited with ${code} before it finished`)));

@@ -11,12 +11,12 @@ import { Draft } from '../../data/write/draft.ts';
 import { type ReadingRow, standingReadings } from '../../data/write/facts.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Effects } from '../effects/effects.ts';
-import { sortFacts, stretches } from './facts.ts';
+import { lineRanges, sortFacts } from './facts.ts';
 import { settleApart, settlePart } from './part.ts';
-import { Tally } from './tally.ts';
+import { ValueTally } from './tally.ts';
 
 /** Input of a release. */
-export interface Making {
+export interface ReleaseInput {
   pack: Pack;
   dataDir: string;
   /** Every reading ever made. */
@@ -27,7 +27,7 @@ export interface Making {
   overlay: Overlay;
   effects: Effects;
   /** Ranges to settle, in threads or one after the other; the files do not depend on it. */
-  split?: { stretches: number; threads: boolean };
+  split?: { ranges: number; threads: boolean };
 }
 
 /** A release in a workspace, complete except for its change feed and manifest. */
@@ -46,7 +46,7 @@ const WORTH = 200_000;
 /**
  * Settles all facts of a dataset and writes the release files into a workspace folder, which it clears first.
  */
-export async function resolve(making: Making, workspace: string): Promise<Resolved> {
+export async function resolveRelease(making: ReleaseInput, workspace: string): Promise<Resolved> {
   const { pack, dataDir, made, overlay, before, effects } = making;
   const { progress } = effects;
   const draft = new Draft(workspace);
@@ -64,21 +64,21 @@ export async function resolve(making: Making, workspace: string): Promise<Resolv
 
   progress.step(pack.id, 'consolidate');
   const worth = Math.max(1, Math.min(4, availableParallelism(), Math.floor(total / WORTH)));
-  const split = making.split ?? { stretches: worth, threads: worth > 1 };
+  const split = making.split ?? { ranges: worth, threads: worth > 1 };
   const decided = [...overlay.decided.values()].flat();
   const removed = new Set(overlay.removed.keys());
   let done = 0;
-  const told = (facts: number) => {
+  const onProgress = (facts: number) => {
     done += facts;
     progress.at(done, total, 'facts');
   };
   const settle = split.threads ? settleApart : settlePart;
   const settled = await Promise.all(
-    stretches(draft.stored, split.stretches).map((stretch, number) =>
-      settle(pack, { stretch, names, medians, made, decided, removed, folder: draft.part(number), number }, told),
+    lineRanges(draft.stored, split.ranges).map((range, number) =>
+      settle(pack, { range, names, medians, made, decided, removed, folder: draft.part(number), number }, onProgress),
     ),
   );
-  const tally = new Tally();
+  const tally = new ValueTally();
   for (const { counts } of settled) tally.addCounts(counts);
   const parts = settled.map(({ files }) => files);
 
@@ -87,7 +87,7 @@ export async function resolve(making: Making, workspace: string): Promise<Resolv
   const log = (step: string) => progress.step(pack.id, step);
   const rows = await draft.finish(parts, { pack, names, readings, before, now, log });
   return {
-    ...tally.told(pack),
+    ...tally.manifestCounts(pack),
     records: parts.reduce((sum, { quality }) => sum + quality.length, 0),
     facts: parts.reduce((sum, { facts }) => sum + facts, 0),
     review: parts.reduce((sum, { review }) => sum + review, 0),

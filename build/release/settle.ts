@@ -21,10 +21,10 @@ import type { SettledValue } from '../../data/write/record.ts';
 import type { Identity, Pack, Rule, Value } from '../../packs/define/model.ts';
 import { clean } from '../../packs/define/schema.ts';
 import type { RecordFacts, StoredFact } from './facts.ts';
-import { Tally } from './tally.ts';
+import { ValueTally } from './tally.ts';
 
 /** Input for settling records. */
-export interface Settling {
+export interface SettleOptions {
   made: readonly ReadingRow[];
   decided: readonly OperatorDecision[];
   /** Opted-out records: the part contains nothing about them. */
@@ -38,7 +38,7 @@ type Values = (SettledValue | undefined)[];
 type History = [attribute: number, ...cells: (string | number | null)[]][];
 
 export class Settler {
-  readonly tally = new Tally();
+  readonly tally = new ValueTally();
   readonly #pack: Pack;
   readonly #part: Part;
   readonly #ground: Ground;
@@ -47,7 +47,7 @@ export class Settler {
   readonly #decided = new Map<string, Map<string, Decision>>();
   readonly #removed: ReadonlySet<string>;
 
-  constructor(pack: Pack, { made, decided, removed }: Settling, part: Part) {
+  constructor(pack: Pack, { made, decided, removed }: SettleOptions, part: Part) {
     this.#removed = removed;
     this.#pack = pack;
     this.#part = part;
@@ -156,9 +156,9 @@ export class Settler {
     const items = [...disputes.map((each) => ({ ...each, confirmed_at: null })), ...confirmed];
     for (const { id, kind, statements, opened_at, confirmed_at } of items) {
       const about = itemStatements(facts, statements);
-      const told = reviewFacts(record.id, attribute.name, about);
+      const factsJson = reviewFacts(record.id, attribute.name, about);
       const median = kind === 'outlier' ? (facts[statements[0]]!.group_median ?? null) : null;
-      const cells = [id, kind, record.id, attribute.name, told, opened_at, confirmed_at, median];
+      const cells = [id, kind, record.id, attribute.name, factsJson, opened_at, confirmed_at, median];
       this.#part.review(cells, confirmed_at === null);
     }
     return settled;
@@ -185,8 +185,8 @@ export class Settler {
     if (present.length === 0) return this.#part.record(id, null);
     const name = clean(this.#pack.identity.name(identity, named)) || slug;
     const { quality, completeness } = scoreRecord(this.#pack, present);
-    const told = JSON.stringify(identity);
-    const record = { id, slug, name, identity: told, values, quality, completeness, owner, unpublished };
+    const identityJson = JSON.stringify(identity);
+    const record = { id, slug, name, identity: identityJson, values, quality, completeness, owner, unpublished };
     return this.#part.record(id, record);
   }
 }

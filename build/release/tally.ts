@@ -10,7 +10,7 @@ const MOST = 500;
 
 type Counts<K> = Map<string, Map<K, number>>;
 
-export class Tally {
+export class ValueTally {
   /**
    * By attribute: number of values by confirmation time, and by value for open enums. Can be sent between
    * threads.
@@ -24,13 +24,13 @@ export class Tally {
   }
 
   /** Adds the counts of another tally. */
-  addCounts({ ages, enums }: Tally['counts']): void {
+  addCounts({ ages, enums }: ValueTally['counts']): void {
     for (const [name, counts] of ages) for (const [at, n] of counts) count(this.counts.ages, name, at, n);
     for (const [name, counts] of enums) for (const [value, n] of counts) count(this.counts.enums, name, value, n);
   }
 
   /** Ages in the order of the pack's attributes, oldest first; values of open enums, most common first. */
-  told(pack: Pack): Pick<Manifest, 'ages' | 'enums'> {
+  manifestCounts(pack: Pack): Pick<Manifest, 'ages' | 'enums'> {
     const ages = pack.attributes.flatMap(({ name }) =>
       [...(this.counts.ages.get(name) ?? [])]
         .sort(([a], [b]) => a - b)

@@ -88,7 +88,7 @@ export function croissant(
     ...(type.endsWith('[]') ? { repeated: true } : {}),
     source: { fileObject: { '@id': FILE }, extract: { column: name } },
   });
-  const told = {
+  const metadata = {
     '@context': CONTEXT,
     '@type': 'sc:Dataset',
     conformsTo: 'http://mlcommons.org/croissant/1.0',
@@ -129,5 +129,5 @@ export function croissant(
       },
     ],
   };
-  return `${JSON.stringify(told, null, 1)}\n`;
+  return `${JSON.stringify(metadata, null, 1)}\n`;
 }

@@ -9,7 +9,7 @@ import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/define/model.ts';
 
 /** A range of records: ordinals from `from` up to, not including, `to`. */
-export interface Task {
+export interface RenderTask {
   from: number;
   to: number;
   /** Ordinals of the records whose page is rendered. */
@@ -20,7 +20,7 @@ export interface Task {
   instead: [number, string | null][];
 }
 
-export interface Rendered {
+export interface RenderedRecords {
   pages: { ord: number; slug: string; page: string }[];
   /** One text per record, joined with ''; empty when `text` is false. */
   text: string[];
@@ -34,10 +34,10 @@ export async function renderRecords(
   folder: string,
   base: string,
   duck: Duck,
-  task: Task,
-): Promise<Rendered> {
+  task: RenderTask,
+): Promise<RenderedRecords> {
   const { from, to, pages, text } = task;
-  const rendered: Rendered = { pages: [], text: [] };
+  const rendered: RenderedRecords = { pages: [], text: [] };
   const wanted = new Set(pages);
   const instead = new Map(task.instead);
   const some = !text && pages.length <= FEW;

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Duck } from '../../data/duckdb/duck.ts';
 import { loadPack } from '../../packs/define/load.ts';
-import { type Rendered, renderRecords, type Task } from './pages-render.ts';
+import { type RenderedRecords, type RenderTask, renderRecords } from './pages-render.ts';
 
 /** Input of a thread. */
 export interface Work {
@@ -18,7 +18,7 @@ export interface Work {
 export interface Threads {
   /** Number of tasks that can run in parallel. */
   count: number;
-  render: (task: Task) => Promise<Rendered>;
+  render: (task: RenderTask) => Promise<RenderedRecords>;
   close: () => Promise<void>;
 }
 
@@ -30,16 +30,16 @@ export function usefulThreads(): number {
 /** Starts threads and assigns tasks round robin. A thread that fails rejects all open tasks. */
 export function startThreads(work: Work, count: number): Threads {
   const threads = Array.from({ length: count }, () => new Worker(new URL(import.meta.url), { workerData: work }));
-  const asked = new Map<number, { resolve: (rendered: Rendered) => void; reject: (error: Error) => void }>();
+  const pending = new Map<number, { resolve: (rendered: RenderedRecords) => void; reject: (error: Error) => void }>();
   const fail = (error: Error) => {
-    for (const { reject } of asked.values()) reject(error);
-    asked.clear();
+    for (const { reject } of pending.values()) reject(error);
+    pending.clear();
   };
   for (const thread of threads) {
     thread.on('error', fail);
-    thread.on('message', ({ id, rendered }: { id: number; rendered: Rendered }) => {
-      asked.get(id)?.resolve(rendered);
-      asked.delete(id);
+    thread.on('message', ({ id, rendered }: { id: number; rendered: RenderedRecords }) => {
+      pending.get(id)?.resolve(rendered);
+      pending.delete(id);
     });
   }
   let next = 0;
@@ -48,7 +48,7 @@ export function startThreads(work: Work, count: number): Threads {
     render: (task) =>
       new Promise((resolve, reject) => {
         const id = next++;
-        asked.set(id, { resolve, reject });
+        pending.set(id, { resolve, reject });
         threads[id % count]?.postMessage({ id, task });
       }),
     close: async () => {
@@ -61,7 +61,7 @@ export function startThreads(work: Work, count: number): Threads {
 async function serve({ pack, release, base, scratch }: Work, port: NonNullable<typeof parentPort>): Promise<void> {
   const [loaded, duck] = await Promise.all([loadPack(pack), Duck.open(scratch)]);
   let before: Promise<void> = Promise.resolve();
-  port.on('message', ({ id, task }: { id: number; task: Task }) => {
+  port.on('message', ({ id, task }: { id: number; task: RenderTask }) => {
     before = before.then(async () => {
       const rendered = await renderRecords(loaded, release, base, duck, task);
       port.postMessage({ id, rendered });

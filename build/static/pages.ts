@@ -8,9 +8,9 @@ import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Output } from './output.ts';
-import { renderRecords, type Task } from './pages-render.ts';
+import { type RenderTask, renderRecords } from './pages-render.ts';
 import { startThreads, usefulThreads } from './pages-threads.ts';
-import { type Parts, writeParts } from './parts.ts';
+import { type TextParts, writeParts } from './parts.ts';
 
 /** Default number of records rendered together: a few megabytes. */
 const PIECE = 2_048;
@@ -60,7 +60,7 @@ export async function writePages(options: PagesOptions, output: Output): Promise
   const instead = await otherBodies(release);
   const changed = await changedPages(release, instead, pageFingerprint(pack, base), duck, output);
   const records = release.base?.manifest.records ?? manifest.records;
-  const tasks = tasksOf(records, changed, full !== null, piece).map((task): Task => {
+  const tasks = tasksOf(records, changed, full !== null, piece).map((task): RenderTask => {
     return {
       ...task,
       instead: [...instead]
@@ -70,7 +70,7 @@ export async function writePages(options: PagesOptions, output: Output): Promise
   });
   const { threads = tasks.length * piece < LARGE ? 0 : usefulThreads() } = options;
   const pool = threads === 0 ? null : startThreads({ pack: pack.folder, release: folder, base, scratch }, threads);
-  const render = pool?.render ?? ((task: Task) => renderRecords(pack, folder, base, duck, task));
+  const render = pool?.render ?? ((task: RenderTask) => renderRecords(pack, folder, base, duck, task));
   try {
     // Some tasks run ahead while earlier results are written in order.
     const ahead = pool === null ? 1 : pool.count + 1;
@@ -132,9 +132,9 @@ function tasksOf(
   changed: ReadonlyMap<number, string>,
   text: boolean,
   piece: number,
-): Omit<Task, 'instead'>[] {
+): Omit<RenderTask, 'instead'>[] {
   const due = [...changed.keys()].sort((a, b) => a - b);
-  const tasks: Omit<Task, 'instead'>[] = [];
+  const tasks: Omit<RenderTask, 'instead'>[] = [];
   let at = 0;
   for (let from = 0; from < records; from += piece) {
     const to = Math.min(from + piece, records);
@@ -146,7 +146,7 @@ function tasksOf(
 }
 
 /** Opens the file of the full text that the operation of this name would stream. */
-function fullText(release: Release, base: string, output: Output, key: string): Parts | null {
+function fullText(release: Release, base: string, output: Output, key: string): TextParts | null {
   const [declared] = dataset_full_text.prerender?.(release.pack) ?? [];
   if (!declared) return null;
   const parts = writeParts(declared.file, output, key);

@@ -7,7 +7,7 @@ const LONG = 4 * 2 ** 20;
 const PART = 2 ** 20;
 
 /** An open text: `write` its pieces in order, then `end`. */
-export interface Parts {
+export interface TextParts {
   write: (piece: string) => void;
   end: () => void;
 }
@@ -16,7 +16,7 @@ export interface Parts {
  * Opens the text of `file` (`…/llms-full.txt`). Past the size it is also written to `…/llms-full/0001.txt`
  * and so on, cut between the pieces, with `…/llms-full/index.txt`. At most five parts are in memory.
  */
-export function writeParts(file: string, output: Output, key: string): Parts {
+export function writeParts(file: string, output: Output, key: string): TextParts {
   const whole = output.stream(file, key);
   const folder = file.replace(/\.txt$/, '');
   const parts: { name: string; bytes: number; first: string }[] = [];

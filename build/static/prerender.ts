@@ -151,10 +151,10 @@ async function writeDataset({ scratch, made, progress, ...view }: DatasetFiles, 
   progress.step(pack.id, 'prerender');
   const key = `answers.${made}`;
   if (!output.keepAll(key)) await writeAnswers({ ...view, key }, output);
-  const told = (done: number) => progress.at(done, manifest.records, 'pages');
+  const onProgress = (done: number) => progress.at(done, manifest.records, 'pages');
   await writeShowcase({ ...view, made }, output);
   await writeAnalystFiles({ release, base, scratch, key: `files.${made}` }, output);
-  await writePages({ release, base, scratch, key: `full.${made}`, progress: told }, output);
+  await writePages({ release, base, scratch, key: `full.${made}`, progress: onProgress }, output);
 }
 
 /** Writes the answers and documents of the register; `keys` are the fingerprints of the datasets. */

@@ -7,7 +7,7 @@ import { replaceFile } from '../../data/model/atomic.ts';
 import { BUILD_NOTES } from './output.ts';
 
 /** Content of `.build/published`: the name of the published list, and what its files contain. */
-export interface Published {
+export interface PublishedPointer {
   /** Name of the list in the same folder, `published-<16 hex of its SHA-256>.tsv`. */
   manifest: string;
   files: number;
@@ -27,7 +27,7 @@ export interface Published {
  * pointer moves by rename. Without a change nothing is written. The previous list is kept, so that a sync can
  * compute what to upload and to delete.
  */
-export async function publish(dist: string, made: Omit<Published, 'manifest'>): Promise<Published> {
+export async function publish(dist: string, made: Omit<PublishedPointer, 'manifest'>): Promise<PublishedPointer> {
   const notes = join(dist, BUILD_NOTES);
   const list = readFileSync(join(notes, 'manifest.tsv'));
   const manifest = `published-${hash('sha256', list, 'hex').slice(0, 16)}.tsv`;
@@ -37,7 +37,7 @@ export async function publish(dist: string, made: Omit<Published, 'manifest'>): 
     ...(base_url === undefined ? {} : { base_url }),
     ...(code === undefined ? {} : { code }),
   };
-  const published: Published = { manifest, files, bytes, releases, ...about };
+  const published: PublishedPointer = { manifest, files, bytes, releases, ...about };
   const pointer = join(notes, 'published');
   const text = `${JSON.stringify(published)}\n`;
   const before = readPublished(dist);
@@ -52,7 +52,7 @@ export async function publish(dist: string, made: Omit<Published, 'manifest'>): 
 }
 
 /** The last published list and its description; null before the first time. */
-export function readPublished(dist: string): Published | null {
+export function readPublished(dist: string): PublishedPointer | null {
   const pointer = join(dist, BUILD_NOTES, 'published');
-  return existsSync(pointer) ? (JSON.parse(readFileSync(pointer, 'utf8')) as Published) : null;
+  return existsSync(pointer) ? (JSON.parse(readFileSync(pointer, 'utf8')) as PublishedPointer) : null;
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { silent } from '../../build/effects/progress.ts';
+import { silentProgress } from '../../build/effects/progress.ts';
 import { prerender } from '../../build/static/prerender.ts';
 import { BASE, type TestApp, testApp } from '../support/app.ts';
 import { random } from '../support/random-records.ts';
@@ -41,7 +41,7 @@ async function whole(dist: string): Promise<number> {
   const config = { DATA_DIR: app.dataDir, DIST_DIR: dist, BASE_URL: BASE, EUR_USD: 1.1 };
   const began = performance.now();
   const packs = [...app.register.packs.values()];
-  await prerender({ config, packs, untouched: [], effects: { progress: silent }, site: async () => {} });
+  await prerender({ config, packs, untouched: [], effects: { progress: silentProgress }, site: async () => {} });
   return performance.now() - began;
 }
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { Busy, lockNight } from '../../build/effects/lock.ts';
+import { LockedError, lockNight } from '../../build/effects/lock.ts';
 import { scratch } from '../support/night-pack.ts';
 
 const MODULE = JSON.stringify(join(import.meta.dirname, '../../build/effects/lock.ts'));
@@ -22,7 +22,7 @@ async function holder(data: string) {
 test('a second run is told who holds the lock, and gets it once that process is dead, however it died', async () => {
   const data = scratch();
   const child = await holder(data);
-  expect(() => lockNight(data)).toThrow(Busy);
+  expect(() => lockNight(data)).toThrow(LockedError);
   expect(() => lockNight(data)).toThrow(`process ${child.pid}`);
   child.kill('SIGKILL');
   await once(child, 'exit');

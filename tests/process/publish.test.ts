@@ -15,9 +15,9 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { lockFolder } from '../../build/effects/lock.ts';
-import { silent } from '../../build/effects/progress.ts';
-import { stepsBetween, underWay } from '../../build/hosting/plan.ts';
-import { type Publishing, publishTo } from '../../build/hosting/run.ts';
+import { silentProgress } from '../../build/effects/progress.ts';
+import { possibleFiles, stepsBetween } from '../../build/hosting/plan.ts';
+import { type PublishOptions, publishTo } from '../../build/hosting/run.ts';
 import { isRemote, LIST, PublishError } from '../../build/hosting/target.ts';
 import { Output } from '../../build/static/output.ts';
 import { publish } from '../../build/static/publish.ts';
@@ -53,8 +53,8 @@ async function night(files: Record<string, string>): Promise<void> {
   await publish(dist, { files: 0, bytes: 0, releases: {} });
 }
 
-const to = (name: string, more: Partial<Publishing> = {}) =>
-  publishTo({ dist, to: name, dry_run: false, compress: false, adopt: false, progress: silent, ...more });
+const to = (name: string, more: Partial<PublishOptions> = {}) =>
+  publishTo({ dist, to: name, dry_run: false, compress: false, adopt: false, progress: silentProgress, ...more });
 
 /** Every file below a folder but the notes, by path. */
 function files(folder: string): Record<string, string> {
@@ -91,7 +91,7 @@ describe('the order', () => {
   });
 
   test('what may be there while it is under way is all of before and all to come', () => {
-    const all = underWay(listing(['a', 'b'], 'old'), new Map([...listing(['a'], 'old'), ...listing(['c'])]));
+    const all = possibleFiles(listing(['a', 'b'], 'old'), new Map([...listing(['a'], 'old'), ...listing(['c'])]));
     expect([...all].map(([path, { sha256 }]) => [path, sha256])).toEqual([
       ['a', 'old'],
       ['b', 'unknown'],
@@ -119,7 +119,7 @@ describe('a folder', () => {
   test('a dry run says what it would do and touches nothing', async () => {
     const lines: string[] = [];
     await night(site(['a']));
-    const progress = { ...silent, note: (text: string) => void lines.push(text) };
+    const progress = { ...silentProgress, note: (text: string) => void lines.push(text) };
     expect(await to(join(root, 'host'), { dry_run: true, progress })).toMatchObject({ files: 7 });
     expect(lines.join('\n')).toContain('records: 1 to send\n    datasets/tools/a.md');
     expect(existsSync(join(root, 'host'))).toBe(false);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { datasetNight } from '../../../build/night/dataset.ts';
 import { runNight } from '../../../build/night/run.ts';
-import { resolve } from '../../../build/release/resolve.ts';
+import { resolveRelease } from '../../../build/release/resolve.ts';
 import { readConfig } from '../../../config.ts';
 import { Duck, quoted } from '../../../data/duckdb/duck.ts';
 import { paths } from '../../../data/model/layout.ts';
@@ -81,7 +81,10 @@ test('the same bytes from however many stretches and threads', async () => {
   duck.close();
   const splitIn = async (stretches: number, threads: boolean) => {
     const making = { pack, dataDir: data, made, before: null, overlay: NO_OVERLAY, effects: still() };
-    const { folder, ...told } = await resolve({ ...making, split: { stretches, threads } }, join(data, 'workspace'));
+    const { folder, ...told } = await resolveRelease(
+      { ...making, split: { ranges: stretches, threads } },
+      join(data, 'workspace'),
+    );
     const files = [...bytesOf(folder)].map(([path, bytes]) => [path.slice(folder.length), bytes]);
     return { ...told, files: Object.fromEntries(files) as Record<string, string> };
   };

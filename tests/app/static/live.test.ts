@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { silent } from '../../../build/effects/progress.ts';
+import { silentProgress } from '../../../build/effects/progress.ts';
 import { type PrerenderOptions, prerender } from '../../../build/static/prerender.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
 
@@ -15,7 +15,7 @@ let files: string[];
 async function run(site: NonNullable<PrerenderOptions['site']>): Promise<string[]> {
   const config = { DATA_DIR: app.dataDir, DIST_DIR: dist, BASE_URL: BASE, EUR_USD: 1.1 };
   const packs = [...app.register.packs.values()];
-  return (await prerender({ config, packs, untouched: [], effects: { progress: silent }, site })).failures;
+  return (await prerender({ config, packs, untouched: [], effects: { progress: silentProgress }, site })).failures;
 }
 
 beforeAll(async () => {

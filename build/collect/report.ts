@@ -4,7 +4,7 @@ import { paths } from '../../data/model/layout.ts';
 import type { Planned } from './plan.ts';
 
 /** A value that was rejected, and why. */
-export interface Parked {
+export interface RejectedValue {
   source: string;
   version: string;
   record: string;
@@ -21,21 +21,21 @@ const VALUE = 60;
 const count = (n: number, one: string, many: string) => `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`;
 
 /** Rows of one source without an identified record, grouped by cause. */
-interface Nameless {
+interface UnidentifiedRows {
   rows: number;
   example: string;
 }
 
 /** Gathers the skipped rows of readings by source. */
-export class LeftOut {
-  readonly #nameless = new Map<string, Map<string, Nameless>>();
+export class SkippedRows {
+  readonly #nameless = new Map<string, Map<string, UnidentifiedRows>>();
   readonly #twice = new Map<string, Map<number, string>>();
 
   /**
    * Adds a row, counted from 1, without an identified record; `why` follows "row", as in "without `code`".
    */
   nameless({ source, package: pkg, version }: Planned, why: string, row: number): void {
-    const known = entry(this.#nameless, source, () => new Map<string, Nameless>());
+    const known = entry(this.#nameless, source, () => new Map<string, UnidentifiedRows>());
     entry(known, why, () => ({ rows: 0, example: `row ${row} of ${pkg}@${version}` })).rows++;
   }
 
@@ -75,9 +75,9 @@ export const parkedFile = (dataDir: string, dataset: string, run: string): strin
  * One sentence on parked values: how many, an example of each of the first kinds, and the file with all; []
  * when there are none.
  */
-export function parkedLine(parked: readonly Parked[], total: number, file: string): string[] {
+export function parkedLine(parked: readonly RejectedValue[], total: number, file: string): string[] {
   if (total === 0) return [];
-  const kinds = new Map<string, Parked>();
+  const kinds = new Map<string, RejectedValue>();
   for (const each of parked) {
     const kind = `${each.attribute}\n${each.expected}`;
     if (!kinds.has(kind)) kinds.set(kind, each);
