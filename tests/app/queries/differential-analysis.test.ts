@@ -14,6 +14,7 @@ import { timeseries } from '../../../data/queries/timeseries.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
+import { draws } from '../../support/draws.ts';
 import { onEdge, type Query } from '../../support/evaluate.ts';
 import {
   type ExpectedRow,
@@ -46,9 +47,9 @@ const dataDir = mkdtempSync(join(tmpdir(), 'analysis-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** Questions of each kind, for each pack and engine. */
-const QUESTIONS = 300;
+const QUESTIONS = draws(300);
 /** Under an overlay fewer do: the statements are the same. */
-const OVERLAID = 100;
+const OVERLAID = draws(100);
 
 const END = Date.UTC(2026, 10, 20);
 /** Moments of the last day, its first and last among them. */

@@ -15,6 +15,7 @@ import type { Dress, Engine } from '../../../data/plan/plan.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { cursors } from '../../support/cursors.ts';
+import { draws } from '../../support/draws.ts';
 import { evaluateFacets, evaluateSearch, onEdge, type Query } from '../../support/evaluate.ts';
 import { randomOverlay } from '../../support/random-overlay.ts';
 import { randomFacets, randomSearch } from '../../support/random-queries.ts';
@@ -59,9 +60,9 @@ const UNDRESSED: Dress = {
 };
 
 /** Queries of each kind, for each pack. */
-const QUERIES = 400;
+const QUERIES = draws(400);
 /** Under an overlay fewer do: the statements are the same. */
-const OVERLAID = 150;
+const OVERLAID = draws(150);
 
 describe.each([
   ['tools', 'DuckDB', false],

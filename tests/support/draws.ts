@@ -1,0 +1,7 @@
+// How many random inputs a property test draws: some in every run, all in `npm run test:long`.
+
+/** Share of the inputs that a usual run draws. The seeds are fixed, so that a short run draws the first ones of a long run. */
+const SHARE = process.env['TEST_LONG'] === undefined ? 0.4 : 1;
+
+/** Number of inputs to draw out of `all`, at least one. */
+export const draws = (all: number): number => Math.ceil(all * SHARE);
