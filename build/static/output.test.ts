@@ -56,6 +56,14 @@ describe('a complete run', () => {
     expect(['index.html', 'v1/b', '.build', '.build/manifest.tsv'].map(stamp)).toEqual(before);
   });
 
+  test('a folder deleted during the run is made again', () => {
+    const output = new Output(root);
+    output.write('v1/a', '1');
+    rmSync(root, { recursive: true });
+    output.write('datasets/x/r.md', '2');
+    expect(read('datasets/x/r.md')).toBe('2');
+  });
+
   test('a file deleted by hand is written again', () => {
     run({ 'v1/a': '1', 'v1/b': '2' });
     rmSync(join(root, 'v1/a'));
