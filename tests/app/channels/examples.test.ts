@@ -1,13 +1,31 @@
 // Examples stay an answer that can be read, however many groups a dataset has.
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StoredRecord } from '../../../data/model/record.ts';
-import { testApp } from '../../support/app.ts';
+import { type TestApp, testApp } from '../../support/app.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('examples.get', 'examples.group');
 
+let app: TestApp;
+beforeAll(async () => {
+  app = await testApp({ records: 80 });
+});
+afterAll(async () => {
+  expect(app.faults).toEqual([]);
+  await app.close();
+});
+
+test('of a dataset that tells what is well known, the best known of each group stand for it', async () => {
+  const { items } = (await app.json('/v1/harbours/examples')).body as unknown as { items: StoredRecord[] };
+  const depth = ({ attributes }: StoredRecord) => Number(attributes['depth'] ?? Number.NEGATIVE_INFINITY);
+  expect(items.length).toBeGreaterThan(2);
+  for (const item of items) {
+    const group = app.records['harbours']!.filter(({ attributes }) => attributes['coast'] === item.attributes['coast']);
+    expect(depth(item)).toBe(Math.max(...group.map(depth)));
+  }
+});
+
 test('examples show the largest groups, name the others, and show those where they are asked for', async () => {
-  const app = await testApp({ records: 80 });
   const records = app.records['harbours']!.map((record, at) => ({
     ...record,
     attributes: { ...record.attributes, coast: `Coast ${at}` },
@@ -31,18 +49,4 @@ test('examples show the largest groups, name the others, and show those where th
   ]);
   expect(named.body).not.toHaveProperty('further_groups');
   expect(await (await app.ask('/v1/harbours/examples.md')).text()).toContain(further[0]);
-  expect(app.faults).toEqual([]);
-  await app.close();
-});
-
-test('of a dataset that tells what is well known, the best known of each group stand for it', async () => {
-  const app = await testApp({ records: 80 });
-  const { items } = (await app.json('/v1/harbours/examples')).body as unknown as { items: StoredRecord[] };
-  const depth = ({ attributes }: StoredRecord) => Number(attributes['depth'] ?? Number.NEGATIVE_INFINITY);
-  expect(items.length).toBeGreaterThan(2);
-  for (const item of items) {
-    const group = app.records['harbours']!.filter(({ attributes }) => attributes['coast'] === item.attributes['coast']);
-    expect(depth(item)).toBe(Math.max(...group.map(depth)));
-  }
-  await app.close();
 });
