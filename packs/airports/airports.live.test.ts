@@ -1,4 +1,4 @@
-// The airports collector over its real pins: the counts of data.md, one record per airport, what is doubted.
+// The airports collector on its real pins: the counts of data.md, one record per airport, doubtful values.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { paths } from '../../data/model/layout.ts';
@@ -12,7 +12,7 @@ const versions = new Map<string, Observed[]>();
 
 beforeAll(async () => {
   pack = await loadPack(import.meta.dirname);
-  // tests/live/setup.ts has collected into this folder.
+  // tests/live/setup.ts collects into this folder.
   const sources = paths.sources(process.env['DATA_DIR'] ?? '');
   const folder = async (name: string, version: string) => join(sources, name, version);
   for (const { id, pins } of pack.sources) {
@@ -28,8 +28,8 @@ beforeAll(async () => {
 const doubted = (version: string, name: string) =>
   versions.get(version)?.filter(({ confidence }) => typeof confidence === 'object' && name in confidence).length;
 
-test('each version holds the airports it held when its integrity was pinned', () => {
-  // 3.0.1 lists three more than its own search by continent finds: their continents are wrong or missing.
+test('each version has the same number of airports as when its integrity was pinned', () => {
+  // 3.0.1 lists three more than its own search by continent returns: their continents are wrong or missing.
   const counts = Object.fromEntries([...versions].map(([version, found]) => [version, found.length]));
   expect(counts).toEqual({ '1.0.6': 0, '2.0.0': 9026, '3.0.1': 18674, '4.0.0': 18679 });
 });
@@ -42,14 +42,14 @@ test('no two airports share a code or a slug', () => {
   }
 });
 
-test('nearly all airports of version 2 are found again under their codes', () => {
+test('nearly all airports of version 2 keep their codes', () => {
   const newest = new Set(versions.get('4.0.0')?.map((one) => one.identity['code']));
   const gone = versions.get('2.0.0')?.filter((one) => !newest.has(one.identity['code'] ?? '')) ?? [];
-  // Three of them are named as stations since version 3.
+  // Three of them have names of stations since version 3.
   expect(gone.length).toBeLessThanOrEqual(9);
 });
 
-test('doubts fall where the source went wrong', () => {
+test('doubtful values are where the source is wrong', () => {
   expect(doubted('2.0.0', 'elevation')).toBeLessThan(1000);
   expect(doubted('4.0.0', 'elevation')).toBeGreaterThan(5000);
   expect(doubted('4.0.0', 'type')).toBe(4891);
@@ -67,12 +67,12 @@ describe('what is published', () => {
   });
   afterAll(() => live.close());
 
-  test('elevations that are known from elsewhere', () => {
+  test('elevations known from other sources', () => {
     const published = new Map(live.records.map(({ attributes }) => [attributes['code'], attributes['elevation']]));
     expect(Object.fromEntries(Object.keys(KNOWN).map((code) => [code, published.get(code)]))).toEqual(KNOWN);
   });
 
-  test('no stations, and those that everybody knows come first', () => {
+  test('no stations, and well-known airports first', () => {
     const names = live.records.map(({ name }) => name);
     expect(names.filter((name) => /railway|\bbus st|\bferry (port|terminal)/i.test(name))).toEqual([]);
     const prominence = (record: { attributes: Record<string, unknown> }) =>
@@ -84,18 +84,19 @@ describe('what is published', () => {
     );
   });
 
-  test('as many airports are high up as the earth has land up there', () => {
+  test('the share of high airports is plausible', () => {
     const feet = live.records.flatMap(({ attributes: { elevation } }) =>
       typeof elevation === 'number' ? [elevation] : [],
     );
     const above = (bound: number) => feet.filter((each) => each > bound).length / feet.length;
-    // Version 1, the whole one, has 0.33 and 0.05 of its airports above these; with the thousands lost it was 0.15 and 0.01.
+    // Version 1, with intact elevations, has 0.33 and 0.05 of its airports above these; without the thousands
+    // it was 0.15 and 0.01.
     expect(above(1000)).toBeGreaterThan(0.3);
     expect(above(5000)).toBeGreaterThan(0.035);
   });
 });
 
-test('next to no value is refused', () => {
+test('almost no value is rejected', () => {
   for (const [version, found] of versions) {
     const refused = found.flatMap(({ values }) =>
       pack.attributes

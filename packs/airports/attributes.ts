@@ -1,4 +1,5 @@
-// The columns of the airports dataset: what is public, what an owner may edit, and the bounds of the numbers.
+// The columns of the airports dataset: public attributes, attributes an owner may edit, and bounds of
+// numbers.
 import type { definePack } from 'dataset-register/pack';
 
 type Attributes = Parameters<typeof definePack>[0]['attributes'];
@@ -105,7 +106,7 @@ export const attributes: Attributes = {
     description:
       'Elevation above sea level in feet; figures that count flights or lost their thousands are not published',
     example: 120,
-    // No ground is higher than the upper bound, and no shore lower than the other.
+    // No ground is above the upper bound, and no shore below the lower one.
     range: { min: -1500, max: 29_100 },
   },
   runway_length: {
@@ -115,7 +116,7 @@ export const attributes: Attributes = {
     unit: 'ft',
     description: 'Length of the longest runway in feet',
     example: 6200,
-    // Helipads are the shortest; the source also holds a few placeholders such as -10 and 1.
+    // Helipads are the shortest; the source also has a few placeholders such as -10 and 1.
     range: { min: 40, max: 20_000 },
     jump: 5,
     group_jump: false,

@@ -1,11 +1,12 @@
-// Which code names an airport: ICAO, else IATA, as the reference version has them, so that a code gained later makes no second record.
+// The code of an airport: ICAO, else IATA, as in the reference version, so that a code gained later creates
+// no second record.
 import { words } from 'dataset-register/pack';
 import type { Row } from './rows.ts';
 
-/** An airport that moved further than this between versions is another airport, unless the names share a word. */
+/** An airport that moved further than this between versions is another one, unless the names share a word. */
 const SAME_PLACE_KM = 50;
 
-/** Words that say nothing about which airport it is. */
+/** Words that do not distinguish airports. */
 const GENERIC = new Set([
   'airport',
   'airstrip',
@@ -37,7 +38,9 @@ function namesOf(row: Row): string[] {
   return words(row.airport).filter((word) => word.length > 2 && !GENERIC.has(word));
 }
 
-/** Whether two rows with the same IATA code are one airport: codes are given away again, positions corrected. */
+/**
+ * Whether two rows with the same IATA code are one airport: codes are reused, and positions are corrected.
+ */
 function sameAirport(a: Row, b: Row): boolean {
   if (distance(a, b) < SAME_PLACE_KM) return true;
   const names = namesOf(b);
@@ -45,22 +48,24 @@ function sameAirport(a: Row, b: Row): boolean {
 }
 
 /**
- * The rows of any version by the code of their record, each code once. An IATA code that the reference version gives to
- * the same airport decides: 283 airports of version 2 had no ICAO code yet. The row's own code comes second. Left out are a
- * row whose code is taken (it repeats another) and one with an IATA code alone that has since been given to another airport.
+ * The rows of any version by the code of their record, each code once. An IATA code of the same airport in
+ * the reference version takes precedence: 283 airports of version 2 had no ICAO code yet. The row's own code
+ * is second. Rows are left out when their code is taken (a repetition), or when they have only an IATA code
+ * that now belongs to another airport.
  */
 export function byCode(rows: Row[], reference: Row[], log: (message: string) => void): Map<string, Row> {
   const known = new Map(reference.filter((row) => row.iata !== '').map((row) => [row.iata, row]));
   const found = new Map<string, Row>();
   const add = (code: string, row: Row): void => {
-    if (found.has(code)) log(`${row.airport} left out: its code ${code} is that of ${found.get(code)?.airport}`);
+    if (found.has(code)) log(`${row.airport} left out: its code ${code} belongs to ${found.get(code)?.airport}`);
     else found.set(code, row);
   };
   const others: Row[] = [];
   for (const row of rows) {
     const same = row.iata === '' ? undefined : known.get(row.iata);
     if (same && sameAirport(row, same)) add(ownCode(same), row);
-    else if (same?.icao === '' && row.icao === '') log(`${row.airport} left out: ${row.iata} is now ${same.airport}`);
+    else if (same?.icao === '' && row.icao === '')
+      log(`${row.airport} left out: ${row.iata} now belongs to ${same.airport}`);
     else others.push(row);
   }
   for (const row of others) add(ownCode(row), row);

@@ -1,4 +1,4 @@
-// The airports collector over hand-written versions of its source: codes, cleaning, doubts.
+// The airports collector on hand-written versions of its source: codes, cleaning, doubtful values.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -24,25 +24,25 @@ async function read(version: string): Promise<Map<string, Observed>> {
   return found;
 }
 
-/** Every row of a version after the second is ranked, by what is derived. */
+/** Every row of a version after the second has a prominence, with derived confidence. */
 const RANKED = { prominence: 0.6 };
 
 describe('codes', () => {
-  test('an airport keeps one code through all versions, though it gained its ICAO code later', async () => {
+  test('an airport has one code in all versions, although it gained its ICAO code later', async () => {
     expect([...(await read('2.0.0')).keys()]).toEqual(['ZZX1', 'ZZX2']);
     expect([...(await read('3.0.1')).keys()].sort()).toEqual(['2136', 'ZXR', 'ZZX1', 'ZZX2', 'ZZX3', 'ZZX4', 'ZZX5']);
     expect([...(await read('4.0.0')).keys()].sort()).toEqual(['2136', 'ZXR', 'ZZX1', 'ZZX2', 'ZZX3', 'ZZX4', 'ZZX5']);
   });
 
-  test('a repeated code, a reused IATA code and a row without any code are left out and told', async () => {
+  test('a repeated code, a reused IATA code and a row without a code are left out and logged', async () => {
     at.told.length = 0;
     await read('2.0.0');
-    expect(at.told).toEqual(['Sample Bay Strip left out: ZXR is now New Holder General Airport']);
+    expect(at.told).toEqual(['Sample Bay Strip left out: ZXR now belongs to New Holder General Airport']);
     at.told.length = 0;
     await read('4.0.0');
     expect(at.told).toEqual([
       'row 7 left out: no code',
-      'Musterfeld left out: its code ZZX1 is that of Müsterfeld Airport',
+      'Musterfeld left out: its code ZZX1 belongs to Müsterfeld Airport',
     ]);
   });
 
@@ -56,7 +56,7 @@ describe('codes', () => {
 });
 
 describe('values', () => {
-  test('a whole row of the newest version', async () => {
+  test('a complete row of the newest version', async () => {
     expect((await read('4.0.0')).get('ZZX1')).toEqual({
       identity: { code: 'ZZX1' },
       values: {
@@ -99,7 +99,7 @@ describe('values', () => {
     expect(found.get('ZZX2')?.values['website']).toBeUndefined();
   });
 
-  test('what is no value is left out: the name Null, a town as time zone, no position, a number with a comma', async () => {
+  test('invalid values are left out: the name Null, a town as time zone, no position, a number with a comma', async () => {
     const found = await read('3.0.1');
     expect(found.get('ZZX4')?.values['name']).toBeUndefined();
     expect(found.get('ZZX3')?.values['timezone']).toBeUndefined();
@@ -110,10 +110,10 @@ describe('values', () => {
   });
 });
 
-describe('doubts', () => {
+describe('doubtful values', () => {
   const floor = () => pack.consolidation.floor;
 
-  test('an elevation far from that of version 2 stays below the floor, and says why', async () => {
+  test('an elevation far from that of version 2 is below the floor, with the reason', async () => {
     const one = (await read('3.0.1')).get('ZZX1');
     expect(one?.values['elevation']).toBe(8513);
     expect(one?.confidence).toEqual({ ...RANKED, elevation: 0.2 });
@@ -123,7 +123,7 @@ describe('doubts', () => {
     });
   });
 
-  test('an elevation that lost its thousands is that of version 1, and says so', async () => {
+  test('an elevation without its thousands is replaced by version 1, with the reason', async () => {
     const one = (await read('2.0.0')).get('ZZX1');
     expect(one?.values['elevation']).toBe(2120);
     expect(one?.confidence).toBeUndefined();
@@ -132,30 +132,30 @@ describe('doubts', () => {
     });
   });
 
-  test('version 1 is a witness and names no records', async () => {
+  test('version 1 is a reference and creates no records', async () => {
     expect([...(await read('1.0.6')).keys()]).toEqual([]);
   });
 
-  test('a small correction and an airfield without IATA code are believed', async () => {
+  test('a small correction and an airfield without IATA code are accepted', async () => {
     const found = await read('3.0.1');
     expect(found.get('ZZX2')?.confidence).toEqual(RANKED);
     expect(found.get('ZZX3')?.confidence).toEqual(RANKED);
   });
 
-  test('an elevation that nothing confirms is doubted where flights are counted', async () => {
+  test('an unconfirmed elevation is doubtful in versions that count flights', async () => {
     expect((await read('4.0.0')).get('ZZX5')?.confidence).toEqual({ ...RANKED, elevation: 0.2 });
   });
 
-  test('type and service that were filled in for a whole import are doubted', async () => {
+  test('placeholder types and services of an import are doubtful', async () => {
     expect((await read('3.0.1')).get('ZZX4')?.confidence).toEqual({ ...RANKED, type: 0.2, scheduled_service: 0.2 });
   });
 
-  test('version 2 is not doubted', async () => {
+  test('version 2 has no such doubts', async () => {
     expect([...(await read('2.0.0')).values()].every((one) => one.confidence === undefined)).toBe(true);
   });
 });
 
-test('a file without rows is refused in plain words', async () => {
+test('a file without rows throws a clear error', async () => {
   const broken = await readings();
   await writeFile(join(broken.root, '4.0.0', 'lib', 'index.js'), 'module.exports = {};');
   const all = async () => {

@@ -1,4 +1,5 @@
-// Reads airport-data-js: every airport a version lists, under one code through all versions, doubtful values marked.
+// Reads airport-data-js: every airport of a version, under one code in all versions, with doubtful values
+// marked.
 import { type CollectContext, defineCollector, type Observed, type Reading } from 'dataset-register/pack';
 import { byCode } from './codes.ts';
 import type { Verdict } from './elevation.ts';
@@ -8,22 +9,23 @@ import { isNoAirport, type Row, readRows } from './rows.ts';
 import { valuesOf } from './values.ts';
 
 const PACKAGE = 'airport-data-js';
-/** Codes are those of this version, whichever is read. */
+/** All versions use the codes of this one. */
 const REFERENCE = '4.0.0';
 /**
- * Each went wrong in its own way (elevation.ts); the first did not, and is a pin as their witness. It yields no records of its
- * own: the names in it are rougher than those of version 2, and a record's slug is made from the first name it is given.
+ * Versions 2 and 3 have errors of different kinds (elevation.ts); version 1 has none and is pinned as a
+ * reference. It creates no records: its names are less precise than those of version 2, and a slug is made
+ * from the first name of a record.
  */
 const [FIRST, SECOND, THIRD] = ['1.0.6', '2.0.0', '3.0.1'] as const;
 
-/** Confidence of what is worked out from other values. */
+/** Confidence of values derived from other values. */
 const DERIVED = 0.6;
 
 const airports = (rows: Row[]) => rows.filter((row) => !isNoAirport(row.airport));
 
 const SOURCE_URL = 'https://github.com/aashishvanand/airport-data-js';
 
-/** What is wrong with a row of the version that is read, told from the other versions. */
+/** Verdicts on a row of the current version, by comparison with other versions. */
 async function judge(
   version: string,
   coded: (version: string) => Promise<Map<string, Row>>,
@@ -46,7 +48,7 @@ function observe(
   const values = valuesOf(code, row);
   const evidence: Record<string, string> = { '*': `airport ${row.icao || row.iata}, version ${version}` };
   const confidence: Record<string, number> = {};
-  // Version 2 knows neither flights nor half of the airports.
+  // Version 2 has neither flights nor half of the airports.
   if (version !== SECOND) {
     const prominence = prominenceOf(row, verdicts['type'] === undefined, flights);
     values['prominence'] = prominence.value;

@@ -1,4 +1,4 @@
-// Which elevations are believed, mended and doubted, by what the versions say of one airport.
+// Elevations: accepted, corrected and doubtful ones, by the values of all versions for one airport.
 import { expect, test } from 'vitest';
 import { judgeCut, judgeMixed } from './elevation.ts';
 
@@ -14,7 +14,7 @@ test.each([
   expect([verdict?.value, verdict?.confidence]).toEqual([value, confidence]);
 });
 
-test('version 2 is said to be cut short only where it is the rest of what version 1 said', () => {
+test('version 2 is truncated only when it is the remainder of version 1', () => {
   const reason = (figure: number, whole: number) => judgeCut(figure, whole)?.reason;
   expect(reason(355, 13_355)).toBe('355 ft, cut short; version 1.0.6 said 13355 ft');
   expect(reason(600, 360)).toBe('600 ft, another figure than version 1.0.6, which said 360 ft');
@@ -28,7 +28,7 @@ test.each([
   expect(judgeCut(figure, whole)).toBeNull();
 });
 
-test('version 2 alone is doubted below a thousand, and keeps its figure', () => {
+test('version 2 without version 1 is doubtful below a thousand, and keeps its value', () => {
   expect(judgeCut(200, null)).toMatchObject({ confidence: 0.2 });
   expect(judgeCut(200, null)?.value).toBeUndefined();
 });
@@ -40,7 +40,7 @@ test.each([
   ['what version 1 said', 5600, 'ZXA', { whole: 5600, cut: 600, mixed: null }],
   ['thousands that version 2 kept', 2270, 'ZXA', { ...none, cut: 2270 }],
   ['an airfield without IATA code', 4777, '', none],
-])('later versions are believed: %s', (_, figure, iata, others) => {
+])('later versions are accepted: %s', (_, figure, iata, others) => {
   expect(judgeMixed(figure, iata, others)).toBeNull();
 });
 

@@ -1,27 +1,33 @@
-// Doubtful values: every version of the source but the first has damaged many elevations, each in its own way, and versions 3 and
-// later hold values that were filled in. What is doubted stays a fact, below the floor.
+// Doubtful values. Every version but the first has wrong elevations, with a different cause in each, and
+// versions 3 and later have placeholders. A doubtful value stays a fact below the floor.
 import type { Row } from './rows.ts';
 
-/** Confidence of a value that is kept and never published (the pack's floor is 0.3). */
+/** Confidence of a value that is stored and never published (the pack's floor is 0.3). */
 const DOUBTED = 0.2;
 
-/** Confidence of the first version's figure where the second meant another one: near enough in five of six. */
+/**
+ * Confidence of the first version's elevation where the second had another one: near enough in five of six
+ * cases.
+ */
 const UNCERTAIN = 0.5;
 
-/** A survey moves an elevation by a few feet; a larger difference is another figure. */
+/** A new survey changes an elevation by a few feet; a larger difference is another value. */
 const SURVEY_FEET = 10;
 
-/** What versions say of one airport, in feet; null where they say nothing. */
+/** Elevations of one airport by version, in feet; null: unknown. */
 export interface Elevations {
-  /** Version 1.0.6, the only one that is whole. */
+  /** Version 1.0.6, the only intact one. */
   whole: number | null;
-  /** Version 2.0.0, which kept the last three digits and no sign. */
+  /** Version 2.0.0, which has the last three digits without sign. */
   cut: number | null;
-  /** Version 3.0.1, which put counts of flights in the place of many; null also when that is the one judged. */
+  /**
+   * Version 3.0.1, which has counts of flights instead of many elevations; null also when it is the current
+   * one.
+   */
   mixed: number | null;
 }
 
-/** What is to be said in place of the bare figure: another value, a confidence, and why. */
+/** A replacement for a value: another value, a confidence, and the reason. */
 export interface Verdict {
   value?: number;
   confidence?: number;
@@ -30,26 +36,26 @@ export interface Verdict {
 
 const isNear = (a: number, b: number) => Math.abs(a - b) <= SURVEY_FEET;
 
-/** Whether a figure is what version 2 made of another: 13,355 became 355, and -11 became 11. */
+/** Whether version 2 made this number from another one: 13,355 became 355, and -11 became 11. */
 function isRest(figure: number, whole: number): boolean {
   return figure !== whole && figure === Math.abs(whole) % 1000;
 }
 
-/** Whether a figure is the elevation that a witness gives, whole or cut short by version 2. */
+/** Whether a number is the elevation of a reference version, complete or truncated by version 2. */
 export function isElevation(figure: number, whole: number): boolean {
   return isNear(figure, whole) || isRest(figure, whole);
 }
 
 /**
- * Version 2.0.0 said 355 ft of an airport at 13,355. Where version 1.0.6 knows the airport, its figure is the one that
- * version 2 meant, and is taken again; where it does not, a figure without thousands may have lost them. Null: it stands.
+ * Version 2.0.0 has 355 ft for an airport at 13,355. An elevation in version 1.0.6 replaces it; without one,
+ * a number below a thousand may be truncated. Null: accepted.
  */
 export function judgeCut(figure: number, whole: number | null): Verdict | null {
   if (whole === null) {
     if (figure >= 1000) return null;
     return { confidence: DOUBTED, reason: `${figure} ft, perhaps without its thousands; no other version confirms it` };
   }
-  // Before nearness: 5 ft where there were -5 ft has lost its sign.
+  // Before the check for nearness: 5 ft instead of -5 ft has lost its sign.
   if (isRest(figure, whole)) return { value: whole, reason: `${figure} ft, cut short; version 1.0.6 said ${whole} ft` };
   if (isNear(figure, whole)) return null;
   const reason = `${figure} ft, another figure than version 1.0.6, which said ${whole} ft`;
@@ -57,9 +63,10 @@ export function judgeCut(figure: number, whole: number | null): Verdict | null {
 }
 
 /**
- * Since version 3.0.1 the elevation of many airports with an IATA code is a count of flights: Istanbul had 291,187 ft, and
- * version 4 repaired only what was above 20,000. An airfield without IATA code is believed, and so is what replaces the
- * figure of 3.0.1; the rest needs a witness: version 1, or version 2 where it kept its thousands. Null: it stands.
+ * Since version 3.0.1 the elevation of many airports with an IATA code is a count of flights: Istanbul had
+ * 291,187 ft, and version 4 corrected only values above 20,000. An airfield without IATA code is accepted,
+ * and so is a value that replaces one of 3.0.1; others need a reference: version 1, or version 2 if it kept
+ * its thousands. Null: accepted.
  */
 export function judgeMixed(figure: number, iata: string, { whole, cut, mixed }: Elevations): Verdict | null {
   if (mixed !== null && mixed !== figure) return null;
@@ -74,17 +81,17 @@ export function judgeMixed(figure: number, iata: string, { whole, cut, mixed }: 
   return { confidence: DOUBTED, reason: `version ${version} said ${witness} ft; ${why}` };
 }
 
-/** The same airport in the versions that tell what to make of a later one. */
+/** The same airport in the versions used as references. */
 interface Others {
   first: Row | undefined;
   second: Row | undefined;
-  /** Missing also when this is the version that is read. */
+  /** Also undefined when this is the current version. */
   third: Row | undefined;
 }
 
 /**
- * Version 3 took in some 4,900 airfields, closed ones among them, that are all called medium airports with scheduled
- * service and have neither elevation nor runway: both values were filled in, not known.
+ * Version 3 added about 4,900 airfields, some of them closed, that are all medium airports with scheduled
+ * service and have neither elevation nor runway: both values are placeholders.
  */
 function filledIn(row: Row, before: Row | undefined): Verdict | null {
   const bare = row.elevation_ft === null && row.runway_length === null;
@@ -92,7 +99,7 @@ function filledIn(row: Row, before: Row | undefined): Verdict | null {
   return { confidence: DOUBTED, reason: 'the same for all airfields taken in with this one; filled in, not known' };
 }
 
-/** What the first version says; its 0 stands for sea level and for not known alike. */
+/** Elevation in the first version; its 0 means sea level or unknown. */
 const whole = (first: Row | undefined) => first?.elevation_ft || null;
 
 /** Verdicts on a row of version 2.0.0, by attribute. */

@@ -1,4 +1,4 @@
-// The jsonpack reader on hand-written texts: dictionaries, escapes, nesting and broken structures.
+// The jsonpack reader on hand-written texts: dictionaries, escapes, nesting and invalid structures.
 import { expect, test } from 'vitest';
 import { unpack } from './jsonpack.ts';
 
@@ -31,6 +31,6 @@ test.each([
   ['three parts', 'a^b^c'],
   ['no end', 'a^^^@0'],
   ['an entry that is not there', 'a^^^@7]'],
-])('a broken text is refused: %s', (_, packed) => {
+])('an invalid text throws: %s', (_, packed) => {
   expect(() => unpack(packed)).toThrow(SyntaxError);
 });

@@ -1,8 +1,9 @@
-// Reads the jsonpack notation: `strings^integers^floats^structure`, where the structure names dictionary entries in base 36.
+// Reads jsonpack: `strings^integers^floats^structure`, where the structure references dictionary entries in
+// base 36.
 
 type Json = string | number | boolean | null | undefined | Json[] | { [name: string]: Json };
 
-/** Negative indexes stand for values without a dictionary entry. */
+/** Negative indexes are values without a dictionary entry. */
 const FIXED = new Map<number, Json>([
   [-1, true],
   [-2, false],
@@ -20,7 +21,7 @@ function plain(text: string): string {
 /** `@1|2]` is a list, `$name|value]` an object; both nest. */
 const TOKEN = /[@$\]]|-?[0-9A-Z]+/g;
 
-/** The value that a jsonpack text stands for. Throws SyntaxError when the text is not whole. */
+/** The value of a jsonpack text. Throws SyntaxError when the text is incomplete. */
 export function unpack(packed: string): Json {
   const [strings, integers, floats, structure, ...rest] = packed.split('^');
   if (structure === undefined || rest.length > 0) throw new SyntaxError('jsonpack: expected four parts divided by ^');
@@ -34,7 +35,7 @@ export function unpack(packed: string): Json {
 
   const next = (): string => {
     const token = tokens[at++];
-    if (token === undefined) throw new SyntaxError('jsonpack: the structure ends too early');
+    if (token === undefined) throw new SyntaxError('jsonpack: unexpected end of the structure');
     return token;
   };
   const value = (token: string): Json => {
@@ -43,7 +44,7 @@ export function unpack(packed: string): Json {
     const index = Number.parseInt(token, 36);
     if (FIXED.has(index)) return FIXED.get(index);
     if (index in dictionary) return dictionary[index];
-    throw new SyntaxError(`jsonpack: ${token} names no entry of the dictionary`);
+    throw new SyntaxError(`jsonpack: ${token} is not an entry of the dictionary`);
   };
   const list = (): Json[] => {
     const items: Json[] = [];
@@ -58,7 +59,10 @@ export function unpack(packed: string): Json {
   return value(next());
 }
 
-/** An empty part holds no entry; a text in it would be named by its own index, so it cannot be one empty string. */
+/**
+ * An empty part has no entry. It cannot be one empty string, which the structure would contain by its own
+ * index.
+ */
 function entries(part: string | undefined): string[] {
   return part === undefined || part === '' ? [] : part.split('|');
 }

@@ -1,4 +1,4 @@
-// Airports of the world: where they are, how long the runway is, who runs the website.
+// Airports of the world: position, codes, runway length, website.
 import { definePack, slugify } from 'dataset-register/pack';
 import { attributes } from './attributes.ts';
 

@@ -1,4 +1,4 @@
-// Which airports are called prominent, and which entries of the source are no airports.
+// Prominence of airports, and entries of the source that are no airports.
 import { expect, test } from 'vitest';
 import { flightsOf, prominenceOf } from './prominence.ts';
 import type { Row } from './rows.ts';
@@ -11,11 +11,11 @@ const row = (values: Partial<Row>): Row => ({
   ...values,
 });
 
-test('flights are what stands in the place of an elevation', () => {
+test('flights are counts in place of an elevation', () => {
   expect(flightsOf(row({ elevation_ft: 232_718 }), row({ elevation_ft: 83 }))).toBe(232_718);
   expect(flightsOf(row({ elevation_ft: 232_718 }), undefined)).toBe(232_718);
   expect(flightsOf(row({ elevation_ft: 8513 }), row({ elevation_ft: 120 }))).toBe(8513);
-  // An elevation, whole or cut short, one that nobody confirms, and an airfield without IATA code.
+  // An elevation, complete or truncated, an unconfirmed one, and an airfield without IATA code.
   expect(flightsOf(row({ elevation_ft: 125 }), row({ elevation_ft: 120 }))).toBeNull();
   expect(flightsOf(row({ elevation_ft: 355 }), row({ elevation_ft: 13_355 }))).toBeNull();
   expect(flightsOf(row({ elevation_ft: 8513 }), undefined)).toBeNull();
@@ -23,7 +23,7 @@ test('flights are what stands in the place of an elevation', () => {
   expect(flightsOf(undefined, undefined)).toBeNull();
 });
 
-test('prominence grows with size, service, runway and flights, and what was filled in does not count', () => {
+test('prominence grows with size, service, runway and flights, and placeholders do not count', () => {
   const large = row({ type: 'large_airport', scheduled_service: 'TRUE', runway_length: 12_000 });
   expect(prominenceOf(large, true, 100_000)).toEqual({
     value: 940,

@@ -1,4 +1,5 @@
-// How prominent an airport is, as one number to rank by: size, scheduled service, longest runway and flights, where the source gives them away.
+// Prominence of an airport as one number for sorting, from size, scheduled service, longest runway, and
+// flights when known.
 import { isElevation } from './elevation.ts';
 import type { Row } from './rows.ts';
 
@@ -7,18 +8,18 @@ const SIZES: Record<string, number> = { large_airport: 300, medium_airport: 200,
 const OTHER_SIZE = 50;
 const SCHEDULED = 100;
 
-/** Feet of runway for a point, and the most points that it gives. */
+/** Feet of runway per point, and the maximum of points. */
 const FEET = 300;
 const RUNWAY = 50;
 
 const MOST = 1000;
 
-/** No ground is higher, in feet: a greater figure in the column of elevations counts flights. */
+/** Highest ground in feet: a larger number in the elevation column is a count of flights. */
 const HIGHEST = 29_100;
 
 /**
- * Flights that version 3.0.1 counts for an airport: since that version the elevation of many airports with an IATA code is a
- * count of flights (elevation.ts). Null where the figure may be an elevation, by version 1.0.6.
+ * Flights of an airport in version 3.0.1: since that version the elevation of many airports with an IATA code
+ * is a count of flights (elevation.ts). Null when the number may be an elevation, by version 1.0.6.
  */
 export function flightsOf(third: Row | undefined, first: Row | undefined): number | null {
   const figure = third?.elevation_ft ?? null;
@@ -28,7 +29,7 @@ export function flightsOf(third: Row | undefined, first: Row | undefined): numbe
   return whole === null || isElevation(figure, whole) ? null : figure;
 }
 
-/** 0 to 1000 and how it comes about; `known`: whether type and scheduled service are known and not filled in. */
+/** 0 to 1000 and its explanation; `known`: type and scheduled service are no placeholders. */
 export function prominenceOf(row: Row, known: boolean, flights: number | null): { value: number; evidence: string } {
   const size = known && row.type !== '' ? (SIZES[row.type] ?? OTHER_SIZE) : 0;
   const scheduled = known && row.scheduled_service === 'TRUE';

@@ -1,11 +1,12 @@
-// The rows of an airport-data-js version, whichever way it packs them: read from lib/index.js as text, never run.
+// Rows of an airport-data-js version in any of its formats: parsed from the text of lib/index.js, which never
+// runs.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { z } from 'dataset-register/pack';
 import { unpack } from './jsonpack.ts';
 
-/** Missing values are written as '', null, or not at all. */
+/** Missing values are '', null or absent. */
 const text = z.preprocess((value) => (typeof value === 'number' ? String(value) : (value ?? '')), z.string().trim());
 const feet = z.preprocess((value) => (typeof value === 'number' ? Math.round(value) : null), z.int().nullable());
 
@@ -26,10 +27,10 @@ const RowShape = z.object({
   website: text,
 });
 
-/** Columns of numbers, which version 1 writes as text, and a position that it does not know as ''. */
+/** Columns of numbers; version 1 has them as text, and '' for an unknown position. */
 const NUMBERS = ['latitude', 'longitude', 'elevation_ft', 'runway_length'] as const;
 
-/** A row of version 1 as the later ones write it: its numbers are texts, all of them. */
+/** A row of version 1 in the format of later versions, with its numbers parsed. */
 function counted(item: unknown): unknown {
   if (typeof item !== 'object' || item === null || !('latitude' in item) || typeof item.latitude !== 'string')
     return item;
@@ -40,21 +41,25 @@ function counted(item: unknown): unknown {
 
 const number = (text: unknown) => (/^-?\d+(\.\d+)?$/.test(String(text)) ? Number(text) : null);
 
-/** An airport as the source lists it; '' and null stand for what it does not know. */
+/** An airport in the source; '' and null mean unknown. */
 export type Row = z.output<typeof RowShape>;
 
-/** Version 4 carries gzip in base64. */
+/** Version 4 contains gzip in base64. */
 const GZIP = /"gzip"\s*:\s*"([A-Za-z0-9+/=]+)"/;
 
-/** Versions 1 to 3 carry one string in jsonpack notation: `^@$` begins its list of objects and cannot stand in a value. */
+/**
+ * Versions 1 to 3 contain one string in jsonpack notation: `^@$` begins its list of objects and does not
+ * occur in values.
+ */
 const PACKED = '^@$';
 
-/** The string literal around a position: the quotes that close it are the first ones without a backslash before them. */
+/** The string literal around a position, up to the first quotes without a backslash. */
 function literalAround(source: string, position: number): string {
   const edge = (from: number, step: 1 | -1): number => {
     let at = source[step === 1 ? 'indexOf' : 'lastIndexOf']('"', from);
     while (at > 0 && source[at - 1] === '\\') at = source[step === 1 ? 'indexOf' : 'lastIndexOf']('"', at + step);
-    if (at < 0) throw new SyntaxError('lib/index.js: the packed rows have no closing quotes');
+    if (at < 0)
+      throw new SyntaxError('lib/index.js: the packed rows have no closing quotes; the package has a new layout');
     return at;
   };
   const literal: unknown = JSON.parse(source.slice(edge(position, -1), edge(position, 1) + 1));
@@ -70,8 +75,8 @@ function listOf(source: string): unknown {
 }
 
 /**
- * All airports of an unpacked version, in the source's order. A row of another shape, or without any code, is left out
- * and told to `log`. Throws when the file or its packing is not what versions 1 to 4 have.
+ * All airports of an unpacked version, in the source's order. Rows of another shape or without a code are
+ * left out and logged. Throws when the file or its format differs from versions 1 to 4.
  */
 export async function readRows(folder: string, log: (message: string) => void): Promise<Row[]> {
   const list = listOf(await readFile(join(folder, 'lib', 'index.js'), 'utf8'));
@@ -85,14 +90,17 @@ export async function readRows(folder: string, log: (message: string) => void): 
   return rows;
 }
 
-/** Since version 3 the source mixes stations that have an IATA code with aerodromes whose ICAO code ends alike. */
+/**
+ * Since version 3 the source mixes in stations with an IATA code, and aerodromes whose ICAO code has the same
+ * ending.
+ */
 const STATIONS = new RegExp(
   [
     /\b(railway|rail|train|bus)\s+(station|stn|service)\b/,
     /\b(hbf|hauptbahnhof|bahnhof|aerogare|gare|stazione|amtrak)\b/,
     /\b(ferry (port|terminal)|sea port|hovercraft)\b/,
     /\bgreenbelt t station\b|\/coliseum station\b/,
-    // An IATA code may stand for all airports of a city.
+    // An IATA code may belong to all airports of a city.
     /^(metropolitan area|paris metropolitan)$/,
     /\(duplicate\)/,
   ]
@@ -101,11 +109,11 @@ const STATIONS = new RegExp(
   'i',
 );
 
-/** Words of places where aircraft do land, whatever else stands in the name: `Union Station Heliport`. */
+/** Words of places for aircraft, whatever else the name contains: `Union Station Heliport`. */
 const AVIATION =
   /\b(airport|airfield|aerodrome|air ?(base|strip|park)|heli(port|pad|stop)|sea ?plane|spb|airstrip|landing)\b/i;
 
-/** Whether a name is that of an entry which is no airport. */
+/** Whether a name belongs to an entry that is no airport. */
 export function isNoAirport(name: string): boolean {
   return STATIONS.test(name) && (!AVIATION.test(name) || /\(duplicate\)/i.test(name));
 }

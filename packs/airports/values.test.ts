@@ -1,4 +1,4 @@
-// Websites as the source types them, good and bad.
+// Websites as the source contains them, valid and invalid.
 import { expect, test } from 'vitest';
 import { article, domain, website } from './values.ts';
 
@@ -29,7 +29,7 @@ test('the domain is the host without www', () => {
   expect(domain(undefined)).toBeUndefined();
 });
 
-test('an article is one of Wikipedia, in any language', () => {
+test('an article is on Wikipedia, in any language', () => {
   expect(article('https://de.wikipedia.org/wiki/X')).toBe('https://de.wikipedia.org/wiki/X');
   expect(article('https://people.example/in/someone')).toBeUndefined();
   expect(article('https://wikipedia.org.sample.example/wiki/X')).toBeUndefined();

@@ -1,14 +1,14 @@
-// From a row of the source to the values of a record.
+// Converts rows of the source to values of records.
 import type { Value } from 'dataset-register/pack';
 import type { Row } from './rows.ts';
 
 /** Country names in English, by ISO 3166 code. */
 const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 
-/** `Area/City`, as IANA writes it; the source also holds a town or two. */
+/** `Area/City`, as in the IANA database; the source also contains a few towns. */
 const ZONE = /^[A-Z][A-Za-z_]+(?:\/[A-Za-z0-9_+-]+)+$/;
 
-/** `FÃ©lix` is `Félix`: version 2 wrote UTF-8 bytes as if they were Latin-1. */
+/** `FÃ©lix` is `Félix`: version 2 has UTF-8 bytes decoded as Latin-1. */
 function repaired(text: string): string {
   if (!/[\u0080-\u00ff]/.test(text) || /[^\u0000-\u00ff]/.test(text)) return text;
   const read = Buffer.from(text, 'latin1').toString('utf8');
@@ -24,7 +24,7 @@ function country(code: string): string | undefined {
   return /^[A-Z]{2}$/.test(code) ? COUNTRIES.of(code) : undefined;
 }
 
-/** What the row says, without what it does not know. Links to flight trackers and the offset of a day are no facts. */
+/** Known values of a row. Links to flight trackers and daily UTC offsets are left out. */
 export function valuesOf(code: string, row: Row): Record<string, Value | undefined> {
   const zone = row.time.replaceAll(' ', '');
   const site = website(row.website);
@@ -50,10 +50,13 @@ export function valuesOf(code: string, row: Row): Record<string, Value | undefin
   };
 }
 
-/** A host name without a scheme: `www.example.org/x`. */
+/** A host name without scheme: `www.example.org/x`. */
 const BARE = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?:[/?#]|$)/i;
 
-/** The website as an http(s) address, or undefined: `www.a.example` gains its scheme; remarks and mail addresses go. */
+/**
+ * The website as an http(s) address, or undefined: `www.a.example` gets a scheme; remarks and mail addresses
+ * are dropped.
+ */
 export function website(typed: string): string | undefined {
   const text = typed.replace(/^\[(.*)\]$/, '$1').trim();
   const at = URL.parse(BARE.test(text) ? `http://${text}` : text);
@@ -61,12 +64,12 @@ export function website(typed: string): string | undefined {
   return /\.[a-z]/i.test(at.hostname) ? at.href : undefined;
 }
 
-/** The host that answers for a website, without `www.`. */
+/** Host of a website, without `www.`. */
 export function domain(site: string | undefined): string | undefined {
   return site === undefined ? undefined : new URL(site).hostname.replace(/^www\d?\./, '').replace(/\.$/, '');
 }
 
-/** An encyclopedia article; the source also holds a few links that are none. */
+/** An encyclopedia article; the source also contains a few other links. */
 export function article(typed: string): string | undefined {
   const at = website(typed);
   return at !== undefined && /(^|\.)wikipedia\.org$/.test(new URL(at).hostname) ? at : undefined;

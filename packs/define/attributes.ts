@@ -1,4 +1,4 @@
-// From the attributes a publisher wrote to checked attributes: names, what each type allows, examples, filter names.
+// Checks the attributes in a pack: names, members of each type, examples, filter names.
 import type { Mistake } from './mistakes.ts';
 import { fromZod, show } from './mistakes.ts';
 import type { Attribute, Value } from './model.ts';
@@ -9,7 +9,10 @@ type Add = (mistake: Omit<Mistake, 'file'>) => void;
 
 const NAME = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$/;
 
-/** Parameters and arguments beside the generated filters, sort keys (specification section 4), and what every object has. */
+/**
+ * Parameters and arguments besides the generated filters, sort keys (specification section 4), and members of
+ * every object.
+ */
 export const TAKEN = [
   ...['q', 'near', 'sort', 'limit', 'cursor', 'fields', 'total', 'ids', 'updated_since', 'min_quality', 'format'],
   'provenance_status',
@@ -33,7 +36,7 @@ function nameRule(name: string, names: string[]): string | null {
   return group ? `a name outside '${group}', which is an attribute and cannot be a group` : null;
 }
 
-/** Members that only some types may have: which, and what to say of the others. */
+/** Members for some types only, and the message for other types. */
 const ONLY: {
   member:
     | 'unit'
@@ -103,7 +106,7 @@ function complete(name: string, draft: AttributeDraft): Attribute {
     name,
     unit: draft.unit ?? null,
     currency: draft.currency ?? null,
-    // Replaced by the checked example right after.
+    // Replaced by the checked example below.
     example: example as Value,
     values: draft.values ?? null,
     range: { min: range?.min ?? null, max: range?.max ?? null },
@@ -116,7 +119,7 @@ function complete(name: string, draft: AttributeDraft): Attribute {
   };
 }
 
-/** Checks every attribute on its own, so that one mistake does not hide another. Answers those that are right. */
+/** Checks every attribute separately, so that one mistake does not hide another. Returns the valid ones. */
 export function checkAttributes(input: Record<string, unknown>, add: Add): Attribute[] {
   const names = Object.keys(input);
   const checked: Attribute[] = [];

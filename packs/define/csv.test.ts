@@ -1,4 +1,4 @@
-// CSV as publishers have it, read by the names of its header.
+// CSV of publishers, read by column names.
 import { expect, test } from 'vitest';
 import { csvRows } from './csv.ts';
 
@@ -19,19 +19,19 @@ test('an empty field, and one that a short row lacks, is undefined', () => {
   expect(rows('')).toEqual([]);
 });
 
-test('a row that does not fit its header is told of with its line', () => {
-  expect(() => rows('a,b\n"1\n2",3\n4,5,6')).toThrow('line 4 of the CSV has 3 fields, and its header 2');
+test('a row that does not match its header throws with its line number', () => {
+  expect(() => rows('a,b\n"1\n2",3\n4,5,6')).toThrow('line 4 of the CSV has 3 fields (the header has 2)');
   expect(() => rows('a,b\n"1"x,2')).toThrow('line 2 of the CSV: "x,2" follows a closing quote');
 });
 
-test('a quote that is never closed is told of with its line, wherever the file has others', () => {
+test('an unclosed quote throws with its line number, wherever the file has others', () => {
   expect(() => rows('a,b\n"x,1\ny,2')).toThrow('line 2 of the CSV: the quote before "x,1\\ny,2" is never closed');
   expect(() => rows('a,b\n"1\n2",3\n4,"say ""hi""')).toThrow('line 4 of the CSV: the quote before');
   expect(() => rows('a\n"')).toThrow('line 2 of the CSV: the quote before "" is never closed');
   expect(rows('a\n""""')).toEqual([{ a: '"' }]);
 });
 
-test('a field may be long', () => {
+test('a long field is read', () => {
   const long = 'x"y'.repeat(4_000_000);
   const [quoted] = rows(`a,b\n"${long.replaceAll('"', '""')}",1`);
   expect(quoted?.['a'] === long).toBe(true);
@@ -39,7 +39,7 @@ test('a field may be long', () => {
   expect(rows(`a,b\n1,${bare}`)[0]?.['b'] === bare).toBe(true);
 });
 
-test('two columns of one name are told of; those without a name are not', () => {
+test('two columns of one name throw; columns without a name do not', () => {
   expect(() => rows('a, b,b \n1,2,3')).toThrow('the header of the CSV has two columns "b"');
   expect(rows('a,,\n1,,')).toMatchObject([{ a: '1' }]);
 });

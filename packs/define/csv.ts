@@ -1,12 +1,12 @@
-// CSV for collectors, as publishers have it: a header, quotes where they are needed, either line end.
+// CSV for collectors: a header, optional quotes, either line end.
 
-/** A field that is not quoted; the delimiter is put in. */
+/** Pattern of an unquoted field for a delimiter. */
 const bareField = (delimiter: string) => new RegExp(`[^${delimiter === '\t' ? '\\t' : delimiter}\\r\\n]*`, 'y');
 
 /**
- * The rows of a CSV text by the names in its first line; an empty field is undefined, as is one that a short row lacks. Lines without any field are passed
- * over. Throws with the line's number where a row has more fields than the header, a quote is never closed, or text follows a closing quote; and where two
- * columns have one name.
+ * The rows of a CSV text by the names in its first line; an empty or missing field is undefined. Empty lines
+ * are skipped. Throws with the line number when a row has more fields than the header, a quote is never
+ * closed, or text follows a closing quote; and when two columns have the same name.
  */
 export function* csvRows(
   text: string,
@@ -42,12 +42,15 @@ export function* csvRows(
       continue;
     }
     if (fields.length > header.length)
-      throw new Error(`line ${began} of the CSV has ${fields.length} fields, and its header ${header.length}`);
+      throw new Error(`line ${began} of the CSV has ${fields.length} fields (the header has ${header.length})`);
     yield Object.fromEntries(header.map((name, i) => [name, fields[i] || undefined]));
   }
 }
 
-/** Where a quoted field ends, after its closing quote. A search and no pattern, which would need a frame for each letter of a long field. */
+/**
+ * Position after the closing quote of a quoted field. A search instead of a pattern, which would need a stack
+ * frame per character of a long field.
+ */
 function closing(text: string, start: number, line: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 2))
     if (text[at + 1] !== '"') return at + 1;
@@ -56,7 +59,7 @@ function closing(text: string, start: number, line: number): number {
   );
 }
 
-/** Columns without a name may be several: a file whose lines end with the delimiter has them, and nobody asks for what is in them. */
+/** Several columns may have no name: files whose lines end with the delimiter have them. */
 function distinct(header: string[]): string[] {
   const again = header.find((name, i) => name !== '' && header.indexOf(name) < i);
   if (again !== undefined) throw new Error(`the header of the CSV has two columns ${JSON.stringify(again)}`);

@@ -1,9 +1,9 @@
-// What definePack fills in, and how it tells mistakes in the shape of its input.
+// Defaults of definePack, and its messages about mistakes in the shape of the input.
 import { expect, test } from 'vitest';
 import { least, wrong } from '../../tests/packs/bells.ts';
 import { definePack } from './define.ts';
 
-test('the least pack gets every default', () => {
+test('the minimal pack gets every default', () => {
   const { settings, mistakes } = definePack(least());
   expect(mistakes).toEqual([]);
   expect(settings).toMatchObject({
@@ -55,7 +55,7 @@ test('default identity rules fold the key, slugify, and prefer the value of name
   expect(consolidation.rule({ name: 'a' })).toEqual({ prefer: 'trust' });
 });
 
-test('misspelt members and names are told with the nearest known one', () => {
+test('misspelt members and names are reported with the nearest known one', () => {
   expect(
     wrong({
       titel: 'Bells',
@@ -99,7 +99,7 @@ test('misspelt members and names are told with the nearest known one', () => {
   `);
 });
 
-test('missing members are told, all at once', () => {
+test('missing members are all reported together', () => {
   expect(
     wrong({ title: undefined, license: undefined, 'prices/get': undefined, schedule: undefined, identity: undefined }),
   ).toMatchInlineSnapshot(`
@@ -197,7 +197,7 @@ test('values of the wrong kind are quoted', () => {
   `);
 });
 
-test('a pin names package, exact version, hash, time and where the time is from', () => {
+test('a pin has package, exact version, hash, time and the source of the time', () => {
   const pin = {
     package: 'Tower',
     version: '^1.0.0',
@@ -313,7 +313,7 @@ test('each type of attribute has its own members', () => {
   `);
 });
 
-test('group_jump is true or false, and only beside jump', () => {
+test('group_jump is true or false, and only with jump', () => {
   expect(wrong({ 'attributes/weight/group_jump': false })).toMatchInlineSnapshot(`
     "1 mistake in pack bells
 
@@ -357,7 +357,7 @@ test('an example must be a value of its attribute', () => {
   `);
 });
 
-test('names that would clash with filters, parameters or groups are refused', () => {
+test('names that clash with filters, parameters or groups are rejected', () => {
   const column = { type: 'integer', description: 'A number', example: 1, sla: 1 };
   expect(
     wrong({

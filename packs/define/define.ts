@@ -1,4 +1,4 @@
-// definePack: checks everything that a publisher writes in pack.ts and fills in the defaults (contract section 7).
+// definePack: checks the content of pack.ts and fills in defaults (contract section 7).
 import slugify from '@sindresorhus/slugify';
 import { checkAttributes } from './attributes.ts';
 import { fromZod, type Mistake, nearest, show } from './mistakes.ts';
@@ -7,25 +7,26 @@ import { checkReferences, type Sections } from './references.ts';
 import { membersAt, type PackDraft, type PackInput, PackShape } from './shape.ts';
 import { fold } from './text.ts';
 
-/** What pack.ts alone decides; the folder adds the rest. */
+/** The settings in pack.ts; the loader adds the other files of the folder. */
 export type PackSettings = Omit<Pack, 'id' | 'folder' | 'collector' | 'samples' | 'template' | 'guide'>;
 
 const KIND = 'dataset-register/pack';
 
-/** The default export of a pack.ts: settings when it is right, and every mistake in it. */
+/** The default export of a pack.ts: settings when it is valid, and every mistake in it. */
 export interface PackDefinition {
   kind: typeof KIND;
   settings: PackSettings | null;
-  /** Names of all attributes, and those that are right: for checking samples beside a pack that has mistakes. */
+  /** Names of all attributes, and the valid attributes: to check samples of a pack with mistakes. */
   names: string[];
   attributes: Attribute[];
   mistakes: Omit<Mistake, 'file'>[];
 }
 
 /**
- * Declares a pack. Never throws: the loader tells all mistakes of a pack together, with those of its other files.
+ * Declares a pack. Never throws: the loader reports all mistakes of a pack together, with those of its other
+ * files.
  *
- *     export default definePack({ title: 'Tools', …, attributes: { name: { type: 'string', … } } });
+ * export default definePack({ title: 'Tools', …, attributes: { name: { type: 'string', … } } });
  */
 export function definePack(input: PackInput): PackDefinition {
   const mistakes: Omit<Mistake, 'file'>[] = [];

@@ -1,4 +1,5 @@
-// What a pack's own files import: `import { definePack, defineCollector, slugify, z } from 'dataset-register/pack'`.
+// Exports for the files of a pack: `import { definePack, defineCollector, slugify, z } from
+// 'dataset-register/pack'`.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -21,12 +22,12 @@ export type {
 export { fold, words } from './text.ts';
 export { z };
 
-/** Names a collector, so that its shape is checked where it is written. */
+/** Declares a collector, so that its type is checked where it is defined. */
 export function defineCollector(collector: Collector): Collector {
   return collector;
 }
 
-/** Every page of a reading in the order it was fetched, with its bytes. `folder` is that of the reading. */
+/** Every page of a reading in the order of fetching, with its bytes. `folder` is that of the reading. */
 export async function* readPages(folder: string): AsyncGenerator<CrawledPage & { body: Buffer }> {
   const pages = JSON.parse(await readFile(join(folder, 'pages.json'), 'utf8')) as CrawledPage[];
   for (const page of pages) yield { ...page, body: await readFile(join(folder, page.sha256)) };

@@ -1,4 +1,4 @@
-// Addresses and citations as contract section 2 has them.
+// Addresses and citations of contract section 2.
 import { expect, test } from 'vitest';
 import { verifies } from '../../tests/support/verifies.ts';
 import { attributionFor, datasetAttribution, licenseText, recordUrl } from './links.ts';
@@ -8,7 +8,7 @@ verifies('record.url', 'record.attribution-url');
 
 const BASE = 'https://register.example';
 
-test('a record has a page, and its citation ends with it', async () => {
+test('the citation of a record ends with its page', async () => {
   const pack = await loadPack('tests/packs/tools');
   expect(recordUrl(BASE, 'tools', 'nordwerk-fs-210')).toBe(`${BASE}/datasets/tools/nordwerk-fs-210`);
   expect(attributionFor(pack, BASE, 'nordwerk-fs-210', 'Folding saw 210')).toBe(

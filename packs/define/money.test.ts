@@ -1,11 +1,11 @@
-// Money: exact decimals out, dollars rounded up without the noise of binary fractions.
+// Money: exact decimals, and dollars rounded up without errors of binary fractions.
 import { expect, test } from 'vitest';
 import { verifies } from '../../tests/support/verifies.ts';
 import { eur, usd } from './money.ts';
 
 verifies('shape.money');
 
-test('micro-euros print as plain decimals', () => {
+test('micro-euros are formatted as plain decimals', () => {
   expect([0, 1, 4000, 12_000, 1_500_000].map(eur)).toEqual([0, 0.000001, 0.004, 0.012, 1.5]);
 });
 

@@ -5,7 +5,10 @@ export function eur(micros: number): number {
   return micros / 1_000_000;
 }
 
-/** Micro-euros in micro-dollars at a rate, rounded up, as x402 asks it: ceil(micro-EUR × rate) (contract section 1). */
+/**
+ * Micro-euros to micro-dollars at a rate, rounded up, as x402 requires: ceil(micro-EUR × rate) (contract
+ * section 1).
+ */
 export function microUsd(micros: number, rate: number): number {
   return Math.ceil(Number((micros * rate).toFixed(3)));
 }

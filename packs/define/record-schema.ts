@@ -1,10 +1,10 @@
 // A record of a pack as JSON Schema 2020-12, for `/v1/{ds}/schema` and every channel that describes answers.
 import type { Attribute, Pack } from './model.ts';
 
-/** A JSON Schema: a plain object that is answered as it stands. */
+/** A JSON Schema: a plain object that answers contain unchanged. */
 export type JsonSchema = { [keyword: string]: unknown };
 
-/** Schema of one value. Only standard keywords, so that strict validators take it; the unit is in the description. */
+/** Schema of one value. Only standard keywords, for strict validators; the unit is in the description. */
 function attributeSchema(attribute: Attribute): JsonSchema {
   const unit = attribute.unit === null ? '' : ` Unit: ${attribute.unit}.`;
   const description = `${attribute.description.replace(/\.$/, '')}.${unit}`;
@@ -44,7 +44,7 @@ function typeSchema(attribute: Attribute): JsonSchema {
   }
 }
 
-/** A number, or a range whose currency is the attribute's own (contract section 2). */
+/** A number, or a range in the attribute's currency (contract section 2). */
 function priceSchema(attribute: Attribute): JsonSchema {
   const amount = {
     type: 'number',
@@ -91,7 +91,7 @@ const PROVENANCE: JsonSchema = {
   additionalProperties: false,
 };
 
-/** Values by attribute: those of the dataset, or any where the dataset is not known. */
+/** Values by attribute of the dataset; without a pack any attributes. */
 function valuesSchema(pack: Pack | null): JsonSchema {
   const description = 'Values by attribute; a value that no source knows is absent';
   if (pack === null) return { description, type: 'object' };
@@ -99,7 +99,7 @@ function valuesSchema(pack: Pack | null): JsonSchema {
   return { description, type: 'object', properties, additionalProperties: false };
 }
 
-/** Members of every record, in the order they are answered. */
+/** Members of every record, in the order of answers. */
 function members(pack: Pack | null): JsonSchema {
   const names = pack === null ? {} : { propertyNames: { enum: pack.attributes.map((attribute) => attribute.name) } };
   return {
@@ -129,13 +129,13 @@ function members(pack: Pack | null): JsonSchema {
   };
 }
 
-/** Names of the members of a record, which every answer with records has beside the attributes. */
+/** Names of the members of a record besides the attributes, which every answer with records has. */
 export const RECORD_MEMBERS: readonly string[] = Object.keys(members(null));
 
-/** Members that only some answers carry. */
+/** Members in some answers only. */
 const OPTIONAL = ['preview', 'sample', 'score', 'as_of'];
 
-/** JSON Schema 2020-12 of a record as it is answered (contract section 2); null: of any dataset. */
+/** JSON Schema 2020-12 of a record in answers (contract section 2); null: of any dataset. */
 export function recordSchema(pack: Pack | null): JsonSchema {
   const properties = members(pack);
   return {

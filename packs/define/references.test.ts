@@ -1,4 +1,4 @@
-// What definePack says when the members of a pack do not fit each other.
+// Messages of definePack when members of a pack contradict each other.
 import { expect, test } from 'vitest';
 import { wrong } from '../../tests/packs/bells.ts';
 import { verifies } from '../../tests/support/verifies.ts';
@@ -7,7 +7,7 @@ import type { PackInput } from './shape.ts';
 
 verifies('dataset.compare-columns', 'dataset.differ-by');
 
-test('references name real attributes of a fitting type', () => {
+test('references are existing attributes of an allowed type', () => {
   expect(
     wrong({
       'identity/attributes': ['nam', 'price.hire'],
@@ -56,13 +56,13 @@ test('references name real attributes of a fitting type', () => {
   `);
 });
 
-test('what tells how well known a record is, is a number that anyone may see', () => {
+test('prominence is a public number', () => {
   expect(wrong({ 'serving/prominence': 'name' })).toContain("'name' of type string");
   expect(wrong({ 'serving/prominence': 'price.hire' })).toContain('not public');
   expect(wrong({ 'serving/prominence': 'wieght' })).toContain("nearest   'weight'");
 });
 
-test('closed lists bind gone and tests; tests take the members of their kind', () => {
+test('closed lists apply to gone and tests; tests have the members of their kind', () => {
   const status = { type: 'enum', values: ['listed', 'gone'], description: 'Status', example: 'Listed', sla: 1 };
   expect(
     wrong({
@@ -116,7 +116,7 @@ test('closed lists bind gone and tests; tests take the members of their kind', (
   `);
 });
 
-test('owners edit neither identity nor domain, and nothing where there is no domain', () => {
+test('owners edit neither identity nor domain, and nothing without a domain', () => {
   expect(wrong({ 'attributes/weight/editable': true })).toMatchInlineSnapshot(`
     "1 mistake in pack bells
 
@@ -177,7 +177,7 @@ test('money has at most six decimals and weights sum to one', () => {
   `);
 });
 
-test('a pack shows something and counts something', () => {
+test('a pack has a public and a weighted attribute', () => {
   expect(wrong({ 'attributes/name/public': false, group_by: 'name' })).toMatchInlineSnapshot(`
     "2 mistakes in pack bells
 
@@ -200,7 +200,7 @@ test('a pack shows something and counts something', () => {
   `);
 });
 
-test('a test of no known kind is told with the nearest one', () => {
+test('an unknown kind of test is reported with the nearest one', () => {
   expect(wrong({ tests: [{ kind: 'accepts' }] })).toMatchInlineSnapshot(`
     "1 mistake in pack bells
 

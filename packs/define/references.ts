@@ -1,4 +1,4 @@
-// What the members of a pack say about each other: names of attributes and sources, weights, tests, owner rules.
+// Checks references between members of a pack: attributes, sources, weights, tests, owner rules.
 import { type Mistake, notOneOf, show } from './mistakes.ts';
 import type { Attribute, AttributeType } from './model.ts';
 import { checkValue, NUMERIC } from './schema.ts';
@@ -6,19 +6,19 @@ import type { PackDraft } from './shape.ts';
 
 type Add = (mistake: Omit<Mistake, 'file'>) => void;
 
-/** Sections that are well formed; a section with a mistake is absent. */
+/** Valid sections; a section with a mistake is absent. */
 export type Sections = Partial<Omit<PackDraft, 'attributes'>>;
 
 const GROUPING: AttributeType[] = ['string', 'enum', 'boolean', 'integer'];
 const IDENTIFYING: AttributeType[] = ['string', 'enum', 'url', 'date', 'integer', 'number'];
 
 /**
- * @param names every name under `attributes`, also of attributes that have a mistake of their own
+ * @param names every name under `attributes`, including attributes with a mistake
  * @param checked the attributes without one
  */
 export function checkReferences(sections: Sections, names: string[], checked: Attribute[], add: Add): void {
   const known = new Map(checked.map((attribute) => [attribute.name, attribute]));
-  /** The attribute of that name; null when it is unknown (told) or known to be wrong (told already). */
+  /** The attribute with this name; null when it is unknown (reported here) or invalid (reported before). */
   const attribute = (path: string, name: string): Attribute | null => {
     if (names.length > 0 && !names.includes(name)) add(notOneOf(path, name, 'the name of an attribute', names));
     return known.get(name) ?? null;
@@ -140,7 +140,10 @@ function checkSources(sections: Sections, add: Add): void {
   }
 }
 
-/** Members that each kind of test takes beside `kind`; the first list must be there, of the second at least one. */
+/**
+ * Members of each kind of test besides `kind`: all of the first list are required, and at least one of the
+ * second.
+ */
 const TESTS = {
   rows: { needs: [], either: ['min', 'max'] },
   fill: { needs: ['attribute'], either: ['min', 'max'] },

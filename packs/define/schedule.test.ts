@@ -1,4 +1,4 @@
-// Cron expressions: what they mean, what is refused.
+// Cron expressions: next times, and invalid expressions.
 import { describe, expect, test } from 'vitest';
 import { nextRun, parseSchedule } from './schedule.ts';
 
@@ -20,7 +20,7 @@ describe('nextRun', () => {
     expect(next(cron, after)).toBe(due);
   });
 
-  test('a day of the month or a weekday is enough when both are given', () => {
+  test('with a day of the month and a weekday, either one matches', () => {
     expect(next('0 0 1 * 1', '2026-11-20T00:00:00Z')).toBe('2026-11-23T00:00:00.000Z');
     expect(next('0 0 1 * 1', '2026-11-30T00:00:00Z')).toBe('2026-12-01T00:00:00.000Z');
   });
@@ -32,14 +32,14 @@ describe('nextRun', () => {
 
 describe('parseSchedule', () => {
   test.each(['', '0 3 * *', '0 3 * * * *', '60 3 * * *', '0 24 * * *', '0 0 0 * *', '0 0 * 13 *', '0 0 * * 8'])(
-    'refuses %j',
+    'rejects %j',
     (cron) => expect(() => parseSchedule(cron)).toThrow(RangeError),
   );
   test.each(['a * * * *', '5-1 * * * *', '*/0 * * * *', '1,, * * * *', '-1 * * * *', '1.5 * * * *', '@daily'])(
-    'refuses %j',
+    'rejects %j',
     (cron) => expect(() => parseSchedule(cron)).toThrow(RangeError),
   );
-  test('a day that never comes is refused', () => {
+  test('a day that does not exist is rejected', () => {
     expect(() => parseSchedule('0 0 30 2 *')).toThrow('a day that exists');
   });
 });

@@ -1,7 +1,7 @@
-// When a pack is collected: five-field cron expressions in UTC.
+// Schedules of packs: five-field cron expressions in UTC.
 import { Cron } from 'croner';
 
-/** A checked expression. `nextRun(after)` gives the first moment after another at which it is due. */
+/** A checked expression; `nextRun(after)` returns its next time. */
 export type Schedule = Cron;
 
 const FIELDS = [
@@ -12,13 +12,18 @@ const FIELDS = [
   { name: 'weekday', min: 0, max: 7 },
 ];
 
-/** Croner with the rules of crontab(5): a day of the month or a weekday is enough, unless either starts with `*`. */
+/**
+ * Croner with the rules of crontab(5): either the day of the month or the weekday must match, unless one of
+ * them starts with `*`.
+ */
 function cronOf(fields: readonly string[]): Cron {
   const domAndDow = fields[2]!.startsWith('*') || fields[4]!.startsWith('*');
   return new Cron(fields.join(' '), { mode: '5-part', utcOffset: 0, sloppyRanges: true, domAndDow });
 }
 
-/** Whether a field is valid by itself. Names, `L`, `W`, `#` and `?`, which croner also reads, are not part of the format. */
+/**
+ * Whether a field is valid. Names, `L`, `W`, `#` and `?`, which croner accepts, are not part of the format.
+ */
 function isValid(field: string, at: number): boolean {
   if (!/^[\d*,/-]+$/.test(field)) return false;
   try {
@@ -31,7 +36,7 @@ function isValid(field: string, at: number): boolean {
 
 /**
  * Parses `minute hour day month weekday` with `*`, numbers, ranges, lists and steps. Weekday 7 is Sunday too.
- * Throws RangeError whose message completes "expected …".
+ * Throws a RangeError whose message completes "expected …".
  */
 export function parseSchedule(cron: string): Schedule {
   const fields = cron.trim().split(/\s+/);
@@ -46,7 +51,7 @@ export function parseSchedule(cron: string): Schedule {
   return schedule;
 }
 
-/** The first moment after `after` at which the schedule is due; null when there is none. */
+/** The first due time after `after`; null when there is none. */
 export function nextRun(schedule: Schedule, after: Date): Date | null {
   return schedule.nextRun(after);
 }

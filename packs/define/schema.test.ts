@@ -1,4 +1,5 @@
-// Values of each type: what is normalised, what is refused and why; properties over arbitrary input; the JSON Schema.
+// Values of each type: normalisation and rejected values with their reasons; properties for arbitrary input;
+// the JSON Schema.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -7,7 +8,7 @@ import { ATTRIBUTE_TYPES, type Attribute, type AttributeType } from './model.ts'
 import { recordSchema } from './record-schema.ts';
 import { checkValue } from './schema.ts';
 
-/** An attribute of a type with nothing else decided. */
+/** An attribute of a type with defaults. */
 function attribute(type: AttributeType, more: Partial<Attribute> = {}): Attribute {
   const open = { unit: null, currency: type === 'price' ? 'EUR' : null, values: null, range: { min: null, max: null } };
   const flags = { public: true, filterable: true, searchable: false, once: false, editable: false };
@@ -40,7 +41,7 @@ describe('checkValue', () => {
     expect(value('text', 5)).toBe('expected a text');
   });
 
-  test('marks that turn the direction or take no room go, in texts and lists; joiners of letters stay', () => {
+  test('direction marks and zero-width characters are removed from texts and lists; joiners stay', () => {
     expect(value('string', '\ufeffa\u202eb\u2066c\u2069\u200bd')).toBe('abcd');
     expect(value('strings', ['a\u200b', 'a', '\u202a'])).toEqual(['a']);
     expect(value('string', '\u200b')).toBe('expected a text');
@@ -59,7 +60,7 @@ describe('checkValue', () => {
     expect(value('strings', ['a', mark])).toEqual(['a']);
   });
 
-  test('a text has an end', () => {
+  test('a text has a maximum length', () => {
     expect(value('string', 'a'.repeat(2000))).toHaveLength(2000);
     expect(value('string', 'a'.repeat(2001))).toBe('expected a text of at most 2,000 characters');
     expect(value('enum', 'a'.repeat(2001))).toBe('expected a text of at most 2,000 characters');
@@ -68,7 +69,7 @@ describe('checkValue', () => {
     expect(value('text', 'a'.repeat(50_001))).toBe('expected a text of at most 50,000 characters');
   });
 
-  test('an enum takes the spelling of its closed list', () => {
+  test('an enum gets the spelling of its closed list', () => {
     const values = ['listed', 'außer Dienst'];
     expect(value('enum', ' LISTED ', { values })).toBe('listed');
     expect(value('enum', 'Ausser dienst', { values })).toBe('außer Dienst');
@@ -76,7 +77,7 @@ describe('checkValue', () => {
     expect(value('enum', 'Anything')).toBe('Anything');
   });
 
-  test('links are http or https, as a browser writes them, without credentials', () => {
+  test('links are http or https, normalised, without credentials', () => {
     expect(value('url', ' https://a.example ')).toBe('https://a.example/');
     expect(value('url', 'https://a.example/ü (1)')).toBe('https://a.example/%C3%BC%20(1)');
     const wrong = [
@@ -91,7 +92,7 @@ describe('checkValue', () => {
     for (const each of wrong) expect(value('url', each)).toBe('expected an http or https address');
   });
 
-  test('numbers have ten significant digits and stay in range; whole numbers are exact', () => {
+  test('numbers have ten significant digits and are in range; integers are exact', () => {
     expect(value('number', 0.14 / 0.7)).toBe(0.2);
     expect(Object.is(value('number', -0), 0)).toBe(true);
     expect(value('integer', 9007199254740991)).toBe(9007199254740991);
@@ -158,7 +159,7 @@ const likely = fc.oneof(
 );
 
 describe.each(ATTRIBUTE_TYPES)('any input as %s', (type) => {
-  test('never throws; what is accepted is accepted again, unchanged, and survives JSON', () => {
+  test('never throws; an accepted value is accepted again unchanged, also after JSON', () => {
     const at = attribute(type);
     fc.assert(
       fc.property(likely, (input) => {

@@ -1,29 +1,31 @@
-// What a value of an attribute must look like: normalised and checked (collection, samples, owner edits), and told as JSON Schema.
+// Normalises and checks values of attributes (collection, samples, owners' edits), and describes them as JSON
+// Schema.
 import { z } from 'zod';
 import type { Attribute, AttributeType, PriceRange, Value } from './model.ts';
 import { fold } from './text.ts';
 
-/** A value ready to be stored, or why it cannot be. `reason` completes the sentence "expected …". */
+/** A value to store, or why it is invalid. `reason` completes the sentence "expected …". */
 export type CheckedValue = { ok: true; value: Value } | { ok: false; reason: string };
 
 /**
- * Marks that nobody sees: they turn the direction of what follows them, also of a page around the value, or take no room and so make two unlike texts look
- * alike. Those that letters and emoji are made with stay: joiners (U+200C, U+200D), variation selectors, tags.
+ * Invisible characters that change the text direction, also of the page around a value, or have no width and
+ * make different texts look equal. Those that letters and emoji need stay: joiners (U+200C, U+200D),
+ * variation selectors, tags.
  */
 const UNSEEN = /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
-/** Anything to see: joiners and selectors with nothing to join show nothing. */
+/** A visible character: joiners and selectors are invisible on their own. */
 const SEEN = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 
-/** Characters of one line, and of a `text`: more is no value for a table but a document of its own. */
+/** Maximum characters of a line, and of a `text`: more is a document, not a value of a table. */
 const LONGEST = { line: 2_000, text: 50_000 };
 
 /** The most characters that a value of the type may have. */
 export const longest = (type: AttributeType): number => (type === 'text' ? LONGEST.text : LONGEST.line);
 
 /**
- * White space of any kind is one space, control characters, unseen marks and broken surrogates go, composed form (NFC). Empty where there is nothing to
- * see.
+ * Normalises white space to single spaces, removes control characters, invisible marks and unpaired
+ * surrogates, and composes (NFC). Empty without visible characters.
  */
 export function clean(text: string): string {
   const cleaned = text
@@ -59,7 +61,10 @@ const numberIn = (range: Attribute['range'], expected: string, normalise: (value
     .refine((n) => range.min === null || n >= range.min, { error: `${expected} of at least ${range.min}` })
     .refine((n) => range.max === null || n <= range.max, { error: `${expected} of at most ${range.max}` });
 
-/** `http` and `https` addresses only, without credentials, as a browser writes them (`https://a.example` gains its slash). */
+/**
+ * `http` and `https` addresses only, without credentials, normalised by URL (`https://a.example` gets a
+ * slash).
+ */
 const url = z
   .string({ error: 'an http or https address' })
   .transform((raw) => URL.parse(raw.trim()))
@@ -70,7 +75,7 @@ const url = z
 
 const date = z.iso.date({ error: 'a date, YYYY-MM-DD' });
 
-/** Entries are cleaned; empty and repeated ones are dropped, the order stays. */
+/** Cleans entries and drops empty and repeated ones; the order stays. */
 const strings = z
   .array(z.string({ error: 'a list of texts' }), { error: 'a list of texts' })
   .transform((list) => [...new Set(list.map(clean).filter((entry) => entry !== ''))])
@@ -122,7 +127,10 @@ function oneOf(values: string[] | null) {
   });
 }
 
-/** Zod schema that normalises and checks one value of an attribute. Messages complete the sentence "expected …". */
+/**
+ * Zod schema that normalises and checks one value of an attribute. Messages complete the sentence "expected
+ * …".
+ */
 function valueSchema(attribute: Attribute): z.ZodType<Value> {
   switch (attribute.type) {
     case 'string':
@@ -155,7 +163,7 @@ function firstReason(error: z.ZodError): string {
 
 const compiled = new WeakMap<Attribute, z.ZodType<Value>>();
 
-/** Normalises a value as the attribute wants it, or says what was expected. Never throws. */
+/** Normalises a value for the attribute, or returns what is expected. Never throws. */
 export function checkValue(attribute: Attribute, value: unknown): CheckedValue {
   const schema = compiled.get(attribute) ?? valueSchema(attribute);
   compiled.set(attribute, schema);
@@ -165,5 +173,5 @@ export function checkValue(attribute: Attribute, value: unknown): CheckedValue {
 
 /** Attribute types whose values are numbers, for ranges, jumps, statistics and `min_`/`max_` filters. */
 export const NUMERIC: readonly AttributeType[] = ['integer', 'number', 'price'];
-/** Attribute types whose values are words, which `q` may search. */
+/** Attribute types whose values are words, which `q` can search. */
 export const WORDY: readonly AttributeType[] = ['string', 'text', 'url', 'enum', 'strings'];

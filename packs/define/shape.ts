@@ -1,4 +1,4 @@
-// The shape of what a publisher writes in pack.ts. Every message completes the sentence "expected …".
+// Shape of pack.ts. Every message completes the sentence "expected …".
 import { z } from 'zod';
 import { ATTRIBUTE_TYPES, type Identity, type Rule, type Value } from './model.ts';
 import { parseSchedule } from './schedule.ts';
@@ -26,10 +26,10 @@ const object = <T extends z.core.$ZodShape>(shape: T) => {
 const oneOf = <const T extends readonly string[]>(values: T) =>
   z.enum(values, { error: `one of ${values.join(', ')}` });
 
-/** A name of an attribute: whether it exists is checked once all attributes are known. */
+/** Name of an attribute; whether it exists is checked after all attributes are parsed. */
 const attribute = text('the name of an attribute');
 
-/** EUR per call. `toFixed` rounds the exact binary value, so equality means at most six decimals were written. */
+/** EUR per call. `toFixed` rounds the exact binary value, so equality means at most six decimals. */
 const eur = number('a price in EUR above 0, at most 100', 0, 100)
   .refine((n) => n > 0, 'a price in EUR above 0, at most 100')
   .refine((n) => Number(n.toFixed(6)) === n, 'a price in EUR with at most six decimals');
@@ -45,7 +45,7 @@ const schedule = text('a cron expression in UTC, such as 0 3 * * *').superRefine
 const hours = number('a number of hours above 0', Number.MIN_VALUE);
 const sla = 'hours until a value is out of date: a number, or {warn, error}';
 
-/** One column, without what depends on its type (see attributes in define-attributes.ts). */
+/** One column, without the rules of its type (attributes.ts). */
 export const AttributeShape = object({
   type: oneOf(ATTRIBUTE_TYPES),
   unit: text("a unit such as 'tokens'").optional(),
@@ -119,7 +119,7 @@ const TestShape = object({
   values: list(text('a text'), 'a list of the accepted values').min(1, 'a list of the accepted values').exactOptional(),
 });
 
-/** The members of `definePack({...})`. Each is checked on its own, so that one mistake does not hide another. */
+/** Members of `definePack({...})`, checked separately, so that one mistake does not hide another. */
 export const PackShape = object({
   title: text('a short title'),
   description: text('a sentence or two: what the dataset holds'),
@@ -171,12 +171,12 @@ export const PackShape = object({
   tests: list(TestShape, 'a list of tests {kind, …}').default([]),
 });
 
-/** What a publisher writes. docs/packs.md explains every member. */
+/** Content of pack.ts. docs/packs.md explains every member. */
 export type PackInput = z.input<typeof PackShape>;
 export type AttributeDraft = z.output<typeof AttributeShape>;
 export type PackDraft = z.output<typeof PackShape>;
 
-/** Member names of the object at a path inside a shape, for "one of …" and the nearest name. */
+/** Member names of the object at a path in a shape, for "one of …" and the nearest name. */
 export function membersAt(shape: z.core.$ZodType, path: PropertyKey[]): string[] {
   const inner = unwrap(shape);
   if (inner instanceof z.ZodUnion) {

@@ -1,11 +1,12 @@
-// How text is compared everywhere: folding for equality and order, words for search. Build and API share it.
+// Text comparison for build and API: folding for equality and order, words for search.
 
-/** Letters that NFKD leaves whole but readers type plainly. */
+/** Letters that NFKD does not decompose but readers type without marks. */
 const PLAIN: Record<string, string> = { ß: 'ss', ø: 'o', ł: 'l', đ: 'd', æ: 'ae', œ: 'oe', þ: 'th', ð: 'd', ı: 'i' };
 
 /**
- * Lower case without accents: `Zürich` and `zurich` are equal. Combining marks of the Latin, Greek and Cyrillic range
- * are dropped; vowel signs of other scripts stay. Surrounding and repeated white space is dropped.
+ * Lower case without accents: `Zürich` and `zurich` are equal. Combining marks of the Latin, Greek and
+ * Cyrillic range are dropped; vowel signs of other scripts stay. Surrounding and repeated white space is
+ * dropped.
  */
 export function fold(text: string): string {
   return text
@@ -17,12 +18,14 @@ export function fold(text: string): string {
     .trim();
 }
 
-/** The folded words of a text, in order, repeats included: runs of letters, marks and digits. */
+/** The folded words of a text, in order, with repeats: runs of letters, marks and digits. */
 export function words(text: string): string[] {
   return fold(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 
-/** Orders two strings by code point, as DuckDB's binary collation does (UTF-16 order differs beyond the BMP). */
+/**
+ * Orders two strings by code point, as DuckDB's binary collation does (UTF-16 order differs beyond the BMP).
+ */
 export function byCodePoint(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -1,10 +1,13 @@
-// The columns of a model besides its prices: what each means, who may see it, how long it stays fresh.
+// The columns of a model besides its prices: meaning, visibility, freshness.
 import type { definePack } from 'dataset-register/pack';
 import { PRICES } from './price-keys.ts';
 
 type Attributes = Parameters<typeof definePack>[0]['attributes'];
 
-/** Hours until a value is out of date. The sources are read by version, so prices may be two months old, limits three. */
+/**
+ * Hours until a value is outdated. The sources are read by version, so prices may be two months old, limits
+ * three.
+ */
 const SLA = { price: 1440, limit: 2160, other: 8760 };
 
 const identifying: Attributes = {
@@ -97,7 +100,7 @@ const abilities: Attributes = {
     public: true,
     filterable: true,
     range: { min: 1, max: 1000000000 },
-    // 128 000 and 131 072 are the same window, told in decimal and in binary.
+    // 128 000 and 131 072 are the same window in decimal and binary.
     tolerance: 0.05,
     sla: SLA.limit,
     weight: 2,
@@ -205,10 +208,10 @@ const notes: Attributes = {
   },
 };
 
-/** How much a price counts for the completeness of a record: most models have no use for the rare ones. */
+/** Weights of prices in the completeness of a record: most models have none of the rare ones. */
 const WEIGHTS: Record<string, number> = { 'price.input': 3, 'price.output': 2, 'price.cache_read': 0.5 };
 
-/** Prices that one or two models have: not worth a filter. */
+/** Prices that only one or two models have: without a filter. */
 const UNFILTERED = ['price.input_video', 'price.output_video', 'price.output_reasoning', 'price.output_citation'];
 
 const prices: Attributes = Object.fromEntries(
@@ -225,7 +228,8 @@ const prices: Attributes = Object.fromEntries(
       filterable: !UNFILTERED.includes(name),
       range: { min: 0, max: 100000 },
       jump: 5,
-      // Prices of one provider differ by far more than that: of 245 first values this held, some three were wrong.
+      // Prices of one provider differ by much more: of 245 first values that this held, only three were
+      // wrong.
       group_jump: false,
       tolerance: 0.005,
       sla: SLA.price,

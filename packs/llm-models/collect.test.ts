@@ -1,4 +1,4 @@
-// The collector over small hand-written packages in the formats of its three sources.
+// The collector on small hand-written packages in the formats of its three sources.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(at.root, { recursive: true }));
 
-/** What a reading says, by model id. Every value must be one that the pack takes. */
+/** Values of a reading by model id; each must be valid in the pack. */
 async function read(...args: Parameters<At['reading']>): Promise<Map<string, Observed>> {
   const found = new Map<string, Observed>();
   for await (const observed of pack.collector.read(await at.reading(...args), at.context)) {
@@ -36,7 +36,7 @@ async function read(...args: Parameters<At['reading']>): Promise<Map<string, Obs
   return found;
 }
 
-/** The values that are there. */
+/** The defined values. */
 const said = (observed: Observed | undefined) =>
   Object.fromEntries(Object.entries(observed?.values ?? {}).filter(([, value]) => value !== undefined));
 
@@ -44,7 +44,7 @@ const evidence = (observed: Observed | undefined, name: string) =>
   (observed?.evidence as Record<string, string> | undefined)?.[name];
 
 describe('genai-prices', () => {
-  test('a whole model', async () => {
+  test('a complete model', async () => {
     const mini = (await read('genai-prices', '0.0.72')).get('orion-2-mini');
     expect(said(mini)).toEqual({
       provider: 'example-ai',
@@ -64,7 +64,7 @@ describe('genai-prices', () => {
     expect(evidence(mini, 'context_window')).toBe('context_window: 200000');
   });
 
-  test('an id copied from an address is decoded, and its prices are kept below the floor', async () => {
+  test('an id copied from an address is decoded, and its prices are below the floor', async () => {
     const tern = (await read('genai-prices', '0.0.72')).get('example.tern-v1:0');
     expect(said(tern)).toMatchObject({ model_id: 'example.tern-v1:0', 'price.input': 220 });
     expect(tern?.confidence).toMatchObject({ 'price.input': 0.2, 'price.output': 0.2 });
@@ -86,7 +86,7 @@ describe('genai-prices', () => {
     });
   });
 
-  test('the price of the day of the reading, and none from the future', async () => {
+  test('the price on the day of the reading, and no future one', async () => {
     const early = await read('genai-prices', '0.0.72', '2026-03-12T00:00:00Z');
     expect(said(early.get('orion-flash'))).toMatchObject({ 'price.input': 2, 'price.cache_read': 0.2 });
     const flash = (await read('genai-prices', '0.0.72')).get('orion-flash');
@@ -95,7 +95,7 @@ describe('genai-prices', () => {
     expect(evidence(flash, 'price.input')).toMatch(/^input_mtok: 1 from 2026-03-13; 3 from 2027-01-01;/);
   });
 
-  test('zero is a price only of what is free; a missing one stays missing', async () => {
+  test('zero is a price only for free models; a missing one stays missing', async () => {
     const models = await read('genai-prices', '0.0.72');
     expect(said(models.get('orion-0:free'))).toMatchObject({ 'price.input': 0, 'price.output': 0 });
     expect(said(models.get('orion-embed_1'))).toMatchObject({ kind: 'embedding', 'price.input': 0.02 });
@@ -103,26 +103,28 @@ describe('genai-prices', () => {
     expect(Object.keys(said(models.get('orion-secret'))).filter((name) => name.startsWith('price.'))).toEqual([]);
   });
 
-  test('two spellings are one model, and a price without attribute is told', async () => {
+  test('two spellings are one model, and a price without attribute is logged', async () => {
     at.told.length = 0;
     const models = await read('genai-prices', '0.0.72');
     expect([...models.keys()]).not.toContain('Orion.Embed-1');
     expect(models.size).toBe(8);
-    expect(at.told).toEqual(['genai-prices 0.0.72 has prices without attribute: magic_kcount']);
+    expect(at.told).toEqual([
+      'genai-prices 0.0.72 has prices without attribute (add them to price-keys.ts): magic_kcount',
+    ]);
   });
 
-  test('links lead to the file of the provider as it was, later to the newest', () => {
+  test('links lead to the file at the tag of the version, after the last tag to the newest', () => {
     const file = 'https://github.com/pydantic/genai-prices/blob';
     expect(genaiUrl('0.0.22', 'openai')).toBe(`${file}/v0.0.22/prices/providers/openai.yml`);
     expect(genaiUrl('0.1.4', 'x-ai')).toBe(`${file}/v0.1.4/prices/providers/x_ai.yml`);
     expect(genaiUrl('0.1.8', 'github-copilot')).toBe(`${file}/main/prices/providers/github_copilot.yml`);
   });
 
-  test('a package laid out in a new way is told, not guessed', async () => {
+  test('a package with a new layout throws', async () => {
     const reading = await at.reading('genai-prices', '0.0.72');
     await writeFile(join(reading.folder, 'dist', 'index.js'), 'export const providers = load();');
     const reader = pack.collector.read(reading, at.context);
-    await expect(Array.fromAsync(reader)).rejects.toThrow('laid out in a new way');
+    await expect(Array.fromAsync(reader)).rejects.toThrow('the package has a new layout');
   });
 });
 
@@ -150,7 +152,7 @@ describe('pi-ai', () => {
     expect(mini?.source_url).toBe('https://unpkg.com/@earendil-works/pi-ai@0.84.0/dist/providers/data/example-ai.json');
   });
 
-  test('tiers are ranges; of two entries for one model the chat entry speaks and the other fills gaps', async () => {
+  test('tiers are ranges; of two entries for one model the chat entry has precedence and the other fills gaps', async () => {
     const models = await read('pi-ai', '1.5.2');
     expect(models.size).toBe(5);
     const mini = models.get('orion.2-Mini');
@@ -175,7 +177,7 @@ describe('pi-ai', () => {
     expect(priced('sorter')).toEqual(['price.input']);
   });
 
-  test('a kind of its own, and a lab as maker', async () => {
+  test('a kind other than chat, and a lab as maker', async () => {
     const models = await read('pi-ai', '1.5.2');
     expect(said(models.get('sorter'))).toMatchObject({ kind: 'other' });
     expect(said(models.get('sorter'))).not.toHaveProperty('tool_call');
@@ -184,7 +186,7 @@ describe('pi-ai', () => {
 });
 
 describe('tokenlens', () => {
-  test('exactly the same record: everything, months as their first day, zeros left out', async () => {
+  test('the same record: all values, months as their first day, zeros left out', async () => {
     const models = await read('tokenlens', '1.3.0', '2025-09-11T00:00:00Z');
     const mini = [...models.values()].find((one) => said(one)['name'] === 'Orion 2 Mini');
     expect(said(mini)).toEqual({
@@ -207,7 +209,7 @@ describe('tokenlens', () => {
     expect(evidence(mini, 'knowledge_cutoff')).toBe('knowledge: 2025-03');
   });
 
-  test('a record that the others dropped: only what holds for good', async () => {
+  test('a record that the others dropped: only permanent values', async () => {
     const old = (await read('tokenlens', '1.3.0', '2025-09-11T00:00:00Z')).get('orion-old');
     expect(said(old)).toEqual({
       first_observed: '2025-09-11',
@@ -217,7 +219,7 @@ describe('tokenlens', () => {
     });
   });
 
-  test('a record that only this source knows is left out', async () => {
+  test('a record that only this source has is left out', async () => {
     const models = await read('tokenlens', '1.3.0');
     expect([...models.keys()]).not.toContain('sampleworks/nobody-else-knows');
     expect(models.size).toBe(2);
@@ -225,7 +227,7 @@ describe('tokenlens', () => {
 });
 
 describe('observedAt', () => {
-  test('the date inside the data, where there is one', async () => {
+  test('the date inside the data, if there is one', async () => {
     const dates = [];
     for (const [source, version] of [
       ['pi-ai', '1.5.2'],

@@ -1,4 +1,4 @@
-// Collects AI model prices: chooses the reader of the source. Packages are read as files and never run.
+// Collects AI model prices with the reader of each source. Packages are parsed as files and never run.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineCollector, z } from 'dataset-register/pack';
@@ -15,13 +15,13 @@ export default defineCollector({
     return readGenai(reading, context);
   },
 
-  /** genai-prices has public tags of some versions only; pi-ai's address follows its version. */
+  /** genai-prices has public tags for some versions only; the address of pi-ai contains its version. */
   confirmedUrl(url, { source, to }) {
     if (source !== 'genai-prices') return undefined;
     return genaiPageAt(url, to);
   },
 
-  /** genai-prices bears no date inside, so the registry's stands. */
+  /** genai-prices contains no date, so the registry's is used. */
   async observedAt(folder) {
     const { name } = z
       .object({ name: z.string() })

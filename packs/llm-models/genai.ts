@@ -1,4 +1,5 @@
-// Reads genai-prices: providers and models as a literal in dist/index.js, curated by hand with the provider's price page.
+// Reads genai-prices: providers and models as a literal in dist/index.js, curated from the providers' price
+// pages.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CollectContext, type Observed, type Reading, type Value, z } from 'dataset-register/pack';
@@ -9,7 +10,7 @@ import { ATTRIBUTE_OF_KEY } from './price-keys.ts';
 import { Prices, pricesOn } from './shapes.ts';
 import { vendorOf } from './vendor.ts';
 
-/** An id copied out of an address: `meta.llama3-8b-instruct-v1%3A0`. */
+/** Decodes an id copied from an address: `meta.llama3-8b-instruct-v1%3A0`. */
 function decoded(id: string): string {
   try {
     return decodeURIComponent(id);
@@ -28,7 +29,7 @@ const Listed = z.object({
   prices: Prices,
 });
 
-/** A model under its own id; `written` is the id as the source has it. */
+/** A model with its decoded id; `written` is the id in the source. */
 const Model = Listed.transform((listed) => ({ ...listed, id: decoded(listed.id), written: listed.id }));
 
 const Provider = z.object({
@@ -39,16 +40,16 @@ const Provider = z.object({
 type Provider = z.output<typeof Provider>;
 type Model = z.output<typeof Model>;
 
-/** Every provider that a version lists. Throws when the package is laid out in a new way. */
+/** Every provider of a version. Throws when the package has a new layout. */
 export async function genaiProviders(folder: string): Promise<Provider[]> {
   const text = await readFile(join(folder, 'dist', 'index.js'), 'utf8');
   return z.array(Provider).parse(findLiteral(text, /=\s*\[\s*\{\s*(?=id:)/));
 }
 
 const REPOSITORY = 'https://github.com/pydantic/genai-prices';
-/** Providers whose file in the repository is not named like them. */
+/** Providers whose file in the repository has another name. */
 const FILES: Record<string, string> = { 'x-ai': 'x_ai', 'github-copilot': 'github_copilot' };
-/** Providers whose file was seen in the repository; for any other the folder is linked. */
+/** Providers with a known file in the repository; others link to the folder. */
 const SEEN = new Set(
   `anthropic arcee avian aws azure baseten cerebras cloudflare cohere cursor deepseek doubleword fireworks github-copilot
   google groq huggingface_cerebras huggingface_fireworks-ai huggingface_groq huggingface_hyperbolic huggingface_nebius
@@ -63,19 +64,19 @@ function isTagged(version: string): boolean {
   return major === 0 && (minor === 0 || (minor === 1 && patch <= 4));
 }
 
-/** The provider's file at the version's tag; after the last public tag the file on the main branch. */
+/** The provider's file at the tag of the version; after the last public tag the file on the main branch. */
 export function genaiUrl(version: string, provider: string): string {
   if (!SEEN.has(provider)) return `${REPOSITORY}/tree/main/prices/providers`;
   const at = isTagged(version) ? `v${version}` : 'main';
   return `${REPOSITORY}/blob/${at}/prices/providers/${FILES[provider] ?? provider}.yml`;
 }
 
-/** The page of a provider as it is at another version; a link to the folder stays. */
+/** The page of a provider at another version; a link to the folder stays. */
 export function genaiPageAt(url: string, version: string): string {
   return url.replace(/\/blob\/[^/]+\//, `/blob/${isTagged(version) ? `v${version}` : 'main'}/`);
 }
 
-/** Confidence of a value that is kept and never published (the pack's floor is 0.3). */
+/** Confidence of a value that is stored and never published (the pack's floor is 0.3). */
 const DOUBTED = 0.2;
 
 function observe(reading: Reading, provider: Provider, model: Model, other: Elsewhere): Observed {
@@ -118,7 +119,7 @@ function observe(reading: Reading, provider: Provider, model: Model, other: Else
     values[attribute] = price.value;
     evidence[attribute] = `${key}: ${price.words}${page === undefined ? '' : `; price page ${page}`}`;
     if (model.id === model.written) continue;
-    // The one such entry, put right in 0.0.39, had prices a thousand times too high beside its id.
+    // The one such entry, corrected in 0.0.39, had prices a thousand times too high.
     confidence[attribute] = DOUBTED;
     evidence[attribute] += `; doubted, as its id ${model.written} was copied unread`;
   }
@@ -131,7 +132,7 @@ function observe(reading: Reading, provider: Provider, model: Model, other: Else
   };
 }
 
-/** Every model that the version lists; of two spellings of one id the first. */
+/** Every model of the version; of two spellings of one id the first. */
 export async function* readGenai(reading: Reading, context: CollectContext): AsyncGenerator<Observed> {
   const seen = new Set<string>();
   const unknown = new Set<string>();
@@ -149,5 +150,7 @@ export async function* readGenai(reading: Reading, context: CollectContext): Asy
     }
   }
   if (unknown.size > 0)
-    context.log(`genai-prices ${reading.version} has prices without attribute: ${[...unknown].join(', ')}`);
+    context.log(
+      `genai-prices ${reading.version} has prices without attribute (add them to price-keys.ts): ${[...unknown].join(', ')}`,
+    );
 }

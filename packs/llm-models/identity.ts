@@ -1,7 +1,7 @@
-// Which record a source speaks of: provider names made one, ids compared without case and punctuation, slugs.
+// Identity of a record: provider names unified, ids compared without case and punctuation, slugs.
 import { type Identity, slugify } from 'dataset-register/pack';
 
-/** Providers that a source calls by another name than genai-prices does. The rest bear the same name everywhere. */
+/** Providers that a source names differently from genai-prices. All others have one name in every source. */
 const PROVIDERS: Record<string, string> = {
   'amazon-bedrock': 'aws',
   'azure-openai-responses': 'azure',
@@ -17,7 +17,7 @@ export function providerId(name: string): string {
   return PROVIDERS[name] ?? name;
 }
 
-/** How two model ids are compared: `GLM-5.2`, `glm_5.2` and `glm-5-2` are one. */
+/** An id for comparison: `GLM-5.2`, `glm_5.2` and `glm-5-2` are equal. */
 export function comparable(modelId: string): string {
   return modelId.toLowerCase().replace(/[._]/g, '-');
 }
@@ -27,14 +27,14 @@ export function recordKey(identity: Identity): string {
   return `${String(identity['provider']).toLowerCase()}/${comparable(String(identity['model_id']))}`;
 }
 
-/** Wanted slug: `openai-gpt-4-1`. */
+/** Preferred slug: `openai-gpt-4-1`. */
 export function recordSlug(identity: Identity): string {
   return slugify(`${identity['provider']}-${identity['model_id']}`, { decamelize: false });
 }
 
 /**
- * Providers that resell many others' models. Their prices move daily, so the newer machine reading is right and a
- * difference between two readings is no conflict.
+ * Providers that resell models of many others. Their prices change daily, so the newer reading is right and a
+ * difference between readings is no conflict.
  */
 export function isAggregator(provider: string): boolean {
   return provider === 'openrouter' || provider === 'vercel-ai-gateway' || /^huggingface(_|$)/.test(provider);

@@ -1,4 +1,4 @@
-// What is derived of a model that its source says little of, and that nothing is derived where a source states it.
+// Derived values of models: used only when no source states them.
 import { expect, test } from 'vitest';
 import { derivedFacts, type Elsewhere, factsOfName } from './kinds.ts';
 
@@ -23,7 +23,7 @@ test.each([
   ['sonar-pro', undefined],
 ])('the id %s: %s', (id, kind) => expect(factsOfName(id).kind?.value).toBe(kind));
 
-test('prices tell less than names: an image or audio price is no chat, output tokens alone are', () => {
+test('prices after names: an image or audio price is no chat, a price of output tokens only is', () => {
   expect(derive('orion', ['input_mtok', 'output_mtok']).kind).toEqual({
     value: 'chat',
     confidence: 0.5,
@@ -36,7 +36,7 @@ test('prices tell less than names: an image or audio price is no chat, output to
   expect(derive('text-embedding', ['output_mtok']).kind?.value).toBe('embedding');
 });
 
-test('the same model elsewhere, unless the source names this record itself', () => {
+test('the same model at another provider, unless the source lists this record', () => {
   const how = 'derived from the same model at sampleworks in pi-ai';
   const facts = {
     kind: { value: 'chat', confidence: 0.6, how },

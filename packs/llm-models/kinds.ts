@@ -1,11 +1,12 @@
-// What a model does and takes where its source does not say: told from its name, its prices, or the same model elsewhere.
+// Kind and input modalities of a model when its source lacks them: derived from its name, its prices, or the
+// same model at another provider.
 import type { CollectContext } from 'dataset-register/pack';
 import { providerId, recordKey } from './identity.ts';
 import { KINDS, piModels } from './pi-ai.ts';
 import { PI_PINS } from './pins.ts';
 import { leafOf } from './same-model.ts';
 
-/** A derived value with how sure it is and how it was derived. */
+/** A derived value with its confidence and derivation. */
 export interface Derived<T> {
   value: T;
   confidence: number;
@@ -21,7 +22,7 @@ const BY_NAME = 0.6;
 const BY_SAME_MODEL = 0.6;
 const BY_PRICES = 0.5;
 
-/** Words of ids that tell what a model does, the first that fits; of ids of each maker's documentation. */
+/** Words of ids that determine what a model does, first match wins; from each maker's documentation. */
 const NAMES: [pattern: RegExp, kind: string, input: string[] | null][] = [
   [/rerank/, 'other', ['text']],
   [/embed|(^|[/-])(bge|e5|gte)-|^voyage-/, 'embedding', ['text']],
@@ -35,13 +36,13 @@ const NAMES: [pattern: RegExp, kind: string, input: string[] | null][] = [
   [/(^|[-/])(gpt-image|dall-e|imagen|flux|stable-diffusion)|-image(-|$)/, 'image', null],
 ];
 
-/** Names of chat models that say what else than text they take. */
+/** Names of chat models that reveal other inputs than text. */
 const TAKES: [pattern: RegExp, input: string[]][] = [
   [/vision|(^|[-/\d])vl(-|$)|multimodal/, ['text', 'image']],
   [/audio/, ['text', 'audio']],
 ];
 
-/** What prices tell of models that no name gives away; the first key that is billed. */
+/** Prices that determine the kind of other models; the first billed key. */
 const BILLED: [key: string, kind: string, how: string][] = [
   ['output_image_mtok', 'image', 'it bills made images'],
   ['output_video_mtok', 'other', 'it bills made video'],
@@ -50,7 +51,7 @@ const BILLED: [key: string, kind: string, how: string][] = [
   ['output_mtok', 'chat', 'it bills tokens of output and nothing but text'],
 ];
 
-/** Told from an id alone. */
+/** Facts derived from an id. */
 export function factsOfName(id: string): Facts {
   const name = id.toLowerCase();
   const [pattern, kind, input] = NAMES.find(([each]) => each.test(name)) ?? [];
@@ -63,7 +64,7 @@ export function factsOfName(id: string): Facts {
   return takes === undefined ? {} : { input_modalities: derive(takes[1], takes[0]) };
 }
 
-/** Told from the keys that a provider bills by. */
+/** Kind derived from the price keys of a provider. */
 function kindOfPrices(keys: ReadonlySet<string>): Derived<string> | undefined {
   const audio = [...keys].some((key) => /audio|voice/.test(key));
   const found = BILLED.find(([key]) => keys.has(key) && !(key === 'output_mtok' && audio));
@@ -71,14 +72,14 @@ function kindOfPrices(keys: ReadonlySet<string>): Derived<string> | undefined {
 }
 
 export interface Elsewhere {
-  /** Keys of the records that a version of pi-ai names: it says itself what they are. */
+  /** Keys of the records in a version of pi-ai, which states their kind itself. */
   named: ReadonlySet<string>;
   byLeaf: ReadonlyMap<string, Facts>;
 }
 
 const known = new Map<string, Promise<Elsewhere>>();
 
-/** The one value that all entries agree on. */
+/** The value of all entries if they agree. */
 function agreed<T>(values: readonly T[]): T | undefined {
   const texts = new Set(values.map((value) => JSON.stringify(value)));
   return texts.size === 1 ? values[0] : undefined;
@@ -89,7 +90,7 @@ async function readElsewhere(folders: readonly string[]): Promise<Elsewhere> {
   const models = [];
   for (const folder of folders) {
     const files = await piModels(folder);
-    // The last folder is the newest version; older ones only name records.
+    // The last folder is the newest version; older ones only contribute names.
     models.splice(0);
     for (const model of files.flatMap((file) => file.models)) {
       named.add(recordKey({ provider: providerId(model.provider), model_id: model.id }));
@@ -110,7 +111,7 @@ async function readElsewhere(folders: readonly string[]): Promise<Elsewhere> {
   return { named, byLeaf };
 }
 
-/** Reads the pinned versions of pi-ai, which says of its models what they are. */
+/** Reads the pinned versions of pi-ai, which states the kind of its models. */
 export async function elsewhere({ folder }: CollectContext): Promise<Elsewhere> {
   const folders = await Promise.all(PI_PINS.map((pin) => folder(pin.package, pin.version)));
   const key = folders.join('\n');
@@ -120,8 +121,8 @@ export async function elsewhere({ folder }: CollectContext): Promise<Elsewhere> 
 }
 
 /**
- * Kind and input modalities of a record that pi-ai does not name; nothing of one that it names, since what a source states is
- * better than what is derived.
+ * Kind and input modalities of a record that pi-ai does not list; nothing for a listed one, since stated
+ * values are better than derived ones.
  */
 export function derivedFacts(
   provider: string,

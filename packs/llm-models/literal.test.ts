@@ -1,4 +1,4 @@
-// Data is cut out of JavaScript whatever its strings hold, and nothing but data is.
+// Extracts data from JavaScript whatever its strings contain, and nothing but data.
 import { describe, expect, test } from 'vitest';
 import { cutLiteral, findLiteral, readLiteral } from './literal.ts';
 
@@ -21,25 +21,25 @@ describe('cutLiteral', () => {
     ['[1 /* one */]', 'expected data'],
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what is refused
     ['[`${secret}`]', 'a template with code'],
-  ])('refuses %s', (text, reason) => {
+  ])('rejects %s', (text, reason) => {
     expect(() => cutLiteral(text, 0)).toThrow(reason);
   });
 });
 
 describe('readLiteral', () => {
-  test('reads what JSON cannot write', () => {
+  test('reads values that JSON cannot represent', () => {
     expect(readLiteral("[{id: 'a', on: !0, off: !1, n: 2e5, none: undefined}]")).toEqual([
       { id: 'a', on: true, off: false, n: 200000 },
     ]);
   });
 
-  test('knows no name of this process', () => {
+  test('has no access to globals of this process', () => {
     expect(() => readLiteral('[process]')).toThrow('process is not defined');
     expect(() => readLiteral('[globalThis.require.name]')).toThrow();
   });
 });
 
-test('findLiteral takes the bracket that its pattern ends with and says when there is none', () => {
+test('findLiteral starts at the bracket of its pattern and throws without a match', () => {
   expect(findLiteral('x = [1]; const E = [\n { id: "a" }];', /=\s*\[\s*\{\s*(?=id:)/)).toEqual([{ id: 'a' }]);
-  expect(() => findLiteral('export {}', /=\s*\[/)).toThrow('laid out in a new way');
+  expect(() => findLiteral('export {}', /=\s*\[/)).toThrow('the package has a new layout');
 });

@@ -1,17 +1,19 @@
-// Cuts the data out of a published JavaScript file and reads it without running anything else of that file.
+// Extracts data from a published JavaScript file without running any other code of it.
 import { runInNewContext } from 'node:vm';
 
-/** Milliseconds that reading one literal may take; the largest known needs about 50. */
+/** Time limit for one literal in milliseconds; the largest known takes about 50. */
 const TIME_LIMIT = 2_000;
 
 const OPENERS = '[{';
 const CLOSERS = ']}';
-/** What data never needs outside of a string: calls, functions, statements, comments, assignments. */
+/**
+ * Characters that data never needs outside of strings: calls, functions, statements, comments, assignments.
+ */
 const CODE = '();=`/';
 
 /**
- * The balanced array or object literal that begins at `from`, brackets inside strings not counted.
- * Throws when the text there is not plain data: an open bracket without its partner, a call, a `${…}`, a comment.
+ * The balanced array or object literal at `from`; brackets in strings are ignored. Throws when the text is
+ * not plain data: an unbalanced bracket, a call, a `${…}`, a comment.
  */
 export function cutLiteral(text: string, from: number): string {
   let depth = 0;
@@ -31,7 +33,7 @@ export function cutLiteral(text: string, from: number): string {
   throw new Error('expected a closing bracket, found the end of the file');
 }
 
-/** Position after the string that begins at `from`. */
+/** Position after the string at `from`. */
 function endOfString(text: string, from: number): number {
   const quote = text[from];
   for (let at = from + 1; at < text.length; at += 1) {
@@ -43,8 +45,8 @@ function endOfString(text: string, from: number): number {
 }
 
 /**
- * The value of a literal such as `[{ id: "a", on: !0 }]`, as JSON would carry it. It is evaluated in an empty context with
- * a time limit and leaves it as text, so that no object of the other side reaches ours.
+ * The value of a literal such as `[{ id: "a", on: !0 }]`, as JSON represents it. It is evaluated in an empty
+ * context with a time limit and returned as text, so that no object of that context reaches ours.
  */
 export function readLiteral(literal: string): unknown {
   const json: unknown = runInNewContext(`JSON.stringify(${literal})`, Object.create(null), {
@@ -55,11 +57,11 @@ export function readLiteral(literal: string): unknown {
 }
 
 /**
- * Finds a literal by what stands before it: `pattern` ends with the literal's opening bracket. Throws when it is not there,
- * which means that the package is laid out in a new way.
+ * Finds a literal by the text before it: `pattern` ends with the literal's opening bracket. Throws without a
+ * match, when the package has a new layout.
  */
 export function findLiteral(text: string, pattern: RegExp): unknown {
   const found = pattern.exec(text);
-  if (found === null) throw new Error(`expected ${pattern.source}: the package is laid out in a new way`);
+  if (found === null) throw new Error(`expected ${pattern.source}: the package has a new layout`);
   return readLiteral(cutLiteral(text, found.index + found[0].search(/[[{]/)));
 }

@@ -1,4 +1,5 @@
-// The model prices collector over its real pins: how many models each version holds, what it fills, where sources differ.
+// The model prices collector on its real pins: number of models per version, filled values, differences of
+// sources.
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { agrees } from '../../data/consolidate/compare.ts';
@@ -18,7 +19,7 @@ const links = new Set<string>();
 
 beforeAll(async () => {
   pack = await loadPack(import.meta.dirname);
-  // tests/live/setup.ts has collected into this folder.
+  // tests/live/setup.ts collects into this folder.
   const sources = paths.sources(process.env['DATA_DIR'] ?? '');
   const folder = async (name: string, version: string) => join(sources, name, version);
   const context = { folder, log: () => undefined };
@@ -39,7 +40,7 @@ beforeAll(async () => {
   }
 });
 
-/** The values that the pack takes; the rest is noted. */
+/** Valid values; invalid ones are collected in `refused`. */
 function take(given: Record<string, Value | undefined>, where: string): Values {
   const values: Values = {};
   for (const [name, value] of Object.entries(given)) {
@@ -61,7 +62,7 @@ const version = (name: string) => read.get(name)!;
 const keysOf = (source: string) =>
   new Set([...read].filter(([name]) => name.startsWith(source)).flatMap(([, found]) => [...found.keys()]));
 
-test('each version holds the models it held when its integrity was pinned', () => {
+test('each version has the same number of models as when its integrity was pinned', () => {
   expect(Object.fromEntries([...read].map(([name, found]) => [name, found.size]))).toEqual({
     'genai-prices 0.0.22': 856,
     'genai-prices 0.0.34': 858,
@@ -94,12 +95,12 @@ test('1,877 models were ever in genai-prices; 3,100 are current at 66 providers,
   expect(new Set([...keysOf('genai-prices'), ...keysOf('pi-ai')]).size).toBe(3551);
 });
 
-test('the third source adds no record of its own', () => {
+test('the third source adds no record', () => {
   const others = new Set([...keysOf('genai-prices'), ...keysOf('pi-ai')]);
   expect([...keysOf('tokenlens')].filter((key) => !others.has(key))).toEqual([]);
 });
 
-test('no value is refused, no slug is claimed twice', () => {
+test('no value is rejected, no slug is used twice', () => {
   expect(refused).toEqual([]);
   expect([...slugs].filter(([, keys]) => keys.size > 1)).toEqual([]);
 });
@@ -117,14 +118,14 @@ test('a price announced for 2027 is not current', () => {
   expect(version('genai-prices 0.1.8').get('google/gemini-3-6-flash')?.['price.input']).toBe(0.75);
 });
 
-test('no price of zero but of what is free', () => {
+test('only free models have a price of zero', () => {
   const zero = [...read].flatMap(([, found]) =>
     [...found].filter(([, values]) => values['price.input'] === 0 || values['price.output'] === 0).map(([key]) => key),
   );
   expect(new Set(zero.filter((key) => !key.endsWith(':free')))).toEqual(new Set(['radius/recursive/flint']));
 });
 
-test('on the same day the two sources differ where data.md says they do', () => {
+test('on the same day the two sources differ as in data.md', () => {
   const [genai, pi] = [version('genai-prices 0.1.8'), version('pi-ai 0.87.1')];
   const differing = (name: string) =>
     [...genai].filter(([key, values]) => {
@@ -132,26 +133,26 @@ test('on the same day the two sources differ where data.md says they do', () => 
       return a !== undefined && b !== undefined && !agrees(attribute(name), a, b) && !isResold(key);
     }).length;
   expect(differing('context_window')).toBe(30);
-  // Where one source gives a range and the other one of its ends, they do not differ.
+  // A range and one of its ends do not differ.
   expect(differing('price.input')).toBe(5);
 });
 
 const isResold = (key: string) =>
   pack.consolidation.rule({ provider: key.split('/')[0]!, model_id: '' }).prefer === 'newest';
 
-test('links name a host that explains the value', () => {
+test('links lead to a host with the value', () => {
   const hosts = new Set([...links].map((link) => new URL(link).host));
   expect(hosts).toEqual(new Set(['github.com', 'unpkg.com', 'models.dev']));
   expect([...links].filter((link) => link.includes('/tree/'))).toEqual([]);
 });
 
-test('kind and input modalities are derived where no source states them', () => {
+test('kind and input modalities are derived when no source states them', () => {
   const genai = version('genai-prices 0.1.8');
   const pi = new Set([...keysOf('pi-ai')]);
   const own = [...genai].filter(([key]) => !pi.has(key));
   const without = (name: string) => own.filter(([, values]) => values[name] === undefined).length / own.length;
   expect(without('kind')).toBeLessThan(0.12);
   expect(without('input_modalities')).toBeLessThan(0.65);
-  // What pi-ai states is not derived beside it.
+  // A value that pi-ai states is not derived.
   expect([...genai].filter(([key, values]) => pi.has(key) && values['kind'] !== undefined)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Reads the catalogue of models.dev as TokenLens ships it: one object literal per provider.
+// Reads the models.dev catalogue in TokenLens: one object literal per provider.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'dataset-register/pack';
@@ -11,7 +11,7 @@ const Model = z.object({
   reasoning: z.boolean(),
   tool_call: z.boolean(),
   open_weights: z.boolean(),
-  /** `YYYY-MM-DD`, or `YYYY-MM` where only the month is known. */
+  /** `YYYY-MM-DD`, or `YYYY-MM` when only the month is known. */
   knowledge: z.string().optional(),
   release_date: z.string(),
   last_updated: z.string(),
@@ -33,7 +33,7 @@ export type DevModel = z.output<typeof Model> & { provider: string };
 
 const PROVIDERS = join('dist', 'providers');
 
-/** Every model of the package. Throws when a file is not what it was. */
+/** Every model of the package. Throws when a file has a new layout. */
 export async function devModels(folder: string): Promise<DevModel[]> {
   const files = (await readdir(join(folder, PROVIDERS))).filter((name) => name.endsWith('.js')).sort();
   const found: DevModel[] = [];

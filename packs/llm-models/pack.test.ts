@@ -1,4 +1,4 @@
-// The choices of the pack: who is trusted where, what is public, and pages that read well.
+// Rules of the pack: trust, public attributes, readable pages.
 import { beforeAll, expect, test } from 'vitest';
 import { recordMarkdown } from '../../api/render/record-template.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 const rule = (provider: string) => pack.consolidation.rule({ provider, model_id: 'sample' });
 
-test('a maker’s list is settled by trust, a reseller’s by the newer reading', () => {
+test('prices of makers settle by trust, those of resellers by the newer reading', () => {
   expect(rule('openai')).toEqual({ prefer: 'trust' });
   expect(rule('aws')).toEqual({ prefer: 'trust' });
   const resold = { prefer: 'newest', trust: { 'pi-ai': 0.8, 'genai-prices': 0.7 } };
@@ -21,7 +21,7 @@ test('a maker’s list is settled by trust, a reseller’s by the newer reading'
   expect(rule('huggingface_novita')).toEqual(resold);
 });
 
-test('of the prices only the input is public; all are in USD, with the bounds of a price', () => {
+test('only the input price is public; all prices are in USD, with bounds', () => {
   const prices = pack.attributes.filter(({ type }) => type === 'price');
   expect(prices.map(({ name }) => name)).toEqual(pack.price_attributes);
   expect(prices.filter((each) => each.public).map(({ name }) => name)).toEqual(['price.input']);
@@ -35,7 +35,7 @@ test('of the prices only the input is public; all are in USD, with the bounds of
   }
 });
 
-test('pins of a source run forward in time and name each version once', () => {
+test('pins of a source ascend in time and have each version once', () => {
   for (const { pins } of pack.sources) {
     const times = pins.map(({ observed_at }) => observed_at);
     expect(times).toEqual([...times].sort());
@@ -43,7 +43,7 @@ test('pins of a source run forward in time and name each version once', () => {
   }
 });
 
-test('a record goes by its name, else by its id', () => {
+test('a record has its name, else its id', () => {
   expect(pack.samples.map(({ identity, values }) => pack.identity.name(identity, values))).toEqual([
     'Orion 2 mini',
     'Atlas Long',
@@ -84,7 +84,7 @@ function page(sample: Pack['samples'][number]): string {
   return recordMarkdown(record, pack);
 }
 
-test('a page says the price first, and of a range what it depends on', () => {
+test('a page shows the price first, and the conditions of a range', () => {
   const [, atlas, tern] = pack.samples.map(page);
   expect(atlas?.split('\n').slice(0, 7)).toEqual([
     '# Atlas Long',
@@ -104,7 +104,7 @@ test('a page says the price first, and of a range what it depends on', () => {
   );
 });
 
-test('the guide names only filters that exist', () => {
+test('the guide contains only existing filters', () => {
   const names = new Set(pack.attributes.filter((each) => each.filterable).map(({ name }) => name));
   const used = [...pack.guide.matchAll(/[`&]((?:min_|max_|like_|not_|has_)?)([a-z_.]+)=/g)].map(([, , name]) => name!);
   const others = ['q', 'sort', 'by', 'attribute', 'days'];

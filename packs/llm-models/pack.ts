@@ -1,4 +1,4 @@
-// AI model prices: what models cost at each provider, their limits and abilities, from three open catalogues.
+// AI model prices: prices of models at each provider, limits and abilities, from three open catalogues.
 import { definePack } from 'dataset-register/pack';
 import { ATTRIBUTES } from './attributes.ts';
 import { isAggregator, recordKey, recordSlug } from './identity.ts';
@@ -53,7 +53,7 @@ export default definePack({
     floor: 0.3,
     apart_days: 30,
     penalty: 0.2,
-    // A maker's or cloud's list is copied with care by people, a reseller's daily prices better by a machine.
+    // People copy lists of makers and clouds carefully; daily prices of resellers are better read by machine.
     rule: (identity) =>
       isAggregator(String(identity['provider']))
         ? { prefer: 'newest', trust: { 'pi-ai': 0.8, 'genai-prices': 0.7 } }

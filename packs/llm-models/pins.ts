@@ -1,6 +1,6 @@
-// The published versions that are read: each is one observation of the world, so several give real history.
+// The pinned versions: each is one observation of the world, so several give history.
 
-/** npm packages that carry the data. */
+/** npm packages with the data. */
 export const PACKAGES = {
   'genai-prices': '@pydantic/genai-prices',
   'pi-ai': '@earendil-works/pi-ai',
@@ -20,8 +20,9 @@ const pinsOf = (pkg: string, rows: Row[]) =>
   }));
 
 /**
- * Versions whose values differ from the one before; 0.0.24, 0.0.27 and 0.0.35 change nothing. Dates are those of the git
- * tags; after the last public tag it is the registry's, an upper bound that the newest `start_date` inside keeps tight.
+ * Versions whose values differ from the previous one; 0.0.24, 0.0.27 and 0.0.35 change nothing. Dates are
+ * those of the git tags; after the last public tag those of the registry, an upper bound close to the newest
+ * `start_date` inside.
  */
 export const GENAI_PINS = pinsOf(PACKAGES['genai-prices'], [
   [
@@ -132,7 +133,7 @@ export const PI_PINS = pinsOf(PACKAGES['pi-ai'], [
   ],
 ]);
 
-/** Dated by the newest `last_updated` inside. */
+/** Dates are the newest `last_updated` inside. */
 export const TOKENLENS_PINS = pinsOf(PACKAGES.tokenlens, [
   [
     '1.3.0',

@@ -1,11 +1,11 @@
-// Every price the dataset knows: the attribute, what it is a price of, and the key genai-prices has for it.
+// All prices of the dataset: attribute, meaning, and key in genai-prices.
 
 interface PriceAttribute {
-  /** Key in genai-prices; the last part says per what: million tokens, thousand searches or pages, hours. */
+  /** Key in genai-prices; its last part is the unit: million tokens, thousand searches or pages, hours. */
   key: string;
   unit: string;
   description: string;
-  /** Other names that callers may know it by. */
+  /** Other names, for suggestions. */
   aliases?: string[];
   example: number | { min: number; max: number; currency: string };
 }

@@ -1,4 +1,4 @@
-// Which ids are one model, and whose dates are believed.
+// Ids of one model at several providers, and the source of its dates.
 import { describe, expect, test } from 'vitest';
 import type { DevModel } from './models-dev.ts';
 import { leafOf, sameModel } from './same-model.ts';
@@ -13,7 +13,7 @@ describe('leafOf', () => {
     expect(leafOf(id)).toBe(leaf);
   });
 
-  test('an alias that moves is no model', () => {
+  test('a moving alias is no model', () => {
     expect(leafOf('mistral-small-latest')).toBeNull();
   });
 });
@@ -33,7 +33,7 @@ const model = (provider: string, id: string, release_date: string, knowledge?: s
 });
 
 describe('sameModel', () => {
-  test('the maker’s own entry is believed before all others', () => {
+  test('the maker’s own entry has precedence', () => {
     const look = sameModel([
       model('groq', 'openai/gpt-oss-120b', '2025-08-06'),
       model('baseten', 'openai/gpt-oss-120b', '2025-08-06'),
@@ -42,7 +42,7 @@ describe('sameModel', () => {
     expect(look('meta/gpt-oss-120b')).toMatchObject({ release_date: '2025-08-05', knowledge: '2024-06' });
   });
 
-  test('else what most say, and nothing where they differ', () => {
+  test('otherwise the majority, and nothing without one', () => {
     const two = [model('groq', 'a/sample-1', '2025-01-01'), model('together', 'b/sample-1', '2025-02-02')];
     expect(sameModel(two)('sample-1')).toBeNull();
     const three = sameModel([...two, model('azure', 'sample-1', '2025-02-02')]);

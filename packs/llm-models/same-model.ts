@@ -1,33 +1,37 @@
-// Dates of a model that models.dev has only at another provider: the same last part of the id is the same model.
+// Dates of a model that models.dev lists only at another provider: ids with the same last part are the same
+// model.
 import { comparable } from './identity.ts';
 import type { DevModel } from './models-dev.ts';
 import { vendorOf } from './vendor.ts';
 
 export interface SharedDates {
-  /** One of the entries that say so. */
+  /** One of the entries with these dates. */
   model: DevModel;
   release_date: string | undefined;
   knowledge: string | undefined;
 }
 
-/** Regions and the maker before a Bedrock id, and the version after it: `us.anthropic.claude-3-haiku-20240307-v1:0`. */
+/**
+ * Regions and maker before a Bedrock id, and the version after it:
+ * `us.anthropic.claude-3-haiku-20240307-v1:0`.
+ */
 const BEDROCK_PREFIX = /^(?:[a-z-]+\.)*(?=[a-z])/;
 const BEDROCK_SUFFIX = /-v\d+:\d+$/;
 
-/** The model's own name in an id, comparable between providers; null for an alias that moves from model to model. */
+/** The model's name in an id, comparable between providers; null for an alias of changing models. */
 export function leafOf(modelId: string): string | null {
   const last = (modelId.toLowerCase().split('/').at(-1) ?? '').replace(/:free$/, '');
   const leaf = comparable(last.replace(BEDROCK_PREFIX, '').replace(BEDROCK_SUFFIX, ''));
   return leaf === '' || leaf.endsWith('latest') ? null : leaf;
 }
 
-/** What more than half of those who know it say; undefined when none does or they differ. */
+/** The value of more than half of the entries that have one; else undefined. */
 function mostly(said: (string | undefined)[]): string | undefined {
   const known = said.filter((each) => each !== undefined);
   return known.find((each) => known.filter((other) => other === each).length * 2 > known.length);
 }
 
-/** Looks dates up by model id: the maker's own entry says them, else what most entries say. */
+/** Finds dates by model id: from the maker's own entry, else from the majority of entries. */
 export function sameModel(models: DevModel[]): (modelId: string) => SharedDates | null {
   const byLeaf = Map.groupBy(models, (model) => leafOf(model.id));
   return (modelId) => {

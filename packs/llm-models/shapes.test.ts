@@ -1,4 +1,4 @@
-// What a price is on a day: tiers and times of day as ranges, start dates in the past, in the future, and none.
+// Prices on a day: tiers and times of day as ranges; start dates in the past, in the future, and none.
 import { expect, test } from 'vitest';
 import { Prices, pricesOn } from './shapes.ts';
 
@@ -16,7 +16,7 @@ test('a number stays a number', () => {
   expect(on('2026-01-01', {})).toEqual({});
 });
 
-test('tiers become a range that the words explain', () => {
+test('tiers become a range with an explanation', () => {
   const price = { base: 1.25, tiers: [{ start: 200000, price: 2.5 }] };
   expect(on('2026-01-01', { input_mtok: price })).toEqual({
     input_mtok: { value: { min: 1.25, max: 2.5, currency: 'USD' }, words: '1.25, 2.5 above 200000 tokens' },
@@ -28,7 +28,7 @@ test('a tier that costs the same is no range', () => {
   expect(on('2026-01-01', { input_mtok: price })['input_mtok']?.value).toBe(2);
 });
 
-test('the last set that has begun is the current one; one that begins later never is', () => {
+test('the last set that has begun is current; a later one never is', () => {
   const sets = [
     always({ input_mtok: 2, cache_read_mtok: 1 }),
     from('2026-03-13', { input_mtok: 1 }),
@@ -39,7 +39,7 @@ test('the last set that has begun is the current one; one that begins later neve
   expect(on('2027-01-01', sets)['input_mtok']?.value).toBe(3);
 });
 
-test('times of day make a range with the price of the other hours', () => {
+test('times of day and the price of other hours become a range', () => {
   const sets = [always({ input_mtok: 0.135 }), between('00:30', '16:30', { input_mtok: 0.27 })];
   expect(on('2026-01-01', sets)['input_mtok']).toEqual({
     value: { min: 0.135, max: 0.27, currency: 'USD' },
@@ -47,7 +47,7 @@ test('times of day make a range with the price of the other hours', () => {
   });
 });
 
-test('a set that has begun ends the times of day written before it, not those after', () => {
+test('a set that has begun ends the times of day before it, not those after it', () => {
   const sets = [
     always({ input_mtok: 1 }),
     between('00:00', '02:00', { input_mtok: 9 }),
@@ -62,7 +62,7 @@ test('nothing is current before the first set begins', () => {
   expect(on('2026-01-01', [from('2026-05-01', { input_mtok: 1 })])).toEqual({});
 });
 
-test('a price below zero or of an unknown shape is refused', () => {
+test('a price below zero or of an unknown shape is rejected', () => {
   expect(Prices.safeParse({ input_mtok: -1 }).success).toBe(false);
   expect(Prices.safeParse({ input_mtok: { per: 'call' } }).success).toBe(false);
 });

@@ -1,20 +1,23 @@
-// Prices as genai-prices writes them (a number, tiers, sets under conditions) made into a number or a range.
+// Converts prices of genai-prices (a number, tiers, sets with conditions) to a number or a range.
 import { type PriceRange, z } from 'dataset-register/pack';
 
 const amount = z.number().nonnegative();
 
-/** A price that rises with the length of the prompt: `base`, then `price` above `start` tokens. */
+/** A price by prompt length: `base`, then `price` above `start` tokens. */
 const Tiered = z.object({ base: amount, tiers: z.array(z.object({ start: z.number(), price: amount })) });
 
 const PriceSet = z.record(z.string(), z.union([amount, Tiered]));
 
-/** When a set of prices holds: from a day on, or between two times of day (UTC); always where it has no constraint. */
+/**
+ * When a set of prices applies: from a day on, or between two times of day (UTC); always without a
+ * constraint.
+ */
 const Constraint = z.union([
   z.object({ type: z.literal('start_date'), start_date: z.iso.date() }),
   z.object({ type: z.literal('time_of_date'), start_time: z.string(), end_time: z.string() }),
 ]);
 
-/** `prices` of a model: one set, or several of which the last that holds is the current one. */
+/** `prices` of a model: one set, or several of which the last applicable one is current. */
 export const Prices = z.union([
   z.array(z.object({ constraint: Constraint.optional(), prices: PriceSet })),
   PriceSet.transform((prices) => [{ prices }]),
@@ -24,11 +27,11 @@ type ConditionalSet = ConditionalPrices[number] & { constraint?: z.output<typeof
 
 export interface Price {
   value: number | PriceRange;
-  /** The price in words, as evidence: `0.27 at 00:30-16:30 UTC, else 0.135`. */
+  /** The price as text, for evidence: `0.27 at 00:30-16:30 UTC, else 0.135`. */
   words: string;
 }
 
-/** A limit or price of zero is one that the source does not know. */
+/** Zero limits and prices are unknown ones. */
 export function positive(amount: number | undefined): number | undefined {
   return amount !== undefined && amount > 0 ? amount : undefined;
 }
@@ -56,8 +59,8 @@ function startsAfter({ constraint }: ConditionalSet, day: string): boolean {
 }
 
 /**
- * The sets that hold at some hour of a day: the last one that has begun by then, and the times of day written after it.
- * A set that begins later never counts, so that a price announced for next year does not become today's.
+ * Sets that apply at some hour of a day: the last one that has begun by then, and the times of day after it.
+ * A set that begins later never counts, so an announced price does not become current.
  */
 function current(sets: ConditionalSet[], day: string): ConditionalSet[] {
   const begun = sets.filter((set) => !startsAfter(set, day));
@@ -65,7 +68,7 @@ function current(sets: ConditionalSet[], day: string): ConditionalSet[] {
   return begun.slice(Math.max(0, always));
 }
 
-/** `from 2026-07-30`, `at 00:30-16:30 UTC`, or nothing for a set that always holds. */
+/** `from 2026-07-30`, `at 00:30-16:30 UTC`, or nothing for a set without a constraint. */
 function when({ constraint }: ConditionalSet): string {
   if (constraint === undefined) return '';
   if (constraint.type === 'start_date') return ` from ${constraint.start_date}`;
@@ -73,8 +76,9 @@ function when({ constraint }: ConditionalSet): string {
 }
 
 /**
- * Prices that hold on a day, by their key in genai-prices (`input_mtok`). Tiers and times of day become a range from the
- * lowest to the highest. What is announced for later stands in the words only.
+ * Prices on a day, by their key in genai-prices (`input_mtok`). Tiers and times of day become a range from
+ * the
+ * lowest to the highest. Announced prices are only in the text.
  * @param day YYYY-MM-DD of the reading
  */
 export function pricesOn(sets: ConditionalSet[], day: string): Map<string, Price> {

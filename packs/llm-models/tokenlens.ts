@@ -1,4 +1,5 @@
-// Reads TokenLens, a copy of models.dev from September 2025: release dates, knowledge cutoffs and open weights of records known from the other sources.
+// Reads TokenLens, a copy of models.dev from September 2025: release dates, knowledge cutoffs and open
+// weights of records of the other sources.
 import type { CollectContext, Identity, Observed, Reading, Value } from 'dataset-register/pack';
 import { genaiProviders } from './genai.ts';
 import { providerId, recordKey } from './identity.ts';
@@ -14,7 +15,7 @@ interface Known {
   listed: boolean;
 }
 
-/** Records that the pinned versions of the other sources have named, by key. */
+/** Records in the pinned versions of the other sources, by key. */
 async function knownRecords(context: CollectContext): Promise<Map<string, Known>> {
   const known = new Map<string, Known>();
   const add = (provider: string, model_id: string, newest: boolean) => {
@@ -34,7 +35,7 @@ async function knownRecords(context: CollectContext): Promise<Map<string, Known>
   return known;
 }
 
-/** A month alone becomes its first day. */
+/** A month becomes its first day. */
 function day(date: string | undefined): string | undefined {
   return date !== undefined && /^\d{4}-\d\d$/.test(date) ? `${date}-01` : date;
 }
@@ -43,7 +44,7 @@ function page(modelId: string): string {
   return `https://models.dev/?search=${encodeURIComponent(modelId)}`;
 }
 
-/** What models.dev says of exactly this record that holds for good. */
+/** Permanent values of this record in models.dev. */
 function lasting(reading: Reading, model: DevModel): Record<string, Value | undefined> {
   return {
     first_observed: reading.observed_at.slice(0, 10),
@@ -54,7 +55,7 @@ function lasting(reading: Reading, model: DevModel): Record<string, Value | unde
   };
 }
 
-/** What it says that changes with time. */
+/** Values that change with time. */
 function passing({ name, cost, limit, modalities, reasoning, tool_call }: DevModel): Record<string, Value | undefined> {
   return {
     name,
@@ -71,8 +72,8 @@ function passing({ name, cost, limit, modalities, reasoning, tool_call }: DevMod
 }
 
 /**
- * What models.dev says of exactly this record. This package is old and keeps no list of what is gone, so that of a record
- * that the other sources dropped since, it says only what holds for good: their last prices are newer.
+ * Values of this record in models.dev. The package is old and not complete, so for a record that the other
+ * sources dropped only permanent values count: their last prices are newer.
  */
 function observe(reading: Reading, { identity, listed }: Known, model: DevModel): Observed {
   const { cost, limit } = model;
@@ -96,8 +97,8 @@ function observe(reading: Reading, { identity, listed }: Known, model: DevModel)
 }
 
 /**
- * What the package says of records that the other sources know: everything where provider and id are the same, and the
- * dates where only the id is (the same model at another provider), with a confidence of a half.
+ * Values for records of the other sources: all when provider and id are equal, and the dates when only the id
+ * is (the same model at another provider), with a confidence of 0.5.
  */
 export async function* readTokenlens(reading: Reading, context: CollectContext): AsyncGenerator<Observed> {
   const models = await devModels(reading.folder);

@@ -1,4 +1,4 @@
-// Makers told from ids of every provider's style.
+// Makers derived from ids in every provider's style.
 import { expect, test } from 'vitest';
 import { vendorOf } from './vendor.ts';
 
@@ -25,11 +25,11 @@ test.each([
   expect(vendorOf(provider, id)?.vendor).toBe(vendor);
 });
 
-test('a lab that the source names is believed', () => {
+test('the lab of the source has precedence', () => {
   expect(vendorOf('radius', 'balanced', 'Moonshot AI')).toEqual({ vendor: 'moonshotai', how: 'lab Moonshot AI' });
 });
 
-test('nothing is told where nothing tells it', () => {
+test('unknown ids have no maker', () => {
   expect(vendorOf('openrouter', 'openrouter/auto')).toBeUndefined();
   expect(vendorOf('opencode', 'big-pickle')).toBeUndefined();
 });

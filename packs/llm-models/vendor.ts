@@ -1,6 +1,7 @@
-// Who made a model, told from its id: a prefix such as `anthropic/` or `meta.`, the provider itself, or a family name.
+// Maker of a model, derived from its id: a prefix such as `anthropic/` or `meta.`, the provider itself, or a
+// family name.
 
-/** Spellings of makers in ids, and providers that serve one maker's models. Other prefixes are the maker's name as they stand. */
+/** Spellings of makers in ids, and providers with one maker's models. Other prefixes are the maker's name. */
 const ALIASES: Record<string, string> = {
   ai21labs: 'ai21',
   alibaba: 'qwen',
@@ -35,7 +36,7 @@ const ALIASES: Record<string, string> = {
   zhipuai: 'zai',
 };
 
-/** Providers that sell their own models; a maker that the id names still wins. */
+/** Providers that sell their own models; a maker in the id has precedence. */
 const FIRST_PARTY: Record<string, string> = {
   'ant-ling': 'ant-ling',
   anthropic: 'anthropic',
@@ -66,7 +67,7 @@ const FIRST_PARTY: Record<string, string> = {
   zhipuai: 'zai',
 };
 
-/** Model families whose name alone tells the maker, tried in order on the last part of the id. */
+/** Model families that determine the maker, matched in order with the last part of the id. */
 const FAMILIES: [family: RegExp, vendor: string][] = [
   [/^claude\b/, 'anthropic'],
   [/^(gpt|chatgpt|codex|ada|babbage|curie|davinci|text-embedding|whisper|dall-e|sora)\b|^o[134](-|$)/, 'openai'],
@@ -100,9 +101,9 @@ const FAMILIES: [family: RegExp, vendor: string][] = [
   [/^yi-/, '01-ai'],
 ];
 
-/** Regions and routes that may stand before the maker in a Bedrock id: `us.anthropic.claude-…`. */
+/** Regions and routes before the maker in a Bedrock id: `us.anthropic.claude-…`. */
 const REGION = /^(us|us-gov|eu|apac|ap|au|ca|in|jp|sa|global|regional)\./;
-/** The maker in a Bedrock id, `meta.`; elsewhere a dot belongs to a version. */
+/** The maker in a Bedrock id, `meta.`; in other ids a dot belongs to a version. */
 const DOTTED = /^([a-z][a-z0-9]*)\.[a-z]/;
 /** Path parts that are not a maker. */
 const ROUTES = new Set([
@@ -123,7 +124,7 @@ function canonical(name: string): string {
   return ALIASES[plain] ?? plain;
 }
 
-/** A maker named by the id itself. */
+/** The maker in the id. */
 function prefixed(provider: string, modelId: string): string | undefined {
   const parts = modelId.split('/');
   const maker = parts.slice(0, -1).findLast((part) => !ROUTES.has(part.toLowerCase()));
@@ -134,8 +135,8 @@ function prefixed(provider: string, modelId: string): string | undefined {
 }
 
 /**
- * The maker's name in lower case and how it was told, or undefined when nothing tells it.
- * @param lab the maker as the source names it, where it does
+ * The maker's name in lower case and its derivation; undefined when it is unknown.
+ * @param lab the maker in the source, if it has one
  */
 export function vendorOf(provider: string, modelId: string, lab?: string): { vendor: string; how: string } | undefined {
   if (lab !== undefined) return { vendor: canonical(lab.replace(/\s+/g, '-')), how: `lab ${lab}` };
@@ -144,7 +145,7 @@ export function vendorOf(provider: string, modelId: string, lab?: string): { ven
   const leaf = (modelId.split('/').at(-1) ?? '').toLowerCase();
   const family = FAMILIES.find(([pattern]) => pattern.test(leaf))?.[1];
   const own = FIRST_PARTY[provider];
-  // Google's clouds serve Claude, too: there the family says more than the provider.
+  // Google's clouds also serve Claude: there the family is more reliable than the provider.
   if (own !== undefined && (own !== 'google' || family === undefined)) {
     return { vendor: own, how: 'the provider sells its own models' };
   }

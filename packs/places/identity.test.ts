@@ -1,4 +1,4 @@
-// Identities and addresses of places.
+// Identities and slugs of places.
 import { expect, test } from 'vitest';
 import { geohash, placeId, placeSlug, slug } from './identity.ts';
 
@@ -8,12 +8,12 @@ test('geohash: the published example, poles and the date line', () => {
   expect(geohash(90, 180)).toBe('zzzzzz');
 });
 
-test('a place without id is named by area, name and square', () => {
+test('the id of a place without GeoNames id is from area, name and square', () => {
   const row = { name: 'Villa Ejemplo', country: 'ES', admin1: '99', admin2: '', lat: 40.1, lng: -3.7 };
   expect(placeId(row)).toBe('cj:ES.99.villa-ejemplo.ezjk5g');
 });
 
-test('slugs end with the id or the square', () => {
+test('slugs end with the id or the geohash', () => {
   expect(placeSlug('900000001', 'Beispielhafen', 'DE')).toBe('beispielhafen-de-900000001');
   expect(placeSlug('cj:ES.99.villa-ejemplo.u0x1b2', 'Another Name', 'ES')).toBe('villa-ejemplo-es-u0x1b2');
   expect(placeSlug('900000001', '', '')).toBe('place-900000001');

@@ -1,10 +1,10 @@
-// How a place is named in the dataset: by its GeoNames id, else by where it was first seen.
+// Identity of a place: its GeoNames id, else where it was first observed.
 import { slugify } from 'dataset-register/pack';
 import type { Row } from './extract.ts';
 
 const BASE32 = '0123456789bcdefghjkmnpqrstuvwxyz';
 
-/** Geohash of a point, a square of about 1.2 × 0.6 km at six characters. */
+/** Geohash of a point; with six characters a cell of about 1.2 × 0.6 km. */
 export function geohash(lat: number, lng: number, length = 6): string {
   const ranges = [
     { from: -180, to: 180, value: lng },
@@ -27,17 +27,17 @@ export function geohash(lat: number, lng: number, length = 6): string {
   return text;
 }
 
-/** Names as addresses: no splitting at capitals, which names of places have inside. */
+/** Slug of a name, without splitting at capitals, which names of places contain. */
 export function slug(text: string): string {
   return slugify(text, { decamelize: false }) || 'place';
 }
 
-/** `cj:<country>.<admin1>.<name>.<geohash6>`: the identity of a place that no dump with ids holds. */
+/** `cj:<country>.<admin1>.<name>.<geohash6>`: identity of a place without GeoNames id. */
 export function placeId(row: Row): string {
   return `cj:${row.country}.${row.admin1}.${slug(row.name)}.${geohash(row.lat, row.lng)}`;
 }
 
-/** The wanted slug: `<name>-<cc>-<GeoNames id or geohash>`. */
+/** The preferred slug: `<name>-<cc>-<GeoNames id or geohash>`. */
 export function placeSlug(id: string, name: string, country: string): string {
   const parts = id.split('.');
   const [end, named] = id.startsWith('cj:') ? [parts.at(-1), parts.at(-2)] : [id, slug(name)];

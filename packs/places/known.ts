@@ -1,4 +1,5 @@
-// The places known before a reading, from the dumps with ids and the extracts that came earlier: they lend later rows their identity.
+// Places known before a reading, from the dumps with ids and earlier extracts: later rows get their identity
+// from them.
 import { readDump, type Town } from './dump.ts';
 import { type Row, readExtract } from './extract.ts';
 import { placeId } from './identity.ts';
@@ -6,10 +7,10 @@ import { type Match, match, type Spot } from './match.ts';
 import { readPacked } from './packed.ts';
 import { DUMP, DUMPS, EXTRACT, EXTRACTS, PACKED } from './pins.ts';
 
-/** A place under its identity, where it was last seen. */
+/** A place with its identity at its last position. */
 export interface Known extends Spot {
   placeId: string;
-  /** Whether a dump gave it an id. */
+  /** Whether its id is from a dump. */
   geonames: boolean;
 }
 
@@ -23,18 +24,18 @@ function spot({ name, country, admin1, lat, lng }: Spot): Spot {
 
 type Numbered = Spot & { id: number };
 
-/** Places of a dump, without what joining does not need. */
+/** Places of a dump with the fields needed for matching. */
 async function* numbered(towns: AsyncIterable<Town>): AsyncGenerator<Numbered> {
   for await (const town of towns) yield { id: town.id, ...spot(town) };
 }
 
 interface Dumps {
   newer: Numbered[];
-  /** Places of the older dump that the newer one does not have, under any id. */
+  /** Places of the older dump that the newer one lacks under any id. */
   only: Numbered[];
   /**
-   * Ids of the older dump under which the newer one has nothing, with the new id of the same place: GeoNames merges
-   * duplicates, and a merged place must not stand twice.
+   * Ids of the older dump that the newer one lacks, with the new id of the same place: GeoNames merges
+   * duplicates, and a merged place must not be listed twice.
    */
   renumbered: Map<number, number>;
 }
@@ -53,7 +54,10 @@ async function readDumps(folder: Folder): Promise<Dumps> {
   return { newer, only: gone.filter((_, i) => matches[i] === null), renumbered };
 }
 
-/** What the last call found out, of these sources: a night reads them in order, and each reading needs what the one before it knew. */
+/**
+ * Cached results of the last call: a night reads the sources in order, and each reading needs the places of
+ * the one before it.
+ */
 const latest: { dumps: { key: string; read: Dumps } | null; known: { key: string; list: Known[] } | null } = {
   dumps: null,
   known: null,
@@ -68,7 +72,7 @@ async function dumpsOf(folder: Folder): Promise<Dumps> {
   return latest.dumps.read;
 }
 
-/** The ids by which the places of the older dump are known now, where they changed. */
+/** New ids of renumbered places of the older dump. */
 export async function renumbered(folder: Folder): Promise<Map<number, number>> {
   return (await dumpsOf(folder)).renumbered;
 }
@@ -79,7 +83,7 @@ async function knownFromDumps(folder: Folder): Promise<Known[]> {
   return [...newer, ...only].map((town) => ({ ...spot(town), placeId: String(town.id), geonames: true }));
 }
 
-/** A row of an extract under its identity. `by` is null for a place not known before. */
+/** A row of an extract with its identity. `by` is null for a new place. */
 export interface Placed {
   row: Row;
   placeId: string;
@@ -87,8 +91,8 @@ export interface Placed {
 }
 
 /**
- * Gives every row its identity and `known` its newest positions; new places are added to it. Two new rows that would share
- * an identity are the same place, of which the first stays.
+ * Assigns an identity to every row and the newest positions to `known`; new places are added to it. Two new
+ * rows with one identity are the same place, of which the first is kept.
  */
 function place(known: Known[], rows: Row[]): Placed[] {
   const taken = new Set(known.filter((each) => !each.geonames).map((each) => each.placeId));
@@ -114,11 +118,11 @@ function before(a: string, b: string): boolean {
   return a.localeCompare(b, 'en', { numeric: true }) < 0;
 }
 
-/** Names what is known after some versions of the extract were read over the dumps, oldest first. */
+/** Cache key: versions of the extract, oldest first, on top of the dumps. */
 const keyOf = async (versions: readonly string[], folder: Folder) =>
   [await sourcesOf(folder), ...(await Promise.all(versions.map((version) => folder(EXTRACT, version))))].join('\n');
 
-/** Everything known before a version of the extract: both dumps and the pinned extracts that came earlier. */
+/** All places known before a version of the extract: both dumps and the earlier pinned extracts. */
 async function knownBefore(versions: readonly string[], folder: Folder): Promise<Known[]> {
   const before = latest.known;
   latest.known = null;
@@ -128,7 +132,10 @@ async function knownBefore(versions: readonly string[], folder: Folder): Promise
   return known;
 }
 
-/** Places the rows of a version of the extract among all that was known before it; `known` are the ids that dumps gave. */
+/**
+ * Matches the rows of a version of the extract with the places known before it; `known` are the ids of the
+ * dumps.
+ */
 export async function placeExtract(
   version: string,
   rows: Row[],

@@ -1,4 +1,4 @@
-// Joining two lists of places: what is the same place, what is not, and that each is given once.
+// Matching two lists of places: equal and different places, each matched once.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { match, type Spot } from './match.ts';
@@ -11,7 +11,7 @@ const spot = (name: string, lat: number, lng: number, admin1 = '01', country = '
   lng,
 });
 
-/** `name of found = name of known (how)`, in the order of found. */
+/** `name in found = name in known (reason)`, in the order of `found`. */
 function told(known: Spot[], found: Spot[]): string[] {
   return match(known, found).map((each, i) =>
     each ? `${found[i]?.name} = ${known[each.known]?.name} (${each.by})` : `${found[i]?.name} is new`,
@@ -23,7 +23,7 @@ test('the same point in the same country is the same place, whatever its name', 
   expect(told([spot('Alt', 47.5, 14.1)], [spot('Neu', 47.5, 14.1, '01', 'SI')])).toEqual(['Neu is new']);
 });
 
-test('two places at one point are told apart by name, in any order', () => {
+test('two places at one point are distinguished by name, in any order', () => {
   const known = [spot('Zwilling', 47.6, 14.3), spot('Greater Zwilling', 47.6, 14.3)];
   expect(told(known, [...known].reverse())).toEqual([
     'Greater Zwilling = Greater Zwilling (position)',
@@ -35,20 +35,20 @@ test('two places at one point are told apart by name, in any order', () => {
   ]);
 });
 
-test('the same name, accents aside, within a tenth of a degree', () => {
+test('the same name without accents within a tenth of a degree', () => {
   const known = [spot('Sankt Prübe', 47.5, 14.1)];
   expect(told(known, [spot('sankt prube', 47.59, 14.19)])).toEqual(['sankt prube = Sankt Prübe (name)']);
   expect(told(known, [spot('Sankt Prübe', 47.61, 14.1)])).toEqual(['Sankt Prübe is new']);
 });
 
-test('an area with a new code is no other place, but its own area goes first', () => {
+test('a new area code makes no other place, but the same area has precedence', () => {
   const known = [spot('Probe', 47.5, 14.1, '01'), spot('Probe', 47.52, 14.1, '02')];
   expect(told(known, [spot('Probe', 47.53, 14.1, '01')])).toEqual(['Probe = Probe (name)']);
   expect(match(known, [spot('Probe', 47.53, 14.1, '01')])[0]?.known).toBe(0);
   expect(match(known.slice(1), [spot('Probe', 47.53, 14.1, '03')])[0]?.known).toBe(0);
 });
 
-test('the closest pair goes first, and a place is given once', () => {
+test('the closest pair is first, and a place is matched once', () => {
   const known = [spot('Probe', 47.5, 14.1)];
   expect(told(known, [spot('Probe', 47.58, 14.1), spot('Probe', 47.51, 14.1)])).toEqual([
     'Probe is new',
@@ -56,7 +56,7 @@ test('the closest pair goes first, and a place is given once', () => {
   ]);
 });
 
-test('a place renamed on the spot is the same within a hundredth of a degree', () => {
+test('a renamed place is the same within a hundredth of a degree', () => {
   const known = [spot('Gorodok', 55.46, 29.98)];
   expect(told(known, [spot('Haradok', 55.4699, 29.98)])).toEqual(['Haradok = Gorodok (nearness)']);
   expect(told(known, [spot('Haradok', 55.4705, 29.98)])).toEqual(['Haradok is new']);

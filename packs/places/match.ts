@@ -1,7 +1,8 @@
-// Which place of a later list is which of an earlier one, when only names and positions tell: surest matches first, each place once.
+// Matches places of a later list with those of an earlier one by name and position: most certain matches
+// first, each place once.
 import { fold } from 'dataset-register/pack';
 
-/** What two lists of places have in common. `admin1` is a code within the country; degrees have five decimals. */
+/** Common fields of both lists. `admin1` is a code within the country; degrees have five decimals. */
 export interface Spot {
   name: string;
   country: string;
@@ -19,7 +20,7 @@ export interface Match {
 const NAME_DEGREES = 0.1;
 const NEAR_DEGREES = 0.01;
 
-/** Points as one number: both are whole multiples of 1e-5 degrees. */
+/** A point as one number: both coordinates are multiples of 1e-5 degrees. */
 function point(spot: Spot): number {
   return Math.round((spot.lat + 90) * 1e5) * 36_000_001 + Math.round((spot.lng + 180) * 1e5);
 }
@@ -28,7 +29,10 @@ function degrees(a: Spot, b: Spot): number {
   return Math.max(Math.abs(a.lat - b.lat), Math.abs(a.lng - b.lng));
 }
 
-/** Indexes of spots by a key, in order. Chains instead of lists: most keys have one spot, and there are 170,000 of them. */
+/**
+ * Indexes of spots by key, in order. Linked lists instead of arrays: most keys have one spot, and there are
+ * 170,000 keys.
+ */
 class Groups<K> {
   private readonly first = new Map<K, number>();
   private readonly next: Int32Array;
@@ -48,14 +52,15 @@ class Groups<K> {
   }
 }
 
-/** Square of the grid, wide enough that nearness never reaches further than the next one. */
+/** Cell of the grid, wide enough that nearby places are in the same or an adjacent one. */
 function square(spot: Spot, down = 0, right = 0): string {
   return `${spot.country}${Math.floor(spot.lat / NEAR_DEGREES) + down},${Math.floor(spot.lng / NEAR_DEGREES) + right}`;
 }
 
 /**
- * For every place of `found`, the one of `known` that it is, or null. A match needs the same country; closest pairs
- * go first, then the order of the lists decides, so equal input gives equal matches. Neighbours across the date line are not seen.
+ * For every place of `found` the same place of `known`, or null. A match requires the same country; closest
+ * pairs are first, then the order of the lists decides, so equal input gives equal matches. Places on
+ * different sides of the date line do not match.
  */
 export function match(known: Spot[], found: Spot[]): (Match | null)[] {
   const matches: (Match | null)[] = Array.from(found, () => null);

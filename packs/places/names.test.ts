@@ -1,8 +1,8 @@
-// Which other names of a place are found and which of them are published.
+// Other names of a place: names for search, and published names.
 import { expect, test } from 'vitest';
 import { inAlphabet, otherNames, PUBLISHED_NAMES, scriptOf, scriptsOf } from './names.ts';
 
-test('no name that reads like its own name, no transliteration, no link', () => {
+test('no name that folds like its own name, no transliteration, no link', () => {
   expect(otherNames('Köln,Koln,Cologne,kerun,Кёльн,https://place.example/x', 'Köln', 'DE')).toEqual([
     'Cologne',
     'Кёльн',
@@ -11,11 +11,11 @@ test('no name that reads like its own name, no transliteration, no link', () => 
   expect(otherNames('', 'Köln', 'DE')).toBeUndefined();
 });
 
-test('of spellings that differ by accents one is kept, the later and richer one', () => {
+test('of spellings that differ by accents the later one with more accents is kept', () => {
   expect(otherNames('Munchen,München', 'Munich', 'DE')).toEqual(['München']);
 });
 
-test('a name in lower case counts when it is no plain Latin', () => {
+test('a name in lower case counts when it is not plain Latin', () => {
   expect(otherNames("le Havre,'s-Hertogenbosch,s gravenhage,кёльн", 'X', 'FR')).toEqual([
     'le Havre',
     "'s-Hertogenbosch",
@@ -23,7 +23,7 @@ test('a name in lower case counts when it is no plain Latin', () => {
   ]);
 });
 
-test('look-alikes in letters of two scripts are no names; Japanese and Korean write several together', () => {
+test('names that mix two scripts are dropped; Japanese and Korean combine several', () => {
   expect(otherNames('Məskəү,Мaдрид,東京タワー,서울市,さいたま', 'X', 'JP')).toEqual([
     '東京タワー',
     '서울市',
@@ -31,19 +31,19 @@ test('look-alikes in letters of two scripts are no names; Japanese and Korean wr
   ]);
 });
 
-test('all names are kept for search, and the first forty are those to publish', () => {
+test('all names are searchable, and the first forty are published', () => {
   const latin = Array.from({ length: 60 }, (_, i) => `Name${'abcdefghij'[i % 10]}${'klmnop'[Math.floor(i / 10)]}`);
   const others = ['Имяград', 'Имјаград', '名前', '이름', 'ნამე'];
   const names = otherNames([...latin, ...others].join(','), 'X', 'GE') ?? [];
   expect(new Set(names)).toEqual(new Set([...latin, ...others]));
   const published = names.slice(0, PUBLISHED_NAMES);
   expect(published[0]).toBe('ნამე');
-  // Of two names in a foreign script the one in its most read alphabet.
+  // Of two names in a foreign script the one in its most common alphabet.
   expect(published.slice(-3).toSorted()).toEqual(['Имяград', '名前', '이름'].toSorted());
   expect(published).not.toContain('Имјаград');
 });
 
-test('of several names in the script of the country those in its own alphabet come first, the most common sound before odd ones', () => {
+test('of several names in the script of the country those in its own alphabet are first, common sounds before rare ones', () => {
   const latin = Array.from({ length: 40 }, (_, i) => `Moskv${'aeiou'[i % 5]}${'klmnoprs'[i % 8]}`);
   const cyrillic = ['Мускав', 'Мәскәү', 'Маскав', 'Мёскваў', 'Москва'];
   const names = otherNames([...cyrillic, ...latin].join(','), 'Moscow', 'RU') ?? [];

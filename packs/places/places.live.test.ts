@@ -1,4 +1,4 @@
-// The places collector over its real pins: the counts of data.md, one record per place, time and memory.
+// The places collector on its real pins: the counts of data.md, one record per place, time and memory.
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { paths } from '../../data/model/layout.ts';
@@ -17,18 +17,18 @@ interface Told {
 }
 
 let pack: Pack;
-/** Of the processor, which other work on the machine does not lengthen. */
+/** CPU time, which other work on the machine does not affect. */
 let seconds = 0;
 const told = new Map<string, Told>();
 const slugs = new Map<string, string>();
 const twice: string[] = [];
-/** Population by id, and what became of it in the newer dump. */
+/** Population by id, and its change in the newer dump. */
 const people = new Map<string, number>();
 const population = { filled: 0, up: 0, down: 0, outliers: 0 };
 
 beforeAll(async () => {
   pack = await loadPack(import.meta.dirname);
-  // tests/live/setup.ts has collected into this folder.
+  // tests/live/setup.ts collects into this folder.
   const sources = paths.sources(process.env['DATA_DIR'] ?? '');
   const folder = async (name: string, version: string) => join(sources, name, version);
   const start = process.cpuUsage();
@@ -78,7 +78,7 @@ function count(key: string, now: number, first: boolean): void {
   }
 }
 
-test('each version holds the places it held when its integrity was pinned', () => {
+test('each version has the same number of places as when its integrity was pinned', () => {
   expect(told.get('3.0.0')).toMatchObject({ records: 127_420, population: 112_940 });
   expect(told.get('1.0.4')).toMatchObject({ records: 135_233, population: 122_445, timezone: 135_233 });
   // 264 of 135,233 have no terrain height; 13 of them are surveyed.
@@ -86,7 +86,7 @@ test('each version holds the places it held when its integrity was pinned', () =
   expect([...told.values()].map((each) => each.listed)).toEqual([127_420, 135_233, 154_694, 170_114, 171_075]);
 });
 
-test('nearly all places with an id are found again, and nearly all by their position', () => {
+test('nearly all places with an id are matched, and nearly all by their position', () => {
   const newest = told.get('1.1.64');
   const missing = (newest?.records ?? 0) - (newest?.listed ?? 0);
   expect(missing).toBeGreaterThan(1000);
@@ -95,7 +95,8 @@ test('nearly all places with an id are found again, and nearly all by their posi
 });
 
 test('history of populations by id', () => {
-  // data.md: 2,106 newly filled, 2,466 up, 1,170 down, 129 outliers, over equal ids; 125 places changed their id meanwhile.
+  // data.md: 2,106 newly filled, 2,466 up, 1,170 down, 129 outliers, for equal ids; 125 places have changed
+  // their id.
   expect(population.filled).toBeGreaterThanOrEqual(2106);
   expect(population.up).toBeGreaterThanOrEqual(2466);
   expect(population.down).toBeGreaterThanOrEqual(1170);
@@ -103,15 +104,16 @@ test('history of populations by id', () => {
   expect(population.outliers).toBeGreaterThanOrEqual(129);
 });
 
-test('all places: how many, and each once', () => {
+test('all places: their number, and each once', () => {
   expect(slugs.size).toBeGreaterThan(172_000);
   expect(slugs.size).toBeLessThan(173_500);
-  // Two new places of one name lie in one square on both sides of a border of areas: the build tells their addresses apart.
+  // Two new places of one name are in one square on both sides of a border; the build makes their slugs
+  // unique.
   expect(slugs.size - new Set(slugs.values()).size).toBeLessThanOrEqual(1);
   expect(twice).toEqual([]);
   expect([...slugs.values()].filter((slug) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug))).toEqual([]);
 });
 
-test('all five versions are read in less than a minute of work', () => {
+test('all five versions are read in less than a minute of CPU time', () => {
   expect(seconds).toBeLessThan(60);
 });

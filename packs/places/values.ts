@@ -1,4 +1,5 @@
-// From rows of the sources to observations: what each says of a place, how sure, and where a person can check it.
+// Converts rows of the sources to observations: values of a place, confidence, and an address for
+// verification.
 import type { Observed, Reading, Value } from 'dataset-register/pack';
 import type { Line, Town } from './dump.ts';
 import type { Row } from './extract.ts';
@@ -6,7 +7,7 @@ import type { Placed } from './known.ts';
 import type { Match } from './match.ts';
 import { otherNames } from './names.ts';
 
-/** Country names in English, by ISO 3166 code; kept, since asking takes a microsecond 173,000 times. */
+/** Country names in English, by ISO 3166 code; cached, since a lookup takes a microsecond, 173,000 times. */
 const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 const countries = new Map<string, string | undefined>();
 
@@ -32,7 +33,7 @@ function common(spot: Town | Row): Record<string, Value | undefined> {
   };
 }
 
-/** A place as a dump has it. Population 0 means unknown. */
+/** A place of a dump. Population 0 means unknown. */
 export function ofTown(town: Town, reading: Reading): Observed {
   const place_id = String(town.id);
   return {
@@ -50,13 +51,15 @@ export function ofTown(town: Town, reading: Reading): Observed {
   };
 }
 
-/** Surveyed heights are exact at the place; a terrain model averages its surroundings, and -9999 is the sea. */
+/**
+ * Surveyed heights are exact at the place; a terrain model averages its surroundings, and -9999 is the sea.
+ */
 function elevation(line: Line): { metres?: number; confidence?: number } {
   if (line.surveyed !== null) return { metres: line.surveyed, confidence: 0.9 };
   return line.modelled === -9999 ? {} : { metres: line.modelled, confidence: 0.7 };
 }
 
-/** A place as the full table has it. */
+/** A place of the full table. */
 export function ofLine(line: Line, reading: Reading): Observed {
   const { metres, confidence } = elevation(line);
   const told = ofTown(line, reading);
@@ -70,14 +73,19 @@ export function ofLine(line: Line, reading: Reading): Observed {
   return { ...told, values, ...(confidence !== undefined && { confidence: { elevation: confidence } }) };
 }
 
-/** How a row without an id was tied to its place, and how sure that makes all it says; the source's trust where absent. */
+/**
+ * How a row without an id was matched to its place, and the resulting confidence of its values; absent: the
+ * source's trust.
+ */
 const TIES: Record<Match['by'], { evidence: string; confidence?: number }> = {
   position: { evidence: 'joined by position' },
   name: { evidence: 'joined by name within 0.1°', confidence: 0.75 },
   nearness: { evidence: 'joined by nearness within 0.01°', confidence: 0.6 },
 };
 
-/** A place as the extract lists it. Identity attributes and the country's name come with the first source that has them. */
+/**
+ * A place of the extract. Identity attributes and the country's name are from the first source that has them.
+ */
 export function ofRow({ row, placeId, by }: Placed, areas: Map<string, string>, reading: Reading): Observed {
   const own = placeId.startsWith('cj:');
   const area1 = areas.get(`${row.country}.${row.admin1}`);
@@ -97,7 +105,7 @@ export function ofRow({ row, placeId, by }: Placed, areas: Map<string, string>, 
   };
 }
 
-/** What the extract says of a place that it does not list although a dump gave it an id. */
+/** Values of a place that has an id from a dump and is missing in the extract. */
 export function unlisted(placeId: string, reading: Reading): Observed {
   return {
     identity: { place_id: placeId },

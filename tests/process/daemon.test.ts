@@ -107,7 +107,7 @@ describe('the daemon', () => {
     });
     expect(lines.filter((line) => /PACK_DIRS|next collection/.test(line))).toEqual([
       expect.stringMatching(/^next collection /),
-      `! PACK_DIRS: there is no folder ${packs}`,
+      `! PACK_DIRS: no such folder: ${packs}`,
       `! PACK_DIRS: no folder with a pack.ts in ${packs}`,
       expect.stringMatching(/^next collection /),
     ]);
@@ -115,7 +115,7 @@ describe('the daemon', () => {
 
   test('does not begin where PACK_DIRS leads to no pack', async () => {
     const config = { ...place(), PACK_DIRS: [join(scratch(), 'nowhere')] };
-    await expect(live(config, '2026-11-20T12:30:00Z', 1)).rejects.toThrow(/^PACK_DIRS: there is no folder /);
+    await expect(live(config, '2026-11-20T12:30:00Z', 1)).rejects.toThrow(/^PACK_DIRS: no such folder: /);
   });
 
   test('two processes do each night once; a stop ends them', { timeout: 120_000 }, async () => {

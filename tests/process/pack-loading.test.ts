@@ -106,9 +106,9 @@ describe('wrong packs', () => {
 
   test('PACK_DIRS that leads to no pack is one line that names it', async () => {
     const nowhere = join(temp, 'nowhere');
-    await expect(loadPacks([nowhere])).rejects.toThrow(new PackDirsError(`PACK_DIRS: there is no folder ${nowhere}`));
+    await expect(loadPacks([nowhere])).rejects.toThrow(new PackDirsError(`PACK_DIRS: no such folder: ${nowhere}`));
     const itself = resolve('tests/packs/tools');
-    const parent = `PACK_DIRS: ${itself} is itself a pack; name the folder that holds it, ${resolve('tests/packs')}`;
+    const parent = `PACK_DIRS: ${itself} is itself a pack; set PACK_DIRS to the folder that contains it, ${resolve('tests/packs')}`;
     await expect(loadPacks([itself])).rejects.toThrow(new PackDirsError(parent));
     await mkdir(join(temp, 'empty/notes'), { recursive: true });
     const empty = join(temp, 'empty');

@@ -1,4 +1,4 @@
-// Lays the hand-written inputs out as the unpacked packages that the collector reads.
+// Writes the hand-written inputs as unpacked packages for the collector.
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ async function index(version: string): Promise<string> {
   return `(()=>{var e={38(e){e.exports=JSON.parse('{"gzip":"${rows}"}')}};module.exports=e})();`;
 }
 
-/** Temporary folders of the fixture versions, as a reading and its context ask for them. `told` fills with log lines. */
+/** Temporary folders of the fixture versions, with a reading and its context. `told` collects log lines. */
 export async function readings() {
   const root = await mkdtemp(join(tmpdir(), 'airports-'));
   const told: string[] = [];

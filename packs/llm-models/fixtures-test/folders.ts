@@ -1,4 +1,4 @@
-// Lays the hand-written inputs out as the unpacked packages that the collector reads.
+// Writes the hand-written inputs as unpacked packages for the collector.
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { PACKAGES } from '../pins.ts';
 
 const fixture = (name: string) => readFile(join(import.meta.dirname, name), 'utf8');
 
-/** A model that the oldest version of genai-prices lists and no later one. */
+/** A model that only the oldest version of genai-prices lists. */
 const GONE = 'const E = [{ id: "example-ai", models: [{ id: "orion-old", prices: { input_mtok: 4 } }] }];';
 
 const OLDEST = { 'genai-prices': '0.0.22', 'pi-ai': '0.84.0', tokenlens: '1.3.0' };
@@ -29,7 +29,7 @@ async function filesOf(source: keyof typeof PACKAGES, version: string): Promise<
   };
 }
 
-/** Readings of the fixtures and the context they ask for. `told` fills with log lines. */
+/** Readings of the fixtures and their context. `told` collects log lines. */
 export async function readings() {
   const root = await mkdtemp(join(tmpdir(), 'llm-models-'));
   const told: string[] = [];

