@@ -4,7 +4,7 @@ import type { Cursors } from '../../data/input/cursor.ts';
 import type { Format } from '../../data/input/formats.ts';
 import type { Accounts, Asker } from '../../data/model/accounts.ts';
 import type { RawInput, Visibility } from '../../data/plan/plan.ts';
-import type { Fetched } from '../../data/queries/records.ts';
+import type { LoadedRecord } from '../../data/queries/records.ts';
 import type { Exports } from '../../data/releases/export.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Owners } from '../../data/review/owners.ts';
@@ -47,7 +47,7 @@ export interface Context {
   /** Whether this call has a price; set by the gate once the input is parsed. */
   priced?: boolean;
   /** The record of the request, after the first look-up (operations/common/load-record.ts). */
-  record?: Promise<Fetched>;
+  record?: Promise<LoadedRecord>;
   /** Keys and their ledgers, and the requester; absent in the nightly build. */
   accounts?: Accounts;
   asker?: Asker;

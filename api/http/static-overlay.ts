@@ -102,7 +102,9 @@ function changesSince(release: Release, versions: OverlayVersions): DatasetChang
   // compared.
   const from = version > overlay.version ? 0 : version;
   const removed = [...overlay.removed.values()].filter((each) => each.version > from);
-  const lists = [...overlay.said, ...overlay.decided].filter(([, list]) => list.some((each) => each.version > from));
+  const lists = [...overlay.ownerFacts, ...overlay.decided].filter(([, list]) =>
+    list.some((each) => each.version > from),
+  );
   const restored = [...overlay.restored].filter(([, at]) => at > from);
   const changed = new Set([...lists, ...restored].map(([entity]) => entity));
   if (removed.length + changed.size === 0) return null;

@@ -173,11 +173,11 @@ async function storeEdits(
     alter: (overlay, version) => {
       if (overlay.removed.has(entity_id)) throw new ApiError('unknown_entity', 'This record is opted out.');
       // Of two edits within a millisecond the later one wins.
-      const last = overlay.said.get(entity_id)?.at(-1)?.at ?? 0;
+      const last = overlay.ownerFacts.get(entity_id)?.at(-1)?.at ?? 0;
       const at = Math.max(now, last + 1);
       facts = [...edits].map(([attribute, value]) => ({ entity: entity_id, attribute, value, at, ...source }));
       const entries = facts.map((fact) => ({ ...fact, version }));
-      return { ...overlay, said: withEntry(overlay.said, entity_id, ...entries) };
+      return { ...overlay, ownerFacts: withEntry(overlay.ownerFacts, entity_id, ...entries) };
     },
     write: async (db, version) => {
       const rows = facts.map(({ entity, ...fact }) => ({ dataset, entity_id: entity, claim_id, version, ...fact }));

@@ -2,7 +2,7 @@
 
 import type { Asker } from '../../data/model/accounts.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
-import type { Editing } from '../../data/releases/overlay-edit.ts';
+import type { EditContext } from '../../data/releases/overlay-edit.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Mailer } from '../../data/state/mail.ts';
 import type { Mail } from '../../data/state/outbox.ts';
@@ -20,7 +20,7 @@ export interface OwnersParts {
   quotas: Quotas;
   mailer: Pick<Mailer, 'send' | 'post'>;
   base_url: string;
-  editing: Editing;
+  editing: EditContext;
   /** Called for each opt-out that waits for an operator because its dataset had too many at once. */
   onHeldOptOut(dataset: string): void;
 }

@@ -126,11 +126,11 @@ function columnsOf(rows: Rows): Column[] {
 const CELLS_A_SLICE = 2_000;
 
 /** The data of columns, in their order. */
-async function dataOf(columns: readonly Column[], { items, asking }: Rows): Promise<Data[]> {
+async function dataOf(columns: readonly Column[], { items, options }: Rows): Promise<Data[]> {
   const width = Math.max(1, ...columns.map(({ field }) => field.type.children?.length ?? 1));
   const size = Math.max(1, Math.floor(CELLS_A_SLICE / (items.length * width)));
   const build = ({ field, value }: Column) => vectorFromArray(items.map(value), field.type).data[0]!;
-  return mapSlices(columns, size, build, asking);
+  return mapSlices(columns, size, build, options);
 }
 
 const structOf = (fields: Field[], length: number, children: Data[]) =>

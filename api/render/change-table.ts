@@ -1,7 +1,7 @@
 // Changes of values as one compact Markdown table: the changelog and the change feed.
 
-import type { Asking } from '../../data/plan/plan.ts';
-import { after, CHANGES_A_SLICE, mapSlices } from '../../data/plan/slices.ts';
+import type { QueryOptions } from '../../data/plan/plan.ts';
+import { CHANGES_A_SLICE, mapSlices, whenReady } from '../../data/plan/slices.ts';
 import { attributesOf, type Change } from '../../data/queries/changelog.ts';
 import type { Pack, Value } from '../../packs/define/model.ts';
 import { cell, columnTitle } from './cells.ts';
@@ -16,7 +16,7 @@ export function changeTable(
   changes: readonly (Change & { recorded_at?: string })[],
   pack: Pack,
   hides: (attribute: string) => boolean,
-  asking: Asking,
+  options: QueryOptions,
 ): string | Promise<string> {
   const attributes = attributesOf(pack);
   const recorded = changes.some(({ recorded_at }) => recorded_at !== undefined);
@@ -36,5 +36,5 @@ export function changeTable(
       cell(change.source_url),
     ]);
   };
-  return after(mapSlices(changes, CHANGES_A_SLICE, row, asking), (rows) => tableOf(columns, rows));
+  return whenReady(mapSlices(changes, CHANGES_A_SLICE, row, options), (rows) => tableOf(columns, rows));
 }

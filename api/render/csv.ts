@@ -1,7 +1,7 @@
 // Records as CSV: the columns of the nightly records.csv, then the origin of each row (contract section 2).
 
 import type { PublicRecord } from '../../data/model/record.ts';
-import { after, mapSlices } from '../../data/plan/slices.ts';
+import { mapSlices, whenReady } from '../../data/plan/slices.ts';
 import { csvHeader, csvRow, flatCells, recordColumn } from '../../data/write/csv.ts';
 import { ROWS_A_SLICE, type Rows } from './rows.ts';
 
@@ -12,7 +12,7 @@ const ORIGIN = ['url', 'license', 'attribution'] as const;
  * A header row and a row for each record, each ended by CR LF. A missing value is an empty cell; sources are
  * on the page at `url`.
  */
-export function csv({ pack, attributes, items, asking }: Rows): string | Promise<string> {
+export function csv({ pack, attributes, items, options }: Rows): string | Promise<string> {
   const header = [...csvHeader(pack, attributes), ...ORIGIN.map((name) => recordColumn(pack, name))];
   const line = (cells: Parameters<typeof csvRow>[0]) => `${csvRow(cells)}\r\n`;
   const row = (record: PublicRecord) =>
@@ -22,5 +22,5 @@ export function csv({ pack, attributes, items, asking }: Rows): string | Promise
       ...[record.quality_score, record.completeness, record.verified_owner, record.updated_at],
       ...ORIGIN.map((name) => record[name]),
     ]);
-  return after(mapSlices(items, ROWS_A_SLICE, row, asking), (rows) => line(header) + rows.join(''));
+  return whenReady(mapSlices(items, ROWS_A_SLICE, row, options), (rows) => line(header) + rows.join(''));
 }

@@ -1,7 +1,7 @@
 // Records as GeoJSON (RFC 7946): a FeatureCollection of points with their values, without provenance
 // (contract section 9).
 import type { PublicRecord } from '../../data/model/record.ts';
-import { after, mapSlices } from '../../data/plan/slices.ts';
+import { mapSlices, whenReady } from '../../data/plan/slices.ts';
 import type { Geo } from '../../packs/define/model.ts';
 import type { Result } from '../contract/operation.ts';
 import { ROWS_A_SLICE, type Rows } from './rows.ts';
@@ -27,8 +27,8 @@ export function geojson(rows: Rows, { body }: Result<unknown>): string | Promise
     next_cursor,
     ...(total === undefined ? {} : { total }),
   };
-  const text = mapSlices(rows.items, ROWS_A_SLICE, (record) => JSON.stringify(feature(rows, record)), rows.asking);
-  return after(text, (features) => `${JSON.stringify(head).slice(0, -1)},"features":[${features.join(',')}]}`);
+  const text = mapSlices(rows.items, ROWS_A_SLICE, (record) => JSON.stringify(feature(rows, record)), rows.options);
+  return whenReady(text, (features) => `${JSON.stringify(head).slice(0, -1)},"features":[${features.join(',')}]}`);
 }
 
 function feature({ attributes, pack }: Rows, record: PublicRecord): object {

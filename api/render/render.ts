@@ -1,6 +1,6 @@
 // Renders the result of an operation to bytes: pure, shared by the live API and the nightly build.
 import { FORMATS, type Format } from '../../data/input/formats.ts';
-import { after } from '../../data/plan/slices.ts';
+import { whenReady } from '../../data/plan/slices.ts';
 import type { Context, Operation, Result } from '../contract/operation.ts';
 import { csv } from './csv.ts';
 import { geojson } from './geojson.ts';
@@ -21,7 +21,7 @@ type Renderer = (operation: Operation, result: Result<unknown>, ctx: Context) =>
 
 /** The Markdown of the operation, with the link to the next page. */
 const markdown: Renderer = (operation, { body, next_cursor }, ctx) =>
-  after(operation.markdown(body, ctx), (text) =>
+  whenReady(operation.markdown(body, ctx), (text) =>
     typeof next_cursor === 'string' ? `${text}\n${nextLine(ctx, next_cursor)}\n` : text,
   );
 
@@ -50,7 +50,7 @@ export function render(operation: Operation, result: Result<unknown>, ctx: Conte
   const content_type = FORMATS[ctx.format].media_type;
   if (ctx.format === 'json' && result.json) return { content_type, body: result.json };
   if (isStream(result.body)) return { content_type, body: result.body };
-  return after(RENDERERS[ctx.format](operation, result, ctx), (body) => ({ content_type, body }));
+  return whenReady(RENDERERS[ctx.format](operation, result, ctx), (body) => ({ content_type, body }));
 }
 
 function isStream(body: unknown): body is AsyncIterable<string> {

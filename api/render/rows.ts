@@ -1,6 +1,6 @@
 // Input of the bulk formats: records, and the attributes that have columns.
 import type { PublicRecord } from '../../data/model/record.ts';
-import type { Asking } from '../../data/plan/plan.ts';
+import type { QueryOptions } from '../../data/plan/plan.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import type { Context, Operation, Result } from '../contract/operation.ts';
 
@@ -16,7 +16,7 @@ export interface Rows {
   /** Release that the records come from. */
   release: string;
   /** Aborts the work when the client disconnects. */
-  asking: Asking;
+  options: QueryOptions;
 }
 
 /** The rows of a result. Throws for an operation whose answer is not a list of records. */
@@ -25,5 +25,5 @@ export function rowsOf(operation: Operation, { body, fields, release }: Result<u
   if (!Array.isArray(items) || ctx.release === undefined) throw new Error(`${operation.name} answers no rows`);
   const { pack, manifest } = ctx.release;
   const attributes = pack.attributes.filter(({ name }) => fields == null || fields.includes(name));
-  return { pack, attributes, items: items as PublicRecord[], release: release ?? manifest.release, asking: ctx };
+  return { pack, attributes, items: items as PublicRecord[], release: release ?? manifest.release, options: ctx };
 }

@@ -1,7 +1,7 @@
 // `npm run nightly -- --daemon`: runs each dataset on its schedule and catches up on missed runs.
 import { setTimeout } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
-import { lastRuns, type Run } from '../../data/releases/runs.ts';
+import { lastRuns, type NightlyRun } from '../../data/releases/runs.ts';
 import { packFolders } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { nextRun, parseSchedule } from '../../packs/define/schedule.ts';
@@ -89,7 +89,7 @@ async function dueNow(
 }
 
 /** When a dataset is due after its last run. */
-function dueAfter({ schedule }: Pack, { at, outcome }: Run): Date | null {
+function dueAfter({ schedule }: Pack, { at, outcome }: NightlyRun): Date | null {
   const began = new Date(at);
   const regular = nextRun(parseSchedule(schedule), began);
   if (outcome !== 'failed') return regular;

@@ -231,7 +231,7 @@ const CODE = [
 async function fingerprint(
   pack: Pack,
   dataDir: string,
-  { removed, said, decided }: Pick<Overlay, 'removed' | 'said' | 'decided'>,
+  { removed, ownerFacts: said, decided }: Pick<Overlay, 'removed' | 'ownerFacts' | 'decided'>,
 ): Promise<string> {
   const hash = createHash('sha256');
   for (const { run } of await listRuns(dataDir, pack.id)) hash.update(`${run}\n`);

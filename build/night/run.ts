@@ -9,7 +9,7 @@ import { currentRelease } from '../../data/model/manifest.ts';
 import { restrictDataDir } from '../../data/model/permissions.ts';
 import { isoTime } from '../../data/model/time.ts';
 import { type OverlaySource, storedOverlays } from '../../data/releases/overlay-source.ts';
-import { type Run, recordRun } from '../../data/releases/runs.ts';
+import { type NightlyRun, recordRun } from '../../data/releases/runs.ts';
 import { openStore, type Store } from '../../data/state/store.ts';
 import { loadPack, PackError, packFolders } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -60,7 +60,7 @@ export async function runNight(config: Config, effects: Effects, options: RunOpt
     const { progress, takeSteps: taken } = withTimer(effects.progress, effects.ticks);
     for (const pack of packs.filter(({ id }) => only === null || only.includes(id))) {
       const at = isoTime(effects.now().getTime());
-      const record = (run: Pick<Run, 'outcome' | 'release' | 'records' | 'told'>) => {
+      const record = (run: Pick<NightlyRun, 'outcome' | 'release' | 'records' | 'told'>) => {
         const { outcome, release, records, told } = run;
         // The schedule counts only runs that collect.
         if (options.rewrite) return Promise.resolve();
@@ -178,7 +178,7 @@ async function clearSources(dataDir: string): Promise<void> {
 interface Timed {
   progress: Progress;
   /** Seconds of each step since the last call, and their sum. */
-  takeSteps(): Pick<Run, 'steps' | 'seconds'>;
+  takeSteps(): Pick<NightlyRun, 'steps' | 'seconds'>;
 }
 
 /** Wraps a progress so that it measures steps; `ticks` returns milliseconds. */

@@ -54,7 +54,7 @@ export async function resolveRelease(making: ReleaseInput, workspace: string): P
   const spill = join(workspace, 'spill-facts');
   await mkdir(spill, { recursive: true });
   const duck = await Duck.open(spill);
-  const said = [...overlay.said.values()].flat();
+  const said = [...overlay.ownerFacts.values()].flat();
   const { total, names, medians } = await sortFacts(duck, dataDir, pack, {
     made,
     said,

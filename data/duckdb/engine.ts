@@ -2,14 +2,14 @@
 // engines.
 import type { Pack } from '../../packs/define/model.ts';
 import type { Manifest } from '../model/layout.ts';
-import { createGate, type Gate } from '../plan/gate.ts';
 import { DEFAULT_LIMITS, type EngineLimits } from '../plan/limits.ts';
 import type { Engine } from '../plan/plan.ts';
+import { createQueryQueue, type QueryQueue } from '../plan/query-queue.ts';
 import { historyQuestions } from './history.ts';
 import { load } from './load.ts';
+import { engineUnder } from './overlay-engine.ts';
 import { createPool } from './pool.ts';
 import { tableQuestions } from './questions.ts';
-import { engineUnder } from './under.ts';
 
 /**
  * Opens the release in `folder`; `beside` a packed index fewer tables are loaded. Engines of a process should
@@ -21,17 +21,17 @@ export async function openEngine(
   pack: Pack,
   manifest: Manifest,
   limits: Partial<EngineLimits> = {},
-  gate?: Gate,
+  gate?: QueryQueue,
   beside = false,
 ): Promise<Engine> {
   const all = { ...DEFAULT_LIMITS, ...limits };
   const { instance, connect, shape, bodies } = await load(folder, pack, manifest.records, all, beside);
-  const pool = createPool(instance, gate ?? createGate(all), all.statement, connect);
+  const pool = createPool(instance, gate ?? createQueryQueue(all), all.statement, connect);
   const opened = { pool, pack, folder, shape, bodies };
   return {
     ...tableQuestions(pool, bodies, async () => shape),
     ...historyQuestions(pool, pack.id, folder),
-    under: (overlay) => engineUnder(opened, overlay),
+    withOverlay: (overlay) => engineUnder(opened, overlay),
     close: () => pool.close(),
   };
 }

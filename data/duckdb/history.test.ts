@@ -153,7 +153,7 @@ describe('as rows', () => {
     }
     expect(readings.length).toBeGreaterThan(1);
     expect((await release.engine.past([])).records).toEqual([]);
-    expect(await release.engine.doubts(id)).toEqual([]);
+    expect(await release.engine.openItems(id)).toEqual([]);
   });
 
   test('an aborted query leaves the queue', async () => {

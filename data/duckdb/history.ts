@@ -2,8 +2,8 @@
 // into memory.
 import { join as path } from 'node:path';
 import { RELEASE_FILES } from '../model/layout.ts';
-import type { ChangesPlan, Doubt, FactRow, FactsPlan, RecordedChange } from '../plan/history.ts';
-import type { Asking, Engine } from '../plan/plan.ts';
+import type { ChangesPlan, FactRow, FactsPlan, OpenItem, RecordedChange } from '../plan/history.ts';
+import type { Engine, QueryOptions } from '../plan/plan.ts';
 import { CHANGES_A_SLICE, mapSlices } from '../plan/slices.ts';
 import {
   CHANGE_COLUMNS,
@@ -25,7 +25,7 @@ const ordinalsIn = (ordinals: readonly number[]): Sql =>
     ', ',
   );
 
-type History = Pick<Engine, 'facts' | 'past' | 'doubts' | 'review' | 'changelog' | 'changes' | 'origins'>;
+type History = Pick<Engine, 'facts' | 'past' | 'openItems' | 'review' | 'changelog' | 'changes' | 'origins'>;
 
 /** Records that an overlay changes in the files with changes. */
 export interface Hidden {
@@ -47,52 +47,52 @@ export function historyQuestions(pool: Pool, dataset: string, folder: string, hi
   const factsFile = since(RELEASE_FILES.facts, sql`NULL::DOUBLE AS group_median`);
   const reviewFile = since(RELEASE_FILES.review, sql`NULL::TIMESTAMP AS confirmed_at, NULL::DOUBLE AS group_median`);
   return {
-    facts: async (plan, asking) => factRows(await pool.ask(factsStatement(plan, factsFile), asking)),
-    doubts: async (entity, asking) => doubtRows(await pool.ask(doubtsStatement(entity, reviewFile), asking)),
-    async review(plan, asking) {
+    facts: async (plan, options) => factRows(await pool.ask(factsStatement(plan, factsFile), options)),
+    openItems: async (entity, options) => doubtRows(await pool.ask(doubtsStatement(entity, reviewFile), options)),
+    async review(plan, options) {
       const { gone = [] } = (await hidden?.()) ?? {};
-      return reviewRows(await pool.ask(reviewStatement(plan, reviewFile, gone), asking), dataset);
+      return reviewRows(await pool.ask(reviewStatement(plan, reviewFile, gone), options), dataset);
     },
-    async changelog(plan, asking) {
+    async changelog(plan, options) {
       const stored = file(RELEASE_FILES.changelog);
       const over = await hidden?.();
       const changelog = over ? changelogUnder(stored, over.gone, over.changelog) : stored;
-      const [[total] = []] = await pool.ask(countStatement(plan, changelog), asking);
-      const rows = plan.offset < Number(total) ? await pool.ask(pageStatement(plan, changelog), asking) : [];
+      const [[total] = []] = await pool.ask(countStatement(plan, changelog), options);
+      const rows = plan.offset < Number(total) ? await pool.ask(pageStatement(plan, changelog), options) : [];
       return { rows: rows.map(changeRow), total: Number(total) };
     },
-    async changes(plan, asking) {
+    async changes(plan, options) {
       const { removed = [] } = (await hidden?.()) ?? {};
-      const rows = await pool.ask(changesStatement(plan, file(RELEASE_FILES.changes), removed), asking);
-      return mapSlices(rows, CHANGES_A_SLICE, changesRow, asking);
+      const rows = await pool.ask(changesStatement(plan, file(RELEASE_FILES.changes), removed), options);
+      return mapSlices(rows, CHANGES_A_SLICE, changesRow, options);
     },
-    async origins(asking) {
+    async origins(options) {
       const { gone = [] } = (await hidden?.()) ?? {};
-      const rows = await pool.ask(originsStatement(file(RELEASE_FILES.facts), gone), asking);
+      const rows = await pool.ask(originsStatement(file(RELEASE_FILES.facts), gone), options);
       return rows.map((row) => ({ attribute: String(row[0]), source: String(row[1]), values: Number(row[2]) }));
     },
-    past: async (ordinals, asking) => {
+    past: async (ordinals, options) => {
       const readings = await pool.ask(
         sql`SELECT source, epoch_ms(observed_at), version FROM ${file(RELEASE_FILES.readings)} ORDER BY observed_at`,
-        asking,
+        options,
       );
       return {
-        records: ordinals.length === 0 ? [] : await records(ordinals, asking),
+        records: ordinals.length === 0 ? [] : await records(ordinals, options),
         readings: readings.map((row) => ({ source: String(row[0]), at: Number(row[1]), version: String(row[2]) })),
       };
     },
   };
 
-  async function records(ordinals: readonly number[], asking: Asking | undefined) {
+  async function records(ordinals: readonly number[], options: QueryOptions | undefined) {
     const found = await pool.ask(
       sql`SELECT b.ord, b.id, r.slug, b.identity FROM ${file(RELEASE_FILES.bodies)} b JOIN records r ON r.ord = b.ord WHERE b.ord IN (${ordinalsIn(ordinals)})`,
-      asking,
+      options,
     );
     const ids = found.map((row) => String(row[1]));
-    const facts = Map.groupBy(factRows(await pool.ask(pastStatement(ids, factsFile), asking)), ({ entity }) => entity);
+    const facts = Map.groupBy(factRows(await pool.ask(pastStatement(ids, factsFile), options)), ({ entity }) => entity);
     const listings = await pool.ask(
       sql`SELECT entity, source, listed, epoch_ms("at") FROM ${file(RELEASE_FILES.listings)} WHERE entity IN (${listed(ids)}) ORDER BY entity, "at"`,
-      asking,
+      options,
     );
     return found.map((row) => ({
       ordinal: Number(row[0]),
@@ -159,9 +159,9 @@ export function doubtsStatement(entity: string, review: Sql): Sql {
 }
 
 /** Reads the rows of `doubtsStatement`. */
-function doubtRows(rows: Rows): Doubt[] {
+function doubtRows(rows: Rows): OpenItem[] {
   return rows.map((row) => ({
-    kind: row[0] as Doubt['kind'],
+    kind: row[0] as OpenItem['kind'],
     attribute: String(row[1]),
     opened_at: Number(row[2]),
   }));

@@ -1,7 +1,7 @@
 // Limits of one instance: time, memory, abort and close; a connection stays usable after each.
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createGate } from '../plan/gate.ts';
+import { createQueryQueue } from '../plan/query-queue.ts';
 import { createPool, type Pool } from './pool.ts';
 import { sql } from './sql.ts';
 
@@ -9,11 +9,11 @@ import { sql } from './sql.ts';
 const ENDLESS = sql`SELECT count(*) FROM range(${1e12}::BIGINT) AS a WHERE a.range % 7 = 3`;
 
 let pool: Pool;
-let gate: ReturnType<typeof createGate>;
+let gate: ReturnType<typeof createQueryQueue>;
 
 beforeEach(async () => {
   const instance = await DuckDBInstance.create(':memory:', { threads: '1', memory_limit: '64MB', temp_directory: '' });
-  gate = createGate({ running: 2, waiting: 5, patience: 5_000 });
+  gate = createQueryQueue({ running: 2, waiting: 5, patience: 5_000 });
   pool = createPool(instance, gate, 200);
 });
 afterEach(() => pool.close());

@@ -10,8 +10,8 @@ import {
   VARCHAR,
 } from '@duckdb/node-api';
 import { DataError } from '../model/errors.ts';
-import { type Gate, givenUp } from '../plan/gate.ts';
-import type { Asking } from '../plan/plan.ts';
+import type { QueryOptions } from '../plan/plan.ts';
+import { abortedError, type QueryQueue } from '../plan/query-queue.ts';
 import { nextTurn } from '../plan/slices.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
@@ -19,7 +19,7 @@ export type Rows = unknown[][];
 
 export interface Pool {
   /** All rows of one statement. Throws `query_timeout` and `unavailable`; other errors are bugs. */
-  ask(statement: Sql, asking?: Asking): Promise<Rows>;
+  ask(statement: Sql, options?: QueryOptions): Promise<Rows>;
   /** Runs a statement that creates or drops tables for queries, without queue and time limit. */
   alter(statement: Sql): Promise<Rows>;
   /**
@@ -63,7 +63,7 @@ async function rowsOf(prepared: DuckDBPreparedStatement): Promise<Rows> {
  */
 export function createPool(
   instance: DuckDBInstance,
-  gate: Gate,
+  gate: QueryQueue,
   milliseconds: number,
   connect = () => instance.connect(),
 ): Pool {
@@ -72,7 +72,7 @@ export function createPool(
 
 class StatementPool implements Pool {
   readonly #instance: DuckDBInstance;
-  readonly #gate: Gate;
+  readonly #gate: QueryQueue;
   readonly #milliseconds: number;
   readonly #connect: () => Promise<DuckDBConnection>;
   readonly #free: Seat[] = [];
@@ -81,19 +81,24 @@ class StatementPool implements Pool {
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
 
-  constructor(instance: DuckDBInstance, gate: Gate, milliseconds: number, connect: () => Promise<DuckDBConnection>) {
+  constructor(
+    instance: DuckDBInstance,
+    gate: QueryQueue,
+    milliseconds: number,
+    connect: () => Promise<DuckDBConnection>,
+  ) {
     this.#instance = instance;
     this.#gate = gate;
     this.#milliseconds = milliseconds;
     this.#connect = connect;
   }
 
-  ask(statement: Sql, asking: Asking = {}): Promise<Rows> {
-    return this.#closed ? Promise.reject(givenUp()) : this.#noted(this.#run(statement, asking));
+  ask(statement: Sql, options: QueryOptions = {}): Promise<Rows> {
+    return this.#closed ? Promise.reject(abortedError()) : this.#noted(this.#run(statement, options));
   }
 
   alter(statement: Sql): Promise<Rows> {
-    return this.#closed ? Promise.reject(givenUp()) : this.#noted(this.#alter(statement));
+    return this.#closed ? Promise.reject(abortedError()) : this.#noted(this.#alter(statement));
   }
 
   async close(): Promise<void> {
@@ -117,7 +122,7 @@ class StatementPool implements Pool {
     return answer;
   }
 
-  async #run(statement: Sql, { signal }: Asking): Promise<Rows> {
+  async #run(statement: Sql, { signal }: QueryOptions): Promise<Rows> {
     const leave = await this.#gate.enter(signal);
     let seat: Seat | null = null;
     let late = false;
@@ -128,11 +133,11 @@ class StatementPool implements Pool {
     }, this.#milliseconds);
     signal?.addEventListener('abort', interrupt, { once: true });
     try {
-      if (this.#closed) throw givenUp();
+      if (this.#closed) throw abortedError();
       seat = await this.#take();
       const prepared = await prepare(seat, statement.text);
       prepared.bind([...statement.values], statement.values.map(typeOf));
-      if (signal?.aborted || this.#closed) throw givenUp();
+      if (signal?.aborted || this.#closed) throw abortedError();
       if (late) throw tooLong();
       return await rowsOf(prepared);
     } catch (error) {
@@ -148,7 +153,7 @@ class StatementPool implements Pool {
   async #alter(statement: Sql): Promise<Rows> {
     const seat = await this.#take();
     try {
-      if (this.#closed) throw givenUp();
+      if (this.#closed) throw abortedError();
       const prepared = await seat.connection.prepare(statement.text);
       prepared.bind([...statement.values], statement.values.map(typeOf));
       const rows = (await prepared.runAndReadAll()).getRows();
@@ -191,7 +196,7 @@ function explain(error: unknown, late: boolean, abandoned: boolean): unknown {
   const text = error instanceof Error ? error.message : '';
   if (error instanceof DataError) return error;
   if (text.startsWith('INTERRUPT') && late) return tooLong();
-  if (text.startsWith('INTERRUPT') && abandoned) return givenUp();
+  if (text.startsWith('INTERRUPT') && abandoned) return abortedError();
   if (text.startsWith('Out of Memory'))
     return new DataError('unavailable', 'The query needs more memory than one query may use. Narrow it with filters.');
   if (text.startsWith('IO Error') || text.startsWith('Permission Error'))

@@ -38,16 +38,16 @@ type TableQuestions = Pick<
 /** The queries over `shape`, which may still load; `bodies` is the source of bodies. */
 export function tableQuestions(pool: Pool, bodies: Sql, shape: () => Promise<Shape>): TableQuestions {
   return {
-    search: async (plan, asking) => searchAnswer(plan, await pool.ask(searchStatement(plan, await shape()), asking)),
-    facets: async (plan, asking) => facetAnswer(await pool.ask(facetStatement(plan, await shape()), asking)),
-    similar: async (plan, asking) => similarAnswer(await pool.ask(similarStatement(plan, await shape()), asking)),
-    stats: async (plan, asking) => statsAnswer(plan, await pool.ask(statsStatement(plan, await shape()), asking)),
-    timeseries: async (plan, asking) => seriesAnswer(await pool.ask(seriesStatement(plan, await shape()), asking)),
-    spread: async (plan, asking) => spreadAnswer(plan, await pool.ask(spreadStatement(plan, await shape()), asking)),
-    resolve: async (refs, asking) =>
-      refs.length === 0 ? [] : resolveAnswer(refs, await pool.ask(resolveStatement(refs, await shape()), asking)),
-    bodies: async (ordinals, asking) =>
-      ordinals.length === 0 ? [] : bodiesAnswer(ordinals, await pool.ask(bodiesStatement(ordinals, bodies), asking)),
+    search: async (plan, options) => searchAnswer(plan, await pool.ask(searchStatement(plan, await shape()), options)),
+    facets: async (plan, options) => facetAnswer(await pool.ask(facetStatement(plan, await shape()), options)),
+    similar: async (plan, options) => similarAnswer(await pool.ask(similarStatement(plan, await shape()), options)),
+    stats: async (plan, options) => statsAnswer(plan, await pool.ask(statsStatement(plan, await shape()), options)),
+    timeseries: async (plan, options) => seriesAnswer(await pool.ask(seriesStatement(plan, await shape()), options)),
+    spread: async (plan, options) => spreadAnswer(plan, await pool.ask(spreadStatement(plan, await shape()), options)),
+    resolve: async (refs, options) =>
+      refs.length === 0 ? [] : resolveAnswer(refs, await pool.ask(resolveStatement(refs, await shape()), options)),
+    bodies: async (ordinals, options) =>
+      ordinals.length === 0 ? [] : bodiesAnswer(ordinals, await pool.ask(bodiesStatement(ordinals, bodies), options)),
   };
 }
 

@@ -5,7 +5,7 @@ import { NUMERIC } from '../../packs/define/schema.ts';
 import { engineValues, recordTerms, statusReach } from '../consolidate/engine-values.ts';
 import { column } from '../model/layout.ts';
 import { PROVENANCE_STATUSES, type StoredRecord } from '../model/record.ts';
-import type { Applied, ChangedRecord } from '../plan/applied-overlay.ts';
+import type { AppliedOverlay, ChangedRecord } from '../plan/applied-overlay.ts';
 import { comparedColumn, entriesTable, type Shape } from './shape.ts';
 import { join, literal, name, type Sql, sql, textsOf } from './sql.ts';
 import { dayOf, OPEN, stepsTable } from './steps.ts';
@@ -23,7 +23,7 @@ type Placed = { ord: number } & Pick<ChangedRecord, 'record' | 'unpublished' | '
 let made = 0;
 
 /** Creates the tables of an overlay. `base` is the release's own shape, whose tables stay unchanged. */
-export async function makeSide(run: Run, pack: Pack, base: Shape, { removed, changed }: Applied): Promise<Side> {
+export async function makeSide(run: Run, pack: Pack, base: Shape, { removed, changed }: AppliedOverlay): Promise<Side> {
   const ids = [...removed, ...changed.map(({ record }) => record.id)];
   const found = await run(sql`SELECT ref, ord FROM refs WHERE ref IN (${textsOf(ids)})`);
   const ordinals = new Map(found.map(([ref, ord]) => [String(ref), Number(ord)]));

@@ -8,7 +8,7 @@ import type { Pack } from '../../packs/define/model.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
 import { type Written, writeRelease } from '../../tests/support/write-release.ts';
 import type { StoredRecord } from '../model/record.ts';
-import type { Dress } from '../plan/plan.ts';
+import type { RecordRenderer } from '../plan/plan.ts';
 import { openRelease } from '../releases/release.ts';
 import { buildIndex } from './build.ts';
 import { PackedIndex } from './engine.ts';
@@ -45,7 +45,7 @@ describe.each([
       let times: [string, number][] = [];
       // The text of a pattern is cached for a minute, so each record is read in a different minute.
       const text = index.bodies.text(ordinal, new Date(ordinal * 60_000), {
-        put: ({ head, middle, tail, ages }) => {
+        render: ({ head, middle, tail, ages }) => {
           pieces = [head, middle, tail].map(String);
           ages((pattern) => {
             times = pattern.names.map((name, i) => [name, pattern.times[i]!]);
@@ -75,9 +75,9 @@ describe.each([
 test('a text is rendered once per minute and renderer', () => {
   const index = new PackedIndex(written.folder, pack, { records: records.length });
   let made = 0;
-  const dress = (): Dress => ({ put: () => ({ json: Buffer.from(String(made++)), updated_at: '' }) });
-  const [one, other] = [dress(), dress()];
-  const at = (ms: number, by: Dress) => index.bodies.text(3, new Date(ms), by).json.toString();
+  const renderer = (): RecordRenderer => ({ render: () => ({ json: Buffer.from(String(made++)), updated_at: '' }) });
+  const [one, other] = [renderer(), renderer()];
+  const at = (ms: number, by: RecordRenderer) => index.bodies.text(3, new Date(ms), by).json.toString();
   expect([at(0, one), at(59_999, one), at(60_000, one)]).toEqual(['0', '0', '1']);
   expect([at(60_001, other), at(60_002, one)]).toEqual(['2', '3']);
   index.close();

@@ -14,7 +14,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import type { Ages, Dress, Pieces, RecordText } from '../plan/plan.ts';
+import type { Ages, Pieces, RecordRenderer, RecordText } from '../plan/plan.ts';
 import { type Codes, type Container, IndexDamaged } from './container.ts';
 import { Hex } from './hex.ts';
 
@@ -46,7 +46,7 @@ export class Bodies {
   /** Records that one renderer made in one minute. */
   readonly #sent = new LRUCache<number, RecordText>({ maxSize: KEPT, sizeCalculation: ({ json }) => json.length });
   readonly #agesTexts = new Map<number, Buffer>();
-  #dress: Dress | null = null;
+  #renderer: RecordRenderer | null = null;
   #minute = 0;
 
   /**
@@ -99,18 +99,18 @@ export class Bodies {
     return body;
   }
 
-  /** The text as `dress` renders it for a moment. Throws IndexDamaged. */
-  text(ordinal: number, now: Date, dress: Dress): RecordText {
+  /** The text as `renderer` renders it for a moment. Throws IndexDamaged. */
+  text(ordinal: number, now: Date, renderer: RecordRenderer): RecordText {
     const minute = Math.floor(now.getTime() / MINUTE);
-    if (minute !== this.#minute || dress !== this.#dress) {
+    if (minute !== this.#minute || renderer !== this.#renderer) {
       this.#minute = minute;
-      this.#dress = dress;
+      this.#renderer = renderer;
       this.#sent.clear();
       this.#agesTexts.clear();
     }
     let text = this.#sent.get(ordinal);
     if (!text) {
-      text = { ...dress.put(this.#pieces(ordinal), now), version: this.version(ordinal) };
+      text = { ...renderer.render(this.#pieces(ordinal), now), version: this.version(ordinal) };
       this.#sent.set(ordinal, text);
     }
     return text;

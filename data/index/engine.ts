@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { recordTerms } from '../consolidate/engine-values.ts';
 import type { StoredRecord } from '../model/record.ts';
-import type { Applied } from '../plan/applied-overlay.ts';
+import type { AppliedOverlay } from '../plan/applied-overlay.ts';
 import type {
-  Dress,
   FacetAnswer,
   FacetPlan,
   Position,
+  RecordRenderer,
   RecordText,
   SearchAnswer,
   SearchPlan,
@@ -81,7 +81,7 @@ export class PackedIndex {
   }
 
   /** The same index with an overlay: removed ids and changed records. Unknown ids are ignored. */
-  under({ version, removed, changed }: Applied): PackedIndex {
+  under({ version, removed, changed }: AppliedOverlay): PackedIndex {
     const { release, options } = this.#opened;
     const view = new PackedIndex(release, this.#pack, options, this);
     const hidden = new Bitset(this.columns.size);
@@ -121,8 +121,8 @@ export class PackedIndex {
   }
 
   /** A record as it is sent; null when the overlay changed it or the pack lost an attribute. */
-  text(ordinal: number, now: Date, dress: Dress): RecordText | null {
-    return this.#plain && !this.#changed.has(ordinal) ? this.bodies.text(ordinal, now, dress) : null;
+  text(ordinal: number, now: Date, renderer: RecordRenderer): RecordText | null {
+    return this.#plain && !this.#changed.has(ordinal) ? this.bodies.text(ordinal, now, renderer) : null;
   }
 
   /**

@@ -42,42 +42,42 @@ function both(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
 
   return {
     ...duckdb,
-    search: (plan, asking) =>
+    search: (plan, options) =>
       first<SearchAnswer>(
         (one) => one.search(plan),
-        () => duckdb.search(plan, asking),
+        () => duckdb.search(plan, options),
       ),
-    facets: (plan, asking) =>
+    facets: (plan, options) =>
       first(
         (one) => one.facets(plan),
-        () => duckdb.facets(plan, asking),
+        () => duckdb.facets(plan, options),
       ),
-    similar: (plan, asking) =>
+    similar: (plan, options) =>
       first(
         (one) => one.similar(plan),
-        () => duckdb.similar(plan, asking),
+        () => duckdb.similar(plan, options),
       ),
-    resolve: (refs, asking) =>
+    resolve: (refs, options) =>
       first(
         (one) => one.resolve(refs),
-        () => duckdb.resolve(refs, asking),
+        () => duckdb.resolve(refs, options),
       ),
-    bodies: (ordinals, asking) =>
+    bodies: (ordinals, options) =>
       first(
         (one) => one.stored(ordinals),
-        () => duckdb.bodies(ordinals, asking),
+        () => duckdb.bodies(ordinals, options),
       ),
-    text: (ordinal, now, dress) => {
+    text: (ordinal, now, renderer) => {
       if (!trust.trusted()) return null;
       try {
-        return index.text(ordinal, now, dress);
+        return index.text(ordinal, now, renderer);
       } catch (error) {
         if (!(error instanceof IndexDamaged)) throw error;
         trust.give(error);
         return null;
       }
     },
-    under: (overlay) => both(duckdb.under(overlay), index.under(overlay), trust),
+    withOverlay: (overlay) => both(duckdb.withOverlay(overlay), index.under(overlay), trust),
     close: () => duckdb.close(),
   };
 }

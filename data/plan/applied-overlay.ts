@@ -27,7 +27,7 @@ export interface ChangedRecord {
 }
 
 /** The effect of an overlay on one release. Records that the release does not contain are skipped. */
-export interface Applied {
+export interface AppliedOverlay {
   /** Version of the overlay. */
   version: number;
   /** Ids of removed records. */

@@ -64,7 +64,7 @@ export interface Past {
 }
 
 /** An open review item of a record, without its facts. */
-export interface Doubt {
+export interface OpenItem {
   kind: ReviewItem['kind'];
   attribute: string;
   /** Milliseconds since 1970. */

@@ -49,7 +49,7 @@ export interface Overlay {
   /** Version of the newest restoration of an opted-out record, by id. */
   restored: ReadonlyMap<string, number>;
   /** By record, oldest first. */
-  said: ReadonlyMap<string, readonly OwnerFact[]>;
+  ownerFacts: ReadonlyMap<string, readonly OwnerFact[]>;
   decided: ReadonlyMap<string, readonly OperatorDecision[]>;
   /** The overlay's lines of the change feed, oldest first. */
   feed: readonly OverlayChange[];
@@ -62,7 +62,7 @@ export const NO_OVERLAY: Overlay = {
   version: 0,
   removed: new Map(),
   restored: new Map(),
-  said: new Map(),
+  ownerFacts: new Map(),
   decided: new Map(),
   feed: [],
   reserved: [],
@@ -72,7 +72,7 @@ export const NO_OVERLAY: Overlay = {
  * Ids of records whose overlay changes a release does not contain yet: owners' values, decisions, or a
  * removal and restoration, which readers of the change feed must see.
  */
-export function touchedSince({ said, decided, restored }: Overlay, version: number): string[] {
+export function touchedSince({ ownerFacts: said, decided, restored }: Overlay, version: number): string[] {
   const newer = (list: readonly { version: number }[]) => list.some((each) => each.version > version);
   const touched = [...said, ...decided].filter(([, list]) => newer(list)).map(([entity]) => entity);
   const back = [...restored].filter(([, at]) => at > version).map(([entity]) => entity);

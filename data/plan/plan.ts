@@ -1,14 +1,14 @@
 // Query plans: queries as data, independent of the engine that runs them.
 import type { Value } from '../../packs/define/model.ts';
 import type { ProvenanceStatus, ReviewItem } from '../model/record.ts';
-import type { Applied } from './applied-overlay.ts';
+import type { AppliedOverlay } from './applied-overlay.ts';
 import type {
   ChangelogAnswer,
   ChangelogPlan,
   ChangesPlan,
-  Doubt,
   FactRow,
   FactsPlan,
+  OpenItem,
   Past,
   RecordedChange,
   ReviewPlan,
@@ -193,7 +193,7 @@ export interface SearchAnswer {
 }
 
 /** Options of an engine call that do not change its answer. */
-export interface Asking {
+export interface QueryOptions {
   /** Aborts the query: it leaves the queue, or its running statement is interrupted. */
   signal?: AbortSignal;
 }
@@ -234,8 +234,8 @@ export interface RecordText {
  * Renders a stored record for a moment. An object renders the same record to the same text at every moment of
  * a minute.
  */
-export interface Dress {
-  put(pieces: Pieces, now: Date): Pick<RecordText, 'json' | 'updated_at'>;
+export interface RecordRenderer {
+  render(pieces: Pieces, now: Date): Pick<RecordText, 'json' | 'updated_at'>;
 }
 
 /**
@@ -243,36 +243,36 @@ export interface Dress {
  * at. Ordinals belong to one release: they never leave the process.
  */
 export interface Engine {
-  search(plan: SearchPlan, asking?: Asking): Promise<SearchAnswer>;
-  facets(plan: FacetPlan, asking?: Asking): Promise<FacetAnswer>;
-  similar(plan: SimilarPlan, asking?: Asking): Promise<SimilarAnswer>;
-  stats(plan: StatsPlan, asking?: Asking): Promise<StatsAnswer>;
-  timeseries(plan: SeriesPlan, asking?: Asking): Promise<SeriesAnswer>;
-  spread(plan: SpreadPlan, asking?: Asking): Promise<SpreadAnswer>;
+  search(plan: SearchPlan, options?: QueryOptions): Promise<SearchAnswer>;
+  facets(plan: FacetPlan, options?: QueryOptions): Promise<FacetAnswer>;
+  similar(plan: SimilarPlan, options?: QueryOptions): Promise<SimilarAnswer>;
+  stats(plan: StatsPlan, options?: QueryOptions): Promise<StatsAnswer>;
+  timeseries(plan: SeriesPlan, options?: QueryOptions): Promise<SeriesAnswer>;
+  spread(plan: SpreadPlan, options?: QueryOptions): Promise<SpreadAnswer>;
   /** By attribute, then by count descending. */
-  origins(asking?: Asking): Promise<Origin[]>;
+  origins(options?: QueryOptions): Promise<Origin[]>;
   /** Ordinals of ids or slugs, in the order of `refs`; null for an unknown one. */
-  resolve(refs: string[], asking?: Asking): Promise<(number | null)[]>;
+  resolve(refs: string[], options?: QueryOptions): Promise<(number | null)[]>;
   /** Stored bodies (JSON text of a StoredRecord) with their version, in the order of `ordinals`. */
-  bodies(ordinals: number[], asking?: Asking): Promise<{ body: string; version: string }[]>;
+  bodies(ordinals: number[], options?: QueryOptions): Promise<{ body: string; version: string }[]>;
   /**
-   * A record as it is sent now, rendered by `dress` from its stored text, or cached from an earlier call in
+   * A record as it is sent now, rendered by `renderer` from its stored text, or cached from an earlier call in
    * this minute. Null when the text cannot be used: read `bodies` then.
    */
-  text?(ordinal: number, now: Date, dress: Dress): RecordText | null;
-  facts(plan: FactsPlan, asking?: Asking): Promise<FactRow[]>;
+  text?(ordinal: number, now: Date, renderer: RecordRenderer): RecordText | null;
+  facts(plan: FactsPlan, options?: QueryOptions): Promise<FactRow[]>;
   /** Facts, listings and decisions of records, and all readings, to settle the records as of another time. */
-  past(ordinals: number[], asking?: Asking): Promise<Past>;
+  past(ordinals: number[], options?: QueryOptions): Promise<Past>;
   /** Open review items of the record with this id, oldest first. */
-  doubts(entity: string, asking?: Asking): Promise<Doubt[]>;
+  openItems(entity: string, options?: QueryOptions): Promise<OpenItem[]>;
   /** Review items with their facts. */
-  review(plan: ReviewPlan, asking?: Asking): Promise<ReviewItem[]>;
-  changelog(plan: ChangelogPlan, asking?: Asking): Promise<ChangelogAnswer>;
-  changes(plan: ChangesPlan, asking?: Asking): Promise<RecordedChange[]>;
+  review(plan: ReviewPlan, options?: QueryOptions): Promise<ReviewItem[]>;
+  changelog(plan: ChangelogPlan, options?: QueryOptions): Promise<ChangelogAnswer>;
+  changes(plan: ChangesPlan, options?: QueryOptions): Promise<RecordedChange[]>;
   /**
    * The same release with an overlay applied. Ordinals stay the same; removed records have none. The engine
    * is built when the first query needs it. Close it after its last query and before the engine it came from.
    */
-  under(overlay: Applied): Engine;
+  withOverlay(overlay: AppliedOverlay): Engine;
   close(): Promise<void>;
 }

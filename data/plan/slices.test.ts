@@ -1,7 +1,7 @@
 // Work in slices: order, turns of the event loop, and abort.
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { after, eachSlice, mapSlices, nextTurn } from './slices.ts';
+import { eachSlice, mapSlices, nextTurn, whenReady } from './slices.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
@@ -14,8 +14,8 @@ test('a list of one slice runs synchronously, a longer one in slices and in orde
   await eachSlice(numbers(5), 2, (slice) => slices.push([...slice]));
   expect(slices).toEqual([[1, 2], [0, 1], [2, 3], [4]]);
   expect(await mapSlices(numbers(7), 3, String)).toEqual(numbers(7).map(String));
-  expect(after(1, String)).toBe('1');
-  expect(await after(Promise.resolve(1), String)).toBe('1');
+  expect(whenReady(1, String)).toBe('1');
+  expect(await whenReady(Promise.resolve(1), String)).toBe('1');
 });
 
 test('a turn of the event loop runs one slice, whatever the number of lists', async () => {

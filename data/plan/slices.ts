@@ -1,6 +1,7 @@
 // Runs long work in slices; between two slices the event loop serves other requests.
-import { givenUp } from './gate.ts';
-import type { Asking } from './plan.ts';
+
+import type { QueryOptions } from './plan.ts';
+import { abortedError } from './query-queue.ts';
 
 /** Changes that are read or formatted in one turn of the event loop: about 2 ms. */
 export const CHANGES_A_SLICE = 250;
@@ -17,11 +18,11 @@ function resumeOne(): void {
  * Resolves in a later turn of the event loop; throws then if the request was aborted. One turn resumes one
  * caller: with `setImmediate` alone a turn would run a slice of every concurrent request.
  */
-export async function nextTurn({ signal }: Asking = {}): Promise<void> {
+export async function nextTurn({ signal }: QueryOptions = {}): Promise<void> {
   await new Promise<void>((resolve) => {
     if (waiting.push(resolve) === 1) setImmediate(resumeOne);
   });
-  if (signal?.aborted) throw givenUp();
+  if (signal?.aborted) throw abortedError();
 }
 
 /**
@@ -32,9 +33,9 @@ export function eachSlice<T>(
   items: readonly T[],
   size: number,
   work: (slice: readonly T[]) => void,
-  asking: Asking = {},
+  options: QueryOptions = {},
 ): undefined | Promise<void> {
-  if (items.length > size) return eachTurn(items, size, work, asking);
+  if (items.length > size) return eachTurn(items, size, work, options);
   if (items.length > 0) work(items);
   return undefined;
 }
@@ -43,10 +44,10 @@ async function eachTurn<T>(
   items: readonly T[],
   size: number,
   work: (slice: readonly T[]) => void,
-  asking: Asking,
+  options: QueryOptions,
 ): Promise<void> {
   for (let at = 0; at < items.length; at += size) {
-    if (at > 0) await nextTurn(asking);
+    if (at > 0) await nextTurn(options);
     work(items.slice(at, at + size));
   }
 }
@@ -56,7 +57,7 @@ export function mapSlices<T, R>(
   items: readonly T[],
   size: number,
   make: (item: T) => R,
-  asking?: Asking,
+  options?: QueryOptions,
 ): R[] | Promise<R[]> {
   if (items.length <= size) return items.map(make);
   const made: R[] = [];
@@ -66,11 +67,11 @@ export function mapSlices<T, R>(
     (slice) => {
       for (const item of slice) made.push(make(item));
     },
-    asking ?? {},
+    options ?? {},
   ).then(() => made);
 }
 
 /** `make(value)`; a promise when `value` is a promise. */
-export function after<T, R>(value: T | Promise<T>, make: (value: T) => R): R | Promise<R> {
+export function whenReady<T, R>(value: T | Promise<T>, make: (value: T) => R): R | Promise<R> {
   return value instanceof Promise ? value.then(make) : make(value);
 }

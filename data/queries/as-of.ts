@@ -6,17 +6,17 @@ import { shown } from '../input/parse-values.ts';
 import { DataError } from '../model/errors.ts';
 import type { PublicRecord, StoredRecord } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
-import type { Asking } from '../plan/plan.ts';
+import type { QueryOptions } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
-import { groundAt, settlePast } from '../releases/settled.ts';
-import { type Presenting, present } from './present.ts';
+import { contextAt, settlePast } from '../releases/settled.ts';
+import { type PresentOptions, present } from './present.ts';
 
 /** A record that had no facts at that time throws `unknown_entity` (404). */
 export async function getRecordAsOf(
   release: Release,
   ref: string,
   { fields, at }: Pick<BatchInput, 'fields'> & { at: number },
-  presenting: Presenting,
+  presenting: PresentOptions,
 ): Promise<PublicRecord> {
   const { items } = await getBatchAsOf(release, { ids: [ref], fields }, at, presenting);
   const [record] = items;
@@ -32,13 +32,13 @@ export async function getBatchAsOf(
   release: Release,
   { ids, fields }: Pick<BatchInput, 'ids' | 'fields'>,
   at: number,
-  presenting: Presenting,
+  presenting: PresentOptions,
 ): Promise<{ items: PublicRecord[]; missing: string[]; unknown: boolean }> {
-  const asking: Asking = presenting.signal ? { signal: presenting.signal } : {};
+  const options: QueryOptions = presenting.signal ? { signal: presenting.signal } : {};
   const refs = ids.map((id) => id.toLowerCase());
-  const ordinals = await release.engine.resolve(refs, asking);
+  const ordinals = await release.engine.resolve(refs, options);
   const known = [...new Set(ordinals.filter((ordinal) => ordinal !== null))];
-  const records = await recordsAsOf(release, known, at, asking);
+  const records = await recordsAsOf(release, known, at, options);
   const found = ordinals.map((ordinal) => (ordinal === null ? null : (records[known.indexOf(ordinal)] ?? null)));
   const then = { ...presenting, now: new Date(at) };
   return {
@@ -57,10 +57,10 @@ export async function recordsAsOf(
   { engine, pack }: Pick<Release, 'engine' | 'pack'>,
   ordinals: number[],
   at: number,
-  asking: Asking,
+  options: QueryOptions,
 ): Promise<(StoredRecord | null)[]> {
-  const past = await engine.past(ordinals, asking);
-  const ground = groundAt(pack, past.readings, at);
+  const past = await engine.past(ordinals, options);
+  const ground = contextAt(pack, past.readings, at);
   const settled = new Map(past.records.map((record) => [record.ordinal, settlePast(pack, record, ground, at).record]));
   return ordinals.map((ordinal) => settled.get(ordinal) ?? null);
 }

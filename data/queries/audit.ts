@@ -4,15 +4,15 @@ import type { Attribute } from '../../packs/define/model.ts';
 import { listedAt } from '../consolidate/times.ts';
 import type { FactReason, PublicRecord, SourceKind } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
-import type { Doubt, FactRow } from '../plan/history.ts';
-import type { Asking } from '../plan/plan.ts';
+import type { FactRow, OpenItem } from '../plan/history.ts';
+import type { QueryOptions } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 
 /** Age against the attribute's limits in hours: below `warn`, between, or above `error`. */
 export type Freshness = 'fresh' | 'ageing' | 'stale';
 
 /** The newest fact of one source about an attribute, and why it won or lost. */
-export interface Standing {
+export interface SourceStatus {
   /** Id of the source. */
   source: string;
   kind: SourceKind;
@@ -26,7 +26,7 @@ export interface Standing {
 }
 
 /** A published value. */
-export interface Published {
+export interface PublishedValue {
   /** Hours, one decimal. */
   age: number;
   freshness: Freshness;
@@ -38,16 +38,16 @@ export interface Published {
 }
 
 /** The audit of one attribute. */
-export interface Audited {
+export interface AuditedAttribute {
   attribute: Attribute;
   /**
    * null: nothing is published; `standings` has the reasons, and is empty when no source ever had a value.
    */
-  published: Published | null;
+  published: PublishedValue | null;
   /** The newest fact of each source, newest first. */
-  standings: Standing[];
+  standings: SourceStatus[];
   /** Open review items; always empty for a non-public attribute. */
-  doubts: { kind: Doubt['kind']; opened_at: string }[];
+  doubts: { kind: OpenItem['kind']; opened_at: string }[];
 }
 
 /**
@@ -58,13 +58,13 @@ export async function audit(
   { engine, pack }: Pick<Release, 'engine' | 'pack'>,
   record: PublicRecord,
   ordinal: number,
-  asking: Asking,
-): Promise<Audited[]> {
-  const [past] = (await engine.past([ordinal], asking)).records;
+  options: QueryOptions,
+): Promise<AuditedAttribute[]> {
+  const [past] = (await engine.past([ordinal], options)).records;
   const listings = past?.listings ?? [];
   const lists = (source: string) => listedAt(listings, source, Number.POSITIVE_INFINITY);
   const facts = Map.groupBy((past?.facts ?? []).toReversed(), ({ attribute }) => attribute);
-  const doubts = Map.groupBy(await engine.doubts(record.id, asking), ({ attribute }) => attribute);
+  const doubts = Map.groupBy(await engine.openItems(record.id, options), ({ attribute }) => attribute);
   return pack.attributes.map((attribute) => {
     const said = facts.get(attribute.name) ?? [];
     const open = attribute.public ? (doubts.get(attribute.name) ?? []) : [];
@@ -77,7 +77,7 @@ export async function audit(
   });
 }
 
-function published(attribute: Attribute, record: PublicRecord, facts: readonly FactRow[]): Published | null {
+function published(attribute: Attribute, record: PublicRecord, facts: readonly FactRow[]): PublishedValue | null {
   const told = record.provenance[attribute.name];
   const age = record.freshness[attribute.name];
   if (told === undefined || age === undefined) return null;
@@ -106,8 +106,8 @@ function lastWords(
   facts: readonly FactRow[],
   lists: (source: string) => boolean,
   { public: open }: Attribute,
-): Standing[] {
-  const last = new Map<string, Standing>();
+): SourceStatus[] {
+  const last = new Map<string, SourceStatus>();
   for (const { source, source_kind: kind, value, observed_at, reason: why } of facts) {
     if (last.has(`${kind} ${source}`)) continue;
     const reason = open || VALUELESS.includes(why) ? why : null;
@@ -131,8 +131,8 @@ export interface Tally {
 }
 
 /** Counts the attributes of an audit. */
-export function tally(audited: readonly Audited[]): Tally {
-  const count = (test: (one: Audited) => boolean) => audited.filter(test).length;
+export function tally(audited: readonly AuditedAttribute[]): Tally {
+  const count = (test: (one: AuditedAttribute) => boolean) => audited.filter(test).length;
   return {
     public: count(({ published: told, attribute }) => told !== null && attribute.public),
     paid: count(({ published: told, attribute }) => told !== null && !attribute.public),

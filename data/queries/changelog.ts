@@ -6,7 +6,7 @@ import { shown } from '../input/parse-values.ts';
 import { DataError } from '../model/errors.ts';
 import { isoTime } from '../model/time.ts';
 import type { ChangeRow } from '../plan/history.ts';
-import type { Asking } from '../plan/plan.ts';
+import type { QueryOptions } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 
 /**
@@ -37,20 +37,20 @@ export async function changelog(
   { engine, pack }: Pick<Release, 'engine' | 'pack'>,
   { days, limit, offset, attribute, entity, type }: ChangelogInput,
   now: Date,
-  asking: Asking,
+  options: QueryOptions,
 ): Promise<{ items: Change[]; total: number }> {
-  const [ordinal] = entity === null ? [null] : await engine.resolve([entity.toLowerCase()], asking);
+  const [ordinal] = entity === null ? [null] : await engine.resolve([entity.toLowerCase()], options);
   if (entity !== null && (ordinal === null || ordinal === undefined))
     throw new DataError('unknown_entity', `entity: ${pack.id} has no record "${shown(entity)}".`);
   const since = now.getTime() - days * DAY;
   const plan = { since, attribute, ordinal: ordinal ?? null, type, limit, offset };
-  const { rows, total } = await engine.changelog(plan, asking);
+  const { rows, total } = await engine.changelog(plan, options);
   const open = new Set(pack.attributes.filter((each: Attribute) => each.public).map(({ name }) => name));
-  return { items: rows.map((row) => toldChange(row, (name) => open.has(name))), total };
+  return { items: rows.map((row) => publicChange(row, (name) => open.has(name))), total };
 }
 
 /** The row as the API returns it; `shows` decides whether an attribute's values are included. */
-export function toldChange(row: ChangeRow, shows: (attribute: string) => boolean): Change {
+export function publicChange(row: ChangeRow, shows: (attribute: string) => boolean): Change {
   const seen = row.attribute !== null && shows(row.attribute);
   const value = (json: string) => JSON.parse(json) as Value;
   return {

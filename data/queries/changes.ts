@@ -3,20 +3,23 @@
 
 import type { ChangesInput } from '../input/parse-history.ts';
 import type { RecordedChange } from '../plan/history.ts';
-import type { Asking } from '../plan/plan.ts';
+import type { QueryOptions } from '../plan/plan.ts';
 import { CHANGES_A_SLICE, mapSlices } from '../plan/slices.ts';
 import type { Release } from '../releases/release.ts';
-import { type Change, toldChange } from './changelog.ts';
+import { type Change, publicChange } from './changelog.ts';
 
 /** A change with its values and the microsecond at which it became visible. */
-export type FedChange = Change & { recorded_at: string };
+export type FeedChange = Change & { recorded_at: string };
 
 /**
  * Changes that the overlay adds to the feed of a release after a time. Changes recorded after a newer release
  * reserved its range of the feed wait for that release: a client past that range would miss them. For an
  * opted-out record only the removal is included.
  */
-function fed({ manifest, overlay }: Pick<Release, 'manifest' | 'overlay'>, since: number): readonly RecordedChange[] {
+function overlayFeed(
+  { manifest, overlay }: Pick<Release, 'manifest' | 'overlay'>,
+  since: number,
+): readonly RecordedChange[] {
   if (!overlay) return [];
   const end = overlay.reserved.find((from) => from > (manifest.recorded_to ?? 0)) ?? Number.POSITIVE_INFINITY;
   const { feed, removed } = overlay;
@@ -40,16 +43,18 @@ export function isoMicroseconds(at: number): string {
 export async function changes(
   release: Pick<Release, 'engine' | 'manifest' | 'overlay'>,
   { since, limit }: ChangesInput,
-  asking: Asking,
-): Promise<{ items: FedChange[]; next_since: string }> {
-  const stored = await release.engine.changes({ since, limit }, asking);
-  const rows = [...stored, ...fed(release, since)].sort((a, b) => a.recorded_at - b.recorded_at).slice(0, limit);
-  const change = (row: RecordedChange): FedChange => ({
-    ...toldChange(row, () => true),
+  options: QueryOptions,
+): Promise<{ items: FeedChange[]; next_since: string }> {
+  const stored = await release.engine.changes({ since, limit }, options);
+  const rows = [...stored, ...overlayFeed(release, since)]
+    .sort((a, b) => a.recorded_at - b.recorded_at)
+    .slice(0, limit);
+  const change = (row: RecordedChange): FeedChange => ({
+    ...publicChange(row, () => true),
     recorded_at: isoMicroseconds(row.recorded_at),
   });
   return {
-    items: await mapSlices(rows, CHANGES_A_SLICE, change, asking),
+    items: await mapSlices(rows, CHANGES_A_SLICE, change, options),
     next_since: isoMicroseconds(rows.at(-1)?.recorded_at ?? since),
   };
 }

@@ -3,12 +3,12 @@ import type { Value } from '../../packs/define/model.ts';
 import type { CompareInput } from '../input/parse-analysis.ts';
 import { questionOf } from '../input/parse-selection.ts';
 import type { Provenance } from '../model/record.ts';
-import type { Asking } from '../plan/plan.ts';
+import type { QueryOptions } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
-import { type Presenting, present } from './present.ts';
+import { type PresentOptions, present } from './present.ts';
 
 /** One record of a comparison; `values` and `provenance` have the same keys. */
-export interface Compared {
+export interface ComparedRecord {
   id: string;
   slug: string;
   name: string;
@@ -19,7 +19,7 @@ export interface Compared {
 export interface Comparison {
   columns: string[];
   /** In the order of the request. */
-  items: Compared[];
+  items: ComparedRecord[];
   /** Unknown or filtered-out ids and slugs, as the client sent them. */
   missing: string[];
   /** True when none of the ids exists. */
@@ -30,14 +30,14 @@ export interface Comparison {
 export async function compare(
   { pack, engine }: Release,
   input: CompareInput,
-  presenting: Presenting,
+  presenting: PresentOptions,
 ): Promise<Comparison> {
   const { ids, columns } = input;
-  const asking: Asking = presenting.signal ? { signal: presenting.signal } : {};
+  const options: QueryOptions = presenting.signal ? { signal: presenting.signal } : {};
   const refs = ids.map((id) => id.toLowerCase());
-  const ordinals = await engine.resolve(refs, asking);
-  const kept = await matching(engine, refs, ordinals, input, asking);
-  const bodies = await engine.bodies(kept, asking);
+  const ordinals = await engine.resolve(refs, options);
+  const kept = await matching(engine, refs, ordinals, input, options);
+  const bodies = await engine.bodies(kept, options);
   const items = ordinals.flatMap((ordinal) => {
     const place = ordinal === null ? -1 : kept.indexOf(ordinal);
     if (place < 0) return [];
@@ -54,7 +54,7 @@ async function matching(
   refs: string[],
   ordinals: readonly (number | null)[],
   input: CompareInput,
-  asking: Asking,
+  options: QueryOptions,
 ): Promise<number[]> {
   const known = [...new Set(ordinals.filter((ordinal) => ordinal !== null))];
   const where = questionOf(input);
@@ -63,7 +63,7 @@ async function matching(
   const ids = { kind: 'ids' as const, refs: [...refs].sort() };
   const found = await engine.search(
     { where: [...where, ids], sort, after: null, limit: refs.length, total: false },
-    asking,
+    options,
   );
   return found.ordinals;
 }

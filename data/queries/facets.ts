@@ -3,8 +3,8 @@
 import type { Pack, Value } from '../../packs/define/model.ts';
 import type { FacetsInput } from '../input/parse.ts';
 import { questionOf, type Selection } from '../input/parse-selection.ts';
-import type { Asking } from '../plan/plan.ts';
-import { once } from '../releases/answers.ts';
+import type { QueryOptions } from '../plan/plan.ts';
+import { memoize } from '../releases/answers.ts';
 import type { Release } from '../releases/release.ts';
 
 /**
@@ -13,7 +13,7 @@ import type { Release } from '../releases/release.ts';
  */
 export const FACET_FLOOR = 5;
 
-export interface FacetsAnswer {
+export interface FacetsReport {
   by: string;
   values: { value: Value; count: number }[];
   /** Matching records. */
@@ -29,11 +29,11 @@ export interface FacetsAnswer {
  * under such a filter reveals the value of a single record, whatever the floor.
  */
 export function exceedsFreeFacets(input: FacetsInput, { attributes }: Pack): boolean {
-  return filtered(input) && attributes.some((each) => !each.public && input.names.includes(each.name));
+  return hasFilter(input) && attributes.some((each) => !each.public && input.names.includes(each.name));
 }
 
 /** Whether the query selects records by a condition, a word or a status. */
-export function filtered({ where, words, statuses }: Selection): boolean {
+export function hasFilter({ where, words, statuses }: Selection): boolean {
   return where.length > 0 || words.length > 0 || statuses.length > 0;
 }
 
@@ -45,13 +45,13 @@ export function filtered({ where, words, statuses }: Selection): boolean {
 export async function facets(
   { pack, engine }: Release,
   input: FacetsInput,
-  asking: Asking & { admin: boolean },
-): Promise<FacetsAnswer> {
+  options: QueryOptions & { admin: boolean },
+): Promise<FacetsReport> {
   const { by, limit } = input;
   const hidden = pack.attributes.some((each) => each.name === by && !each.public);
-  const floor = hidden && !asking.admin && !exceedsFreeFacets(input, pack) ? FACET_FLOOR : 0;
-  const plan = { where: questionOf(input, asking.admin ? 'full' : 'public'), by, limit, floor };
-  const answer = await engine.facets(plan, asking);
+  const floor = hidden && !options.admin && !exceedsFreeFacets(input, pack) ? FACET_FLOOR : 0;
+  const plan = { where: questionOf(input, options.admin ? 'full' : 'public'), by, limit, floor };
+  const answer = await engine.facets(plan, options);
   const { values, matched, missing, withheld } = answer;
-  return once(answer, 'told', () => ({ by, values, matched, missing, ...(withheld > 0 ? { withheld } : {}) }));
+  return memoize(answer, 'told', () => ({ by, values, matched, missing, ...(withheld > 0 ? { withheld } : {}) }));
 }

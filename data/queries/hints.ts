@@ -7,21 +7,21 @@ import type { SearchInput } from '../input/parse.ts';
 import { counted, questionOf } from '../input/parse-selection.ts';
 import { shown } from '../input/parse-values.ts';
 import type {
-  Asking,
   Engine,
   FacetAnswer,
   FacetPlan,
   Predicate,
+  QueryOptions,
   SearchAnswer,
   SearchPlan,
   Visibility,
 } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 import { FACET_FLOOR } from './facets.ts';
-import { valuesMeant } from './value-hints.ts';
+import { suggestValues } from './value-hints.ts';
 
 /** The caller: a hint names nothing that facets would withhold from the caller. */
-type Hearer = Asking & { visibility: Visibility; admin: boolean };
+type HintOptions = QueryOptions & { visibility: Visibility; admin: boolean };
 type Any = Extract<Predicate, { kind: 'any' }>;
 
 /** Number of conditions to check one by one, and of those to name in the hint. */
@@ -35,11 +35,11 @@ const QUALITY = { key: 'quality', descending: true };
  * Why no record matches: conditions that no record meets, otherwise conditions whose removal gives results.
  * An empty page is free, so the work is limited: words first, then the first few conditions.
  */
-export async function whyEmpty(release: Release, input: SearchInput, hearer: Hearer): Promise<string | undefined> {
+export async function whyEmpty(release: Release, input: SearchInput, hearer: HintOptions): Promise<string | undefined> {
   const typed = input.words.map((word): Predicate => ({ kind: 'words', words: [word], scope: hearer.visibility }));
   const where = questionOf({ ...input, words: [] }, hearer.visibility);
   const all = [...typed, ...where];
-  const asked = new Sparing(release.engine, hearer);
+  const asked = new QueryBudget(release.engine, hearer);
   const looked: Predicate[] = [];
   const lone: Predicate[] = [];
   for (const each of all.slice(0, LOOKED_AT)) {
@@ -76,7 +76,12 @@ const isPublic = ({ attributes }: Pack, predicate: Predicate): boolean =>
  * Words and conditions that match separately but not together. Words are more often wrong than conditions, so
  * the hint suggests other words, and where public attributes contain them.
  */
-async function blameNames(pack: Pack, asked: Sparing, typed: Predicate[], where: Predicate[]): Promise<string | null> {
+async function blameNames(
+  pack: Pack,
+  asked: QueryBudget,
+  typed: Predicate[],
+  where: Predicate[],
+): Promise<string | null> {
   if (typed.length === 0 || where.length === 0 || asked.spent || !(await finds(asked, where))) return null;
   if (!(await finds(asked, typed))) return null;
   const spelled = typed.flatMap((each) => (each.kind === 'words' ? each.words : [])).join(' ');
@@ -93,7 +98,7 @@ async function blameNames(pack: Pack, asked: Sparing, typed: Predicate[], where:
 }
 
 /** Conditions whose removal gives results. */
-async function spared(asked: Sparing, all: Predicate[], looked: Predicate[]): Promise<string[]> {
+async function spared(asked: QueryBudget, all: Predicate[], looked: Predicate[]): Promise<string[]> {
   const spare: string[] = [];
   for (const each of looked) {
     if (asked.spent || spare.length === TOLD) break;
@@ -104,7 +109,7 @@ async function spared(asked: Sparing, all: Predicate[], looked: Predicate[]): Pr
 }
 
 /** The most selective condition among those that can still be counted. */
-async function rarest(asked: Sparing, looked: Predicate[]): Promise<string> {
+async function rarest(asked: QueryBudget, looked: Predicate[]): Promise<string> {
   let best = { count: Number.POSITIVE_INFINITY, said: spelt(looked[0]!) };
   for (const each of looked) {
     if (asked.spent) break;
@@ -115,7 +120,7 @@ async function rarest(asked: Sparing, looked: Predicate[]): Promise<string> {
   return best.said;
 }
 
-async function finds(asked: Sparing, where: Predicate[]): Promise<boolean> {
+async function finds(asked: QueryBudget, where: Predicate[]): Promise<boolean> {
   const plan = { where, sort: QUALITY, after: null, limit: 1, total: false };
   return (await asked.search(plan)).ordinals.length > 0;
 }
@@ -156,7 +161,7 @@ function spelt(predicate: Predicate): string {
  * The hint for a condition that no record meets; `context`: public conditions under which other values are
  * suggested.
  */
-async function blame(pack: Pack, asked: Sparing, predicate: Predicate, hearer: Hearer, context: Predicate[]) {
+async function blame(pack: Pack, asked: QueryBudget, predicate: Predicate, hearer: HintOptions, context: Predicate[]) {
   if (predicate.kind === 'words') return blameWords(pack, asked, predicate.words);
   if (predicate.kind === 'near') return `no record lies within ${predicate.km} km of ${predicate.lat},${predicate.lng}`;
   if (predicate.kind === 'ids') return `no record has the id or slug ${shown(predicate.refs.join(' or '))}`;
@@ -165,7 +170,7 @@ async function blame(pack: Pack, asked: Sparing, predicate: Predicate, hearer: H
   return blameValues(pack, asked, attribute, predicate, hearer, attribute.public ? context : []);
 }
 
-async function blameWords(pack: Pack, asked: Sparing, typed: string[]): Promise<string> {
+async function blameWords(pack: Pack, asked: QueryBudget, typed: string[]): Promise<string> {
   const problem = `no record has a word that begins with "${shown(typed.join(' '))}"`;
   const near = await wordsMeant(pack, asked, typed.join(' '));
   return near.length > 0 ? `${problem}; nearest: ${near.map(shown).join(', ')}` : problem;
@@ -177,10 +182,10 @@ async function blameWords(pack: Pack, asked: Sparing, typed: string[]): Promise<
  */
 async function blameValues(
   pack: Pack,
-  asked: Sparing,
+  asked: QueryBudget,
   attribute: Attribute,
   predicate: Any,
-  hearer: Hearer,
+  hearer: HintOptions,
   where: Predicate[],
 ): Promise<string> {
   const problem = `no record has ${spelt(predicate)}`;
@@ -188,7 +193,7 @@ async function blameValues(
   const facets = values.length > 0 ? [`${facetsOf(attribute, where)} lists them`] : [];
   const choices = values.length > 0 ? values : listed(predicate, attribute);
   const near: string[] = [];
-  for (const value of predicate.values) near.push(...(await valuesMeant(attribute, String(value), choices)));
+  for (const value of predicate.values) near.push(...(await suggestValues(attribute, String(value), choices)));
   const elsewhere = await otherAttribute(pack, asked, predicate);
   if (near.length > 0) {
     // A country with another name is the likely intention; a match like `iata=usa` is a coincidence.
@@ -219,10 +224,10 @@ function listed({ values }: Any, attribute: Attribute): string[] {
  * begins like a requested value.
  */
 async function knownValues(
-  asked: Sparing,
+  asked: QueryBudget,
   attribute: Attribute,
   wanted: Any,
-  { admin }: Hearer,
+  { admin }: HintOptions,
   where: Predicate[],
 ): Promise<{ values: string[]; whole: boolean }> {
   if (!counted(attribute) || asked.spent) return { values: [], whole: true };
@@ -240,7 +245,7 @@ async function knownValues(
 }
 
 /** Suggests e.g. `country_name=germany` when another public attribute has the value. */
-async function otherAttribute(pack: Pack, asked: Sparing, { attribute, values }: Any): Promise<string | null> {
+async function otherAttribute(pack: Pack, asked: QueryBudget, { attribute, values }: Any): Promise<string | null> {
   if (!values.every((value) => typeof value === 'string')) return null;
   const others = worded(pack).filter((name) => name !== attribute);
   // An attribute with a related name is the likelier intention.
@@ -254,7 +259,7 @@ async function otherAttribute(pack: Pack, asked: Sparing, { attribute, values }:
 }
 
 /** Suggests e.g. `q=geneva` when records contain the words of the value but not the whole value. */
-async function asWords(asked: Sparing, { values }: Any, { visibility }: Hearer): Promise<string | null> {
+async function asWords(asked: QueryBudget, { values }: Any, { visibility }: HintOptions): Promise<string | null> {
   const typed = words(String(values[0]));
   if (asked.spent || values.length !== 1 || typed.length === 0) return null;
   const found = await finds(asked, [{ kind: 'words', words: typed, scope: visibility }]);
@@ -291,7 +296,7 @@ const SHORTEST = 4;
  * Words of public names within a few typing errors of `typed`, searched among the most common names with a
  * word that begins like it. Long prefixes first, since they leave the fewest names.
  */
-async function wordsMeant(pack: Pack, asked: Sparing, typed: string): Promise<string[]> {
+async function wordsMeant(pack: Pack, asked: QueryBudget, typed: string): Promise<string[]> {
   const named = pack.attributes.some(
     ({ name, type, ...its }) => name === 'name' && type === 'string' && its.public && its.filterable && its.searchable,
   );
@@ -316,15 +321,15 @@ async function wordsMeant(pack: Pack, asked: Sparing, typed: string): Promise<st
 const SPENT = { thread: 20, waiting: 250 };
 
 /** Runs queries one by one, with a turn of the event loop before each. Callers stop when `spent` is true. */
-class Sparing {
+class QueryBudget {
   readonly #engine: Engine;
-  readonly #asking: Asking;
+  readonly #options: QueryOptions;
   #thread = 0;
   #waiting = 0;
 
-  constructor(engine: Engine, asking: Asking) {
+  constructor(engine: Engine, options: QueryOptions) {
     this.#engine = engine;
-    this.#asking = asking;
+    this.#options = options;
   }
 
   /** Whether the budget is used up. */
@@ -333,11 +338,11 @@ class Sparing {
   }
 
   search(plan: SearchPlan): Promise<SearchAnswer> {
-    return this.#ask(() => this.#engine.search(plan, this.#asking));
+    return this.#ask(() => this.#engine.search(plan, this.#options));
   }
 
   facets(plan: FacetPlan): Promise<FacetAnswer> {
-    return this.#ask(() => this.#engine.facets(plan, this.#asking));
+    return this.#ask(() => this.#engine.facets(plan, this.#options));
   }
 
   async #ask<T>(question: () => Promise<T>): Promise<T> {

@@ -4,11 +4,11 @@ import { type FactsInput, HISTORY_BOUNDS } from '../input/parse-history.ts';
 import { DataError } from '../model/errors.ts';
 import type { FactReason, ProvenanceStatus, PublicRecord, SourceKind } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
-import type { Asking } from '../plan/plan.ts';
+import type { QueryOptions } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 
 /** A fact as the API returns it (contract section 2, "facts"). */
-export interface ToldFact {
+export interface PublicFact {
   attribute: string;
   /** Absent: the source withdrew the value. */
   value?: Value;
@@ -32,10 +32,10 @@ export async function recordFacts(
   { engine, pack }: Pick<Release, 'engine' | 'pack'>,
   entity: string,
   { attribute, since }: FactsInput,
-  asking: Asking,
-): Promise<ToldFact[]> {
+  options: QueryOptions,
+): Promise<PublicFact[]> {
   const most = HISTORY_BOUNDS.facts;
-  const rows = await engine.facts({ entity, attribute, since, limit: most + 1 }, asking);
+  const rows = await engine.facts({ entity, attribute, since, limit: most + 1 }, options);
   if (rows.length > most)
     throw new DataError(
       'too_many_records',
@@ -59,7 +59,7 @@ export async function recordFacts(
 }
 
 /** A price as the API returns it (contract section 2, "prices"). */
-export interface ToldPrice {
+export interface PublicPrice {
   attribute: string;
   /** A number, or a range. */
   value: Value;
@@ -74,7 +74,7 @@ export interface ToldPrice {
 }
 
 /** Price attributes of a record, in the pack's order. */
-export function recordPrices(record: PublicRecord, pack: Pack): ToldPrice[] {
+export function recordPrices(record: PublicRecord, pack: Pack): PublicPrice[] {
   return pack.attributes.flatMap(({ name, type, currency, unit }) => {
     const value = record.attributes[name];
     const told = record.provenance[name];

@@ -6,7 +6,7 @@ import type { Provenance, PublicRecord, StoredRecord } from '../model/record.ts'
 import type { Visibility } from '../plan/plan.ts';
 
 /** Caller, time and host; `Context` of api/contract/operation.ts implements it. */
-export interface Presenting {
+export interface PresentOptions {
   now: Date;
   base_url: string;
   /** `public`: an anonymous preview. */
@@ -36,7 +36,7 @@ export function hoursSince(observed_at: string | number, now: Date): number {
 export function present(
   stored: StoredRecord | string,
   pack: Pack,
-  { now, base_url, visibility }: Presenting,
+  { now, base_url, visibility }: PresentOptions,
   fields: readonly string[] | null = null,
 ): PublicRecord {
   const record = typeof stored === 'string' ? (JSON.parse(stored) as StoredRecord) : stored;

@@ -2,7 +2,7 @@
 import type { Attribute, Value } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { counted } from '../input/parse-selection.ts';
-import type { Asking, Figures } from '../plan/plan.ts';
+import type { Figures, QueryOptions } from '../plan/plan.ts';
 import type { Origin } from '../plan/profile.ts';
 import type { Release } from '../releases/release.ts';
 
@@ -48,14 +48,14 @@ export interface AttributeProfile {
 }
 
 /** Profiles every attribute, a few in parallel. */
-export async function profileOf(release: Release, asking: Asking): Promise<AttributeProfile[]> {
+export async function profileOf(release: Release, options: QueryOptions): Promise<AttributeProfile[]> {
   const { pack, engine } = release;
-  const origins = await engine.origins(asking);
+  const origins = await engine.origins(options);
   const profiles: AttributeProfile[] = [];
   for (let i = 0; i < pack.attributes.length; i += 3)
     profiles.push(
       ...(await Promise.all(
-        pack.attributes.slice(i, i + 3).map((attribute) => ofAttribute(release, attribute, origins, asking)),
+        pack.attributes.slice(i, i + 3).map((attribute) => ofAttribute(release, attribute, origins, options)),
       )),
     );
   return profiles;
@@ -65,7 +65,7 @@ async function ofAttribute(
   { manifest, engine }: Release,
   attribute: Attribute,
   origins: readonly Origin[],
-  asking: Asking,
+  options: QueryOptions,
 ): Promise<AttributeProfile> {
   const { name, type, unit, public: open } = attribute;
   const numeric = NUMERIC.includes(type);
@@ -73,10 +73,10 @@ async function ofAttribute(
   // Edges between smallest and largest value would reveal both, so paid attributes have fixed edges.
   const stats =
     numeric && open
-      ? (await engine.stats({ where: [], attribute: name, by: [], groups: 1 }, asking)).groups[0]?.figures
+      ? (await engine.stats({ where: [], attribute: name, by: [], groups: 1 }, options)).groups[0]?.figures
       : undefined;
   const edges = stats ? edgesFor(stats) : numeric && !open ? [...FIXED_EDGES] : [];
-  const spread = await engine.spread({ attribute: name, edges, cell: CELL }, asking);
+  const spread = await engine.spread({ attribute: name, edges, cell: CELL }, options);
   const few = spread.count < floor;
   const told: AttributeProfile = {
     name,
@@ -112,7 +112,7 @@ async function ofAttribute(
   if (counted(attribute) && COMMON.includes(type)) {
     // Unique values, such as names, are not listed: at least two records must share one.
     const least = Math.max(floor, type === 'boolean' || type === 'enum' ? 1 : 2);
-    const { values, withheld } = await engine.facets({ where: [], by: name, limit: TOP, floor: least }, asking);
+    const { values, withheld } = await engine.facets({ where: [], by: name, limit: TOP, floor: least }, options);
     if (values.length > 0) told.top = values;
     if (floor > 0) withhold(told, withheld);
   }

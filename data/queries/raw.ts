@@ -1,23 +1,23 @@
 // Full records as bytes: inserts address, ages and citation into the stored text without parsing it.
 import { attributionFor, licenseText, recordUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import type { Ages, Dress, Pieces, RecordText } from '../plan/plan.ts';
+import type { Ages, Pieces, RecordRenderer, RecordText } from '../plan/plan.ts';
 import { hoursSince } from './present.ts';
 
 const SLUG = '@@slug@@';
 const NAME = '@@name@@';
-const dresses = new WeakMap<Pack, Map<string, Dress>>();
+const dresses = new WeakMap<Pack, Map<string, RecordRenderer>>();
 
 /** The renderer for a pack at a base URL; the same object for the same arguments. */
-export function dressOf(pack: Pack, base_url: string): Dress {
-  const known = dresses.get(pack) ?? new Map<string, Dress>();
+export function recordRenderer(pack: Pack, base_url: string): RecordRenderer {
+  const known = dresses.get(pack) ?? new Map<string, RecordRenderer>();
   dresses.set(pack, known);
-  let dress = known.get(base_url);
-  if (!dress) {
-    dress = new Suit(pack, base_url);
-    known.set(base_url, dress);
+  let renderer = known.get(base_url);
+  if (!renderer) {
+    renderer = new SplicedRecord(pack, base_url);
+    known.set(base_url, renderer);
   }
-  return dress;
+  return renderer;
 }
 
 /**
@@ -30,7 +30,7 @@ const BEFORE_TIME = 14;
 const QUOTE = 0x22;
 
 /** Text that all records of a dataset share, split where slug and name are inserted. */
-class Suit implements Dress {
+class SplicedRecord implements RecordRenderer {
   readonly #url: readonly [Buffer, Buffer];
   readonly #citation: readonly [Buffer, Buffer, Buffer];
   readonly #afterName: number;
@@ -46,7 +46,7 @@ class Suit implements Dress {
     this.#afterName = `","dataset":"${pack.id}",`.length;
   }
 
-  put({ head, middle, tail, ages }: Pieces, now: Date): Pick<RecordText, 'json' | 'updated_at'> {
+  render({ head, middle, tail, ages }: Pieces, now: Date): Pick<RecordText, 'json' | 'updated_at'> {
     // We wrote the text: keys are in this order, and quotes in values are escaped.
     const slugEnd = head.indexOf(QUOTE, BEFORE_SLUG);
     const slug = head.subarray(BEFORE_SLUG, slugEnd);

@@ -6,41 +6,41 @@ import { DataError } from '../model/errors.ts';
 import type { PublicRecord, StoredRecord } from '../model/record.ts';
 import type { RecordText } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
-import { type Found, whole } from './found.ts';
-import { type Presenting, present } from './present.ts';
-import { dressOf } from './raw.ts';
+import { type PresentOptions, present } from './present.ts';
+import { recordRenderer } from './raw.ts';
+import { type RecordPage, sendsStoredText } from './record-page.ts';
 
 /** An existing record; its content is read on demand. */
-export interface Fetched {
+export interface LoadedRecord {
   /** Changes with the record; for its ETag. */
   version: string;
   /** ISO 8601. */
   updated_at: string;
   /** The record as an object, with all or some attributes. */
-  record(presenting: Presenting, fields?: readonly string[] | null): PublicRecord;
+  record(presenting: PresentOptions, fields?: readonly string[] | null): PublicRecord;
   /** The JSON of `record`; null when the record must be parsed. */
-  json(presenting: Presenting, fields?: readonly string[] | null): Buffer<ArrayBuffer> | null;
+  json(presenting: PresentOptions, fields?: readonly string[] | null): Buffer<ArrayBuffer> | null;
 }
 
 /** References are case-insensitive. */
 const normal = (ref: string) => ref.toLowerCase();
 
 /** Time and host of a request, without its visibility. */
-type Moment = Pick<Presenting, 'now' | 'base_url' | 'signal'>;
+type Moment = Pick<PresentOptions, 'now' | 'base_url' | 'signal'>;
 
 /** One record. Throws `unknown_entity` (404). */
-export async function getRecord({ engine, pack }: Release, ref: string, asked: Moment): Promise<Fetched> {
+export async function getRecord({ engine, pack }: Release, ref: string, asked: Moment): Promise<LoadedRecord> {
   const [ordinal] = await engine.resolve([normal(ref)], asked);
   if (ordinal === null || ordinal === undefined)
     throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
-  const text = engine.text?.(ordinal, asked.now, dressOf(pack, asked.base_url)) ?? null;
+  const text = engine.text?.(ordinal, asked.now, recordRenderer(pack, asked.base_url)) ?? null;
   if (text !== null) return new FromText(text, pack);
   const [stored] = await engine.bodies([ordinal], asked);
   return new FromBody(stored!, pack);
 }
 
 /** A record whose stored text can be sent unchanged. */
-class FromText implements Fetched {
+class FromText implements LoadedRecord {
   readonly version: string;
   readonly updated_at: string;
   readonly #json: Buffer<ArrayBuffer>;
@@ -53,17 +53,17 @@ class FromText implements Fetched {
     this.#pack = pack;
   }
 
-  record(presenting: Presenting, fields: readonly string[] | null = null): PublicRecord {
+  record(presenting: PresentOptions, fields: readonly string[] | null = null): PublicRecord {
     return present(this.#json.toString(), this.#pack, presenting, fields);
   }
 
-  json(presenting: Presenting, fields: readonly string[] | null = null): Buffer<ArrayBuffer> | null {
-    return whole(presenting, fields) ? this.#json : null;
+  json(presenting: PresentOptions, fields: readonly string[] | null = null): Buffer<ArrayBuffer> | null {
+    return sendsStoredText(presenting, fields) ? this.#json : null;
   }
 }
 
 /** A record that is always parsed. */
-class FromBody implements Fetched {
+class FromBody implements LoadedRecord {
   readonly version: string;
   readonly updated_at: string;
   readonly #record: StoredRecord;
@@ -76,7 +76,7 @@ class FromBody implements Fetched {
     this.#pack = pack;
   }
 
-  record(presenting: Presenting, fields: readonly string[] | null = null): PublicRecord {
+  record(presenting: PresentOptions, fields: readonly string[] | null = null): PublicRecord {
     return present(this.#record, this.#pack, presenting, fields);
   }
 
@@ -92,8 +92,8 @@ class FromBody implements Fetched {
 export async function getBatch(
   release: Release,
   { ids, fields }: Pick<BatchInput, 'ids' | 'fields'>,
-  presenting: Presenting,
-): Promise<{ found: Found; missing: string[] }> {
+  presenting: PresentOptions,
+): Promise<{ found: RecordPage; missing: string[] }> {
   const ordinals = await release.engine.resolve(ids.map(normal), presenting);
   return {
     found: { release, ordinals: ordinals.filter((ordinal) => ordinal !== null), fields },

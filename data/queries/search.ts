@@ -8,13 +8,13 @@ import { questionOf } from '../input/parse-selection.ts';
 import { shown } from '../input/parse-values.ts';
 import type { SearchAnswer } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
-import type { Found } from './found.ts';
 import { orderHint, whyEmpty } from './hints.ts';
-import type { Presenting } from './present.ts';
+import type { PresentOptions } from './present.ts';
+import type { RecordPage } from './record-page.ts';
 
 /** A page of records. `next_cursor` is null on the last one. */
 export interface SearchPage {
-  found: Found;
+  found: RecordPage;
   next_cursor: string | null;
   total?: number;
   /**
@@ -38,10 +38,10 @@ export async function releaseFor(
 }
 
 /** The caller. Hints contain nothing that facets withhold, except for admins. */
-type Asker = Presenting & { admin?: boolean; cursors?: Cursors };
+type SearchOptions = PresentOptions & { admin?: boolean; cursors?: Cursors };
 
 /** One page. A preview matches words of public attributes only and is cut to the remaining previews. */
-export async function search(release: Release, input: SearchInput, presenting: Asker): Promise<SearchPage> {
+export async function search(release: Release, input: SearchInput, presenting: SearchOptions): Promise<SearchPage> {
   const { pack, engine, manifest } = release;
   const limit = Math.min(input.limit, presenting.previews ?? input.limit);
   const { sort, total } = input;
@@ -60,7 +60,11 @@ export async function search(release: Release, input: SearchInput, presenting: A
 }
 
 /** Hint that lists unknown ids and slugs when others match. The existence of a record is public. */
-async function missingHint({ engine }: Release, { where }: SearchInput, asker: Asker): Promise<string | undefined> {
+async function missingHint(
+  { engine }: Release,
+  { where }: SearchInput,
+  asker: SearchOptions,
+): Promise<string | undefined> {
   const ids = where.find((condition) => condition.kind === 'ids');
   if (ids === undefined) return undefined;
   const ordinals = await engine.resolve(ids.refs, asker);
@@ -69,7 +73,7 @@ async function missingHint({ engine }: Release, { where }: SearchInput, asker: A
 }
 
 /** Only formats with a place for it have a hint, and only on the first page. */
-async function hintOf(release: Release, input: SearchInput, found: SearchAnswer, asker: Asker) {
+async function hintOf(release: Release, input: SearchInput, found: SearchAnswer, asker: SearchOptions) {
   if (input.cursor !== null || !FORMATS[input.format].hint) return undefined;
   if (found.ordinals.length > 0)
     return (

@@ -6,8 +6,8 @@ import { shown } from '../input/parse-values.ts';
 import { DataError } from '../model/errors.ts';
 import type { PublicRecord } from '../model/record.ts';
 import type { Release } from '../releases/release.ts';
-import type { Found } from './found.ts';
-import type { Presenting } from './present.ts';
+import type { PresentOptions } from './present.ts';
+import type { RecordPage } from './record-page.ts';
 
 /** A record with its share of common words, above 0 and at most 1, six decimals. */
 export type SimilarRecord = PublicRecord & { score: number };
@@ -21,8 +21,8 @@ export async function similar(
   release: Release,
   ref: string,
   input: SimilarInput,
-  presenting: Presenting,
-): Promise<Found> {
+  presenting: PresentOptions,
+): Promise<RecordPage> {
   const { pack, engine } = release;
   const [subject] = await engine.resolve([ref.toLowerCase()], presenting);
   if (subject === null || subject === undefined)

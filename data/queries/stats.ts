@@ -4,14 +4,14 @@ import type { Value } from '../../packs/define/model.ts';
 import { ANALYSIS_BOUNDS, type StatsInput } from '../input/parse-analysis.ts';
 import { questionOf } from '../input/parse-selection.ts';
 import { DataError } from '../model/errors.ts';
-import type { Asking, Figures, StatsGroup } from '../plan/plan.ts';
-import { once } from '../releases/answers.ts';
+import type { Figures, QueryOptions, StatsGroup } from '../plan/plan.ts';
+import { memoize } from '../releases/answers.ts';
 import type { Release } from '../releases/release.ts';
 
 /** One group; `group` is null for all records. Without values only a `count` of 0. */
 export type StatsRow = { group: Value | null; count: number } & Partial<Figures> & { groups?: StatsRow[] };
 
-export interface StatsAnswer {
+export interface StatsReport {
   attribute: string;
   unit: string | null;
   /** As in the request: `a` or `a,b`. */
@@ -23,7 +23,7 @@ export interface StatsAnswer {
  * Rounds a computed number to twelve significant digits, two more than stored values have; further digits are
  * rounding errors.
  */
-export function rounded(value: number): number {
+export function roundComputed(value: number): number {
   return Number(value.toPrecision(12));
 }
 
@@ -33,11 +33,15 @@ export function rounded(value: number): number {
  * records without the inner key. Throws `invalid_parameter` (400) for too many groups; the error is free, so
  * it contains no count.
  */
-export async function stats({ pack, engine }: Release, input: StatsInput, asking: Asking = {}): Promise<StatsAnswer> {
+export async function stats(
+  { pack, engine }: Release,
+  input: StatsInput,
+  options: QueryOptions = {},
+): Promise<StatsReport> {
   const { attribute, group_by: by } = input;
   const answer = await engine.stats(
     { where: questionOf(input), attribute, by, groups: ANALYSIS_BOUNDS.groups },
-    asking,
+    options,
   );
   const { groups, total } = answer;
   if (total > ANALYSIS_BOUNDS.groups)
@@ -47,7 +51,7 @@ export async function stats({ pack, engine }: Release, input: StatsInput, asking
     );
   const { unit } = pack.attributes.find(({ name }) => name === attribute)!;
   const group_by = by.length === 0 ? null : by.join(',');
-  return once(answer, 'told', () => ({ attribute, unit, group_by, rows: rowsOf(groups, by.length) }));
+  return memoize(answer, 'told', () => ({ attribute, unit, group_by, rows: rowsOf(groups, by.length) }));
 }
 
 function rowsOf(groups: readonly StatsGroup[], depth: number): StatsRow[] {
@@ -63,6 +67,12 @@ function rowsOf(groups: readonly StatsGroup[], depth: number): StatsRow[] {
 
 function rowOf({ keys, figures }: StatsGroup): StatsRow {
   const { count, min, q1, median, q3, max, mean } = figures;
-  const computed = { q1: rounded(q1), median: rounded(median), q3: rounded(q3), max, mean: rounded(mean) };
+  const computed = {
+    q1: roundComputed(q1),
+    median: roundComputed(median),
+    q3: roundComputed(q3),
+    max,
+    mean: roundComputed(mean),
+  };
   return { group: keys.at(-1) ?? null, count, min, ...computed };
 }

@@ -3,10 +3,10 @@ import type { Value } from '../../packs/define/model.ts';
 import { ANALYSIS_BOUNDS, type TimeseriesInput } from '../input/parse-analysis.ts';
 import { questionOf } from '../input/parse-selection.ts';
 import { DataError } from '../model/errors.ts';
-import type { Asking, SeriesPlan, SeriesSpan } from '../plan/plan.ts';
-import { once } from '../releases/answers.ts';
+import type { QueryOptions, SeriesPlan, SeriesSpan } from '../plan/plan.ts';
+import { memoize } from '../releases/answers.ts';
 import type { Release } from '../releases/release.ts';
-import { rounded } from './stats.ts';
+import { roundComputed } from './stats.ts';
 
 /** Statistics at the end of a day, UTC. Without values only a `count` of 0. */
 export interface SeriesPoint {
@@ -19,7 +19,7 @@ export interface SeriesPoint {
   mean?: number;
 }
 
-export type TimeseriesAnswer = {
+export type TimeseriesReport = {
   attribute: string;
   unit: string | null;
   step: 'day' | 'week';
@@ -46,13 +46,13 @@ export async function timeseries(
   { pack, engine }: Release,
   input: TimeseriesInput,
   now: Date,
-  asking: Asking = {},
-): Promise<TimeseriesAnswer> {
+  options: QueryOptions = {},
+): Promise<TimeseriesReport> {
   const { attribute, group_by: by, step, days } = input;
   const range = daysOf(input, now);
   const bounds = { records: ANALYSIS_BOUNDS.records, groups: Math.floor(ANALYSIS_BOUNDS.points / range.points) };
   const plan = { where: questionOf(input), attribute, by, ...range, ...bounds };
-  const answer = await engine.timeseries(plan, asking);
+  const answer = await engine.timeseries(plan, options);
   const { matched, groups, spans } = answer;
   if (matched > bounds.records)
     throw new DataError(
@@ -67,7 +67,7 @@ export async function timeseries(
   const { unit } = pack.attributes.find(({ name }) => name === attribute)!;
   const about = { attribute, unit, step, days };
   // The plan for 8 days in weekly steps equals the one for 9, but `days` in the answer differs.
-  return once(answer, `${days}`, () => {
+  return memoize(answer, `${days}`, () => {
     if (by === null) return { ...about, series: seriesOf(spans, range) };
     const byGroup = Map.groupBy(spans, ({ key }) => key as Value);
     return { ...about, groups: [...byGroup].map(([group, own]) => ({ group, series: seriesOf(own, range) })) };
@@ -84,7 +84,7 @@ function seriesOf(
   });
   for (const { from, until, figures } of spans) {
     const { count, min, max } = figures;
-    const told = { count, median: rounded(figures.median), min, max, mean: rounded(figures.mean) };
+    const told = { count, median: roundComputed(figures.median), min, max, mean: roundComputed(figures.mean) };
     for (let point = from; point < until; point++) Object.assign(series[point]!, told);
   }
   return series;

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Attribute } from '../../packs/define/model.ts';
-import { countryReader, valuesMeant } from './value-hints.ts';
+import { countryReader, suggestValues } from './value-hints.ts';
 
 const pack = await loadPack(`${import.meta.dirname}/../../tests/packs/tools`);
 const plain = pack.attributes.find(({ name }) => name === 'maker') as Attribute;
@@ -17,9 +17,9 @@ test.each([
   ['日本', 'JP'],
   ['826', 'GB'],
 ])('%s is the country %s, by code and by name', async (typed, code) => {
-  expect(await valuesMeant(country, typed, ['US', 'GB', 'DE', 'CH', 'JP', 'FR'])).toEqual([code]);
+  expect(await suggestValues(country, typed, ['US', 'GB', 'DE', 'CH', 'JP', 'FR'])).toEqual([code]);
   const name = new Intl.DisplayNames('en', { type: 'region' }).of(code);
-  expect(await valuesMeant(country, typed, [name as string, 'France'])).toEqual([name]);
+  expect(await suggestValues(country, typed, [name as string, 'France'])).toEqual([name]);
 });
 
 test('a text that names no country gives null', async () => {
@@ -36,4 +36,4 @@ test.each([
   ['berlin', ['Europe/Berlin', 'Europe/Paris'], ['Europe/Berlin']],
   ['???', ['a', 'b'], []],
   ['x'.repeat(100_000), ['abc'], []],
-])('values meant %#', async (typed, known, meant) => expect(await valuesMeant(plain, typed, known)).toEqual(meant));
+])('values meant %#', async (typed, known, meant) => expect(await suggestValues(plain, typed, known)).toEqual(meant));

@@ -15,7 +15,7 @@ const plain = (text: string): string => fold(text).replaceAll(/[^\p{L}\p{M}\p{N}
  * Known values nearest to `typed`: another name of the same thing, other punctuation, a few typing errors, or
  * a part in common. Empty when no value is near enough.
  */
-export async function valuesMeant(attribute: Attribute, typed: string, known: readonly string[]): Promise<string[]> {
+export async function suggestValues(attribute: Attribute, typed: string, known: readonly string[]): Promise<string[]> {
   const same = attribute.vocabulary === 'country' ? await sameCountry(typed, known) : [];
   if (same.length > 0) return same;
   const letters = plain(typed.slice(0, LONGEST));

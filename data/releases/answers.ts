@@ -8,8 +8,8 @@
 // the engine would return the same to both. Equal concurrent queries run once.
 
 import { LRUCache } from 'lru-cache';
-import { givenUp } from '../plan/gate.ts';
-import type { Asking, Engine, Predicate } from '../plan/plan.ts';
+import type { Engine, Predicate, QueryOptions } from '../plan/plan.ts';
+import { abortedError } from '../plan/query-queue.ts';
 
 /** Approximate bytes of an entry without its answer. */
 const ENTRY = 500;
@@ -25,7 +25,7 @@ interface Kept {
 const made = new WeakMap<object, Map<string, object>>();
 
 /** A value that `make` derives from an answer and `name` only; memoized for cached answers. */
-export function once<T extends object>(answer: object, name: string, make: () => T): T {
+export function memoize<T extends object>(answer: object, name: string, make: () => T): T {
   const own = made.get(answer);
   if (!own) return make();
   let found = own.get(name) as T | undefined;
@@ -38,7 +38,7 @@ export function once<T extends object>(answer: object, name: string, make: () =>
 }
 
 /** The cached answers of one process, with one limit over all releases. */
-export class Answers {
+export class AnswerCache {
   readonly #kept: LRUCache<string, Kept>;
   readonly #asked = new Map<string, Shared>();
   #views = 0;
@@ -65,13 +65,13 @@ export class Answers {
   }
 
   /**
-   * The cached answer, or the result of `ask`. An abort by `asking` affects only this caller. Errors of `ask`
+   * The cached answer, or the result of `ask`. An abort by `options` affects only this caller. Errors of `ask`
    * are thrown and not cached.
    */
   async of<T extends object>(
     key: string,
-    asking: Asking,
-    ask: (asking: Asking) => Promise<T>,
+    options: QueryOptions,
+    ask: (options: QueryOptions) => Promise<T>,
     bytes: (answer: T) => number,
   ): Promise<T> {
     const kept = this.#kept.get(key);
@@ -90,7 +90,7 @@ export class Answers {
       this.#asked.set(key, begun);
       shared = begun;
     }
-    return (await shared.join(asking)) as T;
+    return (await shared.join(options)) as T;
   }
 
   #keep(key: string, answer: object, bytes: number): void {
@@ -105,7 +105,7 @@ class Shared {
   readonly #over = new AbortController();
   #waiting = 0;
 
-  constructor(ask: (asking: Asking) => Promise<object>) {
+  constructor(ask: (options: QueryOptions) => Promise<object>) {
     this.answer = ask({ signal: this.#over.signal });
   }
 
@@ -113,13 +113,13 @@ class Shared {
     return this.#over.signal;
   }
 
-  async join({ signal }: Asking): Promise<object> {
+  async join({ signal }: QueryOptions): Promise<object> {
     this.#waiting += 1;
     const { promise, reject } = Promise.withResolvers<never>();
     const leave = () => {
       this.#waiting -= 1;
       if (this.#waiting === 0) this.#over.abort();
-      reject(givenUp());
+      reject(abortedError());
     };
     if (signal?.aborted) leave();
     signal?.addEventListener('abort', leave, { once: true });
@@ -132,7 +132,7 @@ class Shared {
 }
 
 /** Plan as text, independent of the order of its conditions. */
-export function canonical(plan: { where: readonly Predicate[] }): string {
+export function canonicalPlan(plan: { where: readonly Predicate[] }): string {
   const where = plan.where.map((predicate) => JSON.stringify(inOrder(predicate))).sort();
   return JSON.stringify({ ...plan, where });
 }
@@ -146,39 +146,39 @@ function inOrder(predicate: Predicate): Predicate {
 }
 
 /** `engine` with cached answers; `overlay` is the version of its overlay. */
-export function keepAnswers(engine: Engine, answers: Answers, release: string, overlay = 0): Engine {
+export function cacheAnswers(engine: Engine, answers: AnswerCache, release: string, overlay = 0): Engine {
   const view = answers.view(release, overlay);
   const key = (question: string, plan: string) => `${view}\n${question}\n${plan}`;
   return {
     ...engine,
-    facets: (plan, asking = {}) =>
+    facets: (plan, options = {}) =>
       answers.of(
-        key('facets', canonical(plan)),
-        asking,
+        key('facets', canonicalPlan(plan)),
+        options,
         (given) => engine.facets(plan, given),
         ({ values }) => values.length * ROW.facets,
       ),
-    similar: (plan, asking = {}) =>
+    similar: (plan, options = {}) =>
       answers.of(
-        key('similar', canonical(plan)),
-        asking,
+        key('similar', canonicalPlan(plan)),
+        options,
         (given) => engine.similar(plan, given),
         ({ length }) => length * ROW.similar,
       ),
-    stats: (plan, asking = {}) =>
+    stats: (plan, options = {}) =>
       answers.of(
-        key('stats', canonical(plan)),
-        asking,
+        key('stats', canonicalPlan(plan)),
+        options,
         (given) => engine.stats(plan, given),
         ({ groups }) => groups.length * ROW.stats,
       ),
-    timeseries: (plan, asking = {}) =>
+    timeseries: (plan, options = {}) =>
       answers.of(
-        key('timeseries', canonical(plan)),
-        asking,
+        key('timeseries', canonicalPlan(plan)),
+        options,
         (given) => engine.timeseries(plan, given),
         ({ spans }) => spans.length * ROW.timeseries,
       ),
-    under: (applied) => keepAnswers(engine.under(applied), answers, release, applied.version),
+    withOverlay: (applied) => cacheAnswers(engine.withOverlay(applied), answers, release, applied.version),
   };
 }

@@ -65,7 +65,7 @@ const NAME = new RegExp(`^(?<dataset>.+)-(?<release>[0-9a-f]{16})\\.(?<format>${
  * Whether links to a release are no longer valid, because it may contain an opted-out record. Throws
  * `unavailable` for the current release, which is replaced soon.
  */
-function over(served: Served, dataset: string, manifest: Manifest): boolean {
+function over(served: ServedReleases, dataset: string, manifest: Manifest): boolean {
   const current = served.current(dataset);
   if (current?.manifest.release === manifest.release) {
     if (current.withheld) throw new DataError('unavailable', WITHHELD);
@@ -76,12 +76,12 @@ function over(served: Served, dataset: string, manifest: Manifest): boolean {
 }
 
 /** The releases served now, so that links to withheld files stop working. */
-export interface Served {
+export interface ServedReleases {
   current(dataset: string): Pick<Release, 'manifest' | 'overlay' | 'withheld'> | null;
 }
 
 /** Creates and verifies links with a secret that all processes of the service share. */
-export function exportLinks(dataDir: string, secret: string, served: Served): Exports {
+export function exportLinks(dataDir: string, secret: string, served: ServedReleases): Exports {
   const sign = (dataset: string, name: string, expires: string) =>
     createHmac('sha256', secret).update(`export\n${dataset}\n${name}\n${expires}`).digest();
   return {

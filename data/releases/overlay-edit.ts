@@ -6,11 +6,11 @@ import type { Overlay } from '../plan/overlay.ts';
 import { changeOverlay } from '../state/overlay.ts';
 import type { Store } from '../state/store.ts';
 import type { Tables } from '../state/tables/schema.ts';
-import { recordUnder } from './overlaid.ts';
+import { recordWithOverlay } from './apply-overlay.ts';
 import type { Release } from './release.ts';
 
 /** Dependencies of an edit. */
-export interface Editing {
+export interface EditContext {
   store: Store;
   /** Applies committed changes of all processes; later queries see them. */
   refresh(): Promise<unknown>;
@@ -34,7 +34,7 @@ export interface RecordEdit {
 }
 
 /** The record before and after the edit; null: not published. */
-export interface Edited {
+export interface EditedRecord {
   before: StoredRecord | null;
   after: StoredRecord | null;
   version: number;
@@ -44,7 +44,7 @@ export interface Edited {
 const TRIES = 20;
 
 /** Applies an edit. Afterwards this process answers with it, other processes within a second. */
-export async function editRecord(editing: Editing, edit: RecordEdit): Promise<Edited> {
+export async function editRecord(editing: EditContext, edit: RecordEdit): Promise<EditedRecord> {
   const { dataset, entity, now } = edit;
   for (let i = 0; i < TRIES; i++) {
     await editing.refresh();
@@ -53,8 +53,8 @@ export async function editRecord(editing: Editing, edit: RecordEdit): Promise<Ed
     const { overlay, base = release } = release;
     const held = { version: base.manifest.overlay ?? 0, recorded_to: base.manifest.recorded_to ?? 0 };
     const altered = edit.alter(overlay, Math.max(overlay.version, held.version) + 1);
-    const before = await recordUnder(base, overlay, entity);
-    const after = await recordUnder(base, altered, entity);
+    const before = await recordWithOverlay(base, overlay, entity);
+    const after = await recordWithOverlay(base, altered, entity);
     const feed = feedLines(before, after, now);
     const made = { dataset, expected: overlay.version, now, held, feed };
     const done = await changeOverlay(editing.store, made, edit.write);

@@ -5,11 +5,11 @@ import type { Pack } from '../../packs/define/model.ts';
 import { paths } from '../model/layout.ts';
 import { completeReleases, currentRelease } from '../model/manifest.ts';
 import { inTurn } from '../model/turns.ts';
-import { createGate, type Gate } from '../plan/gate.ts';
 import { DEFAULT_LIMITS, type EngineLimits } from '../plan/limits.ts';
 import type { Overlay } from '../plan/overlay.ts';
-import { Answers, keepAnswers } from './answers.ts';
-import { overlaid } from './overlaid.ts';
+import { createQueryQueue, type QueryQueue } from '../plan/query-queue.ts';
+import { AnswerCache, cacheAnswers } from './answers.ts';
+import { applyOverlay } from './apply-overlay.ts';
 import { NO_OVERLAYS, type Overlays } from './overlays.ts';
 import { openRelease, RELEASE_ID, type Release } from './release.ts';
 
@@ -20,7 +20,7 @@ export interface Lease {
 }
 
 /** `open`: served. `missing`: no release was built yet. `damaged`: the release cannot be opened. */
-export type DatasetState = 'open' | 'missing' | 'damaged' | 'unknown';
+export type DatasetStatus = 'open' | 'missing' | 'damaged' | 'unknown';
 
 export interface Register {
   /** Packs by dataset, in the given order. */
@@ -30,7 +30,7 @@ export interface Register {
    * is `open`.
    */
   current(dataset: string): Release | null;
-  state(dataset: string): DatasetState;
+  state(dataset: string): DatasetStatus;
   /**
    * Leases the current release, or an earlier one by id, which is opened if its folder exists. Null for an
    * unknown dataset and when the release is missing, damaged or deleted.
@@ -43,7 +43,7 @@ export interface Register {
    */
   refresh(): Promise<string[]>;
   /** Queries that run and wait now. */
-  load(): ReturnType<Gate['load']>;
+  load(): ReturnType<QueryQueue['load']>;
   /** Interrupts running queries and closes every release. */
   close(): Promise<void>;
 }
@@ -101,8 +101,8 @@ class DatasetRegister implements Register {
   readonly #log: (message: string) => void;
   readonly #limits: EngineLimits;
   readonly #overlays: Overlays;
-  readonly #gate: Gate;
-  readonly #answers: Answers;
+  readonly #gate: QueryQueue;
+  readonly #answers: AnswerCache;
   readonly #datasets: ReadonlyMap<string, Dataset>;
   /** Last logged problem of the overlay, by dataset. */
   readonly #problems = new Map<string, string | null>();
@@ -114,8 +114,8 @@ class DatasetRegister implements Register {
     this.#log = log;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#overlays = overlays;
-    this.#gate = createGate(this.#limits);
-    this.#answers = new Answers(this.#limits.answers);
+    this.#gate = createQueryQueue(this.#limits);
+    this.#answers = new AnswerCache(this.#limits.answers);
     this.#datasets = new Map(
       packs.map((pack) => [pack.id, { pack, current: null, damaged: null, problem: null, held: new Map() }]),
     );
@@ -124,7 +124,7 @@ class DatasetRegister implements Register {
   // A property, because it is passed on as a function, like `refresh`.
   readonly current = (id: string): Release | null => this.#datasets.get(id)?.current?.view.release ?? null;
 
-  state(id: string): DatasetState {
+  state(id: string): DatasetStatus {
     const dataset = this.#datasets.get(id);
     if (!dataset) return 'unknown';
     return dataset.current ? 'open' : dataset.damaged === null ? 'missing' : 'damaged';
@@ -144,7 +144,7 @@ class DatasetRegister implements Register {
     return holding && this.#leased(dataset, holding);
   }
 
-  load(): ReturnType<Gate['load']> {
+  load(): ReturnType<QueryQueue['load']> {
     return this.#gate.load();
   }
 
@@ -235,7 +235,7 @@ class DatasetRegister implements Register {
 
   async #open({ pack }: Dataset, id: string): Promise<Holding> {
     const opened = await openRelease(this.#dataDir, pack, id, this.#limits, this.#gate, this.#log);
-    const base = { ...opened, engine: keepAnswers(opened.engine, this.#answers, id) };
+    const base = { ...opened, engine: cacheAnswers(opened.engine, this.#answers, id) };
     try {
       return { base, view: await this.#viewOf(base), old: new Set(), leases: 0, idle: null };
     } catch (error) {
@@ -283,7 +283,7 @@ class DatasetRegister implements Register {
 
   async #viewOf(base: Release): Promise<View> {
     const overlay = this.#overlays.of(base.pack.id);
-    const { release, problem } = await overlaid(base, overlay);
+    const { release, problem } = await applyOverlay(base, overlay);
     const { id } = base.pack;
     // Retried at every poll, logged once.
     if (problem !== null && problem !== this.#problems.get(id))

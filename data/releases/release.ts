@@ -3,15 +3,15 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { openEngine } from '../duckdb/engine.ts';
-import { later } from '../duckdb/later.ts';
+import { later } from '../duckdb/lazy-engine.ts';
 import { PackedIndex } from '../index/engine.ts';
 import { withIndex } from '../index/indexed.ts';
 import { type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
 import { measure, readManifest } from '../model/manifest.ts';
-import type { Gate } from '../plan/gate.ts';
 import type { EngineLimits } from '../plan/limits.ts';
 import type { Overlay } from '../plan/overlay.ts';
 import type { Engine } from '../plan/plan.ts';
+import type { QueryQueue } from '../plan/query-queue.ts';
 
 export interface Release {
   pack: Pack;
@@ -67,7 +67,7 @@ export async function openRelease(
   pack: Pack,
   release: string,
   limits: Partial<EngineLimits> = {},
-  gate?: Gate,
+  gate?: QueryQueue,
   log: (message: string) => void = () => {},
 ): Promise<Release> {
   if (!RELEASE_ID.test(release)) throw new Error(`release id must be 16 hex digits (got ${release})`);

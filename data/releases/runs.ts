@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { paths } from '../model/layout.ts';
 
 /** The nightly run of one dataset. */
-export interface Run {
+export interface NightlyRun {
   /** Start time, ISO 8601. */
   at: string;
   seconds: number;
@@ -32,7 +32,7 @@ const TAIL = 131_072;
 const KEPT = { sentence: 2_000, told: TAIL / 4 };
 
 /** Appends a run to the log of a dataset in one write; long sentences are cut. */
-export async function recordRun(dataDir: string, dataset: string, run: Run): Promise<void> {
+export async function recordRun(dataDir: string, dataset: string, run: NightlyRun): Promise<void> {
   const path = paths.runs(dataDir, dataset);
   await mkdir(dirname(path), { recursive: true });
   // A killed write leaves half a line: start a new one.
@@ -53,9 +53,9 @@ function bounded(told: readonly string[]): string[] {
 }
 
 /** The last runs of a dataset, newest first; invalid lines are skipped. */
-export async function lastRuns(dataDir: string, dataset: string, limit: number): Promise<Run[]> {
+export async function lastRuns(dataDir: string, dataset: string, limit: number): Promise<NightlyRun[]> {
   const lines = (await tail(paths.runs(dataDir, dataset))).split('\n').reverse();
-  const runs: Run[] = [];
+  const runs: NightlyRun[] = [];
   for (const line of lines) {
     if (runs.length === limit) break;
     const run = parsed(line);
@@ -78,9 +78,9 @@ export async function lastCollected(release: {
   return good && good.at > last_collection ? good.at : last_collection;
 }
 
-function parsed(line: string): Run | null {
+function parsed(line: string): NightlyRun | null {
   try {
-    const run = JSON.parse(line) as Run;
+    const run = JSON.parse(line) as NightlyRun;
     return typeof run?.at === 'string' && typeof run.outcome === 'string' ? run : null;
   } catch {
     return null;

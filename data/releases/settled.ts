@@ -23,7 +23,7 @@ export interface SettledAttribute {
   course: Course;
 }
 
-export interface Settled {
+export interface SettledPast {
   /** null: nothing is published. `updated_at` is the observation time of its newest value change. */
   record: StoredRecord | null;
   /** Attributes that have any facts, in the order of the pack. */
@@ -33,7 +33,7 @@ export interface Settled {
 }
 
 /** The readings up to a time (milliseconds; Infinity: all). */
-export function groundAt(pack: Pack, readings: Past['readings'], at: number): Ground {
+export function contextAt(pack: Pack, readings: Past['readings'], at: number): Ground {
   const known = Map.groupBy(
     readings.filter((each) => each.at <= at),
     ({ source }) => source,
@@ -48,7 +48,7 @@ export function groundAt(pack: Pack, readings: Past['readings'], at: number): Gr
 }
 
 /** Settles a record as of a time; later facts, readings, listings and decisions are ignored. */
-export function settlePast(pack: Pack, past: PastRecord, ground: Ground, at: number): Settled {
+export function settlePast(pack: Pack, past: PastRecord, ground: Ground, at: number): SettledPast {
   const identity = JSON.parse(past.identity) as Identity;
   const listings = past.listings.filter((each) => each.at <= at);
   const rule = pack.consolidation.rule(identity);

@@ -2,8 +2,8 @@
 // either verdict.
 
 import type { StoredRecord } from '../model/record.ts';
-import { recordFacts, type ToldFact } from '../queries/history.ts';
-import { recordUnder } from '../releases/overlaid.ts';
+import { type PublicFact, recordFacts } from '../queries/history.ts';
+import { recordWithOverlay } from '../releases/apply-overlay.ts';
 import { type ReviewEntry, type Reviewing, reviewEntry, underDecision, type Verdict } from './review.ts';
 
 /** The value of one attribute of a record, now or after a verdict. */
@@ -21,7 +21,7 @@ export interface ReviewCase {
   /** Null: not published, or its dataset is not served. */
   record: StoredRecord | null;
   /** Every fact of the attribute, newest first. */
-  history: ToldFact[];
+  history: PublicFact[];
   /** The value now and after either verdict; null for decided entries and requests. */
   effect: { now: Saying; approved: Saying; rejected: Saying } | null;
 }
@@ -46,7 +46,7 @@ export async function reviewCase(reviewing: Reviewing, id: string, now: number):
     if (!overlay) return saying(record, attribute);
     const version = Math.max(overlay.version, base.manifest.overlay ?? 0) + 1;
     const decision = { id, entity, attribute, status, at: now, version };
-    return saying(await recordUnder(base, underDecision(overlay, decision), entity), attribute);
+    return saying(await recordWithOverlay(base, underDecision(overlay, decision), entity), attribute);
   };
   const effect = {
     now: saying(record, attribute),

@@ -3,7 +3,7 @@
 import type { Fact, ReviewItem } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
 import type { OperatorDecision, Overlay } from '../plan/overlay.ts';
-import { type Editing, editRecord, withEntry } from '../releases/overlay-edit.ts';
+import { type EditContext, editRecord, withEntry } from '../releases/overlay-edit.ts';
 import type { Release } from '../releases/release.ts';
 import { recordAudit } from '../state/audit.ts';
 import { type DecidedRow, decidedItem, decidedItems } from '../state/overlay.ts';
@@ -23,7 +23,7 @@ export type ReviewStatus = 'open' | 'confirmed' | Verdict;
 
 /** Dependencies of the review. */
 export interface Reviewing {
-  editing: Editing;
+  editing: EditContext;
   /** Datasets that are served. */
   datasets: readonly string[];
   /**
@@ -187,7 +187,12 @@ export async function decideEntry(
   return { state: 'decided', entry: (await reviewEntry(reviewing, id)) ?? { ...entry, status: verdict } };
 }
 
-async function decideItem(editing: Editing, entry: ReviewEntry, verdict: Verdict, reviewer: Reviewer): Promise<void> {
+async function decideItem(
+  editing: EditContext,
+  entry: ReviewEntry,
+  verdict: Verdict,
+  reviewer: Reviewer,
+): Promise<void> {
   const { id, kind, dataset, entity_id: entity, facts, opened_at, group_median } = entry;
   const attribute = entry.attribute ?? '';
   const { who, now: at, request_id } = reviewer;

@@ -71,7 +71,7 @@ export async function readOverlay({ db }: Store, dataset: string): Promise<Overl
         .map(({ entity_id, slug, version: since }) => [entity_id, { entity: entity_id, slug, version: since }]),
     ),
     restored: new Map(optOuts.filter(back).map((each) => [each.entity_id, each.restored_version ?? 0])),
-    said: Map.groupBy(facts, ({ entity }) => entity),
+    ownerFacts: Map.groupBy(facts, ({ entity }) => entity),
     decided: Map.groupBy(decisions, ({ entity }) => entity),
     feed: feed.map(({ dataset: _, type, ...rest }) => ({ ...rest, type: type as ChangeRow['type'] })),
     reserved: numbers(state.reserved),

@@ -4,13 +4,13 @@ import { expect, test } from 'vitest';
 import { readLines } from '../../data/duckdb/lines.ts';
 import { RELEASE_FILES } from '../../data/model/layout.ts';
 import { currentRelease } from '../../data/model/manifest.ts';
-import { foundJson } from '../../data/queries/found.ts';
-import { type Presenting, present } from '../../data/queries/present.ts';
+import { type PresentOptions, present } from '../../data/queries/present.ts';
+import { pageJson } from '../../data/queries/record-page.ts';
 import { openRelease } from '../../data/releases/release.ts';
 import { loadPack } from '../../packs/define/load.ts';
 import { DATASETS } from './release.ts';
 
-const presenting: Presenting = { now: new Date(), base_url: 'https://register.example', visibility: 'full' };
+const presenting: PresentOptions = { now: new Date(), base_url: 'https://register.example', visibility: 'full' };
 /** Records of one answer. */
 const PAGE = 100;
 
@@ -27,7 +27,7 @@ test.each(DATASETS)(
     const compare = () => {
       const ordinals = items.map((_, index) => ordinal - items.length + index);
       const json = Buffer.concat(
-        foundJson({ release, ordinals, fields: null }, { next_cursor: null }, presenting) ?? [],
+        pageJson({ release, ordinals, fields: null }, { next_cursor: null }, presenting) ?? [],
       );
       // Compared as one text: a difference would be long to print.
       expect(json.toString() === `{"items":[${items}],"next_cursor":null}`, `records up to ${ordinal}`).toBe(true);

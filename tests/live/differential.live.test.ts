@@ -4,7 +4,7 @@ import { parseFacets, parseSearch } from '../../data/input/parse.ts';
 import { parseSimilar, parseStats, parseTimeseries } from '../../data/input/parse-analysis.ts';
 import { questionOf } from '../../data/input/parse-selection.ts';
 import type { Engine } from '../../data/plan/plan.ts';
-import { foundRecords } from '../../data/queries/found.ts';
+import { pageRecords } from '../../data/queries/record-page.ts';
 import { similar } from '../../data/queries/similar.ts';
 import { stats } from '../../data/queries/stats.ts';
 import { timeseries } from '../../data/queries/timeseries.ts';
@@ -208,7 +208,7 @@ describe.each(DATASETS)('%s', (dataset) => {
       const presenting = { now: NOW, base_url: 'https://register.example', visibility: 'full' as const };
       const input = parseSimilar({ ...query, fields: live.pack.attributes[0]!.name }, live.pack);
       for (const [name, engine] of Object.entries(live.engines)) {
-        const answer = await foundRecords(
+        const answer = await pageRecords(
           await similar({ ...live, engine }, subject.slug, input, presenting),
           presenting,
         );

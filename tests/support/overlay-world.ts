@@ -120,7 +120,7 @@ export async function openWorld(folder: string, pack: Pack, now: string | null):
         now: Date.parse(now),
         alter: (overlay, version) => {
           const said = facts.map((fact) => ({ entity: id, version, ...fact }));
-          return { ...overlay, said: withEntry(overlay.said, id, ...said) };
+          return { ...overlay, ownerFacts: withEntry(overlay.ownerFacts, id, ...said) };
         },
         write: async (tx, version) => {
           const rows = facts.map((fact) => ({ dataset, entity_id: id, claim_id: 'claim', version, ...fact }));

@@ -1,13 +1,13 @@
 // Seeded overlays over random records: some are gone, others say something else, are worth more or less, or say nothing at all.
 import { createHash } from 'node:crypto';
 import type { Interval, StoredRecord } from '../../data/model/record.ts';
-import type { Applied, ChangedRecord, HistoryRow } from '../../data/plan/applied-overlay.ts';
+import type { AppliedOverlay, ChangedRecord, HistoryRow } from '../../data/plan/applied-overlay.ts';
 import type { Pack, PriceRange } from '../../packs/define/model.ts';
 import { randomHistory } from './random-history.ts';
 import { random, randomRecords } from './random-records.ts';
 
 export interface RandomOverlay {
-  applied: Applied;
+  applied: AppliedOverlay;
   /** The records as they are under the overlay. */
   records: StoredRecord[];
   /** The history as it is under the overlay. */

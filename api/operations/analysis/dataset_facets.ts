@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { type FacetsInput, parseFacets } from '../../../data/input/parse.ts';
 import { counted } from '../../../data/input/parse-selection.ts';
-import { exceedsFreeFacets, type FacetsAnswer, facets, filtered } from '../../../data/queries/facets.ts';
+import { exceedsFreeFacets, type FacetsReport, facets, hasFilter } from '../../../data/queries/facets.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { cell, columnTitle } from '../../render/cells.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
@@ -12,7 +12,7 @@ import { cachedResult } from '../common/cached-result.ts';
 import { attributeName, openNames, PLAIN, SELECTION_INPUT } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, count, VALUE } from '../common/outputs.ts';
 
-type Facets = FacetsAnswer & About;
+type Facets = FacetsReport & About;
 
 function markdown({ by, values, matched, missing, withheld, attribution, license }: Facets, ctx: Context): string {
   const attribute = releaseOf(ctx).pack.attributes.find(({ name }) => name === by);
@@ -76,7 +76,7 @@ export const dataset_facets = operation<FacetsInput, Facets>({
   }),
   parse: (raw, ctx) => parseFacets(raw, releaseOf(ctx).pack, { path: ['ds'] }),
   // `by` alone may be a non-public attribute for free, with rare values withheld.
-  names: (input) => (filtered(input) ? input.names : []),
+  names: (input) => (hasFilter(input) ? input.names : []),
   run: async (input, ctx) => cachedResult(await facets(releaseOf(ctx), input, ctx), ctx),
   markdown,
 });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseStats, type StatsInput } from '../../../data/input/parse-analysis.ts';
 import { isPublicQuestion } from '../../../data/input/parse-selection.ts';
-import { type StatsAnswer, type StatsRow, stats } from '../../../data/queries/stats.ts';
+import { type StatsReport, type StatsRow, stats } from '../../../data/queries/stats.ts';
 import { NUMERIC } from '../../../packs/define/schema.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { cell, columnTitle, computedCell } from '../../render/cells.ts';
@@ -12,7 +12,7 @@ import { cachedResult } from '../common/cached-result.ts';
 import { attributeName, list, numeric, openNames, SELECTION_INPUT } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, FIGURES_OUTPUT, VALUE } from '../common/outputs.ts';
 
-type Stats = StatsAnswer & About;
+type Stats = StatsReport & About;
 
 const FIGURES = ['count', 'min', 'q1', 'median', 'q3', 'max', 'mean'] as const;
 

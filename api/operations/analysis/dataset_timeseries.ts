@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ANALYSIS_BOUNDS, parseTimeseries, type TimeseriesInput } from '../../../data/input/parse-analysis.ts';
 import { counted, isPublicQuestion } from '../../../data/input/parse-selection.ts';
-import { type SeriesPoint, type TimeseriesAnswer, timeseries } from '../../../data/queries/timeseries.ts';
+import { type SeriesPoint, type TimeseriesReport, timeseries } from '../../../data/queries/timeseries.ts';
 import { NUMERIC } from '../../../packs/define/schema.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { cell, columnTitle, computedCell } from '../../render/cells.ts';
@@ -12,7 +12,7 @@ import { cachedResult } from '../common/cached-result.ts';
 import { attributeName, numeric, openNames, SELECTION_INPUT } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, count, FIGURES_OUTPUT, VALUE } from '../common/outputs.ts';
 
-type Timeseries = TimeseriesAnswer & About;
+type Timeseries = TimeseriesReport & About;
 
 const FIGURES = ['count', 'median', 'min', 'max', 'mean'] as const;
 

@@ -2,7 +2,7 @@
 
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { eachSlice } from '../../../data/plan/slices.ts';
-import { type Found, foundJson, foundRecords } from '../../../data/queries/found.ts';
+import { pageJson, pageRecords, type RecordPage } from '../../../data/queries/record-page.ts';
 import { type Context, fromJson, type Result } from '../../contract/operation.ts';
 
 /**
@@ -10,14 +10,14 @@ import { type Context, fromJson, type Result } from '../../contract/operation.ts
  * parsed records.
  */
 export async function listResult<R extends { items: PublicRecord[] }>(
-  page: Found,
+  page: RecordPage,
   rest: Omit<R, 'items'>,
   ctx: Context,
 ): Promise<Result<R>> {
   const about = { records: page.ordinals.length };
-  const parts = ctx.format === 'json' ? foundJson(page, rest, ctx) : null;
+  const parts = ctx.format === 'json' ? pageJson(page, rest, ctx) : null;
   if (parts) return fromJson<R>(parts, about);
-  return { body: { items: await foundRecords(page, ctx), ...rest } as unknown as R, ...about };
+  return { body: { items: await pageRecords(page, ctx), ...rest } as unknown as R, ...about };
 }
 
 /**

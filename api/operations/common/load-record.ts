@@ -1,12 +1,12 @@
 // The record of a request, read once: for its version, its answer and its related data.
 
 import type { RawInput } from '../../../data/plan/plan.ts';
-import { type Fetched, getRecord } from '../../../data/queries/records.ts';
+import { getRecord, type LoadedRecord } from '../../../data/queries/records.ts';
 import type { Context, Validators } from '../../contract/operation.ts';
 import { packVersion, releaseOf, releaseValidators } from './about.ts';
 
 /** The record, resolved but not parsed. Throws `unknown_entity`. */
-export function loadRecord(raw: RawInput, ctx: Context): Promise<Fetched> {
+export function loadRecord(raw: RawInput, ctx: Context): Promise<LoadedRecord> {
   // Stored in the context: entries of a WeakMap survive many collections of young objects.
   ctx.record ??= getRecord(releaseOf(ctx), String(raw['entity_id']), ctx);
   return ctx.record;

@@ -1,7 +1,7 @@
 // Related data of a record page: names of similar records, and the timelines of its public numbers.
 
 import type { PublicRecord, StoredRecord } from '../../../data/model/record.ts';
-import type { Asking, Visibility } from '../../../data/plan/plan.ts';
+import type { QueryOptions, Visibility } from '../../../data/plan/plan.ts';
 import { changelog } from '../../../data/queries/changelog.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import { NUMERIC } from '../../../packs/define/schema.ts';
@@ -27,7 +27,7 @@ export async function loadRelated(
   record: Pick<PublicRecord, 'id' | 'provenance'>,
   ordinal: number,
   now: Date,
-  asking: Asking,
+  options: QueryOptions,
 ): Promise<RelatedData> {
   const { engine, pack } = release;
   // The page is public, so paid texts must not influence the similar records.
@@ -44,17 +44,17 @@ export async function loadRelated(
     limit: SIMILAR,
   };
   const [hits, changes] = await Promise.all([
-    engine.similar(plan, asking),
+    engine.similar(plan, options),
     changelog(
       release,
       { days: 365, limit: CHANGES, offset: 0, attribute: null, entity: record.id, type: 'all' },
       now,
-      asking,
+      options,
     ),
   ]);
   const bodies = await engine.bodies(
     hits.map((each) => each.ordinal),
-    asking,
+    options,
   );
   const groupIsPublic = pack.attributes.some((attribute) => attribute.public && attribute.name === pack.group_by);
   const similar = bodies.map(({ body }) => {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type ChangesInput, HISTORY_BOUNDS, parseChanges } from '../../../data/input/parse-history.ts';
 import { CHANGES_A_SLICE } from '../../../data/plan/slices.ts';
-import { changes, type FedChange } from '../../../data/queries/changes.ts';
+import { changes, type FeedChange } from '../../../data/queries/changes.ts';
 import { operation } from '../../contract/operation.ts';
 import { changeTable } from '../../render/change-table.ts';
 import { blocks, escapeText } from '../../render/markdown.ts';
@@ -10,7 +10,7 @@ import { type About, aboutDataset, releaseOf } from '../common/about.ts';
 import { longListResult } from '../common/list-result.ts';
 import { ABOUT_OUTPUT, FED_CHANGE_OUTPUT, time } from '../common/outputs.ts';
 
-type Changes = { items: FedChange[]; next_since: string } & About;
+type Changes = { items: FeedChange[]; next_since: string } & About;
 
 export const dataset_changes = operation<ChangesInput, Changes>({
   name: 'dataset_changes',

@@ -7,7 +7,7 @@ import { shown } from '../../../data/input/parse-values.ts';
 import { DataError } from '../../../data/model/errors.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import type { RawInput } from '../../../data/plan/plan.ts';
-import { type Audited, audit, type Standing, tally } from '../../../data/queries/audit.ts';
+import { type AuditedAttribute, audit, type SourceStatus, tally } from '../../../data/queries/audit.ts';
 import { present } from '../../../data/queries/present.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { operation } from '../../contract/operation.ts';
@@ -37,15 +37,15 @@ export const entity_audit = operation<RawInput, { text: string }>({
     const release = releaseOf(ctx);
     const { engine, pack } = release;
     const ref = String(raw['entity_id']);
-    const asking = { signal: ctx.signal };
-    const [ordinal] = await engine.resolve([ref.toLowerCase()], asking);
+    const options = { signal: ctx.signal };
+    const [ordinal] = await engine.resolve([ref.toLowerCase()], options);
     if (ordinal === null || ordinal === undefined)
       throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
-    const [stored] = await engine.bodies([ordinal], asking);
+    const [stored] = await engine.bodies([ordinal], options);
     // The audit covers all attributes for every caller, and shows the same to all.
     const { now, base_url } = ctx;
     const record = present(stored?.body ?? '', pack, { now, base_url, visibility: 'full' });
-    const audited = await audit(release, record, ordinal, asking);
+    const audited = await audit(release, record, ordinal, options);
     const text = auditPage(record, audited, pack, release.manifest.release);
     return { body: { text }, last_modified: releaseTime(release) };
   },
@@ -56,7 +56,7 @@ export const entity_audit = operation<RawInput, { text: string }>({
 const sourceTitle = (pack: Pack, id: string): string => pack.sources.find((each) => each.id === id)?.title ?? id;
 
 /** Why the latest value of a source is not the published value, in a sentence. */
-function reasonText({ source, kind, said, lists, observed_at, reason }: Standing, pack: Pack): string {
+function reasonText({ source, kind, said, lists, observed_at, reason }: SourceStatus, pack: Pack): string {
   const who = kind === 'owner' ? 'the owner' : sourceTitle(pack, source);
   const when = minute(observed_at);
   if (!said) return `${who} withdrew it on ${when}`;
@@ -78,7 +78,7 @@ function reasonText({ source, kind, said, lists, observed_at, reason }: Standing
 }
 
 /** The notes on an attribute other than visibility and age. */
-function notes({ published, standings, doubts }: Audited, pack: Pack): string {
+function notes({ published, standings, doubts }: AuditedAttribute, pack: Pack): string {
   const parts: string[] = [];
   if (published === null) parts.push(...standings.map((each) => reasonText(each, pack)));
   else {
@@ -103,7 +103,7 @@ function notes({ published, standings, doubts }: Audited, pack: Pack): string {
 }
 
 /** The audit as a page: the composition of the quality, one row for each attribute, and a legend. */
-function auditPage(record: PublicRecord, audited: readonly Audited[], pack: Pack, release: string): string {
+function auditPage(record: PublicRecord, audited: readonly AuditedAttribute[], pack: Pack, release: string): string {
   const sums = tally(audited);
   const silent = audited.filter(({ published, standings }) => published === null && standings.length === 0);
   const rows = audited.filter((one) => !silent.includes(one)).map((one) => row(one, pack));
@@ -128,7 +128,7 @@ function auditPage(record: PublicRecord, audited: readonly Audited[], pack: Pack
   );
 }
 
-function row(one: Audited, pack: Pack): unknown[] {
+function row(one: AuditedAttribute, pack: Pack): unknown[] {
   const { attribute, published } = one;
   const { name, sla, editable } = attribute;
   const note = [notes(one, pack), editable && published?.owner !== true && 'the owner may set it'].filter(Boolean);

@@ -5,7 +5,7 @@ import { type AsOf, parseBatchAsOf } from '../../../data/input/parse-history.ts'
 import { BOUNDS } from '../../../data/input/parse-values.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { isoTime } from '../../../data/model/time.ts';
-import { after, mapSlices } from '../../../data/plan/slices.ts';
+import { mapSlices, whenReady } from '../../../data/plan/slices.ts';
 import { getBatchAsOf } from '../../../data/queries/as-of.ts';
 import { getBatch } from '../../../data/queries/records.ts';
 import { operation } from '../../contract/operation.ts';
@@ -69,7 +69,7 @@ export const entity_batch = operation<BatchInput & AsOf, Batch>({
   markdown: ({ items, missing, as_of, attribution, license }, ctx) => {
     const { pack } = releaseOf(ctx);
     const sections = mapSlices(items, SECTIONS, (record) => recordSection(record, pack), ctx);
-    return after(sections, (texts) =>
+    return whenReady(sections, (texts) =>
       blocks(
         asOfLine(as_of).trim(),
         ...texts,

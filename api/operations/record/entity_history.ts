@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type FactsInput, parseFactsOf } from '../../../data/input/parse-history.ts';
 import type { FactReason } from '../../../data/model/record.ts';
 import type { RawInput } from '../../../data/plan/plan.ts';
-import { recordFacts, type ToldFact } from '../../../data/queries/history.ts';
+import { type PublicFact, recordFacts } from '../../../data/queries/history.ts';
 import { licenseText } from '../../../packs/define/links.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { cell, columnTitle } from '../../render/cells.ts';
@@ -15,7 +15,7 @@ import { attributeName, ENTITY_INPUT, openNames } from '../common/inputs.ts';
 import { historyValidators, loadRecord } from '../common/load-record.ts';
 import { ABOUT_OUTPUT, address, share, time, VALUE } from '../common/outputs.ts';
 
-type Facts = { entity_id: string; facts: ToldFact[] } & About;
+type Facts = { entity_id: string; facts: PublicFact[] } & About;
 
 /** The meaning of each reason, in a few words: a legend for readers and docs/api.md. */
 const REASONS: Record<FactReason, string> = {

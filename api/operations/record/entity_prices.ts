@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseFormat } from '../../../data/input/parse-history.ts';
 import type { RawInput } from '../../../data/plan/plan.ts';
-import { recordPrices, type ToldPrice } from '../../../data/queries/history.ts';
+import { type PublicPrice, recordPrices } from '../../../data/queries/history.ts';
 import { licenseText } from '../../../packs/define/links.ts';
 import { operation } from '../../contract/operation.ts';
 import { cell } from '../../render/cells.ts';
@@ -14,7 +14,7 @@ import { ENTITY_INPUT, openNames } from '../common/inputs.ts';
 import { loadRecord, recordValidators } from '../common/load-record.ts';
 import { ABOUT_OUTPUT, address, STATUS_OUTPUT, share, time, VALUE } from '../common/outputs.ts';
 
-type Prices = { entity_id: string; prices: ToldPrice[] } & About;
+type Prices = { entity_id: string; prices: PublicPrice[] } & About;
 
 export const entity_prices = operation<RawInput, Prices>({
   name: 'entity_prices',

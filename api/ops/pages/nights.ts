@@ -1,6 +1,6 @@
 // The nights: when each dataset was and will be collected, what became of it, and how long each step took.
 
-import type { Run } from '../../../data/releases/runs.ts';
+import type { NightlyRun } from '../../../data/releases/runs.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { lengthBar } from '../parts/charts.ts';
 import { badgeHtml, formatCount, formatDuration, formatMinute, timeHtml } from '../parts/format.ts';
@@ -29,7 +29,7 @@ ${
 }</section>`;
 }
 
-function stepBars({ steps }: Run): Html {
+function stepBars({ steps }: NightlyRun): Html {
   const most = Math.max(...steps.map(({ seconds }) => seconds), 0.001);
   return html`<table class="steps-table"><tbody>${steps.map(
     ({ step, seconds }) =>
@@ -37,7 +37,7 @@ function stepBars({ steps }: Run): Html {
   )}</tbody></table>`;
 }
 
-function runTable(runs: readonly Run[], now: Date): Html {
+function runTable(runs: readonly NightlyRun[], now: Date): Html {
   return html`<table><thead><tr><th scope="col">When</th><th scope="col">Outcome</th><th scope="col" class="n">Took</th></tr></thead><tbody>${runs.map(
     ({ at, outcome, seconds, told }) =>
       html`<tr><th scope="row">${timeHtml(at, now)}</th><td>${outcomeBadge(outcome)}${told.length === 0 ? '' : html`<ul class="told">${told.slice(0, 3).map((line) => html`<li>${line}</li>`)}${told.length > 3 ? html`<li>and ${told.length - 3} more</li>` : ''}</ul>`}</td><td class="n">${formatDuration(seconds)}</td></tr>`,

@@ -1,6 +1,6 @@
 // One thing to decide, with everything to decide it by: both facts, their sources, the history, and what either verdict makes of it.
 
-import type { ToldFact } from '../../../data/queries/history.ts';
+import type { PublicFact } from '../../../data/queries/history.ts';
 import type { ReviewCase, Saying } from '../../../data/review/review-case.ts';
 import type { Value } from '../../../packs/define/model.ts';
 import { type Html, html } from '../../pages/html.ts';
@@ -11,7 +11,7 @@ import type { OpsParts } from '../parts/request.ts';
 import { factTitles, groupMedian, REVIEW_KINDS, unitOf, verdictForm } from './review-parts.ts';
 
 /** Why a fact is published, or why not, in words. */
-const REASONS: Record<ToldFact['reason'], string> = {
+const REASONS: Record<PublicFact['reason'], string> = {
   only_source: 'the only source',
   agreed: 'sources agree',
   more_trusted: 'more trusted',
@@ -95,7 +95,7 @@ function effects({ now, approved, rejected }: NonNullable<ReviewCase['effect']>,
 const figure = (of: Value | undefined): number | null =>
   typeof of === 'number' ? of : typeof of === 'object' && 'min' in of ? of.min : null;
 
-function past(history: readonly ToldFact[], unit: string | null, now: Date): Html {
+function past(history: readonly PublicFact[], unit: string | null, now: Date): Html {
   const lines = [...Map.groupBy(history, ({ source }) => source.id)].map(([name, facts]) => ({
     name,
     points: facts.flatMap(({ observed_at, value: of }) => {

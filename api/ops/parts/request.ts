@@ -1,7 +1,7 @@
 // What the operators' pages are asked and what they answer, between the channel that reads requests and the pages themselves.
 
 import type { Accounts } from '../../../data/model/accounts.ts';
-import type { Run } from '../../../data/releases/runs.ts';
+import type { NightlyRun } from '../../../data/releases/runs.ts';
 import type { Reviewing } from '../../../data/review/review.ts';
 import type { Traffic } from '../../../data/state/ops/traffic.ts';
 import type { Store } from '../../../data/state/store.ts';
@@ -55,7 +55,7 @@ export interface OpsDataset {
   /** When the run after the last one is due; in the past where it was missed. */
   due: string | null;
   /** Newest first. */
-  runs: Run[];
+  runs: NightlyRun[];
 }
 
 /** What the pages are made of. */

@@ -4,7 +4,7 @@ import { datasetNight } from '../../../build/night/dataset.ts';
 import { parseChanges } from '../../../data/input/parse-history.ts';
 import { paths } from '../../../data/model/layout.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
-import { changes, type FedChange } from '../../../data/queries/changes.ts';
+import { changes, type FeedChange } from '../../../data/queries/changes.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
 import type { Value } from '../../../packs/define/model.ts';
 import { type Issues, scratchOfAll, still, stones } from '../../support/night-pack.ts';
@@ -71,9 +71,9 @@ function compared(before: Map<string, StoredRecord>, after: Map<string, StoredRe
 const sorted = (list: unknown[]) => list.map((each) => JSON.stringify(each)).sort();
 
 describe('a reader who takes seven changes at a time', () => {
-  const nights: { release: Release; read: FedChange[]; expected: unknown[] }[] = [];
+  const nights: { release: Release; read: FeedChange[]; expected: unknown[] }[] = [];
   /** Everything read, in the order in which it came. */
-  const read: FedChange[] = [];
+  const read: FeedChange[] = [];
 
   beforeAll(async () => {
     let since = '2000-01-01T00:00:00Z';
@@ -81,7 +81,7 @@ describe('a reader who takes seven changes at a time', () => {
     for (const [index, each] of NIGHTS.entries()) {
       const release = await night(each);
       const after = await recordsOf(release);
-      const part: FedChange[] = [];
+      const part: FeedChange[] = [];
       // Some nights are only begun before the next release comes; after the last one all is read.
       for (let page = 0; index === NIGHTS.length - 1 || page < [2, 100, 1][index]!; page++) {
         const { items, next_since } = await changes(release, parseChanges({ since, limit: '7' }), {});

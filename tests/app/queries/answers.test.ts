@@ -9,7 +9,7 @@ import type { StoredRecord } from '../../../data/model/record.ts';
 import type { Engine, StatsPlan } from '../../../data/plan/plan.ts';
 import { facets } from '../../../data/queries/facets.ts';
 import { stats } from '../../../data/queries/stats.ts';
-import { Answers, canonical, keepAnswers, once } from '../../../data/releases/answers.ts';
+import { AnswerCache, cacheAnswers, canonicalPlan, memoize } from '../../../data/releases/answers.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
@@ -37,19 +37,19 @@ function counted(): { engine: Engine; asked: string[] } {
   const asked: string[] = [];
   const over = (engine: Engine): Engine => ({
     ...engine,
-    stats: (plan, asking) => {
+    stats: (plan, options) => {
       asked.push('stats');
-      return engine.stats(plan, asking);
+      return engine.stats(plan, options);
     },
-    similar: (plan, asking) => {
+    similar: (plan, options) => {
       asked.push('similar');
-      return engine.similar(plan, asking);
+      return engine.similar(plan, options);
     },
-    facets: (plan, asking) => {
+    facets: (plan, options) => {
       asked.push('facets');
-      return engine.facets(plan, asking);
+      return engine.facets(plan, options);
     },
-    under: (overlay) => over(engine.under(overlay)),
+    withOverlay: (overlay) => over(engine.withOverlay(overlay)),
   });
   return { engine: over(release.engine), asked };
 }
@@ -63,7 +63,7 @@ const plan = (least = 0): StatsPlan => ({
 
 test('the same question is asked of the engine once, whatever the order of its conditions', async () => {
   const { engine, asked } = counted();
-  const kept = keepAnswers(engine, new Answers(1e6), 'r');
+  const kept = cacheAnswers(engine, new AnswerCache(1e6), 'r');
   const where: StatsPlan['where'] = [
     { kind: 'any', attribute: 'coast', values: ['north', 'south'] },
     { kind: 'min_quality', value: 0.1 },
@@ -78,12 +78,12 @@ test('the same question is asked of the engine once, whatever the order of its c
   await kept.stats({ ...plan(), where: [where[0]!, { kind: 'min_quality', value: 0.2 }] });
   await kept.stats({ ...plan(), where, attribute: 'berths' });
   expect(asked).toHaveLength(3);
-  expect(canonical(plan(1))).not.toBe(canonical(plan(2)));
+  expect(canonicalPlan(plan(1))).not.toBe(canonicalPlan(plan(2)));
 });
 
 test('similar records are kept like the rest, by record, filters and limit', async () => {
   const { engine, asked } = counted();
-  const kept = keepAnswers(engine, new Answers(1e6), 'r');
+  const kept = cacheAnswers(engine, new AnswerCache(1e6), 'r');
   const plan = { subject: 3, where: [], differBy: null, limit: 5 };
   const first = await kept.similar(plan);
   expect(await kept.similar({ ...plan })).toBe(first);
@@ -96,7 +96,7 @@ test('similar records are kept like the rest, by record, filters and limit', asy
 
 test('many who ask the same at once share one question, which goes on while one of them waits', async () => {
   const { engine, asked } = counted();
-  const kept = keepAnswers(engine, new Answers(1e6), 'r');
+  const kept = cacheAnswers(engine, new AnswerCache(1e6), 'r');
   const leaving = new AbortController();
   const gone = kept.stats(plan(), { signal: leaving.signal });
   const waiting = [kept.stats(plan()), kept.stats(plan(), {})];
@@ -109,7 +109,7 @@ test('many who ask the same at once share one question, which goes on while one 
 
 test('a question that everybody gave up is interrupted, and asked anew by the next', async () => {
   const { engine, asked } = counted();
-  const kept = keepAnswers(engine, new Answers(1e6), 'r');
+  const kept = cacheAnswers(engine, new AnswerCache(1e6), 'r');
   const leaving = new AbortController();
   const gone = kept.stats(plan(), { signal: leaving.signal });
   leaving.abort();
@@ -122,25 +122,25 @@ test('a question that everybody gave up is interrupted, and asked anew by the ne
 
 test('another overlay, also one of the same version, and another release have answers of their own', async () => {
   const { engine, asked } = counted();
-  const answers = new Answers(1e6);
-  const kept = keepAnswers(engine, answers, 'r');
+  const answers = new AnswerCache(1e6);
+  const kept = cacheAnswers(engine, answers, 'r');
   const before = await kept.stats(plan());
   const count = (answer: typeof before) => answer.groups.reduce((sum, { figures }) => sum + figures.count, 0);
   const valued = records.find(({ attributes }) => attributes['depth'] !== undefined && attributes['coast']);
   const overlay = { version: 1, removed: new Set([valued!.id]), changed: [], decided: new Map() };
-  const under = kept.under(overlay);
+  const under = kept.withOverlay(overlay);
   expect(count(await under.stats(plan()))).toBe(count(before) - 1);
-  const other = kept.under({ ...overlay, removed: new Set<string>() });
+  const other = kept.withOverlay({ ...overlay, removed: new Set<string>() });
   expect(count(await other.stats(plan()))).toBe(count(before));
   expect(await kept.stats(plan()), 'the release itself stays as it is').toBe(before);
-  await keepAnswers(engine, answers, 'another').stats(plan());
+  await cacheAnswers(engine, answers, 'another').stats(plan());
   expect(asked).toHaveLength(4);
   await Promise.all([under.close(), other.close()]);
 });
 
 test('what one caller may not see is not told because another asked before', async () => {
   const { engine, asked } = counted();
-  const open = { ...release, engine: keepAnswers(engine, new Answers(1e6), 'r') };
+  const open = { ...release, engine: cacheAnswers(engine, new AnswerCache(1e6), 'r') };
   const hidden = pack.attributes.find(({ public: seen, type }) => !seen && type === 'string')!;
   const input = parseFacets({ by: hidden.name, limit: '200' }, pack);
   const all = await facets(open, input, { admin: true });
@@ -158,8 +158,8 @@ test('what one caller may not see is not told because another asked before', asy
 
 test('so many bytes are kept and no more; what was asked longest ago is asked anew', async () => {
   const { engine, asked } = counted();
-  const answers = new Answers(40_000);
-  const kept = keepAnswers(engine, answers, 'r');
+  const answers = new AnswerCache(40_000);
+  const kept = cacheAnswers(engine, answers, 'r');
   for (let i = 0; i < 30; i += 1) await kept.stats(plan(i / 100));
   expect(answers.bytes).toBeGreaterThan(0);
   expect(answers.bytes).toBeLessThanOrEqual(40_000);
@@ -168,20 +168,20 @@ test('so many bytes are kept and no more; what was asked longest ago is asked an
   expect(asked.length).toBe(before);
   await kept.stats(plan(0));
   expect(asked.length).toBe(before + 1);
-  const none = keepAnswers(engine, new Answers(0), 'r');
+  const none = cacheAnswers(engine, new AnswerCache(0), 'r');
   await none.stats(plan());
   await none.stats(plan());
   expect(asked.length).toBe(before + 3);
 });
 
 test('what is made of a kept answer is made once, of another each time', async () => {
-  const open = { ...release, engine: keepAnswers(release.engine, new Answers(1e6), 'r') };
+  const open = { ...release, engine: cacheAnswers(release.engine, new AnswerCache(1e6), 'r') };
   const input = parseStats({ attribute: 'depth', group_by: 'coast' }, pack);
   const told = await stats(open, input);
   expect(await stats(open, input)).toBe(told);
   expect(await stats(release, input)).toEqual(told);
   let made = 0;
-  const text = (of: object) => once(of, 'https://r.example', () => Buffer.from(`${++made}`));
+  const text = (of: object) => memoize(of, 'https://r.example', () => Buffer.from(`${++made}`));
   expect([text(told), text(told)].map(String)).toEqual(['1', '1']);
   const free = await stats(release, input);
   expect([text(free), text(free)].map(String)).toEqual(['2', '3']);

@@ -7,7 +7,7 @@ import { openEngine } from '../../../data/duckdb/engine.ts';
 import { parseSimilar, parseStats, parseTimeseries } from '../../../data/input/parse-analysis.ts';
 import type { Interval, StoredRecord } from '../../../data/model/record.ts';
 import type { Engine } from '../../../data/plan/plan.ts';
-import { foundRecords } from '../../../data/queries/found.ts';
+import { pageRecords } from '../../../data/queries/record-page.ts';
 import { similar } from '../../../data/queries/similar.ts';
 import { stats } from '../../../data/queries/stats.ts';
 import { timeseries } from '../../../data/queries/timeseries.ts';
@@ -95,8 +95,8 @@ describe.each([
     if (!overlaid) return;
     const overlay = randomOverlay(pack, records, 31, history, END + 43_200_000);
     ({ records, history } = overlay);
-    duckdb = { ...duckdb, engine: duckdb.engine.under(overlay.applied) };
-    indexed = { ...indexed, engine: indexed.engine.under(overlay.applied) };
+    duckdb = { ...duckdb, engine: duckdb.engine.withOverlay(overlay.applied) };
+    indexed = { ...indexed, engine: indexed.engine.withOverlay(overlay.applied) };
   });
   afterAll(async () => {
     if (overlaid) await Promise.all([duckdb.engine.close(), indexed.engine.close()]);
@@ -177,7 +177,7 @@ describe.each([
         const presenting = { now: MOMENTS[0]!, base_url: 'https://register.example', visibility };
         const input = parseSimilar({ ...query, fields: 'name' }, pack);
         const answer = await similar(release, pick(next, [subject.id, subject.slug]), input, presenting);
-        const found = await foundRecords(answer, presenting);
+        const found = await pageRecords(answer, presenting);
         const expected = evaluateSimilar(seen, records, subject, query, inPublic);
         expect(
           found.map(({ id, score }) => ({ id, score })),

@@ -11,7 +11,7 @@ import { withIndex } from '../../../data/index/indexed.ts';
 import { parseFacets, parseSearch } from '../../../data/input/parse.ts';
 import { questionOf } from '../../../data/input/parse-selection.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
-import type { Dress, Engine } from '../../../data/plan/plan.ts';
+import type { Engine, RecordRenderer } from '../../../data/plan/plan.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { cursors } from '../../support/cursors.ts';
@@ -55,8 +55,8 @@ const dataDir = mkdtempSync(join(tmpdir(), 'engine-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** Puts nothing around a stored text. */
-const UNDRESSED: Dress = {
-  put: ({ head, middle, tail }) => ({ json: Buffer.concat([head, middle, tail]), updated_at: '' }),
+const UNDRESSED: RecordRenderer = {
+  render: ({ head, middle, tail }) => ({ json: Buffer.concat([head, middle, tail]), updated_at: '' }),
 };
 
 /** Queries of each kind, for each pack. */
@@ -98,7 +98,7 @@ describe.each([
       opened = withIndex(opened, new PackedIndex(folder, pack, manifest), (text) => expect.fail(text));
     }
     const overlay = randomOverlay(pack, stored, 21);
-    engine = overlaid ? opened.under(overlay.applied) : opened;
+    engine = overlaid ? opened.withOverlay(overlay.applied) : opened;
     records = overlaid ? overlay.records : stored;
   });
   afterAll(async () => {

@@ -40,9 +40,9 @@ async function asked(query: string, before: (number: number, plan: SearchPlan) =
   const { engine } = release;
   const counting: Engine = {
     ...engine,
-    search: (plan, asking) => {
+    search: (plan, options) => {
       before(searches++, plan);
-      return engine.search(plan, asking);
+      return engine.search(plan, options);
     },
   };
   const raw = Object.fromEntries(new URLSearchParams(query));

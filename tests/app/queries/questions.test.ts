@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseFacets, parseSearch } from '../../../data/input/parse.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { exceedsFreeFacets, facets } from '../../../data/queries/facets.ts';
-import { foundRecords } from '../../../data/queries/found.ts';
-import { type Presenting, present } from '../../../data/queries/present.ts';
+import { type PresentOptions, present } from '../../../data/queries/present.ts';
+import { pageRecords } from '../../../data/queries/record-page.ts';
 import { getBatch, getRecord } from '../../../data/queries/records.ts';
 import { releaseFor, search } from '../../../data/queries/search.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
@@ -63,8 +63,8 @@ afterAll(async () => {
 });
 
 const NOW = new Date('2026-11-20T00:00:00Z');
-const full: Presenting = { now: NOW, base_url: 'https://register.example', visibility: 'full' };
-const anonymous: Presenting = { ...full, visibility: 'public' };
+const full: PresentOptions = { now: NOW, base_url: 'https://register.example', visibility: 'full' };
+const anonymous: PresentOptions = { ...full, visibility: 'public' };
 
 describe('a record', () => {
   const stored: StoredRecord = {
@@ -208,7 +208,7 @@ describe('get and batch', () => {
   test('a batch keeps the order asked and lists what is missing as it was written', async () => {
     const ids = [records[5]!.slug, 'Nobody', records[2]!.id, records[5]!.id];
     const { found, missing } = await getBatch(release, { ids, fields: ['name'] }, full);
-    const items = await foundRecords(found, full);
+    const items = await pageRecords(found, full);
     expect(items.map(({ id }) => id)).toEqual([5, 2, 5].map((index) => records[index]!.id));
     expect(missing).toEqual(['Nobody']);
     expect(items.flatMap(({ attributes }) => Object.keys(attributes)).every((name) => name === 'name')).toBe(true);
@@ -222,7 +222,7 @@ describe('get and batch', () => {
 describe('search', () => {
   const ask = async (raw: Record<string, string>, presenting = full) => {
     const { found, ...page } = await search(release, parseSearch(raw, pack, { cursors }), { ...presenting, cursors });
-    return { ...page, items: await foundRecords(found, presenting) };
+    return { ...page, items: await pageRecords(found, presenting) };
   };
 
   test('a page with total and fields', async () => {
@@ -252,7 +252,7 @@ describe('search', () => {
   });
 
   test('words of what is not public are not found in a preview', async () => {
-    const total = async (presenting: Presenting) => (await ask({ q: 'alpha', total: 'true' }, presenting)).total!;
+    const total = async (presenting: PresentOptions) => (await ask({ q: 'alpha', total: 'true' }, presenting)).total!;
     expect(await total(anonymous)).toBeGreaterThan(0);
     expect(await total(full)).toBeGreaterThan(await total(anonymous));
   });

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { type Found, foundJson, foundRecords } from '../../../data/queries/found.ts';
-import { type Presenting, present } from '../../../data/queries/present.ts';
+import { type PresentOptions, present } from '../../../data/queries/present.ts';
+import { pageJson, pageRecords, type RecordPage } from '../../../data/queries/record-page.ts';
 import { getRecord } from '../../../data/queries/records.ts';
 import { openRelease } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/define/load.ts';
@@ -24,14 +24,14 @@ test.each(['tools', 'harbours'])('%s', async (dataset) => {
   const release = await openRelease(dataDir, pack, id);
   // Two moments of one minute and one of the next: ages are kept for a minute, and never longer.
   for (const time of ['2026-11-20T00:00:01Z', '2026-11-20T00:00:59Z', '2026-11-20T00:01:00Z', '2027-01-01T00:00:00Z']) {
-    const presenting: Presenting = { now: new Date(time), base_url: 'https://r.example', visibility: 'full' };
+    const presenting: PresentOptions = { now: new Date(time), base_url: 'https://r.example', visibility: 'full' };
     for (const record of records) {
       const found = await getRecord(release, record.id, presenting);
       expect(found.json(presenting)?.toString()).toBe(JSON.stringify(present(record, pack, presenting)));
       expect(found.updated_at).toBe(record.updated_at);
       expect(found.version).toMatch(/^[0-9a-f]{16}$/);
     }
-    const lists: Pick<Found, 'ordinals' | 'scores'>[] = [
+    const lists: Pick<RecordPage, 'ordinals' | 'scores'>[] = [
       { ordinals: [] },
       { ordinals: [3] },
       { ordinals: [5, 0, 99, 5] },
@@ -39,14 +39,14 @@ test.each(['tools', 'harbours'])('%s', async (dataset) => {
     ];
     for (const list of lists) {
       const found = { release, fields: null, ...list };
-      const items = await foundRecords(found, presenting);
+      const items = await pageRecords(found, presenting);
       for (const beside of [{}, { next_cursor: null, total: undefined, license: '"' }])
-        expect(Buffer.concat(foundJson(found, beside, presenting) ?? []).toString()).toBe(
+        expect(Buffer.concat(pageJson(found, beside, presenting) ?? []).toString()).toBe(
           JSON.stringify({ items, ...beside }),
         );
     }
-    expect(foundJson({ release, ordinals: [1], fields: ['name'] }, {}, presenting)).toBeNull();
-    expect(foundJson({ release, ordinals: [1], fields: null }, {}, { ...presenting, visibility: 'public' })).toBeNull();
+    expect(pageJson({ release, ordinals: [1], fields: ['name'] }, {}, presenting)).toBeNull();
+    expect(pageJson({ release, ordinals: [1], fields: null }, {}, { ...presenting, visibility: 'public' })).toBeNull();
   }
   await release.engine.close();
 });

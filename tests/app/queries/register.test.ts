@@ -6,8 +6,8 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseSearch } from '../../../data/input/parse.ts';
 import { paths } from '../../../data/model/layout.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
-import { foundRecords } from '../../../data/queries/found.ts';
-import type { Presenting } from '../../../data/queries/present.ts';
+import type { PresentOptions } from '../../../data/queries/present.ts';
+import { pageRecords } from '../../../data/queries/record-page.ts';
 import { releaseFor, search } from '../../../data/queries/search.ts';
 import { openRegister, type Register } from '../../../data/releases/register.ts';
 import type { Release } from '../../../data/releases/release.ts';
@@ -51,7 +51,11 @@ afterEach(async () => {
 const open = async (limits = {}) => {
   register = await openRegister({ dataDir, packs: [tools, harbours], log: (line) => log.push(line), limits });
 };
-const full: Presenting = { now: new Date('2026-11-20T00:00:00Z'), base_url: 'https://r.example', visibility: 'full' };
+const full: PresentOptions = {
+  now: new Date('2026-11-20T00:00:00Z'),
+  base_url: 'https://r.example',
+  visibility: 'full',
+};
 /** Records of an open release; null when it is closed. */
 const count = (release: Release) =>
   search(release, parseSearch({ total: 'true', limit: '1' }, release.pack), full).then(
@@ -230,7 +234,7 @@ test.each([true, false])(
         return lease?.release ?? null;
       });
       const page = await search(release, input, { ...full, cursors });
-      seen.push(...(await foundRecords(page.found, full)).map(({ id }) => id));
+      seen.push(...(await pageRecords(page.found, full)).map(({ id }) => id));
       cursor = page.next_cursor;
       for (const lease of leases) lease.done();
       if (seen.length === 14) {

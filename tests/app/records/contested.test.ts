@@ -101,7 +101,7 @@ test('a jump and an outlier are held, a difference is contested, and a second re
       ['jump', '2026-03-01T00:00:00Z'],
       ['outlier', '2026-03-01T00:00:00Z'],
     ]);
-    expect(await second.engine.doubts(a!.id)).toEqual([]);
+    expect(await second.engine.openItems(a!.id)).toEqual([]);
   } finally {
     await second.engine.close();
   }
@@ -155,7 +155,7 @@ test('every format with provenance says it; Markdown by one mark with a legend',
   expect(page(a)).toContain('held: a newer value waits for confirmation');
   expect(page(b)).toContain('contested: another source says otherwise');
   expect(page(c)).not.toContain('waits for confirmation');
-  const written = { pack: of, attributes: of.attributes, items: [a, c], release: 'x', asking: {} };
+  const written = { pack: of, attributes: of.attributes, items: [a, c], release: 'x', options: {} };
   const rows = tableFromIPC(await arrow(written)).toArray();
   expect(rows.map((row) => row['provenance']['mass']['status'])).toEqual(['held', null]);
   const duck = await Duck.open(join(scratch(), 'spill'));

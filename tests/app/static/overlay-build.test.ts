@@ -5,7 +5,7 @@ import { parseChanges } from '../../../data/input/parse-history.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
 import { recordsAsOf } from '../../../data/queries/as-of.ts';
 import { changelog } from '../../../data/queries/changelog.ts';
-import { changes, type FedChange } from '../../../data/queries/changes.ts';
+import { changes, type FeedChange } from '../../../data/queries/changes.ts';
 import { recordFacts } from '../../../data/queries/history.ts';
 import { stats } from '../../../data/queries/stats.ts';
 import { timeseries } from '../../../data/queries/timeseries.ts';
@@ -38,7 +38,7 @@ async function told(release: Release, pack: Pack, ids: readonly string[]): Promi
   const doubts: Record<string, unknown> = {};
   for (const id of ids) {
     facts[id] = await recordFacts(release, id, { attribute: null, since: null }, {});
-    doubts[id] = [await engine.doubts(id), await engine.review({ entity: id, id: null, limit: 20 })];
+    doubts[id] = [await engine.openItems(id), await engine.review({ entity: id, id: null, limit: 20 })];
   }
   const moments = ['2026-03-02', '2026-06-20', '2026-11-23T00:30:00Z', '2027-01-01'].map((moment) =>
     Date.parse(moment),
@@ -78,7 +78,7 @@ const sorted = (list: readonly unknown[]) => list.map((each) => JSON.stringify(e
 class Reader {
   since = '2000-01-01T00:00:00Z';
   readonly copy = new Map<string, Map<string, unknown>>();
-  readonly read: FedChange[] = [];
+  readonly read: FeedChange[] = [];
 
   async readOn(release: Release, pages = Number.POSITIVE_INFINITY): Promise<void> {
     for (let page = 0; page < pages; page++) {
@@ -89,7 +89,7 @@ class Reader {
     }
   }
 
-  #take(item: FedChange): void {
+  #take(item: FeedChange): void {
     this.read.push(item);
     if (item.type === 'removed') {
       expect(Object.keys(item).sort()).toEqual(['entity_id', 'name', 'observed_at', 'recorded_at', 'slug', 'type']);

@@ -1,8 +1,8 @@
 // The queue for engines: order of arrival, limits, timeout, abort.
 import { expect, test, vi } from 'vitest';
-import { createGate } from './gate.ts';
+import { createQueryQueue } from './query-queue.ts';
 
-const gate = (limits = {}) => createGate({ running: 1, waiting: 2, patience: 60_000, ...limits });
+const gate = (limits = {}) => createQueryQueue({ running: 1, waiting: 2, patience: 60_000, ...limits });
 const code = (promise: Promise<unknown>) =>
   promise.then(() => 'entered').catch((error) => `${error.code}: ${error.message}`);
 

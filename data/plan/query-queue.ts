@@ -1,7 +1,7 @@
 // The bounded queue for engines: a few queries run, some wait, and more are rejected immediately.
 import { DataError } from '../model/errors.ts';
 
-export interface Gate {
+export interface QueryQueue {
   /**
    * Waits for a slot and returns the function that releases it. Throws `unavailable` when the queue is full,
    * after `patience`, or when `signal` aborts.
@@ -11,7 +11,7 @@ export interface Gate {
   load(): { running: number; waiting: number };
 }
 
-export interface GateLimits {
+export interface QueueLimits {
   running: number;
   waiting: number;
   /** Longest wait in milliseconds. */
@@ -19,7 +19,7 @@ export interface GateLimits {
 }
 
 /** Creates a queue that serves in the order of arrival. */
-export function createGate(limits: GateLimits): Gate {
+export function createQueryQueue(limits: QueueLimits): QueryQueue {
   const queue: { admit: () => void }[] = [];
   let running = 0;
 
@@ -40,7 +40,7 @@ export function createGate(limits: GateLimits): Gate {
   return {
     load: () => ({ running, waiting: queue.length }),
     enter(signal) {
-      if (signal?.aborted) return Promise.reject(givenUp());
+      if (signal?.aborted) return Promise.reject(abortedError());
       if (running < limits.running) {
         running += 1;
         return Promise.resolve(place());
@@ -54,7 +54,7 @@ export function createGate(limits: GateLimits): Gate {
           if (index >= 0) queue.splice(index, 1);
           settle(() => reject(error));
         };
-        const onAbort = () => drop(givenUp());
+        const onAbort = () => drop(abortedError());
         const timer = setTimeout(
           () => drop(new DataError('unavailable', 'The query waited too long in the queue; retry in a moment.')),
           limits.patience,
@@ -72,6 +72,6 @@ export function createGate(limits: GateLimits): Gate {
 }
 
 /** Error for a query that its client aborted. */
-export function givenUp(): DataError {
+export function abortedError(): DataError {
   return new DataError('unavailable', 'The query was aborted before it finished.');
 }

@@ -2,7 +2,7 @@
 // records is from the overlay.
 import type { Pack } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
-import type { Applied, ChangedRecord } from '../plan/applied-overlay.ts';
+import type { AppliedOverlay, ChangedRecord } from '../plan/applied-overlay.ts';
 import type { FactRow } from '../plan/history.ts';
 import type { Engine } from '../plan/plan.ts';
 import type { ChangelogLine } from './changelog.ts';
@@ -27,7 +27,7 @@ export interface Opened {
  * The engine with an overlay. Its tables are created by the first query that needs them, and dropped by
  * `close`.
  */
-export function engineUnder(opened: Opened, overlay: Applied): Engine {
+export function engineUnder(opened: Opened, overlay: AppliedOverlay): Engine {
   const { pool, pack, folder, shape, bodies } = opened;
   let making: Promise<Side> | null = null;
   const side = (): Promise<Side> => {
@@ -48,16 +48,16 @@ export function engineUnder(opened: Opened, overlay: Applied): Engine {
     ...tableQuestions(pool, bodies, async () => (await side()).shape),
     ...history,
     ...historyUnder(overlay, changed.byId, history),
-    async bodies(ordinals, asking) {
+    async bodies(ordinals, options) {
       const own = await changed.byOrdinal();
       const stored = ordinals.filter((ordinal) => !own.has(ordinal));
-      const found = new Map((await base.bodies(stored, asking)).map((body, i) => [stored[i]!, body]));
+      const found = new Map((await base.bodies(stored, options)).map((body, i) => [stored[i]!, body]));
       return ordinals.map((ordinal) => {
         const changed = own.get(ordinal);
         return changed ? { body: JSON.stringify(changed.record), version: changed.version } : found.get(ordinal)!;
       });
     },
-    under: (other) => engineUnder(opened, other),
+    withOverlay: (other) => engineUnder(opened, other),
     close: async () => {
       const made = await making?.catch(() => null);
       await made?.drop();
@@ -113,41 +113,41 @@ class ChangedRecords {
   }
 }
 
-type Past = Pick<Engine, 'facts' | 'doubts' | 'review' | 'origins' | 'past'>;
+type Past = Pick<Engine, 'facts' | 'openItems' | 'review' | 'origins' | 'past'>;
 
 /** History queries that the overlay answers for the records it changes. */
-function historyUnder(overlay: Applied, changed: ReadonlyMap<string, ChangedRecord>, history: Past): Past {
+function historyUnder(overlay: AppliedOverlay, changed: ReadonlyMap<string, ChangedRecord>, history: Past): Past {
   return {
-    async facts(plan, asking) {
+    async facts(plan, options) {
       if (overlay.removed.has(plan.entity)) return [];
       const own = changed.get(plan.entity);
-      if (!own) return history.facts(plan, asking);
+      if (!own) return history.facts(plan, options);
       const { attribute, since, limit } = plan;
       const kept = own.facts.filter(
         (fact) => (attribute === null || fact.attribute === attribute) && (since === null || fact.observed_at >= since),
       );
       return kept.sort(newestFirst).slice(0, limit);
     },
-    async doubts(entity, asking) {
+    async openItems(entity, options) {
       if (overlay.removed.has(entity)) return [];
       const own = changed.get(entity);
-      if (!own) return history.doubts(entity, asking);
+      if (!own) return history.openItems(entity, options);
       return own.review
         .filter(({ confirmed_at }) => confirmed_at === undefined)
         .map(({ kind, attribute, opened_at }) => ({ kind, attribute, opened_at: Date.parse(opened_at) }))
         .sort((a, b) => a.opened_at - b.opened_at || byCodePoint(a.attribute, b.attribute));
     },
-    async review(plan, asking) {
+    async review(plan, options) {
       const { entity, id, confirmed = false, limit } = plan;
       const own = [...changed.values()]
         .flatMap(({ review }) => review)
         .filter(({ confirmed_at }) => (confirmed_at !== undefined) === confirmed)
         .filter((item) => (entity === null || item.entity_id === entity) && (id === null || item.id === id));
-      return [...(await history.review(plan, asking)), ...own].sort(byOpening).slice(0, limit);
+      return [...(await history.review(plan, options)), ...own].sort(byOpening).slice(0, limit);
     },
-    async origins(asking) {
+    async origins(options) {
       const own = [...changed.values()].flatMap(({ facts }) => facts.filter(({ won, value }) => won && value !== null));
-      const counts = new Map((await history.origins(asking)).map((one) => [`${one.attribute} ${one.source}`, one]));
+      const counts = new Map((await history.origins(options)).map((one) => [`${one.attribute} ${one.source}`, one]));
       for (const { attribute, source } of own) {
         const before = counts.get(`${attribute} ${source}`);
         counts.set(`${attribute} ${source}`, { attribute, source, values: (before?.values ?? 0) + 1 });
@@ -156,8 +156,8 @@ function historyUnder(overlay: Applied, changed: ReadonlyMap<string, ChangedReco
         (a, b) => byCodePoint(a.attribute, b.attribute) || b.values - a.values || byCodePoint(a.source, b.source),
       );
     },
-    async past(ordinals, asking) {
-      const { records, readings } = await history.past(ordinals, asking);
+    async past(ordinals, options) {
+      const { records, readings } = await history.past(ordinals, options);
       const merged = records.map((record) => {
         const facts = changed.get(record.id)?.facts.slice() ?? record.facts;
         return { ...record, facts, decided: overlay.decided.get(record.id) ?? [] };

@@ -1,10 +1,10 @@
 // A lazily opened engine: queries wait until it has loaded, so that a release can be served before that.
 
-import type { Applied } from '../plan/applied-overlay.ts';
-import { givenUp } from '../plan/gate.ts';
+import type { AppliedOverlay } from '../plan/applied-overlay.ts';
 import type { Engine } from '../plan/plan.ts';
+import { abortedError } from '../plan/query-queue.ts';
 
-type Question = Exclude<keyof Engine, 'text' | 'under' | 'close'>;
+type Question = Exclude<keyof Engine, 'text' | 'withOverlay' | 'close'>;
 
 const QUESTIONS = [
   'search',
@@ -18,7 +18,7 @@ const QUESTIONS = [
   'bodies',
   'facts',
   'past',
-  'doubts',
+  'openItems',
   'review',
   'changelog',
   'changes',
@@ -44,10 +44,10 @@ export function later(open: () => Promise<Engine>, grace: number | null = GRACE)
     return opening;
   };
   const timer = grace === null ? undefined : setTimeout(start, grace).unref();
-  const under = (overlay: Applied): Engine => {
+  const under = (overlay: AppliedOverlay): Engine => {
     let view: Promise<Engine> | null = null;
     const over = () => {
-      view ??= start().then((engine) => engine.under(overlay));
+      view ??= start().then((engine) => engine.withOverlay(overlay));
       return view;
     };
     const leave = async () => {
@@ -56,7 +56,7 @@ export function later(open: () => Promise<Engine>, grace: number | null = GRACE)
         () => {},
       );
     };
-    return { ...waiting(over), under, close: leave };
+    return { ...waiting(over), withOverlay: under, close: leave };
   };
   const close = async () => {
     clearTimeout(timer);
@@ -64,10 +64,10 @@ export function later(open: () => Promise<Engine>, grace: number | null = GRACE)
       (engine) => engine.close(),
       () => {},
     );
-    opening ??= Promise.reject(givenUp());
+    opening ??= Promise.reject(abortedError());
     opening.catch(() => {});
   };
-  return { ...waiting(start), under, close };
+  return { ...waiting(start), withOverlay: under, close };
 }
 
 /** All query methods, each waiting for the engine. */

@@ -8,17 +8,17 @@ import { historyCells, itemStatements, reviewFacts } from '../consolidate/told.t
 import type { Manifest } from '../model/layout.ts';
 import type { Fact, ReviewItem, StoredRecord } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
-import type { Applied, ChangedRecord } from '../plan/applied-overlay.ts';
+import type { AppliedOverlay, ChangedRecord } from '../plan/applied-overlay.ts';
 import type { FactRow, Past, PastRecord } from '../plan/history.ts';
 import { type Overlay, OWNER, type OwnerFact, touchedSince } from '../plan/overlay.ts';
 import type { Release } from './release.ts';
-import { groundAt, type Settled, settlePast } from './settled.ts';
+import { contextAt, type SettledPast, settlePast } from './settled.ts';
 
 /**
  * A release with its overlay; `problem` is the error when edits and decisions could not be applied, else
  * null.
  */
-export interface Overlaid {
+export interface OverlaidRelease {
   release: Release;
   problem: string | null;
 }
@@ -27,7 +27,7 @@ export interface Overlaid {
  * Applies an overlay to a release; `base` stays unchanged. Opted-out records are removed in any case. When
  * the rest cannot be computed (DuckDB is not available), `problem` is set and the caller retries.
  */
-export async function overlaid(base: Release, overlay: Overlay): Promise<Overlaid> {
+export async function applyOverlay(base: Release, overlay: Overlay): Promise<OverlaidRelease> {
   const held = base.manifest.overlay ?? 0;
   // Removals up to the overlay version of a release are not in it, unless the store was restored from a
   // backup.
@@ -53,14 +53,14 @@ export async function overlaid(base: Release, overlay: Overlay): Promise<Overlai
   try {
     return { release: { ...base, ...(await changeOf(base, overlay, plain, outs, held)), ...over }, problem: null };
   } catch (error) {
-    const engine = base.engine.under(plain);
+    const engine = base.engine.withOverlay(plain);
     const touched = { gone: [...outs.values()], changed: [] };
     return { release: { ...base, engine, touched, ...over }, problem: (error as Error).message };
   }
 }
 
 /** A record with an overlay applied; null: removed, or not in the release. `base` must have no overlay. */
-export async function recordUnder(base: Release, overlay: Overlay, id: string): Promise<StoredRecord | null> {
+export async function recordWithOverlay(base: Release, overlay: Overlay, id: string): Promise<StoredRecord | null> {
   const touched = await resolved(base, overlay.removed.has(id) ? [] : [id]);
   const ordinals = [...touched.values()];
   if (ordinals.length === 0) return null;
@@ -82,7 +82,7 @@ async function resolved({ engine }: Release, ids: string[]): Promise<Map<string,
 async function changeOf(
   base: Release,
   overlay: Overlay,
-  plain: Applied,
+  plain: AppliedOverlay,
   outs: ReadonlyMap<string, number>,
   held: number,
 ): Promise<Pick<Release, 'engine' | 'manifest' | 'touched'>> {
@@ -92,7 +92,7 @@ async function changeOf(
     touchedSince(overlay, held).filter((id) => !overlay.removed.has(id)),
   );
   if (outs.size === 0 && touched.size === 0)
-    return { manifest, engine: plain.removed.size + plain.decided.size > 0 ? engine.under(plain) : engine };
+    return { manifest, engine: plain.removed.size + plain.decided.size > 0 ? engine.withOverlay(plain) : engine };
   const ordinals = [...outs.values(), ...touched.values()];
   const before = (await engine.bodies(ordinals)).map(({ body }) => JSON.parse(body) as StoredRecord);
   const past = await engine.past(ordinals);
@@ -106,9 +106,9 @@ async function changeOf(
   );
   const changed = settled.flatMap(({ changed: one }) => one ?? []);
   const empty = settled.flatMap(({ id, changed: one }) => (one === null ? [id] : []));
-  const applied: Applied = { ...plain, removed: new Set([...plain.removed, ...empty]), changed };
+  const applied: AppliedOverlay = { ...plain, removed: new Set([...plain.removed, ...empty]), changed };
   const facts = (records: { facts: readonly unknown[] }[]) => records.reduce((sum, each) => sum + each.facts.length, 0);
-  const view = engine.under(applied);
+  const view = engine.withOverlay(applied);
   const counts = {
     records: manifest.records - outs.size - empty.length,
     facts: manifest.facts - facts(past.records) + facts(changed),
@@ -138,12 +138,12 @@ function settleTouched(
   held: number,
   before: ReadonlyMap<string, StoredRecord>,
 ): { id: string; changed: ChangedRecord | null }[] {
-  const ground = groundAt(pack, past.readings, Number.POSITIVE_INFINITY);
+  const ground = contextAt(pack, past.readings, Number.POSITIVE_INFINITY);
   return past.records
     .filter(({ id }) => touched.has(id))
     .map((record) => {
       const { id } = record;
-      const said = (overlay.said.get(id) ?? []).filter(({ version }) => version > held);
+      const said = (overlay.ownerFacts.get(id) ?? []).filter(({ version }) => version > held);
       const facts = [...record.facts, ...said.map(factOf)].sort(inOrder);
       const decided = overlay.decided.get(id) ?? [];
       const settled = settlePast(pack, { ...record, facts, decided }, ground, Number.POSITIVE_INFINITY);
@@ -187,7 +187,7 @@ function inOrder(a: FactRow, b: FactRow): number {
   );
 }
 
-function changedOf(record: StoredRecord, { id }: PastRecord, settled: Settled, ground: Ground): ChangedRecord {
+function changedOf(record: StoredRecord, { id }: PastRecord, settled: SettledPast, ground: Ground): ChangedRecord {
   const facts: FactRow[] = [];
   const history: ChangedRecord['history'][number][] = [];
   const review: ReviewItem[] = [];

@@ -2,14 +2,14 @@
 import type { PublicRecord } from '../model/record.ts';
 import { nextTurn } from '../plan/slices.ts';
 import type { Release } from '../releases/release.ts';
-import { type Presenting, present } from './present.ts';
-import { dressOf } from './raw.ts';
+import { type PresentOptions, present } from './present.ts';
+import { recordRenderer } from './raw.ts';
 
 /** Records rendered in one turn of the event loop: about 4 ms. */
 const SLICE = 50;
 
 /** Records of one release by ordinal. */
-export interface Found {
+export interface RecordPage {
   release: Release;
   ordinals: readonly number[];
   /** Attributes to include; null: all. */
@@ -19,10 +19,11 @@ export interface Found {
 }
 
 /** Whether the caller gets the stored record unchanged. */
-export const whole = ({ visibility }: Presenting, fields: Found['fields']) => visibility === 'full' && fields === null;
+export const sendsStoredText = ({ visibility }: PresentOptions, fields: RecordPage['fields']) =>
+  visibility === 'full' && fields === null;
 
 /** The records as objects, with a turn of the event loop after each slice. */
-export async function foundRecords(found: Found, presenting: Presenting): Promise<PublicRecord[]> {
+export async function pageRecords(found: RecordPage, presenting: PresentOptions): Promise<PublicRecord[]> {
   const { release, ordinals, fields, scores } = found;
   const records: PublicRecord[] = [];
   for (let at = 0; at < ordinals.length; at += SLICE) {
@@ -48,18 +49,18 @@ const NEXT = Buffer.from(',');
  * records are the same Buffer objects. Null when a record must be parsed: for a preview, for `fields`, or
  * when the release has no usable text.
  */
-export function foundJson(
-  found: Found,
+export function pageJson(
+  found: RecordPage,
   beside: object,
-  presenting: Presenting,
+  presenting: PresentOptions,
 ): readonly Uint8Array<ArrayBuffer>[] | null {
   const { release, ordinals, fields, scores } = found;
   const { engine, pack } = release;
-  if (!engine.text || !whole(presenting, fields)) return null;
-  const dress = dressOf(pack, presenting.base_url);
+  if (!engine.text || !sendsStoredText(presenting, fields)) return null;
+  const renderer = recordRenderer(pack, presenting.base_url);
   const out: Uint8Array<ArrayBuffer>[] = [OPEN];
   for (let i = 0; i < ordinals.length; i += 1) {
-    const text = engine.text(ordinals[i]!, presenting.now, dress);
+    const text = engine.text(ordinals[i]!, presenting.now, renderer);
     if (text === null) return null;
     if (i > 0) out.push(NEXT);
     if (scores) out.push(text.json.subarray(0, -1), Buffer.from(`,"score":${JSON.stringify(scores[i]!)}}`));
