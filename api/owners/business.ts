@@ -1,4 +1,4 @@
-// Whose address speaks for a record: the mail domain is the record's own host or one above it, and belongs to nobody who gives addresses away.
+// Which e-mail domain proves ownership of a record: the record's host or a parent of it, unless it is open to all.
 import { domainToASCII } from 'node:url';
 import freeMail from 'free-email-domains';
 import { getDomain, parse } from 'tldts';
@@ -6,18 +6,18 @@ import type { Release } from '../../data/releases/release.ts';
 import { fold } from '../../packs/define/text.ts';
 import { isDisposable } from '../access/emails.ts';
 
-/** Names below a domain of the public suffix list's private part (github.io) belong to different people, as those below co.uk do. */
+/** Names below a private suffix of the public suffix list (github.io) belong to different people, like those below co.uk. */
 const SUFFIXES = { allowPrivateDomains: true } as const;
 
 const FREE: ReadonlySet<string> = new Set(freeMail);
 
-/** The domain of a mail address as it is compared: lower case, in ASCII, without a last dot; null for what is none. */
+/** The domain of an e-mail address in ASCII and lower case, without a final dot; null for an invalid one. */
 export function mailDomain(email: string): string | null {
   const domain = domainToASCII(email.slice(email.lastIndexOf('@') + 1).toLowerCase()).replace(/\.$/, '');
   return domain === '' || parse(domain).isIp ? null : domain;
 }
 
-/** The host that a value of a domain attribute names, a bare one or that of an address; null where it names none. */
+/** The host of a value of a domain attribute, which is a host name or a URL; null without one. */
 export function parseHost(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const { hostname, isIp } = parse(value.trim());
@@ -25,22 +25,22 @@ export function parseHost(value: unknown): string | null {
   return host === '' || isIp || !host.includes('.') ? null : host;
 }
 
-/** Whether the mail domain is the host or one above it, but no public suffix: `a.example` for `www.a.example`, never `example` alone. */
+/** Whether the domain is the host or a parent of it, but no public suffix: `a.example` for `www.a.example`, never `example`. */
 export function coversHost(domain: string, host: string): boolean {
   return (domain === host || host.endsWith(`.${domain}`)) && getDomain(domain, SUFFIXES) !== null;
 }
 
-/** Whether anybody can have an address there: mail providers and throw-away addresses, and what lies below them. */
+/** Whether anyone can get an address at the domain: mail providers, disposable addresses, and names below them. */
 export function isOpenToAll(domain: string): boolean {
   const registered = getDomain(domain) ?? domain;
   return FREE.has(domain) || FREE.has(registered) || isDisposable(`x@${domain}`);
 }
 
-/** Records looked at in one go, and at most: beyond, a domain is shared whatever its bound. */
+/** Records read at once, and in total; with more, the domain counts as shared. */
 const PAGE = 200;
 const MOST = 4_000;
 
-/** How many records a mail domain would speak for, counted up to one more than `bound`. */
+/** The number of records whose host the domain covers, counted up to `bound` + 1. */
 export async function countDomainRecords({ engine, pack }: Release, domain: string, bound: number): Promise<number> {
   const attribute = pack.owner.domain;
   if (attribute === null) return 0;

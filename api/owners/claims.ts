@@ -69,7 +69,7 @@ function readEdits(release: Release, values: Readonly<Record<string, unknown>>):
     if (!attribute) {
       wrong(
         name,
-        `is not for owners to set; they may set ${[...editable.keys()].join(', ') || 'nothing here'}`,
+        `cannot be set by owners; they can set ${[...editable.keys()].join(', ') || 'no attribute'}`,
         'not_editable',
       );
       continue;
@@ -82,7 +82,7 @@ function readEdits(release: Release, values: Readonly<Record<string, unknown>>):
     else edits.set(name, text);
   }
   if (issues.length === 0 && edits.size === 0)
-    issues.push({ loc: ['body', 'values'], msg: 'must hold at least one value', type: 'too_short' });
+    issues.push({ loc: ['body', 'values'], msg: 'must have at least one value', type: 'too_short' });
   if (issues.length > 0) throw invalidValues(issues);
   return edits;
 }
@@ -123,7 +123,7 @@ async function claim(
 async function verify({ store }: OwnersParts, token: string, { now, request_id }: Asker): Promise<VerifiedClaim> {
   const verified = await verifyClaim(store, token, now);
   if (verified === null)
-    throw new ApiError('not_found', 'This link is over, or was never one; POST /v1/claim mails another.');
+    throw new ApiError('not_found', 'This link has expired or is invalid; POST /v1/claim sends another.');
   const { id, dataset, entity_id, email, until } = verified.claim;
   const entry = { at: now, who: `owner ${email}`, action: 'verify', dataset, entity_id, subject: id, request_id };
   if (verified.first) await recordAudit(store, entry);
@@ -138,13 +138,10 @@ async function update(
 ): Promise<{ dataset: string; record: StoredRecord }> {
   const claim = await claimOf(store, token);
   if (claim === null || !mayEdit(claim, asker.now))
-    throw new ApiError(
-      'not_owner',
-      'This token is not verified, or its time is over; POST /v1/claim mails another link.',
-    );
+    throw new ApiError('not_owner', 'This token is not verified or has expired; POST /v1/claim sends another link.');
   const { dataset, entity_id, domain } = claim;
   const release = editing.current(dataset);
-  if (!release) throw new ApiError('unknown_dataset', `There is no dataset ${dataset} any more.`);
+  if (!release) throw new ApiError('unknown_dataset', `The dataset ${dataset} no longer exists.`);
   const record = await findRecord(release, entity_id);
   const edits = readEdits(release, values);
   const isDomainPublic = release.pack.attributes.some((each) => each.name === release.pack.owner.domain && each.public);
@@ -187,5 +184,5 @@ async function storeEdits(
       await recordAudit({ db }, { ...entry, told: { values: Object.fromEntries(edits) } });
     },
   });
-  if (after === null) throw new ApiError('unknown_entity', 'Nothing of this record is published any more.');
+  if (after === null) throw new ApiError('unknown_entity', 'This record is no longer published.');
 }

@@ -1,4 +1,4 @@
-// What operators decide about requests of the owners' channel, carried out (contract section 5, "Opt-out").
+// Applies operators' decisions about requests of owners (contract section 5, "Opt-out").
 import { recordAudit } from '../../data/state/audit.ts';
 import { decideRequest, type OwnerRequest, reopenRequest } from '../../data/state/owners/requests.ts';
 import { sendClaim } from './claims.ts';
@@ -6,7 +6,7 @@ import { decidedMail } from './mails.ts';
 import { AlreadyDone, removeRecord, restoreRecord } from './opt-out.ts';
 import { type OwnersParts, readEmail } from './parts.ts';
 
-/** Who decides, and when (milliseconds since 1970). */
+/** The operator, and the time in milliseconds since 1970. */
 interface Decider {
   who: string;
   now: number;
@@ -14,8 +14,9 @@ interface Decider {
 }
 
 /**
- * Carries out a decision: an opt-out that is approved removes the record, a claim is mailed its link, a notice that is rejected brings the record
- * back; who asked for what is declined is told. False when somebody else was first: then nothing was done.
+ * Applies a decision. An approved opt-out removes the record, an approved claim gets its link by mail, a rejected
+ * notice restores the record; other rejections are mailed to the contact. Returns false, without a change, when the
+ * request was decided before.
  */
 export async function applyDecision(
   parts: OwnersParts,
@@ -27,19 +28,19 @@ export async function applyDecision(
   const { id, kind, dataset, entity_id, slug, name, contact, reason } = request;
   const { who, now, request_id } = decider;
   const approved = verdict === 'approved';
-  /** Takes the decision, with its line in the log; in the transaction of what comes of it, where that changes the overlay. */
+  /** Stores the decision and its audit entry, in the transaction that changes the overlay if there is one. */
   const decide = async (db: OwnersParts['store']['db']) => {
     if (!(await decideRequest({ db }, id, verdict, who, now))) throw new AlreadyDone();
     const about = { dataset, entity_id, subject: id, request_id, told: { kind } };
     await recordAudit({ db }, { at: now, who, action: approved ? 'approve' : 'reject', ...about });
   };
-  const alone = () => store.db.transaction().execute(decide);
+  const decideOnly = () => store.db.transaction().execute(decide);
   try {
     if (kind === 'opt_out' && approved) {
       const record = { id: entity_id, slug, name };
       const removing = { dataset, record, contact, domain: null, proven: true, reason, who, request_id, now };
-      // It is gone already, by another request: the decision stands all the same.
-      if (!(await removeRecord(parts, removing, decide))) await alone();
+      // Already removed by another request; the decision is stored all the same.
+      if (!(await removeRecord(parts, removing, decide))) await decideOnly();
     } else if (kind === 'notice' && !approved) {
       const out = await store.db
         .selectFrom('opt_outs')
@@ -48,8 +49,8 @@ export async function applyDecision(
         .where('entity_id', '=', entity_id)
         .where('restored_version', 'is', null)
         .executeTakeFirst();
-      if (!out || (await restoreRecord(parts, out.id, decider, decide)) === null) await alone();
-    } else await alone();
+      if (!out || (await restoreRecord(parts, out.id, decider, decide)) === null) await decideOnly();
+    } else await decideOnly();
   } catch (error) {
     if (error instanceof AlreadyDone) return false;
     throw error;
@@ -57,7 +58,7 @@ export async function applyDecision(
   if (kind === 'claim' && approved) {
     const { normal, domain } = readEmail(contact, 'email');
     const claim = { dataset, entity_id, name, email: contact, email_normal: normal, domain };
-    // Without its mail the decision is worth nothing: it is open again, and the operator is told.
+    // A claim without its mail is useless, so the request is reopened and the operator gets the error.
     await sendClaim(parts, claim, now, true).catch(async (error: unknown) => {
       await reopenRequest(store, id);
       throw error;

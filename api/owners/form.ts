@@ -1,19 +1,19 @@
-// The form of an owner: a field for each attribute that owners may set, and what they wrote in it as values.
+// The form in which owners edit a record: a field for each editable attribute, and the values of a submitted form.
 import type { ValidationIssue } from '../../data/model/errors.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { type Html, html, joinHtml } from '../pages/html.ts';
 
-/** What stands in front of an attribute's name, as the name of its field: nothing else in the form can be mistaken for one. */
+/** Prefix of the fields of attributes, so that no attribute's name is that of another field. */
 const FIELD = 'value.';
 
-/** What was sent, by name of the field. */
+/** The submitted fields by name. */
 export type FormInput = Pick<URLSearchParams, 'get'>;
 
-/** Attributes that an owner sees in the form. */
+/** Attributes that owners may edit. */
 const editable = (pack: Pack): Attribute[] => pack.attributes.filter((each) => each.editable);
 
-/** A value as somebody would write it in its field. */
+/** A value as the text of its field. */
 function written({ type }: Attribute, value: Value | undefined): string {
   if (value === undefined) return '';
   if (Array.isArray(value)) return value.join('\n');
@@ -26,7 +26,7 @@ function written({ type }: Attribute, value: Value | undefined): string {
       : '';
 }
 
-/** What was written as a value. What cannot be one stays a text, which the schema then refuses in its own words. */
+/** The value of a field's text. Text that cannot be parsed is returned as it is; the schema rejects it. */
 function meant({ type }: Attribute, text: string): unknown {
   const number = (part: string): number | string =>
     part.trim() === '' || Number.isNaN(Number(part)) ? part : Number(part);
@@ -48,12 +48,12 @@ function meant({ type }: Attribute, text: string): unknown {
   return text;
 }
 
-/** Line ends and blanks around are the browser's. */
+/** Browsers send CRLF; surrounding white space is dropped. */
 const plain = (text: string): string => text.replace(/\r\n?/g, '\n').trim();
 
 /**
- * The values that somebody changed in the form; null takes their own earlier value back. A value of the sources cannot be emptied: those are
- * told as issues.
+ * The changed values of a submitted form; null withdraws a value that the owner set. Emptying a value of the sources
+ * is an issue.
  */
 export function readFormValues(
   sent: FormInput,
@@ -70,7 +70,7 @@ export function readFormValues(
     if (plain(text) !== '') values[name] = meant(attribute, plain(text));
     else if (own) values[name] = null;
     else {
-      const msg = 'comes from our sources: you can replace it, and not take it away';
+      const msg = 'comes from our sources; it can be replaced but not removed';
       issues.push({ loc: ['body', 'values', name], msg, type: 'not_yours' });
     }
   }
@@ -78,13 +78,13 @@ export function readFormValues(
 }
 
 const WORDS: Partial<Record<Attribute['type'], string>> = {
-  strings: 'One a line.',
-  geo: 'Latitude and longitude, with a comma between.',
+  strings: 'One per line.',
+  geo: 'Latitude and longitude, separated by a comma.',
   date: 'Year-month-day, such as 2026-11-20.',
-  url: 'A whole address, with https:// in front.',
+  url: 'A complete URL, starting with https://.',
 };
 
-/** `runway_length` as people write it. */
+/** The label of a field: `Runway length (ft)` for `runway_length`. */
 const label = ({ name, unit }: Attribute): string => {
   const words = name.replace(/[._]/g, ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}${unit === null || unit === words ? '' : ` (${unit})`}`;
@@ -98,12 +98,12 @@ function control(attribute: Attribute, value: string, about: Html): Html {
     );
     return html`<select name="${name}" ${about}>${shown}</select>`;
   };
-  const unsaid = ['', 'Not said'] as const;
+  const unset = ['', 'Not set'] as const;
   switch (attribute.type) {
     case 'boolean':
-      return choice([unsaid, ['yes', 'Yes'], ['no', 'No']]);
+      return choice([unset, ['yes', 'Yes'], ['no', 'No']]);
     case 'enum':
-      if (attribute.values) return choice([unsaid, ...attribute.values.map((each) => [each, each] as const)]);
+      if (attribute.values) return choice([unset, ...attribute.values.map((each) => [each, each] as const)]);
       break;
     case 'strings':
     case 'text':
@@ -120,7 +120,7 @@ function control(attribute: Attribute, value: string, about: Html): Html {
   return html`<input name="${name}" ${about} autocomplete="off" value="${value}">`;
 }
 
-/** The fields, filled with what was sent, or with what the record says; each with what is wrong with it. */
+/** The fields with the submitted input, or else the record's values; each with its error. */
 export function ownerFields(
   pack: Pack,
   record: StoredRecord,
@@ -133,7 +133,7 @@ export function ownerFields(
     const wrong = issues.find(({ loc }) => loc[2] === name)?.msg;
     const now = written(attribute, record.attributes[name]);
     const own = record.provenance[name]?.source.kind === 'owner';
-    const from = now === '' ? 'Nothing is said yet.' : own ? 'Set by you.' : 'From our sources.';
+    const from = now === '' ? 'No value yet.' : own ? 'Set by you.' : 'From our sources.';
     const hint = [attribute.description.replace(/([^.!?])$/, '$1.'), WORDS[attribute.type], from]
       .filter(Boolean)
       .join(' ');

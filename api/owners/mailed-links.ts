@@ -1,4 +1,4 @@
-// What the pages behind mailed links ask, and what people see there who never heard of an API. Looking changes nothing.
+// State of mailed links for the owners' pages. Reading it changes nothing.
 
 import type { Asker } from '../../data/model/accounts.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
@@ -8,7 +8,7 @@ import { type Claim, claimOf, mayEdit } from '../../data/state/owners/claims.ts'
 import type { Pack } from '../../packs/define/model.ts';
 import { findRecord, type OwnersParts } from './parts.ts';
 
-/** A record as a page names it. */
+/** A record as pages and mails name it. */
 export interface RecordRef {
   dataset: string;
   slug: string;
@@ -16,37 +16,37 @@ export interface RecordRef {
 }
 
 /**
- * A claim as its page shows it. `waiting`: mailed, and nobody pressed the button yet. `open`: edits are possible. `over`: its time is up.
- * `replaced`: a later link of the same address took its place.
+ * `waiting`: mailed, editing not started. `open`: edits are possible. `over`: expired. `replaced`: the same address
+ * requested a newer link.
  */
 export type ClaimState = 'waiting' | 'open' | 'over' | 'replaced' | 'unknown';
 
 export interface ClaimPage {
   state: ClaimState;
-  /** Null where the token is unknown, or the record is gone. */
+  /** Null for an unknown token, or if the record is gone. */
   about: { pack: Pack; record: StoredRecord; email: string } | null;
-  /** Milliseconds since 1970; null while nobody pressed the button. */
+  /** End of the time for edits, milliseconds since 1970; null before it starts. */
   until: number | null;
 }
 
 export interface OwnerPages {
-  /** How a mailed link about a removal stands. */
+  /** The state of a mailed link that restores or confirms a removal. */
   removal(
     kind: 'restore' | 'confirm',
     token: string,
     now: Date,
   ): Promise<{ state: LinkState; record: RecordRef | null }>;
-  /** Brings the record back, once; null when the link is no good any more. */
+  /** Restores the record, once; null for an invalid link. */
   restore(token: string, asker: Asker): Promise<RecordRef | null>;
-  /** Removes the record, once; likewise. */
+  /** Removes the record, once; null for an invalid link. */
   confirm(token: string, asker: Asker): Promise<RecordRef | null>;
-  /** How a claim stands. */
+  /** The state of a claim. */
   claimed(token: string, now: Date): Promise<ClaimPage>;
-  /** The record that somebody wants to edit or have removed. Throws `unknown_entity`. */
+  /** The record of an id or slug. Throws `unknown_entity`. */
   subject(release: Release, ref: string): Promise<StoredRecord>;
 }
 
-/** The pages' questions that are about claims. */
+/** The part of the pages' data that is about claims. */
 export function claimPages({ store, editing }: OwnersParts): Pick<OwnerPages, 'claimed' | 'subject'> {
   return {
     async claimed(token, now) {

@@ -1,4 +1,4 @@
-// The mails of the owners' channel: plain, short, as text and as HTML, each saying what happens next.
+// The mails to owners of records, as text and as HTML.
 import type { Mail } from '../../data/state/outbox.ts';
 import { html, joinHtml } from '../pages/html.ts';
 import type { RecordRef } from './mailed-links.ts';
@@ -6,10 +6,10 @@ import type { RecordRef } from './mailed-links.ts';
 /** The record that a mail is about. */
 type MailRecord = Pick<RecordRef, 'dataset' | 'name'>;
 
-/** A paragraph: a text, or a link that stands in a line of its own. */
+/** A paragraph: text, or a link on its own line. */
 type Paragraph = string | { label: string; url: string };
 
-/** A name from outside in a line: no line breaks, and no longer than a line. */
+/** A text from outside on one line, at most 120 characters: no line break may end a header. */
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim().slice(0, 120);
 
 const STYLE = 'font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:0 auto;padding:1em;color:#1d1c1a';
@@ -27,52 +27,52 @@ function mail(to: string, subject: string, paragraphs: readonly Paragraph[]): Ma
 
 const called = ({ name, dataset }: MailRecord) => `"${oneLine(name)}" (dataset ${dataset})`;
 
-/** To whoever had a record removed: how to bring it back. */
+/** To the contact of an opt-out: the link that restores the record. */
 export function removedMail(to: string, record: MailRecord, url: string): Mail {
   return mail(to, `Removed: ${record.name}`, [
-    `You asked us, or somebody with an address at your domain did in your name, to remove ${called(record)} from the Dataset Register. It is no longer shown anywhere.`,
-    'You need to do nothing more. Files for download are written again without it, which takes some minutes.',
-    { label: 'If it was a mistake, this page brings it back', url },
-    'The page works for 30 days. Opening it changes nothing; its button does.',
+    `You, or someone with an e-mail address at your domain, asked us to remove ${called(record)} from the Dataset Register. It is no longer shown.`,
+    'You need to do nothing else. Download files are rewritten without it within a few minutes.',
+    { label: 'If this was a mistake, restore the record on this page', url },
+    'The link is valid for 30 days. Opening it changes nothing; the button on the page does.',
   ]);
 }
 
-/** To the addresses of a domain that its owner reads, when an unproven address of it had a record removed. */
+/** To postmaster and webmaster of a domain, when an unverified address at it had a record removed. */
 export function noticeMail(to: string, record: MailRecord, url: string): Mail {
   return mail(to, `Removed: ${record.name}`, [
-    `Somebody who gave an address at your domain had ${called(record)} removed from the Dataset Register. We could not check that the address is theirs, so this notice goes to you as well.`,
-    'If that is what you want, do nothing.',
-    { label: 'If not, this page brings the record back', url },
-    'The page works for 30 days. Opening it changes nothing; its button does. After that, a further removal within 90 days has to be confirmed by mail first.',
+    `Someone who gave an e-mail address at your domain had ${called(record)} removed from the Dataset Register. We could not verify the address, so we also notify you.`,
+    'If you agree, do nothing.',
+    { label: 'If not, restore the record on this page', url },
+    'The link is valid for 30 days. Opening it changes nothing; the button on the page does. After a restore, another removal within 90 days must be confirmed by e-mail.',
   ]);
 }
 
-/** Before a record that was brought back lately is removed again. */
+/** Before a record that was restored in the last 90 days is removed again. */
 export function confirmMail(to: string, record: MailRecord, url: string): Mail {
   return mail(to, `Please confirm: remove ${record.name}`, [
-    `Somebody, we hope you, asked us to remove ${called(record)} from the Dataset Register. It was removed before and brought back, so this time we ask first.`,
-    { label: 'This page removes it', url },
-    'The page works for 24 hours. Opening it changes nothing; its button does. If it was not you, do nothing: the record stays.',
+    `Someone asked us, with this e-mail address, to remove ${called(record)} from the Dataset Register. The record was removed and restored before, so please confirm.`,
+    { label: 'Confirm the removal on this page', url },
+    'The link is valid for 24 hours. Opening it changes nothing; the button on the page does. If you did not ask for this, ignore this mail: the record stays.',
   ]);
 }
 
-/** The magic link of a claim. */
+/** The link of a claim. */
 export function claimMail(to: string, record: MailRecord, url: string): Mail {
   return mail(to, `Edit ${record.name}`, [
-    `Somebody, we hope you, asked to edit ${called(record)} in the Dataset Register with this address.`,
-    { label: 'This link opens the record for you', url },
-    'It works for 24 hours. From when you first open it you have 30 minutes to set values; they show at once, marked as yours.',
-    'If it was not you, do nothing, and do not pass the link on: who has it can edit the record.',
+    `Someone asked to edit ${called(record)} in the Dataset Register with this e-mail address.`,
+    { label: 'Open this link to edit the record', url },
+    'The link is valid for 24 hours. You have 30 minutes from when you start editing. Saved values are published immediately, marked as set by the owner.',
+    'If you did not ask for this, ignore this mail and do not forward it: anyone with the link can edit the record.',
   ]);
 }
 
-/** What an operator decided about a request. */
+/** The decision of an operator about a request. */
 export function decidedMail(to: string, record: MailRecord, granted: boolean, what: string): Mail {
-  return mail(to, `${granted ? 'Done' : 'Declined'}: ${record.name}`, [
+  return mail(to, `${granted ? 'Approved' : 'Declined'}: ${record.name}`, [
     `You asked us to ${what} ${called(record)} in the Dataset Register.`,
     granted
-      ? 'We looked at it and did so.'
-      : 'We looked at it and could not see that you speak for this record, so nothing was changed.',
-    'You can answer with a new request at any time.',
+      ? 'Your request was approved.'
+      : 'Your request was declined: we could not verify that you may act for this record. Nothing was changed.',
+    'You can send a new request at any time.',
   ]);
 }

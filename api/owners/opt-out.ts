@@ -45,9 +45,9 @@ const LASTS = { restore: 30 * DAY, again: 90 * DAY, confirm: DAY };
 const RESTORE = 'restore';
 const CONFIRM = 'opt-out';
 /** Why an operator decides about an opt-out that would otherwise take effect at once. */
-const WHY_HELD = `The dataset had ${HOLD.most} opt-outs within an hour, so that further ones wait for an operator.`;
+const WHY_HELD = `The dataset had ${HOLD.most} opt-outs within an hour, so further ones wait for an operator.`;
 
-/** Everything that a removal is about. `domain` null: an operator decided without one. */
+/** What a removal needs. `domain` null: an operator decided without one. */
 export interface RemovalOrder {
   dataset: string;
   record: Pick<StoredRecord, 'id' | 'slug' | 'name'>;
@@ -69,8 +69,8 @@ const withoutRecord = (overlay: Overlay, { id: entity, slug }: RemovalOrder['rec
 });
 
 /**
- * Removes a record: from the overlay, with kept answers that hold it, in one transaction; then mails the contact. False when it is removed already.
- * `before` runs in the same transaction.
+ * Removes a record and the stored answers that contain it, in one transaction, then mails the contact. Returns false
+ * when it is already removed. `before` runs in the same transaction.
  */
 export async function removeRecord(
   parts: OwnersParts,
@@ -98,7 +98,7 @@ export async function removeRecord(
       await db.insertInto('opt_outs').values(row).execute();
       await dropAnswersWith({ db }, entity_id);
       await recordAudit({ db }, { at: now, who, action: 'opt-out', dataset, entity_id, subject: id, request_id });
-      const because = 'An opt-out in force. Approve: it stays removed. Reject: it is shown again.';
+      const because = 'An opt-out in force. Approve: the record stays removed. Reject: it is restored.';
       if (domain !== null)
         await openRequest({ db }, { kind: 'notice', dataset, entity_id, slug, name, contact, reason, because }, now);
     },
@@ -106,16 +106,16 @@ export async function removeRecord(
   if (already) return false;
   const token = await newLink(store, { purpose: RESTORE, subject: id, now, lasts: LASTS.restore });
   const url = `${base_url}/optout/restore?token=${token}`;
-  // The record is gone whether the mail leaves or not; one that does not is in the outbox, and the log says so.
+  // The record is removed even if the mail fails; a failed mail stays in the outbox and is logged.
   await mailer.post(removedMail(contact, { dataset, name }, url), new Date(now));
   if (domain !== null && !proven) await notifyDomain(parts, { domain, contact, record: { dataset, name }, url, now });
   return true;
 }
 
-/** Addresses that a domain's owner reads (RFC 2142), and removals of one domain a day that they get a notice of. */
+/** Addresses that the owner of a domain reads (RFC 2142), and the most notices a day for one domain. */
 const NOTIFIED = { names: ['postmaster', 'webmaster'], a_day: 5 };
 
-/** Mails the domain's own addresses about a removal that no mailbox confirmed, since its contact may be invented. */
+/** Notifies the domain's owner of a removal that no mailbox confirmed, since its contact may be invented. */
 async function notifyDomain(
   { quotas, mailer }: OwnersParts,
   given: { domain: string; contact: string; record: Pick<RecordRef, 'dataset' | 'name'>; url: string; now: number },
@@ -127,7 +127,7 @@ async function notifyDomain(
     if (address !== contact.toLowerCase()) await mailer.post(noticeMail(address, record, url), now);
 }
 
-/** Brings a record back, by an opt-out's id; null when it is back already. `before` runs in the same transaction. */
+/** Restores the record of an opt-out; null when it is already restored. `before` runs in the same transaction. */
 export async function restoreRecord(
   { editing, store }: OwnersParts,
   id: string,
@@ -210,7 +210,7 @@ async function optOut(
     await requestReview(parts, request, domain, asker);
     return answer('review');
   };
-  if (pack.owner.domain === null) return review('The dataset names no domains, so that the address proves nothing.');
+  if (pack.owner.domain === null) return review('The dataset has no domains, so the address proves nothing.');
   const relation = await domainRelation(release, record, domain);
   if (relation === 'none') throw domainMismatch(release);
   await spendRequest(quotas, 'opt-outs', `${dataset} ${domain}`, asker);

@@ -1,4 +1,4 @@
-// What the pages of the owners' channel say: plain words for people who never heard of an API, and what happens next on each.
+// The pages for owners of records: request, confirm, restore and edit. Their readers need not know what an API is.
 import type { ValidationIssue } from '../../data/model/errors.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -20,7 +20,7 @@ form.ask { display: block; margin-bottom: 2.5rem; }
 .slip h2 { margin-top: 2.5rem; font-size: 1.3rem; }
 `;
 
-/** The frame of the pages: nothing in it leads elsewhere. */
+/** The shell of these pages. */
 const shell = shellOf({ style: STYLE });
 export const OWNER_HEADERS = shell.headers;
 
@@ -30,7 +30,7 @@ export interface OwnerPage {
   page: ShellPage;
 }
 
-/** A whole page as text. */
+/** A complete page. */
 export const ownerPage = (base_url: string, { page }: OwnerPage): string => shell.page(base_url, page);
 
 const p = (text: string): Html => html`<p>${text}</p>`;
@@ -41,84 +41,84 @@ const at = (base_url: string, ...path: string[]): string => [base_url, ...path.m
 const recordLink = (base_url: string, { dataset, slug, name }: RecordRef): Html =>
   html`<a href="${at(base_url, 'datasets', dataset, slug)}">${name}</a>`;
 
-/** The page where everything about a record begins. */
+/** A link to the start page of a record. */
 const startLink = (base_url: string, { dataset, slug }: RecordRef, words: string): Html =>
   html`<p><a href="${at(base_url, 'owners', dataset, slug)}">${words}</a></p>`;
 
-/** A form with a token and one button; it posts to the address of the page, and the token is in it rather than there. */
+/** A form with one button. It posts to the URL of the page; the token is a field, so that it is in no log of URLs. */
 const button = (token: string, action: string, words: string): Html =>
   html`<form method="post"><input type="hidden" name="token" value="${token}"><button type="submit" class="button" name="do" value="${action}">${words}</button></form>`;
 
-const UNKNOWN = p('Please check that you have copied the whole address out of the mail, to its last letter.');
+const UNKNOWN = p('Please check that you copied the complete link from the mail.');
 
-/** Why a link is no good, and what can be done. */
+/** Why a link cannot be used, and what to do. `what` is its purpose: `restoring a record`. */
 export function invalidLinkPage(state: 'used' | 'over' | 'unknown' | 'replaced', what: string, next?: Html): OwnerPage {
-  const told = {
+  const page = {
     used: {
-      title: 'This link was used already',
-      body: p(`It was for ${what}, and that is done. Nothing more is needed.`),
+      title: 'This link was already used',
+      body: p(`It was a link for ${what}. You need to do nothing else.`),
     },
-    over: { title: 'This link is too old', body: html`${p(`It was for ${what}, and its time is up.`)}${next}` },
+    over: { title: 'This link has expired', body: html`${p(`It was a link for ${what}.`)}${next}` },
     replaced: {
       title: 'There is a newer link',
-      body: html`${p('You asked again after this link was mailed. Please open the newest mail: only its link works.')}${next}`,
+      body: html`${p('You asked for another link after this one. Please open the newest mail: only its link is valid.')}${next}`,
     },
-    unknown: { title: 'We do not know this link', body: UNKNOWN },
+    unknown: { title: 'This link has expired or is invalid', body: UNKNOWN },
   }[state];
-  return { status: 404, page: told };
+  return { status: 404, page };
 }
 
-/** The page behind the mail about a record that was removed: its button brings it back. */
+/** Opened from the mail about a removal: its button restores the record. */
 export function restorePage(token: string, { name, dataset }: RecordRef): OwnerPage {
   return {
     status: 200,
     page: {
-      title: `Show ${name} again?`,
-      body: html`${p(`This record of the dataset ${dataset} was removed because somebody with an address at its domain asked us to.`)}
-${p('With the button it is shown again everywhere, as our sources and its owner have it. If the removal was meant, close this page: nothing happens.')}
-${button(token, 'restore', 'Show it again')}`,
+      title: `Restore ${name}?`,
+      body: html`${p(`This record of the dataset ${dataset} was removed at the request of someone with an e-mail address at its domain.`)}
+${p('The button restores it everywhere, with the values of our sources and its owner. To keep it removed, close this page.')}
+${button(token, 'restore', 'Restore record')}`,
     },
   };
 }
 
 export function restoredPage(base_url: string, record: RecordRef): OwnerPage {
-  const body = html`<p>${recordLink(base_url, record)} is shown again. Files for download follow in some minutes.</p>
-${p('You need to do nothing more. A further removal within the next 90 days asks for a confirmation by mail first.')}`;
-  return { status: 200, page: { title: 'It is shown again', body } };
+  const body = html`<p>${recordLink(base_url, record)} is restored. Download files follow within a few minutes.</p>
+${p('You need to do nothing else. Another removal within the next 90 days must be confirmed by e-mail.')}`;
+  return { status: 200, page: { title: 'Record restored', body } };
 }
 
-/** The page behind the mail that asks whether a record is really to be removed. */
+/** Opened from the mail that asks to confirm a removal. */
 export function confirmPage(token: string, { name, dataset }: RecordRef): OwnerPage {
   return {
     status: 200,
     page: {
       title: `Remove ${name}?`,
-      body: html`${p(`This record of the dataset ${dataset} was removed before and brought back, so this time we ask first.`)}
-${p('With the button it is removed everywhere, at once. If that is not what you want, close this page: the record stays.')}
-${button(token, 'confirm', 'Remove it')}`,
+      body: html`${p(`This record of the dataset ${dataset} was removed and restored before, so please confirm.`)}
+${p('The button removes it everywhere, immediately. To keep the record, close this page.')}
+${button(token, 'confirm', 'Remove record')}`,
     },
   };
 }
 
 const REMOVED =
-  'It is no longer shown anywhere. Files for download are written again without it, which takes some minutes. We have mailed you a link that brings it back.';
+  'It is no longer shown. Download files are rewritten without it within a few minutes. We have sent you a link to restore it.';
 
 export function removedPage({ name }: RecordRef): OwnerPage {
   return {
     status: 200,
-    page: { title: 'It is removed', body: html`${p(`${name}: ${REMOVED}`)}${p('You need to do nothing more.')}` },
+    page: { title: 'Record removed', body: html`${p(`${name}: ${REMOVED}`)}${p('You need to do nothing else.')}` },
   };
 }
 
-/** Before the half hour of edits begins: opening a mailed link begins nothing, since mail programs open links too. */
+/** Before the 30 minutes of editing. Opening the mailed link does not start them, since mail programs open links. */
 export function beginPage(token: string, { name, dataset }: RecordRef, email: string): OwnerPage {
   return {
     status: 200,
     page: {
       title: `Edit ${name}`,
-      body: html`${p(`You asked, with the address ${email}, to edit this record of the dataset ${dataset}.`)}
-${p('With the button your 30 minutes begin. What you save shows at once, everywhere, marked as said by the owner.')}
-${button(token, 'begin', 'Begin')}`,
+      body: html`${p(`You asked to edit this record of the dataset ${dataset} with the address ${email}.`)}
+${p('Saved values are published immediately, marked as set by the owner.')}
+${button(token, 'begin', 'Start editing (30 minutes)')}`,
     },
   };
 }
@@ -137,7 +137,7 @@ const minutes = (until: number, now: Date): string => {
   return left === 1 ? 'one minute' : `${left} minutes`;
 };
 
-/** The form of an owner. */
+/** The form in which an owner edits a record. */
 export function editPage(
   base_url: string,
   token: string,
@@ -150,24 +150,22 @@ export function editPage(
   const notes = [
     ...(issues.length > 0
       ? [
-          html`<p class="wrong first" role="alert">Nothing is saved yet: ${issues.length === 1 ? 'one field needs' : `${issues.length} fields need`} another look.</p>`,
+          html`<p class="wrong first" role="alert">Not saved: ${issues.length === 1 ? 'one field is' : `${issues.length} fields are`} invalid.</p>`,
         ]
       : []),
     ...other.map(({ msg }) => html`<p class="wrong first">${msg}</p>`),
     ...(done === 'saved'
-      ? [html`<p class="good first" role="status">Saved. It shows everywhere now, marked as said by you.</p>`]
+      ? [html`<p class="good first" role="status">Saved and published, marked as set by you.</p>`]
       : []),
-    ...(done === 'nothing'
-      ? [html`<p class="good first" role="status">Nothing was changed, so nothing was saved.</p>`]
-      : []),
+    ...(done === 'nothing' ? [html`<p class="good first" role="status">No changes to save.</p>`] : []),
   ];
   return {
     status: issues.length > 0 ? 422 : 200,
     page: {
       title: `Edit ${record.name}`,
       body: html`${joinHtml(notes)}
-<p>This is what ${recordLink(base_url, named)} says now. Change what is wrong; what you leave stays. To take a value of yours back, empty its field.</p>
-<p>You can save as often as you like for another ${minutes(until, now)}.</p>
+<p>These are the current values of ${recordLink(base_url, named)}. Fields that you do not change stay as they are. To withdraw a value that you set, empty its field.</p>
+<p>You can save changes for another ${minutes(until, now)}.</p>
 <form method="post" class="ask"><input type="hidden" name="token" value="${token}">
 ${fields}
 <button type="submit" class="button" name="do" value="save">Save</button>
@@ -176,18 +174,18 @@ ${fields}
   };
 }
 
-/** Nothing can be edited: the record is opted out, or gone. */
+/** The record was opted out, or a new release no longer has it. */
 export function missingRecordPage(): OwnerPage {
   return {
     status: 404,
     page: {
-      title: 'This record is not shown any more',
-      body: p('It was removed since the link was mailed, so there is nothing to edit.'),
+      title: 'This record was removed',
+      body: p('It was removed after the link was sent, so it cannot be edited.'),
     },
   };
 }
 
-/** What somebody wrote on the page where everything begins, and what is wrong with it. */
+/** The rejected input of a form on the start page, with the reason. */
 export interface StartFormState {
   /** `edit` or `remove`. */
   form: string;
@@ -196,46 +194,50 @@ export interface StartFormState {
   problem: string;
 }
 
-/** Where people begin who found a record about themselves: to edit it, or to have it removed. */
+/** The start page of a record: its owner asks for a link to edit it, or for its removal. */
 export function startPage(base_url: string, pack: Pack, record: StoredRecord, asked: StartFormState | null): OwnerPage {
   const named = { dataset: pack.id, slug: record.slug, name: record.name };
   const wrong = (form: string) => (asked?.form === form ? asked : null);
+  const hint =
+    pack.owner.domain === null
+      ? 'We answer to this address.'
+      : 'An address at the record’s domain or its parent domain. Addresses of mail providers are not accepted.';
   const email = (form: string) => {
     const now = wrong(form);
     const invalid = now && html` aria-invalid="true"`;
     const about = html`aria-describedby="${form}-h${now ? ` ${form}-e` : ''}"${invalid}`;
     return html`<div class="field"><label for="${form}">Your e-mail address</label>
 <input id="${form}" name="email" type="email" required maxlength="254" autocomplete="email" ${about} value="${now?.email ?? ''}">
-<p class="hint" id="${form}-h">At the record’s own domain, or that of the company above it. Addresses of mail providers do not count.</p>
+<p class="hint" id="${form}-h">${hint}</p>
 ${now && html`<p class="wrong" id="${form}-e" role="alert">${now.problem}</p>`}</div>`;
   };
   const claim =
     pack.owner.domain === null
-      ? p('Records of this dataset name no domain, so we cannot tell who owns one, and nobody can edit them.')
-      : html`${p('We mail you a link. It opens a form in which you correct what is wrong.')}
+      ? p('Records of this dataset have no domain, so we cannot verify their owners, and nobody can edit them here.')
+      : html`${p('We send you a link to a form where you can correct the values.')}
 <form method="post" class="ask">${email('edit')}
-<button type="submit" class="button" name="do" value="edit">Mail me a link</button></form>`;
+<button type="submit" class="button" name="do" value="edit">Send link</button></form>`;
   const removal =
     pack.owner.domain === null
-      ? 'Somebody here looks at your request first, since the dataset names no domain that would show whom the record belongs to.'
-      : 'It disappears at once, everywhere, and we mail you a link that brings it back.';
+      ? 'An operator checks your request first, since the dataset has no domain by which to verify the owner.'
+      : 'It is removed everywhere, immediately. We send you a link to restore it.';
   return {
     status: asked ? 422 : 200,
     page: {
       title: `Is ${record.name} yours?`,
-      body: html`<p>${recordLink(base_url, named)} is a record of the dataset ${pack.title}. If it is about you or your business, you decide about it here, free of charge.</p>
-<h2>Edit it</h2>
+      body: html`<p>${recordLink(base_url, named)} is a record of the dataset ${pack.title}. If it is about you or your business, you can edit or remove it here, free of charge.</p>
+<h2>Edit the record</h2>
 ${claim}
-<h2>Have it removed</h2>
+<h2>Remove the record</h2>
 ${p(removal)}
 <form method="post" class="ask">${email('remove')}
-<div class="field"><label for="reason">Why, if you like to say</label><textarea id="reason" name="reason" rows="3" maxlength="2000">${asked?.reason ?? ''}</textarea></div>
+<div class="field"><label for="reason">Reason (optional)</label><textarea id="reason" name="reason" rows="3" maxlength="2000">${asked?.reason ?? ''}</textarea></div>
 <button type="submit" name="do" value="remove">Remove this record</button></form>`,
     },
   };
 }
 
-/** What became of a request that was made on that page. */
+/** The outcome of a request from the start page. */
 export function requestedPage(
   base_url: string,
   record: RecordRef,
@@ -245,26 +247,26 @@ export function requestedPage(
   const { name } = record;
   const pages: Record<typeof outcome, ShellPage> = {
     sent: {
-      title: 'Look into your mail',
-      body: html`${p(`We have mailed a link to ${email}. It works for 24 hours and opens the form for ${name}.`)}${p(
-        'Nothing there after some minutes? Look into the folder for spam, then ask again: only the newest link works.',
+      title: 'Check your e-mail',
+      body: html`${p(`We sent a link to ${email}. It is valid for 24 hours and opens the form for ${name}.`)}${p(
+        'No mail after a few minutes? Check your spam folder, then ask again: only the newest link is valid.',
       )}`,
     },
     review: {
-      title: 'Somebody will look at it',
+      title: 'Your request will be reviewed',
       body: p(
-        `Your address alone does not show that you speak for ${name}, so somebody here looks at your request. You get a mail at ${email} when it is decided.`,
+        `Your address does not prove that you may act for ${name}, so an operator reviews your request. We send the decision to ${email}.`,
       ),
     },
-    removed: { title: 'It is removed', body: html`${p(`${name}: ${REMOVED}`)}${p('You need to do nothing more.')}` },
+    removed: { title: 'Record removed', body: html`${p(`${name}: ${REMOVED}`)}${p('You need to do nothing else.')}` },
     confirmation_sent: {
-      title: 'Please confirm by mail',
+      title: 'Please confirm by e-mail',
       body: p(
-        `${name} was removed before and brought back, so this time we ask first: we have mailed a link to ${email}. It works for 24 hours.`,
+        `${name} was removed and restored before, so please confirm: we sent a link to ${email}. It is valid for 24 hours.`,
       ),
     },
   };
-  const back = outcome !== 'removed' && startLink(base_url, record, 'Back to the beginning');
+  const back = outcome !== 'removed' && startLink(base_url, record, 'Back');
   const page = pages[outcome];
   return {
     status: outcome === 'sent' || outcome === 'removed' ? 200 : 202,
@@ -272,21 +274,21 @@ export function requestedPage(
   };
 }
 
-/** Where a link that is no good any more can be asked for again. */
+/** A link to request another link. */
 export const newLinkHtml = (base_url: string, record: RecordRef | null): Html | undefined =>
-  record === null ? undefined : startLink(base_url, record, 'Ask for another link');
+  record === null ? undefined : startLink(base_url, record, 'Request another link');
 
-/** A form that did not come from a page of ours. */
+/** The answer to a form that another site sent. */
 export const FOREIGN_FORM: OwnerPage = {
   status: 403,
   page: {
     title: 'This form came from another site',
-    body: p('Nothing was done. If you meant it, open the link of the mail yourself and press the button there.'),
+    body: p('Nothing was changed. To go on, open the link in the mail and use the button there.'),
   },
 };
 
-/** A refusal in a sentence. */
+/** An error with one sentence. */
 export const refusedPage = (status: OwnerPage['status'], message: string): OwnerPage => ({
   status,
-  page: { title: 'That did not work', body: p(message) },
+  page: { title: 'Request failed', body: p(message) },
 });

@@ -1,4 +1,4 @@
-// What the owners' channel is made of, and what its parts share: finding the record, limits, reading who may speak for it.
+// Shared by the owners' operations: dependencies, limits, and the check of a record's domain.
 
 import type { Asker } from '../../data/model/accounts.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
@@ -25,23 +25,23 @@ export interface OwnersParts {
   onHeldOptOut(dataset: string): void;
 }
 
-/** Sends a mail without which there is no going on; `unavailable` where no server takes it. */
+/** Sends a mail that the request needs; throws `unavailable` if no server accepts it. */
 export async function sendNow({ mailer }: Pick<OwnersParts, 'mailer'>, mail: Mail, now: number): Promise<void> {
   await mailer.send(mail, new Date(now)).catch(() => {
-    throw new ApiError('unavailable', 'The mail could not be sent; try again in a while.', { retry_after_seconds: 60 });
+    throw new ApiError('unavailable', 'The mail could not be sent; try again later.', { retry_after_seconds: 60 });
   });
 }
 
-/** Requests about records from one network a day. */
+/** Requests from one network per day. */
 const ATTEMPTS: NetworkQuota = { name: 'owners', address: 40, blocks: { 48: 120 } };
 
 /**
- * A day, for one domain in one dataset: requests from one network address, removals at once, and requests that an operator has to look at. The last two
- * count what took effect, so that requests from elsewhere do not keep the owner from asking.
+ * Limits per day, domain and dataset: requests from one network address, immediate removals, and requests that an
+ * operator reviews. The last two count only what took effect, so that others' requests do not block the owner.
  */
 export const DAILY_LIMITS = { asked: 20, removals: 20, reviews: 200 };
 
-/** Counts one of so many a day; `rate_limited` beyond. */
+/** Counts one unit of a daily quota; throws `rate_limited` beyond it. */
 export async function spendQuota(
   quotas: Quotas,
   name: string,
@@ -58,7 +58,7 @@ const tooMany = (what: string, now: Date) =>
     retry_after_seconds: secondsToMidnight(now),
   });
 
-/** Counts a request about a domain for the address it came from: one network cannot use up what another may ask. */
+/** Counts a request about a domain for its network address, so that one network cannot use up another's quota. */
 export async function spendRequest(
   quotas: Quotas,
   matter: 'claims' | 'opt-outs',
@@ -74,7 +74,7 @@ export async function spendRequest(
   );
 }
 
-/** Puts a request before the operators; a domain's share of the list is bounded. */
+/** Opens a request for review by operators; each domain has a daily limit. */
 export async function requestReview(
   { store, quotas }: Pick<OwnersParts, 'store' | 'quotas'>,
   request: Parameters<typeof openRequest>[1],
@@ -91,7 +91,7 @@ export async function requestReview(
   await openRequest(store, request, asker.now);
 }
 
-/** The record of an id or slug; `unknown_entity`. */
+/** The record of an id or slug. Throws `unknown_entity`. */
 export async function findRecord({ engine, pack }: Release, ref: string): Promise<StoredRecord> {
   const [ordinal] = await engine.resolve([ref.toLowerCase()]);
   if (ordinal === null || ordinal === undefined) throw new ApiError('unknown_entity', `${pack.id} has no such record.`);
@@ -99,7 +99,7 @@ export async function findRecord({ engine, pack }: Release, ref: string): Promis
   return JSON.parse(stored!.body) as StoredRecord;
 }
 
-/** An e-mail address that can be one; 422 otherwise, named by the member of the body it stood in. */
+/** Parses an e-mail address; throws a 422 that names the `member` of the body. */
 export function readEmail(email: string, member: string): { email: string; normal: string; domain: string } {
   const normal = normalEmail(email);
   const domain = mailDomain(email);
@@ -108,7 +108,7 @@ export function readEmail(email: string, member: string): { email: string; norma
   throw new ApiError('validation_failed', `${member}: ${issue.msg}`, { detail: [issue] });
 }
 
-/** What somebody asks about a record: the record, and the address that is to speak for it. Counts as an attempt of the network address. */
+/** Reads the record and the address of a request, and counts an attempt for the network address. */
 export async function readOwnerRequest(
   quotas: Quotas,
   release: Release,
@@ -123,11 +123,11 @@ export async function readOwnerRequest(
   return { record, domain, normal };
 }
 
-/** Why a person has to decide about a domain that many records share. */
+/** Why an operator has to decide about a domain that many records share. */
 export const sharedDomainReason = ({ pack }: Release, domain: string): string =>
   `More than ${pack.owner.shared_domain_bound} records share the domain ${domain}.`;
 
-/** What an address of a domain is to a record: `own`, or `shared` with more records than the pack lets one domain speak for. */
+/** The relation of a domain to a record; `shared`: with more records than the pack's bound for one domain. */
 export async function domainRelation(
   release: Release,
   record: StoredRecord,
@@ -140,12 +140,12 @@ export async function domainRelation(
   return count > owner.shared_domain_bound ? 'shared' : 'own';
 }
 
-/** The refusal of an address that does not speak for a record. It does not say which domain would: that may be paid for. */
+/** The error for an address at another domain. It does not name the right one, which may be a paid value. */
 export function domainMismatch(release: Release): ApiError {
-  return new ApiError('domain_mismatch', 'This address is not of the domain that the record names as its own.', {
+  return new ApiError('domain_mismatch', 'This address is not at the domain of the record.', {
     alternative_action:
       release.pack.owner.domain === null
-        ? 'Records of this dataset name no domain, so that nobody can claim them.'
-        : 'Use an address at the domain of the record itself or of the company above it; addresses of mail providers never count.',
+        ? 'Records of this dataset have no domain, so they cannot be claimed.'
+        : 'Use an address at the domain of the record or its parent domain; addresses of mail providers are not accepted.',
   });
 }

@@ -140,7 +140,7 @@ const tokenOf = ({ query }: HttpRequest): string => {
 
 type Removal = 'restore' | 'confirm';
 const REMOVALS: Readonly<Record<Removal, string>> = {
-  restore: 'bringing a record back',
+  restore: 'restoring a record',
   confirm: 'removing a record',
 };
 
@@ -252,7 +252,7 @@ async function requestChange(
     if (code !== 'domain_mismatch' && code !== 'validation_failed') throw error;
     const problem =
       code === 'domain_mismatch'
-        ? 'This address is not of the domain that the record names as its own, so it does not show that the record is yours.'
+        ? 'This address is not at the record’s domain, so it does not prove that the record is yours.'
         : 'This is not an e-mail address.';
     return startPage(gate.base_url, pack, record, { form: isRemoval ? 'remove' : 'edit', email, reason, problem });
   }

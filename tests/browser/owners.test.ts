@@ -76,13 +76,13 @@ describe('an owner in Chromium', () => {
     expect(await page.title()).toContain('Is Null Island Marina yours?');
     await looked(at, page, 'start');
     await page.locator('#edit').fill('somebody@elsewhere.example');
-    await press(page, 'Mail me a link');
-    expect(await page.getByRole('alert').textContent()).toContain('not of the domain');
+    await press(page, 'Send link');
+    expect(await page.getByRole('alert').textContent()).toContain('not at the record’s domain');
     expect(await page.locator('#edit').inputValue()).toBe('somebody@elsewhere.example');
     await looked(at, page, 'start-wrong');
     await page.locator('#edit').fill(email);
-    await press(page, 'Mail me a link');
-    expect(await page.locator('h1').textContent()).toBe('Look into your mail');
+    await press(page, 'Send link');
+    expect(await page.locator('h1').textContent()).toBe('Check your e-mail');
     await looked(at, page, 'mailed');
 
     const { url } = linkTo(app, email);
@@ -90,13 +90,13 @@ describe('an owner in Chromium', () => {
     await page.reload();
     expect(await page.locator('h1').textContent()).toBe('Edit Null Island Marina');
     await looked(at, page, 'begin');
-    await press(page, 'Begin');
+    await press(page, 'Start editing (30 minutes)');
     expect(await page.locator('main').textContent()).toContain('another 30 minutes');
     await looked(at, page, 'edit');
     await page.getByLabel('Berths').fill('a few');
     await page.getByLabel('Languages').fill('<img src=x onerror=alert(1)>\nFøroyskt');
     await press(page, 'Save');
-    expect(await page.getByRole('alert').textContent()).toContain('Nothing is saved yet');
+    expect(await page.getByRole('alert').textContent()).toContain('Not saved');
     expect(await page.getByLabel('Berths').inputValue()).toBe('a few');
     await looked(at, page, 'edit-wrong');
     await page.getByLabel('Berths').fill('17');
@@ -113,19 +113,19 @@ describe('an owner in Chromium', () => {
       attributes: { berths: 17, fuel: true, languages: ['<img src=x onerror=alert(1)>', 'Føroyskt'] },
     });
     await press(page, 'Save');
-    expect(await page.getByRole('status').textContent()).toContain('Nothing was changed');
+    expect(await page.getByRole('status').textContent()).toContain('No changes to save');
     // Emptied, the owner's own value goes, and that of the sources is there again.
     for (const [label, value] of [
       ['Berths', ''],
       ['Languages', ''],
     ] as const)
       await page.getByLabel(label).fill(value);
-    await page.getByLabel('Fuel').selectOption('Not said');
+    await page.getByLabel('Fuel').selectOption('Not set');
     await press(page, 'Save');
     expect(await page.getByLabel('Berths').inputValue()).toBe('3');
     clock = new Date(NOW.getTime() + 31 * 60_000);
     await page.reload();
-    expect(await page.locator('h1').textContent()).toBe('This link is too old');
+    expect(await page.locator('h1').textContent()).toBe('This link has expired');
     await looked(at, page, 'over');
     clock = NOW;
     expect(complaints).toEqual([]);
@@ -139,23 +139,23 @@ describe('an owner in Chromium', () => {
     const { page, complaints } = await opened(at);
     await page.goto(`${base}/owners/harbours/${slug}`);
     await page.locator('#remove').fill(email);
-    await page.getByLabel('Why, if you like to say').fill('"><script>alert(1)</script>');
+    await page.getByLabel('Reason (optional)').fill('"><script>alert(1)</script>');
     await press(page, 'Remove this record');
-    expect(await page.locator('h1').textContent()).toBe('It is removed');
+    expect(await page.locator('h1').textContent()).toBe('Record removed');
     await looked(at, page, 'removed');
     const status = async () => (await app.json(`/v1/harbours/entities/${slug}`, { admin: true })).status;
     expect(await status()).toBe(404);
     await page.goto(linkTo(app, email).url);
-    expect(await page.locator('h1').textContent()).toMatch(/^Show .+ again\?$/);
+    expect(await page.locator('h1').textContent()).toMatch(/^Restore .+\?$/);
     await looked(at, page, 'restore');
     expect(await status()).toBe(404);
     const restore = page.url();
-    await press(page, 'Show it again');
-    expect(await page.locator('h1').textContent()).toBe('It is shown again');
+    await press(page, 'Restore record');
+    expect(await page.locator('h1').textContent()).toBe('Record restored');
     await looked(at, page, 'restored');
     expect(await status()).toBe(200);
     await page.goto(restore);
-    expect(await page.locator('h1').textContent()).toBe('This link was used already');
+    expect(await page.locator('h1').textContent()).toBe('This link was already used');
     await looked(at, page, 'used');
     // So soon after a restore it is asked for by mail first.
     await optOut(app, slug, email);
@@ -163,7 +163,7 @@ describe('an owner in Chromium', () => {
     await looked(at, page, 'confirm');
     expect(await status()).toBe(200);
     await page.goto(`${base}/optout/confirm?token=${'a'.repeat(43)}`);
-    expect(await page.locator('h1').textContent()).toBe('We do not know this link');
+    expect(await page.locator('h1').textContent()).toBe('This link has expired or is invalid');
     await looked(at, page, 'unknown');
     expect(complaints).toEqual([]);
   });
@@ -180,7 +180,7 @@ describe('an owner in Chromium', () => {
     const { page } = await opened(at);
     await page.goto(former.url);
     expect(await page.locator('h1').textContent()).toBe('There is a newer link');
-    await page.getByRole('link', { name: 'Ask for another link' }).click();
+    await page.getByRole('link', { name: 'Request another link' }).click();
     expect(page.url()).toBe(`${base}/owners/harbours/harbour-8`);
     // A program that followed it has verified it: the page goes straight to the form.
     await verify(app, token);
@@ -190,7 +190,7 @@ describe('an owner in Chromium', () => {
     await optOut(app, 'harbour-8', 'office@null.example');
     await page.getByLabel('Berths').fill('9');
     await page.getByRole('button', { name: 'Save' }).click();
-    expect(await page.locator('h1').textContent()).toBe('This record is not shown any more');
+    expect(await page.locator('h1').textContent()).toBe('This record was removed');
     clock = NOW;
   });
 

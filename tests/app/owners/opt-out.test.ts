@@ -60,7 +60,7 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
 
     const pressed = await Promise.all([press(app, '/optout/restore', token), press(other, '/optout/restore', token)]);
     expect(pressed.map((answer) => answer.status).sort()).toEqual([200, 404]);
-    expect(await (await app.ask(`/optout/restore?token=${token}`)).text()).toContain('used already');
+    expect(await (await app.ask(`/optout/restore?token=${token}`)).text()).toContain('already used');
     await app.register.refresh();
     const { body: after } = await app.json('/v1/harbours/entities/harbour-8', { admin: true });
     expect(after).toMatchObject({ id: before['id'], slug: before['slug'], attributes: before['attributes'] });
@@ -91,7 +91,7 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     const back = linkTo(app, 'office@null.example').token;
     later(89 + 31);
     expect((await press(app, '/optout/restore', back)).status).toBe(404);
-    expect(await (await app.ask(`/optout/restore?token=${back}`)).text()).toContain('too old');
+    expect(await (await app.ask(`/optout/restore?token=${back}`)).text()).toContain('has expired');
     expect(await status('harbour-8')).toBe(404);
     later(0);
   });
