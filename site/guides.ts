@@ -1,21 +1,21 @@
-// The guides: the documents of docs/ as pages of the site, in the order in which people need them, and the sections that their search looks through.
+// The guides: the documents of docs/ as pages in reading order, and the sections for their search.
 import { data, href } from './data.ts';
 
-interface Written {
+interface MarkdownModule {
   getHeadings(): { depth: number; slug: string; text: string }[];
   compiledContent(): string | Promise<string>;
   rawContent(): string;
 }
 
-const files = import.meta.glob<Written>('../docs/*.md', { eager: true });
+const files = import.meta.glob<MarkdownModule>('../docs/*.md', { eager: true });
 
-/** What belongs together, and the names of the files. What is not named here stands under the last heading. */
+/** Headings with the names of their files. Other files are listed under the last heading. */
 const PARTS: readonly (readonly [string, readonly string[]])[] = [
   ['Start', ['start-agent', 'start-analyst', 'start-publisher', 'start-operator']],
-  ['Ask', ['api', 'authentication', 'paying', 'x402', 'errors', 'analysts', 'mcp', 'a2a', 'discovery']],
+  ['Use the API', ['api', 'authentication', 'paying', 'x402', 'errors', 'analysts', 'mcp', 'a2a', 'discovery']],
   ['Publish', ['packs', 'owners', 'releases']],
   ['Run', ['settings', 'operators', 'nights', 'static-hosting', 'checkout', 'metrics']],
-  ['Know more', []],
+  ['Background', []],
 ];
 
 export interface Guide {
@@ -34,9 +34,9 @@ export interface Guide {
 const names = Object.keys(files)
   .map((file) => /\/([^/]+)\.md$/.exec(file)?.[1] ?? '')
   .filter((name) => name !== 'README');
-const named = PARTS.flatMap(([, list]) => list);
+const listedNames = PARTS.flatMap(([, list]) => list);
 const partOf = (name: string) => PARTS.find(([, list]) => list.includes(name))?.[0] ?? PARTS.at(-1)![0];
-const rank = (name: string) => (named.includes(name) ? named.indexOf(name) : named.length);
+const rank = (name: string) => (listedNames.includes(name) ? listedNames.indexOf(name) : listedNames.length);
 
 export const guides: Guide[] = await Promise.all(
   names
@@ -59,18 +59,22 @@ export const guides: Guide[] = await Promise.all(
           .replace(/\. .*$/s, '.')
           .replace(/:$/, '.'),
         headings: headings.filter(({ depth }) => depth === 2),
-        html: dressed(await written.compiledContent()),
+        html: pageHtml(await written.compiledContent()),
         sections: sectionsOf(raw, headings),
       };
     }),
 );
 
-export const parts = PARTS.map(([part]) => ({ part, guides: guides.filter((guide) => guide.part === part) })).filter(
-  ({ guides: own }) => own.length > 0,
-);
+export const guideParts = PARTS.map(([part]) => ({
+  part,
+  guides: guides.filter((guide) => guide.part === part),
+})).filter(({ guides: own }) => own.length > 0);
 
-/** Links between documents become links between pages; those to files that are no page lose their address. Wide things scroll by keyboard, too. */
-function dressed(html: string): string {
+/**
+ * Turns links between documents into links between pages and removes links to other files. Makes wide
+ * elements scrollable by keyboard.
+ */
+function pageHtml(html: string): string {
   let tables = 0;
   return html
     .replaceAll('http://localhost:8787', data.base_url)
@@ -92,13 +96,13 @@ function dressed(html: string): string {
     .replace(/<td align="\w+">/g, '<td>');
 }
 
-/** What a document is called, in a sentence. */
+/** Title of a document for use in a sentence. */
 function titleOf(name: string): string {
   const title = files[`../docs/${name}.md`]?.getHeadings().find(({ depth }) => depth === 1)?.text ?? name;
   return title.replace(/:.*$/, '');
 }
 
-/** Text without the signs of Markdown. */
+/** Text without Markdown markup. */
 function plain(markdown: string): string {
   return markdown
     .replace(/```\w*\n?|[`*]|(?<!\w)_(?=\w)|(?<=\w)_(?!\w)|^[|\s:-]+$/gm, '')

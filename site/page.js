@@ -1,8 +1,9 @@
-// What a page does beyond showing itself: switch the colour scheme, copy a text, search the guides. Every page works without it.
+// Scripts of every page: switch the colour scheme, copy a text, search the guides. Every page works without
+// them.
 const root = document.documentElement;
 root.classList.add('scripted');
 
-/* Colour scheme: the system's, or the reader's own choice, which this browser remembers. */
+/* Colour scheme: the system's, or the reader's choice, which this browser stores. */
 const SCHEMES = ['system', 'light', 'dark'];
 const remembered = () => {
   try {
@@ -27,13 +28,13 @@ button?.addEventListener('click', () => {
   try {
     localStorage.setItem('scheme', scheme);
   } catch {
-    // Storage is closed to us: the choice lasts as long as the page.
+    // Storage is disabled: the choice lasts while the page is open.
   }
   show();
 });
 show();
 
-/* Buttons that copy: `data-copy` is the text, or names nothing and the code beside it is copied. */
+/* Copy buttons: `data-copy` is the text; when it is empty, the code next to the button is copied. */
 document.addEventListener('click', async (event) => {
   const copy = event.target.closest?.('.copy');
   if (!copy) return;
@@ -50,7 +51,8 @@ document.addEventListener('click', async (event) => {
   }, 1500);
 });
 
-/* Search of the guides: the form leads to a list of all headings; with this the answer comes while one types. */
+/* Search of the guides: without the script the form opens a list of all headings; with it results appear
+   while typing. */
 const form = document.querySelector('form[data-guides]');
 if (form) {
   const [input, list, told] = ['input', '[data-found]', '[role=status]'].map((each) =>
@@ -62,7 +64,7 @@ if (form) {
     return sections;
   };
   const fold = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-  /** How well a section answers: each word must be in it, titles count more, and so do words that begin there. */
+  /** Score of a section: it must contain each word; words in titles and at word starts count more. */
   const score = ({ page, heading, text }, words) => {
     let sum = 0;
     for (const word of words) {

@@ -1,12 +1,13 @@
-// How often values fall where: bars over round edges, on a scale of powers of ten where the edges rise like them.
+// Histogram of an attribute's values: bars over round edges, on a logarithmic scale when the edges rise by
+// powers of ten.
 
 import type { SiteProfile } from '../../api/pages/site.ts';
 import { plural } from '../../api/render/print.ts';
-import { compact, draw, Plot } from './svg.ts';
+import { compact, drawChart, Plot } from './svg.ts';
 
 type Bin = NonNullable<SiteProfile['histogram']>[number];
 
-/** Nothing for a single bin, which says nothing. */
+/** Returns '' for a single bin, which shows no distribution. */
 export function histogram({ name, type, unit, histogram: bins = [], quantiles }: SiteProfile): string {
   if (bins.length < 2) return '';
   const rising = risesByPowers(bins);
@@ -19,7 +20,7 @@ export function histogram({ name, type, unit, histogram: bins = [], quantiles }:
   const most = bins.reduce((best, bin) => (bin.count > best.count ? bin : best));
   const spread = quantiles ? ` Half of the values lie between ${print(quantiles.q1)} and ${print(quantiles.q3)}.` : '';
   const said = `Histogram of ${name}${unit ? ` in ${unit}` : ''}, from ${print(bins[0]!.from)} to ${print(bins.at(-1)!.to)}; most, ${plural(most.count, 'record')}, from ${print(most.from)} to ${print(most.to)}.${spread}`;
-  return draw(said, {
+  return drawChart(said, {
     width: 280,
     height: 104,
     marginLeft: 8,
@@ -38,7 +39,7 @@ export function histogram({ name, type, unit, histogram: bins = [], quantiles }:
     marks: [
       Plot.rectY(data, { x1: 'x1', x2: 'x2', y: 'count', fill: 'var(--plot-1)', insetLeft: 0.5, insetRight: 0.5 }),
       Plot.ruleY([0], { stroke: 'var(--edge-line)' }),
-      // How high the highest bar is: the scale of the others.
+      // Label of the highest bar, as the scale of the others.
       Plot.text([{ x: (at(most.from) + at(most.to)) / 2, y: most.count }], {
         x: 'x',
         y: 'y',
@@ -56,7 +57,7 @@ export function histogram({ name, type, unit, histogram: bins = [], quantiles }:
   });
 }
 
-/** Edges at 1, 2, 5 times powers of ten: the last bin is much wider than the first. */
+/** Whether the edges are 1, 2, 5 times powers of ten: the last bin is then much wider than the first. */
 function risesByPowers(bins: readonly Bin[]): boolean {
   const widths = bins.map(({ from, to }) => to - from);
   return Math.max(...widths) / Math.min(...widths) > 5;
@@ -68,7 +69,7 @@ function years(start: number, end: number): number[] {
   return Array.from({ length: Math.floor((end - start) / step) + 1 }, (_, i) => start + i * step);
 }
 
-/** At most five powers of ten, and the place of zero. */
+/** At most five powers of ten, and the position of zero. */
 function powers(start: number, end: number, zero: boolean): number[] {
   const all: number[] = [];
   for (let power = Math.ceil(start + (zero ? 0.3 : 0)); power <= end; power++) all.push(power);

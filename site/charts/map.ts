@@ -1,15 +1,15 @@
-// Where records are: marks for cells of a few degrees on the outlines of the land, without tiles from anywhere.
+// World map of records: dots for cells of a few degrees on the outlines of the land, without map tiles.
 import { createRequire } from 'node:module';
 import { feature } from 'topojson-client';
 import type { SiteProfile } from '../../api/pages/site.ts';
 import { plural, printNumber } from '../../api/render/print.ts';
-import { draw, Plot } from './svg.ts';
+import { drawChart, Plot } from './svg.ts';
 
 const require = createRequire(import.meta.url);
 const world = require('world-atlas/land-110m.json');
 const land = feature(world, world.objects.land);
 
-/** Steps of density; each is one path. */
+/** Levels of density; each is one path. */
 const STEPS = 5;
 const RADIUS = 2;
 
@@ -22,7 +22,7 @@ export function map({ name, cells }: SiteProfile, records: number): string {
   const half = degrees / 2;
   const layers = [...groups].sort(([a], [b]) => a - b);
   const said = `World map of ${name}: ${plural(records, 'record')} in ${printNumber(counts.length)} cells of ${degrees} degrees, most in the one at ${place(most.lat, 'N', 'S')}, ${place(most.lng, 'E', 'W')}.`;
-  const svg = draw(said, {
+  const svg = drawChart(said, {
     width: 900,
     height: 440,
     projection: { type: 'equal-earth', domain: { type: 'Sphere' } },
@@ -46,7 +46,7 @@ export function map({ name, cells }: SiteProfile, records: number): string {
       ),
     ],
   });
-  // A point is drawn as a stroke without length instead of two arcs: a fifth of the bytes.
+  // Draws each point as a stroke without length instead of two arcs, with a fifth of the bytes.
   return svg.replace(/m0,[\d.]+a[^z]*z/g, 'h0');
 }
 

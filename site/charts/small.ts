@@ -1,4 +1,4 @@
-// How the values of a column are spread, small enough for its head; the profile says the same in full.
+// A small chart of a column's values for the table head; the profile shows the same in full.
 
 import type { SiteProfile } from '../../api/pages/site.ts';
 import { printNumber, printShare } from '../../api/render/print.ts';
@@ -6,28 +6,28 @@ import { compact } from './svg.ts';
 
 const WIDTH = 120;
 const HEIGHT = 22;
-/** Values that have a part of their own in a bar of classes; the others share one. */
+/** Values with their own part in a bar of classes; the others share one. */
 const CLASSES = 6;
 
-/** A picture without words, '' where there is nothing to draw, and the words that stand below it. */
-export function small(one: SiteProfile): { svg: string; said: string } {
+/** Returns an SVG without text ('' when there is nothing to draw) and the text below it. */
+export function small(one: SiteProfile): { svg: string; caption: string } {
   const { histogram: bins = [], quantiles, top = [], distinct, type } = one;
   if (bins.length > 1) {
     const [first, last] = [bins[0]!, bins.at(-1)!];
     const print = (value: number) => (type === 'date' ? String(value) : compact(value));
-    const said = quantiles
+    const caption = quantiles
       ? `${print(quantiles.min)} to ${print(quantiles.max)}`
       : `${print(first.from)} to ${print(last.to)}`;
-    return { svg: bars(bins.map(({ count }) => count)), said };
+    return { svg: bars(bins.map(({ count }) => count)), caption };
   }
   const known = one.count ?? 0;
   if (top.length > 1 && known > 0 && top[0]!.count / known > 0.02)
     return {
       svg: classes(top.slice(0, CLASSES).map(({ count }) => count / known)),
-      said: distinct === null ? `${top.length} and more values` : `${printNumber(distinct)} values`,
+      caption: distinct === null ? `${top.length} and more values` : `${printNumber(distinct)} values`,
     };
-  if (distinct !== null && distinct > 1) return { svg: '', said: `${printNumber(distinct)} values` };
-  return { svg: '', said: one.fill_rate === null ? '' : `${printShare(one.fill_rate)} of records` };
+  if (distinct !== null && distinct > 1) return { svg: '', caption: `${printNumber(distinct)} values` };
+  return { svg: '', caption: one.fill_rate === null ? '' : `${printShare(one.fill_rate)} of records` };
 }
 
 const rect = (x: number, y: number, width: number, height: number, opacity = 1) =>
@@ -41,7 +41,7 @@ function bars(counts: readonly number[]): string {
   const step = WIDTH / counts.length;
   return drawn(
     counts.flatMap((count, at) => {
-      // What is there at all is seen.
+      // A count above 0 is always visible.
       const height = count === 0 ? 0 : Math.max(1, (count / most) * HEIGHT);
       return height === 0 ? [] : [rect(at * step, HEIGHT - height, Math.max(1, step - 1), height)];
     }),

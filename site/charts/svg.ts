@@ -1,12 +1,13 @@
-// Observable Plot without a browser: drawn into a document of linkedom, in the colours of the page, without inline style.
+// Renders Observable Plot without a browser: into a linkedom document, in the colours of the page, without
+// inline styles.
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
 import { html } from '../../api/pages/html.ts';
 
 type Options = NonNullable<Parameters<typeof Plot.plot>[0]>;
 
-/** Draws a chart; `label` is what it says to those who do not see it. */
-export function draw(label: string, options: Options): string {
+/** Draws a chart; `label` is its text for screen readers. */
+export function drawChart(label: string, options: Options): string {
   const { document } = parseHTML('<!doctype html><html><body></body></html>');
   const svg = Plot.plot({ ...options, document: document as unknown as Document }) as unknown as Element;
   for (const style of svg.querySelectorAll('style')) style.remove();
@@ -16,7 +17,7 @@ export function draw(label: string, options: Options): string {
   svg.removeAttribute('font-family');
   svg.removeAttribute('font-size');
   svg.setAttribute('role', 'img');
-  // A tenth of a pixel is as fine as it needs to be; what is written stays as it is.
+  // Rounds coordinates to a tenth of a pixel and leaves texts unchanged.
   const text = svg.outerHTML
     .replace(/="[^"]*"/g, (value) => value.replace(/(\d+\.\d)\d+/g, '$1'))
     .replaceAll('xmlns:xlink="http://www.w3.org/1999/xlink"', '');

@@ -1,4 +1,4 @@
-// Questions to the public API, as any client asks them. Free answers to the same question are kept while the tab is open.
+// Calls of the public API. Free answers are cached while the tab is open.
 
 export interface Item {
   id: string;
@@ -9,7 +9,7 @@ export interface Item {
   provenance: Record<string, { source_url: string; observed_at: string; confidence: number }>;
 }
 
-/** What the API says of a question that it does not answer. */
+/** An error answer of the API. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -23,11 +23,11 @@ export class Refusal extends Error {
   }
 }
 
-export interface Page {
+export interface ResultPage {
   items: Item[];
   next_cursor: string | null;
   attribution: string;
-  /** EUR charged and left; null without a key. */
+  /** EUR charged, and the balance; null without a key. */
   charged: string | null;
   balance: string | null;
 }
@@ -36,11 +36,11 @@ export interface Facet {
   values: { value: unknown; count: number }[];
   matched: number;
   missing: number;
-  /** Values that are too rare to be told; absent: none. */
+  /** Number of values that too few records share; absent: none. */
   withheld?: number;
 }
 
-/** Pages lead to the address that they were made for, which may not be the one that they are read at. */
+/** The API is at the base URL of the build, which may differ from the address of the page. */
 function unreachable(url: string): string {
   const [page, api] = [location.origin, new URL(url, location.href).origin];
   if (page === api) return 'The API cannot be reached from here. Is this computer online?';
@@ -71,20 +71,23 @@ async function get(url: string, key: string | null, signal?: AbortSignal): Promi
   );
 }
 
-/** Pages that were paid for, as long as this page is open. */
-const paid = new Map<string, Page>();
+/** Paid pages, cached while this page is open. */
+const paid = new Map<string, ResultPage>();
 
-/** A page of a search that was shown before, which costs nothing again; null: it has to be asked for. */
-export function kept(url: string, key: string | null): Page | null {
+/** A cached page of a search, which costs nothing again; null when it is not cached. */
+export function cachedPage(url: string, key: string | null): ResultPage | null {
   return key === null ? remembered(url) : (paid.get(`${key} ${url}`) ?? null);
 }
 
-/** A page of a search. Without a key the same question is asked once a tab, since each record is one of the day's. */
-export async function search(url: string, key: string | null): Promise<Page> {
+/**
+ * Fetches a page of a search. Without a key each URL is fetched once per tab, because records count against
+ * the daily quota.
+ */
+export async function searchRecords(url: string, key: string | null): Promise<ResultPage> {
   const known = key === null ? remembered(url) : null;
   if (known !== null) return known;
   const answer = await get(url, key);
-  const { items, next_cursor, attribution } = (await answer.json()) as Page;
+  const { items, next_cursor, attribution } = (await answer.json()) as ResultPage;
   const page = { items, next_cursor, attribution, charged: null, balance: null };
   if (key === null) remember(url, page);
   else paid.set(`${key} ${url}`, page);
@@ -95,23 +98,23 @@ export async function facet(url: string, key: string | null, signal: AbortSignal
   return (await get(url, key, signal)).json() as Promise<Facet>;
 }
 
-/** Real records of every group, free. */
+/** The showcase records of every group, free. */
 export async function examples(api: string): Promise<Item[]> {
   return ((await (await get(`${api}/examples`, null)).json()) as { items: Item[] }).items;
 }
 
-function remembered(url: string): Page | null {
+function remembered(url: string): ResultPage | null {
   try {
-    return JSON.parse(sessionStorage.getItem(`explore ${url}`) ?? 'null') as Page | null;
+    return JSON.parse(sessionStorage.getItem(`explore ${url}`) ?? 'null') as ResultPage | null;
   } catch {
     return null;
   }
 }
 
-function remember(url: string, page: Page): void {
+function remember(url: string, page: ResultPage): void {
   try {
     sessionStorage.setItem(`explore ${url}`, JSON.stringify(page));
   } catch {
-    // Storage is full or closed: the question is asked again next time.
+    // The storage is full or disabled: the next call fetches again.
   }
 }

@@ -1,5 +1,5 @@
-// The outline of the continents and the borders on them as SVG paths, drawn when the page is made: 3,600 by 1,800 units, a tenth of a degree
-// each (plate carrée).
+// The outlines of continents and borders as SVG paths, drawn at build time: 3,600 by 1,800 units, a tenth of
+// a degree each (plate carrée).
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { feature, mesh } from 'topojson-client';
@@ -26,12 +26,12 @@ export function worldPaths(): { land: string; borders: string } {
   };
 }
 
-/** A ring that crosses the date line goes on beyond the edge, and stands at the other edge too. */
+/** A ring that crosses the date line continues beyond the edge, and is drawn at the other edge too. */
 function whole(ring: Line): Line[] {
   let turn = 0;
   const line = ring.map(([lng, lat], at): [number, number] => {
     const before = ring[at - 1]?.[0];
-    // Antarctica goes along the edge itself, at the pole.
+    // Antarctica follows the edge at the pole.
     if (before !== undefined && Math.abs(lng - before) > 180 && Math.abs(lat) < 84) turn += lng < before ? 360 : -360;
     return [lng + turn, lat];
   });
@@ -40,7 +40,7 @@ function whole(ring: Line): Line[] {
   return shift === 0 ? [line] : [line, line.map(([lng, lat]) => [lng + shift, lat])];
 }
 
-/** A line in steps from point to point, which are short. */
+/** A line as relative steps from point to point, which are short. */
 function drawn(line: Line): string {
   let [x, y] = [0, 0];
   return line

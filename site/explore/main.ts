@@ -1,13 +1,14 @@
-// The explorer: form, address, counts, table, map and call, all from the model of the page. Counting is free and follows every change;
-// records are shown when somebody presses for them and never by a link alone, since each of them is paid for or one of the day's.
-import { examples, facet, type Item, kept, type Page, search } from './ask.ts';
+// The explorer: form, URL, counts, table, map and code sample, all from the model of the page. Counting is
+// free and follows every change; records are fetched only after a click, never by a link, because they cost
+// money or quota.
+import { cachedPage, examples, facet, type Item, type ResultPage, searchRecords } from './ask.ts';
 import { WorldMap } from './map.ts';
 import { LISTED, type Model } from './model.ts';
-import { needsKey, tellProblem } from './problem.ts';
-import { badge, copies, listFilters, table } from './show.ts';
+import { needsKey, showProblem } from './problem.ts';
+import { copies, fillTable, listFilters, unknownAttribute } from './show.ts';
 import { type Language, snippet } from './snippets.ts';
-import { callOf, columnsOf, facetsArePaid, listOf, listText, readState, selection, withValue } from './state.ts';
-import { keepRoom, listed, listValues } from './values.ts';
+import { callOf, columnsOf, facetsArePaid, listOf, listText, readState, selectionOf, withValue } from './state.ts';
+import { countedValues, fillValues, keepRoom } from './values.ts';
 
 const by = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 const root = by('explore');
@@ -23,40 +24,42 @@ let state = readState(location.search, model);
 let key: string | null = sessionStorage.getItem('register key');
 let language: Language = 'curl';
 let counting: AbortController | null = null;
-let asked = 0;
-/** Records that match, as last counted; null: fewer than five, undefined: not counted yet. */
+let lastCall = 0;
+/** Number of matching records at the last count; null: fewer than five, undefined: not counted yet. */
 let matched: number | null | undefined;
-/** What the problem that is told came from: the next count may clear one of counting, a key one of the offer. */
+/** Source of the shown problem: the next count clears one of counting, a key clears one of the offer. */
 let trouble: 'count' | 'offer' | 'answer' | null = null;
-/** Attributes for which the offer told that it takes a key. */
-let lacked = '';
+/** Attributes of the offer that need a key. */
+let keyNeededFor = '';
 
 const url = (path: string, parameters: URLSearchParams) => `${model.api}/${path}?${parameters}`;
 
-/** Takes a new state: into the address, the form, the call and the count. `keep`: it is the address that changed. */
+/**
+ * Applies a new state to the URL, the form, the code sample and the count. `keep`: the URL is already set.
+ */
 function go(next: URLSearchParams, keep = false): void {
   if (!keep && next.toString() === state.toString()) return;
   state = next;
   if (!keep) {
     const query = state.toString();
     history.pushState(null, '', query === '' ? location.pathname : `?${query}`);
-    outdated();
+    markOutdated();
   }
   matched = undefined;
   fill();
-  told();
-  offered();
+  showCall();
+  updateOffer();
   void count();
 }
 
-/** Records on the page are of another question than the form: says so, and greys them. */
-function outdated(): void {
+/** Greys out records of an earlier state and shows a note. */
+function markOutdated(): void {
   if (root.classList.contains('offering')) return;
   root.classList.add('outdated');
-  by('explore-status').textContent = 'The filters have changed since these were shown.';
+  by('explore-status').textContent = 'Results are out of date. Search to update.';
 }
 
-/** Puts the state into the form. */
+/** Writes the state into the form. */
 function fill(): void {
   for (const input of inputs) {
     const value = state.get(input.dataset['param'] ?? '') ?? '';
@@ -76,18 +79,19 @@ function fill(): void {
   chips();
 }
 
-/** The filters in force, each with a way out. */
+/** The active filters, each with a button that removes it. */
 function chips(): void {
-  const set = [...selection(state)];
-  by('explore-count-filters').textContent = set.length > 0 ? `(${set.length} in force)` : '';
+  const set = [...selectionOf(state)];
+  by('explore-count-filters').textContent =
+    set.length === 0 ? 'Filters' : set.length === 1 ? '1 filter' : `${set.length} filters`;
   listFilters(by('explore-chips'), set, (name) => {
     go(withValue(state, name, ''));
     by('explore-run').focus();
   });
 }
 
-/** The call, its price, and the text of the button. */
-function told(): void {
+/** The code sample, its price, and the label of the button. */
+function showCall(): void {
   const call = callOf(state, model, key !== null);
   by('explore-price').textContent = call.price;
   by('explore-code').textContent = snippet(
@@ -96,12 +100,10 @@ function told(): void {
     call.parameters,
     key !== null || call.needs_key !== undefined,
   );
-  by('explore-run').textContent = state.has('cursor')
-    ? 'Show this page'
-    : `Show ${call.parameters.get('limit')} records`;
+  by('explore-run').textContent = state.has('cursor') ? 'Show this page' : 'Search';
 }
 
-/** How many records match, and the values of every list that stands open; free. */
+/** Counts the matching records and the values of every open list; free. */
 async function count(): Promise<void> {
   counting?.abort();
   counting = new AbortController();
@@ -114,10 +116,10 @@ async function count(): Promise<void> {
   try {
     const first =
       model.attributes.find(({ name, public: open }) => open && name === model.group_by)?.name ?? facetable();
-    if (first !== undefined) head.textContent = await counted(facetOf(first, 1), signal);
+    if (first !== undefined) head.textContent = await countText(facetOf(first, 1), signal);
     for (const attribute of open) await fillFacet(attribute, signal);
     if (trouble === 'count') problem(null);
-    offered();
+    updateOffer();
   } catch (error) {
     if (signal.aborted) return;
     head.textContent = 'Not counted';
@@ -127,9 +129,9 @@ async function count(): Promise<void> {
   }
 }
 
-/** The number of records as the head has it. */
-async function counted(question: URLSearchParams, signal: AbortSignal): Promise<string> {
-  // Counting happens by itself, so it never spends credit.
+/** Returns the text of the heading. */
+async function countText(question: URLSearchParams, signal: AbortSignal): Promise<string> {
+  // Counting is automatic, so it never spends credit.
   if (facetsArePaid(question, model)) return 'Not counted';
   ({ matched } = await facet(url('facets', question), key, signal));
   return `${matched.toLocaleString('en')} ${matched === 1 ? 'record' : 'records'}`;
@@ -139,14 +141,14 @@ const facetable = () =>
   model.attributes.find(({ type, public: open }) => open && ['enum', 'boolean', 'string'].includes(type))?.name;
 
 function facetOf(attribute: string, limit: number, without = ''): URLSearchParams {
-  const parameters = selection(state);
+  const parameters = selectionOf(state);
   if (without !== '') parameters.delete(without);
   parameters.set('by', attribute);
   parameters.set('limit', String(limit));
   return parameters;
 }
 
-/** Values to tick, counted over what the other filters leave. */
+/** Lists the values of an attribute, counted under the other filters. */
 async function fillFacet(attribute: string, signal: AbortSignal): Promise<void> {
   const list = form.querySelector<HTMLElement>(`[data-facet="${CSS.escape(attribute)}"]`);
   const parameter = listParameter(attribute);
@@ -154,8 +156,8 @@ async function fillFacet(attribute: string, signal: AbortSignal): Promise<void> 
   const question = facetOf(attribute, LISTED, parameter);
   const { values, note } = facetsArePaid(question, model)
     ? { values: [], note: 'Not counted: with these filters it costs a search.' }
-    : listed(await facet(url('facets', question), key, signal));
-  listValues(list, values, note, listOf(state.get(parameter) ?? ''), (value, on) => {
+    : countedValues(await facet(url('facets', question), key, signal));
+  fillValues(list, values, note, listOf(state.get(parameter) ?? ''), (value, on) => {
     const others = listOf(state.get(parameter) ?? '').filter((each) => each !== value);
     go(withValue(state, parameter, listText(on ? [...others, value] : others)));
   });
@@ -164,29 +166,29 @@ async function fillFacet(attribute: string, signal: AbortSignal): Promise<void> 
 const listParameter = (attribute: string) =>
   model.filters.find((each) => each.attribute === attribute && each.operator === 'any')?.name ?? '';
 
-/** What an address asks for stands ready, and the records in it wait for a press: neither the day's records nor a balance are a link's to spend. */
+/** Prepares the call of the URL and waits for a click: a link must not spend quota or balance. */
 function offer(): void {
   root.classList.remove('outdated', 'unasked');
   root.classList.add('offering');
   by('explore-table').replaceChildren();
   by('explore-next').hidden = true;
   by('explore-attribution').textContent = '';
-  drawn([]);
-  offered();
+  drawMap([]);
+  updateOffer();
 }
 
-/** The offer, as the state and the last count have it. */
-function offered(): void {
+/** Updates the offer from the state and the last count. */
+function updateOffer(): void {
   const offering = root.classList.contains('offering');
   by('explore-records').hidden = offering;
   by('explore-offer').hidden = !offering || matched === 0;
   if (!offering) return;
   by('explore-none').hidden = matched !== 0;
   const call = callOf(state, model, key !== null);
-  const told = trouble === 'offer' ? lacked : '';
-  lacked = call.needs_key?.join(', ') ?? '';
-  // Told once: a box that is filled again is read out again, and takes the focus from its buttons.
-  if (lacked !== told) problem(lacked === '' ? null : needsKey(lacked), 'offer');
+  const before = trouble === 'offer' ? keyNeededFor : '';
+  keyNeededFor = call.needs_key?.join(', ') ?? '';
+  // Only once: filling the box again would announce it again and move the focus from its buttons.
+  if (keyNeededFor !== before) problem(keyNeededFor === '' ? null : needsKey(keyNeededFor), 'offer');
   const unspent = key === null ? 'your free records of the day' : 'your balance';
   if (root.ariaBusy !== 'true')
     by('explore-status').textContent =
@@ -195,37 +197,37 @@ function offered(): void {
   by('explore-take').textContent = by('explore-run').textContent;
 }
 
-/** Asks for the records and shows them. */
+/** Fetches the records and shows them. */
 async function show(): Promise<void> {
   const call = callOf(state, model, key !== null);
-  const turn = ++asked;
+  const turn = ++lastCall;
   const question = state;
   root.ariaBusy = 'true';
-  by('explore-status').textContent = 'Asking …';
+  by('explore-status').textContent = 'Loading …';
   try {
     if (call.needs_key) throw needsKey(call.needs_key.join(', '));
-    const page = await search(url('entities', call.parameters), key);
-    if (turn !== asked) return;
+    const page = await searchRecords(url('entities', call.parameters), key);
+    if (turn !== lastCall) return;
     problem(null);
     render(page.items, page);
-    if (state !== question) outdated();
+    if (state !== question) markOutdated();
   } catch (error) {
-    if (turn !== asked) return;
+    if (turn !== lastCall) return;
     by('explore-status').textContent = '';
     problem(error);
     by('explore-problem').scrollIntoView({ block: 'nearest' });
   } finally {
-    if (turn === asked) root.ariaBusy = null;
+    if (turn === lastCall) root.ariaBusy = null;
   }
 }
 
-function render(items: readonly Item[], page: Page | null): void {
+function render(items: readonly Item[], page: ResultPage | null): void {
   const pressed = document.activeElement === by('explore-take');
   root.classList.remove('outdated', 'unasked', 'offering');
-  offered();
+  updateOffer();
   const cells = columnsOf(state, model, key !== null);
-  const columns = cells.map((name) => model.attributes.find((each) => each.name === name) ?? badge(name));
-  table(by<HTMLTableElement>('explore-table'), items, columns, {
+  const columns = cells.map((name) => model.attributes.find((each) => each.name === name) ?? unknownAttribute(name));
+  fillTable(by<HTMLTableElement>('explore-table'), items, columns, {
     pages: model.pages,
     sort: state.get('sort') ?? '',
     sorted: (sort) => {
@@ -235,7 +237,7 @@ function render(items: readonly Item[], page: Page | null): void {
     pointed: (slug) => map?.point(slug),
   });
   if (pressed) by('explore-records').focus({ preventScroll: true });
-  drawn(items);
+  drawMap(items);
   const next = by('explore-next');
   next.hidden = page?.next_cursor == null;
   next.onclick = () => {
@@ -248,14 +250,14 @@ function render(items: readonly Item[], page: Page | null): void {
   by('explore-none').hidden = items.length > 0;
   by('explore-status').textContent =
     page === null
-      ? `Showcase records below, free. Choose, then show records.`
+      ? `${items.length} sample rows. Search or filter to see others.`
       : items.length === 0
         ? 'Nothing matches.'
         : shown + paid;
 }
 
-/** Dots and circle on the map. */
-function drawn(items: readonly Item[]): void {
+/** Draws the dots and the circle on the map. */
+function drawMap(items: readonly Item[]): void {
   const { geo } = model;
   const dots = items.flatMap(({ slug, name, attributes }) => {
     const at = geo === null ? undefined : (attributes[geo] as { lat: number; lng: number } | undefined);
@@ -267,14 +269,14 @@ function drawn(items: readonly Item[]): void {
   if (zoom) zoom.hidden = !map?.fits;
 }
 
-/** What went wrong, and what to do about it. */
+/** Shows an error and what to do about it. */
 function problem(error: unknown, from: typeof trouble = 'answer'): void {
   trouble = error === null ? null : from;
   const box = by('explore-problem');
   box.hidden = error === null;
   if (error === null) return;
   root.classList.remove('unasked');
-  tellProblem(box, error, model, () => {
+  showProblem(box, error, model, () => {
     (form.querySelector('.explore-key') as HTMLDetailsElement).open = true;
     keyInput.focus();
   });
@@ -325,7 +327,7 @@ for (const button of document.querySelectorAll<HTMLElement>('[data-language]'))
     language = button.dataset['language'] as Language;
     for (const each of document.querySelectorAll('[data-language]'))
       each.setAttribute('aria-pressed', String(each === button));
-    told();
+    showCall();
   });
 copies(by('explore-copy'), by('explore-code'));
 const keep = by<HTMLInputElement>('explore-keep');
@@ -334,8 +336,8 @@ function takeKey(): void {
   if (keep.checked && key !== null) sessionStorage.setItem('register key', key);
   else sessionStorage.removeItem('register key');
   fill();
-  told();
-  offered();
+  showCall();
+  updateOffer();
   if (matched === undefined) void count();
 }
 keyInput.addEventListener('change', takeKey);
@@ -345,31 +347,31 @@ addEventListener('popstate', () => {
   void begin();
 });
 
-/** As many as a page of the API has. */
+/** Records in a page of the API. */
 const SHOWCASE = 20;
 
-/** What a fresh page shows: what its address asks for, where that was shown before, or else offers it; without a question the showcase. */
+/** Shows the page of a URL: cached records, or else the offer; without parameters the showcase. */
 async function begin(): Promise<void> {
   problem(null);
-  // An answer that is still out is no longer awaited.
+  // Cancels the busy state of an earlier call.
   root.ariaBusy = null;
   by('explore-status').textContent = '';
   if (state.size > 0) {
-    asked += 1;
+    lastCall += 1;
     const { parameters, needs_key } = callOf(state, model, key !== null);
-    const page = needs_key ? null : kept(url('entities', parameters), key);
+    const page = needs_key ? null : cachedPage(url('entities', parameters), key);
     if (page === null) offer();
     else render(page.items, page);
     return;
   }
   root.classList.remove('offering');
-  offered();
-  const turn = ++asked;
+  updateOffer();
+  const turn = ++lastCall;
   try {
     const items = await examples(model.api);
-    if (turn === asked) render(items.slice(0, SHOWCASE), null);
+    if (turn === lastCall) render(items.slice(0, SHOWCASE), null);
   } catch (error) {
-    if (turn === asked) problem(error);
+    if (turn === lastCall) problem(error);
   }
 }
 
@@ -378,12 +380,12 @@ if (key !== null) {
   keep.checked = true;
 }
 const filters = by<HTMLDetailsElement>('explore-more');
-// Opened here and not closed, so that nothing below moves on a phone.
+// Opened by the script and not closed by it, so that nothing shifts on a phone.
 if (matchMedia('(width >= 60rem)').matches) filters.open = true;
 for (const list of form.querySelectorAll<HTMLElement>('[data-facet]'))
   keepRoom(list, listOf(state.get(listParameter(list.dataset['facet'] ?? '')) ?? '').length);
-if (selection(state).size > 0) by('explore-head').textContent = 'Counting …';
+if (selectionOf(state).size > 0) by('explore-head').textContent = 'Counting …';
 go(state, true);
 void begin();
-// Everything that the address decides stands in its place now.
+// The form is complete and can be shown.
 root.classList.remove('unread');

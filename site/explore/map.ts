@@ -1,4 +1,4 @@
-// The map: a dot for each record on the outline of the continents. No tiles, nothing fetched.
+// The map: a dot for each record on the outline of the continents, without map tiles or requests.
 
 interface Dot {
   slug: string;
@@ -8,7 +8,7 @@ interface Dot {
 }
 
 const SVG = 'http://www.w3.org/2000/svg';
-/** Degrees that a map shows at least, so that a single dot still has a coast beside it. */
+/** Minimal width in degrees, so that a single dot is shown with its coast. */
 const LEAST = 36;
 
 /** Draws into the `<svg>` of the page, whose unit is a degree. */
@@ -29,7 +29,7 @@ export class WorldMap {
     });
   }
 
-  /** Shows these, and the circle that the search is bounded by. */
+  /** Draws the dots, and the circle of the `near` filter. */
   draw(dots: readonly Dot[], near: { lat: number; lng: number; km: number } | null): void {
     const made: SVGElement[] = [];
     if (near !== null) made.push(circle(near));
@@ -48,12 +48,12 @@ export class WorldMap {
     this.#view();
   }
 
-  /** Whether there is something to come nearer to. */
+  /** Whether the map can zoom to the records. */
   get fits(): boolean {
     return this.#fitted !== null && Number(this.#fitted.split(' ')[2]) < 250;
   }
 
-  /** Between the records and the whole world. */
+  /** Switches between the records and the whole world. */
   toggle(): boolean {
     this.#near = !this.#near;
     this.#view();
@@ -69,7 +69,7 @@ export class WorldMap {
     const box = (this.#near && this.fits ? this.#fitted : null) ?? '0 2 360 144';
     this.#svg.setAttribute('viewBox', box);
     const [, , width = 360] = box.split(' ').map(Number);
-    // As large on a phone as on a wide screen.
+    // The same size in pixels on every screen.
     this.#svg.style.setProperty('--dot', String((width / Math.max(200, this.#svg.clientWidth)) * 5));
   }
 }
@@ -85,7 +85,9 @@ function circle({ lat, lng, km }: { lat: number; lng: number; km: number }): SVG
   return around;
 }
 
-/** The part of the world that holds everything, in the shape of the map; null: nothing to fit. */
+/**
+ * The rectangle around all dots and the circle, in the ratio of the map; null when there is nothing to fit.
+ */
 function fit(dots: readonly Dot[], near: { lat: number; lng: number; km: number } | null): string | null {
   const points = dots.map(({ lat, lng }) => [lng + 180, 90 - lat] as const);
   if (near !== null) {

@@ -1,6 +1,6 @@
-// What the explorer knows of a dataset, as its page carries it; everything comes from the schema.
+// Data of the explorer about a dataset, embedded in its page; all of it is from the schema.
 
-export interface Attribute {
+export interface ModelAttribute {
   name: string;
   type: string;
   unit: string | null;
@@ -9,7 +9,7 @@ export interface Attribute {
 }
 
 interface Filter {
-  /** The query parameter. */
+  /** Name of the query parameter. */
   name: string;
   attribute: string;
   operator: 'any' | 'not' | 'like' | 'min' | 'max' | 'has';
@@ -22,26 +22,26 @@ export interface Model {
   api: string;
   /** Path of the dataset's record pages, with a trailing slash. */
   pages: string;
-  attributes: Attribute[];
+  attributes: ModelAttribute[];
   filters: Filter[];
-  /** Attributes that tell records apart, the most telling first. */
+  /** Attributes for the columns, the most distinguishing first. */
   columns: string[];
   group_by: string;
-  /** Public number that is the greater the better known a record is; null: none is. */
+  /** Public number by which records are sorted, highest first; null: none. */
   prominence: string | null;
-  /** The attribute that puts records on a map; null: none that is public. */
+  /** The attribute with the coordinates of records; null: no public one. */
   geo: string | null;
-  /** Whether words can be searched for without a key. */
+  /** Whether `q` works without a key. */
   words: boolean;
   /** EUR of a search with a key. */
   price: number;
 }
 
-/** Records a day that anyone may look at without a key (contract section 3). */
+/** Free records a day for each address without a key (contract section 3). */
 export const FREE_A_DAY = 20;
 
-/** Records asked for at a time: without a key they are few, since each is one of the day. */
+/** Records in a page: few without a key, because each counts against the quota. */
 export const PAGE = { free: 5, keyed: 20 };
 
-/** Values of an attribute that are listed with their counts. */
+/** Values of an attribute that are listed with counts. */
 export const LISTED = 12;

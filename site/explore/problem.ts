@@ -1,18 +1,18 @@
-// What went wrong, in the place of the records, and what to do about it.
+// Error messages in place of the records, with what to do about them.
 import { WELCOME_CREDIT } from '../../data/model/subscriptions.ts';
 import { Refusal } from './ask.ts';
 import type { Model } from './model.ts';
-import { made } from './show.ts';
+import { createElement } from './show.ts';
 
-/** What is said of a key to who has none. */
+/** The part of a message that explains keys to visitors without one. */
 const BEGINS = `every key begins with €${(WELCOME_CREDIT / 1_000_000).toFixed(2)}.`;
 
-/** What is told before a question that would be refused; `names` are those of attributes. */
+/** The error that is shown instead of a call that needs a key; `names` are attributes. */
 export const needsKey = (names: string): Refusal =>
   new Refusal(402, 'payment_required', `${names} is not public: enter a key, or leave it out.`);
 
-/** Fills the box; `enter` leads to the field for a key. */
-export function tellProblem(
+/** Fills the box; `enter` opens the field for a key. */
+export function showProblem(
   box: HTMLElement,
   error: unknown,
   { api, pages }: Pick<Model, 'api' | 'pages'>,
@@ -23,16 +23,20 @@ export function tellProblem(
     quota_exceeded: `The free records of today are used up. With a key there is no such limit; ${BEGINS}`,
     payment_required: `With a key this call works; ${BEGINS}`,
     insufficient_credits: 'The balance of this key is too low: top it up.',
-    invalid_key: 'This key is not known. Is it whole?',
+    invalid_key: 'Key not recognised. Check that it is complete.',
     rate_limited: retry === null ? 'Wait a moment.' : `Wait ${retry} seconds.`,
   };
   const hint = hints[code];
-  box.replaceChildren(made('strong', {}, message), ...(hint ? [made('p', {}, hint)] : []));
+  box.replaceChildren(createElement('strong', {}, message), ...(hint ? [createElement('p', {}, hint)] : []));
   if (!['quota_exceeded', 'payment_required', 'invalid_key'].includes(code)) return;
-  const button = made('button', { type: 'button', className: 'button plain' }, 'Enter a key');
+  const button = createElement('button', { type: 'button', className: 'button plain' }, 'Enter a key');
   button.addEventListener('click', enter);
   const guide = `${new URL(api).origin}${pages.replace(/\/datasets\/.*/, '')}/llms.txt`;
-  const how = made('a', { href: guide }, 'How to get one');
-  const free = made('a', { href: pages.replace('/datasets/', '/sql/') }, 'Ask all public values in SQL, free');
-  box.append(made('p', { className: 'actions' }, button, how, free));
+  const how = createElement('a', { href: guide }, 'How to get a key');
+  const free = createElement(
+    'a',
+    { href: pages.replace('/datasets/', '/sql/') },
+    'Query all public values with SQL, free',
+  );
+  box.append(createElement('p', { className: 'actions' }, button, how, free));
 }

@@ -1,9 +1,9 @@
-// Records as a table, and elements without a template language. Everything from outside goes in as text.
+// Builds the table of records and other elements. All external text is set as text, never as HTML.
 import type { Item } from './ask.ts';
-import type { Attribute } from './model.ts';
+import type { ModelAttribute } from './model.ts';
 
-/** An element with properties and content. */
-export function made<Name extends keyof HTMLElementTagNameMap>(
+/** Creates an element with properties and children. */
+export function createElement<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   properties: Partial<HTMLElementTagNameMap[Name]> = {},
   ...content: (Node | string)[]
@@ -13,13 +13,19 @@ export function made<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** What is shown of a column that the schema does not know. */
-export const badge = (name: string): Attribute => ({ name, type: 'string', unit: null, description: '', public: true });
+/** The column of an attribute that is not in the schema. */
+export const unknownAttribute = (name: string): ModelAttribute => ({
+  name,
+  type: 'string',
+  unit: null,
+  description: '',
+  public: true,
+});
 
-/** A value as people read it; nothing where there is none. */
-function printed(value: unknown, { unit }: Pick<Attribute, 'unit'>): string {
+/** A value as text for people; '' when there is none. */
+function printed(value: unknown, { unit }: Pick<ModelAttribute, 'unit'>): string {
   if (value === undefined || value === null) return '';
-  // What has a unit is a quantity, so that its thousands are grouped; what has none may be a year or an identifier.
+  // A number with a unit is a quantity, so its thousands are grouped; without one it may be a year or an id.
   if (typeof value === 'number')
     return unit === null ? String(value) : value.toLocaleString('en', { maximumFractionDigits: 10 });
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -40,39 +46,50 @@ interface Shown {
   pages: string;
   sort: string;
   sorted: (sort: string) => void;
-  /** Told which record is pointed at. */
+  /** Called with the record under the pointer. */
   pointed: (slug: string | null) => void;
 }
 
 const NUMERIC = ['integer', 'number', 'price'];
 const SORTED = [...NUMERIC, 'date', 'string', 'enum'];
 
-/** Fills a table: one row a record, its name first, each value with its source as a title. */
-export function table(
+/** Fills a table: one row per record, its name first, each value with its source as title. */
+export function fillTable(
   element: HTMLTableElement,
   items: readonly Item[],
-  columns: readonly Attribute[],
+  columns: readonly ModelAttribute[],
   shown: Shown,
 ): void {
-  const head = made(
+  const head = createElement(
     'tr',
     {},
-    made('th', { scope: 'col' }, 'record'),
+    createElement('th', { scope: 'col' }, 'record'),
     ...columns.map((column) => heading(column, shown)),
   );
   const rows = items.map((item) => {
-    const link = made('a', { href: `${shown.pages}${item.slug}` }, item.name);
-    const row = made('tr', {}, made('th', { scope: 'row' }, link), ...columns.map((column) => cell(item, column)));
+    const link = createElement('a', { href: `${shown.pages}${item.slug}` }, item.name);
+    const row = createElement(
+      'tr',
+      {},
+      createElement('th', { scope: 'row' }, link),
+      ...columns.map((column) => cell(item, column)),
+    );
     row.addEventListener('pointerenter', () => shown.pointed(item.slug));
     row.addEventListener('pointerleave', () => shown.pointed(null));
     row.addEventListener('focusin', () => shown.pointed(item.slug));
     return row;
   });
-  element.replaceChildren(...(rows.length > 0 ? [made('thead', {}, head), made('tbody', {}, ...rows)] : []));
+  element.replaceChildren(
+    ...(rows.length > 0 ? [createElement('thead', {}, head), createElement('tbody', {}, ...rows)] : []),
+  );
 }
 
-function heading({ name, type, unit, description }: Attribute, { sort, sorted }: Shown): HTMLElement {
-  const cell = made('th', { scope: 'col', title: description, className: NUMERIC.includes(type) ? 'figure' : '' });
+function heading({ name, type, unit, description }: ModelAttribute, { sort, sorted }: Shown): HTMLElement {
+  const cell = createElement('th', {
+    scope: 'col',
+    title: description,
+    className: NUMERIC.includes(type) ? 'figure' : '',
+  });
   const text = unit === null ? name : `${name} (${unit})`;
   if (!SORTED.includes(type)) {
     cell.textContent = text;
@@ -81,41 +98,50 @@ function heading({ name, type, unit, description }: Attribute, { sort, sorted }:
   const down = sort === `-${name}`;
   const up = sort === name;
   if (down || up) cell.setAttribute('aria-sort', down ? 'descending' : 'ascending');
-  const button = made('button', { type: 'button', className: 'explore-sort' }, text, down ? ' ↓' : up ? ' ↑' : '');
+  const button = createElement(
+    'button',
+    { type: 'button', className: 'explore-sort' },
+    text,
+    down ? ' ↓' : up ? ' ↑' : '',
+  );
   button.addEventListener('click', () => sorted(down ? name : `-${name}`));
   cell.append(button);
   return cell;
 }
 
-function cell({ attributes, provenance }: Item, column: Attribute): HTMLElement {
+function cell({ attributes, provenance }: Item, column: ModelAttribute): HTMLElement {
   const { name, type } = column;
   const address = type === 'url' ? URL.parse(String(attributes[name] ?? '')) : null;
   const told = provenance[name];
   const title = told ? `${told.source_url}, seen ${told.observed_at.slice(0, 10)}, confidence ${told.confidence}` : '';
   const text = printed(attributes[name], column);
-  // An address from outside is a link only where it is one of the web.
+  // An external address becomes a link only with http or https.
   const link = address !== null && /^https?:$/.test(address.protocol);
-  const content = link ? made('a', { href: address.href, rel: 'nofollow noopener' }, text) : text === '' ? '–' : text;
-  return made('td', { title, className: NUMERIC.includes(type) ? 'figure' : '' }, content);
+  const content = link
+    ? createElement('a', { href: address.href, rel: 'nofollow noopener' }, text)
+    : text === ''
+      ? '–'
+      : text;
+  return createElement('td', { title, className: NUMERIC.includes(type) ? 'figure' : '' }, content);
 }
 
-/** Fills a list with the filters in force, each with a way out. */
+/** Fills a list with the active filters, each with a button that removes it. */
 export function listFilters(
   list: HTMLElement,
   set: readonly (readonly [name: string, value: string])[],
   out: (name: string) => void,
 ): void {
   const chips = set.map(([name, value]) => {
-    const cross = made('span', {}, '×');
-    const button = made('button', { type: 'button', className: 'explore-chip' }, `${name} = ${value} `, cross);
-    button.setAttribute('aria-label', `Take out ${name} = ${value}`);
+    const cross = createElement('span', {}, '×');
+    const button = createElement('button', { type: 'button', className: 'explore-chip' }, `${name} = ${value} `, cross);
+    button.setAttribute('aria-label', `Remove filter ${name} = ${value}`);
     button.addEventListener('click', () => out(name));
-    return made('li', {}, button);
+    return createElement('li', {}, button);
   });
   list.replaceChildren(...chips);
 }
 
-/** A press of the button copies the text of an element, and tells for a moment whether it could. */
+/** Makes the button copy the text of an element and show the result for a moment. */
 export function copies(button: HTMLElement, from: HTMLElement): void {
   button.addEventListener('click', async () => {
     const done = await navigator.clipboard.writeText(from.textContent ?? '').then(

@@ -1,9 +1,9 @@
-// The call that the explorer makes, written for a shell and for two languages. A key is named, never printed.
+// The API call of the explorer as a shell command and in two languages. The key is a variable, never printed.
 
 export const LANGUAGES = ['curl', 'TypeScript', 'Python'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** A text between single quotes for a shell. */
+/** Quotes a text for a shell. */
 const shell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 const json = (text: string) => JSON.stringify(text);
 

@@ -1,9 +1,10 @@
-// The state of the explorer is the query of its address, and that is the query of the API: the same names, the same values.
+// The state of the explorer is the query of its URL, which is the query of the API: the same names and
+// values.
 import { FREE_A_DAY, type Model, PAGE } from './model.ts';
 
 const OWN = ['q', 'near', 'min_quality', 'updated_since', 'sort', 'fields', 'limit', 'cursor'] as const;
 
-/** The parameters of an address that the API knows, in a fixed order; others are left out. An empty value is no value. */
+/** The known parameters of a URL in a fixed order, without empty values; others are left out. */
 export function readState(search: string, { filters }: Pick<Model, 'filters'>): URLSearchParams {
   const given = new URLSearchParams(search);
   const state = new URLSearchParams();
@@ -14,7 +15,7 @@ export function readState(search: string, { filters }: Pick<Model, 'filters'>): 
   return state;
 }
 
-/** The state with one parameter set, or taken out by an empty value. Another question begins on its first page. */
+/** The state with one parameter set, or removed by an empty value. A new filter resets the cursor. */
 export function withValue(state: URLSearchParams, name: string, value: string): URLSearchParams {
   const next = new URLSearchParams(state);
   if (value === '') next.delete(name);
@@ -28,19 +29,19 @@ export function listOf(value: string): string[] {
   return (value.match(/(?:\\.|[^,\\])+/g) ?? []).map((each) => each.replace(/\\(.)/g, '$1').trim()).filter(Boolean);
 }
 
-/** A list as a parameter has it. */
+/** Joins a list into the value of a parameter. */
 export function listText(values: readonly string[]): string {
   return values.map((value) => value.replace(/[\\,]/g, '\\$&')).join(',');
 }
 
-/** The parameters that choose records, without what orders, trims or pages them. */
-export function selection(state: URLSearchParams): URLSearchParams {
+/** The parameters that choose records, without sort, fields, limit and cursor. */
+export function selectionOf(state: URLSearchParams): URLSearchParams {
   const chosen = new URLSearchParams(state);
   for (const name of ['sort', 'fields', 'limit', 'cursor']) chosen.delete(name);
   return chosen;
 }
 
-/** Columns to show: those asked for, else the telling ones that the caller may see. */
+/** The columns to show: those in `fields`, else the distinguishing ones that the caller may see. */
 export function columnsOf(state: URLSearchParams, model: Model, keyed: boolean): string[] {
   const asked = listOf(state.get('fields') ?? '');
   if (asked.length > 0) return asked;
@@ -48,7 +49,7 @@ export function columnsOf(state: URLSearchParams, model: Model, keyed: boolean):
   return model.columns.filter(open).slice(0, 5);
 }
 
-/** Attributes named by the state that are not public: with one of them a question takes a key. */
+/** Attributes of the state that are not public, which need a key. */
 function paidNames(state: URLSearchParams, model: Model): string[] {
   const paid = new Set(model.attributes.filter((each) => !each.public).map(({ name }) => name));
   const named = [
@@ -59,7 +60,7 @@ function paidNames(state: URLSearchParams, model: Model): string[] {
   return [...new Set(named.filter((name) => paid.has(name)))];
 }
 
-/** Whether facets cost a search: a filter is there, and it or `by` names an attribute that is not public. */
+/** Whether facets cost a search: there is a filter, and it or `by` uses an attribute that is not public. */
 export function facetsArePaid(question: URLSearchParams, model: Model): boolean {
   const by = question.get('by');
   const hidden = model.attributes.some((each) => each.name === by && !each.public);
@@ -67,24 +68,24 @@ export function facetsArePaid(question: URLSearchParams, model: Model): boolean 
   return paidNames(question, model).length > 0 || (hidden && filtered);
 }
 
-/** The call that the state stands for. */
+/** The API call of the state. */
 interface Call {
   parameters: URLSearchParams;
-  /** Why it cannot be made without a key; absent: it can, or there is one. */
+  /** Attributes that need a key; absent: none, or a key is set. */
   needs_key?: string[];
-  /** What it costs, as a sentence. */
+  /** The price as a sentence. */
   price: string;
 }
 
 const euro = (eur: number) => `€${eur.toFixed(6).replace(/(\.\d\d\d*?)0+$/, '$1')}`;
 
-/** What the API is asked, and what that costs this caller. */
+/** The parameters of the API call, and its price for this caller. */
 export function callOf(state: URLSearchParams, model: Model, keyed: boolean): Call {
   const parameters = new URLSearchParams(state);
   const shown = columnsOf(state, model, keyed);
   const fields = model.geo !== null && !shown.includes(model.geo) ? [...shown, model.geo] : shown;
   if (fields.length > 0) parameters.set('fields', listText(fields));
-  // Whoever looks around wants to begin with what is known; the API's own order is that of quality.
+  // Visitors expect well-known records first; the API's default order is quality.
   if (!parameters.has('sort') && model.prominence !== null) parameters.set('sort', `-${model.prominence}`);
   if (!parameters.has('limit')) parameters.set('limit', String(keyed ? PAGE.keyed : PAGE.free));
   if (keyed) return { parameters, price: `${euro(model.price)} for this call, whatever the number of records.` };

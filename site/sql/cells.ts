@@ -1,6 +1,6 @@
-// Cells of a result as text: what Arrow holds, printed as SQL would.
+// Cells of a result as text: Arrow values, printed as SQL prints them.
 
-/** What is needed of an Arrow type: its number (Type of apache-arrow), and the zone of a timestamp. */
+/** The used part of an Arrow type: its number (Type of apache-arrow), and the zone of a timestamp. */
 interface CellType {
   typeId: number;
   unit?: number;
@@ -30,7 +30,7 @@ function dated(value: unknown): string {
   return Number.isNaN(date.getTime()) ? String(value) : date.toISOString();
 }
 
-/** Vectors and rows of Arrow as JSON has them. */
+/** Arrow vectors and rows as JSON values. */
 function plain(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
@@ -39,10 +39,10 @@ function plain(_key: string, value: unknown): unknown {
   return value;
 }
 
-/** What DuckDB says of a query that it refuses; some of it comes as JSON. */
-export function complaint(error: unknown): string {
+/** The error message of DuckDB, which is sometimes JSON. */
+export function errorMessage(error: unknown): string {
   const whole = error instanceof Error ? error.message : String(error);
-  // DuckDB advises to fetch an extension, which this page does not let it do.
+  // DuckDB suggests installing an extension, which this page does not allow.
   const [said = '', advice] = whole.split(/\n+Please try installing/);
   if (advice !== undefined) return `${said}\n\nExtensions are not offered here: they would come from another host.`;
   if (!said.startsWith('{')) return said;

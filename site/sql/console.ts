@@ -1,10 +1,11 @@
-// The SQL console: the editor, its state in the address, and the sheet of results. The engine is fetched with the first query.
+// The SQL console: the editor, its state in the URL, and the table of results. The first query downloads the
+// engine.
 import { csvRow } from '../../data/write/csv.ts';
-import { complaint } from './cells.ts';
-import type { Answer, Engine } from './engine.ts';
+import { errorMessage } from './cells.ts';
+import type { QueryResult, SqlEngine } from './engine.ts';
 import { readQuery, writeQuery } from './hash.ts';
 
-/** Rows kept of a result, and rows put on the page at a time. */
+/** Stored rows of a result, and rows added to the page at a time. */
 const MOST = 10_000;
 const PAGE = 200;
 
@@ -19,12 +20,12 @@ const [status, wrong, result, table, empty] = ['sql-status', 'sql-error', 'sql-r
 const [more, csv] = ['sql-more', 'sql-csv'].map(by) as HTMLButtonElement[];
 const { file = '', dataset = '' } = root.dataset;
 
-let opening: Promise<Engine> | null = null;
-let answer: Answer | null = null;
+let opening: Promise<SqlEngine> | null = null;
+let answer: QueryResult | null = null;
 let shown = 0;
 let busy = false;
 
-function engine(): Promise<Engine> {
+function engine(): Promise<SqlEngine> {
   opening ??= open().catch((error: unknown) => {
     opening = null;
     throw error;
@@ -32,7 +33,7 @@ function engine(): Promise<Engine> {
   return opening;
 }
 
-async function open(): Promise<Engine> {
+async function open(): Promise<SqlEngine> {
   const load = by('sql-load');
   const progress = by<HTMLProgressElement>('sql-progress');
   const parts = { engine: { done: 0, of: 0 }, data: { done: 0, of: 0 } };
@@ -43,15 +44,15 @@ async function open(): Promise<Engine> {
     const done = engine.done + data.done;
     const total = of > 0 ? ` of ${megabytes(of)}` : '';
     by('sql-load-text').textContent =
-      `Fetching the engine and the data, once: ${megabytes(done)}${total} MB. Your browser keeps the engine.`;
+      `Downloading the engine and the data: ${megabytes(done)}${total} MB. Your browser keeps the engine.`;
     if (of > 0) progress.value = done / of;
     else progress.removeAttribute('value');
   };
   load.hidden = false;
   tell();
   try {
-    const { openEngine } = await import('./engine.ts');
-    return await openEngine(file, (what, done, of) => {
+    const { openDatabase } = await import('./engine.ts');
+    return await openDatabase(file, (what, done, of) => {
       parts[what] = { done, of };
       tell();
     });
@@ -81,7 +82,7 @@ async function ask(sql: string): Promise<void> {
     result!.hidden = true;
     empty!.hidden = true;
     wrong!.hidden = false;
-    complain(complaint(error));
+    complain(errorMessage(error));
   } finally {
     busy = false;
     run!.disabled = false;
@@ -90,7 +91,7 @@ async function ask(sql: string): Promise<void> {
   }
 }
 
-/** What DuckDB says may be long and wraps; the line that it quotes has a mark below it, which must stay where it points. */
+/** The message wraps, except the quoted line, because a mark below it points at a column. */
 function complain(text: string): void {
   const [said = '', quoted] = text.split(/\n+(?=LINE \d+:)/);
   const quote = document.createElement('code');
@@ -100,11 +101,9 @@ function complain(text: string): void {
 
 const count = (rows: number) => `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`;
 
-function summary({ rows, more, columns }: Answer): string {
+function summary({ rows, more, columns }: QueryResult): string {
   if (columns.length === 0) return 'Done';
-  return more
-    ? `The first ${count(rows.length)}; there are more: add a LIMIT or a WHERE. Answered`
-    : count(rows.length);
+  return more ? `The first ${count(rows.length)}; there are more: add a LIMIT or a WHERE. Done` : count(rows.length);
 }
 
 function show(): void {
@@ -145,7 +144,7 @@ function showMore(numeric: boolean[]): void {
   more!.onclick = () => showMore(numeric);
 }
 
-/** Saves the rows that are kept as a file made here. */
+/** Downloads the stored rows as a CSV file. */
 function download(): void {
   if (answer === null) return;
   const rows = [answer.columns.map(({ name }) => name), ...answer.rows].map((row) => csvRow(row));
@@ -157,7 +156,7 @@ function download(): void {
   setTimeout(() => URL.revokeObjectURL(anchor.href), 10_000);
 }
 
-/** Puts a name where the cursor is. */
+/** Inserts a name at the cursor. */
 function insert(name: string): void {
   const plain = /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name}"`;
   editor.focus();
@@ -178,7 +177,7 @@ stop!.addEventListener('click', () => void opening?.then((ready) => ready.stop()
 link!.addEventListener('click', async () => {
   history.replaceState(null, '', writeQuery(editor.value));
   await navigator.clipboard.writeText(location.href).catch(() => {});
-  status!.textContent = 'The address of this page now holds the query, and is copied.';
+  status!.textContent = 'Link copied. It contains the query.';
 });
 csv!.addEventListener('click', download);
 for (const button of document.querySelectorAll<HTMLElement>('.sql-example'))

@@ -1,29 +1,29 @@
-// DuckDB in a worker of this page, over one database file fetched from this host. It can reach nothing else.
+// DuckDB in a worker, with one database file from this host. It cannot access anything else.
 import * as duckdb from '@duckdb/duckdb-wasm';
 import workerUrl from '@duckdb/duckdb-wasm/dist/duckdb-browser-eh.worker.js?url';
 import wasmUrl from '@duckdb/duckdb-wasm/dist/duckdb-eh.wasm?url';
 import { printCell } from './cells.ts';
 
-/** Told how far a file is: bytes so far, and in all (0: unknown). */
-type Told = (what: 'engine' | 'data', done: number, of: number) => void;
+/** Download progress: bytes so far, and in total (0: unknown). */
+type OnProgress = (what: 'engine' | 'data', done: number, of: number) => void;
 
-export interface Answer {
+export interface QueryResult {
   columns: { name: string; type: string }[];
-  /** What each cell prints; null is no value. */
+  /** Printed cells; null: no value. */
   rows: (string | null)[][];
-  /** There were more rows than were asked for. */
+  /** Whether there are more rows than requested. */
   more: boolean;
 }
 
-export interface Engine {
+export interface SqlEngine {
   version: string;
-  /** Runs statements; rows of the last one, at most so many. Throws what DuckDB says. */
-  ask(sql: string, most: number): Promise<Answer>;
-  /** Ends the query that runs, if one does. */
+  /** Runs statements; returns at most `most` rows of the last one. Throws the error of DuckDB. */
+  ask(sql: string, most: number): Promise<QueryResult>;
+  /** Cancels the running query, if there is one. */
   stop(): Promise<void>;
 }
 
-/** A page of the file may be asked for by nobody but this table, and no statement may change that. */
+/** Locks DuckDB, so that no statement can access other files or change the settings. */
 const LOCKED = [
   "ATTACH 'public.duckdb' AS register (READ_ONLY)",
   'USE register',
@@ -33,14 +33,14 @@ const LOCKED = [
   'SET lock_configuration = true',
 ];
 
-/** Fetches the engine and the file, and opens it. Throws where one of them cannot be had. */
-export async function openEngine(file: string, told: Told): Promise<Engine> {
+/** Downloads the engine and the file, and opens the file. Throws when a download fails. */
+export async function openDatabase(file: string, onProgress: OnProgress): Promise<SqlEngine> {
   const worker = new Worker(new URL(workerUrl, location.href));
   const db = new duckdb.AsyncDuckDB(new duckdb.VoidLogger(), worker);
   const [bytes] = await Promise.all([
-    fetched(file, (done, of) => told('data', done, of)),
+    download(file, (done, of) => onProgress('data', done, of)),
     db.instantiate(new URL(wasmUrl, location.href).href, null, ({ bytesLoaded, bytesTotal }) =>
-      told('engine', bytesLoaded, bytesTotal),
+      onProgress('engine', bytesLoaded, bytesTotal),
     ),
   ]);
   await db.open({ path: ':memory:', query: { castDecimalToDouble: true, castBigIntToDouble: false } });
@@ -53,7 +53,7 @@ export async function openEngine(file: string, told: Told): Promise<Engine> {
       const reader = await connection.send(sql, true);
       await reader.open();
       const { fields } = reader.schema;
-      const rows: Answer['rows'] = [];
+      const rows: QueryResult['rows'] = [];
       let more = false;
       for await (const batch of reader) {
         const columns = fields.map((_, at) => batch.getChildAt(at));
@@ -72,7 +72,7 @@ export async function openEngine(file: string, told: Told): Promise<Engine> {
   };
 }
 
-async function fetched(url: string, told: (done: number, of: number) => void): Promise<Uint8Array> {
+async function download(url: string, onProgress: (done: number, of: number) => void): Promise<Uint8Array> {
   const response = await fetch(url);
   if (!response.ok || response.body === null) throw new Error(`the data answered ${response.status}`);
   const of = response.headers.has('content-encoding') ? 0 : Number(response.headers.get('content-length') ?? 0);
@@ -81,7 +81,7 @@ async function fetched(url: string, told: (done: number, of: number) => void): P
   for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
     pieces.push(piece);
     done += piece.length;
-    told(done, of);
+    onProgress(done, of);
   }
   const bytes = new Uint8Array(done);
   let at = 0;

@@ -1,11 +1,11 @@
-// A query in the fragment of an address: it stays in the browser, which sends no fragment to any server.
+// A query in the fragment of the URL, which browsers do not send to servers.
 
-/** The query that a fragment holds; null where it holds none. */
+/** The query in a fragment; null when there is none. */
 export function readQuery(hash: string): string | null {
   return new URLSearchParams(hash.replace(/^#/, '')).get('q');
 }
 
-/** The fragment that holds a query. */
+/** The fragment for a query. */
 export function writeQuery(sql: string): string {
   return `#${new URLSearchParams({ q: sql })}`;
 }

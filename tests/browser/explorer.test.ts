@@ -48,7 +48,7 @@ describe('the explorer', () => {
   test('begins with real records that cost nothing', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/');
-    await says(opened, 'Showcase records below, free');
+    await says(opened, 'sample rows. Search or filter');
     expect((await names(opened)).length).toBeGreaterThan(2);
     const total = stage.app.records['harbours']!.length;
     await opened.page.locator('#explore-head', { hasText: `${total} records` }).waitFor();
@@ -67,7 +67,7 @@ describe('the explorer', () => {
     await coast.locator('label', { hasText: 'north' }).locator('input').check();
     await opened.page.locator('#explore-head', { hasText: new RegExp(`^${north.length} record`) }).waitFor();
     expect(new URL(opened.page.url()).search).toBe('?coast=north');
-    await says(opened, 'The filters have changed since these were shown.');
+    await says(opened, 'Results are out of date. Search to update.');
     expect(searches(opened)).toEqual([]);
     await opened.page.click('#explore-run');
     await says(opened, /records? shown/);
@@ -75,7 +75,7 @@ describe('the explorer', () => {
     const known = new Set(north.map(({ name }) => name));
     for (const name of await names(opened)) expect(known).toContain(name);
     // A chip takes it out again.
-    await opened.page.getByRole('button', { name: 'Take out coast = north' }).click();
+    await opened.page.getByRole('button', { name: 'Remove filter coast = north' }).click();
     expect(new URL(opened.page.url()).search).toBe('');
     await opened.close();
   });
@@ -192,7 +192,7 @@ describe('the explorer', () => {
     // Too few harbours have any language for one to be told.
     await opened.page.goto(`${stage.base}/explore/harbours/`);
     const languages = await filter(opened, 'languages');
-    await languages.getByText('Rarer values are not told.').waitFor();
+    await languages.getByText('Values of fewer than 5 records are hidden.').waitFor();
     await opened.close();
   });
 
@@ -203,7 +203,7 @@ describe('the explorer', () => {
     const release = await holdBack(page, '**/entities?*');
     await page.locator('#explore-sort').selectOption('name');
     await page.click('#explore-take');
-    await says(opened, 'Asking …');
+    await says(opened, 'Loading …');
     await page.goBack();
     await says(opened, 'No record shown yet');
     expect(await page.getAttribute('#explore', 'aria-busy')).toBe(null);
@@ -215,14 +215,14 @@ describe('the explorer', () => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/');
     const { page } = opened;
-    await says(opened, 'Showcase');
+    await says(opened, 'sample rows');
     const release = await holdBack(page, '**/entities?*');
     await page.click('#explore-run');
-    await says(opened, 'Asking …');
+    await says(opened, 'Loading …');
     await page.locator('#explore-sort').selectOption('name');
     release();
     await page.waitForSelector('#explore:not([aria-busy])');
-    expect(await status(opened).textContent()).toBe('The filters have changed since these were shown.');
+    expect(await status(opened).textContent()).toBe('Results are out of date. Search to update.');
     await opened.close();
   });
 
@@ -244,7 +244,7 @@ describe('the explorer', () => {
   test('a click on the map asks for what is near', async (context) => {
     if (stage === null) return context.skip(NONE);
     const opened = await stage.open('/explore/harbours/');
-    await says(opened, 'Showcase');
+    await says(opened, 'sample rows');
     const box = (await opened.page.locator('#explore-map').boundingBox())!;
     await opened.page.mouse.click(box.x + box.width / 2, box.y + box.height / 4);
     await opened.page.locator('.map-near').waitFor();
@@ -283,7 +283,7 @@ describe('the explorer', () => {
     if (stage === null) return context.skip(NONE);
     const { app } = stage;
     const opened = await stage.open('/explore/tools/');
-    await says(opened, 'Showcase');
+    await says(opened, 'sample rows');
     const runtime = await filter(opened, 'runtime');
     await runtime.locator('[data-param="min_runtime"]').fill('1');
     await opened.page.keyboard.press('Tab');
@@ -317,7 +317,7 @@ describe('the explorer', () => {
     await opened.page.fill('#explore-key', `${key.slice(0, -3)}xxx`);
     await opened.page.keyboard.press('Tab');
     await opened.page.click('#explore-run');
-    await opened.page.locator('#explore-problem', { hasText: 'This key is not known' }).waitFor();
+    await opened.page.locator('#explore-problem', { hasText: 'Key not recognised' }).waitFor();
     await opened.close();
   });
 
@@ -375,7 +375,7 @@ describe('the explorer', () => {
   test('can be used by keyboard alone', async (context) => {
     if (stage === null) return context.skip(NONE);
     const { page, ...opened } = await stage.open('/explore/harbours/');
-    await page.locator('#explore-status', { hasText: 'Showcase' }).waitFor();
+    await page.locator('#explore-status', { hasText: 'sample rows' }).waitFor();
     await page.locator('#explore-q').focus();
     await page.keyboard.type('o');
     await page.keyboard.press('Enter');

@@ -1,4 +1,4 @@
-// What the search of the guides looks through: every section, and every operation of the reference.
+// The index of the guide search: every section, and every operation of the reference.
 import { data, href } from '../../data.ts';
 import { guides } from '../../guides.ts';
 
