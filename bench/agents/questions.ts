@@ -1,7 +1,7 @@
 // Thirty questions about each bundled pack, with what is true computed from the release by the tests' independent evaluator.
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack, Value } from '../../packs/define/model.ts';
-import { evaluateFacets, evaluateSearch, matching, type Query } from '../../tests/support/evaluate.ts';
+import { evaluateFacets, evaluateSearch, matching, type SearchQuery } from '../../tests/support/evaluate.ts';
 import { evaluateSimilar, evaluateStats } from '../../tests/support/evaluate-analysis.ts';
 import type { Condition, Question } from './question.ts';
 
@@ -67,7 +67,7 @@ const PREFIX = {
 };
 
 /** The conditions as the evaluator takes them: its own spelling, not the guide's. */
-function queryOf(where: Condition[]): Query {
+function queryOf(where: Condition[]): SearchQuery {
   return Object.fromEntries(
     where.map(({ field, relation, value }) =>
       relation === 'lies within'

@@ -6,7 +6,7 @@ import { Duck, fromParquet } from '../../data/duckdb/duck.ts';
 import { recordId } from '../../data/model/layout.ts';
 import { allReadings, FACT_COLUMNS, listRuns, standingReadings } from '../../data/write/facts.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { type Issues, scratch, still, stones } from '../../tests/support/night-pack.ts';
+import { type Issues, scratch, still, stonesPack } from '../../tests/support/night-pack.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { collect } from './collect.ts';
 
@@ -44,7 +44,7 @@ const run = (pack: Pack, data: string, now?: string) => collect(pack, data, stil
 /** The facts of one source that is read once for each issue, all in one run. */
 async function told(issues: Issues, which?: string): Promise<string[]> {
   const data = scratch();
-  await run(stones(scratch(), { quarry: issues }), data);
+  await run(stonesPack(scratch(), { quarry: issues }), data);
   return factsOf(data, which);
 }
 
@@ -52,7 +52,7 @@ describe('news', () => {
   test('a repeated value confirms a fact and adds none, whatever its white space', async () => {
     const data = scratch();
     const issues = { '01-01': [{ code: 'a', name: 'Big  one ' }], '02-01': [{ code: 'a', name: 'Big one' }] };
-    const collected = await run(stones(scratch(), { quarry: issues }), data);
+    const collected = await run(stonesPack(scratch(), { quarry: issues }), data);
     expect(await factsOf(data)).toEqual(['quarry 01-01 a name "Big one"']);
     expect(collected).toMatchObject({ readings: 2, parked: 0, failures: [] });
     expect((await readingsOf(data)).map((row) => [row.package, row.version, row.revision])).toEqual([
@@ -96,7 +96,7 @@ describe('news', () => {
   test('a source that is not complete drops nothing', async () => {
     const data = scratch();
     const issues = { '01-01': [{ code: 'a', mass: 1 }], '02-01': [] };
-    await run(stones(scratch(), { rumour: issues }), data);
+    await run(stonesPack(scratch(), { rumour: issues }), data);
     expect(await factsOf(data, 'true')).not.toContain('rumour 02-01 a @listed false');
     expect(await factsOf(data)).toEqual(['rumour 01-01 a mass 1']);
   });
@@ -130,7 +130,7 @@ describe('doubtful observations', () => {
       { code: 'b', mass: 1, as: { source_url: 'javascript:alert(1)', confidence: 7 } },
       { code: 'c', as: { identity: {} } },
     ];
-    const collected = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
+    const collected = await run(stonesPack(scratch(), { quarry: { '01-01': issue } }), data);
     expect(await factsOf(data)).toEqual(['quarry 01-01 a status "here"', 'quarry 01-01 b mass 1']);
     expect(collected.failures).toEqual([]);
     const folder = join(data, 'facts/stones');
@@ -156,7 +156,7 @@ describe('doubtful observations', () => {
       as: { identity: { code } as never },
     }));
     const collected = await run(
-      stones(scratch(), { quarry: { '01-01': [{ code: 'a', mass: 1 }, ...nameless] } }),
+      stonesPack(scratch(), { quarry: { '01-01': [{ code: 'a', mass: 1 }, ...nameless] } }),
       data,
     );
     expect(await factsOf(data)).toEqual(['quarry 01-01 a mass 1']);
@@ -170,13 +170,13 @@ describe('doubtful observations', () => {
       { code: 'a', mass: 1 },
       { code, mass: -1 },
     ];
-    const collected = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
+    const collected = await run(stonesPack(scratch(), { quarry: { '01-01': issue } }), data);
     expect(await factsOf(data)).toEqual(['quarry 01-01 a mass 1']);
     expect(await factsOf(data, "length(value) > 1000 OR attribute = '@identity'")).toHaveLength(1);
     expect(collected.reports).toEqual([
       'quarry: 1 row with a `code` of more than 2,000 characters, such as row 2 of quarry@1.1.1: left out',
     ]);
-    const endless = stones(scratch(), { quarry: { '01-01': [{ code, mass: 1 }] } });
+    const endless = stonesPack(scratch(), { quarry: { '01-01': [{ code, mass: 1 }] } });
     await expect(run(endless, scratch())).rejects.toThrow(
       'its one row lacks code of at most 2,000 characters, which identifies a record',
     );
@@ -188,7 +188,7 @@ describe('doubtful observations', () => {
       { code: '\ue000', mass: 1 },
       { code: '\u200d', mass: 2 },
     ];
-    const collected = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
+    const collected = await run(stonesPack(scratch(), { quarry: { '01-01': issue } }), data);
     expect(await factsOf(data, "attribute IN ('@identity', 'mass')")).toEqual([
       'quarry 01-01  @identity {"code":"\ue000"}',
       'quarry 01-01  mass 1',
@@ -203,7 +203,7 @@ describe('doubtful observations', () => {
       { code, mass: 1, place: { lat: 'y'.repeat(300_000), lng: 0 } },
       { code, mass: 2 },
     ];
-    const { reports: told } = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
+    const { reports: told } = await run(stonesPack(scratch(), { quarry: { '01-01': issue } }), data);
     expect(told[0]).toMatch(/listed twice with different values; the first counts: k{60}…$/);
     expect(told[1]).toMatch(/such as place of k{60}… is "\{\\"lat\\":\\"y+…, expected/);
     const folder = join(data, 'facts/stones');
@@ -218,8 +218,8 @@ describe('doubtful observations', () => {
       { code: 'b', as: { identity: {} } },
     ];
     const why = 'quarry: quarry@1.1.1 could not be read: all of its 2 rows lack code, which identifies a record';
-    await expect(run(stones(scratch(), { quarry: { '01-01': nameless } }), data)).rejects.toThrow(why);
-    const both = stones(scratch(), { quarry: { '01-01': nameless, '02-01': [{ code: 'a', mass: 1 }] } });
+    await expect(run(stonesPack(scratch(), { quarry: { '01-01': nameless } }), data)).rejects.toThrow(why);
+    const both = stonesPack(scratch(), { quarry: { '01-01': nameless, '02-01': [{ code: 'a', mass: 1 }] } });
     expect((await run(both, data)).failures).toEqual([why]);
     expect(await factsOf(data)).toEqual(['quarry 02-01 a mass 1']);
   });
@@ -233,7 +233,7 @@ describe('doubtful observations', () => {
       { code: 'b', mass: 1, name: 'More', seen: '2026-01-02' },
       { code: 'a', mass: 3 },
     ];
-    const collected = await run(stones(scratch(), { quarry: { '01-01': issue } }), data);
+    const collected = await run(stonesPack(scratch(), { quarry: { '01-01': issue } }), data);
     expect(collected.reports).toEqual(['quarry: 1 record is listed twice with different values; the first counts: a']);
   });
 
@@ -243,7 +243,7 @@ describe('doubtful observations', () => {
     const read = () => {
       throw Object.assign(new TypeError('fetch failed'), { stack });
     };
-    const pack = { ...stones(folder, { quarry: { '01-01': [{ code: 'a' }] } }), collector: { read } };
+    const pack = { ...stonesPack(folder, { quarry: { '01-01': [{ code: 'a' }] } }), collector: { read } };
     const { failures } = await run(pack, scratch());
     expect(failures).toEqual([
       'quarry: quarry@1.1.1 could not be read: fetch failed (collect.ts:4); a collector must read the files in ' +
@@ -254,7 +254,7 @@ describe('doubtful observations', () => {
   test('a too long text is parked, and its beginning is kept', async () => {
     const data = scratch();
     const collected = await run(
-      stones(scratch(), { quarry: { '01-01': [{ code: 'a', name: 'x'.repeat(2_000_000) }] } }),
+      stonesPack(scratch(), { quarry: { '01-01': [{ code: 'a', name: 'x'.repeat(2_000_000) }] } }),
       data,
     );
     expect(await factsOf(data)).toEqual([]);
@@ -283,7 +283,7 @@ describe('names', () => {
       { code: 'd', name: '石' },
     ];
     const folder = scratch();
-    await run(stones(folder, { quarry: { '01-01': first } }), data);
+    await run(stonesPack(folder, { quarry: { '01-01': first } }), data);
     const given = await slugs(data);
     expect(given).toHaveLength(4);
     expect(given.filter((line) => /@slug "rock"$/.test(line))).toHaveLength(1);
@@ -291,7 +291,7 @@ describe('names', () => {
     expect(given.filter((line) => /@slug "r-0123456789abcdef-[0-9a-f]{6}"$/.test(line))).toHaveLength(1);
     expect(given.filter((line) => /@slug "[0-9a-f]{6}"$/.test(line))).toHaveLength(1);
     const renamed = first.map(({ code }) => ({ code, name: 'Renamed' }));
-    await run(stones(folder, { quarry: { '01-01': first, '02-01': renamed } }), data);
+    await run(stonesPack(folder, { quarry: { '01-01': first, '02-01': renamed } }), data);
     expect(await slugs(data)).toEqual(given);
   });
 });
@@ -301,11 +301,11 @@ describe('runs', () => {
 
   test('a second run reads only new readings and compares with earlier values', async () => {
     const [data, folder] = [scratch(), scratch()];
-    await run(stones(folder, { quarry: { '01-01': a(1) } }), data);
+    await run(stonesPack(folder, { quarry: { '01-01': a(1) } }), data);
     const [before] = await listRuns(data, 'stones');
     const bytes = readFileSync(before!.facts);
-    expect(await run(stones(folder, { quarry: { '01-01': a(1) } }), data)).toMatchObject({ readings: 0 });
-    const more = stones(folder, { quarry: { '01-01': a(1), '02-01': a(1), '03-01': a(2) } });
+    expect(await run(stonesPack(folder, { quarry: { '01-01': a(1) } }), data)).toMatchObject({ readings: 0 });
+    const more = stonesPack(folder, { quarry: { '01-01': a(1), '02-01': a(1), '03-01': a(2) } });
     expect(await run(more, data)).toMatchObject({ readings: 2 });
     expect(await factsOf(data)).toEqual(['quarry 01-01 a mass 1', 'quarry 03-01 a mass 2']);
     expect(readFileSync(before!.facts).equals(bytes)).toBe(true);
@@ -317,8 +317,8 @@ describe('runs', () => {
   test('the same inputs give the same bytes', async () => {
     const issues = { quarry: { '01-01': a(1), '02-01': a(2) }, rumour: { '01-15': a(3) } };
     const [one, two] = [scratch(), scratch()];
-    await run(stones(scratch(), issues), one);
-    await run(stones(scratch(), issues), two);
+    await run(stonesPack(scratch(), issues), one);
+    await run(stonesPack(scratch(), issues), two);
     const files = async (data: string) =>
       (await listRuns(data, 'stones')).flatMap(({ facts, readings }) => [facts, readings]);
     const [left, right] = [await files(one), await files(two)];
@@ -330,9 +330,9 @@ describe('runs', () => {
 
   test('a pin that is added later is read in its place and restarts the source', async () => {
     const [data, folder] = [scratch(), scratch()];
-    await run(stones(folder, { quarry: { '01-01': a(1), '03-01': a(1) }, rumour: { '02-10': a(5) } }), data);
+    await run(stonesPack(folder, { quarry: { '01-01': a(1), '03-01': a(1) }, rumour: { '02-10': a(5) } }), data);
     const all = { quarry: { '01-01': a(1), '02-01': a(2), '03-01': a(1) }, rumour: { '02-10': a(5) } };
-    await run(stones(folder, all), data);
+    await run(stonesPack(folder, all), data);
     const made = await readingsOf(data);
     const standing = standingReadings(made);
     expect(made).toHaveLength(6);
@@ -354,16 +354,16 @@ describe('runs', () => {
   test('a new revision reads everything again', async () => {
     const [data, folder] = [scratch(), scratch()];
     const issues = { quarry: { '01-01': a(1), '02-01': a(2) } };
-    await run(stones(folder, issues), data);
-    expect(await run(stones(folder, issues, 2), data)).toMatchObject({ readings: 2 });
+    await run(stonesPack(folder, issues), data);
+    expect(await run(stonesPack(folder, issues, 2), data)).toMatchObject({ readings: 2 });
     expect(standingReadings(await readingsOf(data)).map(({ revision }) => revision)).toEqual([2, 2]);
-    expect(await run(stones(folder, issues, 2), data)).toMatchObject({ readings: 0 });
+    expect(await run(stonesPack(folder, issues, 2), data)).toMatchObject({ readings: 0 });
   });
 
   test('a failed reading adds nothing, and the others are made', async () => {
     const data = scratch();
     const collected = await run(
-      stones(scratch(), { quarry: { '01-01': a(1), '02-01': 'broken', '03-01': a(3) } }),
+      stonesPack(scratch(), { quarry: { '01-01': a(1), '02-01': 'broken', '03-01': a(3) } }),
       data,
     );
     expect(collected.readings).toBe(2);
@@ -374,16 +374,16 @@ describe('runs', () => {
   test('a broken pin is retried each night without new facts, and read once it is repaired', async () => {
     const [data, folder] = [scratch(), scratch()];
     const broken = { quarry: { '01-01': a(1), '02-01': 'broken' as const, '03-01': a(3) } };
-    await run(stones(folder, broken), data);
-    expect(await run(stones(folder, broken), data)).toMatchObject({ readings: 0 });
+    await run(stonesPack(folder, broken), data);
+    expect(await run(stonesPack(folder, broken), data)).toMatchObject({ readings: 0 });
     expect(await listRuns(data, 'stones')).toHaveLength(1);
-    await run(stones(folder, { quarry: { ...broken.quarry, '02-01': a(2) } }), data);
+    await run(stonesPack(folder, { quarry: { ...broken.quarry, '02-01': a(2) } }), data);
     expect(standingReadings(await readingsOf(data))).toHaveLength(3);
   });
 
   test('leftovers of a killed run are removed: unfinished files, and facts without readings', async () => {
     const data = scratch();
-    const pack = stones(scratch(), { quarry: { '01-01': a(1) } });
+    const pack = stonesPack(scratch(), { quarry: { '01-01': a(1) } });
     await run(pack, data);
     const folder = join(data, 'facts/stones');
     writeFileSync(join(folder, '20991231T000000000Z-00000000.facts.parquet'), 'half');

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Duck } from '../../data/duckdb/duck.ts';
 import { allReadings } from '../../data/write/facts.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { scratch, still, stones } from '../../tests/support/night-pack.ts';
+import { scratch, still, stonesPack } from '../../tests/support/night-pack.ts';
 import { integrity, npmOf, tarball } from '../../tests/support/night-tar.ts';
 import { collect } from './collect.ts';
 
@@ -13,7 +13,7 @@ const found = (version: string, published: string | null) => ({ version, integri
 
 /** A pack with one pin and a newest version. */
 function withNewest(folder: string, observedAt?: Pack['collector']['observedAt']): Pack {
-  const pack = stones(folder, { quarry: { '01-01': [{ code: 'a', mass: 1 }] } });
+  const pack = stonesPack(folder, { quarry: { '01-01': [{ code: 'a', mass: 1 }] } });
   const sources = pack.sources.map((source) => ({ ...source, newest: 'quarry' }));
   return { ...pack, sources, collector: { ...pack.collector, ...(observedAt ? { observedAt } : {}) } };
 }
@@ -33,7 +33,7 @@ const PIN = ['1.1.1', '2026-01-01T00:00:00.000Z', 'pin'];
 
 describe('the newest version', () => {
   const night = async (data: string, pack: Pack, version: string, published: string | null) => {
-    const { npm, asked } = npmOf({ [`quarry@${version}`]: bytes }, { quarry: found(version, published) });
+    const { npm, calls: asked } = npmOf({ [`quarry@${version}`]: bytes }, { quarry: found(version, published) });
     const collected = await collect(pack, data, still('2026-11-20T00:00:00Z', npm));
     return { collected, asked };
   };

@@ -20,7 +20,7 @@ const wanted = { package: '@some/data', version: '1.0.0', integrity: integrity(g
 describe('obtain', () => {
   test('fetches, verifies and unpacks; the second call finds it on disk', async () => {
     const data = scratch();
-    const { npm, asked } = npmOf({ '@some/data@1.0.0': good });
+    const { npm, calls: asked } = npmOf({ '@some/data@1.0.0': good });
     const folder = await obtain(npm, data, pack, wanted);
     expect(folder).toBe(join(data, 'sources/@some/data/1.0.0'));
     expect(readFileSync(join(folder, 'data/a.json'), 'utf8')).toBe('[1]');
@@ -39,7 +39,7 @@ describe('obtain', () => {
   test('a pin with another integrity is fetched again; a folder without a note too', async () => {
     const data = scratch();
     const other = tarball([file('package.json', '{"v":2}')]);
-    const { npm, asked } = npmOf({ '@some/data@1.0.0': other });
+    const { npm, calls: asked } = npmOf({ '@some/data@1.0.0': other });
     const folder = join(data, 'sources/@some/data/1.0.0');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'half'), 'half');
@@ -52,7 +52,7 @@ describe('obtain', () => {
   test('a source in the pack is used in place; without it an empty integrity is an error', async () => {
     const folder = scratch();
     mkdirSync(join(folder, 'fixtures/@some/data/1.0.0'), { recursive: true });
-    const { npm, asked } = npmOf({});
+    const { npm, calls: asked } = npmOf({});
     const shipped = { ...wanted, integrity: '' };
     const found = await obtain(npm, scratch(), { folder } as Pack, shipped);
     expect(found).toBe(join(folder, 'fixtures/@some/data/1.0.0'));

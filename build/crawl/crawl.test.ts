@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readPages } from '../../packs/define/index.ts';
 import type { Crawl } from '../../packs/define/model.ts';
-import { type Answers, type Site, site } from '../../tests/support/crawl-site.ts';
+import { type CrawlSite, type SiteAnswers, site } from '../../tests/support/crawl-site.ts';
 import { scratch } from '../../tests/support/night-pack.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { checkUrl, guardedFetch, publicOnly, Refused, WEB_PORTS } from './guard.ts';
@@ -45,7 +45,7 @@ function web(allowed = (_address: string) => true): Web {
   return made;
 }
 
-async function serve(answers: Answers): Promise<Site> {
+async function serve(answers: SiteAnswers): Promise<CrawlSite> {
   const made = await site(answers, publicKey.export({ format: 'jwk' }), now);
   closing.push(made.close);
   return made;
@@ -82,7 +82,7 @@ async function pagesOf(data: string, version: string): Promise<string[]> {
 
 describe('a crawl', () => {
   test('signs every request, follows links and redirects, and keeps what it saw by its hash', async () => {
-    const { base, asked } = await serve({
+    const { base, requests: asked } = await serve({
       '/robots.txt': (_q, r) => void r.end('User-agent: *\nDisallow: /private'),
       '/a': (_q, r) => void r.end('same'),
       '/b': (_q, r) => void r.writeHead(302, { Location: '/c' }).end(),
@@ -103,7 +103,7 @@ describe('a crawl', () => {
   });
 
   test('requests only what changed, and reads the rest from its evidence', async () => {
-    const { base, asked } = await serve({
+    const { base, requests: asked } = await serve({
       '/tagged': (q, r) =>
         void (q.headers['if-none-match'] === '"1"'
           ? r.writeHead(304).end()
@@ -130,7 +130,7 @@ describe('a crawl', () => {
   test('obeys robots.txt: disallowed paths, the crawl delay, and no request when it is unavailable', async () => {
     let robots = 'User-agent: datasetregister\nDisallow: /private\nCrawl-delay: 7';
     let status = 200;
-    const { base, asked } = await serve({
+    const { base, requests: asked } = await serve({
       '/robots.txt': (_q, r) => void r.writeHead(status).end(robots),
       '/a': (_q, r) => void r.end('a'),
       '/b': (_q, r) => void r.end('b'),
@@ -193,13 +193,13 @@ describe('a crawl', () => {
   });
 
   test('ends circles, chains of redirects, and pages without end', async () => {
-    const chain: Answers = Object.fromEntries(
+    const chain: SiteAnswers = Object.fromEntries(
       Array.from({ length: 9 }, (_, i) => [
         `/r${i}`,
         (_q: unknown, r: { writeHead: (status: number, headers: Record<string, string>) => { end(): void } }) =>
           r.writeHead(301, { Location: `/r${i + 1}` }).end(),
       ]),
-    ) as Answers;
+    ) as SiteAnswers;
     const { base } = await serve({
       ...chain,
       '/round': (_q, r) => void r.writeHead(302, { Location: '/round' }).end(),
@@ -210,7 +210,7 @@ describe('a crawl', () => {
           (_q: unknown, r: { end(text: string): void }) => r.end(`p${i}`),
         ]),
       ),
-    } as Answers);
+    } as SiteAnswers);
     const data = scratch();
     await expect(look(data, [`${base}/r0`])).rejects.toThrow('redirects more than 5 times');
     await expect(look(data, [`${base}/round`])).rejects.toThrow('in a loop');

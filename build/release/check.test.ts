@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Duck, quoted } from '../../data/duckdb/duck.ts';
 import type { Pack, PackTest } from '../../packs/define/model.ts';
-import { scratch, stones } from '../../tests/support/night-pack.ts';
+import { scratch, stonesPack } from '../../tests/support/night-pack.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { checkRelease } from './check.ts';
 
@@ -31,7 +31,7 @@ async function release(rows: Row[]): Promise<string> {
 }
 
 const pack = (tests: PackTest[] = []): Pack => {
-  const whole = stones(scratch(), { quarry: { '01-01': [] } });
+  const whole = stonesPack(scratch(), { quarry: { '01-01': [] } });
   const attributes = whole.attributes.filter(({ name }) => ['name', 'status', 'mass', 'tags'].includes(name));
   return { ...whole, attributes, tests };
 };

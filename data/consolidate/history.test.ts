@@ -1,6 +1,12 @@
 // History of a value: its periods, the confirmations of its sources, and open review items.
 import { describe, expect, test } from 'vitest';
-import { type Asked, day, ground, question, type Said } from '../../tests/support/night-consolidation.ts';
+import {
+  type AttributeCase,
+  day,
+  ground,
+  question,
+  type StatementRow,
+} from '../../tests/support/night-consolidation.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { course } from './history.ts';
 import { settle } from './settle.ts';
@@ -9,7 +15,7 @@ import { confirmedAt } from './times.ts';
 verifies('fact.observed-at', 'fact.first-and-confirmed');
 
 const dayOf = (at: number) => Math.round((at - day(1)) / 86_400_000) + 1;
-const told = (asked: Asked) => {
+const told = (asked: AttributeCase) => {
   const { periods, disputes } = course(question(asked), ground);
   return {
     periods: periods.map(({ from, winner }) => [dayOf(from), winner < 0 ? null : asked.said[winner]![2]]),
@@ -19,7 +25,7 @@ const told = (asked: Asked) => {
 
 describe('periods', () => {
   test('one source that changes, withdraws and repeats a value', () => {
-    const said: Said[] = [
+    const said: StatementRow[] = [
       ['gold', 1, 10],
       ['gold', 11, 12],
       ['gold', 21, null],
@@ -35,7 +41,7 @@ describe('periods', () => {
   });
 
   test('a range and its first number do not alternate as one of them ages', () => {
-    const said: Said[] = [
+    const said: StatementRow[] = [
       ['gold', 1, { min: 3, max: 6, currency: 'EUR' }],
       ['tin', 60, 3],
     ];
@@ -48,7 +54,7 @@ describe('periods', () => {
   });
 
   test('a held jump is not published', () => {
-    const said: Said[] = [
+    const said: StatementRow[] = [
       ['gold', 1, 10],
       ['gold', 11, 100],
     ];
@@ -74,12 +80,12 @@ describe('periods', () => {
   });
 
   test('a first value far from its group is published from the next reading on', () => {
-    const said: Said[] = [['gold', 1, 0.006, 0.9, 0.5]];
+    const said: StatementRow[] = [['gold', 1, 0.006, 0.9, 0.5]];
     expect(told({ said })).toEqual({ periods: [[11, 0.006]], disputes: [] });
   });
 
   test('a value is contested while another source differs, not after a decision or by the owner', () => {
-    const said: Said[] = [
+    const said: StatementRow[] = [
       ['gold', 1, 100],
       ['tin', 5, 200],
     ];
@@ -92,7 +98,7 @@ describe('periods', () => {
   });
 
   test('readings without new values change the winner: the trusted source becomes outdated and returns', () => {
-    const said: Said[] = [
+    const said: StatementRow[] = [
       ['gold', 1, 100],
       ['tin', 5, 200],
     ];
@@ -106,7 +112,7 @@ describe('periods', () => {
   });
 
   test('a record dropped by the winner’s source', () => {
-    const said: Said[] = [
+    const said: StatementRow[] = [
       ['gold', 1, 100],
       ['tin', 5, 200],
     ];
@@ -117,7 +123,7 @@ describe('periods', () => {
   });
 
   test('the last period is published now, and each period was published at its time', () => {
-    const said: Said[] = [
+    const said: StatementRow[] = [
       ['gold', 1, 100],
       ['tin', 5, 200],
       ['gold', 11, 210],
@@ -136,7 +142,7 @@ describe('periods', () => {
 });
 
 describe('disputes', () => {
-  const said: Said[] = [
+  const said: StatementRow[] = [
     ['gold', 1, 100],
     ['tin', 5, 200],
   ];
@@ -170,7 +176,7 @@ describe('disputes', () => {
 
 describe('confirmations', () => {
   const until = (
-    said: Said[],
+    said: StatementRow[],
     position: number,
     at = 365,
     dropped: [string, number][] = [],
@@ -183,7 +189,7 @@ describe('confirmations', () => {
   };
 
   test('the newest reading before its source’s next statement', () => {
-    const said: Said[] = [
+    const said: StatementRow[] = [
       ['gold', 1, 10],
       ['tin', 5, 11],
       ['gold', 21, 12],
@@ -203,7 +209,7 @@ describe('confirmations', () => {
   });
 
   test('a statement about a dropped record is valid while it stays dropped', () => {
-    const said: Said[] = [
+    const said: StatementRow[] = [
       ['gold', 1, 10],
       ['gold', 11, 0],
     ];

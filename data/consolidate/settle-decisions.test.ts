@@ -1,6 +1,6 @@
 // Decisions about differences and jumps, and when they take effect.
 import { describe, expect, test } from 'vitest';
-import { day, ground, question, type Said } from '../../tests/support/night-consolidation.ts';
+import { day, ground, question, type StatementRow } from '../../tests/support/night-consolidation.ts';
 import { verifies } from '../../tests/support/verifies.ts';
 import { disputeId } from './model.ts';
 import { type Decision, settle } from './settle.ts';
@@ -8,15 +8,15 @@ import { type Decision, settle } from './settle.ts';
 verifies('consolidate.decision');
 
 describe('decisions', () => {
-  const conflict: Said[] = [
+  const conflict: StatementRow[] = [
     ['gold', 1, 100],
     ['tin', 5, 200],
   ];
-  const jump: Said[] = [
+  const jump: StatementRow[] = [
     ['gold', 1, 10],
     ['gold', 11, 100],
   ];
-  const decided = (said: Said[], kind: 'conflict' | 'jump', status: Decision['status'], at: number) => {
+  const decided = (said: StatementRow[], kind: 'conflict' | 'jump', status: Decision['status'], at: number) => {
     const asked = question({ said });
     const [a, b] = asked.statements;
     const id = disputeId(ground, asked, kind, a!, b!);
@@ -64,7 +64,7 @@ describe('decisions', () => {
   });
 
   test('later readings neither confirm nor publish a rejected jump', () => {
-    const said: Said[] = [...jump, ['gold', 21, 110]];
+    const said: StatementRow[] = [...jump, ['gold', 21, 110]];
     const asked = question({ said });
     const [a, b, c] = asked.statements;
     const reject = (...others: (typeof b)[]) => {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Pack, Value } from '../../packs/define/model.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
-import { type Written, writeRelease } from '../../tests/support/write-release.ts';
+import { type WrittenRelease, writeRelease } from '../../tests/support/write-release.ts';
 import type { Interval, StoredRecord } from '../model/record.ts';
 import type { Engine, Predicate, SeriesPlan, SimilarPlan, StatsPlan } from '../plan/plan.ts';
 import { openEngine } from './engine.ts';
@@ -16,7 +16,7 @@ import { similarStatement } from './similar.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'analysis-'));
 let pack: Pack;
-let release: Written;
+let release: WrittenRelease;
 let shape: Shape;
 let engine: Engine;
 /** The same release with its history read from the file. */

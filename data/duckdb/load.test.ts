@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
-import { type Written, writeRelease } from '../../tests/support/write-release.ts';
+import { type WrittenRelease, writeRelease } from '../../tests/support/write-release.ts';
 import { DEFAULT_LIMITS } from '../plan/limits.ts';
 import { openEngine } from './engine.ts';
 import { load } from './load.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'load-'));
 let pack: Pack;
-let written: Written;
+let written: WrittenRelease;
 
 beforeAll(async () => {
   pack = await loadPack(join(import.meta.dirname, '../../tests/packs/tools'));

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadPack } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
-import { type Written, writeRelease } from '../../tests/support/write-release.ts';
+import { type WrittenRelease, writeRelease } from '../../tests/support/write-release.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { RecordRenderer } from '../plan/plan.ts';
 import { openRelease } from '../releases/release.ts';
@@ -18,7 +18,7 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 let pack: Pack;
 let records: StoredRecord[];
-let written: Written;
+let written: WrittenRelease;
 const file = (name: string) => join(written.folder, 'index', name);
 
 beforeAll(async () => {

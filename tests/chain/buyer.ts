@@ -29,7 +29,7 @@ export const decoded = (header: string | null): Record<string, unknown> =>
   JSON.parse(Buffer.from(header ?? '', 'base64').toString()) as Record<string, unknown>;
 
 /** A payment as PAYMENT-SIGNATURE carries it. */
-export const encoded = (payment: unknown): string => Buffer.from(JSON.stringify(payment)).toString('base64');
+export const encodePayload = (payment: unknown): string => Buffer.from(JSON.stringify(payment)).toString('base64');
 
 /** What a payment by hand may have otherwise than it should. */
 export interface Twist {

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testApp } from '../support/app.ts';
-import { listening } from '../support/listening.ts';
+import { startListener } from '../support/listening.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const REVISIONS = ['2026-07-28', '2025-11-25'];
@@ -32,7 +32,7 @@ function run(name: string, args: string[]): Promise<{ code: number | null; print
 }
 
 const app = await testApp();
-const at = await listening(app);
+const at = await startListener(app);
 const url = `${at.base}/mcp`;
 const checks: [what: string, program: string, args: string[]][] = [
   ...REVISIONS.map((revision): (typeof checks)[number] => [

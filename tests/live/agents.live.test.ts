@@ -7,7 +7,7 @@ import { toolsOf } from '../../api/render/tools.ts';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { expectWithin, LIMITS, someSlugs } from '../support/long-answers.ts';
-import { connect } from '../support/mcp-clients.ts';
+import { connectMcp } from '../support/mcp-clients.ts';
 import { DATASETS } from './release.ts';
 import { KEY, type LiveServer, startServer } from './serve.ts';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 test('names, descriptions and input schemas of all tools take at most 7,000 tokens', async () => {
-  const client = await connect('2026-07-28', `${server.base}/mcp`);
+  const client = await connectMcp('2026-07-28', `${server.base}/mcp`);
   const tools = await client.tools();
   await client.close();
   const read = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
@@ -40,7 +40,7 @@ test.each(LIMITS)(
 );
 
 test('a profile shows all attributes within the usual limit, its map in few cells', async () => {
-  const client = await connect('2026-07-28', `${server.base}/mcp`);
+  const client = await connectMcp('2026-07-28', `${server.base}/mcp`);
   for (const { id, attributes } of packs) {
     const { structuredContent } = await client.call('dataset_profile', { dataset: id });
     const profiles = structuredContent['attributes'] as { name: string; cells?: { counts: unknown[] } }[];

@@ -9,10 +9,10 @@ import { similar } from '../../data/queries/similar.ts';
 import { stats } from '../../data/queries/stats.ts';
 import { timeseries } from '../../data/queries/timeseries.ts';
 import { cursors } from '../support/cursors.ts';
-import { evaluateFacets, evaluateSearch, matching, onEdge, type Query } from '../support/evaluate.ts';
+import { evaluateFacets, evaluateSearch, matching, onEdge, type SearchQuery } from '../support/evaluate.ts';
 import { evaluateSimilar, evaluateStats, evaluateTimeseries } from '../support/evaluate-analysis.ts';
 import { randomFacets, randomSearch, randomSimilar, randomStats, randomTimeseries } from '../support/random-queries.ts';
-import { pick, type Random, random } from '../support/random-records.ts';
+import { pickOne, type Random, random } from '../support/random-records.ts';
 import { alike, rowsIn } from './alike.ts';
 import { DATASETS, historyOf, type LiveRelease, openLive } from './release.ts';
 
@@ -47,7 +47,7 @@ describe.each(DATASETS)('%s', (dataset) => {
   function* questions(
     count: number,
     seed: number,
-    make: (next: Random, ...rest: [LiveRelease['pack'], LiveRelease['records']]) => Query,
+    make: (next: Random, ...rest: [LiveRelease['pack'], LiveRelease['records']]) => SearchQuery,
   ) {
     const next = random(seed);
     for (let i = 0; i < count; i++) {
@@ -59,7 +59,7 @@ describe.each(DATASETS)('%s', (dataset) => {
   }
 
   /** Ids page by page, through the cursors that callers get; `pages` at most. */
-  async function walk(engine: Engine, query: Query, scope: 'public' | 'full', pages: number) {
+  async function walk(engine: Engine, query: SearchQuery, scope: 'public' | 'full', pages: number) {
     const ids: string[] = [];
     let cursor: string | null = null;
     let total: number | null = null;
@@ -200,7 +200,7 @@ describe.each(DATASETS)('%s', (dataset) => {
   test(`${counts.similar} similar`, async () => {
     let [asked, found] = [0, 0];
     for (const { query, next } of questions(counts.similar, 15, randomSimilar)) {
-      const subject = pick(next, live.records);
+      const subject = pickOne(next, live.records);
       const expected = evaluateSimilar(live.pack, live.records, subject, query).map(({ id, score }) => [
         id,
         Number(score.toFixed(6)),

@@ -4,8 +4,8 @@ import { parseSearch } from '../../data/input/parse.ts';
 import { questionOf } from '../../data/input/parse-selection.ts';
 import type { Geo } from '../../packs/define/model.ts';
 import { words } from '../../packs/define/text.ts';
-import { evaluateSearch, onEdge, type Query } from '../support/evaluate.ts';
-import { pick, random } from '../support/random-records.ts';
+import { evaluateSearch, onEdge, type SearchQuery } from '../support/evaluate.ts';
+import { pickOne, random } from '../support/random-records.ts';
 import { type LiveRelease, openLive } from './release.ts';
 
 /** Centres at the poles, on both sides of the date line, on the prime meridian and the equator, and in the middle of cities. */
@@ -48,7 +48,7 @@ describe.each(['airports', 'places'] as const)('%s', (dataset) => {
   afterAll(() => live.close());
 
   /** Both engines find what the evaluator finds: the count, and the first page. Answers the count. */
-  async function agree(query: Query): Promise<number> {
+  async function agree(query: SearchQuery): Promise<number> {
     const expected = evaluateSearch(live.pack, live.records, query);
     const input = parseSearch({ ...query, limit: '1000', total: 'true' }, live.pack, { format: 'ndjson' });
     for (const [name, engine] of Object.entries(live.engines)) {
@@ -68,13 +68,13 @@ describe.each(['airports', 'places'] as const)('%s', (dataset) => {
     const next = random(90);
     // Every radius at every centre is a question of the smaller pack; the larger takes two radii at each.
     const asked = CENTRES.flatMap(([lat, lng]) => {
-      const radii = dataset === 'airports' ? RADII : [pick(next, RADII.slice(0, 5)), pick(next, RADII.slice(3))];
+      const radii = dataset === 'airports' ? RADII : [pickOne(next, RADII.slice(0, 5)), pickOne(next, RADII.slice(3))];
       return radii.map((km) => `${lat},${lng},${km}`);
     });
     // Circles that begin at a record: radius 0 finds it.
     for (let i = 0; i < 10; i++) {
-      const { lat, lng } = (pick(next, live.records).attributes[geo] as Geo | undefined) ?? { lat: 0, lng: 0 };
-      asked.push(`${lat},${lng},0`, `${lat},${lng},${pick(next, RADII.slice(1, 4))}`);
+      const { lat, lng } = (pickOne(next, live.records).attributes[geo] as Geo | undefined) ?? { lat: 0, lng: 0 };
+      asked.push(`${lat},${lng},0`, `${lat},${lng},${pickOne(next, RADII.slice(1, 4))}`);
     }
     let [count, found] = [0, 0];
     for (const near of asked) {
@@ -115,10 +115,12 @@ describe.each(['airports', 'places'] as const)('%s', (dataset) => {
         ...new Set(written.flatMap((text) => text.split(/[^\p{L}\p{M}\p{N}]+/u)).filter((word) => pattern.test(word))),
       ];
       for (let i = 0; i < Math.min(found.length, 6); i++) {
-        const word = pick(next, found);
+        const word = pickOne(next, found);
         const cut = [...word].slice(0, 1 + Math.floor(next() * 4)).join('');
         if (words(cut).length === 0) continue;
-        expect(await agree({ q: pick(next, [cut, cut.toUpperCase(), cut.normalize('NFD')]) }), word).toBeGreaterThan(0);
+        expect(await agree({ q: pickOne(next, [cut, cut.toUpperCase(), cut.normalize('NFD')]) }), word).toBeGreaterThan(
+          0,
+        );
         counted[script] = (counted[script] ?? 0) + 1;
       }
     }

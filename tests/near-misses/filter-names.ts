@@ -1,5 +1,5 @@
 // Near misses of filters: comparisons as other APIs write them, other spellings and synonyms of attribute names.
-import { pick } from '../support/random-records.ts';
+import { pickOne } from '../support/random-records.ts';
 import { misspelt, onlyOne } from './foreign-names.ts';
 import { type Base, bases, miss, type NearMiss, type Query, type Rule } from './model.ts';
 import type { DatasetInfo, FilterInfo } from './world.ts';
@@ -33,8 +33,8 @@ const WRITTEN: Record<string, string[]> = {
 export const comparisons: Rule = (dataset, next) =>
   dataset.filters.flatMap((filter) =>
     Array.from({ length: 2 }, (): NearMiss => {
-      const base = bases(dataset)[pick(next, FILTERED)] as Base;
-      const form = pick(next, WRITTEN[filter.operator] ?? ['filter[{}]']);
+      const base = bases(dataset)[pickOne(next, FILTERED)] as Base;
+      const form = pickOne(next, WRITTEN[filter.operator] ?? ['filter[{}]']);
       const wrong = form.replace('{}', /^\{\}[A-Z]/.test(form) ? camel(filter.attribute) : filter.attribute);
       const value = valueFor(filter, dataset);
       return miss(
@@ -67,10 +67,10 @@ export const otherSpellings: Rule = (dataset, next) =>
   dataset.filters
     .filter(({ operator }) => operator !== 'has')
     .flatMap((filter) => {
-      const wrong = pick(next, spellings)(filter.name);
+      const wrong = pickOne(next, spellings)(filter.name);
       const all = dataset.filters.map(({ name }) => name);
       if (all.includes(wrong)) return [];
-      const base = bases(dataset)[pick(next, FILTERED)] as Base;
+      const base = bases(dataset)[pickOne(next, FILTERED)] as Base;
       const value = valueFor(filter, dataset);
       return [
         miss(
@@ -92,7 +92,7 @@ export const misspeltFilters: Rule = (dataset, next) =>
     const all = dataset.filters.map(({ name }) => name);
     const wrong = misspelt(filter.name, next);
     if (filter.name.length < 4 || all.includes(wrong) || !onlyOne(wrong, filter.name, all)) return [];
-    const base = bases(dataset)[pick(next, FILTERED)] as Base;
+    const base = bases(dataset)[pickOne(next, FILTERED)] as Base;
     const value = valueFor(filter, dataset);
     return [
       miss(

@@ -1,6 +1,6 @@
 // Near misses of parameters: names that other APIs give to them, and slips of the keyboard.
 import leven from 'leven';
-import { pick, type Random } from '../support/random-records.ts';
+import { pickOne, type Random } from '../support/random-records.ts';
 import { type Base, bases, isPlace, miss, type NearMiss, type Rule } from './model.ts';
 import type { DatasetInfo } from './world.ts';
 
@@ -125,10 +125,10 @@ export function misspelt(word: string, next: Random): string {
   const slips: ((text: string, at: number) => string)[] = [
     (text, at) => text.slice(0, at) + text.slice(at + 1),
     (text, at) => text.slice(0, at) + text.charAt(at) + text.slice(at),
-    (text, at) => text.slice(0, at) + pick(next, [...'aeiourstln']) + text.slice(at + 1),
+    (text, at) => text.slice(0, at) + pickOne(next, [...'aeiourstln']) + text.slice(at + 1),
     (text, at) => text.slice(0, at - 1) + text.charAt(at) + text.charAt(at - 1) + text.slice(at + 1),
   ];
-  const slip = (text: string) => pick(next, slips)(text, 1 + Math.floor(next() * (text.length - 1)));
+  const slip = (text: string) => pickOne(next, slips)(text, 1 + Math.floor(next() * (text.length - 1)));
   const once = slip(word);
   return word.length > 7 && next() < 0.4 ? slip(once) : once;
 }

@@ -1,5 +1,5 @@
 // Near misses of values: of sort, fields, limit, place, ids, dates, booleans, numbers, and of what attributes hold.
-import { pick, type Random } from '../support/random-records.ts';
+import { pickOne, type Random } from '../support/random-records.ts';
 import { misspelt, onlyOne } from './foreign-names.ts';
 import { type Base, bases, isPlace, miss, type NearMiss, numeric, type Rule } from './model.ts';
 import type { DatasetInfo } from './world.ts';
@@ -173,7 +173,7 @@ export const ids: Rule = ({ slugs: [one = '', two = ''], ...rest }) => {
 export const scalars: Rule = (dataset, next) => {
   const flags = dataset.attributes.filter(({ type, filterable }) => type === 'boolean' && filterable);
   const numbers = numeric(dataset).filter(({ filterable }) => filterable);
-  const first = pick(next, ['entity_search', 'dataset_facets', 'dataset_stats']);
+  const first = pickOne(next, ['entity_search', 'dataset_facets', 'dataset_stats']);
   return made('value of a filter', dataset, [
     ...flags.flatMap(({ name }): Draft[] => [
       [first, name, 'yes', 'true'],

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newKey as randomSecret } from '../../data/state/key-format.ts';
 import { loadPack } from '../../packs/define/load.ts';
 import { ADMIN, type TestApp, testApp } from '../support/app.ts';
-import { newKey, told } from '../support/money-on-stores.ts';
+import { callStatus, newKey } from '../support/money-on-stores.ts';
 import { richKey, smallData, startApi } from '../support/money-processes.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -34,14 +34,17 @@ describe('keys', () => {
     ];
     for (const secret of [...forged, `${ADMIN}x`, ADMIN.slice(1), "' or 1=1 --"]) {
       const from = fresh();
-      expect(await told(app, '/v1/keys/me', { headers: { Authorization: `Bearer ${secret}` }, ...from }), secret).toBe(
+      expect(
+        await callStatus(app, '/v1/keys/me', { headers: { Authorization: `Bearer ${secret}` }, ...from }),
+        secret,
+      ).toBe('401 invalid_key');
+      expect(await callStatus(app, '/v1/keys/me', { headers: { 'X-API-Key': secret }, ...from })).toBe(
         '401 invalid_key',
       );
-      expect(await told(app, '/v1/keys/me', { headers: { 'X-API-Key': secret }, ...from })).toBe('401 invalid_key');
-      expect(await told(app, `/v1/keys/me?api_key=${encodeURIComponent(secret)}`, from)).toBe('401 invalid_key');
+      expect(await callStatus(app, `/v1/keys/me?api_key=${encodeURIComponent(secret)}`, from)).toBe('401 invalid_key');
     }
     for (const scheme of [`Basic ${key}`, key, `Bearer  `, `Token ${key}`])
-      expect(await told(app, '/v1/keys/me', { headers: { Authorization: scheme }, ...fresh() })).toBe(
+      expect(await callStatus(app, '/v1/keys/me', { headers: { Authorization: scheme }, ...fresh() })).toBe(
         '401 invalid_key',
       );
   });
@@ -49,8 +52,8 @@ describe('keys', () => {
   test('the first place decides: a good key behind a bad one opens nothing', async () => {
     const { key } = await newKey(app);
     const both = { Authorization: `Bearer ${randomSecret()}`, 'X-API-Key': key };
-    expect(await told(app, '/v1/keys/me', { headers: both, ...fresh() })).toBe('401 invalid_key');
-    expect(await told(app, `/v1/keys/me?api_key=${key}`, { headers: { 'X-API-Key': 'x' }, ...fresh() })).toBe(
+    expect(await callStatus(app, '/v1/keys/me', { headers: both, ...fresh() })).toBe('401 invalid_key');
+    expect(await callStatus(app, `/v1/keys/me?api_key=${key}`, { headers: { 'X-API-Key': 'x' }, ...fresh() })).toBe(
       '401 invalid_key',
     );
     const good = await app.ask(`/v1/keys/me?api_key=${key}`, fresh());
@@ -60,7 +63,7 @@ describe('keys', () => {
       'no-referrer',
     ]);
     expect(
-      await told(app, `/v1/keys/topup?api_key=${key}`, { method: 'POST', body: '{"amount_eur":5}', ...fresh() }),
+      await callStatus(app, `/v1/keys/topup?api_key=${key}`, { method: 'POST', body: '{"amount_eur":5}', ...fresh() }),
     ).toBe('401 key_required');
   });
 
@@ -68,7 +71,7 @@ describe('keys', () => {
     const seen = new Map<string, number>();
     for (let i = 0; i < 70; i++) {
       const headers = { Authorization: `Bearer ${randomSecret()}` };
-      const answer = await told(app, '/v1/keys/me', { headers, address: `2001:db8:77:1::${i.toString(16)}` });
+      const answer = await callStatus(app, '/v1/keys/me', { headers, address: `2001:db8:77:1::${i.toString(16)}` });
       seen.set(answer, (seen.get(answer) ?? 0) + 1);
     }
     expect(Object.fromEntries(seen)).toEqual({ '401 invalid_key': 60, '429 rate_limited': 10 });
@@ -153,8 +156,8 @@ describe('the preview quota is not evaded', () => {
       '/v1/tools/entities?ids=record-1',
       '/v1/tools/entities?q=record',
     ])
-      expect(await told(app, path, from)).toBe('402 quota_exceeded');
-    expect(await told(app, '/v1/tools/entities?format=csv', from)).toBe('401 key_required');
+      expect(await callStatus(app, path, from)).toBe('402 quota_exceeded');
+    expect(await callStatus(app, '/v1/tools/entities?format=csv', from)).toBe('401 key_required');
     expect((await spend({ address: '2001:db8:9:a::1' })).status).toBe(200);
   });
 
@@ -180,9 +183,9 @@ describe('paid values are not read', () => {
         `has_${name}=true`,
         `has_${name}=false&total=true`,
       ])
-        expect(await told(app, `/v1/tools/entities?${query}`, fresh()), query).toBe('402 payment_required');
+        expect(await callStatus(app, `/v1/tools/entities?${query}`, fresh()), query).toBe('402 payment_required');
     for (const query of ['by=kind&max_price.rental=3', 'by=kind&has_runtime=true'])
-      expect(await told(app, `/v1/tools/facets?${query}`, fresh()), query).toMatch(/^(402|400)/);
+      expect(await callStatus(app, `/v1/tools/facets?${query}`, fresh()), query).toMatch(/^(402|400)/);
     const secret = app.records['tools']?.find((record) => record.attributes['summary'] !== undefined);
     const pages = [
       `/datasets/tools/${secret?.slug}.md`,
@@ -203,7 +206,7 @@ describe('paid values are not read', () => {
       null,
     ]);
     expect(
-      await told(app, '/v1/tools/entities/record-1', { headers: { 'If-None-Match': 'W/"guess"' }, ...fresh() }),
+      await callStatus(app, '/v1/tools/entities/record-1', { headers: { 'If-None-Match': 'W/"guess"' }, ...fresh() }),
     ).toBe('402 payment_required');
     const paid = await app.ask('/v1/tools/entities/record-1', { admin: true });
     const preview = await app.ask('/v1/tools/entities?ids=record-1', fresh());

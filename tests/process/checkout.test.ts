@@ -62,7 +62,7 @@ async function deliver(api: Api, type: string, object: Record<string, unknown>, 
   return `${got.status} ${parsed(got)['outcome'] ?? parsed(got)['error']}`;
 }
 
-const asked = async ({ asked }: Double, count: number) => {
+const asked = async ({ requests: asked }: Double, count: number) => {
   while (asked.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 

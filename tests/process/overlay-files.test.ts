@@ -9,7 +9,7 @@ import { loadPack } from '../../packs/define/load.ts';
 import { ADMIN } from '../support/app.ts';
 import { type Api, type Got, startApi } from '../support/money-processes.ts';
 import { scratchOfAll, still } from '../support/night-pack.ts';
-import { openWorld, type World } from '../support/overlay-world.ts';
+import { type OverlayWorld, openWorld } from '../support/overlay-world.ts';
 import { verifies } from '../support/verifies.ts';
 import { withCopies } from '../support/whole-night.ts';
 
@@ -30,7 +30,7 @@ async function until(ask: () => Promise<Got>, right: (got: Got) => boolean, most
 
 describe('a service with its static files', () => {
   const folder = scratchOfAll();
-  let world: World;
+  let world: OverlayWorld;
   let api: Api;
   let shown: StoredRecord;
   let others: StoredRecord[];

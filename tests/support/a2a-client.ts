@@ -1,4 +1,4 @@
-// The SDK's own A2A client over HTTP+JSON, found through the agent card.
+// The A2A client of the SDK over HTTP+JSON, configured by the agent card.
 import { type AgentCard, type Message, type Part, Role } from '@a2a-js/sdk';
 import {
   type Client,
@@ -19,7 +19,10 @@ export interface A2aClient {
 
 type Fetch = typeof fetch;
 
-/** A client for the agent at an address; `headers` go with each request. The card's own address is another one in tests. */
+/**
+ * A client for the agent at an address; `headers` are sent with each request. Tests override the address in
+ * the card.
+ */
 export async function a2aClient(base: string, headers: Record<string, string> = {}): Promise<A2aClient> {
   const fetchImpl: Fetch = (input, init) =>
     fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init?.headers)), ...headers } });

@@ -1,25 +1,28 @@
-// Questions for every operation that agents may call, on the fictional packs: those that are answered and those that are refused.
+// Calls of every operation that agents may use, on the fictional packs: successful ones and refused ones.
 
 import type { Operation } from '../../api/contract/operation.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import { callable } from '../../api/render/tools.ts';
 
-/** Arguments as MCP and A2A take them. */
-export type Given = Record<string, unknown>;
+/** Arguments in the form of MCP and A2A. */
+export type ToolArguments = Record<string, unknown>;
 
-export interface Question {
+export interface AgentCall {
   operation: Operation;
   about: string;
-  given: Given;
+  given: ToolArguments;
 }
 
-/** What an operation needs, by dataset; `record` and `other` are slugs. Operations that need nothing are not here. */
-function needed(name: string, dataset: string): Given {
+/**
+ * Required arguments of an operation, by dataset; `record` and `other` are slugs. Operations without any are
+ * missing here.
+ */
+function needed(name: string, dataset: string): ToolArguments {
   const [number, group, filter] =
     dataset === 'tools' ? ['price.list', 'kind', { has_maker: true }] : ['depth', 'coast', {}];
-  const known: Record<string, Given> = {
+  const known: Record<string, ToolArguments> = {
     dataset_facets: { by: group, filters: filter, limit: 5 },
-    // Without a limit, a tool shows fewer than an address.
+    // Without a limit, a tool returns fewer records than REST.
     dataset_examples: { limit: 2 },
     dataset_changelog: { days: 365, limit: 3, type: 'all' },
     dataset_changes: { since: '2026-01-01T00:00:00Z', limit: 5 },
@@ -38,14 +41,14 @@ function needed(name: string, dataset: string): Given {
   return known[name] ?? {};
 }
 
-/** Every operation of the table over both datasets: a question of its own, and everything that may be wrong with one. */
-export function questions(): Question[] {
+/** Every operation of the table for both datasets: a valid call, and every possible mistake. */
+export function agentCalls(): AgentCall[] {
   return callable(OPERATIONS).flatMap((operation) => {
     const { route, name } = operation;
     const datasets = route.path.includes(':ds') ? ['tools', 'harbours'] : [undefined];
     return datasets.flatMap((dataset) => {
       const given = { ...(dataset ? { dataset } : {}), ...needed(name, dataset ?? '') };
-      const ask = (about: string, other: Given) => ({
+      const ask = (about: string, other: ToolArguments) => ({
         operation,
         about: `${dataset ?? 'the register'}, ${about}`,
         given: { ...given, ...other },
@@ -62,8 +65,8 @@ export function questions(): Question[] {
   });
 }
 
-/** The same question as an address of REST. */
-export function addressOf({ operation, given }: Question): string {
+/** The same call as a REST address. */
+export function addressOf({ operation, given }: AgentCall): string {
   const { dataset, filters, ...rest } = given;
   let path = operation.route.path.replace(':ds', String(dataset));
   const query: [string, string][] = [];

@@ -1,4 +1,4 @@
-// A night of the fictional packs, made once in a run, and its files for analysts.
+// A nightly run of the fictional packs, made once in a test run, and its files for analysts.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { nightConfig, wholeNight } from './whole-night.ts';
 export const NAMES = ['croissant.jsonld', 'dictionary.json', 'dictionary.md', 'public.duckdb', 'public.parquet'];
 export const IDS = ['harbours', 'tools'];
 
-/** Folders for a night, removed after the tests. `open` fills them. */
+/** Folders for a nightly run, filled by `open` and removed after the tests. */
 export function analystsStage() {
   const folder = scratchOfAll();
   const config = nightConfig(folder);
@@ -38,7 +38,7 @@ export function analystsStage() {
   };
 }
 
-/** A DuckDB of its own, to be closed. */
+/** A new DuckDB, to be closed by the caller. */
 export async function openDuckdb(): Promise<{ rows: (sql: string) => Promise<unknown[][]>; close: () => void }> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();

@@ -1,4 +1,4 @@
-// The environment that programs started by tests inherit: nothing but the search path and the run's cache of compiled modules.
+// The environment of programs that tests start: only the search path and the run's cache of compiled modules.
 
 export const CHILD_ENV: Readonly<Record<string, string>> = Object.fromEntries(
   ['PATH', 'NODE_COMPILE_CACHE'].flatMap((name) =>

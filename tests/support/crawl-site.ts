@@ -1,4 +1,5 @@
-// A site for the crawler's tests: it verifies signatures, forbids paths, limits rates, breaks connections and lies about sizes.
+// A site for the crawler's tests: it verifies signatures, forbids paths, limits rates, breaks connections and
+// sends wrong sizes.
 
 import { createPublicKey, type JsonWebKeyInput, verify } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,18 +7,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { component, verifySignature } from 'http-message-sig';
 
-export interface Site {
+export interface CrawlSite {
   base: string;
-  /** Every request: path, and `signed` or why its signature is none. */
-  asked: { path: string; signed: string; at: number; headers: IncomingMessage['headers'] }[];
+  /** Every request: path, and `signed` or the error of its signature. */
+  requests: { path: string; signed: string; at: number; headers: IncomingMessage['headers'] }[];
   close(): Promise<void>;
 }
 
-export type Answers = Record<string, (request: IncomingMessage, response: ServerResponse, count: number) => void>;
+export type SiteAnswers = Record<string, (request: IncomingMessage, response: ServerResponse, count: number) => void>;
 
-/** Serves `answers` by path (404 for others); `key` is the public key that signatures must be of. */
-export async function site(answers: Answers, key: JsonWebKeyInput['key'], now: () => Date): Promise<Site> {
-  const asked: Site['asked'] = [];
+/** Serves `answers` by path (404 for others); `key` is the public key of the expected signatures. */
+export async function site(answers: SiteAnswers, key: JsonWebKeyInput['key'], now: () => Date): Promise<CrawlSite> {
+  const asked: CrawlSite['requests'] = [];
   const counts = new Map<string, number>();
   const server = createServer((request, response) => {
     void (async () => {
@@ -32,7 +33,7 @@ export async function site(answers: Answers, key: JsonWebKeyInput['key'], now: (
   await once(server, 'listening');
   return {
     base: `http://localhost:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests: asked,
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

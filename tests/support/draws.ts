@@ -1,6 +1,9 @@
 // How many random inputs a property test draws: some in every run, all in `npm run test:long`.
 
-/** Share of the inputs that a usual run draws. The seeds are fixed, so that a short run draws the first ones of a long run. */
+/**
+ * Share of the inputs in a usual run. The seeds are fixed, so that a short run draws the first ones of a long
+ * run.
+ */
 const SHARE = process.env['TEST_LONG'] === undefined ? 0.4 : 1;
 
 /** Number of inputs to draw out of `all`, at least one. */

@@ -1,26 +1,32 @@
-// The independent evaluator of analysis: similar, statistics and time series by plain loops, sharing nothing but `words` and `fold`.
+// The independent evaluator of analysis: similar, statistics and time series by plain loops, sharing only
+// `words` and `fold` with the service.
 import type { Interval, StoredRecord } from '../../data/model/record.ts';
 import type { Pack, PriceRange, Value } from '../../packs/define/model.ts';
 import { byCodePoint, fold, words } from '../../packs/define/text.ts';
-import { type EvaluateOptions, matching, type Query } from './evaluate.ts';
+import { type EvaluateOptions, matching, type SearchQuery } from './evaluate.ts';
 
 const OWN = ['attribute', 'group_by', 'days', 'step', 'differ_by'];
 
-/** The records that the search parameters of a question match. */
-function selected(pack: Pack, records: StoredRecord[], query: Query, options: EvaluateOptions = {}): StoredRecord[] {
+/** The records that match the search parameters of a query. */
+function selected(
+  pack: Pack,
+  records: StoredRecord[],
+  query: SearchQuery,
+  options: EvaluateOptions = {},
+): StoredRecord[] {
   const filters = Object.entries(query).filter(([name]) => !OWN.includes(name));
   return matching(pack, records, Object.fromEntries(filters), options);
 }
 
 const low = (value: Value) => (typeof value === 'object' ? (value as PriceRange).min : (value as number));
 
-/** Sum of many numbers, the small ones first, so that little is lost. */
+/** Mean of many numbers; adds the small ones first to keep precision. */
 function mean(numbers: number[]): number {
   const sorted = [...numbers].sort((a, b) => Math.abs(a) - Math.abs(b));
   return sorted.reduce((sum, number) => sum + number, 0) / numbers.length;
 }
 
-/** The number at a share of the way through the sorted numbers, on the straight line between its neighbours. */
+/** The quantile of sorted numbers, with linear interpolation. */
 function quantile(sorted: number[], share: number): number {
   const place = share * (sorted.length - 1);
   const below = sorted[Math.floor(place)]!;
@@ -42,7 +48,7 @@ function figures(numbers: number[]) {
   };
 }
 
-/** The groups a record is in: its value, each entry of a list once, or none. */
+/** The groups of a record: its value, each entry of a list once, or none. */
 function keysOf(record: StoredRecord, by: string): Value[] {
   const value = record.attributes[by];
   return value === undefined ? [] : [...new Set([value].flat())];
@@ -69,8 +75,8 @@ export interface ExpectedRow {
   groups?: ExpectedRow[];
 }
 
-/** The rows of statistics, figures not rounded. */
-export function evaluateStats(pack: Pack, records: StoredRecord[], query: Query): ExpectedRow[] {
+/** The rows of statistics, not rounded. */
+export function evaluateStats(pack: Pack, records: StoredRecord[], query: SearchQuery): ExpectedRow[] {
   const attribute = String(query['attribute']);
   const rows = (of: StoredRecord[], keys: string[]): ExpectedRow[] => {
     const [by, ...rest] = keys;
@@ -100,7 +106,7 @@ export function evaluateTimeseries(
   pack: Pack,
   records: StoredRecord[],
   history: readonly Interval[],
-  query: Query,
+  query: SearchQuery,
   now: Date,
 ): Map<Value | null, ExpectedPoint[]> {
   const matched = selected(pack, records, query);
@@ -117,7 +123,7 @@ export function evaluateTimeseries(
       .map(({ value, from, to }) => ({ value, from: Date.parse(from), to: to === null ? null : Date.parse(to) }));
     const series: ExpectedPoint[] = [];
     for (let back = 0; back < Number(query['days'] ?? 90); back += apart) {
-      // The last moment of the day: what began later, or ended by then, does not count.
+      // The last moment of the day: periods that began later or had ended do not count.
       const moment = today - back * DAY + DAY - 1;
       const values = own
         .filter(({ from, to }) => from <= moment && (to === null || to > moment))
@@ -150,12 +156,15 @@ function wordsOf(pack: Pack, record: StoredRecord, inPublic: boolean): Set<strin
   return found;
 }
 
-/** Ids and exact scores of the records similar to a subject; `inPublic`: as on its free page, by public texts, names and slugs. */
+/**
+ * Ids and exact scores of the records similar to a subject; `inPublic`: by public texts, names and slugs
+ * only, as on its free page.
+ */
 export function evaluateSimilar(
   pack: Pack,
   records: StoredRecord[],
   subject: StoredRecord,
-  query: Query,
+  query: SearchQuery,
   inPublic = false,
 ): { id: string; score: number }[] {
   const { limit = '10', differ_by: differ = pack.serving.similar_differ_by ?? undefined, ...filters } = query;

@@ -1,17 +1,18 @@
-// The independent evaluator of the past: from what sources said, by plain loops, what was published when. It shares nothing with the service.
+// The independent evaluator of history: from the statements of sources, by plain loops, what was published
+// when. Shares nothing with the service.
 import type { Issues } from './night-pack.ts';
 
 type Json = unknown;
 
-/** One thing that a source said of an attribute of a record, or, undefined, ceased to say. */
-export interface Said {
+/** One statement of a source on an attribute of a record; undefined: a withdrawal. */
+export interface PastStatement {
   source: string;
   at: string;
   value: Json;
   confidence: number;
 }
 
-export interface Happened {
+export interface PublishedChange {
   code: string;
   attribute: string;
   type: 'added' | 'changed';
@@ -20,7 +21,7 @@ export interface Happened {
   observed_at: string;
 }
 
-/** How much each source is trusted, and whether not being listed means being gone (tests/support/night-pack.ts). */
+/** Trust of each source, and whether an unlisted record is gone (tests/support/night-pack.ts). */
 const TRUST: Record<string, number> = { gold: 0.9, tin: 0.8, rumour: 0.7 };
 const LISTS = (source: string) => source !== 'rumour';
 const FLOOR = 0.3;
@@ -32,8 +33,8 @@ const moment = (date: string) => `2026-${date}T00:00:00Z`;
 const same = (a: Json, b: Json) => JSON.stringify(a) === JSON.stringify(b);
 
 export class PastWorld {
-  /** By record and attribute, each source's words in order of time. */
-  readonly said = new Map<string, Said[]>();
+  /** Statements by record and attribute, in order of time. */
+  readonly said = new Map<string, PastStatement[]>();
   readonly codes = new Set<string>();
   /** By source: its readings, and by record when it began or ceased to list it. */
   readonly readings = new Map<string, string[]>();
@@ -75,8 +76,8 @@ export class PastWorld {
     if (events.at(-1)?.listed !== listed) events.push({ at, listed });
   }
 
-  /** Only news is kept: another value, or that there is none any more. What counts once is never said again. */
-  #say(code: string, attribute: string, said: Said): void {
+  /** Stores only changes: another value, or a withdrawal. An attribute with `once` is stored once. */
+  #say(code: string, attribute: string, said: PastStatement): void {
     const all = this.words(code, attribute);
     const before = all.filter(({ source }) => source === said.source).at(-1);
     const nothing = before === undefined || before.value === undefined;
@@ -85,7 +86,7 @@ export class PastWorld {
     all.push(said);
   }
 
-  words(code: string, attribute: string): Said[] {
+  words(code: string, attribute: string): PastStatement[] {
     const key = `${code} ${attribute}`;
     if (!this.said.has(key)) this.said.set(key, []);
     return this.said.get(key)!;
@@ -95,8 +96,17 @@ export class PastWorld {
     return this.#events(source, code).findLast((event) => event.at <= at)?.listed ?? true;
   }
 
-  /** Whether a jump was confirmed by a moment: said before, read again, or said by another source while it was the source's word. */
-  #confirmed(code: string, attribute: string, said: Said, waiting: number | undefined, until: string): boolean {
+  /**
+   * Whether a jump was confirmed at a moment: stated before, read again, or stated by another source while
+   * the source kept it.
+   */
+  #confirmed(
+    code: string,
+    attribute: string,
+    said: PastStatement,
+    waiting: number | undefined,
+    until: string,
+  ): boolean {
     const value = said.value as number;
     if (waiting !== undefined && !far(value, waiting)) return true;
     const words = this.words(code, attribute);
@@ -109,18 +119,18 @@ export class PastWorld {
         (one) => one.source === source && (one.value === undefined || one.confidence >= FLOOR),
       );
       const standing = theirs.findLast((one) => one.at <= said.at);
-      const close = (one: Said | undefined) => one?.value !== undefined && !far(value, one.value as number);
+      const close = (one: PastStatement | undefined) => one?.value !== undefined && !far(value, one.value as number);
       if (close(standing) && this.#lists(source, code, said.at)) return true;
       return theirs.some((one) => one.at > said.at && one.at <= end && one.at <= until && close(one));
     });
     return again || other;
   }
 
-  /** What stood published at a moment: the statement, or undefined. */
-  published(code: string, attribute: string, at: string): Said | undefined {
-    const standing: Said[] = [];
+  /** The statement that was published at a moment, or undefined. */
+  published(code: string, attribute: string, at: string): PastStatement | undefined {
+    const standing: PastStatement[] = [];
     for (const source of Object.keys(TRUST)) {
-      let accepted: Said | undefined;
+      let accepted: PastStatement | undefined;
       let last: number | undefined;
       let waiting: number | undefined;
       for (const each of this.words(code, attribute).filter((one) => one.source === source && one.at <= at)) {
@@ -140,7 +150,8 @@ export class PastWorld {
       }
       if (accepted) standing.push(accepted);
     }
-    const first = (a: Said, b: Said) => a.at.localeCompare(b.at) || TRUST[b.source]! - TRUST[a.source]!;
+    const first = (a: PastStatement, b: PastStatement) =>
+      a.at.localeCompare(b.at) || TRUST[b.source]! - TRUST[a.source]!;
     if (attribute === 'seen') return standing.sort(first)[0];
     const listing = standing.filter(({ source }) => this.#lists(source, code, at));
     const heard = standing.length > 1 && listing.length > 0 ? listing : standing;
@@ -156,8 +167,11 @@ export class PastWorld {
     return values.length === 0 ? null : Object.fromEntries(values);
   }
 
-  /** When a source last confirmed what it said: before its next word, and while it listed the record or after it had ceased to. */
-  confirmed(code: string, attribute: string, said: Said): string {
+  /**
+   * The last reading in which a source confirmed its statement: before its next one, and while it listed the
+   * record or after it had ceased to.
+   */
+  confirmed(code: string, attribute: string, said: PastStatement): string {
     const next = this.words(code, attribute).find((one) => one.source === said.source && one.at > said.at)?.at ?? '9';
     const left = this.#events(said.source, code).find((event) => !event.listed && event.at > said.at)?.at ?? '9';
     const back = (at: string) => this.#events(said.source, code).findLast((event) => event.at <= at)?.listed ?? true;
@@ -166,9 +180,9 @@ export class PastWorld {
   }
 
   /** Every change of a published value, newest first. */
-  changes(): Happened[] {
+  changes(): PublishedChange[] {
     const times = [...new Set([...this.readings.values()].flat())].sort();
-    const found: Happened[] = [];
+    const found: PublishedChange[] = [];
     for (const code of this.codes)
       for (const attribute of ATTRIBUTES) {
         let old: Json;

@@ -1,10 +1,11 @@
-// The independent evaluator: answers a request by plain loops over records, sharing nothing with the service but `fold` and `words`.
+// The independent evaluator: answers a request by plain loops over records, sharing only `fold` and `words`
+// with the service.
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/define/model.ts';
 import { byCodePoint, fold, words } from '../../packs/define/text.ts';
 
 /** Query parameters that are valid for the pack. */
-export type Query = Record<string, string | string[]>;
+export type SearchQuery = Record<string, string | string[]>;
 
 export interface EvaluateOptions {
   /** Anonymous callers: `q` sees the words of public attributes only. */
@@ -17,7 +18,7 @@ const PREFIXES = ['like_', 'not_', 'min_', 'max_', 'has_'];
 const PARAMETERS =
   'q near sort limit cursor fields total ids updated_since min_quality provenance_status format by'.split(' ');
 
-/** Remembers what a pure function said of an argument, since every question looks at the same texts again. */
+/** Caches a pure function, since every query reads the same texts again. */
 function remembering<Key, Result>(compute: (key: Key) => Result): (key: Key) => Result {
   const known = new Map<Key, Result>();
   return (key) => {
@@ -63,7 +64,10 @@ function equals(attribute: Attribute, value: Value, wanted: string): boolean {
   return [value].flat().some((entry) => folded(String(entry)) === folded(wanted));
 }
 
-/** Great-circle kilometres on a sphere of radius 6371.0088 km, by the spherical law of cosines and haversine agreed. */
+/**
+ * Great-circle kilometres on a sphere of radius 6371.0088 km, by the spherical law of cosines and haversine
+ * agreed.
+ */
 function kilometres(a: Geo, b: Geo): number {
   const rad = Math.PI / 180;
   const h =
@@ -72,7 +76,7 @@ function kilometres(a: Geo, b: Geo): number {
   return 2 * 6371.0088 * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-/** What one filter asks of a record. */
+/** The condition of one filter on a record. */
 function condition(pack: Pack, name: string, raw: string | string[]): (record: StoredRecord) => boolean {
   const prefix = pack.attributes.some((one) => one.name === name)
     ? ''
@@ -97,10 +101,12 @@ function holdsWords(pack: Pack, record: StoredRecord, q: string, publicOnly: boo
   return wordsIn(q).every((word) => seen.some((other) => other.startsWith(word)));
 }
 
-/** Entries of non-public lists beyond those that are published, by record id: `q` with a key finds them too. */
+/**
+ * Entries of non-public lists beyond those that are published, by record id: `q` with a key finds them too.
+ */
 export const unpublishedTexts = new Map<string, readonly string[]>();
 
-/** Some value that the caller may see is held or contested, as asked. */
+/** Whether a value that the caller may see is held or contested, as filtered. */
 function hasStatus(pack: Pack, record: StoredRecord, statuses: string[], publicOnly: boolean): boolean {
   return pack.attributes.some(
     ({ name, public: open }) => (open || !publicOnly) && statuses.includes(record.provenance[name]?.status ?? ''),
@@ -134,11 +140,11 @@ export function onEdge(pack: Pack, record: StoredRecord, near: string): boolean 
   return point !== undefined && Math.abs(kilometres({ lat, lng }, point) - km) < 1e-6 * (1 + km) && km > 0;
 }
 
-/** The records that match a request, in no order. */
+/** The records that match a request, in any order. */
 export function matching(
   pack: Pack,
   records: StoredRecord[],
-  query: Query,
+  query: SearchQuery,
   { publicOnly = false }: EvaluateOptions = {},
 ) {
   const conditions = Object.entries(query)
@@ -179,11 +185,11 @@ function compare(a: string | number | boolean, b: string | number | boolean): nu
   return typeof a === 'string' ? byPoint(a, String(b)) : Number(a) - Number(b);
 }
 
-/** Ids of all matches in the order asked, whatever the page size. */
+/** Ids of all matches in the requested order, whatever the page size. */
 export function evaluateSearch(
   pack: Pack,
   records: StoredRecord[],
-  query: Query,
+  query: SearchQuery,
   options: EvaluateOptions = {},
 ): string[] {
   const sort = String(query['sort'] ?? '-quality');
@@ -201,8 +207,8 @@ export function evaluateSearch(
 
 const entriesOf = (record: StoredRecord, by: string) =>
   [record.attributes[by] ?? []].flat() as (string | number | boolean)[];
-/** What facets answer. Values are counted as they are written, each once per record. */
-export function evaluateFacets(pack: Pack, records: StoredRecord[], query: Query, options: EvaluateOptions = {}) {
+/** The answer of facets: distinct values, each counted once per record. */
+export function evaluateFacets(pack: Pack, records: StoredRecord[], query: SearchQuery, options: EvaluateOptions = {}) {
   const by = String(query['by']);
   const matched = matching(pack, records, query, options);
   const counts = new Map<string | number | boolean, number>();

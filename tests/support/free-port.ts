@@ -1,8 +1,8 @@
-// A port for a server that must be told one before it starts.
+// A free port for a server that needs its number before it starts.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** A port of the loopback that nobody listened on a moment ago. */
+/** A port of the loopback that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');

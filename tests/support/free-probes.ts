@@ -1,4 +1,4 @@
-// Every question that somebody may ask without paying, as requests to a register of the fictional packs.
+// Every request without payment to a register of the fictional packs.
 
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -6,19 +6,19 @@ import { DOCUMENTS } from '../../api/discovery/index.ts';
 import { filterSchemas } from '../../api/render/json-schema.ts';
 import { callable } from '../../api/render/tools.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { everyQuestion } from './asked.ts';
+import { everyCall } from './every-call.ts';
 import type { Api, Got } from './money-processes.ts';
 
-/** A non-public value of a record that no example shows whole; source, time and evidence do not depend on it. */
+/** A non-public value of a record that is no showcase; source, time and evidence do not depend on it. */
 export interface Change {
   dataset: string;
   slug: string;
   attribute: string;
-  /** The text of the value in these fixtures, and what replaces it. */
+  /** The text of the value in the fixtures, and its replacement. */
   fixtures: string[];
   from: string;
   to: string;
-  /** Both values as a filter takes them. */
+  /** Both values as filter values. */
   values: [string, string];
 }
 
@@ -27,11 +27,11 @@ export const BASE = 'http://localhost:8787';
 export interface Running {
   api: Api;
   dist: string;
-  /** A key with no credit. New ones are made as it goes, since each may call only so often. */
+  /** A key without credit. New ones are made during the run, because each has a rate limit. */
   key: string;
   /** Calls so far. */
   calls: number;
-  /** Answers of this comparison, by caller and probe: several changes ask for the same files. */
+  /** Answers of this comparison, by caller and probe: several changes request the same files. */
   answers: Map<string, Answer>;
 }
 
@@ -47,7 +47,7 @@ export interface Probe {
 }
 
 let address = 0;
-/** Every call comes from an address of its own, so that limits and quotas do not meet. */
+/** Every call has an address of its own, so that limits and quotas do not interfere. */
 export const ownAddress = () => {
   address += 1;
   return { 'X-Forwarded-For': `20.${(address >> 16) & 255}.${(address >> 8) & 255}.${address & 255}` };
@@ -71,7 +71,7 @@ const post = (path: string, body: unknown, headers: Record<string, string>): Pro
 
 const MCP = { Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': '2025-06-18' };
 
-/** A question by address, as a call of a tool and as a message. */
+/** A call by REST, as a tool and as a message. */
 function byName(operation: string, dataset: string, path: string): Probe[] {
   const url = new URL(path, BASE);
   const at = url.pathname.split('/');
@@ -82,7 +82,10 @@ function byName(operation: string, dataset: string, path: string): Probe[] {
   return [post('/mcp', call, MCP), post('/a2a/v1/message:send', message, { 'A2A-Version': '1.0' })];
 }
 
-/** Queries that name the changed value, its attribute or what is near it, with public conditions that leave the one record. */
+/**
+ * Queries with the changed value, its attribute or related ones, and public conditions that match only the
+ * one record.
+ */
 function queriesOf(pack: Pack, { slug, attribute, values }: Change): string[] {
   const only = `ids=${slug}`;
   const filters = filterSchemas(pack).filter((filter) => filter.attribute === attribute);
@@ -100,7 +103,7 @@ function queriesOf(pack: Pack, { slug, attribute, values }: Change): string[] {
   return [only, ...filtered, ...worded, ...sorted, 'limit=3', 'total=true'];
 }
 
-/** Every question about a dataset that somebody may try without paying. */
+/** Every call for a dataset without payment. */
 export function datasetProbes(pack: Pack, change: Change): Probe[] {
   const { slug, attribute } = change;
   const others = ['harbour-13', 'nordwerk-ab-12'].filter((each) => each.startsWith(pack.id === 'tools' ? 'n' : 'h'));
@@ -110,7 +113,7 @@ export function datasetProbes(pack: Pack, change: Change): Probe[] {
     [...others, slug],
   ];
   const asked = pairs
-    .flatMap((pair) => everyQuestion([pack], { [pack.id]: pair }, account))
+    .flatMap((pair) => everyCall([pack], { [pack.id]: pair }, account))
     .filter(({ dataset }) => dataset !== null);
   const tools = new Set(callable(asked.map(({ operation }) => operation)).map(({ name }) => name));
   const queries = queriesOf(pack, change);
@@ -153,7 +156,7 @@ export function datasetProbes(pack: Pack, change: Change): Probe[] {
   });
 }
 
-/** Documents, pages and files: what nobody asks a question for. */
+/** Documents, pages and files, which are no operations. */
 export function documentProbes({ dist }: Running, slug: string, dataset: string): Probe[] {
   const files = readdirSync(dist, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,16 +1,16 @@
-// The app behind a real socket, for clients that speak over HTTP.
+// The app behind a real socket, for HTTP clients.
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestApp } from './app.ts';
 
-export interface Listening {
+export interface Listener {
   /** `http://127.0.0.1:<port>` */
   base: string;
   stop(): Promise<void>;
 }
 
-/** Puts the app on a free port of this machine, as the service listens or in another way. */
-export async function listening(app: TestApp, listener: RequestListener = app.listener()): Promise<Listening> {
+/** Puts the app on a free port, with the listener of the service or another one. */
+export async function startListener(app: TestApp, listener: RequestListener = app.listener()): Promise<Listener> {
   const server = createServer({ maxHeaderSize: 65_536 }, listener).listen(0, '127.0.0.1');
   await new Promise<void>((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;

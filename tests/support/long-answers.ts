@@ -1,16 +1,17 @@
-// Every tool with arguments that make its answer long, within several limits: the same test for fictional and real packs.
+// Every tool with arguments that give a long answer, at several limits: the same test for fictional and real
+// packs.
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect } from 'vitest';
 import type { Tool } from '../../api/render/tools.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
-import { connect, type Result } from './mcp-clients.ts';
+import { type CallResult, connectMcp } from './mcp-clients.ts';
 
 type Given = Record<string, unknown>;
 
 export const LIMITS = [1000, 2000, 5000, 20_000] as const;
 
-/** Arguments that make the answer of an operation long; `slugs` are records of the dataset. */
+/** Arguments that give a long answer of an operation; `slugs` are records of the dataset. */
 function longArguments(name: string, pack: Pack, slugs: readonly string[]): Given {
   const attribute = pack.attributes.find(({ type }) => NUMERIC.includes(type))?.name;
   const entity_id = slugs[0];
@@ -28,27 +29,27 @@ function longArguments(name: string, pack: Pack, slugs: readonly string[]): Give
     entity_audit: { entity_id },
     entity_compare: { ids: slugs.slice(0, 5) },
     dataset_stats: { attribute, group_by: [pack.group_by] },
-    // A series takes a bounded number of records.
+    // A series has a limit of records.
     dataset_timeseries: { attribute, days: 366, filters: { ids: slugs } },
   };
   return known[name] ?? {};
 }
 
-/** Slugs of some records, by the search tool. */
+/** Slugs of some records, from the search tool. */
 export async function someSlugs(base: string, key: string, { id, group_by }: Pack): Promise<string[]> {
-  const client = await connect('2026-07-28', `${base}/mcp?max_tokens=200000`, { 'X-API-Key': key });
+  const client = await connectMcp('2026-07-28', `${base}/mcp?max_tokens=200000`, { 'X-API-Key': key });
   const { structuredContent } = await client.call('entity_search', { dataset: id, limit: 30, fields: [group_by] });
   await client.close();
   return (structuredContent as { items: { slug: string }[] }).items.map(({ slug }) => slug);
 }
 
-/** What a tool answers within a number of tokens holds: at most so many, or a refusal of what is not free, with advice. */
+/** Checks an answer under a token limit: at most so many tokens, or a refusal of a paid call, with advice. */
 export async function expectWithin(
   base: string,
   key: string,
   { tokens, tools, pack, slugs }: { tokens: number; tools: readonly Tool[]; pack: Pack; slugs: readonly string[] },
 ): Promise<void> {
-  const client = await connect('2026-07-28', `${base}/mcp?max_tokens=${tokens}`, { 'X-API-Key': key });
+  const client = await connectMcp('2026-07-28', `${base}/mcp?max_tokens=${tokens}`, { 'X-API-Key': key });
   for (const { name, operation, dataset } of tools) {
     if (dataset !== null && dataset !== pack.id) continue;
     const shared = dataset === null && operation.route.path.includes(':ds') ? { dataset: pack.id } : {};
@@ -64,13 +65,13 @@ export async function expectWithin(
   await client.close();
 }
 
-function expectAnswer(result: Result, { access, formats }: Tool['operation'], tokens: number, about: string): void {
+function expectAnswer(result: CallResult, { access, formats }: Tool['operation'], tokens: number, about: string): void {
   const text = result.content[0]?.text ?? '';
   expect(encode(text).length, `${about}: ${text.slice(0, 200)}`).toBeLessThanOrEqual(tokens);
   if (result.isError) {
     const { error, message } = result.structuredContent;
     expect([error, access === 'free'], `${about}: ${text.slice(0, 300)}`).toEqual(['too_many_records', false]);
-    // What to do, besides that nothing was charged.
+    // The advice comes before the note that nothing was charged.
     expect(message, about).toMatch(/the limit here is \d+ tokens\. \w.* Nothing was charged\.$/);
     expect(message, about).not.toMatch(/next_cursor|\{ds\}/);
     return;
@@ -79,6 +80,6 @@ function expectAnswer(result: Result, { access, formats }: Tool['operation'], to
   const { left_out } = result.structuredContent as { left_out?: { more: string; shown: number } };
   if (!left_out) return;
   expect(left_out.more, about).not.toMatch(/\{\w+\}|\/v1\//);
-  // At a limit that holds a record, an answer shows something.
+  // At a limit that fits a record, an answer contains at least one.
   if (tokens >= 5000 && formats.includes('json')) expect(left_out.shown, about).toBeGreaterThan(0);
 }

@@ -1,9 +1,9 @@
-// A mail server that listens on this machine and keeps what it is sent, as a reader would see it.
+// A local mail server that stores mails as a reader would see them.
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 
-/** A mail as it arrived: envelope, headers decoded, and both forms. */
-export interface Arrived {
+/** A received mail: envelope, decoded headers, and both bodies. */
+export interface ReceivedMail {
   from: string;
   to: string[];
   headers: Record<string, string>;
@@ -14,8 +14,8 @@ export interface Arrived {
 
 export interface MailServer {
   url: string;
-  mails: Arrived[];
-  /** Refuses every mail while it is set. */
+  mails: ReceivedMail[];
+  /** Refuses every mail while true. */
   refuse: boolean;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ const printable = (text: string): string => {
   return Buffer.from(bytes, 'latin1').toString();
 };
 
-/** Headers by lower-case name and the rest of an entity (RFC 5322, section 2.2). */
+/** Headers by lower-case name, and the body of an entity (RFC 5322, section 2.2). */
 function split(entity: string): { headers: Record<string, string>; rest: string } {
   const end = entity.indexOf('\r\n\r\n');
   const lines = entity
@@ -54,8 +54,8 @@ function decoded(headers: Record<string, string>, rest: string): string {
   return how === 'quoted-printable' ? printable(rest) : rest;
 }
 
-/** A mail out of its bytes, from an SMTP server or an `.eml` file. */
-export function readMail(raw: string): Omit<Arrived, 'from' | 'to'> {
+/** Parses the bytes of a mail, from an SMTP server or an `.eml` file. */
+export function readMail(raw: string): Omit<ReceivedMail, 'from' | 'to'> {
   const { headers, rest } = split(raw);
   const boundary = /boundary="?([^";]+)/.exec(headers['content-type'] ?? '')?.[1];
   const entities = boundary === undefined ? [raw] : rest.split(`--${boundary}`).slice(1, -1);
@@ -69,9 +69,9 @@ export function readMail(raw: string): Omit<Arrived, 'from' | 'to'> {
   return { headers, text: part('text/plain'), html: part('text/html'), raw };
 }
 
-/** Starts one on a free port of this machine, without encryption. */
+/** Starts a server on a free port, without encryption. */
 export async function mailServer(): Promise<MailServer> {
-  const mails: Arrived[] = [];
+  const mails: ReceivedMail[] = [];
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],

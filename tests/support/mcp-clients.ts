@@ -1,9 +1,9 @@
-// The real MCP clients of both SDK generations, behind one face: the same test runs with each.
+// The MCP clients of both SDK generations behind one interface: the same test runs with each.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
-export interface Tool {
+export interface ListedTool {
   name: string;
   title?: string;
   description?: string;
@@ -13,19 +13,19 @@ export interface Tool {
   _meta?: Record<string, unknown>;
 }
 
-export interface Result {
+export interface CallResult {
   isError?: boolean;
   content: { type: string; text: string }[];
   structuredContent: Record<string, unknown>;
   _meta: Record<string, unknown>;
 }
 
-/** What the tests ask of a client. */
+/** The methods that the tests use. */
 export interface McpClient {
-  /** The revision both sides agreed on. */
+  /** The negotiated revision. */
   version: string | undefined;
-  tools(): Promise<Tool[]>;
-  call(name: string, given?: Record<string, unknown>, meta?: Record<string, unknown>): Promise<Result>;
+  tools(): Promise<ListedTool[]>;
+  call(name: string, given?: Record<string, unknown>, meta?: Record<string, unknown>): Promise<CallResult>;
   resources(): Promise<{ uri: string }[]>;
   templates(): Promise<{ uriTemplate: string }[]>;
   read(uri: string): Promise<{ mimeType?: string; text: string }[]>;
@@ -38,7 +38,7 @@ export type Generation = (typeof GENERATIONS)[number];
 const INFO = { name: 'tests', version: '1.0.0' };
 
 /** Connects a client of a generation to an address, with headers such as a key. */
-export async function connect(
+export async function connectMcp(
   generation: Generation,
   url: string,
   headers: Record<string, string> = {},
@@ -47,7 +47,7 @@ export async function connect(
   if (generation === 'first SDK') {
     const client = new FirstClient(INFO);
     const transport = new FirstTransport(new URL(url), { requestInit });
-    // The first SDK was not written for exactOptionalPropertyTypes.
+    // The types of the first SDK do not support exactOptionalPropertyTypes.
     await client.connect(transport as Parameters<typeof client.connect>[0]);
     return faceOf(client, transport.protocolVersion);
   }
@@ -57,7 +57,7 @@ export async function connect(
   return faceOf(client, client.getNegotiatedProtocolVersion());
 }
 
-/** What both generations of clients have. */
+/** The common part of both generations. */
 interface Face {
   listTools(): Promise<unknown>;
   callTool(params: {
@@ -74,9 +74,9 @@ interface Face {
 function faceOf(client: Face, version: string | undefined): McpClient {
   return {
     version,
-    tools: async () => ((await client.listTools()) as { tools: Tool[] }).tools,
+    tools: async () => ((await client.listTools()) as { tools: ListedTool[] }).tools,
     call: async (name, given = {}, meta) =>
-      (await client.callTool({ name, arguments: given, ...(meta ? { _meta: meta } : {}) })) as Result,
+      (await client.callTool({ name, arguments: given, ...(meta ? { _meta: meta } : {}) })) as CallResult,
     resources: async () => ((await client.listResources()) as { resources: { uri: string }[] }).resources,
     templates: async () =>
       ((await client.listResourceTemplates()) as { resourceTemplates: { uriTemplate: string }[] }).resourceTemplates,

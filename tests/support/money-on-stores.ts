@@ -3,16 +3,16 @@ import { afterAll, beforeAll } from 'vitest';
 import { type TestApp, type TestOptions, testApp } from './app.ts';
 import { describeStores } from './stores.ts';
 
-export interface Stage {
+export interface MoneyStage {
   app: TestApp;
   /** Another app on the same state: a second process on PostgreSQL, the same one on SQLite. */
   other: TestApp;
 }
 
 /** One `describe` per store with an app in it; `stage` is filled before the tests run. */
-export function describeApps(title: string, options: TestOptions, body: (stage: Stage) => void): void {
+export function describeApps(title: string, options: TestOptions, body: (stage: MoneyStage) => void): void {
   describeStores(title, ({ options: { databaseUrl, schema }, open }) => {
-    const stage = {} as Stage;
+    const stage = {} as MoneyStage;
     beforeAll(async () => {
       await open();
       const store = { ...(databaseUrl ? { databaseUrl } : {}), ...(schema ? { schema } : {}) };
@@ -29,7 +29,7 @@ export function describeApps(title: string, options: TestOptions, body: (stage: 
 
 let made = 0;
 
-/** Makes a key, from an address of its own, with so much credit beside the welcome. */
+/** Makes a key from an address of its own, with this credit in addition to the welcome credit. */
 export async function newKey(
   app: TestApp,
   more = 0,
@@ -51,7 +51,11 @@ export const grant = (app: TestApp, body: Record<string, unknown>, headers: Reco
   app.json('/v1/keys/grant', { method: 'POST', body: JSON.stringify(body), admin: true, headers });
 
 /** `status code` of an answer. */
-export async function told(app: TestApp, path: string, init: Parameters<TestApp['ask']>[1] = {}): Promise<string> {
+export async function callStatus(
+  app: TestApp,
+  path: string,
+  init: Parameters<TestApp['ask']>[1] = {},
+): Promise<string> {
   const { status, body } = await app.json(path, init);
   return `${status} ${body['error'] ?? ''}`.trim();
 }

@@ -1,4 +1,4 @@
-// API processes of their own over one small release, started and killed by tests.
+// API processes over one small release, started and killed by tests.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -14,7 +14,7 @@ import { writeRelease } from './write-release.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const PACKS = join(ROOT, 'tests/packs');
 
-/** A folder with a release of the pack tools, for processes to share. */
+/** A folder with a release of the pack tools, shared by processes. */
 export async function smallData(): Promise<{ dataDir: string; remove: () => void }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'money-'));
   const pack = await loadPack(join(PACKS, 'tools'));
@@ -35,7 +35,7 @@ export interface Got {
   header: (name: string) => string | undefined;
 }
 
-/** Starts one; it answers when this resolves. */
+/** Starts one; resolves when it answers. */
 export async function startApi(dataDir: string, env: Record<string, string> = {}): Promise<Api> {
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
@@ -56,7 +56,7 @@ export async function startApi(dataDir: string, env: Record<string, string> = {}
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (piece) => (output += String(piece)));
   const gone = new Promise<void>((resolve) => {
     child.once('exit', (code, signal) => {
-      // A test that finds nobody listening any more prints this, and says so why.
+      // A test that finds no listener prints this with the reason.
       output += `exited: ${code ?? signal}\n`;
       resolve();
     });
@@ -90,7 +90,7 @@ function asked(
   return new Promise((resolve, reject) => {
     const sent = request(url, { agent, headers, method }, (response) => {
       let text = '';
-      // A character may be split between two chunks.
+      // Joins characters that are split between two chunks.
       response.setEncoding('utf8');
       response.on('data', (piece: string) => (text += piece));
       response.on('error', reject);

@@ -1,4 +1,4 @@
-// Statements of fictional sources, and the question that they settle, for the tests of consolidation.
+// Statements of fictional sources and the questions that they settle, for the tests of consolidation.
 import { expect, test } from 'vitest';
 import { type Ground, type Question, type Statement, settle } from '../../data/consolidate/settle.ts';
 import type { Listing } from '../../data/consolidate/times.ts';
@@ -46,9 +46,9 @@ export const ground: Ground = {
 };
 
 /** `median`: that of the record's group, for a first value that is far from it. */
-export type Said = [source: string, day: number, value: Value | null, confidence?: number, median?: number];
+export type StatementRow = [source: string, day: number, value: Value | null, confidence?: number, median?: number];
 
-const statement = ([source, at, value, confidence, median]: Said): Statement => ({
+const statement = ([source, at, value, confidence, median]: StatementRow): Statement => ({
   source,
   value,
   at: day(at),
@@ -57,9 +57,9 @@ const statement = ([source, at, value, confidence, median]: Said): Statement => 
   ...(median === undefined ? {} : { group_median: median }),
 });
 
-/** What was said of one attribute of one record, by day. */
-export interface Asked {
-  said: Said[];
+/** The statements on one attribute of one record, by day. */
+export interface AttributeCase {
+  said: StatementRow[];
   attribute?: Partial<Attribute>;
   rule?: Rule;
   identity?: boolean;
@@ -67,8 +67,8 @@ export interface Asked {
   dropped?: [source: string, day: number][];
 }
 
-/** The question that statements raise. */
-export function question(each: Asked): Question {
+/** The question with these statements. */
+export function question(each: AttributeCase): Question {
   const listings: Listing[] = (each.dropped ?? []).map(([source, at]) => ({ source, listed: false, at: day(at) }));
   return {
     entity: 'r-0123456789abcdef',
@@ -81,21 +81,21 @@ export function question(each: Asked): Question {
   };
 }
 
-/** A question and the outcome expected of it. */
-export interface Case extends Asked {
+/** A question and its expected outcome. */
+export interface Case extends AttributeCase {
   about: string;
-  /** The day as of which it is settled; absent: everything said counts. */
+  /** The day at which it is settled; absent: all statements count. */
   at?: number;
   /** Position of the winner, -1: none. */
   winner: number;
   confidence?: number;
   reasons: (FactReason | undefined)[];
   disputes?: [DisputeKind, number, number][];
-  /** Held values that were confirmed, and the day of it. */
+  /** Held values that were confirmed, and the day. */
   confirmed?: [kind: DisputeKind, held: number, day: number][];
 }
 
-/** A test of each case, and one that none of them leaves a fact without a reason. */
+/** Runs a test for each case, and one that every fact has a reason. */
 export function settles(cases: readonly Case[]): void {
   test.each(cases)('$about', (each) => {
     const outcome = settle(question(each), ground, each.at === undefined ? Number.POSITIVE_INFINITY : day(each.at));

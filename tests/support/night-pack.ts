@@ -1,4 +1,4 @@
-// A pack made on the spot: sources whose readings a test writes down, shipped in a folder of its own.
+// A pack that a test defines: sources whose readings the test writes down, shipped in a temporary folder.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ import { fixtureFolder } from '../../packs/define/load.ts';
 import type { Observed, Pack, Value } from '../../packs/define/model.ts';
 import type { PackInput } from '../../packs/define/shape.ts';
 
-/** What a reading says of one record, by its code; `as` replaces parts of the observation. */
-export type Told = { code: string; as?: Partial<Observed> } & Record<string, unknown>;
+/** One observation in a reading, by the record's code; `as` replaces parts of it. */
+export type ObservedRow = { code: string; as?: Partial<Observed> } & Record<string, unknown>;
 
-/** Readings of a source: day of 2026 (MM-DD) to what it says then. 'broken' fails in the middle. */
-export type Issues = Record<string, Told[] | 'broken'>;
+/** Readings of a source: day of 2026 (MM-DD) to its observations. 'broken' fails in the middle. */
+export type Issues = Record<string, ObservedRow[] | 'broken'>;
 
 /** A folder that is removed when the test ends. */
 export function scratch(): string {
@@ -23,10 +23,10 @@ export function scratch(): string {
   return folder;
 }
 
-/** A folder that is removed when the tests around the call are done. */
+/** A folder that is removed after the surrounding tests. */
 export function scratchOfAll(): string {
   const folder = mkdtempSync(join(tmpdir(), 'night-'));
-  // A process that a killed service left behind may still be writing.
+  // A child process of a killed service may still be writing.
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
   return folder;
 }
@@ -69,9 +69,12 @@ const input = (sources: PackInput['sources']): PackInput => ({
   schedule: '0 3 * * *',
 });
 
-/** Builds a pack whose sources say what `issues` tells, each reading being version `1.<month>.<day>` of the package named like the source. */
-export function stones(folder: string, issues: Record<string, Issues>, revision = 1): Pack {
-  const pin = (source: string, date: string, said: Told[] | 'broken') => {
+/**
+ * Builds a pack with the readings in `issues`, each as version `1.<month>.<day>` of the package named like
+ * the source.
+ */
+export function stonesPack(folder: string, issues: Record<string, Issues>, revision = 1): Pack {
+  const pin = (source: string, date: string, said: ObservedRow[] | 'broken') => {
     const version = `1.${date.split('-').map(Number).join('.')}`;
     const at = fixtureFolder(folder, source, version);
     mkdirSync(at, { recursive: true });
@@ -94,7 +97,7 @@ export function stones(folder: string, issues: Record<string, Issues>, revision 
   if (settings === null) throw new Error(JSON.stringify(mistakes));
   const collector = {
     *read({ folder: at, source }: { folder: string; source: string }): Generator<Observed> {
-      const said = JSON.parse(readFileSync(join(at, 'told.json'), 'utf8')) as Told[] | 'broken';
+      const said = JSON.parse(readFileSync(join(at, 'told.json'), 'utf8')) as ObservedRow[] | 'broken';
       for (const { code, as, ...values } of said === 'broken' ? [{ code: 'half' }] : said) {
         const observed = { code, ...(values as Record<string, Value>) };
         yield { identity: { code }, values: observed, source_url: `https://${source}.example/${code}`, ...as };
@@ -113,7 +116,7 @@ export function stones(folder: string, issues: Record<string, Issues>, revision 
   };
 }
 
-/** Effects of a test: the clock stands still, nothing is shown, and npm is what the test gives. */
+/** Effects for tests: a stopped clock, no output, and the npm client of the test. */
 export function still(now = '2026-11-20T00:00:00Z', npm?: Partial<Npm>): Effects & { lines: string[] } {
   const lines: string[] = [];
   const offline = () => Promise.reject(new Error('npm: ENOTFOUND no network in tests'));

@@ -1,4 +1,4 @@
-// Tarballs made by hand, honest and hostile, and an npm client that serves them.
+// Tarballs, valid and hostile, and an npm client that serves them.
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface TarEntry {
   type?: string;
   /** A header whose checksum is wrong. */
   damaged?: boolean;
-  /** Size that the header claims, where it is not the true one. */
+  /** Size in the header, where it differs from the true one. */
   size?: number;
 }
 
@@ -35,7 +35,7 @@ export function tarball(entries: TarEntry[]): Buffer {
   return gzipSync(Buffer.concat([...blocks, Buffer.alloc(1024)]));
 }
 
-/** A pax header that gives the next entry another path. */
+/** A pax header that sets another path for the next entry. */
 export function pax(path: string): TarEntry {
   const record = (length: number) => `${length} path=${path}\n`;
   let length = Buffer.byteLength(record(10));
@@ -48,15 +48,15 @@ export function integrity(bytes: Buffer): string {
   return `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
 }
 
-/** An npm client over tarballs by `name@version`; `newest` by package name. Counts what it is asked. */
+/** An npm client over tarballs by `name@version`; `newest` by package name. Records the calls. */
 export function npmOf(
   tarballs: Record<string, Buffer>,
   newest: Record<string, Awaited<ReturnType<Npm['newest']>>> = {},
 ) {
-  const asked: string[] = [];
+  const calls: string[] = [];
   const npm: Npm = {
     pack: async (pkg, version, into) => {
-      asked.push(`${pkg}@${version}`);
+      calls.push(`${pkg}@${version}`);
       const bytes = tarballs[`${pkg}@${version}`];
       if (bytes === undefined) throw new Error(`npm: E404 ${pkg}@${version} is not here`);
       const path = join(into, 'package.tgz');
@@ -64,11 +64,11 @@ export function npmOf(
       return path;
     },
     newest: async (pkg) => {
-      asked.push(pkg);
+      calls.push(pkg);
       const found = newest[pkg];
       if (found === undefined) throw new Error(`npm: E404 ${pkg} is not here`);
       return found;
     },
   };
-  return { npm, asked };
+  return { npm, calls };
 }

@@ -1,4 +1,4 @@
-// A client that does OAuth by hand, so that tests can do it wrong.
+// An OAuth client without a library, so that tests can break the protocol.
 import { createHash, randomBytes } from 'node:crypto';
 import { allow } from './oauth-person.ts';
 
@@ -8,7 +8,7 @@ export interface Registered {
   [name: string]: unknown;
 }
 
-export interface Answer {
+export interface OAuthAnswer {
   status: number;
   body: Record<string, string>;
   headers: Headers;
@@ -21,18 +21,18 @@ export function pkce(): { verifier: string; challenge: string } {
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function answerOf(response: Response): Promise<OAuthAnswer> {
   const text = await response.text();
   const body = text === '' ? {} : (JSON.parse(text) as Record<string, string>);
   return { status: response.status, body, headers: response.headers };
 }
 
-/** Registers a client; with `key` by that key. */
+/** Registers a client; with `key`, authenticated by that key. */
 export async function register(
   base: string,
   metadata: unknown = {},
   key?: string,
-): Promise<Answer & { body: Registered }> {
+): Promise<OAuthAnswer & { body: Registered }> {
   const whole = {
     client_name: 'Reader',
     redirect_uris: [REDIRECT],
@@ -43,10 +43,10 @@ export async function register(
     headers: { 'Content-Type': 'application/json', ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }) },
     body: JSON.stringify(typeof metadata === 'object' && metadata !== null ? { ...whole, ...metadata } : metadata),
   });
-  return answerOf(response) as Promise<Answer & { body: Registered }>;
+  return answerOf(response) as Promise<OAuthAnswer & { body: Registered }>;
 }
 
-/** Address of an authorization request; `changed` replaces parameters, undefined leaves one out. */
+/** Address of an authorization request; `changed` replaces parameters, undefined removes one. */
 export function authorizeUrl(
   base: string,
   client_id: string,
@@ -74,7 +74,7 @@ export async function post(
   path: string,
   fields: Record<string, string | undefined>,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<OAuthAnswer> {
   const given = Object.entries(fields).filter((each): each is [string, string] => each[1] !== undefined);
   return answerOf(
     await fetch(base + path, {
@@ -93,12 +93,12 @@ export interface Connected {
   access_token: string;
   refresh_token: string;
   code: string;
-  /** The exchange that was made, to make it again. */
+  /** The fields of the token request, to repeat it. */
   exchange: Record<string, string>;
 }
 
-/** The fields that exchange a code which a person just allowed. */
-export async function allowed(
+/** The fields of a token request for a code that a person just allowed. */
+export async function allowCode(
   base: string,
   key: string,
   { cap = '', changed = {}, client_id }: { cap?: string; changed?: Record<string, string>; client_id?: string } = {},
@@ -112,9 +112,13 @@ export async function allowed(
   return { grant_type: 'authorization_code', client_id: id, code, redirect_uri, code_verifier: verifier };
 }
 
-/** The whole way: registration, consent, exchange. */
-export async function connect(base: string, key: string, how: Parameters<typeof allowed>[2] = {}): Promise<Connected> {
-  const exchange = await allowed(base, key, how);
+/** The complete flow: registration, consent, token request. */
+export async function connectClient(
+  base: string,
+  key: string,
+  how: Parameters<typeof allowCode>[2] = {},
+): Promise<Connected> {
+  const exchange = await allowCode(base, key, how);
   const { status, body } = await token(base, exchange);
   if (status !== 200) throw new Error(JSON.stringify(body));
   const { access_token = '', refresh_token = '' } = body;

@@ -1,19 +1,19 @@
-// A person with a browser of their own, as far as forms go: keeps cookies by path, follows redirects within the service.
+// A person's browser for forms: stores cookies by path and follows redirects within the service.
 
-export interface Page {
+export interface PersonPage {
   url: string;
   status: number;
   html: string;
   headers: Headers;
 }
 
-/** Where a person ended up: on a page of the service, or at the client's redirect. */
-export type Arrival = { page: Page } | { left: URL };
+/** Where the browser ended: on a page of the service, or at the client's redirect. */
+export type Arrival = { page: PersonPage } | { left: URL };
 
 export interface Person {
   open(url: string): Promise<Arrival>;
-  /** Sends the form of a page, as its own page would; `headers` replace what a browser sends. */
-  submit(page: Page, fields: Record<string, string>, headers?: Record<string, string>): Promise<Arrival>;
+  /** Submits the form of a page; `headers` replace those of a browser. */
+  submit(page: PersonPage, fields: Record<string, string>, headers?: Record<string, string>): Promise<Arrival>;
   cookies: Map<string, { value: string; path: string }>;
 }
 
@@ -52,13 +52,13 @@ export function person(base: string): Person {
   };
 }
 
-/** The page a person is on; fails when they have left. */
-export function pageOf(arrival: Arrival): Page {
+/** The current page; fails when the browser has left the service. */
+export function pageOf(arrival: Arrival): PersonPage {
   if ('left' in arrival) throw new Error(`the person was sent to ${arrival.left}`);
   return arrival.page;
 }
 
-/** Signs in with a key and allows what is asked; answers the redirect to the client. */
+/** Signs in with a key and allows the request; returns the redirect to the client. */
 export async function allow(base: string, authorize: string | URL, key: string, cap = ''): Promise<URL> {
   const who = person(base);
   const signin = pageOf(await who.open(String(authorize)));

@@ -5,12 +5,15 @@ import { freePort } from './free-port.ts';
 
 export interface Listening {
   app: TestApp;
-  /** Where it listens, and its BASE_URL. */
+  /** Its address, which is also its BASE_URL. */
   base: string;
   close(): Promise<void>;
 }
 
-/** Starts it. oidc-provider goes by the clock of the machine, so the app does too; `late` are milliseconds it is ahead. */
+/**
+ * Starts it. oidc-provider uses the clock of the machine, so the app does too; `late` are milliseconds by
+ * which it is ahead.
+ */
 export async function listen({
   late = () => 0,
   ...options

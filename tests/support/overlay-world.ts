@@ -1,4 +1,4 @@
-// A dataset under an overlay that a test changes: the store, the register that serves it, and the changes themselves.
+// A dataset with an overlay that a test changes: the store, the register that serves it, and the changes.
 import { randomUUID } from 'node:crypto';
 import { datasetNight } from '../../build/night/dataset.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
@@ -11,12 +11,12 @@ import { openStore, type Store } from '../../data/state/store.ts';
 import type { Pack, Value } from '../../packs/define/model.ts';
 import { still } from './night-pack.ts';
 
-export interface World {
+export interface OverlayWorld {
   store: Store;
   register: Register;
-  /** The release as it is served. */
+  /** The served release. */
   release(): Release;
-  /** Everything that is served, by id. */
+  /** All served records, by id. */
   records(): Promise<Map<string, StoredRecord>>;
   night(now: string, options?: { collects?: boolean }): ReturnType<typeof datasetNight>;
   optOut(id: string, now: string): Promise<void>;
@@ -27,9 +27,9 @@ export interface World {
 }
 
 /** Opens a store in a folder, makes a first release of the pack unless `now` is null, and serves it. */
-export async function openWorld(folder: string, pack: Pack, now: string | null): Promise<World> {
+export async function openWorld(folder: string, pack: Pack, now: string | null): Promise<OverlayWorld> {
   const store = await openStore({ dataDir: folder });
-  const night: World['night'] = async (at, options = {}) => {
+  const night: OverlayWorld['night'] = async (at, options = {}) => {
     const made = await datasetNight(pack, folder, still(at), {
       accept: true,
       overlays: storedOverlays(store),
@@ -45,7 +45,7 @@ export async function openWorld(folder: string, pack: Pack, now: string | null):
   const editing = { store, refresh: () => served.refresh(), current: (id: string) => served.current(id) };
   const dataset = pack.id;
   const release = () => served.current(dataset)!;
-  const records: World['records'] = async () => {
+  const records: OverlayWorld['records'] = async () => {
     const query = { where: [], sort: { key: 'quality', descending: true }, after: null, limit: 1000, total: false };
     const { engine } = release();
     const bodies = await engine.bodies((await engine.search(query)).ordinals);

@@ -1,4 +1,5 @@
-// Every way to ask a running service about one dataset, made from the table of operations, the documents and the files on disk.
+// Every request to a running service about one dataset, from the table of operations, the documents and the
+// files on disk.
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { ERRORS, type ErrorCode } from '../../api/contract/errors.ts';
@@ -7,21 +8,21 @@ import { DOCUMENTS } from '../../api/discovery/index.ts';
 import { callable } from '../../api/render/tools.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { ADMIN } from './app.ts';
-import { type Asked, everyQuestion } from './asked.ts';
-import { connect } from './mcp-clients.ts';
+import { everyCall, type OperationCall } from './every-call.ts';
+import { connectMcp } from './mcp-clients.ts';
 import type { Api } from './money-processes.ts';
 
-/** A running process as probes ask it. */
+/** A running process, as probes call it. */
 export interface Process {
   api: Api;
-  mcp: Awaited<ReturnType<typeof connect>>;
+  mcp: Awaited<ReturnType<typeof connectMcp>>;
 }
 
 export interface Probe {
   name: string;
-  /** The operation behind it; null for documents and files. */
+  /** The operation; null for documents and files. */
   operation: string | null;
-  /** The question names the record itself, and an answer may repeat that. */
+  /** The request contains the record's name, which the answer may repeat. */
   addressed: boolean;
   /** A file: it may be withheld while it is written again. */
   file: boolean;
@@ -31,7 +32,7 @@ export interface Probe {
 export const OPERATOR = { Authorization: `Bearer ${ADMIN}` };
 
 export async function processAt(api: Api): Promise<Process> {
-  return { api, mcp: await connect('2026-07-28', `${api.base}/mcp?max_tokens=200000`, OPERATOR) };
+  return { api, mcp: await connectMcp('2026-07-28', `${api.base}/mcp?max_tokens=200000`, OPERATOR) };
 }
 
 const get = async ({ api }: Process, path: string, headers: Record<string, string> = {}) => {
@@ -39,7 +40,7 @@ const get = async ({ api }: Process, path: string, headers: Record<string, strin
   return { status, text: body };
 };
 
-/** An operation's question in one of its formats. */
+/** A request of an operation in one format. */
 function formatted(path: string, format: Format): { path: string; headers: Record<string, string> } {
   const [place = '', query] = path.split('?');
   const and = query === undefined ? '' : `?${query}`;
@@ -49,8 +50,8 @@ function formatted(path: string, format: Format): { path: string; headers: Recor
   return { path: `${path}${query === undefined ? '?' : '&'}format=${format}`, headers: {} };
 }
 
-/** Parameters of an address as agents send them. */
-function argumentsOf({ path, operation, dataset }: Asked): Record<string, unknown> {
+/** The parameters of an address as arguments for agents. */
+function argumentsOf({ path, operation, dataset }: OperationCall): Record<string, unknown> {
   const url = new URL(path, 'http://localhost');
   const given = [...url.searchParams].map(([name, value]) => {
     const number = Number(value);
@@ -61,10 +62,10 @@ function argumentsOf({ path, operation, dataset }: Asked): Record<string, unknow
   return { ...Object.fromEntries(given), ...entity, dataset };
 }
 
-/** Every question of every operation about a dataset, by every channel and in every format. */
+/** Every request of every operation about a dataset, by every channel and in every format. */
 function operationProbes(pack: Pack, pairs: readonly string[][], target: string): Probe[] {
   const account = { id: '', key: '', token: '' };
-  const all = pairs.flatMap((pair) => everyQuestion([pack], { [pack.id]: pair }, account));
+  const all = pairs.flatMap((pair) => everyCall([pack], { [pack.id]: pair }, account));
   const asked = [...new Map(all.filter(({ dataset }) => dataset !== null).map((each) => [each.path, each])).values()];
   const tools = new Set(callable(asked.map(({ operation }) => operation)).map(({ name }) => name));
   return asked.flatMap((each) => {
@@ -106,7 +107,7 @@ function operationProbes(pack: Pack, pairs: readonly string[][], target: string)
   });
 }
 
-/** What is no operation of a dataset: the register's own, documents, pages, and every file that is there. */
+/** Requests that are no operation of a dataset: the register's own, documents, pages, and every file. */
 function otherProbes(pack: Pack, target: string, dist: string): Probe[] {
   const plain = { operation: null, addressed: false };
   const documents = DOCUMENTS.map(({ path }) => path).filter((path) => !path.includes(':'));
@@ -165,7 +166,7 @@ function otherProbes(pack: Pack, target: string, dist: string): Probe[] {
         },
       }),
     ),
-    // Parquet is compressed: its files are made, withheld and linked with the others.
+    // Parquet is compressed and cannot be searched; its files are made, withheld and linked with the others.
     ...['csv', 'jsonl'].map(
       (format): Probe => ({
         ...plain,
@@ -182,7 +183,7 @@ function otherProbes(pack: Pack, target: string, dist: string): Probe[] {
   ];
 }
 
-/** Everything that can be asked about a dataset with a record `target` in it and others beside; `dist` is DIST_DIR. */
+/** Every request about a dataset with a record `target` and `others`; `dist` is DIST_DIR. */
 export function everyProbe(pack: Pack, target: string, others: readonly string[], dist: string): Probe[] {
   const [other = '', third = ''] = others;
   const pairs = [

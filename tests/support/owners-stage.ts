@@ -1,20 +1,23 @@
-// The owners' channel over the fictional harbours: requests, the mails that come of them, and the tokens in those.
+// The owners' channel over the fictional harbours: requests, the resulting mails, and their tokens.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Answer, type TestApp, type TestOptions, testApp } from './app.ts';
-import { type Arrived, readMail } from './mail-server.ts';
+import { type ReceivedMail, readMail } from './mail-server.ts';
 
-/** A pack that names no domains. */
+/** A pack without domains. */
 const LANTERNS = 'app/static/lanterns/input/lanterns';
 
-/** Options of an app that serves the packs' own sources: harbours has domains of its own, and some that are shared. */
+/** Options of an app that serves the packs' own sources: harbours has domains of its own, and shared ones. */
 export const SERVED: TestOptions = { nights: true, packs: [LANTERNS] };
 
 export const owned = (options: TestOptions = {}): Promise<TestApp> => testApp({ ...SERVED, ...options });
 
 let turn = 0;
 
-/** Asks the owners' channel with a body, from an address of its own unless one is given: limits of tests do not meet. */
+/**
+ * Sends a request to the owners' channel, by default from a new address, so that limits of tests do not
+ * interfere.
+ */
 export function send(
   app: TestApp,
   method: string,
@@ -38,10 +41,11 @@ export const edit = (app: TestApp, token: string, values: unknown) => send(app, 
 export const verify = (app: TestApp, token: string) => app.json(`/v1/claim/verify?token=${token}`);
 
 /** `status code` of an answer. */
-export const told = ({ status, body }: Answer): string => `${status} ${body['error'] ?? body['status'] ?? ''}`.trim();
+export const answerStatus = ({ status, body }: Answer): string =>
+  `${status} ${body['error'] ?? body['status'] ?? ''}`.trim();
 
 /** Mails in the outbox, oldest first. */
-export function mails(app: TestApp): Omit<Arrived, 'from' | 'to'>[] {
+export function mails(app: TestApp): Omit<ReceivedMail, 'from' | 'to'>[] {
   const box = join(app.dataDir, 'outbox');
   if (!existsSync(box)) return [];
   return readdirSync(box)
@@ -49,7 +53,7 @@ export function mails(app: TestApp): Omit<Arrived, 'from' | 'to'>[] {
     .map(readMail);
 }
 
-/** The newest link that was mailed to somebody: its path with the token, and the token. */
+/** The newest link in a mail to a reader: its path with the token, and the token. */
 export function linkTo(app: TestApp, reader: string): { url: string; token: string } {
   const texts = mails(app).filter(({ headers }) => headers['to'] === reader);
   const links = texts.flatMap(({ text }) => [...text.matchAll(/^https?:\/\/\S+token=([\w-]+)$/gm)]);
@@ -64,14 +68,14 @@ export function linkTo(app: TestApp, reader: string): { url: string; token: stri
 
 const seen = new WeakMap<TestApp, Set<string>>();
 
-/** The token of a claim of harbour-8 that was mailed and not looked at. */
+/** The token of a mailed and unopened claim of harbour-8. */
 export async function claimToken(app: TestApp): Promise<string> {
   const { status, body } = await claim(app, 'harbour-8', 'office@null.example');
   if (status !== 200) throw new Error(JSON.stringify(body));
   return linkTo(app, 'office@null.example').token;
 }
 
-/** The newest token that was mailed to somebody, from the outbox of a folder, in the words of a link. */
+/** The newest token in a mail to a reader, from the outbox of a folder; `words` matches the link. */
 export function linkIn(dataDir: string, reader: string, words: RegExp): string {
   const box = join(dataDir, 'outbox');
   const texts = readdirSync(box)

@@ -1,4 +1,4 @@
-// Pages that compute in the browser, on a night of the fictional packs behind a real socket, looked at in Chromium.
+// Pages with scripts, on a night of the fictional packs behind a real socket, opened in Chromium.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HtmlValidate } from 'html-validate';
@@ -11,7 +11,7 @@ import { still } from './night-pack.ts';
 import { served } from './served.ts';
 import { withCopies } from './whole-night.ts';
 
-/** Screens that pages are looked at on. */
+/** Screens for tests of pages. */
 export const LOOKS: readonly Look[] = [
   ['phone', { colorScheme: 'light', viewport: { width: 390, height: 844 } }],
   ['phone-dark', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
@@ -25,23 +25,23 @@ export interface Stage {
   base: string;
   browser: Browser;
   dist: string;
-  /** A page of a browser of its own, under an address of its own; what it complains of and asks elsewhere is kept. */
+  /** A page in a new browser context, with an address of its own; records its complaints and requests. */
   open(path: string, look?: BrowserContextOptions): Promise<Opened>;
   close(): Promise<void>;
 }
 
 export interface Opened {
   page: Page;
-  /** Messages of the console, and requests that failed. */
+  /** Console messages, and failed requests. */
   complaints: string[];
-  /** Every address that was asked for, by the page or its workers. */
+  /** Every address that the page or its workers requested. */
   asked: string[];
   close(): Promise<void>;
 }
 
 let visitors = 0;
 
-/** Null where there is no browser. */
+/** Null when there is no browser. */
 export async function openStage(folder: string): Promise<Stage | null> {
   const browser = await openBrowser();
   if (browser === null) return null;
@@ -87,7 +87,7 @@ export async function openStage(folder: string): Promise<Stage | null> {
   };
 }
 
-/** Mistakes in the HTML of a file. Void elements and long titles are a matter of taste and left out. */
+/** Mistakes in the HTML of a file, except void elements and long titles, which are matters of style. */
 export async function mistakes(path: string): Promise<string[]> {
   const validator = new HtmlValidate({
     extends: ['html-validate:standard'],

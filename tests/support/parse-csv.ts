@@ -1,6 +1,6 @@
-// A reader of CSV by the grammar of RFC 4180, strict: it throws where a file is not what the grammar says.
+// A strict CSV parser by RFC 4180: throws when a file violates the grammar.
 
-/** The records of a file, each a list of its fields. Every record must end with CR LF. */
+/** The records of a file as lists of fields. Every record must end with CR LF. */
 export function parseCsv(file: string): string[][] {
   const records: string[][] = [];
   let at = 0;

@@ -1,15 +1,16 @@
-// Seeded fictional histories of numbers, made to hit the edges: midnight, several values on one day, gaps, records that are gone.
+// Seeded fictional histories of numbers with edge cases: midnight, several values on one day, gaps, removed
+// records.
 import type { Interval, StoredRecord } from '../../data/model/record.ts';
 import type { Pack, PriceRange, Value } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
-import { pick, type Random, random } from './random-records.ts';
+import { pickOne, type Random, random } from './random-records.ts';
 
 const DAY = 86_400_000;
 
-/** Times of day, the last and the first moments of a day among them. */
+/** Times of day, among them the first and last moments of a day. */
 const CLOCK = [0, 1, 1_000, DAY / 2, DAY - 1];
 
-/** Few numbers, so that they tie. */
+/** A small set of numbers, so that values repeat. */
 function valueAt(next: Random): Value {
   const min = Math.floor(next() * 60) / 8;
   return next() < 0.2 ? { min, max: min + 1.5, currency: 'EUR' } : min;
@@ -21,14 +22,14 @@ function times(next: Random, end: number, days: number): number[] {
   const count = Math.floor(next() * 7);
   while (found.size < count) {
     const day = Math.floor(end / DAY) - Math.floor(next() * (next() < 0.3 ? 4 : days));
-    found.add(day * DAY + pick(next, CLOCK));
+    found.add(day * DAY + pickOne(next, CLOCK));
   }
   return [...found].sort((a, b) => a - b);
 }
 
 /**
- * Intervals of the numeric attributes as a release keeps them. The newest one holds what the record has now, and one
- * record more than there are, `r-gone`, has values too. `end` is about when the newest values were seen.
+ * Intervals of the numeric attributes as a release stores them. The newest one contains the record's current
+ * value; an additional record, `r-gone`, has values too. `end` is about the time of the newest values.
  */
 export function randomHistory(pack: Pack, records: readonly StoredRecord[], seed: number, end: number): Interval[] {
   const next = random(seed);
@@ -70,7 +71,9 @@ export const HISTORY_COLUMNS = {
   source_url: 'VARCHAR',
 };
 
-/** Rows of history.parquet, sorted as data/model/layout.ts says. `records` are in the order of their ordinals. */
+/**
+ * Rows of history.parquet, sorted as in data/model/layout.ts. `records` are in the order of their ordinals.
+ */
 export function historyRows(
   intervals: readonly Interval[],
   records: readonly StoredRecord[],

@@ -1,4 +1,5 @@
-// Seeded overlays over random records: some are gone, others say something else, are worth more or less, or say nothing at all.
+// Seeded overlays over random records: some are removed, others get other values, another quality, or no
+// values.
 import { createHash } from 'node:crypto';
 import type { Interval, StoredRecord } from '../../data/model/record.ts';
 import type { AppliedOverlay, ChangedRecord, HistoryRow } from '../../data/plan/applied-overlay.ts';
@@ -8,9 +9,9 @@ import { random, randomRecords } from './random-records.ts';
 
 export interface RandomOverlay {
   applied: AppliedOverlay;
-  /** The records as they are under the overlay. */
+  /** The records with the overlay applied. */
   records: StoredRecord[];
-  /** The history as it is under the overlay. */
+  /** The history with the overlay applied. */
   history: Interval[];
 }
 
@@ -42,7 +43,7 @@ export function randomOverlay(
     return { record, unpublished: {}, version, facts: [], review: [], history: rowsOf(own) };
   });
   return {
-    // Whom the release does not hold may be removed or changed as well: nothing comes of it.
+    // Records that the release does not contain may be removed or changed too, without effect.
     applied: {
       version: 3,
       removed: new Set([...removed, 'r-00000000000000aa']),

@@ -1,25 +1,26 @@
-// Seeded random requests that are valid for a pack: every filter kind, sort, place, words and their combinations.
+// Seeded random requests that are valid for a pack: every filter kind, sort, place, words and their
+// combinations.
 import { filterGrammar } from '../../data/input/filters.ts';
 import { escapeListValue } from '../../data/input/parse-values.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/define/model.ts';
 import { words } from '../../packs/define/text.ts';
-import type { Query } from './evaluate.ts';
-import { pick, type Random, tricky } from './random-records.ts';
+import type { SearchQuery } from './evaluate.ts';
+import { pickOne, type Random, tricky } from './random-records.ts';
 
-/** A value that some record has, or a tricky one that perhaps none has. */
+/** A value of some record, or a tricky one that may match none. */
 function sample(next: Random, records: StoredRecord[], attribute: Attribute): Value {
-  const record = pick(next, records);
+  const record = pickOne(next, records);
   return record.attributes[attribute.name] ?? attribute.example;
 }
 
 const scramble = (next: Random, text: string) =>
-  pick(next, [text, text.toUpperCase(), text.toLowerCase(), text.normalize('NFD'), ` ${text} `]);
+  pickOne(next, [text, text.toUpperCase(), text.toLowerCase(), text.normalize('NFD'), ` ${text} `]);
 
 function scalar(next: Random, records: StoredRecord[], attribute: Attribute): string {
   const value = sample(next, records, attribute);
-  if (Array.isArray(value)) return scramble(next, pick(next, value));
-  if (typeof value === 'object') return String((value as PriceRange)[pick(next, ['min', 'max'] as const)]);
+  if (Array.isArray(value)) return scramble(next, pickOne(next, value));
+  if (typeof value === 'object') return String((value as PriceRange)[pickOne(next, ['min', 'max'] as const)]);
   return attribute.type === 'date' || typeof value !== 'string' ? String(value) : scramble(next, value);
 }
 
@@ -40,56 +41,57 @@ function part(next: Random, text: string): string {
     : scramble(next, cut);
 }
 
-function filter(next: Random, pack: Pack, records: StoredRecord[]): Query {
-  const { name, operator, attribute: named } = pick(next, filterGrammar(pack, null));
+function filter(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
+  const { name, operator, attribute: named } = pickOne(next, filterGrammar(pack, null));
   const attribute = pack.attributes.find((one) => one.name === named)!;
-  if (operator === 'has') return { [name]: pick(next, ['true', 'false', 'TRUE']) };
+  if (operator === 'has') return { [name]: pickOne(next, ['true', 'false', 'TRUE']) };
   if (operator === 'like') return { [name]: part(next, scalar(next, records, attribute)) };
   if (operator === 'min' || operator === 'max') return { [name]: scalar(next, records, attribute) };
   return { [name]: listed(next, records, attribute) };
 }
 
-/** What selects records: filters of every kind, words, a place, ids, age, quality. */
-function selection(next: Random, pack: Pack, records: StoredRecord[]): Query {
-  const query: Query = {};
+/** Parameters that select records: filters of every kind, words, a place, ids, age, quality. */
+function selection(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
+  const query: SearchQuery = {};
   while (next() < 0.6) Object.assign(query, filter(next, pack, records));
   if (next() < 0.3) {
     const searchable = pack.attributes.filter((one) => one.searchable);
-    const found = words(scalar(next, records, pick(next, searchable)));
+    const found = words(scalar(next, records, pickOne(next, searchable)));
     const kept = found.map((word) => [...word].slice(0, 1 + Math.floor(next() * 4)).join('')).slice(0, 3);
     if (words(kept.join(' ')).length > 0) query['q'] = scramble(next, kept.join(next() < 0.5 ? ' ' : '-'));
   }
   const geo = pack.attributes.find((one) => one.type === 'geo');
   if (geo && next() < 0.2) {
     const { lat, lng } = sample(next, records, geo) as Geo;
-    query['near'] = `${lat},${lng},${pick(next, [0, 0.5, 5, 50, 400, 5_000, 20_020])}`;
+    query['near'] = `${lat},${lng},${pickOne(next, [0, 0.5, 5, 50, 400, 5_000, 20_020])}`;
   }
-  if (next() < 0.1) query['updated_since'] = pick(next, records).updated_at;
-  if (next() < 0.1) query['min_quality'] = String(pick(next, records).quality_score);
-  if (next() < 0.08) query['provenance_status'] = pick(next, ['held', 'contested', 'held,contested', 'HELD']);
+  if (next() < 0.1) query['updated_since'] = pickOne(next, records).updated_at;
+  if (next() < 0.1) query['min_quality'] = String(pickOne(next, records).quality_score);
+  if (next() < 0.08) query['provenance_status'] = pickOne(next, ['held', 'contested', 'held,contested', 'HELD']);
   if (next() < 0.05)
-    query['ids'] = [pick(next, records).id, pick(next, records).slug.toUpperCase(), 'nobody'].join(',');
+    query['ids'] = [pickOne(next, records).id, pickOne(next, records).slug.toUpperCase(), 'nobody'].join(',');
   return query;
 }
 
-/** A request for search. */
-export function randomSearch(next: Random, pack: Pack, records: StoredRecord[]): Query {
+/** A search request. */
+export function randomSearch(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
   const query = selection(next, pack, records);
   const sortable = pack.attributes.filter((one) => one.type !== 'strings' && one.type !== 'geo');
   if (next() < 0.8)
-    query['sort'] = pick(next, ['', '-']) + pick(next, ['quality', 'updated', ...sortable.map(({ name }) => name)]);
-  query['limit'] = String(pick(next, [17, 40, 100, 100]));
+    query['sort'] =
+      pickOne(next, ['', '-']) + pickOne(next, ['quality', 'updated', ...sortable.map(({ name }) => name)]);
+  query['limit'] = String(pickOne(next, [17, 40, 100, 100]));
   if (next() < 0.5) query['total'] = 'true';
   return query;
 }
 
-/** A request for facets. */
-export function randomFacets(next: Random, pack: Pack, records: StoredRecord[]): Query {
+/** A facets request. */
+export function randomFacets(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
   const counted = pack.attributes.filter((one) => one.filterable && !['text', 'geo', 'price'].includes(one.type));
   return {
     ...selection(next, pack, records),
-    by: pick(next, counted).name,
-    limit: pick(next, ['1', '5', '50', '200']),
+    by: pickOne(next, counted).name,
+    limit: pickOne(next, ['1', '5', '50', '200']),
   };
 }
 
@@ -97,35 +99,35 @@ const COUNTED = ['string', 'url', 'enum', 'boolean', 'integer', 'number', 'date'
 const SINGLE = ['string', 'text', 'url', 'enum', 'boolean', 'integer', 'number', 'date'];
 
 const named = (next: Random, pack: Pack, types: readonly string[], filterable = false): string =>
-  pick(
+  pickOne(
     next,
     pack.attributes.filter((one) => types.includes(one.type) && (one.filterable || !filterable)),
   ).name;
 
 const numeric = (next: Random, pack: Pack) => named(next, pack, ['integer', 'number', 'price']);
 
-/** A request for statistics. */
-export function randomStats(next: Random, pack: Pack, records: StoredRecord[]): Query {
-  const query: Query = { ...selection(next, pack, records), attribute: numeric(next, pack) };
+/** A statistics request. */
+export function randomStats(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
+  const query: SearchQuery = { ...selection(next, pack, records), attribute: numeric(next, pack) };
   const keys = new Set<string>();
   while (keys.size < 2 && next() < 0.65) keys.add(named(next, pack, COUNTED, true));
   if (keys.size > 0) query['group_by'] = [...keys].join(',');
   return query;
 }
 
-/** A request for a time series. */
-export function randomTimeseries(next: Random, pack: Pack, records: StoredRecord[]): Query {
-  const query: Query = { ...selection(next, pack, records), attribute: numeric(next, pack) };
-  if (next() < 0.8) query['days'] = String(pick(next, [1, 2, 7, 8, 30, 90, 91, 366]));
-  if (next() < 0.5) query['step'] = pick(next, ['day', 'week', 'WEEK']);
+/** A time series request. */
+export function randomTimeseries(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
+  const query: SearchQuery = { ...selection(next, pack, records), attribute: numeric(next, pack) };
+  if (next() < 0.8) query['days'] = String(pickOne(next, [1, 2, 7, 8, 30, 90, 91, 366]));
+  if (next() < 0.5) query['step'] = pickOne(next, ['day', 'week', 'WEEK']);
   if (next() < 0.5) query['group_by'] = named(next, pack, COUNTED, true);
   return query;
 }
 
-/** A request for records similar to another. */
-export function randomSimilar(next: Random, pack: Pack, records: StoredRecord[]): Query {
+/** A request for similar records. */
+export function randomSimilar(next: Random, pack: Pack, records: StoredRecord[]): SearchQuery {
   const query = next() < 0.4 ? {} : selection(next, pack, records);
-  if (next() < 0.7) query['limit'] = String(pick(next, [1, 3, 10, 100]));
+  if (next() < 0.7) query['limit'] = String(pickOne(next, [1, 3, 10, 100]));
   if (next() < 0.5) query['differ_by'] = named(next, pack, SINGLE);
   return query;
 }

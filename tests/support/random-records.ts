@@ -1,4 +1,5 @@
-// Seeded fictional records of any pack, made to hit the edges: accents, scripts, ties, ranges, poles and the date line.
+// Seeded fictional records of any pack with edge cases: accents, scripts, ties, ranges, poles and the date
+// line.
 
 import type { ProvenanceStatus, StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
@@ -17,7 +18,7 @@ export function random(seed: number): () => number {
 
 export type Random = () => number;
 
-export const pick = <T>(next: Random, from: readonly T[]): T => from[Math.floor(next() * from.length)]!;
+export const pickOne = <T>(next: Random, from: readonly T[]): T => from[Math.floor(next() * from.length)]!;
 
 const WORDS = [
   ...['Zürich', 'zurich', 'ZURICH', 'Straße', 'strasse', 'Œuvre', 'oeuvre', 'Łódź', 'naïve', 'Ångström', 'ǅ'],
@@ -28,7 +29,7 @@ const WORDS = [
 
 /** A text of one to three tricky words. */
 export function tricky(next: Random, most = 3): string {
-  return Array.from({ length: 1 + Math.floor(next() * most) }, () => pick(next, WORDS)).join(' ');
+  return Array.from({ length: 1 + Math.floor(next() * most) }, () => pickOne(next, WORDS)).join(' ');
 }
 
 const PLACES = [
@@ -56,23 +57,23 @@ const PLACES = [
 function randomValue(next: Random, attribute: Attribute): Value {
   switch (attribute.type) {
     case 'enum':
-      return attribute.values ? pick(next, attribute.values) : pick(next, WORDS);
+      return attribute.values ? pickOne(next, attribute.values) : pickOne(next, WORDS);
     case 'text':
       return tricky(next, 8);
     case 'url':
-      return `https://${pick(next, ['a', 'b', 'Zürich', 'c-d'])}.example/${Math.floor(next() * 9)}`;
+      return `https://${pickOne(next, ['a', 'b', 'Zürich', 'c-d'])}.example/${Math.floor(next() * 9)}`;
     case 'boolean':
       return next() < 0.5;
     case 'integer':
       return Math.floor(next() * 12) - 3;
     case 'number':
-      return pick(next, [0, -1.5, 0.1, 0.2, 0.30000000000000004, 1e-9, 1e15, Math.floor(next() * 100) / 8]);
+      return pickOne(next, [0, -1.5, 0.1, 0.2, 0.30000000000000004, 1e-9, 1e15, Math.floor(next() * 100) / 8]);
     case 'date':
       return new Date(Date.UTC(2024, 0, 1 + Math.floor(next() * 900))).toISOString().slice(0, 10);
     case 'strings':
       return [...new Set(Array.from({ length: 1 + Math.floor(next() * 4) }, () => tricky(next, 2)))];
     case 'geo': {
-      const [lat, lng] = pick(next, PLACES);
+      const [lat, lng] = pickOne(next, PLACES);
       return next() < 0.6 ? { lat, lng } : { lat: next() * 180 - 90, lng: next() * 360 - 180 };
     }
     case 'price': {
@@ -85,7 +86,7 @@ function randomValue(next: Random, attribute: Attribute): Value {
   }
 }
 
-/** Some values are held and some contested, whatever the random numbers are. */
+/** Some values are held and some contested, independent of the random numbers. */
 function statusOf(index: number, attribute: string): { status?: ProvenanceStatus } {
   const n = (index * 31 + attribute.length * 7) % 41;
   return n === 0 ? { status: 'held' } : n === 1 ? { status: 'contested' } : {};
@@ -129,8 +130,10 @@ export function randomRecords(pack: Pack, count: number, seed: number): StoredRe
   return records.sort((a, b) => b.quality_score - a.quality_score || byCodePoint(a.id, b.id));
 }
 
-/** Search terms of a record: whether a public text has each, and whether it counts for similar records. */
-export function termsOf(pack: Pack, record: StoredRecord): Map<string, { public: boolean; compared: boolean }> {
+/**
+ * Search terms of a record: whether a public text contains each, and whether it counts for similar records.
+ */
+export function searchTermsOf(pack: Pack, record: StoredRecord): Map<string, { public: boolean; compared: boolean }> {
   const terms = new Map<string, { public: boolean; compared: boolean }>();
   const add = (text: string, open: boolean, compared: boolean) => {
     for (const word of words(text)) {

@@ -1,10 +1,11 @@
-// Prints the slowest files and why each skipped test was skipped, and writes the counts and the failures that .ci/run adds up and names last (.ci/again.mjs).
+// Prints the slowest files and the reason of each skipped test, and writes the counts and failures that
+// .ci/run adds up (.ci/again.mjs).
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { SerializedError } from 'vitest';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** Files that are listed with their durations after a run of more than these. */
+/** Number of slowest files in the list, printed after a run of more files. */
 const SLOWEST = 20;
 
 export default class HouseReporter implements Reporter {
@@ -12,12 +13,12 @@ export default class HouseReporter implements Reporter {
     const counts = { passed: 0, failed: unhandled.length, skipped: 0 };
     const failures = unhandled.map((error) => `outside any test: ${firstLine(error)}`);
     const skipped: string[] = [];
-    /** Counts of the files in which something failed. */
+    /** Counts of the files with a failure. */
     const files: Record<string, { passed: number; failed: number }> = {};
     for (const module of modules) {
       const path = relative('.', module.moduleId);
       const before = { ...counts };
-      // A module that fails to load or to set up has no failed test; it still failed.
+      // A module that fails to load or in its set-up has no failed test, but it failed.
       const failed = [...module.children.allTests('failed')].length;
       if (module.state() === 'failed' && failed === 0) {
         counts.failed += 1;
@@ -40,7 +41,7 @@ export default class HouseReporter implements Reporter {
   }
 }
 
-/** `   12.3 s  path` for the files that took longest: import, set-up and tests. */
+/** ` 12.3 s path` for the slowest files: import, set-up and tests. */
 function slowest(modules: readonly TestModule[]): string[] {
   return modules
     .map((module) => {

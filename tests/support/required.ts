@@ -1,4 +1,4 @@
-// Parameters that operations cannot do without, for tests that loop over the table: valid for the pack tools.
+// Required parameters of operations, for tests that loop over the table: valid for the pack tools.
 
 const REQUIRED: Record<string, string> = {
   facets: '?by=kind',
@@ -9,7 +9,7 @@ const REQUIRED: Record<string, string> = {
   changes: '?since=2026-01-01',
 };
 
-/** The query of an address without one, or nothing. */
+/** The query for an address that lacks one, or ''. */
 export function requiredQuery(path: string): string {
   const last = path.slice(path.lastIndexOf('/') + 1);
   return Object.hasOwn(REQUIRED, last) ? (REQUIRED[last] ?? '') : '';

@@ -1,10 +1,11 @@
-// Order of the test files: the projects with long files first, so that the short unit tests fill both cores at the end.
+// Order of the test files: the projects with long files first, so that the short unit tests fill both cores
+// at the end.
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files of one project stay together, since a worker is reused only within its project. */
 const PROJECTS = ['browser', 'process', 'app', 'unit'];
 
-/** Files that run for longest, longest first. Their size says little about that. */
+/** Slowest files, slowest first. Their size does not show it. */
 const LONGEST = [
   'tests/browser/site.test.ts',
   'tests/browser/owners.test.ts',

@@ -1,4 +1,4 @@
-// The app behind a real socket, under the address that it calls itself: what browsers and clients are shown.
+// The app behind a real socket at its own BASE_URL, for browsers and clients.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
@@ -11,7 +11,7 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Serves what `make` makes of the address; until that is made, everything is 503. */
+/** Serves the app that `make` returns for the address; until then every answer is 503. */
 export async function served(make: (base: string) => Promise<TestApp>): Promise<Served> {
   let app: TestApp | undefined;
   const server = createServer(

@@ -17,7 +17,10 @@ afterEach(() => {
   if (errors.length > 0) throw new Error(`console.error was called ${errors.length}×, first: ${errors[0]}`);
 });
 
-/** The host of a connect call, which takes (options), (port, host) or (path); node passes its own normalised array too. */
+/**
+ * The host of a connect call, which takes (options), (port, host) or (path); node passes its own normalised
+ * array too.
+ */
 function hostOf(parts: unknown[]): string {
   const [first, second] = Array.isArray(parts[0]) ? (parts[0] as unknown[]) : parts;
   if (typeof first === 'object' && first !== null) {
@@ -27,7 +30,7 @@ function hostOf(parts: unknown[]): string {
   return typeof second === 'string' ? second : 'localhost';
 }
 
-/** Set on `connect` once it is guarded: files share their worker, and each begins with this one. */
+/** Marks `connect` as guarded: files share their worker, and each runs this file first. */
 const GUARDED = Symbol.for('dataset-register.guarded');
 
 const connect = Socket.prototype.connect as ((...parts: unknown[]) => Socket) & { [GUARDED]?: true };

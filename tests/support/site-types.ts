@@ -1,26 +1,30 @@
-// Every type of page, one address each: what is checked of pages is checked of this list. A page that the night writes and that belongs to no type fails a test.
+// Every type of page with one address, for the tests of all pages. A written page without a type fails a
+// test.
 
 export interface PageType {
   name: string;
   path: string;
   /** Paths of the written pages of this type; absent: the API makes it. */
   written?: RegExp;
-  /** What it is asked with beside `Accept`. */
+  /** Request headers in addition to `Accept`. */
   headers?: Readonly<Record<string, string>>;
-  /** There when the page has drawn what it draws by script. */
+  /** An element that is present when the scripts have drawn the page. */
   ready?: string;
-  /** Most bytes of script, compressed, that its HTML loads. */
+  /** Most compressed bytes of script that its HTML loads. */
   script?: number;
-  /** Drawn by a program that is not ours: what moves and what it says to the console is its own. */
+  /** Drawn by a third-party program, whose motion and console messages are its own. */
   foreign?: true;
 }
 
-/** Script of ordinary pages: scheme, copying, search. */
+/** Compressed script bytes of ordinary pages: scheme, copying, search. */
 export const SCRIPT = 10_000;
-/** Script of pages that compute; the engine of the console comes with the first query. */
+/** The same for pages with tools; the engine of the console is loaded with the first query. */
 const TOOL = 60_000;
 
-/** `showcase` is the path of a record that the night wrote, `other` the slug of one that the API makes, `key` pays. */
+/**
+ * `showcase` is the path of a record that the night wrote, `other` the slug of one that the API renders,
+ * `key` has credit.
+ */
 export function pageTypes({ showcase, other, key }: { showcase: string; other: string; key: string }): PageType[] {
   const ready = '#explore-table tbody tr';
   return [

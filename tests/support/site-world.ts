@@ -1,4 +1,4 @@
-// The whole site of the fictional packs, made as a night makes it, behind a socket: what its tests look at.
+// The complete site of the fictional packs, made by a nightly run and served from a socket.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -13,7 +13,7 @@ export interface Site {
   app: TestApp;
   /** DIST_DIR. */
   dist: string;
-  /** Where it is served, without a trailing slash. */
+  /** Its address, without a trailing slash. */
   origin: string;
   /** Pages below `dist`, by the path of their URL. */
   pages: ReadonlyMap<string, string>;
@@ -24,10 +24,10 @@ export interface Site {
   close(): Promise<void>;
 }
 
-/** Makes and serves the site. */
+/** Builds and serves the site. */
 export async function openSite(): Promise<Site> {
   const dist = mkdtempSync(join(tmpdir(), 'site-'));
-  // Pages ask the API under the base address, so it is where they are served.
+  // Pages call the API at the base address, so it must be the address of the server.
   const { app, base: origin, close } = await served((base) => testApp({ dist, nights: true, base }));
   const packs = await Promise.all(
     ['tools', 'harbours'].map((name) => loadPack(join(import.meta.dirname, '../packs', name))),

@@ -1,4 +1,5 @@
-// A double of Stripe's side: its API as far as we call it, and its signed webhooks. What talks to it is the real package.
+// A double of Stripe: the part of its API that we call, and its signed webhooks. The client is the real
+// package.
 import { createHmac, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +8,7 @@ import { NOW, type TestApp } from './app.ts';
 export const SECRET = 'whsec_of_the_tests';
 const KEY = 'sk_test_of_the_tests';
 
-export interface Asked {
+export interface StripeRequest {
   method: string;
   path: string;
   key: string | undefined;
@@ -17,16 +18,16 @@ export interface Asked {
 }
 
 type Json = Record<string, unknown>;
-/** What happens to the next request instead of an answer; `hang`: nothing at all. */
+/** Outcome of the next request instead of an answer; `hang`: no answer. */
 type Fault = 'drop' | 'hang' | 500 | 401;
 
 export interface Double {
   stripe: { secretKey: string; webhookSecret: string; apiBase: string };
-  asked: Asked[];
+  requests: StripeRequest[];
   /** Sessions by id, as they were opened. */
   sessions: Map<string, Json>;
   faults: Fault[];
-  /** Runs when a session was made and before the caller hears of it. */
+  /** Runs after a session was made and before the caller gets the answer. */
   before: ((session: Json) => Promise<unknown>) | null;
   close(): Promise<void>;
 }
@@ -42,7 +43,7 @@ export async function startDouble(): Promise<Double> {
   const replies = new Map<string, { sent: string; session: Json }>();
   const double: Double = {
     stripe: { secretKey: KEY, webhookSecret: SECRET, apiBase: '' },
-    asked: [],
+    requests: [],
     sessions: new Map(),
     faults: [],
     before: null,
@@ -62,7 +63,7 @@ export async function startDouble(): Promise<Double> {
     const form = await formOf(request);
     const key = headers['idempotency-key'] as string | undefined;
     const version = headers['stripe-version'] as string | undefined;
-    double.asked.push({ method, path: url, key, authorization: headers.authorization, version, form });
+    double.requests.push({ method, path: url, key, authorization: headers.authorization, version, form });
     const fault = double.faults.shift();
     if (fault === 'hang') return;
     if (fault === 'drop') return void request.socket.destroy();
@@ -95,7 +96,7 @@ export async function startDouble(): Promise<Double> {
 
 const random = (prefix: string) => `${prefix}_${randomBytes(9).toString('hex')}`;
 
-/** A session as Stripe answers it, open and unpaid. */
+/** An open and unpaid session in Stripe's format. */
 function sessionOf(form: Record<string, string>, base: string): Json {
   const id = random('cs_test');
   return {
@@ -115,7 +116,7 @@ function sessionOf(form: Record<string, string>, base: string): Json {
   };
 }
 
-/** The session after somebody paid it. */
+/** The session after a payment. */
 export function paidSession(session: Json, more: Json = {}): Json {
   const plan = session['mode'] === 'subscription';
   const found = plan ? { subscription: random('sub'), customer: session['customer'] ?? random('cus') } : {};
@@ -125,7 +126,7 @@ export function paidSession(session: Json, more: Json = {}): Json {
 
 const seconds = (at: Date | number) => Math.floor(Number(at) / 1000);
 
-/** An event with an object in it, as the text that Stripe sends. */
+/** An event with an object, as the text that Stripe sends. */
 export function eventOf(type: string, object: Json, at: Date | number = NOW, id: string = random('evt')): string {
   const head = { id, object: 'event', api_version: '2026-10-28.endive', created: seconds(at), livemode: false, type };
   return JSON.stringify({ ...head, data: { object } }, null, 2);
@@ -137,14 +138,14 @@ export function signatureOf(body: string, at: Date | number = NOW, secret: strin
   return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
 }
 
-/** Delivers a body to an app; answers `status outcome` or `status code`. */
+/** Delivers a body to an app; returns `status outcome` or `status code`. */
 export async function deliver(app: TestApp, body: string, signature = signatureOf(body)): Promise<string> {
-  const told = await app.json('/webhooks/stripe', {
+  const reply = await app.json('/webhooks/stripe', {
     method: 'POST',
     body,
     headers: { 'Content-Type': 'application/json', ...(signature === '' ? {} : { 'Stripe-Signature': signature }) },
   });
-  return `${told.status} ${told.body['outcome'] ?? told.body['error']}`;
+  return `${reply.status} ${reply.body['outcome'] ?? reply.body['error']}`;
 }
 
 /** An invoice of a subscription, paid. Times in milliseconds. */
@@ -162,7 +163,7 @@ export function invoiceOf(session: Json, period: { start: number; end: number },
       type: 'subscription_details',
       subscription_details: { subscription: session['subscription'], metadata: session['metadata'] },
     },
-    // The invoice's own period is the month before, as Stripe has it; its lines have the month paid for.
+    // As in Stripe, the invoice's period is the month before, and its lines have the paid month.
     period_start: seconds(period.start),
     period_end: seconds(period.start),
     lines: {
@@ -183,7 +184,7 @@ export const refundOf = (payment: unknown, id: string, amount: number, status = 
   charge: 'ch_of_it',
 });
 
-export const chargeOf = (payment: unknown, amount: number, amount_refunded: number, currency = 'eur'): Json => ({
+export const chargeObject = (payment: unknown, amount: number, amount_refunded: number, currency = 'eur'): Json => ({
   id: 'ch_of_it',
   object: 'charge',
   amount,

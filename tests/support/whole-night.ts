@@ -1,4 +1,5 @@
-// A whole night of the fictional packs, made once in a run: DATA_DIR and DIST_DIR to begin with, and the work that every night repeats.
+// A complete nightly run of the fictional packs, made once in a test run: initial DATA_DIR and DIST_DIR, and
+// the steps that every night repeats.
 
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,11 +13,11 @@ import { still } from './night-pack.ts';
 
 export const PACKS = join(import.meta.dirname, '../packs');
 
-/** The settings of a night below `folder`, in `data` and `dist`. */
+/** Settings of a night below `folder`, in `data` and `dist`. */
 export const nightConfig = (folder: string) =>
   readConfig({ DATA_DIR: join(folder, 'data'), DIST_DIR: join(folder, 'dist'), PACK_DIRS: PACKS, BASE_URL: BASE });
 
-/** Fills `data` and `dist` below `folder` with what a first night leaves there. */
+/** Fills `data` and `dist` below `folder` with the results of a first night. */
 export const wholeNight = (folder: string): Promise<void> =>
   fixture('whole night', folder, async (draft) => {
     const { failures } = await runNight(nightConfig(draft), still(), { only: null, accept: false });
@@ -24,8 +25,8 @@ export const wholeNight = (folder: string): Promise<void> =>
   });
 
 /**
- * Puts the compressed copies of an earlier night into a DIST_DIR. A night compresses only what it has no copy of, and the engine of
- * the console alone, 34 MB, takes longer than the rest of a night of the fictional packs.
+ * Copies the compressed copies of an earlier night into a DIST_DIR. A night compresses only files without a
+ * copy; the 34 MB engine of the console takes longer than the rest of a night of the fictional packs.
  */
 export async function withCopies(dist: string): Promise<void> {
   if (existsSync(join(dist, COPIES))) return;

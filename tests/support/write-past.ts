@@ -1,4 +1,5 @@
-// The past of given records as a release keeps it, in its plainest form: each value was said once, by one source, and is still so.
+// The history of given records as a release stores it, in its simplest form: one source stated each value
+// once, and it still holds.
 import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -6,7 +7,7 @@ import type { Pack } from '../../packs/define/model.ts';
 type Row = Record<string, unknown>;
 export type PastFile = [file: string, columns: Record<string, string>, rows: Row[]];
 
-/** Larger releases are given no past: their tests ask for none, and writing it takes longer than all the rest. */
+/** Larger releases get no history: their tests do not need it, and writing it takes longest. */
 const MOST = 200;
 
 const FACTS = {
@@ -29,12 +30,15 @@ const LISTINGS = { entity: 'VARCHAR', source: 'VARCHAR', listed: 'BOOLEAN', at: 
 
 const by = (key: (row: Row) => string) => (a: Row, b: Row) => (key(a) < key(b) ? -1 : 1);
 
-/** Files of a release that tell of the past of `records`, which are in the order of their ordinals (data/model/layout.ts). */
+/**
+ * The history files of a release for `records`, which are in the order of their ordinals
+ * (data/model/layout.ts).
+ */
 export function pastFiles(pack: Pack, records: readonly StoredRecord[]): PastFile[] {
   const source = pack.sources[0]!.id;
   const values = (records.length > MOST ? [] : records).flatMap((record, ord) =>
     Object.entries(record.attributes).flatMap(([attribute, value]) => {
-      // Tests about values alone leave out where they come from.
+      // Tests of values only have no provenance.
       const told = record.provenance[attribute];
       return told === undefined ? [] : [{ record, ord, attribute, json: JSON.stringify(value), told }];
     }),

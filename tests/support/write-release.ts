@@ -1,4 +1,4 @@
-// Writes a release folder of given records as data/model/layout.ts has it: only the files that questions need.
+// Writes a release folder with given records as in data/model/layout.ts: only the files that queries need.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/define
 import { byCodePoint, fold } from '../../packs/define/text.ts';
 import { fixture } from './fixtures.ts';
 import { HISTORY_COLUMNS, historyRows } from './random-history.ts';
-import { termsOf } from './random-records.ts';
+import { searchTermsOf } from './random-records.ts';
 import { pastFiles } from './write-past.ts';
 
 const TYPES: Record<string, string> = {
@@ -60,13 +60,13 @@ function engineRow(pack: Pack, record: StoredRecord, ord: number): Record<string
   return row;
 }
 
-export interface Written {
+export interface WrittenRelease {
   folder: string;
   release: string;
   manifest: Manifest;
 }
 
-/** The snapshot files, as plain as can be: what they hold is for the tests of the build to see. */
+/** Minimal snapshot files; the tests of the build check their content. */
 function snapshots(folder: string, records: readonly StoredRecord[]) {
   const texts = {
     [RELEASE_FILES.csv]: ['id', ...records.map(({ id }) => id)],
@@ -82,8 +82,8 @@ function snapshots(folder: string, records: readonly StoredRecord[]) {
 }
 
 /**
- * Writes `records` (best first) below DATA_DIR and, unless told otherwise, makes them the current release. The same records of
- * the same pack are written once in a run, and copied for each test.
+ * Writes `records` (best first) below DATA_DIR and, by default, makes them the current release. The same
+ * records of the same pack are written once in a run, and copied for each test.
  */
 export async function writeRelease(
   dataDir: string,
@@ -91,7 +91,7 @@ export async function writeRelease(
   records: StoredRecord[],
   current = true,
   history: Interval[] = [],
-): Promise<Written> {
+): Promise<WrittenRelease> {
   const release = hash16([records, history]);
   const folder = paths.release(dataDir, pack.id, release);
   const path = join(folder, RELEASE_FILES.manifest);
@@ -146,7 +146,7 @@ async function writeFolder(
   for (const attribute of pack.attributes)
     for (const part of parts(attribute)) engine[column(attribute.name, part)] = TYPES[attribute.type] ?? 'VARCHAR';
   const terms = records
-    .flatMap((record, ord) => [...termsOf(pack, record)].map(([term, flags]) => ({ term, ord, ...flags })))
+    .flatMap((record, ord) => [...searchTermsOf(pack, record)].map(([term, flags]) => ({ term, ord, ...flags })))
     .sort((a, b) => byCodePoint(a.term, b.term) || a.ord - b.ord);
   const bodies = records.map((record, ord) => {
     const body = JSON.stringify(record);
@@ -196,6 +196,6 @@ async function writeFolder(
     ages: [],
   };
   writeFileSync(join(folder, RELEASE_FILES.manifest), JSON.stringify(manifest));
-  // Tests of statements call records r-1 and r-2, which no pack does and no index takes; they ask DuckDB alone.
+  // Tests of statements use ids such as r-1, which the index does not accept; they query only DuckDB.
   if (!records.some(({ id }) => /^r-\d$/.test(id))) await buildIndex(folder, pack);
 }

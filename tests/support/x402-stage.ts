@@ -1,28 +1,29 @@
-// The stage of the x402 tests: a chain, a facilitator that can fail, the app on every store, and what an operation did.
+// Set-up of the x402 tests: a chain, a facilitator that can fail, the app on every store, and counters of an
+// operation.
 import type { PaymentPayload, PaymentRequired } from '@x402/core/types';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { Operation } from '../../api/contract/operation.ts';
 import { entity_get } from '../../api/operations/record/entity_get.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
-import { decoded, encoded, pay, type Twist } from '../chain/buyer.ts';
+import { decoded, encodePayload, pay, type Twist } from '../chain/buyer.ts';
 import { noChain, ROLES, type Role, startChain, type TestChain } from '../chain/chain.ts';
 import { startFacilitator, type TestFacilitator } from '../chain/facilitator.ts';
 import { startNode, type TestNode } from '../chain/node.ts';
 import { BASE, type TestApp, type TestOptions, testApp } from './app.ts';
 import { describeStores } from './stores.ts';
 
-export interface Stage {
+export interface X402Stage {
   chain: TestChain;
   facilitator: TestFacilitator;
-  /** What the service asks about the chain. */
+  /** The node that the service queries. */
   node: TestNode;
   app: TestApp;
   /** Another app on the same state: a second process on PostgreSQL, the same one on SQLite. */
   other: TestApp;
-  /** How often `/v1/tools/slow` ran, and what happens while it does. */
+  /** How often `/v1/tools/slow` ran, and what happens during its run. */
   runs: number;
   during: () => Promise<void>;
-  /** What is added to the clock of the apps, in milliseconds. */
+  /** Milliseconds that are added to the clock of the apps. */
   later: number;
 }
 
@@ -35,7 +36,7 @@ export { BASE, ROLES };
 const { validators: _, ...untagged } = entity_get;
 
 /** An operation at the price of a record that waits for the test. */
-const slowOn = (stage: Stage): Operation => ({
+const slowOn = (stage: X402Stage): Operation => ({
   ...untagged,
   name: 'slow',
   entity: false,
@@ -50,19 +51,21 @@ const slowOn = (stage: Stage): Operation => ({
   },
 });
 
-/** How long things are waited for, in milliseconds: long, so that a slow machine fails no test, or short, to see it end. */
+/** Timeouts in milliseconds: long, so that a slow machine fails no test, or short, to see them expire. */
 const PATIENT = { verify: 30_000, settle: 45_000, mined: 20_000 };
 export const HASTY = { verify: 3_000, settle: 4_000, mined: 500 };
 
-/** One `describe` per store with everything in it; where there is no chain, its tests are skipped and say why. */
+/**
+ * One `describe` per store with the complete set-up; without a chain its tests are skipped with the reason.
+ */
 export function describeX402(
   title: string,
   options: TestOptions,
-  body: (stage: Stage) => void,
+  body: (stage: X402Stage) => void,
   patience = PATIENT,
 ): void {
   describeStores(title, ({ options: { databaseUrl, schema }, open }) => {
-    const stage = { runs: 0, later: 0, during: async () => {} } as Stage;
+    const stage = { runs: 0, later: 0, during: async () => {} } as X402Stage;
     beforeAll(async () => {
       if (noChain() !== null) return;
       await open();
@@ -95,8 +98,8 @@ export function describeX402(
   });
 }
 
-/** The settings of x402 on this stage, and a clock that goes. */
-function offered(stage: Stage, patience = PATIENT): Pick<TestOptions, 'x402' | 'now'> {
+/** The settings of x402 with a running clock. */
+function offered(stage: X402Stage, patience = PATIENT): Pick<TestOptions, 'x402' | 'now'> {
   return {
     x402: {
       pay_to: ROLES.merchant.address,
@@ -109,46 +112,48 @@ function offered(stage: Stage, patience = PATIENT): Pick<TestOptions, 'x402' | '
   };
 }
 
-/** What an unpaid call of an address is told. */
+/** The 402 answer of an unpaid call. */
 async function required(app: TestApp, path: string): Promise<PaymentRequired> {
   const response = await app.ask(path);
   await response.body?.cancel();
   return decoded(response.headers.get('payment-required')) as unknown as PaymentRequired;
 }
 
-export interface Told {
+export interface X402Answer {
   /** `status code reason`. */
-  told: string;
+  summary: string;
   status: number;
   headers: Headers;
   body: Record<string, unknown>;
 }
 
-/** Asks with a payment, and further headers. */
-export async function asked(
+/** Calls with a payment, and further headers. */
+export async function callPaid(
   app: TestApp,
   path: string,
   payment?: unknown,
   headers: Record<string, string> = {},
-): Promise<Told> {
+): Promise<X402Answer> {
   const signature =
-    payment === undefined ? {} : { 'PAYMENT-SIGNATURE': typeof payment === 'string' ? payment : encoded(payment) };
+    payment === undefined
+      ? {}
+      : { 'PAYMENT-SIGNATURE': typeof payment === 'string' ? payment : encodePayload(payment) };
   const { status, headers: sent, body } = await app.json(path, { headers: { ...signature, ...headers } });
   const reason = (body['detail'] as { reason?: string } | undefined)?.reason ?? '';
-  return { told: [status, body['error'] ?? '', reason].join(' ').trim(), status, headers: sent, body };
+  return { summary: [status, body['error'] ?? '', reason].join(' ').trim(), status, headers: sent, body };
 }
 
-/** Signs a payment by hand for an address. */
-export const signed = async (
+/** Signs a payment for an address without the stock client. */
+export const signedPayment = async (
   app: TestApp,
   path: string,
   role: Role = ROLES.payer,
   twist: Twist = {},
 ): Promise<PaymentPayload> => pay(await required(app, path), role, twist);
 
-/** What an act took from a payer and brought the merchant. */
-export async function moved(
-  { chain }: Stage,
+/** The amounts that an action took from the payer and paid to the merchant. */
+export async function amountsMoved(
+  { chain }: X402Stage,
   act: () => Promise<unknown>,
   role: Role = ROLES.payer,
   token: 'usdc' | 'usdt' = 'usdc',
@@ -160,7 +165,7 @@ export async function moved(
   return { paid: payer - after, got: earned - merchant };
 }
 
-/** A fetch that reaches the app without a socket, for the stock client. */
+/** A fetch that calls the app without a socket, for the stock client. */
 export const fetchOf = (app: TestApp): typeof globalThis.fetch =>
   (async (input: Request | URL | string, init?: RequestInit) =>
     app.fetch(input instanceof Request ? input : new Request(input, init))) as typeof globalThis.fetch;

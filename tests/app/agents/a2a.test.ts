@@ -7,17 +7,17 @@ import { OPERATIONS } from '../../../api/operations/table.ts';
 import { callable } from '../../../api/render/tools.ts';
 import { type A2aClient, a2aClient } from '../../support/a2a-client.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
-import { type Listening, listening } from '../../support/listening.ts';
+import { type Listener, startListener } from '../../support/listening.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('a2a.send', 'a2a.skill', 'a2a.reply', 'table.a2a-part', 'discovery.agent-card');
 
 let app: TestApp;
-let at: Listening;
+let at: Listener;
 beforeAll(async () => {
   app = await testApp();
-  at = await listening(app);
+  at = await startListener(app);
 });
 afterAll(async () => {
   await at.stop();

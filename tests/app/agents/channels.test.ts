@@ -2,21 +2,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { callable, ownToolNames } from '../../../api/render/tools.ts';
-import { addressOf, type Question, questions } from '../../support/agent-questions.ts';
+import { type AgentCall, addressOf, agentCalls } from '../../support/agent-questions.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
-import { type Listening, listening } from '../../support/listening.ts';
-import { connect, type McpClient } from '../../support/mcp-clients.ts';
+import { type Listener, startListener } from '../../support/listening.ts';
+import { connectMcp, type McpClient } from '../../support/mcp-clients.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('error.402-channels', 'table.one-registry', 'table.no-repeats', 'pack.no-other-change');
 
 let app: TestApp;
-let at: Listening;
+let at: Listener;
 const clients: McpClient[] = [];
 beforeAll(async () => {
   app = await testApp({ packs: ['app/static/lanterns/input/lanterns'] });
-  at = await listening(app);
+  at = await startListener(app);
 });
 afterAll(async () => {
   for (const client of clients) await client.close();
@@ -39,7 +39,7 @@ function plain({ request_id: _, alternative_action: __, how_to_pay, ...body }: R
 }
 type Headers = Record<string, string>;
 
-async function overRest(question: Question, headers: Headers): Promise<Told> {
+async function overRest(question: AgentCall, headers: Headers): Promise<Told> {
   const { operation } = question;
   const response = await app.ask(addressOf(question), { headers });
   const charge = response.headers.get('x-charge-eur');
@@ -48,7 +48,7 @@ async function overRest(question: Question, headers: Headers): Promise<Told> {
   return { body: isText ? text : plain(JSON.parse(text)), charge: charge === null ? undefined : Number(charge) };
 }
 
-async function overMcp({ operation, given }: Question, client: McpClient): Promise<Told> {
+async function overMcp({ operation, given }: AgentCall, client: McpClient): Promise<Told> {
   const { structuredContent, content, isError, _meta } = await client.call(operation.name, given);
   const isText = !isError && !operation.formats.includes('json');
   return {
@@ -66,7 +66,7 @@ interface A2aAnswer {
   error?: { details: Detail[] };
 }
 
-async function overA2a({ operation, given }: Question, headers: Headers): Promise<Told> {
+async function overA2a({ operation, given }: AgentCall, headers: Headers): Promise<Told> {
   const data = { skill: operation.name, ...given };
   const body = JSON.stringify({ message: { messageId: 'm', role: 'ROLE_USER', parts: [{ data }] } });
   const response = await app.ask('/a2a/v1/message:send', { method: 'POST', body, headers });
@@ -77,12 +77,12 @@ async function overA2a({ operation, given }: Question, headers: Headers): Promis
   return { body: told ? plain(told) : part('text'), charge: message?.metadata.charge_eur };
 }
 
-const all = questions().map((question) => [`${question.operation.name}, ${question.about}`, question] as const);
+const all = agentCalls().map((question) => [`${question.operation.name}, ${question.about}`, question] as const);
 
 /** Asks with three callers of the same sort, one on each channel. */
 async function callers(make: () => Promise<Headers>) {
   const [rest, mcp, a2a] = [await make(), await make(), await make()];
-  const client = await connect('2025-11-25', `${at.base}/mcp?max_tokens=200000`, mcp);
+  const client = await connectMcp('2025-11-25', `${at.base}/mcp?max_tokens=200000`, mcp);
   clients.push(client);
   return { rest, mcp: client, a2a };
 }
@@ -122,7 +122,7 @@ it('keeps what is for accounts, owners and files to REST: no tool, no skill, not
   const others = OPERATIONS.filter((each) => !callable(OPERATIONS).includes(each)).map(({ name }) => name);
   expect(others).toEqual(expect.arrayContaining(['keys_create', 'keys_me', 'keys_topup', 'optout', 'claim_request']));
   const { headers } = await newKey(app, 1);
-  const client = await connect('2025-11-25', `${at.base}/mcp`, headers);
+  const client = await connectMcp('2025-11-25', `${at.base}/mcp`, headers);
   clients.push(client);
   const names = (await client.tools()).map(({ name }) => name);
   const { body: card } = await app.json('/.well-known/agent-card.json');
@@ -161,7 +161,7 @@ it('shows nobody a search but on REST', async () => {
 });
 
 it('has a pack that was put in a folder in every channel', async () => {
-  const client = await connect('2026-07-28', `${at.base}/mcp?datasets=lanterns`);
+  const client = await connectMcp('2026-07-28', `${at.base}/mcp?datasets=lanterns`);
   clients.push(client);
   const names = (await client.tools()).map(({ name }) => name);
   expect(names).toEqual([

@@ -7,14 +7,14 @@ import type { Question } from '../../../bench/agents/question.ts';
 import { questionsFor } from '../../../bench/agents/questions.ts';
 import { type Asked, ask, says } from '../../../bench/agents/score.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
-import { type Listening, listening } from '../../support/listening.ts';
+import { type Listener, startListener } from '../../support/listening.ts';
 
 let app: TestApp;
-let http: Listening;
+let http: Listener;
 let questions: Question[];
 beforeAll(async () => {
   app = await testApp({ records: 300 });
-  http = await listening(app);
+  http = await startListener(app);
   questions = questionsFor(app.register.packs.get('tools')!, app.records['tools']!, {
     noun: 'hand tools and machines',
     names: ['maker', 'model'],

@@ -4,23 +4,23 @@ import { encode as o200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { estimate } from '../../../api/channels/mcp/tokens.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
-import { type Listening, listening } from '../../support/listening.ts';
-import { connect, type McpClient } from '../../support/mcp-clients.ts';
+import { type Listener, startListener } from '../../support/listening.ts';
+import { connectMcp, type McpClient } from '../../support/mcp-clients.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 
 const TOKENS = 4000;
 
 let app: TestApp;
-let at: Listening;
+let at: Listener;
 let small: McpClient;
 let large: McpClient;
 beforeAll(async () => {
   app = await testApp({ records: 100 });
-  at = await listening(app);
+  at = await startListener(app);
   const { key } = await newKey(app, 50);
   const headers = { Authorization: `Bearer ${key}` };
-  small = await connect('2026-07-28', `${at.base}/mcp?max_tokens=${TOKENS}`, headers);
-  large = await connect('2026-07-28', `${at.base}/mcp?max_tokens=200000`, headers);
+  small = await connectMcp('2026-07-28', `${at.base}/mcp?max_tokens=${TOKENS}`, headers);
+  large = await connectMcp('2026-07-28', `${at.base}/mcp?max_tokens=200000`, headers);
 });
 afterAll(async () => {
   await small.close();
@@ -115,7 +115,7 @@ describe('an answer that would be too long', () => {
   });
 
   it('is cut at a line where it is a text', async () => {
-    const tiny = await connect('2026-07-28', `${at.base}/mcp?max_tokens=1000`);
+    const tiny = await connectMcp('2026-07-28', `${at.base}/mcp?max_tokens=1000`);
     const { structuredContent, content } = await tiny.call('dataset_guide', { dataset: 'tools' });
     const whole = await (await app.ask('/v1/tools/llms.txt')).text();
     const text = structuredContent['text'] as string;

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { toolsOf } from '../../../api/render/tools.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
-import { type Listening, listening } from '../../support/listening.ts';
+import { type Listener, startListener } from '../../support/listening.ts';
 import { expectWithin, LIMITS, someSlugs } from '../../support/long-answers.ts';
 
 let app: TestApp;
-let at: Listening;
+let at: Listener;
 beforeAll(async () => {
   app = await testApp({ records: 300, packs: ['app/static/lanterns/input/lanterns'] });
-  at = await listening(app);
+  at = await startListener(app);
 }, 120_000);
 afterAll(async () => {
   await at.stop();

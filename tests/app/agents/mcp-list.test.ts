@@ -9,22 +9,22 @@ import { OPERATIONS } from '../../../api/operations/table.ts';
 import { callable, toolsOf } from '../../../api/render/tools.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
-import { type Listening, listening } from '../../support/listening.ts';
-import { connect, type Tool } from '../../support/mcp-clients.ts';
+import { type Listener, startListener } from '../../support/listening.ts';
+import { connectMcp, type ListedTool } from '../../support/mcp-clients.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 
 const TESTS = join(import.meta.dirname, '../..');
 
 /** Tokens (o200k_base) of what a model sees of tools. */
-const tokensOf = (tools: readonly Tool[]) =>
+const tokensOf = (tools: readonly ListedTool[]) =>
   encode(JSON.stringify(tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))))
     .length;
 
 /** Most tokens of a list: what the three real datasets may take (tests/live), and any number of others. */
 const MOST = 7000;
 
-async function list(base: string, query = ''): Promise<Tool[]> {
-  const client = await connect('2026-07-28', `${base}/mcp${query}`);
+async function list(base: string, query = ''): Promise<ListedTool[]> {
+  const client = await connectMcp('2026-07-28', `${base}/mcp${query}`);
   const tools = await client.tools();
   await client.close();
   return tools;
@@ -33,13 +33,13 @@ async function list(base: string, query = ''): Promise<Tool[]> {
 describe.each([10, 30])('%i datasets', (number) => {
   let folder: string;
   let app: TestApp;
-  let at: Listening;
+  let at: Listener;
   const ids = Array.from({ length: number - 2 }, (_, index) => `tools-${index + 1}`);
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'packs-'));
     for (const id of ids) cpSync(join(TESTS, 'packs/tools'), join(folder, id), { recursive: true });
     app = await testApp({ records: 4, packs: ids.map((id) => relative(TESTS, join(folder, id))) });
-    at = await listening(app);
+    at = await startListener(app);
   }, 120_000);
   afterAll(async () => {
     await at.stop();
@@ -55,7 +55,7 @@ describe.each([10, 30])('%i datasets', (number) => {
 
   it('have tools of their own, which can be called, and are listed where the address names the dataset', async () => {
     const { key } = await newKey(app, 10);
-    const client = await connect('2026-07-28', `${at.base}/mcp`, { Authorization: `Bearer ${key}` });
+    const client = await connectMcp('2026-07-28', `${at.base}/mcp`, { Authorization: `Bearer ${key}` });
     const { structuredContent } = await client.call('tools_3_search', { limit: 1, fields: ['kind'] });
     expect(structuredContent['items']).toHaveLength(1);
     await client.close();
@@ -69,7 +69,7 @@ describe.each([10, 30])('%i datasets', (number) => {
 it(`lists the tools of up to ${OWN_TOOLS} datasets, each in about a thousand tokens`, async () => {
   const pack = await loadPack(join(TESTS, 'packs/tools'));
   const made = await toolsOf(OPERATIONS, [pack]);
-  const tools = made.map(({ input, ...tool }) => ({ ...tool, inputSchema: input }) as Tool);
+  const tools = made.map(({ input, ...tool }) => ({ ...tool, inputSchema: input }) as ListedTool);
   const own = tools.filter(({ name }) => name.startsWith('tools_'));
   expect(own.map(({ name }) => name)).toEqual(['tools_search', 'tools_get', 'tools_prices', 'tools_compare']);
   expect(tokensOf(own)).toBeLessThanOrEqual(1300);

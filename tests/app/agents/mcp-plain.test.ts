@@ -1,15 +1,15 @@
 // A plain call is answered without the SDK, and exactly as the SDK answers it; whatever is not plain is the SDK's to judge.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestApp, testApp } from '../../support/app.ts';
-import { type Listening, listening } from '../../support/listening.ts';
+import { type Listener, startListener } from '../../support/listening.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 
 let app: TestApp;
-let at: Listening;
+let at: Listener;
 let key: string;
 beforeAll(async () => {
   app = await testApp();
-  at = await listening(app);
+  at = await startListener(app);
   ({ key } = await newKey(app, 50));
 });
 afterAll(async () => {

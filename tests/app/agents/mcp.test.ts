@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { callable } from '../../../api/render/tools.ts';
 import { ADMIN, BASE, type TestApp, testApp } from '../../support/app.ts';
-import { type Listening, listening } from '../../support/listening.ts';
-import { connect, GENERATIONS, type McpClient } from '../../support/mcp-clients.ts';
+import { type Listener, startListener } from '../../support/listening.ts';
+import { connectMcp, GENERATIONS, type McpClient } from '../../support/mcp-clients.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
 
@@ -48,10 +48,10 @@ const PAID = ['entity_search', 'entity_get', 'entity_batch', 'entity_similar', '
 const OWN = ['tools_search', 'tools_get', 'tools_prices', 'tools_compare', 'harbours_search', 'harbours_get'];
 
 let app: TestApp;
-let at: Listening;
+let at: Listener;
 beforeAll(async () => {
   app = await testApp();
-  at = await listening(app);
+  at = await startListener(app);
 });
 afterAll(async () => {
   await at.stop();
@@ -65,8 +65,8 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
   let paying: McpClient;
   beforeAll(async () => {
     const { key } = await newKey(app, 10);
-    anonymous = await connect(generation, `${at.base}/mcp`);
-    paying = await connect(generation, `${at.base}/mcp`, { Authorization: `Bearer ${key}` });
+    anonymous = await connectMcp(generation, `${at.base}/mcp`);
+    paying = await connectMcp(generation, `${at.base}/mcp`, { Authorization: `Bearer ${key}` });
   });
   afterAll(async () => {
     await anonymous.close();
@@ -241,7 +241,7 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
   });
 
   it('sees only the tools and datasets that its address names', async () => {
-    const narrow = await connect(
+    const narrow = await connectMcp(
       generation,
       `${at.base}/mcp?tools=dataset_facets,entity_search,tools_get&datasets=tools`,
     );
@@ -254,20 +254,20 @@ describe.each(GENERATIONS)('a client of %s', (generation) => {
     await expect(narrow.call('datasets_list')).rejects.toMatchObject({ code: -32602 });
     await narrow.close();
     await expect(
-      connect(generation, `${at.base}/mcp?tools=entity_serch`).then((client) => client.tools()),
+      connectMcp(generation, `${at.base}/mcp?tools=entity_serch`).then((client) => client.tools()),
     ).rejects.toThrow(/entity_serch/);
   });
 
   it('signs in at the address that asks for it', async () => {
-    await expect(connect(generation, `${at.base}/mcp/account`)).rejects.toThrow();
-    const operator = await connect(generation, `${at.base}/mcp/account`, { 'X-API-Key': ADMIN });
+    await expect(connectMcp(generation, `${at.base}/mcp/account`)).rejects.toThrow();
+    const operator = await connectMcp(generation, `${at.base}/mcp/account`, { 'X-API-Key': ADMIN });
     expect((await operator.call('tools_get', { entity_id: 'record-1' })).isError).toBeFalsy();
     await operator.close();
   });
 });
 
 it('every operation that agents may call is a tool', async () => {
-  const client = await connect('2026-07-28', `${at.base}/mcp`);
+  const client = await connectMcp('2026-07-28', `${at.base}/mcp`);
   const names = new Set((await client.tools()).map(({ name }) => name));
   expect(callable(OPERATIONS).filter(({ name }) => !names.has(name))).toEqual([]);
   await client.close();

@@ -7,7 +7,7 @@ import type { StoredRecord } from '../../../data/model/record.ts';
 import { changes, type FeedChange } from '../../../data/queries/changes.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
 import type { Value } from '../../../packs/define/model.ts';
-import { type Issues, scratchOfAll, still, stones } from '../../support/night-pack.ts';
+import { type Issues, scratchOfAll, still, stonesPack } from '../../support/night-pack.ts';
 import { randomPast } from '../../support/random-past.ts';
 import { verifies } from '../../support/verifies.ts';
 
@@ -35,7 +35,7 @@ function without(said: Record<string, Issues>, codes: string[]): Record<string, 
 }
 
 async function night({ end, now, without: codes }: (typeof NIGHTS)[number]): Promise<Release> {
-  const pack = stones(folder, without(issues, codes), codes.length > 0 ? 2 : 1);
+  const pack = stonesPack(folder, without(issues, codes), codes.length > 0 ? 2 : 1);
   for (const source of pack.sources) source.pins = source.pins.filter((pin) => pin.observed_at.slice(0, 10) <= end);
   const { release, outcome } = await datasetNight(pack, folder, still(now), { accept: true });
   expect(outcome).toBe('released');

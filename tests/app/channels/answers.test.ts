@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { outputSchema } from '../../../api/render/json-schema.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
-import { type Asked, everyQuestion } from '../../support/asked.ts';
+import { everyCall, type OperationCall } from '../../support/every-call.ts';
 import { claimToken } from '../../support/owners-stage.ts';
-import { closed, faults } from '../../support/schemas.ts';
+import { schemaErrors, strictSchema } from '../../support/schemas.ts';
 
 let app: TestApp;
-let asked: Asked[];
+let asked: OperationCall[];
 beforeAll(async () => {
   app = await testApp({ nights: true });
   const packs = ['harbours', 'tools'].map((dataset) => app.register.packs.get(dataset)!);
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const made = await app.json('/v1/keys', { method: 'POST', body: '{"email":"answers@example.org"}' });
   const { id, key } = made.body as { id: string; key: string };
   const token = await claimToken(app);
-  asked = everyQuestion(packs, slugs, { id, key, token });
+  asked = everyCall(packs, slugs, { id, key, token });
 });
 afterAll(() => app.close());
 
@@ -34,8 +34,11 @@ test('every answer is as its schema says, and has nothing that the schema does n
     // A hosted checkout is not part of the test app.
     if (answer.status === 503 && /topup|subscribe/.test(path)) continue;
     expect([name, answer.status, answer.body['message']]).toEqual([name, operation.statuses?.[0] ?? 200, undefined]);
-    expect(faults(closed(schema) as object, answer.body), name).toEqual([]);
-    expect(faults(closed(outputSchema(operation, null)) as object, answer.body), `${name}, any dataset`).toEqual([]);
+    expect(schemaErrors(strictSchema(schema) as object, answer.body), name).toEqual([]);
+    expect(
+      schemaErrors(strictSchema(outputSchema(operation, null)) as object, answer.body),
+      `${name}, any dataset`,
+    ).toEqual([]);
     seen.add(operation.name);
   }
   const silent = OPERATIONS.filter(({ name, output }) => output && !seen.has(name)).map(({ name }) => name);
@@ -44,10 +47,10 @@ test('every answer is as its schema says, and has nothing that the schema does n
 
 test('a schema does see what is wrong', async () => {
   const status = OPERATIONS.find(({ name }) => name === 'dataset_status')!;
-  const schema = closed(outputSchema(status, null)) as object;
+  const schema = strictSchema(outputSchema(status, null)) as object;
   const { body } = await app.json('/v1/tools/status');
-  expect(faults(schema, body)).toEqual([]);
-  expect(faults(schema, { ...body, records: 'many', more: 1 })).toHaveLength(2);
+  expect(schemaErrors(schema, body)).toEqual([]);
+  expect(schemaErrors(schema, { ...body, records: 'many', more: 1 })).toHaveLength(2);
   const { records: _, ...less } = body;
-  expect(faults(schema, less)).toHaveLength(1);
+  expect(schemaErrors(schema, less)).toHaveLength(1);
 });

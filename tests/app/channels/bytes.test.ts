@@ -4,7 +4,7 @@ import { dropAnswersWith } from '../../../data/state/idempotency.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import { type TestApp, testApp } from '../../support/app.ts';
 import { randomSearch, randomSimilar } from '../../support/random-queries.ts';
-import { pick, random } from '../../support/random-records.ts';
+import { pickOne, random } from '../../support/random-records.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -76,12 +76,12 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
     };
     for (let i = 0; i < 150; i++) {
       await ask(`/v1/${dataset}/entities${queryOf(randomSearch(next, pack, records))}`);
-      const ids = Array.from({ length: 1 + Math.floor(next() * 8) }, () => pick(next, records)).map((record) =>
-        pick(next, [record.id, record.slug, record.slug.toUpperCase(), 'nobody']),
+      const ids = Array.from({ length: 1 + Math.floor(next() * 8) }, () => pickOne(next, records)).map((record) =>
+        pickOne(next, [record.id, record.slug, record.slug.toUpperCase(), 'nobody']),
       );
       await ask(`/v1/${dataset}/entities/batch?ids=${ids}`);
       const similar = queryOf(randomSimilar(next, pack, records));
-      await ask(`/v1/${dataset}/entities/${pick(next, records).id}/similar${similar}`);
+      await ask(`/v1/${dataset}/entities/${pickOne(next, records).id}/similar${similar}`);
     }
     expect(statuses.get(200)).toBeGreaterThan(400);
   }, 120_000);

@@ -3,15 +3,15 @@ import { get, type IncomingHttpHeaders, request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
-import { type Listening, listening } from '../../support/listening.ts';
+import { type Listener, startListener } from '../../support/listening.ts';
 
 let app: TestApp;
-let server: Listening;
+let server: Listener;
 let slug: string;
 
 beforeAll(async () => {
   app = await testApp({ nights: true });
-  server = await listening(app, app.listener());
+  server = await startListener(app, app.listener());
   slug = app.records['tools']![0]!.slug;
 });
 afterAll(async () => {

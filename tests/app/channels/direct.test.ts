@@ -10,12 +10,12 @@ import type { NodeBindings } from '../../../api/http/request.ts';
 import type { Reply } from '../../../api/http/respond.ts';
 import { FirstMatch } from '../../../api/http/router.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
-import { everyQuestion } from '../../support/asked.ts';
-import { type Listening, listening } from '../../support/listening.ts';
+import { everyCall } from '../../support/every-call.ts';
+import { type Listener, startListener } from '../../support/listening.ts';
 
 let app: TestApp;
-let short: Listening;
-let long: Listening;
+let short: Listener;
+let long: Listener;
 /** Requests that the short way left to Hono. */
 let left = 0;
 let slug: string;
@@ -28,13 +28,13 @@ beforeAll(async () => {
     left += 1;
     return hono(incoming, outgoing);
   };
-  short = await listening(app, app.listener(counting));
-  long = await listening(app, hono);
+  short = await startListener(app, app.listener(counting));
+  long = await startListener(app, hono);
   const packs = ['harbours', 'tools'].map((dataset) => app.register.packs.get(dataset)!);
   const slugs = Object.fromEntries(packs.map(({ id }) => [id, app.records[id]!.slice(0, 2).map((each) => each.slug)]));
   slug = slugs['tools']![0]!;
   const account = { id: 'x', key: 'x', token: 'x' };
-  paths = everyQuestion(packs, slugs, account)
+  paths = everyCall(packs, slugs, account)
     .filter(({ operation }) => operation.route.method === 'GET' && operation.name !== 'dataset_export')
     .map(({ path }) => path);
 });
@@ -259,7 +259,7 @@ test('a handler that throws, and an answer that cannot be sent, are answered 500
       return { status: 500, headers: {}, body: '{"error":"internal"}' };
     },
   );
-  const { base, stop } = await listening(app, listener);
+  const { base, stop } = await startListener(app, listener);
   try {
     for (const path of ['/v1/throws', '/v1/unsendable']) {
       const response = await fetch(base + path);

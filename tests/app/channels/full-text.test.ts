@@ -18,7 +18,7 @@ import { codeFingerprint } from '../../../data/model/code.ts';
 import { storedOverlays } from '../../../data/releases/overlay-source.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
-import { listening } from '../../support/listening.ts';
+import { startListener } from '../../support/listening.ts';
 import { still } from '../../support/night-pack.ts';
 import { verifies } from '../../support/verifies.ts';
 
@@ -209,7 +209,7 @@ describe('a client that stops reading', () => {
   const headers = { direct: '', Hono: 'X-Twice: 1\r\nX-Twice: 2\r\n' };
 
   test.each(['direct', 'Hono'] as const)('is disconnected and its release returned (%s)', async (way) => {
-    const at = await listening(app, app.listener(undefined, STALLED));
+    const at = await startListener(app, app.listener(undefined, STALLED));
     const socket = connect(Number(new URL(at.base).port), '127.0.0.1');
     socket.write(`GET /v1/tools/endless HTTP/1.1\r\nHost: here\r\n${headers[way]}\r\n`);
     await once(socket, 'readable');
@@ -220,7 +220,7 @@ describe('a client that stops reading', () => {
   });
 
   test('is told from one that reads slowly, which gets everything', async () => {
-    const at = await listening(app, app.listener(undefined, STALLED));
+    const at = await startListener(app, app.listener(undefined, STALLED));
     const socket = connect(Number(new URL(at.base).port), '127.0.0.1');
     socket.write('GET /v1/tools/endless HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n');
     let bytes = 0;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ERRORS } from '../../../api/contract/errors.ts';
 import { DATASET_OPERATIONS } from '../../../api/operations/table.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
-import { pick, type Random, random } from '../../support/random-records.ts';
+import { pickOne, type Random, random } from '../../support/random-records.ts';
 import { requiredQuery } from '../../support/required.ts';
 
 const REQUESTS = 10_000;
@@ -239,12 +239,12 @@ const PLAUSIBLE = [
 const ODD_METHODS = ['HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND', 'x'];
 
 function value(next: Random): string {
-  if (next() < 0.4) return pick(next, PLAUSIBLE);
-  const attack = Array.from({ length: 1 + Math.floor(next() * 2) }, () => pick(next, ATTACKS)).join(
-    pick(next, ['', ',', ' ']),
+  if (next() < 0.4) return pickOne(next, PLAUSIBLE);
+  const attack = Array.from({ length: 1 + Math.floor(next() * 2) }, () => pickOne(next, ATTACKS)).join(
+    pickOne(next, ['', ',', ' ']),
   );
   const encoded = encodeURIComponent(attack.toWellFormed());
-  return next() < 0.15 ? encoded + pick(next, RAW) : encoded;
+  return next() < 0.15 ? encoded + pickOne(next, RAW) : encoded;
 }
 
 /** Parameters by the last part of the path of the operation that takes them. */
@@ -260,7 +260,7 @@ function query(next: Random, path: string): string {
   const most = next() < 0.02 ? 200 : 4;
   const pairs = Array.from({ length: Math.floor(next() * most) }, () => {
     const known = own.length > 0 && next() < 0.5 ? own : PARAMETERS;
-    const name = next() < 0.9 ? pick(next, known) : value(next);
+    const name = next() < 0.9 ? pickOne(next, known) : value(next);
     return next() < 0.05 ? name : `${name}=${value(next)}`;
   });
   // Mostly with what the operation cannot do without, so that the hostile value is met by more than the first check.
@@ -272,12 +272,12 @@ function query(next: Random, path: string): string {
 function path(next: Random): string {
   const kind = next();
   if (kind < 0.7) {
-    const { route } = pick(next, DATASET_OPERATIONS);
-    const ds = next() < 0.85 ? pick(next, ['tools', 'harbours']) : value(next);
-    const ref = next() < 0.5 ? pick(next, ['record-1', 'r-0000000000000000']) : value(next);
+    const { route } = pickOne(next, DATASET_OPERATIONS);
+    const ds = next() < 0.85 ? pickOne(next, ['tools', 'harbours']) : value(next);
+    const ref = next() < 0.5 ? pickOne(next, ['record-1', 'r-0000000000000000']) : value(next);
     return route.path.replace(':ds', ds).replace(':entity_id', ref) + (next() < 0.2 ? '.md' : '');
   }
-  const root = pick(next, [
+  const root = pickOne(next, [
     '/v1',
     '/v1/tools',
     '/datasets',
@@ -289,7 +289,7 @@ function path(next: Random): string {
     '/v1/tools/entities',
   ]);
   const depth = next() < 0.05 ? 300 : 1 + Math.floor(next() * 5);
-  const segments = Array.from({ length: depth }, () => (next() < 0.3 ? pick(next, RAW.slice(0, 11)) : value(next)));
+  const segments = Array.from({ length: depth }, () => (next() < 0.3 ? pickOne(next, RAW.slice(0, 11)) : value(next)));
   return `${root}/${segments.join('/')}`;
 }
 
@@ -317,8 +317,8 @@ const HEADERS = [
 function headers(next: Random): Record<string, string> {
   const sent: Record<string, string> = {};
   if (next() < 0.9) sent['Authorization'] = `Bearer ${ADMIN}`;
-  else if (next() < 0.5) sent[pick(next, ['Authorization', 'X-API-Key'])] = pick(next, HEADER_VALUES);
-  for (let more = Math.floor(next() * 3); more > 0; more--) sent[pick(next, HEADERS)] = pick(next, HEADER_VALUES);
+  else if (next() < 0.5) sent[pickOne(next, ['Authorization', 'X-API-Key'])] = pickOne(next, HEADER_VALUES);
+  for (let more = Math.floor(next() * 3); more > 0; more--) sent[pickOne(next, HEADERS)] = pickOne(next, HEADER_VALUES);
   return sent;
 }
 
@@ -328,7 +328,7 @@ const INSIDE =
 const CODES = new Set(Object.keys(ERRORS));
 
 async function attack(next: Random): Promise<string> {
-  const method = next() < 0.85 ? 'GET' : pick(next, ODD_METHODS);
+  const method = next() < 0.85 ? 'GET' : pickOne(next, ODD_METHODS);
   const at = path(next);
   const [url, sent] = [at + query(next, at), headers(next)];
   let request: Request;

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shortenLists } from '../../../api/discovery/openapi-examples.ts';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
-import { type Asked, everyQuestion } from '../../support/asked.ts';
+import { everyCall, type OperationCall } from '../../support/every-call.ts';
 import { claimToken } from '../../support/owners-stage.ts';
-import { closed, faults } from '../../support/schemas.ts';
+import { schemaErrors, strictSchema } from '../../support/schemas.ts';
 import { verifies } from '../../support/verifies.ts';
 
 type Json = Record<string, unknown>;
@@ -22,7 +22,7 @@ interface Described extends Json {
 }
 
 let app: TestApp;
-let asked: Asked[];
+let asked: OperationCall[];
 let document: Json & { paths: Record<string, Record<string, Described>>; components: Record<string, Json> };
 beforeAll(async () => {
   app = await testApp({ nights: true });
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const made = await app.json('/v1/keys', { method: 'POST', body: '{"email":"answers@example.org"}' });
   const { id, key } = made.body as { id: string; key: string };
   const token = await claimToken(app);
-  asked = everyQuestion(packs, slugs, { id, key, token });
+  asked = everyCall(packs, slugs, { id, key, token });
   document = (await app.json('/openapi.json')).body as typeof document;
 });
 afterAll(() => app.close());
@@ -47,7 +47,7 @@ const resolved = <T>(part: T & { $ref?: string }): T => {
 };
 
 /** A schema of the document, whole in itself and closed. */
-const alone = (schema: Json) => closed({ ...schema, components: document.components }) as object;
+const alone = (schema: Json) => strictSchema({ ...schema, components: document.components }) as object;
 
 /** How the document describes an address that was asked. */
 function describedAt(path: string, method: string): Described | undefined {
@@ -213,7 +213,8 @@ describe('what it says is so', () => {
       const type = response.headers.get('content-type')?.split(';')[0] ?? '';
       const media = resolved(answer!).content?.[type];
       expect([name, media !== undefined]).toEqual([name, true]);
-      if (type === 'application/json') expect(faults(alone(media!.schema), await response.json()), name).toEqual([]);
+      if (type === 'application/json')
+        expect(schemaErrors(alone(media!.schema), await response.json()), name).toEqual([]);
       for (const header of Object.keys(answer!.headers).filter(
         (each) => !/charge|balance|ratelimit|link|cursor/i.test(each),
       ))
@@ -255,7 +256,10 @@ describe('what it says is so', () => {
         const { schema } = answer.content![type]!;
         const body = (await response.json()) as Json;
         expect(Object.keys(body), path).toEqual(expect.arrayContaining(Object.keys(problem)));
-        expect(faults({ ...schema, components: document.components }, body), `${path} ${response.status}`).toEqual([]);
+        expect(
+          schemaErrors({ ...schema, components: document.components }, body),
+          `${path} ${response.status}`,
+        ).toEqual([]);
         statuses.add(response.status);
       }
     expect([...statuses].sort()).toEqual([400, 401, 402, 403, 404, 422]);

@@ -7,7 +7,7 @@ import { dropAnswersWith } from '../../../data/state/idempotency.ts';
 import { setPlan } from '../../../data/state/keys/keys.ts';
 import { move, verify } from '../../../data/state/money/ledger.ts';
 import { NOW, type TestApp } from '../../support/app.ts';
-import { balance, describeApps, grant, newKey, told } from '../../support/money-on-stores.ts';
+import { balance, callStatus, describeApps, grant, newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies(
@@ -115,8 +115,8 @@ describeApps('charging', options, (stage) => {
       const unpaid = await app.json(`/v1/tools/${path}`, { address: '192.0.2.77' });
       expect([unpaid.status, unpaid.body['price_eur']], path).toEqual([402, Number(price)]);
     }
-    expect(await told(app, '/v1/tools/export', { headers })).toBe('403 plan_required');
-    expect(await told(app, '/v1/keys', { headers })).toBe('403 admin_required');
+    expect(await callStatus(app, '/v1/tools/export', { headers })).toBe('403 plan_required');
+    expect(await callStatus(app, '/v1/keys', { headers })).toBe('403 admin_required');
   });
 
   it('takes nothing for what is not a 2xx, for HEAD, for what the caller has, nor for a client that hung up', async () => {
@@ -139,7 +139,7 @@ describeApps('charging', options, (stage) => {
       expect(response.headers.get('x-charge-eur'), path).toBeNull();
     }
     during = () => Promise.reject(new Error('broken'));
-    expect(await told(app, '/v1/tools/slow', { headers })).toBe('500 internal');
+    expect(await callStatus(app, '/v1/tools/slow', { headers })).toBe('500 internal');
     app.faults.length = 0;
     const client = new AbortController();
     during = async () => client.abort();
@@ -173,23 +173,26 @@ describeApps('charging', options, (stage) => {
     const { headers, id } = await newKey(app);
     await move(app.state, { key_id: id, amount: -600_000, kind: 'dispute', against: 'dispute', now: NOW.getTime() });
     expect(await balance(app, headers)).toBe(-0.1);
-    expect(await told(app, '/v1/tools/entities', { headers })).toBe('402 insufficient_credits');
-    expect(await told(app, '/v1/tools/schema', { headers })).toBe('200');
+    expect(await callStatus(app, '/v1/tools/entities', { headers })).toBe('402 insufficient_credits');
+    expect(await callStatus(app, '/v1/tools/schema', { headers })).toBe('200');
     await grant(app, { key_id: id, amount_eur: 0.2 });
-    expect(await told(app, '/v1/tools/entities', { headers })).toBe('200');
+    expect(await callStatus(app, '/v1/tools/entities', { headers })).toBe('200');
   });
 
   it('keeps to X-Max-Price-EUR', async () => {
     const { app } = stage;
     const { headers } = await newKey(app);
-    const ask = (max: string) => told(app, '/v1/tools/entities', { headers: { ...headers, 'X-Max-Price-EUR': max } });
+    const ask = (max: string) =>
+      callStatus(app, '/v1/tools/entities', { headers: { ...headers, 'X-Max-Price-EUR': max } });
     expect(await ask('0.007999')).toBe('402 payment_required');
     expect(await ask('0')).toBe('402 payment_required');
     expect(await balance(app, headers)).toBe(0.5);
     expect([await ask('0.008'), await ask('1')]).toEqual(['200', '200']);
     for (const wrong of ['-1', 'NaN', '1e3', 'Infinity', '0.0000001', ''])
       expect(await ask(wrong)).toBe('422 validation_failed');
-    expect(await told(app, '/v1/tools/entities', { admin: true, headers: { 'X-Max-Price-EUR': '0' } })).toBe('200');
+    expect(await callStatus(app, '/v1/tools/entities', { admin: true, headers: { 'X-Max-Price-EUR': '0' } })).toBe(
+      '200',
+    );
   });
 
   it('repeats the answer of an Idempotency-Key, charged once; another request with it is a conflict', async () => {
@@ -206,10 +209,10 @@ describeApps('charging', options, (stage) => {
       expect(again.headers.get('idempotency-replayed')).toBe('true');
     }
     for (const path of ['/v1/tools/entities?limit=3', '/v1/harbours/entities?limit=2', '/v1/tools/entities.md?limit=2'])
-      expect(await told(app, path, { headers: once })).toBe('409 idempotency_conflict');
+      expect(await callStatus(app, path, { headers: once })).toBe('409 idempotency_conflict');
     expect(await balance(app, headers)).toBe(0.492);
     for (const key of ['short', 'a'.repeat(15), 'a'.repeat(129), 'spaces are not here'])
-      expect(await told(app, '/v1/tools/entities', { headers: { ...headers, 'Idempotency-Key': key } })).toBe(
+      expect(await callStatus(app, '/v1/tools/entities', { headers: { ...headers, 'Idempotency-Key': key } })).toBe(
         '422 validation_failed',
       );
     // The same text under another API key is another Idempotency-Key.
@@ -246,10 +249,10 @@ describeApps('charging', options, (stage) => {
     const { headers, id } = await newKey(app);
     const once = { ...headers, 'Idempotency-Key': 'idem-key-00000003' };
     during = () => Promise.reject(new Error('broken'));
-    expect(await told(app, '/v1/tools/slow', { headers: once })).toBe('500 internal');
+    expect(await callStatus(app, '/v1/tools/slow', { headers: once })).toBe('500 internal');
     app.faults.length = 0;
     during = async () => {};
-    expect(await told(app, '/v1/tools/slow', { headers: once })).toBe('200');
+    expect(await callStatus(app, '/v1/tools/slow', { headers: once })).toBe('200');
     expect(await balance(app, headers)).toBe(0.492);
     // What a process leaves behind that was killed before the charge: a claim without an answer.
     await app.state.db
@@ -257,14 +260,14 @@ describeApps('charging', options, (stage) => {
       .set({ answer: null, leased_until: NOW.getTime() - 1 })
       .where('key_id', '=', id)
       .execute();
-    expect(await told(app, '/v1/tools/slow', { headers: once })).toBe('200');
+    expect(await callStatus(app, '/v1/tools/slow', { headers: once })).toBe('200');
   });
 
   it('refuses a repeat while another process holds the claim, and names the end of its lease', async () => {
     const { app } = stage;
     const { headers, id } = await newKey(app);
     const once = { ...headers, 'Idempotency-Key': 'idem-key-00000005' };
-    await told(app, '/v1/tools/slow', { headers: once });
+    await callStatus(app, '/v1/tools/slow', { headers: once });
     await app.state.db
       .updateTable('idempotency')
       .set({ answer: null, leased_until: NOW.getTime() + 11_500 })
@@ -284,7 +287,7 @@ describeApps('charging', options, (stage) => {
     const { headers, id } = await newKey(app);
     const stranger = await newKey(app);
     const keep = async (at: TestApp, key: string, who = headers) =>
-      told(at, '/v1/tools/large', { headers: { ...who, 'Idempotency-Key': key } });
+      callStatus(at, '/v1/tools/large', { headers: { ...who, 'Idempotency-Key': key } });
     // 10 MiB each: one fits in 16 MiB.
     expect(await keep(app, 'large-answer-0001')).toBe('200');
     expect(await keep(other, 'large-answer-0001')).toBe('200');
@@ -298,10 +301,10 @@ describeApps('charging', options, (stage) => {
     ]);
     expect(await balance(app, headers)).toBe(0.492);
     // Small answers, calls without an Idempotency-Key, other keys and the next day are not affected.
-    expect(await told(app, '/v1/tools/slow', { headers: { ...headers, 'Idempotency-Key': 'small-answer-0001' } })).toBe(
-      '200',
-    );
-    expect(await told(app, '/v1/tools/large', { headers })).toBe('200');
+    expect(
+      await callStatus(app, '/v1/tools/slow', { headers: { ...headers, 'Idempotency-Key': 'small-answer-0001' } }),
+    ).toBe('200');
+    expect(await callStatus(app, '/v1/tools/large', { headers })).toBe('200');
     expect(await keep(app, 'large-answer-0002', stranger.headers)).toBe('200');
     clock = new Date(NOW.getTime() + 24 * 3_600_000);
     expect(await keep(app, 'large-answer-0002')).toBe('200');

@@ -1,7 +1,7 @@
 // HEAD never runs a paid operation, cursors show nothing, and a tag is the same for every caller and in every process.
 import { expect, it } from 'vitest';
 import { DATASET_OPERATIONS } from '../../../api/operations/table.ts';
-import { balance, describeApps, newKey, told } from '../../support/money-on-stores.ts';
+import { balance, callStatus, describeApps, newKey } from '../../support/money-on-stores.ts';
 import { requiredQuery } from '../../support/required.ts';
 import { verifies } from '../../support/verifies.ts';
 
@@ -121,12 +121,12 @@ describeApps('cursors and tags', {}, (stage) => {
     const forged = cursor.replace(/.$/, (end) => (end === 'A' ? 'B' : 'A'));
     const refused = [forged, cursor.slice(0, -4), `${cursor}AAAA`, 'abcd', '73FClsvQWzEsImU1MmFiMDUyYzBhYTExMmMiXQ'];
     for (const each of refused)
-      expect(await told(app, `${path}&cursor=${each}`, { admin: true })).toBe('400 invalid_cursor');
+      expect(await callStatus(app, `${path}&cursor=${each}`, { admin: true })).toBe('400 invalid_cursor');
     for (const elsewhere of ['sort=mass', 'sort=-mass&min_mass=1', 'sort=name'])
-      expect(await told(app, `/v1/tools/entities?${elsewhere}&cursor=${cursor}`, { admin: true })).toBe(
+      expect(await callStatus(app, `/v1/tools/entities?${elsewhere}&cursor=${cursor}`, { admin: true })).toBe(
         '400 invalid_cursor',
       );
-    expect(await told(app, `/v1/harbours/entities?cursor=${cursor}`, { admin: true })).toBe('400 invalid_cursor');
+    expect(await callStatus(app, `/v1/harbours/entities?cursor=${cursor}`, { admin: true })).toBe('400 invalid_cursor');
   });
 
   it('the tag of a paid record is one for operators, keys and anybody, in every process', async () => {
@@ -149,10 +149,10 @@ describeApps('cursors and tags', {}, (stage) => {
         expect([again.status, again.headers.get('etag')], path).toEqual([304, tag]);
       }
       expect(await balance(app, headers)).toBe(before);
-      expect(await told(app, path, { headers: { 'If-None-Match': '"guess"' } })).toBe('402 payment_required');
-      expect(await told(app, path, { headers: { 'If-None-Match': '*' } })).toBe('304');
+      expect(await callStatus(app, path, { headers: { 'If-None-Match': '"guess"' } })).toBe('402 payment_required');
+      expect(await callStatus(app, path, { headers: { 'If-None-Match': '*' } })).toBe('304');
       const eleventh = [...Array.from({ length: 10 }, (_, i) => `"${i}"`), tag].join(', ');
-      expect(await told(app, path, { headers: { 'If-None-Match': eleventh } })).toBe('402 payment_required');
+      expect(await callStatus(app, path, { headers: { 'If-None-Match': eleventh } })).toBe('402 payment_required');
     }
   });
 });

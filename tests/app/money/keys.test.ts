@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { BASE, NOW, type TestApp } from '../../support/app.ts';
-import { balance, describeApps, grant, newKey, told } from '../../support/money-on-stores.ts';
+import { balance, callStatus, describeApps, grant, newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies(
@@ -149,8 +149,8 @@ describeApps('keys', { now }, (stage) => {
     expect((after['ledger'] as { request_id: string }[])[0]?.request_id).toBe(asked.headers.get('x-request-id'));
     const refused = await app.json('/v1/keys/me?limit=x', { headers });
     expect(refused.body['request_id']).toBe(refused.headers.get('x-request-id'));
-    expect(await told(app, '/v1/keys/me?limit=501', { headers })).toBe('422 validation_failed');
-    expect(await told(app, '/v1/keys/me?cursor=nonsense', { headers })).toBe('400 invalid_cursor');
+    expect(await callStatus(app, '/v1/keys/me?limit=501', { headers })).toBe('422 validation_failed');
+    expect(await callStatus(app, '/v1/keys/me?cursor=nonsense', { headers })).toBe('400 invalid_cursor');
     const text = await (await app.ask('/v1/keys/me.md', { headers })).text();
     expect(text).toContain('Balance 1.484 EUR, plan payg.');
   });
@@ -165,8 +165,8 @@ describeApps('keys', { now }, (stage) => {
     ];
     for (const [method, path, body] of endpoints) {
       const init = { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-      expect(await told(app, path, { ...init, address: '192.0.2.9' })).toBe('401 key_required');
-      expect(await told(app, path, { ...init, headers })).toBe('403 admin_required');
+      expect(await callStatus(app, path, { ...init, address: '192.0.2.9' })).toBe('401 key_required');
+      expect(await callStatus(app, path, { ...init, headers })).toBe('403 admin_required');
     }
     verifies('shape.keys-list', 'shape.keys-grant', 'error.403');
     const listed: string[] = [];
@@ -180,16 +180,16 @@ describeApps('keys', { now }, (stage) => {
     } while (cursor !== '');
     expect(listed).toContain(id);
     expect(new Set(listed).size).toBe(listed.length);
-    expect(await told(app, '/v1/keys/me', { method: 'DELETE', admin: true })).toBe('405 method_not_allowed');
-    expect(await told(app, '/v1/keys/7', { method: 'DELETE', admin: true })).toBe('422 validation_failed');
+    expect(await callStatus(app, '/v1/keys/me', { method: 'DELETE', admin: true })).toBe('405 method_not_allowed');
+    expect(await callStatus(app, '/v1/keys/7', { method: 'DELETE', admin: true })).toBe('422 validation_failed');
     const nobody = '00000000-0000-4000-8000-000000000000';
-    expect(await told(app, `/v1/keys/${nobody}`, { method: 'DELETE', admin: true })).toBe('404 not_found');
+    expect(await callStatus(app, `/v1/keys/${nobody}`, { method: 'DELETE', admin: true })).toBe('404 not_found');
     expect((await other.json(`/v1/keys/${id}`, { method: 'DELETE', admin: true })).body).toMatchObject({
       id,
       revoked: true,
     });
-    expect(await told(app, '/v1/keys/me', { headers })).toBe('401 invalid_key');
-    expect(await told(app, '/v1/tools/entities', { headers })).toBe('401 invalid_key');
+    expect(await callStatus(app, '/v1/keys/me', { headers })).toBe('401 invalid_key');
+    expect(await callStatus(app, '/v1/tools/entities', { headers })).toBe('401 invalid_key');
   });
 
   it('take grants of credit and plans, and no negative, huge, crooked or empty ones', async () => {
@@ -246,7 +246,7 @@ describeApps('keys', { now }, (stage) => {
     for (const plan of ['payg', 'internal', 'gold'])
       expect(await why(post(app, '/v1/keys/subscribe', { plan }, { headers }))).toBe('422 validation_failed');
     for (const path of ['/v1/keys/topup', '/v1/keys/subscribe', '/v1/keys/me'])
-      expect(await told(app, path, { method: path.endsWith('me') ? 'GET' : 'POST', address: '192.0.2.8' })).toBe(
+      expect(await callStatus(app, path, { method: path.endsWith('me') ? 'GET' : 'POST', address: '192.0.2.8' })).toBe(
         '401 key_required',
       );
   });
@@ -289,7 +289,7 @@ describeApps('keys', { now }, (stage) => {
     const fresh = texts.flatMap((text) => /dsr_[0-9A-Za-z]{43}/.exec(text) ?? []);
     expect(fresh).toHaveLength(1);
     expect(pressed.map(({ status }) => status).sort()).toEqual([200, 404]);
-    expect(await told(app, '/v1/keys/me', { headers })).toBe('401 invalid_key');
+    expect(await callStatus(app, '/v1/keys/me', { headers })).toBe('401 invalid_key');
     expect(await balance(app, { Authorization: `Bearer ${fresh[0]}` })).toBe(0.5);
     // Another link, an hour later: over.
     await ask(email);
@@ -338,7 +338,7 @@ describeApps('the welcome credit of a day', { now, welcome_budget: 3_200_000 }, 
     expect(await total()).toBe(3_000_000);
     const headers = { Authorization: `Bearer ${without[0]?.body['key']}` };
     expect(await balance(app, headers)).toBe(0);
-    expect(await told(app, '/v1/tools/entities/record-1', { headers })).toBe('402 insufficient_credits');
+    expect(await callStatus(app, '/v1/tools/entities/record-1', { headers })).toBe('402 insufficient_credits');
     expect([...app.faults, ...other.faults]).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 // Refusals that depend on paid values are free, so they contain no count, and a caller who could not pay never gets one.
 import { beforeAll, expect, it } from 'vitest';
 import { BASE, type TestApp } from '../../support/app.ts';
-import { balance, describeApps, newKey, type Stage } from '../../support/money-on-stores.ts';
+import { balance, describeApps, type MoneyStage, newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('leak.refusals');
@@ -72,7 +72,7 @@ async function byName(app: TestApp, channel: string, name: string, given: object
 }
 
 /** Publishes harbours with so many records. */
-async function publishMany({ app }: Stage): Promise<void> {
+async function publishMany({ app }: MoneyStage): Promise<void> {
   const [model] = app.records['harbours']!;
   const many = Array.from({ length: MANY }, (_, index) => ({
     ...model!,

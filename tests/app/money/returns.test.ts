@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import { verify } from '../../../data/state/money/ledger.ts';
 import { NOW, type TestApp } from '../../support/app.ts';
-import { balance, describeApps, newKey, told } from '../../support/money-on-stores.ts';
+import { balance, callStatus, describeApps, newKey } from '../../support/money-on-stores.ts';
 import {
-  chargeOf,
+  chargeObject,
   deliver,
   disputeOf,
   eventOf,
@@ -53,8 +53,8 @@ describeApps('money that went back', options, (stage) => {
     const { app, other } = stage;
     const { headers, payment, completed } = await bought(app);
     await deliver(app, completed);
-    const part = eventOf('charge.refunded', chargeOf(payment, 2000, 500));
-    const whole = eventOf('charge.refunded', chargeOf(payment, 2000, 2000));
+    const part = eventOf('charge.refunded', chargeObject(payment, 2000, 500));
+    const whole = eventOf('charge.refunded', chargeObject(payment, 2000, 2000));
     expect(await deliver(app, part)).toBe('200 booked');
     expect(await balance(app, headers)).toBe(15.5);
     expect(await deliver(other, whole)).toBe('200 booked');
@@ -72,12 +72,12 @@ describeApps('money that went back', options, (stage) => {
     const refund = (id: string, status: string) => refundOf(payment, id, 800, status);
     const told = [
       eventOf('refund.created', refund('re_1', 'pending'), at(1)),
-      eventOf('charge.refunded', chargeOf(payment, 2000, 800), at(1)),
+      eventOf('charge.refunded', chargeObject(payment, 2000, 800), at(1)),
       eventOf('refund.failed', refund('re_1', 'failed'), at(2)),
       // Late news of what has failed since.
       eventOf('refund.updated', refund('re_1', 'pending'), at(1)),
       eventOf('refund.created', refund('re_2', 'succeeded'), at(3)),
-      eventOf('charge.refunded', chargeOf(payment, 2000, 800), at(3)),
+      eventOf('charge.refunded', chargeObject(payment, 2000, 800), at(3)),
     ];
     for (const each of told) expect(await deliver(app, each)).toMatch(/^200 (booked|known)$/);
     expect(await kinds(app, headers)).toEqual(['welcome 0.5', 'topup 20', 'refund -8', 'refund_failed 8', 'refund -8']);
@@ -123,16 +123,16 @@ describeApps('money that went back', options, (stage) => {
     await deliver(app, completed);
     for (let i = 0; i < 3; i++) await (await app.ask('/v1/tools/stats?attribute=price.list', { headers })).text();
     await app.json('/v1/keys/me', { headers });
-    await deliver(app, eventOf('charge.refunded', chargeOf(payment, 2000, 2000)));
+    await deliver(app, eventOf('charge.refunded', chargeObject(payment, 2000, 2000)));
     await deliver(app, eventOf('charge.dispute.created', disputeOf(payment, 'dp_more', 2000, 'needs_response')));
     expect(await balance(app, headers)).toBe(-19.545);
-    expect(await told(app, '/v1/tools/entities/record-1', { headers })).toBe('402 insufficient_credits');
+    expect(await callStatus(app, '/v1/tools/entities/record-1', { headers })).toBe('402 insufficient_credits');
   });
 
   it('is not booked before the payment is, nor ever for a payment that was never credited', async () => {
     const { app } = stage;
     const early = await bought(app);
-    expect(await deliver(app, eventOf('charge.refunded', chargeOf(early.payment, 2000, 700)))).toBe('200 foreign');
+    expect(await deliver(app, eventOf('charge.refunded', chargeObject(early.payment, 2000, 700)))).toBe('200 foreign');
     expect(await balance(app, early.headers)).toBe(0.5);
     expect(await deliver(app, early.completed)).toBe('200 booked');
     expect(await kinds(app, early.headers)).toEqual(['welcome 0.5', 'topup 20', 'refund -7']);
@@ -141,7 +141,7 @@ describeApps('money that went back', options, (stage) => {
     const dearer = JSON.parse(wrong.completed) as { data: { object: Record<string, unknown> } };
     const changed = eventOf(COMPLETED, { ...dearer.data.object, amount_total: 2001 });
     expect(await deliver(app, changed)).toBe('200 refused');
-    expect(await deliver(app, eventOf('charge.refunded', chargeOf(wrong.payment, 2001, 2001)))).toBe('200 foreign');
+    expect(await deliver(app, eventOf('charge.refunded', chargeObject(wrong.payment, 2001, 2001)))).toBe('200 foreign');
     expect(await kinds(app, wrong.headers)).toEqual(['welcome 0.5']);
   });
 
@@ -150,11 +150,13 @@ describeApps('money that went back', options, (stage) => {
     const { headers, payment, completed } = await bought(app);
     await deliver(app, completed);
     logged.length = 0;
-    expect(await deliver(app, eventOf('charge.refunded', chargeOf(payment, 2000, 2000, 'usd')))).toBe('200 refused');
+    expect(await deliver(app, eventOf('charge.refunded', chargeObject(payment, 2000, 2000, 'usd')))).toBe(
+      '200 refused',
+    );
     const dispute = disputeOf(payment, 'dp_usd', 2000, 'needs_response', 'usd');
     expect(await deliver(app, eventOf('charge.dispute.created', dispute))).toBe('200 refused');
     expect(logged).toHaveLength(2);
-    expect(await deliver(app, eventOf('charge.refunded', chargeOf(null, 2000, 2000)))).toBe('200 ignored');
+    expect(await deliver(app, eventOf('charge.refunded', chargeObject(null, 2000, 2000)))).toBe('200 ignored');
     expect(await balance(app, headers)).toBe(20.5);
   });
 
@@ -166,10 +168,10 @@ describeApps('money that went back', options, (stage) => {
       const news = [
         completed,
         eventOf('refund.created', refundOf(payment, `re_a_${payment}`, 300, 'pending'), at(1)),
-        eventOf('charge.refunded', chargeOf(payment, 2000, 300), at(1)),
+        eventOf('charge.refunded', chargeObject(payment, 2000, 300), at(1)),
         eventOf('refund.failed', refundOf(payment, `re_a_${payment}`, 300, 'failed'), at(2)),
         eventOf('refund.created', refundOf(payment, `re_b_${payment}`, 450), at(3)),
-        eventOf('charge.refunded', chargeOf(payment, 2000, 450), at(3)),
+        eventOf('charge.refunded', chargeObject(payment, 2000, 450), at(3)),
         eventOf('charge.dispute.created', disputeOf(payment, `dp_${payment}`, 1550, 'needs_response'), at(4)),
         eventOf('charge.dispute.closed', disputeOf(payment, `dp_${payment}`, 1550, 'won'), at(5)),
       ];

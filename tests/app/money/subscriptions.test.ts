@@ -5,7 +5,7 @@ import { verify } from '../../../data/state/money/ledger.ts';
 import { NOW, type TestApp } from '../../support/app.ts';
 import { balance, describeApps, grant, newKey } from '../../support/money-on-stores.ts';
 import {
-  chargeOf,
+  chargeObject,
   deliver,
   disputeOf,
   eventOf,
@@ -25,7 +25,7 @@ afterAll(() => double.close());
 let clock = NOW.getTime();
 beforeEach(() => {
   clock = NOW.getTime();
-  double.asked.length = 0;
+  double.requests.length = 0;
   double.faults.length = 0;
 });
 
@@ -83,7 +83,7 @@ describeApps('a plan', options, (stage) => {
     const { id, headers } = await newKey(app);
     const { status, body } = await subscribe(app, headers, 'scale');
     expect([status, body['plan'], body['eur_per_month']]).toEqual([200, 'scale', 199]);
-    const [asked] = double.asked;
+    const [asked] = double.requests;
     expect(asked?.form).toMatchObject({
       mode: 'subscription',
       'line_items[0][price_data][unit_amount]': '19900',
@@ -203,16 +203,16 @@ describeApps('a plan', options, (stage) => {
     const { headers, session: old } = await subscribed(app, 'pro');
     clock += 24 * HOUR;
     const { session } = await subscribe(app, headers, 'scale');
-    expect(double.asked.at(-1)?.form['customer']).toBe(old['customer']);
+    expect(double.requests.at(-1)?.form['customer']).toBe(old['customer']);
     expect(await planOf(app, headers)).toBe('pro');
-    double.asked.length = 0;
+    double.requests.length = 0;
     // Stripe is away for a moment: the event is refused, comes again, and the subscription is ended then.
     double.faults.push(500, 500, 500);
     expect(await tell(app, 'checkout.session.completed', session)).toBe('503 unavailable');
     expect(await planOf(other, headers)).toBe('scale');
     expect(await tell(other, 'checkout.session.completed', session)).toBe('200 known');
     expect(await tell(other, 'invoice.paid', month(session, clock))).toBe('200 booked');
-    const stops = double.asked.filter(({ method }) => method === 'DELETE');
+    const stops = double.requests.filter(({ method }) => method === 'DELETE');
     expect(new Set(stops.map(({ path }) => path.split('?')[0]))).toEqual(
       new Set([`/v1/subscriptions/${old['subscription']}`]),
     );
@@ -240,9 +240,9 @@ describeApps('a plan', options, (stage) => {
     const [one, two] = [await subscribe(app, headers, 'pro'), await subscribe(app, headers, 'pro')];
     await tell(app, 'checkout.session.completed', two.session);
     clock += HOUR;
-    double.asked.length = 0;
+    double.requests.length = 0;
     await tell(app, 'checkout.session.completed', one.session);
-    expect(double.asked.map(({ path }) => path.split('?')[0])).toEqual([
+    expect(double.requests.map(({ path }) => path.split('?')[0])).toEqual([
       `/v1/subscriptions/${two.session['subscription']}`,
     ]);
     expect(await planOf(app, headers)).toBe('pro');
@@ -316,9 +316,9 @@ describeApps('a plan', options, (stage) => {
       expect([await planOf(app, headers), await feed(app, headers)], order).toEqual(['payg', 403]);
       await dispute('closed', 'won');
       expect(await planOf(app, headers)).toBe('pro');
-      await tell(app, 'charge.refunded', chargeOf(payment, 4900, 1000));
+      await tell(app, 'charge.refunded', chargeObject(payment, 4900, 1000));
       expect(await planOf(app, headers)).toBe('pro');
-      await tell(app, 'charge.refunded', chargeOf(payment, 4900, 4900));
+      await tell(app, 'charge.refunded', chargeObject(payment, 4900, 4900));
       expect(await planOf(app, headers)).toBe('payg');
       expect(await balance(app, headers)).toBe(0.5);
       expect(await ledger(app, headers)).toEqual([
@@ -343,16 +343,16 @@ describeApps('a plan', options, (stage) => {
     for (const [{ headers, id }, plan] of [[fresh, 'payg'] as const, [before, 'pro'] as const]) {
       clock += HOUR;
       const { session } = await subscribe(app, headers, 'scale');
-      double.asked.length = 0;
+      double.requests.length = 0;
       const invoice = month(session, clock);
       const payment = `pi_early_${id}`;
-      await tell(app, 'charge.refunded', chargeOf(payment, 19900, 19900));
+      await tell(app, 'charge.refunded', chargeObject(payment, 19900, 19900));
       const payments = { id: 'inpay_1', invoice: invoice['id'], payment: { payment_intent: payment } };
       expect(await tell(app, 'invoice_payment.paid', payments)).toBe('200 waiting');
       expect(await tell(app, 'invoice.paid', invoice)).toBe('200 booked');
       expect(await tell(app, 'checkout.session.completed', session)).toBe('200 known');
       expect([await planOf(app, headers), await balance(app, headers)]).toEqual([plan, 0.5]);
-      expect(double.asked).toEqual([]);
+      expect(double.requests).toEqual([]);
       const rows = (await ledger(app, headers)).slice(-4);
       expect(rows).toEqual(['plan_payment 199', 'plan -199', 'refund -199', 'plan_returned 199']);
     }
@@ -361,19 +361,19 @@ describeApps('a plan', options, (stage) => {
   it('of a key that is revoked is ended at Stripe, at the latest before its next month', async () => {
     const { app, other } = stage;
     const [one, two] = [await subscribed(app), await subscribed(app)];
-    double.asked.length = 0;
+    double.requests.length = 0;
     const revoke = (id: string) => app.json(`/v1/keys/${id}`, { method: 'DELETE', admin: true });
     expect((await revoke(one.id)).status).toBe(200);
-    expect(double.asked.map(({ path }) => path.split('?')[0])).toEqual([
+    expect(double.requests.map(({ path }) => path.split('?')[0])).toEqual([
       `/v1/subscriptions/${one.session['subscription']}`,
     ]);
     double.faults.push(500, 500, 500);
     expect((await revoke(two.id)).status).toBe(200);
     expect(logged.at(-1)).toContain(`cannot end the subscription ${two.session['subscription']}`);
     clock = FIRST_END;
-    double.asked.length = 0;
+    double.requests.length = 0;
     await tell(other, 'invoice.created', month(two.session, FIRST_END, { billing_reason: 'subscription_cycle' }));
-    expect(double.asked.map(({ path }) => path.split('?')[0])).toEqual([
+    expect(double.requests.map(({ path }) => path.split('?')[0])).toEqual([
       `/v1/subscriptions/${two.session['subscription']}`,
     ]);
   });

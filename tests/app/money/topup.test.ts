@@ -12,7 +12,7 @@ verifies('keys.topup', 'setting.stripe', 'shape.topup', 'body.topup.amount');
 const double = await startDouble();
 afterAll(() => double.close());
 beforeEach(() => {
-  double.asked.length = 0;
+  double.requests.length = 0;
   double.faults.length = 0;
   double.before = null;
 });
@@ -46,7 +46,7 @@ describeApps('a top-up', options, (stage) => {
     const { status, body, session } = await topup(app, headers, 12.34);
     expect([status, body['amount_eur'], body['checkout_url']]).toEqual([200, 12.34, session['url']]);
     expect(Object.keys(body).sort()).toEqual(['amount_eur', 'attribution', 'checkout_url', 'license']);
-    const [asked] = double.asked;
+    const [asked] = double.requests;
     expect(asked?.version).toBe('2026-10-28.endive');
     expect(asked?.form).toMatchObject({
       mode: 'payment',
@@ -76,7 +76,7 @@ describeApps('a top-up', options, (stage) => {
       expect([answer.status, answer.body['error']], body).toEqual([422, 'validation_failed']);
     }
     expect((await topup(app, {}, 20)).status).toBe(401);
-    expect(double.asked).toEqual([]);
+    expect(double.requests).toEqual([]);
     expect((await topup(app, headers, 5)).status).toBe(200);
     expect((await topup(app, headers, 1000)).status).toBe(200);
   });
@@ -180,9 +180,9 @@ describeApps('a top-up', options, (stage) => {
     double.faults.push(500, 'drop');
     const { status, session } = await topup(app, headers);
     expect(status).toBe(200);
-    expect(double.asked).toHaveLength(3);
-    expect(new Set(double.asked.map(({ key }) => key)).size).toBe(1);
-    expect(double.asked[0]?.key).toBe(`checkout:${(session['metadata'] as { checkout: string }).checkout}`);
+    expect(double.requests).toHaveLength(3);
+    expect(new Set(double.requests.map(({ key }) => key)).size).toBe(1);
+    expect(double.requests[0]?.key).toBe(`checkout:${(session['metadata'] as { checkout: string }).checkout}`);
   });
 
   it('is 503 when Stripe is down or refuses us: the row stays, nothing is credited, the next one works', async () => {
@@ -217,7 +217,7 @@ describeApps('a top-up', options, (stage) => {
     const once = { ...headers, 'Idempotency-Key': 'topup-of-november-26' };
     const [first, again] = [await topup(app, once), await topup(app, once)];
     expect(again.body['checkout_url']).toBe(first.body['checkout_url']);
-    expect(double.asked).toHaveLength(1);
+    expect(double.requests).toHaveLength(1);
   });
 
   it('believes no body but the one that Stripe signed a moment ago', async () => {

@@ -11,7 +11,7 @@ import { paths } from '../../../data/model/layout.ts';
 import { currentRelease } from '../../../data/model/manifest.ts';
 import { defineCollector, readPages } from '../../../packs/define/index.ts';
 import { site } from '../../support/crawl-site.ts';
-import { scratch, still, stones, type Told } from '../../support/night-pack.ts';
+import { type ObservedRow, scratch, still, stonesPack } from '../../support/night-pack.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519');
 const BASE = 'https://register.example';
@@ -19,7 +19,7 @@ const BASE = 'https://register.example';
 const collector = defineCollector({
   async *read({ folder }) {
     for await (const { url, body } of readPages(folder))
-      for (const { code, ...values } of JSON.parse(body.toString()) as Told[])
+      for (const { code, ...values } of JSON.parse(body.toString()) as ObservedRow[])
         yield { identity: { code }, values: { code, ...(values as Record<string, string>) }, source_url: url };
   },
 });
@@ -28,7 +28,7 @@ test('a page is a reading each night: what it says again is confirmed, what it n
   const data = scratch();
   let clock = Date.parse('2026-11-20T00:00:00Z');
   const now = () => new Date(clock);
-  let told: Told[] = [
+  let told: ObservedRow[] = [
     { code: 'a', name: 'Agate', status: 'here', mass: 10 },
     { code: 'b', name: 'Beryl', status: 'here', mass: 20 },
   ];
@@ -41,7 +41,7 @@ test('a page is a reading each night: what it says again is confirmed, what it n
   );
   onTestFinished(served.close);
   const crawl = { urls: [`${served.base}${page}`], delay_seconds: 0, max_bytes: 10_000, max_pages: 5 };
-  const base = stones(data, { site: { '01-01': [] } });
+  const base = stonesPack(data, { site: { '01-01': [] } });
   const pack = {
     ...base,
     collector,
@@ -98,5 +98,5 @@ test('a page is a reading each night: what it says again is confirmed, what it n
   expect(await night(1, 2)).toMatchObject({ outcome: 'released', told: [] });
   expect(await facts()).toEqual(expect.arrayContaining(['mass 10 11-20 11-22']));
   expect(readdirSync(join(paths.sources(data), 'crawl/stones/site')).length).toBeGreaterThan(4);
-  expect(new Set(served.asked.map(({ signed }) => signed))).toEqual(new Set(['signed']));
+  expect(new Set(served.requests.map(({ signed }) => signed))).toEqual(new Set(['signed']));
 }, 120_000);

@@ -15,12 +15,12 @@ import { NO_OVERLAY } from '../../../data/plan/overlay.ts';
 import { allReadings } from '../../../data/write/facts.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
-import { type Issues, scratch, still, stones, type Told } from '../../support/night-pack.ts';
+import { type Issues, type ObservedRow, scratch, still, stonesPack } from '../../support/night-pack.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('release.last-good', 'release.immutable', 'feed.recorded-at', 'record.updated-at', 'record.slug-fixed');
 
-const many = (n: number, told: (i: number) => Omit<Told, 'code'> = () => ({})): Told[] =>
+const many = (n: number, told: (i: number) => Omit<ObservedRow, 'code'> = () => ({})): ObservedRow[] =>
   Array.from({ length: n }, (_, i) => ({ code: `s${i}`, name: `Stone ${i}`, status: 'here', mass: i + 1, ...told(i) }));
 
 const night = (pack: Pack, data: string, now?: string, accept = false) =>
@@ -64,7 +64,7 @@ function bytesOf(folder: string): Map<string, string> {
 test('the same inputs give the same bytes anywhere', async () => {
   const [one, two] = [scratch(), scratch()];
   for (const data of [one, two])
-    await night(stones(scratch(), { quarry: { '01-01': many(40), '02-01': many(39) } }), data);
+    await night(stonesPack(scratch(), { quarry: { '01-01': many(40), '02-01': many(39) } }), data);
   const [left, right] = [bytesOf(await folderOf(one)), bytesOf(await folderOf(two))];
   expect([...left.keys()].map((path) => path.slice(one.length))).toEqual(
     [...right.keys()].map((path) => path.slice(two.length)),
@@ -98,7 +98,7 @@ test('the same bytes from however many stretches and threads', async () => {
 
 test('a night without news writes nothing, also later', async () => {
   const [data, folder] = [scratch(), scratch()];
-  const pack = stones(folder, { quarry: { '01-01': many(3) } });
+  const pack = stonesPack(folder, { quarry: { '01-01': many(3) } });
   const first = await night(pack, data);
   const before = bytesOf(data);
   const manifest = join(await folderOf(data), 'manifest.json');
@@ -115,12 +115,12 @@ describe('news', () => {
 
   test('the feed goes on with what changed, and only what changed is updated', async () => {
     const [data, folder] = [scratch(), scratch()];
-    await night(stones(folder, { quarry: first }), data);
+    await night(stonesPack(folder, { quarry: first }), data);
     const old = await changesOf(data);
     const changed = many(6, (i) => (i === 2 ? { mass: 4 } : i === 3 ? { mass: undefined } : {})).filter(
       ({ code }) => code !== 's4',
     );
-    await night(stones(folder, { quarry: { ...first, '02-01': changed } }), data, later);
+    await night(stonesPack(folder, { quarry: { ...first, '02-01': changed } }), data, later);
     const feed = await changesOf(data);
     expect(feed.slice(0, old.length)).toEqual(old);
     expect(
@@ -145,9 +145,9 @@ describe('news', () => {
 
   test('a confirmation alone is a new release with nothing in its feed', async () => {
     const [data, folder] = [scratch(), scratch()];
-    const one = await night(stones(folder, { quarry: first }), data);
+    const one = await night(stonesPack(folder, { quarry: first }), data);
     const old = await changesOf(data);
-    const two = await night(stones(folder, { quarry: { ...first, '02-01': many(5) } }), data, later);
+    const two = await night(stonesPack(folder, { quarry: { ...first, '02-01': many(5) } }), data, later);
     expect(two).toMatchObject({ outcome: 'released', records: 5 });
     expect(two.release).not.toBe(one.release);
     expect(await changesOf(data)).toEqual(old);
@@ -158,8 +158,8 @@ describe('news', () => {
 
   test('with a clock that stands still, recorded times still grow', async () => {
     const [data, folder] = [scratch(), scratch()];
-    await night(stones(folder, { quarry: first }), data);
-    await night(stones(folder, { quarry: { ...first, '02-01': many(5, () => ({ mass: 7 })) } }), data);
+    await night(stonesPack(folder, { quarry: first }), data);
+    await night(stonesPack(folder, { quarry: { ...first, '02-01': many(5, () => ({ mass: 7 })) } }), data);
     const feed = await changesOf(data);
     expect(feed.every(({ at }, i) => i === 0 || at > feed[i - 1]!.at)).toBe(true);
   });
@@ -170,7 +170,7 @@ describe('news', () => {
     const seen: string[] = [];
     for (const month of ['01', '02', '03', '04', '05']) {
       issues[`${month}-01`] = many(4, () => ({ mass: Number(month) }));
-      const { release } = await night(stones(folder, { quarry: issues }), data);
+      const { release } = await night(stonesPack(folder, { quarry: issues }), data);
       seen.push(release!);
     }
     const kept = readdirSync(paths.releases(data, 'stones')).filter((name) => name !== 'current');
@@ -182,8 +182,8 @@ describe('news', () => {
 describe('a run that died', () => {
   test('between the move and the switch: the release is made again, and dated again', async () => {
     const [data, folder, mirror] = [scratch(), scratch(), scratch()];
-    const one = stones(folder, { quarry: { '01-01': many(4) } });
-    const two = stones(folder, { quarry: { '01-01': many(4), '02-01': many(5) } });
+    const one = stonesPack(folder, { quarry: { '01-01': many(4) } });
+    const two = stonesPack(folder, { quarry: { '01-01': many(4), '02-01': many(5) } });
     for (const each of [data, mirror]) await night(one, each);
     const { release } = await night(two, mirror, '2026-11-21T00:00:00Z');
     const dead = paths.release(data, 'stones', release!);
@@ -198,7 +198,7 @@ describe('a run that died', () => {
 
   test('a current release whose folder is gone is made again', async () => {
     const data = scratch();
-    const pack = stones(scratch(), { quarry: { '01-01': many(4) } });
+    const pack = stonesPack(scratch(), { quarry: { '01-01': many(4) } });
     const { release } = await night(pack, data);
     rmSync(paths.release(data, 'stones', release!), { recursive: true });
     expect(await night(pack, data)).toMatchObject({ outcome: 'released', release });
@@ -210,8 +210,8 @@ describe('a bad night', () => {
   test('keeps the last good release and says why; `accept` takes it after all', async () => {
     const [data, folder] = [scratch(), scratch()];
     const good: Issues = { '01-01': many(40) };
-    const { release } = await night(stones(folder, { quarry: good }), data);
-    const emptied = stones(folder, { quarry: { ...good, '02-01': many(40, () => ({ mass: undefined })) } });
+    const { release } = await night(stonesPack(folder, { quarry: good }), data);
+    const emptied = stonesPack(folder, { quarry: { ...good, '02-01': many(40, () => ({ mass: undefined })) } });
     const refused = await night(emptied, data);
     expect(refused).toMatchObject({ outcome: 'refused', release, told: ['mass: 40 of 40 values are missing'] });
     expect(await currentRelease(data, 'stones')).toBe(release);
@@ -220,7 +220,7 @@ describe('a bad night', () => {
   });
 
   test('without any source there is no release, and that is an error', async () => {
-    const pack = stones(scratch(), { quarry: { '01-01': 'broken' } });
+    const pack = stonesPack(scratch(), { quarry: { '01-01': 'broken' } });
     await expect(night(pack, scratch())).rejects.toThrow('no source could be read');
   });
 

@@ -9,8 +9,8 @@ import { changelog } from '../../../data/queries/changelog.ts';
 import { recordFacts } from '../../../data/queries/history.ts';
 import type { Release } from '../../../data/releases/release.ts';
 import type { Pack } from '../../../packs/define/model.ts';
-import { type Issues, scratch, stones } from '../../support/night-pack.ts';
-import { openWorld, type World } from '../../support/overlay-world.ts';
+import { type Issues, scratch, stonesPack } from '../../support/night-pack.ts';
+import { type OverlayWorld, openWorld } from '../../support/overlay-world.ts';
 
 const reading = (version: string, name: string, tags: string[]) => [
   {
@@ -33,7 +33,7 @@ const ISSUES: Issues = {
 
 function pack(folder: string, until: string): Pack {
   const issues = Object.fromEntries(Object.entries(ISSUES).filter(([day]) => day <= until));
-  const made = stones(folder, { quarry: issues });
+  const made = stonesPack(folder, { quarry: issues });
   const tags = made.attributes.find(({ name }) => name === 'tags')!;
   tags.published_entries = 2;
   return made;
@@ -64,7 +64,7 @@ async function expectFound(release: Release): Promise<void> {
   expect(await found(release, ['b7'], 'public')).toEqual(['b7']);
 }
 
-const only = (world: World) =>
+const only = (world: OverlayWorld) =>
   world.records().then((records) => [...records.values()].find(({ slug }) => slug !== 'b7')!);
 
 describe.each(['packed index', 'DuckDB'])('by the %s', (engine) => {

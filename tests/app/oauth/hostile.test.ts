@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { guardedFetch, publicOnly } from '../../../build/crawl/guard.ts';
 import { newKey } from '../../support/money-on-stores.ts';
-import { authorizeUrl, bearer, connect, pkce, REDIRECT, register } from '../../support/oauth-client.ts';
+import { authorizeUrl, bearer, connectClient, pkce, REDIRECT, register } from '../../support/oauth-client.ts';
 import { pageOf, person } from '../../support/oauth-person.ts';
 import { type Listening, listen } from '../../support/oauth-server.ts';
 import { describeStores } from '../../support/stores.ts';
@@ -151,7 +151,7 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
 
   describe('token and revocation endpoint', () => {
     test.each(['/oauth/token', '/oauth/revoke'])('%s refuses it', async (path) => {
-      const { client_id, exchange } = await connect(at.base, key);
+      const { client_id, exchange } = await connectClient(at.base, key);
       const good = { ...exchange, client_id, token: 'x' };
       for (const name of ['grant_type', 'client_id', 'code', 'code_verifier', 'redirect_uri', 'token', 'client_secret'])
         for (const text of TEXTS) {
@@ -268,7 +268,7 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
 
     test('of connections end only one’s own', async () => {
       const other = await newKey(at.app);
-      const { access_token } = await connect(at.base, other.key);
+      const { access_token } = await connectClient(at.base, other.key);
       const found = await at.app.state.db.selectFrom('grants').select('id').where('key_id', '=', other.id).execute();
       const who = person(at.base);
       const open = pageOf(await who.open(`${at.base}/oauth/connections`));
@@ -318,7 +318,7 @@ describeStores('hostile input', ({ options: { databaseUrl, schema }, open }) => 
 
   test('nothing of it was a fault of ours, and the way is still open', async () => {
     expect(at.app.faults).toEqual([]);
-    const { access_token } = await connect(at.base, key);
+    const { access_token } = await connectClient(at.base, key);
     expect((await fetch(at.base + RECORD, { headers: bearer(access_token) })).status).toBe(200);
   });
 });

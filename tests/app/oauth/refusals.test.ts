@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newKey } from '../../support/money-on-stores.ts';
 import {
-  allowed,
+  allowCode,
   authorizeUrl,
   bearer,
-  connect,
+  connectClient,
   pkce,
   post,
   REDIRECT,
@@ -134,7 +134,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
       ])
         expect((await fetch(base + path)).status).toBe(404);
       // What an OpenID client sends beside OAuth is ignored: no id_token comes of it.
-      const exchange = await allowed(base, key, {
+      const exchange = await allowCode(base, key, {
         changed: { scope: 'openid profile offline_access', nonce: 'n', max_age: '0', claims: '{"id_token":{}}' },
       });
       const { body: tokens } = await token(base, exchange);
@@ -165,13 +165,13 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
         [{ code: undefined }, 'invalid_request'],
         [{ grant_type: 'password' }, 'unsupported_grant_type'],
       ] as const) {
-        const exchange = await allowed(base, key);
+        const exchange = await allowCode(base, key);
         expect(await refused({ ...exchange, ...changed }), JSON.stringify(changed)).toBe(`400 ${error}`);
       }
     });
 
     test('is over after a minute', async () => {
-      const exchange = await allowed(base, key);
+      const exchange = await allowCode(base, key);
       const { db } = at.app.state;
       const codes = () =>
         db.selectFrom('oauth_items').select(['id', 'payload']).where('model', '=', 'AuthorizationCode');
@@ -185,7 +185,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
     });
 
     test('used twice ends all that came of it', async () => {
-      const connected = await connect(base, key);
+      const connected = await connectClient(base, key);
       expect(await call(connected.access_token)).toBe(200);
       expect(await refused(connected.exchange)).toBe('400 invalid_grant');
       expect(await call(connected.access_token)).toBe(401);
@@ -195,7 +195,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
 
     test('exchanged five times at once gives at most one answer, and nothing that lasts', async () => {
       for (let round = 0; round < 3; round++) {
-        const exchange = await allowed(base, key);
+        const exchange = await allowCode(base, key);
         const answers = await Promise.all(Array.from({ length: 5 }, () => token(base, exchange)));
         const good = answers.filter(({ status }) => status === 200);
         expect(good.length).toBeLessThanOrEqual(1);
@@ -214,7 +214,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
 
   describe('a refresh token', () => {
     test('used twice ends all that came of it, also of its successors', async () => {
-      const { client_id, access_token, refresh_token } = await connect(base, key);
+      const { client_id, access_token, refresh_token } = await connectClient(base, key);
       const renew = (refresh_token: string | undefined) =>
         token(base, { grant_type: 'refresh_token', client_id, refresh_token });
       const next = await renew(refresh_token);
@@ -226,7 +226,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
     });
 
     test('used five times at once gives at most one answer, and nothing that lasts', async () => {
-      const { client_id, refresh_token } = await connect(base, key);
+      const { client_id, refresh_token } = await connectClient(base, key);
       const all = Array.from({ length: 5 }, () =>
         token(base, { grant_type: 'refresh_token', client_id, refresh_token }),
       );
@@ -242,7 +242,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
         [{ resource: `${base}/v1` }, 'invalid_target'],
         [{ scope: 'read write' }, 'invalid_scope'],
       ] as const) {
-        const { client_id, refresh_token } = await connect(base, key);
+        const { client_id, refresh_token } = await connectClient(base, key);
         expect(await refused({ grant_type: 'refresh_token', client_id, refresh_token, ...changed })).toBe(
           `400 ${error}`,
         );
@@ -250,7 +250,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
     });
 
     test('that is given back takes its access tokens along; that of another client stays', async () => {
-      const { client_id, access_token, refresh_token } = await connect(base, key);
+      const { client_id, access_token, refresh_token } = await connectClient(base, key);
       const other = (await register(base)).body.client_id;
       expect((await post(base, '/oauth/revoke', { token: refresh_token, client_id: other })).status).toBe(200);
       expect(await call(access_token)).toBe(200);
@@ -263,7 +263,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
 
   describe('an access token', () => {
     test('is over after an hour', async () => {
-      const { access_token } = await connect(base, key);
+      const { access_token } = await connectClient(base, key);
       expect(await call(access_token)).toBe(200);
       late = HOUR + 10_000;
       const { status, headers } = await fetch(base + RECORD, { headers: bearer(access_token) });
@@ -273,7 +273,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
 
     test('works on data and on its own account, and on nothing else of keys', async () => {
       const { app } = at;
-      const { access_token } = await connect(base, key);
+      const { access_token } = await connectClient(base, key);
       const headers = bearer(access_token);
       expect([
         await call(access_token, '/v1/datasets'),
@@ -298,7 +298,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
     });
 
     test('neither signs in nor registers a client', async () => {
-      const { access_token } = await connect(base, key);
+      const { access_token } = await connectClient(base, key);
       expect((await register(base, {}, access_token)).status).toBe(401);
       const who = person(base);
       const { body } = await register(base);
@@ -312,8 +312,8 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
     test('that is revoked takes everything with it, at once', async () => {
       const { app } = at;
       const mine = await newKey(app);
-      const { client_id, access_token, refresh_token } = await connect(base, mine.key);
-      const waiting = await allowed(base, mine.key);
+      const { client_id, access_token, refresh_token } = await connectClient(base, mine.key);
+      const waiting = await allowCode(base, mine.key);
       const by = await register(base, {}, mine.key);
       const basic = { Authorization: `Basic ${btoa(`${by.body.client_id}:${by.body.client_secret}`)}` };
       const own = await token(base, { grant_type: 'client_credentials' }, basic);
@@ -360,7 +360,7 @@ describeStores('refusals', ({ options: { databaseUrl, schema }, open }) => {
     test('that replaces a lost one ends what the lost one let in', async () => {
       const { app } = at;
       const lost = await newKey(app);
-      const { access_token } = await connect(base, lost.key);
+      const { access_token } = await connectClient(base, lost.key);
       const { rotateKey } = await import('../../../data/state/keys/keys.ts');
       expect(await rotateKey(app.state, lost.id)).toMatch(/^dsr_/);
       expect(await call(access_token)).toBe(401);

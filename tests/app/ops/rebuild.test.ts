@@ -2,18 +2,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideEntry, type ReviewEntry, type Reviewing, reviewEntries } from '../../../data/review/review.ts';
 import { reviewCase } from '../../../data/review/review-case.ts';
-import { scratchOfAll, stones } from '../../support/night-pack.ts';
-import { openWorld, type World } from '../../support/overlay-world.ts';
+import { scratchOfAll, stonesPack } from '../../support/night-pack.ts';
+import { type OverlayWorld, openWorld } from '../../support/overlay-world.ts';
 import { randomPast } from '../../support/random-past.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('overlay.survives', 'consolidate.decision');
 
 const folder = scratchOfAll();
-const pack = stones(folder, randomPast(2));
+const pack = stonesPack(folder, randomPast(2));
 const at = (minute: number) => `2027-01-01T00:${String(minute).padStart(2, '0')}:00Z`;
 
-let world: World;
+let world: OverlayWorld;
 let reviewing: Reviewing;
 const look = () => {
   const { store, register } = world;

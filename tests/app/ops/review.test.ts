@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { hashSecret } from '../../../data/state/key-format.ts';
 import { openRequest } from '../../../data/state/owners/requests.ts';
 import { ADMIN, NOW, type TestApp } from '../../support/app.ts';
-import { describeApps, type Stage } from '../../support/money-on-stores.ts';
+import { describeApps, type MoneyStage } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies(
@@ -56,7 +56,7 @@ async function itemOf(app: TestApp, kind: string, attribute: string): Promise<It
   return found;
 }
 
-describeApps('the review', { nights: true }, (stage: Stage) => {
+describeApps('the review', { nights: true }, (stage: MoneyStage) => {
   test('lists what is open, newest first, each with its two facts', async () => {
     const { items, total } = await list(stage.app);
     expect(items.length).toBeGreaterThan(2);
@@ -186,7 +186,7 @@ describeApps('the review', { nights: true }, (stage: Stage) => {
   });
 });
 
-describeApps('requests of people in the review', { nights: true }, (stage: Stage) => {
+describeApps('requests of people in the review', { nights: true }, (stage: MoneyStage) => {
   const NASTY = '<img src=x onerror=alert(1)>"\'--><script>alert(2)</script>';
   const about = (app: TestApp, dataset: string, i: number) => {
     const record = app.records[dataset]![i]!;

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { NOW, type TestApp } from '../../support/app.ts';
-import { describeApps, type Stage } from '../../support/money-on-stores.ts';
+import { describeApps, type MoneyStage } from '../../support/money-on-stores.ts';
 
 const CALLS = 6_000;
 /** Fewer than the bucket of an address, over MCP and A2A together. */
@@ -48,7 +48,7 @@ const overA2a = (app: TestApp, dataset: string) =>
 const rowsOf = (app: TestApp) =>
   app.state.db.selectFrom('traffic').select(['channel', 'dataset', 'outcome', 'calls']).execute();
 
-describeApps('traffic figures', { calls: { free: 300 } }, (stage: Stage) => {
+describeApps('traffic figures', { calls: { free: 300 } }, (stage: MoneyStage) => {
   test('of calls with 6,000 different dataset names are a few rows without those names', async () => {
     const { app } = stage;
     const address = '203.0.113.9';

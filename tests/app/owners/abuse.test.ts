@@ -3,7 +3,17 @@ import { expect, it } from 'vitest';
 import { requestsBy } from '../../../data/state/owners/requests.ts';
 import { NOW } from '../../support/app.ts';
 import { describeApps } from '../../support/money-on-stores.ts';
-import { claim, linkIn, linkTo, mails, optOut, SERVED, send, told, verify } from '../../support/owners-stage.ts';
+import {
+  answerStatus,
+  claim,
+  linkIn,
+  linkTo,
+  mails,
+  optOut,
+  SERVED,
+  send,
+  verify,
+} from '../../support/owners-stage.ts';
 import { verifies } from '../../support/verifies.ts';
 
 let clock = NOW;
@@ -29,23 +39,25 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
   it('a stranger’s claims leave the owner free, send one mail, and answer the same', async () => {
     const { app } = stage;
     const owner = 'owner@aether.example';
-    const asked = await many(10, async () => told(await claim(app, 'harbour-3', owner, {}, ATTACKER)));
+    const asked = await many(10, async () => answerStatus(await claim(app, 'harbour-3', owner, {}, ATTACKER)));
     expect(asked).toEqual(Array(10).fill('200 sent'));
     expect(to(owner)).toBe(1);
-    expect(told(await claim(app, 'harbour-3', owner, {}, OWNER))).toBe('200 sent');
+    expect(answerStatus(await claim(app, 'harbour-3', owner, {}, OWNER))).toBe('200 sent');
     expect(to(owner)).toBe(1);
     // The link that is in the owner's mailbox works, whoever asked for it.
     const first = linkTo(app, owner).token;
     later(61);
-    expect(told(await claim(app, 'harbour-3', owner, {}, OWNER))).toBe('200 sent');
+    expect(answerStatus(await claim(app, 'harbour-3', owner, {}, OWNER))).toBe('200 sent');
     const own = linkTo(app, owner).token;
-    expect(told(await verify(app, first))).toBe('404 not_found');
-    expect(told(await verify(app, own))).toBe('200 verified');
+    expect(answerStatus(await verify(app, first))).toBe('404 not_found');
+    expect(answerStatus(await verify(app, own))).toBe('200 verified');
     later(0);
     // The stranger's share of the domain is used up, and nobody else's.
-    const rest = await many(12, async (i) => told(await claim(app, 'harbour-3', `x${i}@aether.example`, {}, ATTACKER)));
+    const rest = await many(12, async (i) =>
+      answerStatus(await claim(app, 'harbour-3', `x${i}@aether.example`, {}, ATTACKER)),
+    );
     expect(rest.at(-1)).toBe('429 rate_limited');
-    expect(told(await claim(app, 'harbour-3', 'ceo@aether.example', {}, OWNER))).toBe('200 sent');
+    expect(answerStatus(await claim(app, 'harbour-3', 'ceo@aether.example', {}, OWNER))).toBe('200 sent');
     expect(to('ceo@aether.example')).toBe(1);
   });
 
@@ -53,7 +65,7 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
     const { app } = stage;
     const email = 'reader@example.org';
     const recover = async (address: string) =>
-      told(await send(app, 'POST', '/v1/keys/recover', { email }, { address }));
+      answerStatus(await send(app, 'POST', '/v1/keys/recover', { email }, { address }));
     expect((await send(app, 'POST', '/v1/keys', { email }, { address: OWNER })).status).toBe(201);
     expect(await many(10, () => recover(ATTACKER))).toEqual(Array(10).fill('200 sent'));
     expect(to(email)).toBe(1);
@@ -70,7 +82,7 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
     verifies('optout.limits');
     const { app } = stage;
     const guess = async (i: number, address: string) =>
-      told(await optOut(app, 'harbour-3', `x@guess${i}.example`, {}, address));
+      answerStatus(await optOut(app, 'harbour-3', `x@guess${i}.example`, {}, address));
     const block = await many(122, (i) => guess(i, `2001:db8:fffe:${i.toString(16)}::1`));
     expect(block.filter((each) => each === '403 domain_mismatch')).toHaveLength(120);
     expect(block.at(-1)).toBe('429 rate_limited');
@@ -81,22 +93,22 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
     verifies('optout.again');
     const { app } = stage;
     const names = ['postmaster@neu.example', 'webmaster@neu.example'];
-    expect(told(await optOut(app, 'harbour-13', 'nobody-real@neu.example'))).toBe('200 removed');
+    expect(answerStatus(await optOut(app, 'harbour-13', 'nobody-real@neu.example'))).toBe('200 removed');
     for (const name of names) expect(to(name), name).toBe(1);
     expect(await press('/optout/restore', linkTo(app, 'postmaster@neu.example').token)).toBe(200);
     expect((await app.json('/v1/harbours/entities/harbour-13', { admin: true })).status).toBe(200);
     // From now on a mailbox has to confirm, and a stranger fills none with mails.
     const again = () => optOut(app, 'harbour-13', 'owner@neu.example', {}, ATTACKER);
-    expect(await many(10, async () => told(await again()))).toEqual(Array(10).fill('202 confirmation_sent'));
+    expect(await many(10, async () => answerStatus(await again()))).toEqual(Array(10).fill('202 confirmation_sent'));
     expect(to('owner@neu.example')).toBe(1);
-    expect(told(await optOut(app, 'harbour-13', 'owner@neu.example', {}, OWNER))).toBe('202 confirmation_sent');
+    expect(answerStatus(await optOut(app, 'harbour-13', 'owner@neu.example', {}, OWNER))).toBe('202 confirmation_sent');
     expect(await press('/optout/confirm', linkTo(app, 'owner@neu.example').token)).toBe(200);
     // A mailbox confirmed it: no further notice.
     for (const name of names) expect(to(name), name).toBe(1);
     const name = 'notices null.example';
     const day = NOW.toISOString().slice(0, 10);
     await app.state.db.insertInto('quotas').values({ name, day, used: 5, last: 1 }).execute();
-    expect(told(await optOut(app, 'harbour-8', 'office@null.example'))).toBe('200 removed');
+    expect(answerStatus(await optOut(app, 'harbour-8', 'office@null.example'))).toBe('200 removed');
     expect([to('postmaster@null.example'), to('office@null.example')]).toEqual([0, 1]);
   });
 
@@ -119,9 +131,9 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
       optOut(other, 'harbour-6', 'x@west.dateline.example'),
     ];
     const answers = await Promise.all(asks);
-    expect(answers.map(told).sort()).toEqual(['200 removed', '202 review', '202 review', '202 review']);
+    expect(answers.map(answerStatus).sort()).toEqual(['200 removed', '202 review', '202 review', '202 review']);
     for (const [i, slug] of ['harbour-1', 'harbour-2', 'harbour-5', 'harbour-6'].entries()) {
-      const status = told(answers[i]!) === '200 removed' ? 404 : 200;
+      const status = answerStatus(answers[i]!) === '200 removed' ? 404 : 200;
       expect((await app.json(`/v1/harbours/entities/${slug}`, { admin: true })).status, slug).toBe(status);
     }
     const open = (await requestsBy(app.state, 'open', 50)).filter(({ kind }) => kind === 'opt_out');
@@ -142,7 +154,7 @@ describeApps('against abuse', { ...SERVED, now: () => clock, log: (line) => line
     later(362);
     const [held] = open;
     const contact = held!.contact;
-    expect(told(await optOut(app, held!.slug, contact))).toBe('200 removed');
+    expect(answerStatus(await optOut(app, held!.slug, contact))).toBe('200 removed');
     later(0);
   });
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BASE, type TestApp } from '../../support/app.ts';
 import { type MailServer, mailServer } from '../../support/mail-server.ts';
 import {
+  answerStatus,
   claim,
   claimToken,
   edit,
@@ -11,7 +12,6 @@ import {
   optOut,
   owned,
   send,
-  told,
   verify,
 } from '../../support/owners-stage.ts';
 import { verifies } from '../../support/verifies.ts';
@@ -40,7 +40,7 @@ describe('against the owners’ channel', () => {
 
   test('a forged host gets into no mail and no page', async () => {
     const body = { dataset: 'harbours', entity_id: 'harbour-3', email: 'forged@aether.example' };
-    expect(told(await send(app, 'POST', '/v1/claim', body, { headers: FORGED }))).toBe('200 sent');
+    expect(answerStatus(await send(app, 'POST', '/v1/claim', body, { headers: FORGED }))).toBe('200 sent');
     const { url, token } = linkTo(app, 'forged@aether.example');
     expect(url.startsWith(`${BASE}/`)).toBe(true);
     for (const { raw } of mails(app)) expect(raw).not.toContain('evil.example');
@@ -111,12 +111,12 @@ describe('against the owners’ channel', () => {
     const { token } = linkTo(app, 'own@aether.example');
     for (const path of ['/optout/restore', '/optout/confirm', '/keys/recover'])
       expect((await form(path, `token=${token}`)).status, path).toBe(404);
-    expect(told(await edit(app, token, { fuel: false }))).toBe('403 not_owner');
+    expect(answerStatus(await edit(app, token, { fuel: false }))).toBe('403 not_owner');
     expect((await form('/claim', `token=${token}&do=save&value.fuel=no`)).status).toBe(200);
     expect((await app.json('/v1/harbours/entities/harbour-3', { admin: true })).body).toMatchObject({
       verified_owner: false,
     });
-    expect(told(await verify(app, token))).toBe('200 verified');
+    expect(answerStatus(await verify(app, token))).toBe('200 verified');
     // Whoever has it edits that record, also where the request names another.
     const other = await send(app, 'PUT', '/v1/claim', {
       token,
@@ -126,7 +126,7 @@ describe('against the owners’ channel', () => {
     });
     expect([other.status, other.body['slug']]).toEqual([200, 'harbour-3']);
     for (const guess of [token.slice(0, -1), `${token}A`, token.toLowerCase(), encodeURIComponent(`${token}\0`)])
-      expect(told(await verify(app, guess)), guess).toBe('404 not_found');
+      expect(answerStatus(await verify(app, guess)), guess).toBe('404 not_found');
   });
 
   test('markup in values stays text wherever it is shown', async () => {
@@ -183,7 +183,7 @@ describe('with a mail server', () => {
     server.refuse = true;
     // Also a server that refuses is told to nobody who asks.
     for (const email of ['reader@example.org', 'nobody@example.org'])
-      expect(told(await send(app, 'POST', '/v1/keys/recover', { email }))).toBe('200 sent');
+      expect(answerStatus(await send(app, 'POST', '/v1/keys/recover', { email }))).toBe('200 sent');
     // Its link reached nobody and is dropped, so that the next mail is not held back.
     const links = () => app.state.db.selectFrom('links').selectAll().where('purpose', '=', 'recover').execute();
     await expect.poll(async () => (await links()).length).toBe(0);
@@ -195,8 +195,8 @@ describe('with a mail server', () => {
 
   test('a claim whose mail cannot leave says so; an opt-out is done whether its mail leaves or not', async () => {
     server.refuse = true;
-    expect(told(await claim(app, 'harbour-3', 'a@aether.example'))).toBe('503 unavailable');
-    expect(told(await optOut(app, 'harbour-3', 'a@aether.example'))).toBe('200 removed');
+    expect(answerStatus(await claim(app, 'harbour-3', 'a@aether.example'))).toBe('503 unavailable');
+    expect(answerStatus(await optOut(app, 'harbour-3', 'a@aether.example'))).toBe('200 removed');
     await expect.poll(() => mails(app).filter(({ headers }) => headers['to'] === 'a@aether.example').length).toBe(2);
     server.refuse = false;
   });

@@ -4,7 +4,7 @@ import { auditEntries } from '../../../data/state/audit.ts';
 import { requestsBy } from '../../../data/state/owners/requests.ts';
 import { BASE, NOW } from '../../support/app.ts';
 import { describeApps } from '../../support/money-on-stores.ts';
-import { claim, edit, linkTo, mails, SERVED, send, told, verify } from '../../support/owners-stage.ts';
+import { answerStatus, claim, edit, linkTo, mails, SERVED, send, verify } from '../../support/owners-stage.ts';
 import { verifies } from '../../support/verifies.ts';
 
 let clock = NOW;
@@ -16,9 +16,9 @@ const DAY = 24 * 60;
 describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
   const record = async (slug: string) => (await stage.app.json(`/v1/harbours/entities/${slug}`, { admin: true })).body;
   const claimed = async (slug: string, email: string): Promise<string> => {
-    expect(told(await claim(stage.app, slug, email))).toBe('200 sent');
+    expect(answerStatus(await claim(stage.app, slug, email))).toBe('200 sent');
     const { token } = linkTo(stage.app, email);
-    expect(told(await verify(stage.app, token))).toBe('200 verified');
+    expect(answerStatus(await verify(stage.app, token))).toBe('200 verified');
     return token;
   };
 
@@ -32,7 +32,7 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
     expect(asked.headers.get('cache-control')).toBe('no-store');
     const { url, token } = linkTo(app, 'master@null.example');
     expect(url).toBe(`${BASE}/v1/claim/verify?token=${token}`);
-    expect(told(await edit(app, token, { fuel: true }))).toBe('403 not_owner');
+    expect(answerStatus(await edit(app, token, { fuel: true }))).toBe('403 not_owner');
     later(10);
     const first = await verify(app, token);
     const { id } = await record('harbour-8');
@@ -73,19 +73,19 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
     const { app } = stage;
     const token = await claimed('harbour-13', 'a@neu.example');
     later(29);
-    expect(told(await edit(app, token, { berths: 10 }))).toBe('200');
+    expect(answerStatus(await edit(app, token, { berths: 10 }))).toBe('200');
     later(30);
-    expect(told(await edit(app, token, { berths: 11 }))).toBe('403 not_owner');
-    expect(told(await verify(app, token))).toBe('404 not_found');
+    expect(answerStatus(await edit(app, token, { berths: 11 }))).toBe('403 not_owner');
+    expect(answerStatus(await verify(app, token))).toBe('404 not_found');
     await claim(app, 'harbour-13', 'a@neu.example');
     const unread = linkTo(app, 'a@neu.example').token;
     later(91);
     await claim(app, 'harbour-13', 'a@neu.example');
     const newest = linkTo(app, 'a@neu.example').token;
-    expect(told(await verify(app, unread))).toBe('404 not_found');
+    expect(answerStatus(await verify(app, unread))).toBe('404 not_found');
     later(91 + DAY);
-    expect(told(await verify(app, newest))).toBe('404 not_found');
-    expect(told(await edit(app, newest, { berths: 12 }))).toBe('403 not_owner');
+    expect(answerStatus(await verify(app, newest))).toBe('404 not_found');
+    expect(answerStatus(await edit(app, newest, { berths: 12 }))).toBe('403 not_owner');
     expect((await record('harbour-13'))['attributes']).toMatchObject({ berths: 10 });
     later(0);
   });
@@ -93,8 +93,8 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
   it('takes an address of the record’s own domain or one above it, and no other', async () => {
     const { app } = stage;
     for (const good of ['x@aether.example', 'X@AETHER.example', 'x+y@aether.example'])
-      expect(told(await claim(app, 'harbour-3', good)), good).toBe('200 sent');
-    expect(told(await claim(app, 'harbour-5', 'x@dateline.example')), 'above').toBe('200 sent');
+      expect(answerStatus(await claim(app, 'harbour-3', good)), good).toBe('200 sent');
+    expect(answerStatus(await claim(app, 'harbour-5', 'x@dateline.example')), 'above').toBe('200 sent');
     const strangers = [
       'x@example',
       'x@elsewhere.example',
@@ -106,18 +106,20 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
     ];
     for (const stranger of strangers) {
       const refused = await claim(app, 'harbour-3', stranger);
-      expect(told(refused), stranger).toMatch(stranger === 'x@example' ? /^4(03|22) / : /^403 domain_mismatch$/);
+      expect(answerStatus(refused), stranger).toMatch(
+        stranger === 'x@example' ? /^4(03|22) / : /^403 domain_mismatch$/,
+      );
       // Who does not own it is not told which domain would do: that value may be one that is paid for.
       expect(JSON.stringify(refused.body)).not.toContain('aether.example"');
     }
-    expect(told(await claim(app, 'harbour-4', 'x@aether.example')), 'no domain').toBe('403 domain_mismatch');
+    expect(answerStatus(await claim(app, 'harbour-4', 'x@aether.example')), 'no domain').toBe('403 domain_mismatch');
   });
 
   it('of a domain that more records share than the pack allows waits for an operator', async () => {
     const { app } = stage;
     const before = mails(app).length;
-    expect(told(await claim(app, 'harbour-9', 'x@verbund.example'))).toBe('202 review');
-    expect(told(await claim(app, 'harbour-9', 'x@verbund.example'))).toBe('202 review');
+    expect(answerStatus(await claim(app, 'harbour-9', 'x@verbund.example'))).toBe('202 review');
+    expect(answerStatus(await claim(app, 'harbour-9', 'x@verbund.example'))).toBe('202 review');
     expect(mails(app)).toHaveLength(before);
     const open = (await requestsBy(app.state, 'open', 10)).filter(({ kind }) => kind === 'claim');
     expect(open).toMatchObject([{ dataset: 'harbours', slug: 'harbour-9', contact: 'x@verbund.example' }]);
@@ -128,7 +130,7 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
     const { app } = stage;
     const slug = app.records['lanterns']![0]!.slug;
     const refused = await claim(app, slug, 'x@lamp.example', { dataset: 'lanterns' });
-    expect(told(refused)).toBe('403 domain_mismatch');
+    expect(answerStatus(refused)).toBe('403 domain_mismatch');
   });
 
   it('sets what the pack lets owners set, checked against the schema, all or nothing', async () => {
@@ -159,13 +161,13 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
     ];
     for (const [values, name] of wrong) {
       const refused = await edit(app, token, values);
-      expect(told(refused), JSON.stringify(values)).toBe('422 validation_failed');
+      expect(answerStatus(refused), JSON.stringify(values)).toBe('422 validation_failed');
       const [issue] = refused.body['detail'] as { loc: string[] }[];
       expect(issue?.loc.slice(0, 2)).toEqual(['body', 'values']);
       if (name !== '') expect(issue?.loc[2]).toBe(name);
     }
     expect(await record('harbour-3')).toEqual(before);
-    expect(told(await edit(app, token, { berths: 20 }))).toBe('200');
+    expect(answerStatus(await edit(app, token, { berths: 20 }))).toBe('200');
   });
 
   it('refuses bodies and tokens that are none', async () => {
@@ -174,21 +176,25 @@ describeApps('a claim', { ...SERVED, now: () => clock }, (stage) => {
     const { app } = stage;
     const bodies = [{}, { dataset: 'harbours' }, { dataset: 7, entity_id: 'harbour-3', email: 'a@aether.example' }];
     for (const body of [...bodies, { dataset: 'harbours', entity_id: 'harbour-3', email: 'nobody' }])
-      expect(told(await send(app, 'POST', '/v1/claim', body))).toBe('422 validation_failed');
+      expect(answerStatus(await send(app, 'POST', '/v1/claim', body))).toBe('422 validation_failed');
     const forged = ['a@aether.example\r\nBcc: b@x.example', 'a@aether.example, b@x.example', '<a@aether.example>'];
     for (const email of [...forged, 'a@b@aether.example', `${'a'.repeat(250)}@aether.example`])
-      expect(told(await claim(app, 'harbour-3', email)), email).toBe('422 validation_failed');
-    expect(told(await claim(app, 'nowhere', 'a@aether.example'))).toBe('404 unknown_entity');
-    expect(told(await claim(app, 'harbour-3', 'a@aether.example', { dataset: 'x' }))).toBe('404 unknown_dataset');
-    expect(told(await app.json('/v1/claim/verify'))).toBe('422 validation_failed');
-    expect(told(await app.json('/v1/claim/verify?token=a&token=b'))).toBe('422 validation_failed');
-    expect(told(await app.json('/v1/claim/verify?token=a&next=https://elsewhere.example/'))).toBe('400 unknown_filter');
-    expect(told(await verify(app, 'a'.repeat(43)))).toBe('404 not_found');
-    expect(told(await verify(app, 'a'.repeat(5000)))).toBe('422 validation_failed');
-    expect(told(await edit(app, 'a'.repeat(43), { fuel: true }))).toBe('403 not_owner');
-    expect(told(await edit(app, { $ne: 1 } as never, { fuel: true }))).toBe('422 validation_failed');
+      expect(answerStatus(await claim(app, 'harbour-3', email)), email).toBe('422 validation_failed');
+    expect(answerStatus(await claim(app, 'nowhere', 'a@aether.example'))).toBe('404 unknown_entity');
+    expect(answerStatus(await claim(app, 'harbour-3', 'a@aether.example', { dataset: 'x' }))).toBe(
+      '404 unknown_dataset',
+    );
+    expect(answerStatus(await app.json('/v1/claim/verify'))).toBe('422 validation_failed');
+    expect(answerStatus(await app.json('/v1/claim/verify?token=a&token=b'))).toBe('422 validation_failed');
+    expect(answerStatus(await app.json('/v1/claim/verify?token=a&next=https://elsewhere.example/'))).toBe(
+      '400 unknown_filter',
+    );
+    expect(answerStatus(await verify(app, 'a'.repeat(43)))).toBe('404 not_found');
+    expect(answerStatus(await verify(app, 'a'.repeat(5000)))).toBe('422 validation_failed');
+    expect(answerStatus(await edit(app, 'a'.repeat(43), { fuel: true }))).toBe('403 not_owner');
+    expect(answerStatus(await edit(app, { $ne: 1 } as never, { fuel: true }))).toBe('422 validation_failed');
     const huge = await send(app, 'PUT', '/v1/claim', { token: 'a', values: { languages: ['x'.repeat(70_000)] } });
-    expect(told(huge)).toBe('413 payload_too_large');
+    expect(answerStatus(huge)).toBe('413 payload_too_large');
   });
 
   it('leaves a line in the audit log for its verification and every edit', async () => {

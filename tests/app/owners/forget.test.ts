@@ -11,7 +11,7 @@ import { forgetMails } from '../../../data/state/outbox.ts';
 import { openStore, type Store } from '../../../data/state/store.ts';
 import { NOW, type TestApp } from '../../support/app.ts';
 import { describeApps } from '../../support/money-on-stores.ts';
-import { claim, edit, linkTo, mails, optOut, SERVED, send, told, verify } from '../../support/owners-stage.ts';
+import { answerStatus, claim, edit, linkTo, mails, optOut, SERVED, send, verify } from '../../support/owners-stage.ts';
 import { describeStores } from '../../support/stores.ts';
 
 const DAY = 86_400_000;
@@ -52,18 +52,18 @@ describeApps('an address', { ...SERVED, now: () => NOW }, (stage) => {
     await send(app, 'POST', '/v1/keys/recover', { email: PERSON });
     const headers = { Authorization: `Bearer ${made.body['key']}`, 'Idempotency-Key': 'one-of-this-person' };
     expect((await app.ask('/v1/harbours/entities/harbour-1', { headers })).status).toBe(200);
-    expect(told(await claim(app, 'harbour-8', PERSON))).toBe('200 sent');
+    expect(answerStatus(await claim(app, 'harbour-8', PERSON))).toBe('200 sent');
     const { token } = linkTo(app, PERSON);
     await verify(app, token);
-    expect(told(await edit(app, token, { berths: 7 }))).toBe('200');
+    expect(answerStatus(await edit(app, token, { berths: 7 }))).toBe('200');
     const reason = `Write to ${PERSON}`;
-    expect(told(await optOut(app, 'harbour-8', PERSON, { reason }))).toBe('200 removed');
+    expect(answerStatus(await optOut(app, 'harbour-8', PERSON, { reason }))).toBe('200 removed');
     const back = mails(app).flatMap(({ text }) => /restore\?token=([\w-]+)/.exec(text)?.[1] ?? [])[0]!;
     expect(await press(app, '/optout/restore', back)).toBe(200);
-    expect(told(await optOut(app, 'harbour-8', PERSON, { reason }))).toBe('202 confirmation_sent');
+    expect(answerStatus(await optOut(app, 'harbour-8', PERSON, { reason }))).toBe('202 confirmation_sent');
     const slug = app.records['lanterns']![0]!.slug;
-    expect(told(await optOut(app, slug, PERSON, { dataset: 'lanterns', reason }))).toBe('202 review');
-    expect(told(await claim(app, 'harbour-13', 'other@neu.example'))).toBe('200 sent');
+    expect(answerStatus(await optOut(app, slug, PERSON, { dataset: 'lanterns', reason }))).toBe('202 review');
+    expect(answerStatus(await claim(app, 'harbour-13', 'other@neu.example'))).toBe('200 sent');
 
     const before = await tablesWith(state, PERSON);
     expect(before).toEqual(['audit_people', 'claims', 'keys', 'links', 'opt_outs', 'requests']);
@@ -108,7 +108,7 @@ describeApps('an address', { ...SERVED, now: () => NOW }, (stage) => {
     const { state } = app;
     const { body } = await send(app, 'POST', '/v1/keys', { email: 'gone@example.org' });
     await app.json(`/v1/keys/${body['id']}`, { method: 'DELETE', admin: true });
-    expect(told(await optOut(app, 'harbour-3', 'gone@aether.example'))).toBe('200 removed');
+    expect(answerStatus(await optOut(app, 'harbour-3', 'gone@aether.example'))).toBe('200 removed');
     await forgetOldAddresses(state, AT + ADDRESSES_STAY.keys);
     expect(await tablesWith(state, 'gone@example.org')).toEqual(['keys']);
     await forgetOldAddresses(state, AT + ADDRESSES_STAY.keys + 1);

@@ -4,7 +4,7 @@ import { auditEntries } from '../../../data/state/audit.ts';
 import { requestsBy } from '../../../data/state/owners/requests.ts';
 import { BASE, NOW, type TestApp } from '../../support/app.ts';
 import { describeApps, newKey } from '../../support/money-on-stores.ts';
-import { linkTo, mails, optOut, SERVED, send, told } from '../../support/owners-stage.ts';
+import { answerStatus, linkTo, mails, optOut, SERVED, send } from '../../support/owners-stage.ts';
 import { verifies } from '../../support/verifies.ts';
 
 let clock = NOW;
@@ -42,7 +42,7 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     expect((await app.json('/v1/harbours/entities/harbour-8', { headers: idempotent })).status).toBe(404);
     await other.register.refresh();
     expect(await status('harbour-8', other)).toBe(404);
-    expect(told(await optOut(app, 'harbour-8', 'office@null.example'))).toBe('404 unknown_entity');
+    expect(answerStatus(await optOut(app, 'harbour-8', 'office@null.example'))).toBe('404 unknown_entity');
     expect(await notices()).toMatchObject([
       { slug: 'harbour-8', contact: 'office@null.example', reason: 'It is closed' },
     ]);
@@ -77,7 +77,7 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     const { app } = stage;
     later(89);
     const again = await optOut(app, 'harbour-8', 'office@null.example');
-    expect(told(again)).toBe('202 confirmation_sent');
+    expect(answerStatus(again)).toBe('202 confirmation_sent');
     expect(await status('harbour-8')).toBe(200);
     const { url, token } = linkTo(app, 'office@null.example');
     expect(url).toBe(`${BASE}/optout/confirm?token=${token}`);
@@ -98,10 +98,10 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
 
   it('after 90 days is one like the first', async () => {
     const { app } = stage;
-    expect(told(await optOut(app, 'harbour-13', 'office@neu.example'))).toBe('200 removed');
+    expect(answerStatus(await optOut(app, 'harbour-13', 'office@neu.example'))).toBe('200 removed');
     expect((await press(app, '/optout/restore', linkTo(app, 'office@neu.example').token)).status).toBe(200);
     later(91);
-    expect(told(await optOut(app, 'harbour-13', 'office@neu.example'))).toBe('200 removed');
+    expect(answerStatus(await optOut(app, 'harbour-13', 'office@neu.example'))).toBe('200 removed');
     later(0);
   });
 
@@ -110,20 +110,20 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     const { app } = stage;
     const strangers = ['x@elsewhere.example', 'x@sub.aether.example', 'x@xaether.example', 'x@gmail.com'];
     for (const stranger of strangers)
-      expect(told(await optOut(app, 'harbour-3', stranger)), stranger).toBe('403 domain_mismatch');
-    expect(told(await optOut(app, 'harbour-4', 'x@aether.example')), 'no domain').toBe('403 domain_mismatch');
+      expect(answerStatus(await optOut(app, 'harbour-3', stranger)), stranger).toBe('403 domain_mismatch');
+    expect(answerStatus(await optOut(app, 'harbour-4', 'x@aether.example')), 'no domain').toBe('403 domain_mismatch');
     expect(await status('harbour-3')).toBe(200);
-    expect(told(await optOut(app, 'harbour-5', 'x@dateline.example')), 'above').toBe('200 removed');
+    expect(answerStatus(await optOut(app, 'harbour-5', 'x@dateline.example')), 'above').toBe('200 removed');
   });
 
   it('of a shared domain, and in a dataset without domains, waits for an operator', async () => {
     verifies('optout.no-domain');
     const { app } = stage;
-    expect(told(await optOut(app, 'harbour-10', 'x@verbund.example'))).toBe('202 review');
+    expect(answerStatus(await optOut(app, 'harbour-10', 'x@verbund.example'))).toBe('202 review');
     expect(await status('harbour-10')).toBe(200);
     const { id, slug } = app.records['lanterns']![0]!;
     const asked = await optOut(app, slug, 'x@lamp.example', { dataset: 'lanterns' });
-    expect([told(asked), asked.body['entity_id']]).toEqual(['202 review', id]);
+    expect([answerStatus(asked), asked.body['entity_id']]).toEqual(['202 review', id]);
     expect((await app.json(`/v1/lanterns/entities/${slug}`, { admin: true })).status).toBe(200);
     const open = (await requestsBy(app.state, 'open', 50)).filter(({ kind }) => kind === 'opt_out');
     expect(open.map((each) => each.slug).sort()).toEqual(['harbour-10', slug].sort());
@@ -133,7 +133,7 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     verifies('optout.post');
     const { app } = stage;
     const body = { dataset: 'harbours', entity_id: 'harbour-6', contact: 'x@west.dateline.example' };
-    expect(told(await send(app, 'POST', '/v1/optout', body))).toBe('200 removed');
+    expect(answerStatus(await send(app, 'POST', '/v1/optout', body))).toBe('200 removed');
     expect(await status('harbour-6')).toBe(404);
   });
 
@@ -143,13 +143,15 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     const whole = { dataset: 'harbours', entity_id: 'harbour-3', contact: 'x@aether.example' };
     for (const name of Object.keys(whole))
       for (const wrong of [undefined, null, 7, '', [], {}])
-        expect(told(await send(app, 'DELETE', '/v1/optout', { ...whole, [name]: wrong })), name).toBe(
+        expect(answerStatus(await send(app, 'DELETE', '/v1/optout', { ...whole, [name]: wrong })), name).toBe(
           '422 validation_failed',
         );
     for (const reason of [7, {}, 'x'.repeat(3000)])
-      expect(told(await optOut(app, 'harbour-3', 'x@aether.example', { reason }))).toBe('422 validation_failed');
-    expect(told(await optOut(app, 'nowhere', 'x@aether.example'))).toBe('404 unknown_entity');
-    expect(told(await optOut(app, 'harbour-3', 'x@aether.example', { dataset: 'nowhere' }))).toBe(
+      expect(answerStatus(await optOut(app, 'harbour-3', 'x@aether.example', { reason }))).toBe(
+        '422 validation_failed',
+      );
+    expect(answerStatus(await optOut(app, 'nowhere', 'x@aether.example'))).toBe('404 unknown_entity');
+    expect(answerStatus(await optOut(app, 'harbour-3', 'x@aether.example', { dataset: 'nowhere' }))).toBe(
       '404 unknown_dataset',
     );
     expect((await app.json('/v1/optout', { method: 'DELETE' })).status).toBe(422);
@@ -163,16 +165,19 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     const { app } = stage;
     const byDomain: string[] = [];
     for (let i = 0; i < 22; i++)
-      byDomain.push(told(await optOut(app, 'harbour-11', 'x@verbund.example', {}, '192.0.2.87')));
+      byDomain.push(answerStatus(await optOut(app, 'harbour-11', 'x@verbund.example', {}, '192.0.2.87')));
     expect(byDomain[0]).toBe('202 review');
     expect(byDomain.at(-1)).toBe('429 rate_limited');
-    expect(told(await optOut(app, 'harbour-11', 'x@verbund.example'))).toBe('202 review');
+    expect(answerStatus(await optOut(app, 'harbour-11', 'x@verbund.example'))).toBe('202 review');
     const byAddress: string[] = [];
     for (let i = 0; i < 41; i++)
-      byAddress.push(told(await optOut(app, 'harbour-3', `x@guess${i}.example`, {}, '192.0.2.88')));
+      byAddress.push(answerStatus(await optOut(app, 'harbour-3', `x@guess${i}.example`, {}, '192.0.2.88')));
     expect(byAddress.at(-1)).toBe('429 rate_limited');
     const last = await optOut(app, 'harbour-3', 'x@aether.example', {}, '192.0.2.88');
-    expect([told(last), last.headers.get('retry-after')]).toEqual(['429 rate_limited', expect.stringMatching(/^\d+$/)]);
+    expect([answerStatus(last), last.headers.get('retry-after')]).toEqual([
+      '429 rate_limited',
+      expect.stringMatching(/^\d+$/),
+    ]);
     expect(await status('harbour-3')).toBe(200);
   });
 
@@ -180,7 +185,7 @@ describeApps('an opt-out', { ...SERVED, now: () => clock }, (stage) => {
     const { app, other } = stage;
     const before = mails(app).length;
     const asks = Array.from({ length: 6 }, (_, i) => optOut(i % 2 ? app : other, 'harbour-3', 'y@aether.example'));
-    const answers = (await Promise.all(asks)).map(told);
+    const answers = (await Promise.all(asks)).map(answerStatus);
     expect(answers.filter((each) => each === '200 removed').length).toBeGreaterThan(0);
     expect(answers.filter((each) => !/^(200 removed|404 unknown_entity)$/.test(each))).toEqual([]);
     const rows = await app.state.db.selectFrom('opt_outs').selectAll().where('slug', '=', 'harbour-3').execute();

@@ -15,7 +15,7 @@ import { openRelease, type Release } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { draws } from '../../support/draws.ts';
-import { onEdge, type Query } from '../../support/evaluate.ts';
+import { onEdge, type SearchQuery } from '../../support/evaluate.ts';
 import {
   type ExpectedRow,
   evaluateSimilar,
@@ -25,7 +25,7 @@ import {
 import { randomHistory } from '../../support/random-history.ts';
 import { randomOverlay } from '../../support/random-overlay.ts';
 import { randomSimilar, randomStats, randomTimeseries } from '../../support/random-queries.ts';
-import { pick, random, randomRecords } from '../../support/random-records.ts';
+import { pickOne, random, randomRecords } from '../../support/random-records.ts';
 import { verifies } from '../../support/verifies.ts';
 import { writeRelease } from '../../support/write-release.ts';
 
@@ -104,7 +104,7 @@ describe.each([
   });
 
   /** Random questions that do not ask for what lies on the edge of a circle, where rounding decides. */
-  function* questions(seed: number, make: (next: () => number, pack: Pack, records: StoredRecord[]) => Query) {
+  function* questions(seed: number, make: (next: () => number, pack: Pack, records: StoredRecord[]) => SearchQuery) {
     const next = random(seed);
     for (let i = 0; i < asked; i++) {
       const query = make(next, pack, records);
@@ -137,7 +137,7 @@ describe.each([
   test(`${asked} time series`, async () => {
     let valued = 0;
     for (const { query, next } of questions(2, randomTimeseries)) {
-      const now = pick(next, MOMENTS);
+      const now = pickOne(next, MOMENTS);
       const input = parseTimeseries(query, pack);
       const expected = evaluateTimeseries(pack, records, history, { ...query, step: input.step }, now);
       const told = JSON.stringify([query, now]);
@@ -172,11 +172,11 @@ describe.each([
       const release = kind === 'DuckDB' ? duckdb : indexed;
       let pairs = 0;
       for (const { query, next } of questions(3, randomSimilar)) {
-        const subject = pick(next, records);
+        const subject = pickOne(next, records);
         const told = JSON.stringify([subject.id, query]);
         const presenting = { now: MOMENTS[0]!, base_url: 'https://register.example', visibility };
         const input = parseSimilar({ ...query, fields: 'name' }, pack);
-        const answer = await similar(release, pick(next, [subject.id, subject.slug]), input, presenting);
+        const answer = await similar(release, pickOne(next, [subject.id, subject.slug]), input, presenting);
         const found = await pageRecords(answer, presenting);
         const expected = evaluateSimilar(seen, records, subject, query, inPublic);
         expect(

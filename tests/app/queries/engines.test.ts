@@ -16,7 +16,7 @@ import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { cursors } from '../../support/cursors.ts';
 import { draws } from '../../support/draws.ts';
-import { evaluateFacets, evaluateSearch, onEdge, type Query } from '../../support/evaluate.ts';
+import { evaluateFacets, evaluateSearch, onEdge, type SearchQuery } from '../../support/evaluate.ts';
 import { randomOverlay } from '../../support/random-overlay.ts';
 import { randomFacets, randomSearch } from '../../support/random-queries.ts';
 import { random, randomRecords } from '../../support/random-records.ts';
@@ -110,7 +110,7 @@ describe.each([
   });
 
   /** Every page of a search, through the cursors that callers would get. */
-  async function walk(query: Query, scope: 'public' | 'full') {
+  async function walk(query: SearchQuery, scope: 'public' | 'full') {
     const ids: string[] = [];
     const totals = new Set<number | null>();
     let cursor: string | null = null;

@@ -1,8 +1,8 @@
 // The line beside a page of search that is empty or the first of many, over REST, MCP and A2A.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
-import { listening } from '../../support/listening.ts';
-import { connect } from '../../support/mcp-clients.ts';
+import { startListener } from '../../support/listening.ts';
+import { connectMcp } from '../../support/mcp-clients.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 
 let app: TestApp;
@@ -96,8 +96,8 @@ describe('an empty page says', () => {
     const line = await hint('maker=nordwrk');
     const text = await (await app.ask('/v1/tools/entities.md?maker=nordwrk', { headers: key })).text();
     expect(text.replaceAll('\\', '')).toContain(`\n${line}\n`);
-    const at = await listening(app);
-    const client = await connect('2025-11-25', `${at.base}/mcp`, key);
+    const at = await startListener(app);
+    const client = await connectMcp('2025-11-25', `${at.base}/mcp`, key);
     const { structuredContent, content } = await client.call('tools_search', { maker: 'nordwrk' });
     const paged = await client.call('tools_search', { limit: 1, format: 'md' });
     expect(paged.content[0]?.text).toMatch(/\nNext page: the same call with cursor: [\w-]+\n$/);

@@ -5,16 +5,16 @@ import { nearMisses } from '../../near-misses/cases.ts';
 import { failure, judge, report, type Verdict } from '../../near-misses/judge.ts';
 import { world } from '../../near-misses/world.ts';
 import { ADMIN, type TestApp, testApp } from '../../support/app.ts';
-import { listening } from '../../support/listening.ts';
+import { startListener } from '../../support/listening.ts';
 
 /** The share that must name the right call. */
 const FLOOR = 0.95;
 
 let app: TestApp;
-let at: Awaited<ReturnType<typeof listening>>;
+let at: Awaited<ReturnType<typeof startListener>>;
 beforeAll(async () => {
   app = await testApp({ nights: true });
-  at = await listening(app);
+  at = await startListener(app);
 });
 afterAll(async () => {
   await at.stop();

@@ -19,9 +19,9 @@ import { facets } from '../../../data/queries/facets.ts';
 import { present } from '../../../data/queries/present.ts';
 import { openRelease, type Release } from '../../../data/releases/release.ts';
 import type { Pack } from '../../../packs/define/model.ts';
-import { type Issues, scratch, still, stones, type Told } from '../../support/night-pack.ts';
+import { type Issues, type ObservedRow, scratch, still, stonesPack } from '../../support/night-pack.ts';
 
-const stone = (code: string, mass: number): Told => ({ code, name: `Stone ${code}`, status: 'here', mass });
+const stone = (code: string, mass: number): ObservedRow => ({ code, name: `Stone ${code}`, status: 'here', mass });
 const usual = ['a', 'b', 'c', 'd', 'e', 'f'].map((code) => stone(code, 10));
 /** In February a jumps, b is contested by tin, and g is new and far from its group. */
 const later = [stone('a', 500), ...usual.slice(1), stone('g', 900)];
@@ -29,7 +29,7 @@ const gold = { '01-01': usual, '02-01': later };
 const tin = { '02-01': [stone('b', 20)] };
 
 function pack(issues: Record<string, Issues>, open = false): Pack {
-  const made = stones(scratch(), issues);
+  const made = stonesPack(scratch(), issues);
   const mass = made.attributes.find(({ name }) => name === 'mass')!;
   mass.group_jump = true;
   mass.public = open;

@@ -11,7 +11,7 @@ import { openRelease, type Release } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { PastWorld } from '../../support/evaluate-past.ts';
-import { scratch, scratchOfAll, still, stones } from '../../support/night-pack.ts';
+import { scratch, scratchOfAll, still, stonesPack } from '../../support/night-pack.ts';
 import { randomPast } from '../../support/random-past.ts';
 import { random } from '../../support/random-records.ts';
 import { verifies } from '../../support/verifies.ts';
@@ -42,7 +42,7 @@ describe.each([1, 2, 3, 4])('world %i', (seed) => {
   let release: Release;
   let found: Awaited<ReturnType<typeof all>>;
   beforeAll(async () => {
-    release = await nightOf(stones(folder, issues), folder);
+    release = await nightOf(stonesPack(folder, issues), folder);
     found = await all(release);
   });
   afterAll(() => release.engine.close());
@@ -206,7 +206,7 @@ describe('a record as of a day is what a night of that day would have published'
     ['the newer reading', { rule: () => ({ prefer: 'newest' }) }],
   ];
   test.each(RULES)('where the sources win by: %s', async (_, rule) => {
-    const pack = stones(scratch(), randomPast(11));
+    const pack = stonesPack(scratch(), randomPast(11));
     const ruled = { ...pack, consolidation: { ...pack.consolidation, ...rule } };
     await compare(ruled, ['2026-02-20', '2026-05-01', '2026-07-15', '2026-09-30']);
   });

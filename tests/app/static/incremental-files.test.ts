@@ -8,14 +8,14 @@ import type { StoredRecord } from '../../../data/model/record.ts';
 import { storedOverlays } from '../../../data/releases/overlay-source.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import { scratchOfAll, still } from '../../support/night-pack.ts';
-import { openWorld, type World } from '../../support/overlay-world.ts';
+import { type OverlayWorld, openWorld } from '../../support/overlay-world.ts';
 import { withCopies } from '../../support/whole-night.ts';
 
 const PACKS = join(import.meta.dirname, '../../packs');
 const folder = scratchOfAll();
 const dist = join(folder, 'dist');
 const config = readConfig({ DATA_DIR: folder, DIST_DIR: dist, PACK_DIRS: PACKS });
-let world: World;
+let world: OverlayWorld;
 let records: StoredRecord[];
 
 const night = (now?: string) => runNight(config, still(now), { only: null, accept: false });

@@ -12,10 +12,10 @@ import { timeseries } from '../../../data/queries/timeseries.ts';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { draws } from '../../support/draws.ts';
-import { scratchOfAll, stones } from '../../support/night-pack.ts';
-import { openWorld, type World } from '../../support/overlay-world.ts';
+import { scratchOfAll, stonesPack } from '../../support/night-pack.ts';
+import { type OverlayWorld, openWorld } from '../../support/overlay-world.ts';
 import { randomPast } from '../../support/random-past.ts';
-import { pick, random } from '../../support/random-records.ts';
+import { pickOne, random } from '../../support/random-records.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('overlay.survives', 'consolidate.decision', 'feed.exclusive', 'feed.recorded-at', 'shape.changes-removed');
@@ -106,10 +106,10 @@ class Reader {
 describe.each([1, 2, 3].slice(0, draws(3)))('world %i', (seed) => {
   const folder = scratchOfAll();
   const issues = randomPast(seed);
-  const pack = stones(folder, issues);
+  const pack = stonesPack(folder, issues);
   const pins = new Map(pack.sources.map((source) => [source.id, source.pins]));
   const next = random(seed * 7);
-  let world: World;
+  let world: OverlayWorld;
   const reader = new Reader();
   let known: string[];
 
@@ -131,25 +131,25 @@ describe.each([1, 2, 3].slice(0, draws(3)))('world %i', (seed) => {
     const when = at(night, minute);
     const here = [...(await world.records()).values()];
     const gone = [...world.release().overlay!.removed.keys()];
-    const record = pick(next, here);
+    const record = pickOne(next, here);
     const chance = next();
     if (chance < 0.2 && here.length > 4) await world.optOut(record.id, when);
     else if (chance < 0.3 && gone.length > 0) {
-      const back = pick(next, gone);
+      const back = pickOne(next, gone);
       await world.restore(back, when);
       // A release that was made without it has to be made again.
       if (!(await world.records()).has(back)) await world.night(when, { collects: false });
       expect([...(await world.records()).keys()]).toContain(back);
     } else if (chance < 0.55) {
       const [item] = await world.release().engine.review({ entity: record.id, id: null, limit: 9 });
-      if (item) await world.decide(record.id, item.id, item.attribute, pick(next, ['approved', 'rejected']), when);
+      if (item) await world.decide(record.id, item.id, item.attribute, pickOne(next, ['approved', 'rejected']), when);
     } else if (chance < 0.9) {
       const values = {
-        name: pick(next, ['A new name', 'Änderung', null]),
-        status: pick(next, ['here', 'nowhere before']),
-        mass: pick(next, [7, 900, null]),
-        tags: pick(next, [['red', 'by the owner'], ['flat']]),
-        'price.sale': pick(next, [9, { min: 1, max: 4, currency: 'EUR' }]),
+        name: pickOne(next, ['A new name', 'Änderung', null]),
+        status: pickOne(next, ['here', 'nowhere before']),
+        mass: pickOne(next, [7, 900, null]),
+        tags: pickOne(next, [['red', 'by the owner'], ['flat']]),
+        'price.sale': pickOne(next, [9, { min: 1, max: 4, currency: 'EUR' }]),
         place: { lat: 3, lng: 4 },
       };
       const some = Object.entries(values).filter(() => next() < 0.4);

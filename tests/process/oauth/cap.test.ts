@@ -6,7 +6,7 @@ import { verify } from '../../../data/state/money/ledger.ts';
 import { openStore } from '../../../data/state/store.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { type Api, richKey, smallData, startApi } from '../../support/money-processes.ts';
-import { allowed, bearer, connect, token } from '../../support/oauth-client.ts';
+import { allowCode, bearer, connectClient, token } from '../../support/oauth-client.ts';
 import { listen } from '../../support/oauth-server.ts';
 
 const RECORD = '/v1/tools/entities/record-1';
@@ -57,7 +57,7 @@ describe.each([
     if (shared && !url) return context.skip('TEST_DATABASE_URL is not set');
     const { one, two, base, state } = await pair(url);
     const { key, id } = await richKey(one, 'capped@example.org', 'scale', 10);
-    const { access_token, refresh_token, client_id } = await connect(base, key, { cap: '0.101' });
+    const { access_token, refresh_token, client_id } = await connectClient(base, key, { cap: '0.101' });
     const ask = (api: Api, credential = access_token) => api.ask(RECORD, bearer(credential));
     const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => ask(i % 2 ? one : two)));
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
@@ -72,7 +72,7 @@ describe.each([
     const renewed = await token(base, { grant_type: 'refresh_token', client_id, refresh_token });
     expect((await ask(two, renewed.body['access_token'])).status).toBe(402);
     expect((await ask(two, key)).status).toBe(200);
-    expect((await ask(one, (await connect(base, key)).access_token)).status).toBe(200);
+    expect((await ask(one, (await connectClient(base, key)).access_token)).status).toBe(200);
     expect(await verify(state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
     const charges = await state.db
       .selectFrom('entries')
@@ -92,13 +92,13 @@ describe.each([
     if (shared && !url) return context.skip('TEST_DATABASE_URL is not set');
     const { one, two, base } = await pair(url);
     const { key } = await richKey(one, 'raced@example.org', 'scale', 1);
-    const exchange = await allowed(base, key);
+    const exchange = await allowCode(base, key);
     const answers = await Promise.all(Array.from({ length: 6 }, (_, i) => token((i % 2 ? one : two).base, exchange)));
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
     for (const { body } of answers)
       if (body['access_token']) expect((await two.ask(RECORD, bearer(body['access_token']))).status).toBe(401);
     // What one process made, the other one knows: sessions, codes, keys that sign.
-    const next = await token(two.base, await allowed(base, key));
+    const next = await token(two.base, await allowCode(base, key));
     expect([next.status, (await one.ask(RECORD, bearer(next.body['access_token'] ?? ''))).status]).toEqual([200, 200]);
   }, 120_000);
 });
@@ -106,7 +106,7 @@ describe.each([
 test('a cap is told before a call runs, and leaves what costs nothing alone', async () => {
   const { base, app, close } = await listen();
   const { key } = await newKey(app);
-  const { access_token } = await connect(base, key, { cap: '0.005' });
+  const { access_token } = await connectClient(base, key, { cap: '0.005' });
   const headers = bearer(access_token);
   expect((await app.json(RECORD, { headers })).status).toBe(200);
   const refused = await app.json(RECORD, { headers });

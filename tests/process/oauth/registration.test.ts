@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newKey } from '../../support/money-on-stores.ts';
-import { allowed, authorizeUrl, bearer, pkce, register, token } from '../../support/oauth-client.ts';
+import { allowCode, authorizeUrl, bearer, pkce, register, token } from '../../support/oauth-client.ts';
 import { pageOf, person } from '../../support/oauth-person.ts';
 import { type Listening, listen } from '../../support/oauth-server.ts';
 
@@ -91,7 +91,7 @@ describe('registration', () => {
     expect((await app.json('/v1/keys/me', { headers: bearer(own.body['access_token'] ?? '') })).body['id']).toBe(id);
     // Another person may let it in, too; without its secret no code is any good.
     const other = await newKey(app);
-    const exchange = await allowed(base, other.key, { client_id: body.client_id });
+    const exchange = await allowCode(base, other.key, { client_id: body.client_id });
     expect((await token(base, exchange)).status).toBe(401);
     const theirs = await token(base, exchange, basic);
     expect((await app.json('/v1/keys/me', { headers: bearer(theirs.body['access_token'] ?? '') })).body['id']).toBe(

@@ -2,19 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { dropAnswersWith } from '../../../data/state/idempotency.ts';
-import { encoded, stockBuyer } from '../../chain/buyer.ts';
+import { encodePayload, stockBuyer } from '../../chain/buyer.ts';
 import { verifies } from '../../support/verifies.ts';
 import {
-  asked,
+  amountsMoved,
   BASE,
+  callPaid,
   describeX402,
   fetchOf,
-  moved,
   PRICE,
   RECORD,
   ROLES,
   SLOW,
-  signed,
+  signedPayment,
 } from '../../support/x402-stage.ts';
 
 const ONE = { paid: PRICE, got: PRICE };
@@ -25,23 +25,23 @@ describeX402('the same payment again', {}, (stage) => {
   it('the same request is 409, another one 402, with a forged signature too', async () => {
     verifies('x402.one-delivery', 'code.payment-already-used', 'code.payment-in-progress');
     const { app, other } = stage;
-    const payment = await signed(app, SLOW);
-    const amounts = await moved(stage, async () => {
-      expect((await asked(app, SLOW, payment)).told).toBe('200');
-      expect((await asked(app, SLOW, payment)).told).toBe('409 payment_already_used');
-      expect((await asked(other, SLOW, payment)).told).toBe('409 payment_already_used');
+    const payment = await signedPayment(app, SLOW);
+    const amounts = await amountsMoved(stage, async () => {
+      expect((await callPaid(app, SLOW, payment)).summary).toBe('200');
+      expect((await callPaid(app, SLOW, payment)).summary).toBe('409 payment_already_used');
+      expect((await callPaid(other, SLOW, payment)).summary).toBe('409 payment_already_used');
       for (const path of [`${SLOW}?other=1`, `${SLOW}.md`, RECORD, '/v1/harbours/slow'])
-        expect((await asked(other, path, payment)).told, path).toMatch(
+        expect((await callPaid(other, path, payment)).summary, path).toMatch(
           /^402 payment_invalid (payment_already_used|invalid_payment_requirements)$/,
         );
       const { signature } = payment.payload as { signature: string };
       const forged = { ...payment, payload: { ...payment.payload, signature: `${signature.slice(0, -4)}dead` } };
-      expect((await asked(app, SLOW, forged)).told).toBe(USED);
+      expect((await callPaid(app, SLOW, forged)).summary).toBe(USED);
       // The nonce is the same in capitals.
       const { authorization } = payment.payload as { authorization: { nonce: string } };
       const loud = { ...authorization, nonce: `0x${authorization.nonce.slice(2).toUpperCase()}` };
       expect(
-        (await asked(app, SLOW, { ...payment, payload: { ...payment.payload, authorization: loud } })).status,
+        (await callPaid(app, SLOW, { ...payment, payload: { ...payment.payload, authorization: loud } })).status,
       ).toBe(409);
     });
     expect([amounts, stage.runs]).toEqual([ONE, 1]);
@@ -52,24 +52,24 @@ describeX402('the same payment again', {}, (stage) => {
     ['USDT', 'usdt', ROLES.payerUsdt],
   ] as const)('two at once, %s: one runs, the other is told that it does', async (_name, token, role) => {
     const { app, other } = stage;
-    const payment = await signed(app, SLOW, role, { token });
-    const amounts = await moved(
+    const payment = await signedPayment(app, SLOW, role, { token });
+    const amounts = await amountsMoved(
       stage,
       async () => {
         const running = new Promise<void>((began) => {
           stage.during = async () => {
             began();
-            const second = await asked(other, SLOW, payment);
-            expect([second.told, second.headers.get('retry-after'), second.body['is_retriable']]).toEqual([
+            const second = await callPaid(other, SLOW, payment);
+            expect([second.summary, second.headers.get('retry-after'), second.body['is_retriable']]).toEqual([
               '409 payment_in_progress',
               '2',
               true,
             ]);
           };
         });
-        const first = asked(app, SLOW, payment);
+        const first = callPaid(app, SLOW, payment);
         await running;
-        expect((await first).told).toBe('200');
+        expect((await first).summary).toBe('200');
       },
       role,
       token,
@@ -79,12 +79,12 @@ describeX402('the same payment again', {}, (stage) => {
 
   it('on ten addresses at once: one answer, one charge, one run', async () => {
     const { app, other } = stage;
-    const payment = await signed(app, `${SLOW}?i=0`);
-    const amounts = await moved(stage, async () => {
+    const payment = await signedPayment(app, `${SLOW}?i=0`);
+    const amounts = await amountsMoved(stage, async () => {
       const answers = await Promise.all(
-        Array.from({ length: 10 }, (_, i) => asked(i % 2 ? app : other, `${SLOW}?i=${i}`, payment)),
+        Array.from({ length: 10 }, (_, i) => callPaid(i % 2 ? app : other, `${SLOW}?i=${i}`, payment)),
       );
-      const told = answers.map((answer) => answer.told).sort();
+      const told = answers.map((answer) => answer.summary).sort();
       expect(told).toEqual(['200', ...Array(9).fill(USED)]);
     });
     expect([amounts, stage.runs]).toEqual([ONE, 1]);
@@ -94,7 +94,7 @@ describeX402('the same payment again', {}, (stage) => {
     const { app, other } = stage;
     const once = named();
     let first = new Response();
-    const amounts = await moved(stage, async () => {
+    const amounts = await amountsMoved(stage, async () => {
       first = await stockBuyer(fetchOf(app), ROLES.payer)(BASE + SLOW, { headers: once });
       const bytes = await first.text();
       // The answer was lost: the stock client asks anew, and would sign a second payment at a 402.
@@ -105,8 +105,8 @@ describeX402('the same payment again', {}, (stage) => {
           expect(again.headers.get(name), name).toBe(first.headers.get(name));
         expect(again.headers.get('idempotency-replayed')).toBe('true');
       }
-      expect((await asked(app, `${SLOW}?other=1`, undefined, once)).told).toBe('409 idempotency_conflict');
-      expect((await asked(app, SLOW, undefined, named())).told).toBe('402 payment_required');
+      expect((await callPaid(app, `${SLOW}?other=1`, undefined, once)).summary).toBe('409 idempotency_conflict');
+      expect((await callPaid(app, SLOW, undefined, named())).summary).toBe('402 payment_required');
     });
     expect([amounts, stage.runs]).toEqual([ONE, 1]);
   });
@@ -114,29 +114,29 @@ describeX402('the same payment again', {}, (stage) => {
   it('an Idempotency-Key of one caller is nobody else’s, and is free again after a day', async () => {
     const { app } = stage;
     const once = named();
-    expect((await asked(app, SLOW, await signed(app, SLOW), once)).body['n']).toBe(1);
+    expect((await callPaid(app, SLOW, await signedPayment(app, SLOW), once)).body['n']).toBe(1);
     const keyed = await app.json(SLOW, { headers: once, admin: true });
     expect([keyed.status, keyed.body['n']]).toEqual([200, 2]);
     stage.later = 25 * 3_600_000;
     await app.sweepPayments();
-    expect((await asked(app, SLOW, undefined, once)).told).toBe('402 payment_required');
+    expect((await callPaid(app, SLOW, undefined, once)).summary).toBe('402 payment_required');
   });
 
   it('with its payment-identifier too, also when it is signed anew', async () => {
     const { app } = stage;
     const extensions = { 'payment-identifier': { info: { required: false, id: `pay_${randomUUID()}` } } };
-    const first = await signed(app, SLOW, ROLES.payer, { extensions });
-    const amounts = await moved(stage, async () => {
-      expect((await asked(app, SLOW, first)).body['n']).toBe(1);
-      expect((await asked(app, SLOW, first)).body['n']).toBe(1);
-      const second = await signed(app, SLOW, ROLES.payer, { extensions });
-      expect((await asked(app, SLOW, second)).body['n']).toBe(1);
-      expect((await asked(app, `${SLOW}?other=1`, second)).told).toBe('409 idempotency_conflict');
+    const first = await signedPayment(app, SLOW, ROLES.payer, { extensions });
+    const amounts = await amountsMoved(stage, async () => {
+      expect((await callPaid(app, SLOW, first)).body['n']).toBe(1);
+      expect((await callPaid(app, SLOW, first)).body['n']).toBe(1);
+      const second = await signedPayment(app, SLOW, ROLES.payer, { extensions });
+      expect((await callPaid(app, SLOW, second)).body['n']).toBe(1);
+      expect((await callPaid(app, `${SLOW}?other=1`, second)).summary).toBe('409 idempotency_conflict');
       // A name that is too short to be a secret is none.
       const short = { 'payment-identifier': { info: { required: false, id: 'pay_1' } } };
-      const third = await signed(app, SLOW, ROLES.payer, { extensions: short });
-      expect((await asked(app, SLOW, third)).body['n']).toBe(2);
-      expect((await asked(app, SLOW, third)).told).toBe('409 payment_already_used');
+      const third = await signedPayment(app, SLOW, ROLES.payer, { extensions: short });
+      expect((await callPaid(app, SLOW, third)).body['n']).toBe(2);
+      expect((await callPaid(app, SLOW, third)).summary).toBe('409 payment_already_used');
     });
     expect(amounts.paid).toBe(2n * PRICE);
   });
@@ -145,24 +145,26 @@ describeX402('the same payment again', {}, (stage) => {
     const { app, other } = stage;
     const order = { 'Idempotency-Key': 'order-0000000001' };
     const { payer, payerUsdt } = ROLES;
-    const first = await signed(app, SLOW, payer);
-    const amounts = await moved(stage, async () => {
-      expect((await asked(app, SLOW, first, order)).body['n']).toBe(1);
+    const first = await signedPayment(app, SLOW, payer);
+    const amounts = await amountsMoved(stage, async () => {
+      expect((await callPaid(app, SLOW, first, order)).body['n']).toBe(1);
       // A stranger with the same number, without a payment and with one that is not the payer's.
-      expect((await asked(other, SLOW, undefined, order)).told).toBe('402 payment_required');
-      const forged = await signed(app, SLOW, payer, { signer: ROLES.stranger });
-      expect((await asked(other, SLOW, forged, order)).told).toBe(`${USED.slice(0, 19)} invalid_exact_evm_signature`);
+      expect((await callPaid(other, SLOW, undefined, order)).summary).toBe('402 payment_required');
+      const forged = await signedPayment(app, SLOW, payer, { signer: ROLES.stranger });
+      expect((await callPaid(other, SLOW, forged, order)).summary).toBe(
+        `${USED.slice(0, 19)} invalid_exact_evm_signature`,
+      );
       // The header of the first payment is public on the chain.
-      expect((await asked(other, SLOW, first, order)).told).toBe('409 payment_already_used');
+      expect((await callPaid(other, SLOW, first, order)).summary).toBe('409 payment_already_used');
       // Another payer with the same number pays for an answer of their own, also for another request.
-      const second = await signed(app, SLOW, payerUsdt, { token: 'usdt' });
-      expect((await asked(other, SLOW, second, order)).body['n']).toBe(2);
+      const second = await signedPayment(app, SLOW, payerUsdt, { token: 'usdt' });
+      expect((await callPaid(other, SLOW, second, order)).body['n']).toBe(2);
       // The payer signs anew, as the stock client does: the first answer again, and no second charge.
       const lost = await stockBuyer(fetchOf(other), payer)(BASE + SLOW, { headers: order });
       const { n } = (await lost.json()) as { n: number };
       expect([lost.status, n, lost.headers.get('idempotency-replayed')]).toEqual([200, 1, 'true']);
-      const anew = await signed(app, `${SLOW}?other=1`, payer);
-      expect((await asked(app, `${SLOW}?other=1`, anew, order)).told).toBe('409 idempotency_conflict');
+      const anew = await signedPayment(app, `${SLOW}?other=1`, payer);
+      expect((await callPaid(app, `${SLOW}?other=1`, anew, order)).summary).toBe('409 idempotency_conflict');
     });
     expect([amounts, stage.runs]).toEqual([ONE, 2]);
   });
@@ -170,48 +172,48 @@ describeX402('the same payment again', {}, (stage) => {
   it('two payments under one Idempotency-Key at once: one is taken', async () => {
     const { app, other } = stage;
     const once = named();
-    const payments = [await signed(app, SLOW), await signed(app, SLOW)];
-    const amounts = await moved(stage, async () => {
+    const payments = [await signedPayment(app, SLOW), await signedPayment(app, SLOW)];
+    const amounts = await amountsMoved(stage, async () => {
       const running = new Promise<void>((began) => {
         stage.during = async () => {
           began();
-          expect((await asked(other, SLOW, payments[1], once)).told).toBe('409 payment_in_progress');
-          expect((await asked(other, SLOW, undefined, once)).told).toBe('409 payment_in_progress');
+          expect((await callPaid(other, SLOW, payments[1], once)).summary).toBe('409 payment_in_progress');
+          expect((await callPaid(other, SLOW, undefined, once)).summary).toBe('409 payment_in_progress');
         };
       });
-      const first = asked(app, SLOW, payments[0], once);
+      const first = callPaid(app, SLOW, payments[0], once);
       await running;
-      expect((await first).told).toBe('200');
-      expect((await asked(app, SLOW, payments[1], once)).body['n']).toBe(1);
+      expect((await first).summary).toBe('200');
+      expect((await callPaid(app, SLOW, payments[1], once)).body['n']).toBe(1);
     });
     expect([amounts, stage.runs]).toEqual([ONE, 1]);
   });
 
   it('what is known from the chain alone brings no answer again: who rebuilds the header gets nothing', async () => {
     const { app, chain } = stage;
-    const payment = await signed(app, SLOW);
-    await asked(app, SLOW, payment, named());
+    const payment = await signedPayment(app, SLOW);
+    await callPaid(app, SLOW, payment, named());
     const sent = await chain.reader.getBlock({ includeTransactions: true });
     const { signature } = payment.payload as { signature: string };
     expect(sent.transactions[0]?.input).toContain(signature.slice(2, 66));
     // All of the header, but not the Idempotency-Key.
-    expect((await asked(app, SLOW, payment)).told).toBe('409 payment_already_used');
-    expect((await asked(app, SLOW, payment, named())).told).toBe('409 payment_already_used');
+    expect((await callPaid(app, SLOW, payment)).summary).toBe('409 payment_already_used');
+    expect((await callPaid(app, SLOW, payment, named())).summary).toBe('409 payment_already_used');
   });
 
   it('an answer that nobody got is fetched once with the payment alone', async () => {
     const { app, facilitator } = stage;
-    const payment = await signed(app, SLOW);
+    const payment = await signedPayment(app, SLOW);
     const client = new AbortController();
     facilitator.between = async (task, _request, work) => {
       const done = await work();
       if (task === 'settle') client.abort();
       return done;
     };
-    const amounts = await moved(stage, async () => {
-      await app.ask(SLOW, { headers: { 'PAYMENT-SIGNATURE': encoded(payment) }, signal: client.signal });
-      expect((await asked(app, SLOW, payment)).body['n']).toBe(1);
-      expect((await asked(app, SLOW, payment)).told).toBe('409 payment_already_used');
+    const amounts = await amountsMoved(stage, async () => {
+      await app.ask(SLOW, { headers: { 'PAYMENT-SIGNATURE': encodePayload(payment) }, signal: client.signal });
+      expect((await callPaid(app, SLOW, payment)).body['n']).toBe(1);
+      expect((await callPaid(app, SLOW, payment)).summary).toBe('409 payment_already_used');
     });
     expect([amounts, stage.runs]).toEqual([ONE, 1]);
   });
@@ -219,12 +221,12 @@ describeX402('the same payment again', {}, (stage) => {
   it('is not kept when a record of it is opted out', async () => {
     const { app } = stage;
     const once = named();
-    const { body } = await asked(app, RECORD, await signed(app, RECORD), once);
+    const { body } = await callPaid(app, RECORD, await signedPayment(app, RECORD), once);
     await dropAnswersWith(app.state, 'r-0000000000000000');
-    expect((await asked(app, RECORD, undefined, once)).body['id']).toBe(body['id']);
+    expect((await callPaid(app, RECORD, undefined, once)).body['id']).toBe(body['id']);
     await dropAnswersWith(app.state, String(body['id']));
-    const gone = await asked(app, RECORD, undefined, once);
-    expect([gone.told, gone.body['message']]).toEqual([
+    const gone = await callPaid(app, RECORD, undefined, once);
+    expect([gone.summary, gone.body['message']]).toEqual([
       '409 payment_already_used',
       expect.stringMatching(/no longer kept/),
     ]);

@@ -1,7 +1,7 @@
 // Facets that name a paid attribute, bought by x402; their free form settles nothing.
 import { expect, it } from 'vitest';
 import { stockBuyer } from '../../chain/buyer.ts';
-import { asked, BASE, describeX402, fetchOf, moved, ROLES, signed } from '../../support/x402-stage.ts';
+import { amountsMoved, BASE, callPaid, describeX402, fetchOf, ROLES, signedPayment } from '../../support/x402-stage.ts';
 
 const PRICED = '/v1/tools/facets?by=kind&min_runtime=1';
 const FREE = '/v1/tools/facets?by=kind';
@@ -11,7 +11,7 @@ const SEARCH = 8800n;
 describeX402('facets by x402', {}, (stage) => {
   it('are paid like a search where they name a paid attribute', async () => {
     let response = new Response();
-    const amounts = await moved(stage, async () => {
+    const amounts = await amountsMoved(stage, async () => {
       response = await stockBuyer(fetchOf(stage.app), ROLES.payer, 'usdc')(BASE + PRICED);
     });
     expect([response.status, amounts]).toEqual([200, { paid: SEARCH, got: SEARCH }]);
@@ -23,9 +23,9 @@ describeX402('facets by x402', {}, (stage) => {
   });
 
   it('take no payment where they are free', async () => {
-    const payment = await signed(stage.app, PRICED);
-    const amounts = await moved(stage, async () => {
-      const answer = await asked(stage.app, FREE, payment);
+    const payment = await signedPayment(stage.app, PRICED);
+    const amounts = await amountsMoved(stage, async () => {
+      const answer = await callPaid(stage.app, FREE, payment);
       expect([answer.status, answer.headers.get('payment-response')]).toEqual([200, null]);
     });
     expect(amounts).toEqual({ paid: 0n, got: 0n });

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
 import { verify } from '../../../data/state/money/ledger.ts';
 import { openStore } from '../../../data/state/store.ts';
-import { decoded, encoded, pay } from '../../chain/buyer.ts';
+import { decoded, encodePayload, pay } from '../../chain/buyer.ts';
 import { noChain, ROLES, startChain } from '../../chain/chain.ts';
 import { startFacilitator } from '../../chain/facilitator.ts';
 import { type Api, type Got, smallData, startApi } from '../../support/money-processes.ts';
@@ -51,7 +51,7 @@ async function surroundings(databaseUrl: string | null) {
 async function order(api: Api, path: string): Promise<{ path: string; headers: Record<string, string> }> {
   const refused = await api.ask(path);
   const required = decoded(refused.header('payment-required') ?? null) as unknown as PaymentRequired;
-  return { path, headers: { 'PAYMENT-SIGNATURE': encoded(await pay(required, ROLES.payer)) } };
+  return { path, headers: { 'PAYMENT-SIGNATURE': encodePayload(await pay(required, ROLES.payer)) } };
 }
 
 /** Asks until nobody is at the payment any more: the lease of the dead runs out. */

@@ -1,14 +1,14 @@
 // A payment that comes with a call which finds nothing, or which is refused once its records were counted, is not settled.
 import { expect, it } from 'vitest';
-import { asked, describeX402, moved, type Stage, signed } from '../../support/x402-stage.ts';
+import { amountsMoved, callPaid, describeX402, signedPayment, type X402Stage } from '../../support/x402-stage.ts';
 
 /** Pays for a call, and expects this answer and no settlement. */
-async function expectUnsettled(stage: Stage, path: string, told: string): Promise<void> {
-  const payment = await signed(stage.app, path);
-  const amounts = await moved(stage, async () => {
-    const answer = await asked(stage.app, path, payment);
+async function expectUnsettled(stage: X402Stage, path: string, told: string): Promise<void> {
+  const payment = await signedPayment(stage.app, path);
+  const amounts = await amountsMoved(stage, async () => {
+    const answer = await callPaid(stage.app, path, payment);
     const { headers } = answer;
-    expect([answer.told, headers.get('payment-response'), headers.get('x-charge-eur')]).toEqual([told, null, null]);
+    expect([answer.summary, headers.get('payment-response'), headers.get('x-charge-eur')]).toEqual([told, null, null]);
   });
   expect(amounts).toEqual({ paid: 0n, got: 0n });
 }

@@ -6,16 +6,16 @@ import { decoded, pay, stockBuyer } from '../../chain/buyer.ts';
 import { newKey } from '../../support/money-on-stores.ts';
 import { verifies } from '../../support/verifies.ts';
 import {
-  asked,
+  amountsMoved,
   BASE,
+  callPaid,
   describeX402,
   fetchOf,
-  moved,
   PRICE,
   RECORD,
   ROLES,
   SLOW,
-  signed,
+  signedPayment,
 } from '../../support/x402-stage.ts';
 
 const NOTHING = { paid: 0n, got: 0n };
@@ -38,7 +38,7 @@ describeX402('paying by x402', {}, (stage) => {
       .select((e) => e.fn.countAll<number>().as('n'))
       .executeTakeFirst();
     let response = new Response();
-    const amounts = await moved(
+    const amounts = await amountsMoved(
       stage,
       async () => {
         response = await stockBuyer(fetchOf(app), role, token)(BASE + RECORD);
@@ -85,7 +85,7 @@ describeX402('paying by x402', {}, (stage) => {
     const { app } = stage;
     const batch = '/v1/tools/entities/batch?ids=record-1,record-2,nobody';
     let response = new Response();
-    const amounts = await moved(stage, async () => {
+    const amounts = await amountsMoved(stage, async () => {
       response = await stockBuyer(fetchOf(app), ROLES.payer)(BASE + batch);
     });
     expect(await response.json()).toMatchObject({
@@ -98,7 +98,7 @@ describeX402('paying by x402', {}, (stage) => {
   it('25 at once: 25 answers, 25 prices', async () => {
     verifies('x402.one-delivery');
     const { app, other } = stage;
-    const amounts = await moved(stage, async () => {
+    const amounts = await amountsMoved(stage, async () => {
       const answers = await Promise.all(
         Array.from({ length: 25 }, (_, i) =>
           stockBuyer(fetchOf(i % 2 ? app : other), ROLES.payer)(`${BASE}${SLOW}?i=${i}`),
@@ -141,7 +141,7 @@ describeX402('paying by x402', {}, (stage) => {
   it('Markdown costs and shows the same', async () => {
     const { app } = stage;
     let response = new Response();
-    const amounts = await moved(stage, async () => {
+    const amounts = await amountsMoved(stage, async () => {
       response = await stockBuyer(fetchOf(app), ROLES.payer)(`${BASE}${RECORD}.md`);
     });
     expect([response.headers.get('content-type'), amounts.paid]).toEqual(['text/markdown; charset=utf-8', PRICE]);
@@ -151,9 +151,9 @@ describeX402('paying by x402', {}, (stage) => {
   it('HEAD and what the client has already cost nothing', async () => {
     verifies('gate.conditional');
     const { app, facilitator } = stage;
-    const payment = await signed(app, RECORD);
+    const payment = await signedPayment(app, RECORD);
     const before = { ...facilitator.count };
-    const amounts = await moved(stage, async () => {
+    const amounts = await amountsMoved(stage, async () => {
       const signature = Buffer.from(JSON.stringify(payment)).toString('base64');
       const headers = { 'PAYMENT-SIGNATURE': signature };
       expect((await app.ask(RECORD, { method: 'HEAD', headers })).status).toBe(402);
@@ -161,16 +161,16 @@ describeX402('paying by x402', {}, (stage) => {
       expect([unchanged.status, unchanged.headers.get('payment-response')]).toEqual([304, null]);
     });
     expect([amounts, facilitator.count]).toEqual([NOTHING, before]);
-    expect((await asked(app, RECORD, payment)).status).toBe(200);
+    expect((await callPaid(app, RECORD, payment)).status).toBe(200);
   });
 
   it('an answer that is an error costs nothing: 500, a client that hung up', async () => {
     verifies('x402.after-answer');
     const { app, facilitator } = stage;
-    const payment = await signed(app, SLOW);
-    const amounts = await moved(stage, async () => {
+    const payment = await signedPayment(app, SLOW);
+    const amounts = await amountsMoved(stage, async () => {
       stage.during = () => Promise.reject(new Error('broken'));
-      expect((await asked(app, SLOW, payment)).told).toBe('500 internal');
+      expect((await callPaid(app, SLOW, payment)).summary).toBe('500 internal');
       expect(app.faults.splice(0)).toHaveLength(1);
       const client = new AbortController();
       stage.during = async () => client.abort();
@@ -181,17 +181,17 @@ describeX402('paying by x402', {}, (stage) => {
     // The payment is as good as new.
     stage.during = async () => {};
     const settles = facilitator.count.settle;
-    expect((await asked(app, SLOW, payment)).told).toBe('200');
+    expect((await callPaid(app, SLOW, payment)).summary).toBe('200');
     expect(facilitator.count.settle).toBe(settles + 1);
   });
 
   it('settles when the answer is ready, and not before', async () => {
     verifies('x402.after-answer');
     const { app, facilitator } = stage;
-    const payment = await signed(app, SLOW);
+    const payment = await signedPayment(app, SLOW);
     const before = facilitator.count.settle;
     stage.during = async () => expect(facilitator.count.settle).toBe(before);
-    expect((await asked(app, SLOW, payment)).body).toMatchObject({ n: 1, seen: 'full' });
+    expect((await callPaid(app, SLOW, payment)).body).toMatchObject({ n: 1, seen: 'full' });
     expect(facilitator.count.settle).toBe(before + 1);
   });
 
@@ -199,16 +199,16 @@ describeX402('paying by x402', {}, (stage) => {
     it('credit pays first, and the payment is left alone', async () => {
       const { app, facilitator } = stage;
       const { headers } = await newKey(app);
-      const payment = await signed(app, SLOW);
+      const payment = await signedPayment(app, SLOW);
       const before = { ...facilitator.count };
-      const amounts = await moved(stage, async () => {
-        const answer = await asked(app, SLOW, payment, headers);
-        expect([answer.told, answer.headers.get('x-balance-eur'), answer.headers.get('payment-response')]).toEqual([
+      const amounts = await amountsMoved(stage, async () => {
+        const answer = await callPaid(app, SLOW, payment, headers);
+        expect([answer.summary, answer.headers.get('x-balance-eur'), answer.headers.get('payment-response')]).toEqual([
           '200',
           '0.496',
           null,
         ]);
-        expect((await asked(app, SLOW, undefined, headers)).told).toBe('200');
+        expect((await callPaid(app, SLOW, undefined, headers)).summary).toBe('200');
       });
       expect([amounts, facilitator.count]).toEqual([NOTHING, before]);
     });
@@ -217,20 +217,20 @@ describeX402('paying by x402', {}, (stage) => {
       const { app } = stage;
       const { headers, id } = await newKey(app);
       await move(app.state, { key_id: id, amount: -499_000, kind: 'refund', against: 'refund', now: 0 });
-      const broke = await asked(app, SLOW, undefined, headers);
-      expect([broke.told, (broke.body['accepts'] as object[]).length]).toEqual(['402 insufficient_credits', 2]);
+      const broke = await callPaid(app, SLOW, undefined, headers);
+      expect([broke.summary, (broke.body['accepts'] as object[]).length]).toEqual(['402 insufficient_credits', 2]);
       const once = { ...headers, 'Idempotency-Key': `broke-but-paying-${id}` };
-      const amounts = await moved(stage, async () => {
-        const answer = await asked(app, SLOW, await signed(app, SLOW), once);
-        expect([answer.told, answer.headers.get('x-charge-eur'), answer.headers.get('x-balance-eur')]).toEqual([
+      const amounts = await amountsMoved(stage, async () => {
+        const answer = await callPaid(app, SLOW, await signedPayment(app, SLOW), once);
+        expect([answer.summary, answer.headers.get('x-charge-eur'), answer.headers.get('x-balance-eur')]).toEqual([
           '200',
           '0.004',
           null,
         ]);
         // Also when the key has credit again, the same call is not paid for twice.
         await move(app.state, { key_id: id, amount: 100_000, kind: 'refund', against: 'refund', now: 0 });
-        const again = await asked(app, SLOW, undefined, once);
-        expect([again.told, again.body['n'], again.headers.get('idempotency-replayed')]).toEqual(['200', 1, 'true']);
+        const again = await callPaid(app, SLOW, undefined, once);
+        expect([again.summary, again.body['n'], again.headers.get('idempotency-replayed')]).toEqual(['200', 1, 'true']);
       });
       expect([amounts.paid, stage.runs]).toEqual([PRICE, 1]);
       expect((await app.json('/v1/keys/me', { headers })).body['balance_eur']).toBe(0.101);
@@ -247,7 +247,7 @@ describeX402('paying by x402', {}, (stage) => {
     expect(allowed).toEqual(
       expect.arrayContaining(['payment-signature', 'idempotency-key', 'access-control-expose-headers']),
     );
-    const { headers } = await asked(app, SLOW, undefined, { Origin: 'https://agent.example' });
+    const { headers } = await callPaid(app, SLOW, undefined, { Origin: 'https://agent.example' });
     expect(headers.get('access-control-allow-origin')).toBe('*');
     expect(headers.get('access-control-expose-headers')).toMatch(/PAYMENT-REQUIRED, PAYMENT-RESPONSE/);
   });
@@ -286,7 +286,7 @@ describeX402('paying by x402', {}, (stage) => {
       2,
     ]);
     const payment = await pay(unpaid.body as unknown as PaymentRequired, ROLES.payer);
-    const amounts = await moved(stage, async () => {
+    const amounts = await amountsMoved(stage, async () => {
       const paid = await call({ 'x402/payment': payment });
       expect([paid.failed, paid.body['slug'], paid.meta?.['x402/payment-response']]).toEqual([
         false,

@@ -1,9 +1,9 @@
 // Payments that will not do: each is refused with the protocol's own reason, nothing is taken and nothing runs (payments.md 5).
 import { expect, it } from 'vitest';
-import { encoded, type Twist } from '../../chain/buyer.ts';
+import { encodePayload, type Twist } from '../../chain/buyer.ts';
 import { ADDRESSES, type Role } from '../../chain/chain.ts';
 import { verifies } from '../../support/verifies.ts';
-import { asked, describeX402, moved, ROLES, SLOW, signed } from '../../support/x402-stage.ts';
+import { amountsMoved, callPaid, describeX402, ROLES, SLOW, signedPayment } from '../../support/x402-stage.ts';
 
 const INVALID = '402 payment_invalid';
 const soon = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
@@ -94,11 +94,11 @@ describeX402('a payment that will not do', {}, (stage) => {
   it.each(CASES)('%s', async (_name, role, twist, told) => {
     verifies('code.payment-invalid', 'code.permit2-allowance-required', 'error.402');
     const token = twist().token ?? 'usdc';
-    const amounts = await moved(
+    const amounts = await amountsMoved(
       stage,
       async () => {
-        const answer = await asked(stage.app, SLOW, await signed(stage.app, SLOW, role, twist()));
-        expect(answer.told).toBe(told);
+        const answer = await callPaid(stage.app, SLOW, await signedPayment(stage.app, SLOW, role, twist()));
+        expect(answer.summary).toBe(told);
         expect(answer.body['accepts']).toHaveLength(2);
         expect(answer.headers.get('payment-required')).not.toBeNull();
         expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -124,7 +124,7 @@ describeX402('a payment that will not do', {}, (stage) => {
         : { success: true, payer, network, transaction: `0x${'ab'.repeat(32)}` };
     };
     const before = { ...facilitator.count };
-    const { told } = await asked(app, SLOW, await signed(app, SLOW, payer, twist));
+    const { summary: told } = await callPaid(app, SLOW, await signedPayment(app, SLOW, payer, twist));
     expect([told, stage.runs]).toEqual([`${INVALID} ${reason}`, 0]);
     expect(facilitator.count).toEqual(before);
   });
@@ -132,20 +132,20 @@ describeX402('a payment that will not do', {}, (stage) => {
   it('one record paid, three asked', async () => {
     const { app } = stage;
     const batch = '/v1/tools/entities/batch?ids=record-1,record-2,record-3';
-    const payment = await signed(app, '/v1/tools/entities/batch?ids=record-1');
-    expect((await asked(app, batch, payment)).told).toBe(`${INVALID} invalid_payment_requirements`);
+    const payment = await signedPayment(app, '/v1/tools/entities/batch?ids=record-1');
+    expect((await callPaid(app, batch, payment)).summary).toBe(`${INVALID} invalid_payment_requirements`);
   });
 
   it.each([
     ['no base64', '%%%'],
     ['base64 of no JSON', Buffer.from('not JSON').toString('base64')],
-    ['null', encoded(null)],
-    ['a list', encoded([])],
-    ['an empty object', encoded({})],
-    ['version 1', encoded({ x402Version: 1, scheme: 'exact', network: 'base', payload: {} })],
-    ['12 kB', encoded({ x402Version: 2, junk: 'x'.repeat(12_000) })],
+    ['null', encodePayload(null)],
+    ['a list', encodePayload([])],
+    ['an empty object', encodePayload({})],
+    ['version 1', encodePayload({ x402Version: 1, scheme: 'exact', network: 'base', payload: {} })],
+    ['12 kB', encodePayload({ x402Version: 2, junk: 'x'.repeat(12_000) })],
   ])('garbage: %s', async (_name, header) => {
-    const { told, body } = await asked(stage.app, SLOW, header);
+    const { summary: told, body } = await callPaid(stage.app, SLOW, header);
     expect(told).toMatch(/^402 payment_invalid invalid_(payload|x402_version)$/);
     expect([body['accepts'], stage.runs]).toEqual([expect.any(Array), 0]);
   });
@@ -154,27 +154,29 @@ describeX402('a payment that will not do', {}, (stage) => {
     verifies('format.key-required');
     const { app, facilitator } = stage;
     const stats = '/v1/tools/stats?attribute=price.list';
-    const payment = await signed(app, stats);
+    const payment = await signedPayment(app, stats);
     const before = { ...facilitator.count };
-    expect((await asked(app, '/v1/tools/stats', payment)).told).toBe('422 validation_failed');
-    expect((await asked(app, `${stats}&nonsense=1`, payment)).told).toBe('400 unknown_filter');
-    expect((await asked(app, '/v1/nowhere/stats', payment)).told).toBe('404 unknown_dataset');
-    expect((await asked(app, '/v1/tools/entities/nobody', payment)).told).toBe('404 unknown_entity');
-    expect((await asked(app, '/v1/tools/entities?format=csv', payment)).told).toBe('401 key_required');
-    expect((await asked(app, '/v1/tools/export', payment)).told).toBe('403 plan_required');
-    expect((await asked(app, stats, payment, { 'Idempotency-Key': 'short' })).told).toBe('422 validation_failed');
-    expect((await asked(app, stats, payment, { 'X-Max-Price-EUR': '0.001' })).told).toBe('402 payment_required');
-    expect((await asked(app, stats, payment, { Authorization: 'Bearer dsr_wrong' })).told).toBe('401 invalid_key');
+    expect((await callPaid(app, '/v1/tools/stats', payment)).summary).toBe('422 validation_failed');
+    expect((await callPaid(app, `${stats}&nonsense=1`, payment)).summary).toBe('400 unknown_filter');
+    expect((await callPaid(app, '/v1/nowhere/stats', payment)).summary).toBe('404 unknown_dataset');
+    expect((await callPaid(app, '/v1/tools/entities/nobody', payment)).summary).toBe('404 unknown_entity');
+    expect((await callPaid(app, '/v1/tools/entities?format=csv', payment)).summary).toBe('401 key_required');
+    expect((await callPaid(app, '/v1/tools/export', payment)).summary).toBe('403 plan_required');
+    expect((await callPaid(app, stats, payment, { 'Idempotency-Key': 'short' })).summary).toBe('422 validation_failed');
+    expect((await callPaid(app, stats, payment, { 'X-Max-Price-EUR': '0.001' })).summary).toBe('402 payment_required');
+    expect((await callPaid(app, stats, payment, { Authorization: 'Bearer dsr_wrong' })).summary).toBe(
+      '401 invalid_key',
+    );
     expect(facilitator.count).toEqual(before);
-    expect((await asked(app, stats, payment)).told).toBe('200');
+    expect((await callPaid(app, stats, payment)).summary).toBe('200');
   });
 
   it('a payment opens nothing that is not paid for: free operations stay as they are for everybody', async () => {
     const { app } = stage;
-    const payment = await signed(app, SLOW);
+    const payment = await signedPayment(app, SLOW);
     for (const path of ['/v1/tools/examples', '/v1/tools/changelog?limit=3', '/v1/tools/facets?by=maker']) {
       const plain = await app.json(path);
-      const paying = await asked(app, path, payment);
+      const paying = await callPaid(app, path, payment);
       expect([paying.body, paying.headers.get('etag')]).toEqual([plain.body, plain.headers.get('etag')]);
       expect(paying.headers.get('payment-response')).toBeNull();
     }
@@ -190,7 +192,7 @@ describeX402('a payment that will not do', {}, (stage) => {
             invalidMessage: 'from 0xf39f',
           }
         : work();
-    const { told, body, headers } = await asked(app, SLOW, await signed(app, SLOW));
+    const { summary: told, body, headers } = await callPaid(app, SLOW, await signedPayment(app, SLOW));
     expect(told).toBe(`${INVALID} invalid_exact_evm_signature`);
     facilitator.plain();
     facilitator.between = async (task, request, work) => {
@@ -203,8 +205,8 @@ describeX402('a payment that will not do', {}, (stage) => {
         network: request.paymentRequirements.network,
       };
     };
-    const failed = await asked(app, SLOW, await signed(app, SLOW));
-    expect(failed.told).toBe(`${INVALID} invalid_exact_evm_signature`);
+    const failed = await callPaid(app, SLOW, await signedPayment(app, SLOW));
+    expect(failed.summary).toBe(`${INVALID} invalid_exact_evm_signature`);
     const receipt = Buffer.from(failed.headers.get('payment-response') ?? '', 'base64').toString();
     expect(JSON.parse(receipt)).toEqual({
       ...{ success: false, errorReason: 'invalid_exact_evm_signature', transaction: '', network: 'eip155:8453' },

@@ -5,7 +5,17 @@ import { expect, it } from 'vitest';
 import { verify } from '../../../data/state/money/ledger.ts';
 import { ADDRESSES } from '../../chain/chain.ts';
 import { verifies } from '../../support/verifies.ts';
-import { asked, describeX402, HASTY, moved, PRICE, ROLES, SLOW, type Stage, signed } from '../../support/x402-stage.ts';
+import {
+  amountsMoved,
+  callPaid,
+  describeX402,
+  HASTY,
+  PRICE,
+  ROLES,
+  SLOW,
+  signedPayment,
+  type X402Stage,
+} from '../../support/x402-stage.ts';
 
 const ONE = { paid: PRICE, got: PRICE };
 const NOTHING = { paid: 0n, got: 0n };
@@ -17,7 +27,7 @@ const AUTHORIZED = parseAbi([
 ]);
 
 /** The payer brings their own authorization onto the chain. */
-async function broadcast({ chain }: Stage, payload: Record<string, unknown>): Promise<void> {
+async function broadcast({ chain }: X402Stage, payload: Record<string, unknown>): Promise<void> {
   const { authorization: a, signature } = payload as { authorization: Record<string, string>; signature: Hex };
   const args = [
     a['from'],
@@ -34,7 +44,7 @@ async function broadcast({ chain }: Stage, payload: Record<string, unknown>): Pr
 }
 
 /** The payer revokes it. */
-async function cancel({ chain }: Stage, payload: Record<string, unknown>): Promise<void> {
+async function cancel({ chain }: X402Stage, payload: Record<string, unknown>): Promise<void> {
   const { authorization } = payload as { authorization: { nonce: Hex } };
   const signature = await ROLES.payer.signTypedData({
     domain: { name: 'USD Coin', version: '2', chainId: 8453, verifyingContract: ADDRESSES.usdc },
@@ -70,15 +80,15 @@ describeX402(
     ] as const)('%s, sent but not mined in time: 503, 503, then the answer, once', async (_name, token, role) => {
       verifies('x402.unclear');
       const { app, other, chain } = stage;
-      const payment = await signed(app, SLOW, role, { token });
-      const amounts = await moved(
+      const payment = await signedPayment(app, SLOW, role, { token });
+      const amounts = await amountsMoved(
         stage,
         async () => {
           await chain.node.setAutomine(false);
           try {
             for (const at of [app, other]) {
-              const waiting = await asked(at, SLOW, payment);
-              expect([waiting.told, waiting.headers.get('retry-after'), waiting.body['is_retriable']]).toEqual([
+              const waiting = await callPaid(at, SLOW, payment);
+              expect([waiting.summary, waiting.headers.get('retry-after'), waiting.body['is_retriable']]).toEqual([
                 UNCLEAR,
                 '5',
                 true,
@@ -90,8 +100,8 @@ describeX402(
             await chain.node.setAutomine(true);
             await chain.node.mine({ blocks: 1 });
           }
-          expect((await asked(other, SLOW, payment)).body).toMatchObject({ n: 1 });
-          expect((await asked(app, SLOW, payment)).told).toBe('409 payment_already_used');
+          expect((await callPaid(other, SLOW, payment)).body).toMatchObject({ n: 1 });
+          expect((await callPaid(app, SLOW, payment)).summary).toBe('409 payment_already_used');
         },
         role,
         token,
@@ -102,15 +112,15 @@ describeX402(
     it('an unpaid repeat with its Idempotency-Key waits as well, and then gets the answer', async () => {
       const { app, chain } = stage;
       const once = { 'Idempotency-Key': randomUUID() };
-      const payment = await signed(app, SLOW);
-      const amounts = await moved(stage, async () => {
+      const payment = await signedPayment(app, SLOW);
+      const amounts = await amountsMoved(stage, async () => {
         await chain.node.setAutomine(false);
-        expect((await asked(app, SLOW, payment, once)).told).toBe(UNCLEAR);
-        expect((await asked(app, SLOW, undefined, once)).told).toBe(UNCLEAR);
-        expect((await asked(app, SLOW, await signed(app, SLOW), once)).told).toBe(UNCLEAR);
+        expect((await callPaid(app, SLOW, payment, once)).summary).toBe(UNCLEAR);
+        expect((await callPaid(app, SLOW, undefined, once)).summary).toBe(UNCLEAR);
+        expect((await callPaid(app, SLOW, await signedPayment(app, SLOW), once)).summary).toBe(UNCLEAR);
         await chain.node.setAutomine(true);
         await chain.node.mine({ blocks: 1 });
-        expect((await asked(app, SLOW, undefined, once)).body).toMatchObject({ n: 1 });
+        expect((await callPaid(app, SLOW, undefined, once)).body).toMatchObject({ n: 1 });
       });
       expect([amounts, stage.runs]).toEqual([ONE, 1]);
     });
@@ -142,12 +152,12 @@ describeX402(
     ])('a facilitator that %s, with nothing sent: 503, and the repeat settles', async (_name, answer) => {
       verifies('x402.unclear');
       const { app, facilitator } = stage;
-      const payment = await signed(app, SLOW);
-      const amounts = await moved(stage, async () => {
+      const payment = await signedPayment(app, SLOW);
+      const amounts = await amountsMoved(stage, async () => {
         facilitator.between = async (task, _request, work) => (task === 'settle' ? answer() : work());
-        expect((await asked(app, SLOW, payment)).told).toBe(UNCLEAR);
+        expect((await callPaid(app, SLOW, payment)).summary).toBe(UNCLEAR);
         facilitator.plain();
-        expect((await asked(app, SLOW, payment)).body).toMatchObject({ n: 1 });
+        expect((await callPaid(app, SLOW, payment)).body).toMatchObject({ n: 1 });
       });
       expect([amounts, stage.runs]).toEqual([ONE, 1]);
     });
@@ -174,14 +184,14 @@ describeX402(
       ],
     ] as const)('a facilitator that settles and then %s: the chain says that it is paid', async (_name, answer) => {
       const { app, facilitator } = stage;
-      const payment = await signed(app, SLOW);
+      const payment = await signedPayment(app, SLOW);
       facilitator.between = async (task, _request, work) => {
         const done = await work();
         return task === 'settle' ? answer : done;
       };
-      const amounts = await moved(stage, async () => {
-        const answered = await asked(app, SLOW, payment);
-        expect([answered.told, answered.headers.get('payment-response')]).toEqual(['200', expect.any(String)]);
+      const amounts = await amountsMoved(stage, async () => {
+        const answered = await callPaid(app, SLOW, payment);
+        expect([answered.summary, answered.headers.get('payment-response')]).toEqual(['200', expect.any(String)]);
       });
       expect([amounts, stage.runs]).toEqual([ONE, 1]);
     });
@@ -193,12 +203,12 @@ describeX402(
       'a facilitator that %s when it should verify: 503, nothing ran, and the payment is as good as new',
       async (_name, answer) => {
         const { app, facilitator } = stage;
-        const payment = await signed(app, SLOW);
+        const payment = await signedPayment(app, SLOW);
         facilitator.between = async (task, _request, work) => (task === 'verify' ? answer() : work());
-        const failed = await asked(app, SLOW, payment);
-        expect([failed.told, failed.headers.get('retry-after'), stage.runs]).toEqual([UNCLEAR, '5', 0]);
+        const failed = await callPaid(app, SLOW, payment);
+        expect([failed.summary, failed.headers.get('retry-after'), stage.runs]).toEqual([UNCLEAR, '5', 0]);
         facilitator.plain();
-        expect((await asked(app, SLOW, payment)).told).toBe('200');
+        expect((await callPaid(app, SLOW, payment)).summary).toBe('200');
       },
     );
 
@@ -207,43 +217,43 @@ describeX402(
       const { app, chain } = stage;
       const once = { 'Idempotency-Key': randomUUID() };
       await chain.mint('usdc', ROLES.poor, PRICE);
-      const payment = await signed(app, SLOW, ROLES.poor);
+      const payment = await signedPayment(app, SLOW, ROLES.poor);
       stage.during = () => chain.write(ROLES.poor, 'usdc', 'transfer', ROLES.stranger.address, PRICE);
       await chain.node.setBalance({ address: ROLES.poor.address, value: 10n ** 18n });
-      const refused = await asked(app, SLOW, payment, once);
-      expect([refused.told, refused.body['n']]).toEqual([
+      const refused = await callPaid(app, SLOW, payment, once);
+      expect([refused.summary, refused.body['n']]).toEqual([
         '402 payment_invalid invalid_exact_evm_insufficient_balance',
         undefined,
       ]);
       stage.during = async () => {};
-      expect((await asked(app, SLOW, await signed(app, SLOW), once)).body).toMatchObject({ n: 2 });
+      expect((await callPaid(app, SLOW, await signedPayment(app, SLOW), once)).body).toMatchObject({ n: 2 });
       // The first, sent again, does not run again. Its refusal is as final as before, until the payer can pay.
-      const repeated = await asked(app, SLOW, payment);
-      expect([repeated.told, repeated.body['is_retriable']]).toEqual([refused.told, false]);
+      const repeated = await callPaid(app, SLOW, payment);
+      expect([repeated.summary, repeated.body['is_retriable']]).toEqual([refused.summary, false]);
       const receipt = Buffer.from(repeated.headers.get('payment-response') ?? '', 'base64').toString();
       expect(JSON.parse(receipt)).toMatchObject({ success: false, transaction: '' });
       await chain.mint('usdc', ROLES.poor, PRICE);
-      expect((await asked(app, SLOW, payment)).body).toMatchObject({ n: 1 });
-      expect((await asked(app, SLOW, payment)).told).toBe('409 payment_already_used');
+      expect((await callPaid(app, SLOW, payment)).body).toMatchObject({ n: 1 });
+      expect((await callPaid(app, SLOW, payment)).summary).toBe('409 payment_already_used');
       expect(stage.runs).toBe(2);
     });
 
     it('the payer revokes it meanwhile: 402 at once, since the chain says so', async () => {
       const { app } = stage;
-      const payment = await signed(app, SLOW);
+      const payment = await signedPayment(app, SLOW);
       stage.during = () => cancel(stage, payment.payload);
-      const amounts = await moved(stage, async () => {
-        expect((await asked(app, SLOW, payment)).told).toBe('402 payment_invalid payment_revoked');
+      const amounts = await amountsMoved(stage, async () => {
+        expect((await callPaid(app, SLOW, payment)).summary).toBe('402 payment_invalid payment_revoked');
       });
       expect([amounts, stage.runs]).toEqual([NOTHING, 1]);
     });
 
     it('the payer brings it onto the chain meanwhile: it is paid, once', async () => {
       const { app } = stage;
-      const payment = await signed(app, SLOW);
+      const payment = await signedPayment(app, SLOW);
       stage.during = () => broadcast(stage, payment.payload);
-      const amounts = await moved(stage, async () => {
-        expect((await asked(app, SLOW, payment)).told).toBe('200');
+      const amounts = await amountsMoved(stage, async () => {
+        expect((await callPaid(app, SLOW, payment)).summary).toBe('200');
       });
       expect([amounts, stage.runs]).toEqual([ONE, 1]);
     });
@@ -251,25 +261,25 @@ describeX402(
     it('the payer spends the nonce on somebody else meanwhile: the answer is withheld', async () => {
       const { app } = stage;
       const nonce = `0x${randomUUID().replaceAll('-', '').repeat(2)}`;
-      const payment = await signed(app, SLOW, ROLES.payer, { nonce });
-      const other = await signed(app, SLOW, ROLES.payer, { nonce, to: ROLES.stranger.address });
+      const payment = await signedPayment(app, SLOW, ROLES.payer, { nonce });
+      const other = await signedPayment(app, SLOW, ROLES.payer, { nonce, to: ROLES.stranger.address });
       stage.during = () => broadcast(stage, other.payload);
-      const amounts = await moved(stage, async () => {
-        expect((await asked(app, SLOW, payment)).told).toBe('402 payment_invalid payment_spent_elsewhere');
+      const amounts = await amountsMoved(stage, async () => {
+        expect((await callPaid(app, SLOW, payment)).summary).toBe('402 payment_invalid payment_spent_elsewhere');
       });
       expect([amounts.got, stage.runs]).toEqual([0n, 1]);
     });
 
     it('nobody comes back: the sweep finds what was paid, keeps its answer for the client, and drops what ran out', async () => {
       const { app, chain, facilitator } = stage;
-      const paid = await signed(app, SLOW);
-      const never = await signed(app, `${SLOW}?never=1`);
+      const paid = await signedPayment(app, SLOW);
+      const never = await signedPayment(app, `${SLOW}?never=1`);
       await chain.node.setAutomine(false);
-      expect((await asked(app, SLOW, paid)).told).toBe(UNCLEAR);
+      expect((await callPaid(app, SLOW, paid)).summary).toBe(UNCLEAR);
       await chain.node.setAutomine(true);
       await chain.node.mine({ blocks: 1 });
       facilitator.between = async (task, _request, work) => (task === 'settle' ? null : work());
-      expect((await asked(app, `${SLOW}?never=1`, never)).told).toBe(UNCLEAR);
+      expect((await callPaid(app, `${SLOW}?never=1`, never)).summary).toBe(UNCLEAR);
       const settles = facilitator.count.settle;
       const states = async () =>
         (
@@ -286,7 +296,7 @@ describeX402(
       expect(facilitator.count.settle, 'the sweep settles nothing').toBe(settles);
       expect(await verify(app.state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
       stage.later = 0;
-      expect((await asked(app, SLOW, paid)).body).toMatchObject({ n: 1 });
+      expect((await callPaid(app, SLOW, paid)).body).toMatchObject({ n: 1 });
       // The chain's clock passes the end of the other: it can never be settled.
       const snapshot = await chain.node.snapshot();
       await chain.node.increaseTime({ seconds: 3_000 });
@@ -299,22 +309,22 @@ describeX402(
 
     it('while the node of the chain does not answer either, it stays unclear, paid or not', async () => {
       const { app, facilitator, node } = stage;
-      const [paid, lost] = [await signed(app, SLOW), await signed(app, `${SLOW}?lost=1`)];
-      const amounts = await moved(stage, async () => {
+      const [paid, lost] = [await signedPayment(app, SLOW), await signedPayment(app, `${SLOW}?lost=1`)];
+      const amounts = await amountsMoved(stage, async () => {
         facilitator.between = async (task, _request, work) => {
           const done = await work();
           return task === 'settle' ? null : done;
         };
         node.down = true;
-        for (let i = 0; i < 2; i++) expect((await asked(app, SLOW, paid)).told).toBe(UNCLEAR);
+        for (let i = 0; i < 2; i++) expect((await callPaid(app, SLOW, paid)).summary).toBe(UNCLEAR);
         facilitator.between = async (task, _request, work) => (task === 'settle' ? null : work());
-        expect((await asked(app, `${SLOW}?lost=1`, lost)).told).toBe(UNCLEAR);
+        expect((await callPaid(app, `${SLOW}?lost=1`, lost)).summary).toBe(UNCLEAR);
         stage.later = 3_600_000;
         await app.sweepPayments();
         node.down = false;
         facilitator.plain();
-        expect((await asked(app, SLOW, paid)).body).toMatchObject({ n: 1 });
-        expect((await asked(app, `${SLOW}?lost=1`, lost)).body).toMatchObject({ n: 2 });
+        expect((await callPaid(app, SLOW, paid)).body).toMatchObject({ n: 1 });
+        expect((await callPaid(app, `${SLOW}?lost=1`, lost)).body).toMatchObject({ n: 2 });
       });
       expect([amounts, stage.runs]).toEqual([{ paid: 2n * PRICE, got: 2n * PRICE }, 2]);
     });

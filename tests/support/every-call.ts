@@ -1,4 +1,4 @@
-// Questions to every operation of the table, for the tests that compare whatever is answered with a description of it.
+// Calls of every operation of the table, for tests that compare any answer with its description.
 
 import type { Operation } from '../../api/contract/operation.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
@@ -7,7 +7,7 @@ import { counted } from '../../data/input/parse-selection.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { TestApp } from './app.ts';
 
-export interface Asked {
+export interface OperationCall {
   operation: Operation;
   dataset: string | null;
   /** `GET /v1/tools/status` */
@@ -35,7 +35,7 @@ const MORE: Record<string, (first: string, second: string, pack: Pack) => string
 const numeric = ({ attributes }: Pack) =>
   `attribute=${attributes.find(({ type }) => type === 'number' || type === 'integer' || type === 'price')!.name}`;
 
-/** What operations are asked with a body; `token` is that of a claim of a record of harbours. */
+/** Bodies of operations that need one; `token` is that of a claim of a record of harbours. */
 const BODIES: Record<string, (key_id: string, token: string) => unknown> = {
   keys_create: () => ({ email: `reader-${Math.random().toString(36).slice(2)}@example.org` }),
   keys_topup: () => ({ amount_eur: 5 }),
@@ -48,12 +48,15 @@ const BODIES: Record<string, (key_id: string, token: string) => unknown> = {
   claim_update: (_, token) => ({ token, values: { fuel: true } }),
 };
 
-/** Every operation, asked in several ways about each dataset; `account` is a key that pays and may be revoked, with the token of a claim. */
-export function everyQuestion(
+/**
+ * Every operation, called in several ways for each dataset; `account` is a key with credit that may be
+ * revoked, with the token of a claim.
+ */
+export function everyCall(
   packs: readonly Pack[],
   slugs: Record<string, string[]>,
   account: { id: string; key: string; token: string },
-): Asked[] {
+): OperationCall[] {
   const own = { Authorization: `Bearer ${account.key}` };
   return OPERATIONS.flatMap((operation) => {
     const { route, name } = operation;
@@ -66,7 +69,7 @@ export function everyQuestion(
         const bare = needed.every((parameter) => parameter === 'entity_id') ? [''] : [];
         const shown = `${new URLSearchParams(example as Record<string, string>)}`;
         const queries = [...bare, ...(shown === '' ? [] : [shown]), ...(MORE[name]?.(first, second, pack) ?? [])];
-        return queries.map((query): Asked => {
+        return queries.map((query): OperationCall => {
           const asked = query === '' ? path : `${path}?${query}`;
           return { operation, dataset: pack.id, name: `GET ${asked}`, path: asked, init: { admin: true } };
         });
