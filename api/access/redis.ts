@@ -2,7 +2,7 @@
 // back.
 
 import { createClient } from '@redis/client';
-import { dayOf, type Quota, type Quotas } from '../../data/state/quotas.ts';
+import { type Quota, type Quotas, utcDay } from '../../data/state/quotas.ts';
 
 export interface Redis {
   client: ReturnType<typeof connection>;
@@ -64,7 +64,7 @@ return 0`;
 
 /** Quotas in Redis, with a fallback for when it is unreachable. */
 export function redisQuotas({ client }: Redis, fallback: Quotas): Quotas {
-  const key = ({ name }: Quota, now: Date) => `register:quota:${dayOf(now)}:${name}`;
+  const key = ({ name }: Quota, now: Date) => `register:quota:${utcDay(now)}:${name}`;
   const orElse = async <T>(ask: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> =>
     client.isReady ? ask().catch(otherwise) : otherwise();
   return {

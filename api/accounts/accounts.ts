@@ -1,6 +1,6 @@
 // Accounts behind the key operations: the store, daily limits on new keys, and recovery mails.
 
-import type { Account, Accounts, Asker, Grant, Movement } from '../../data/model/accounts.ts';
+import type { Account, AccountMovement, Accounts, CreditGrant, Requester } from '../../data/model/accounts.ts';
 import { currentPlan } from '../../data/model/subscriptions.ts';
 import { type AuditEntry, recordAudit } from '../../data/state/audit.ts';
 import {
@@ -70,7 +70,7 @@ function checkedEmail(email: string): string {
 }
 
 /** An entry of the audit log about a key. */
-function auditEntry({ operator, now: at, request_id }: Asker, action: string, subject: string): AuditEntry {
+function auditEntry({ operator, now: at, request_id }: Requester, action: string, subject: string): AuditEntry {
   const who = `operator ${operator ?? 'unnamed'}`;
   return { at, who, action, dataset: null, entity_id: null, subject, request_id };
 }
@@ -98,7 +98,7 @@ export class StoredAccounts implements Accounts, Recovery {
     this.#welcome_budget = welcome_budget;
   }
 
-  async create(email: string, asker: Asker): Promise<{ secret: string; account: Account }> {
+  async create(email: string, asker: Requester): Promise<{ secret: string; account: Account }> {
     const email_normal = checkedEmail(email);
     const { now, request_id } = asker;
     await this.#spend(KEYS_A_DAY, asker);
@@ -111,11 +111,11 @@ export class StoredAccounts implements Accounts, Recovery {
     return { secret: created.secret, account: accountOf(created.key, now) };
   }
 
-  async own({ key, now }: Asker): Promise<Account> {
+  async own({ key, now }: Requester): Promise<Account> {
     return accountOf(await this.#key(key), now);
   }
 
-  async movements({ key }: Asker, limit: number, before: number | null): Promise<Movement[]> {
+  async movements({ key }: Requester, limit: number, before: number | null): Promise<AccountMovement[]> {
     const rows = await entriesOf(this.#store, key ?? '', limit, before);
     return rows.map((row) => ({ ...row, balance: row.balance ?? 0 }));
   }
@@ -124,14 +124,14 @@ export class StoredAccounts implements Accounts, Recovery {
     return (await listKeys(this.#store, limit, after)).map((key) => accountOf(key, now));
   }
 
-  async revoke(id: string, asker: Asker): Promise<void> {
+  async revoke(id: string, asker: Requester): Promise<void> {
     const { now } = asker;
     const entry = auditEntry(asker, 'revoke', id);
     if (!(await revokeKey(this.#store, id, now, (db) => recordAudit({ db }, entry)))) throw noSuchKey();
     await this.#desk.close(id, now);
   }
 
-  async grant(id: string, { amount, plan, reason }: Grant, asker: Asker): Promise<Account> {
+  async grant(id: string, { amount, plan, reason }: CreditGrant, asker: Requester): Promise<Account> {
     const { now, request_id } = asker;
     const store = this.#store;
     await this.#key(id);
@@ -145,7 +145,7 @@ export class StoredAccounts implements Accounts, Recovery {
     return accountOf(await this.#key(id), now);
   }
 
-  async recover(email: string, asker: Asker): Promise<void> {
+  async recover(email: string, asker: Requester): Promise<void> {
     await this.#spend(RECOVERIES_A_DAY, asker);
     const store = this.#store;
     const normal = normalEmail(email);
@@ -159,11 +159,11 @@ export class StoredAccounts implements Accounts, Recovery {
     await this.#post(mail, new Date(asker.now), () => dropLink(store, token));
   }
 
-  topup(amount: number, asker: Asker): Promise<string> {
+  topup(amount: number, asker: Requester): Promise<string> {
     return this.#desk.topup(amount, asker);
   }
 
-  subscribe(plan: string, asker: Asker): Promise<string> {
+  subscribe(plan: string, asker: Requester): Promise<string> {
     return this.#desk.subscribe(plan, asker);
   }
 
@@ -177,7 +177,7 @@ export class StoredAccounts implements Accounts, Recovery {
   }
 
   /** Counts one request against the network's daily quota; `rate_limited` beyond it. */
-  async #spend(quota: NetworkQuota, asker: Asker): Promise<void> {
+  async #spend(quota: NetworkQuota, asker: Requester): Promise<void> {
     const now = new Date(asker.now);
     const used = await takeUnit(this.#quotas, quota, asker.address, now);
     if (used === null) return;

@@ -2,7 +2,7 @@
 // Auth).
 import { createHash, createPrivateKey, type JsonWebKeyInput, sign } from 'node:crypto';
 import { component, createSignature } from 'http-message-sig';
-import { type CrawlerKey, crawlerKeys, listed } from '../../data/state/keys/crawler-keys.ts';
+import { type CrawlerKey, crawlerKeys, publicCrawlerKey } from '../../data/state/keys/crawler-keys.ts';
 import type { Store } from '../../data/state/store.ts';
 import { toApiError } from '../contract/errors.ts';
 import { readRequest } from '../http/request.ts';
@@ -30,7 +30,7 @@ const LASTS = 600;
  */
 export async function buildKeyDirectory(store: Store, base_url: string, now: Date): Promise<KeyDirectory> {
   const keys = await crawlerKeys(store, now.getTime());
-  const body = JSON.stringify({ keys: keys.map(listed) });
+  const body = JSON.stringify({ keys: keys.map(publicCrawlerKey) });
   const digest = `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
   const signatures = await Promise.all(keys.map((key, i) => signature(key, `sig${i + 1}`, digest, base_url, now)));
   return {

@@ -1,18 +1,18 @@
 // Stripe's events in our words: which we take, and what of each counts. Others are none of our business.
 import { z } from 'zod';
-import type { InvoiceTold } from '../../data/state/money/invoices.ts';
-import type { SessionTold } from '../../data/state/money/receipts.ts';
-import type { DisputeTold, RefundTold } from '../../data/state/money/returns.ts';
+import type { InvoiceEvent } from '../../data/state/money/invoices.ts';
+import type { SessionEvent } from '../../data/state/money/receipts.ts';
+import type { DisputeEvent, RefundEvent } from '../../data/state/money/returns.ts';
 import { ApiError } from '../contract/errors.ts';
 
 export type CheckoutEvent =
-  | { kind: 'session'; told: SessionTold }
+  | { kind: 'session'; told: SessionEvent }
   | { kind: 'closed'; session: string }
-  | { kind: 'invoice'; told: InvoiceTold }
+  | { kind: 'invoice'; told: InvoiceEvent }
   | { kind: 'invoice_payment'; told: { event: string; invoice: string; payment: string } }
   | { kind: 'turn'; told: { turn: 'renewing' | 'failed' | 'ended'; subscription: string; at: number } }
-  | { kind: 'refund'; told: RefundTold }
-  | { kind: 'dispute'; told: DisputeTold };
+  | { kind: 'refund'; told: RefundEvent }
+  | { kind: 'dispute'; told: DisputeEvent };
 
 /** Id of the event, and when it happened (milliseconds since 1970). */
 interface Head {

@@ -1,6 +1,6 @@
 // Where a key's owner buys: credit or a plan. Our row first, then the provider, whose page the caller is sent to.
 
-import type { Asker } from '../../data/model/accounts.ts';
+import type { Requester } from '../../data/model/accounts.ts';
 import { currentPlan, type PlanName, SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
 import { isoTime } from '../../data/model/time.ts';
 import { type Key, keyById } from '../../data/state/keys/keys.ts';
@@ -11,7 +11,7 @@ import {
   noteProblem,
   type Order,
 } from '../../data/state/money/checkouts.ts';
-import { billed, customerOf, supersede } from '../../data/state/money/paid-plans.ts';
+import { billedSubscriptions, customerOf, supersede } from '../../data/state/money/paid-plans.ts';
 import type { Store } from '../../data/state/store.ts';
 import { ApiError } from '../contract/errors.ts';
 import { NO_CHECKOUT } from '../payments/payments.ts';
@@ -29,9 +29,9 @@ interface Parts {
 
 export interface CheckoutService {
   /** Opens a checkout for credit (micro-euros, whole cents) and answers its address. `unavailable`. */
-  topup(amount: number, asker: Asker): Promise<string>;
+  topup(amount: number, asker: Requester): Promise<string>;
   /** The same for a plan. `invalid_parameter` where there is nothing to buy. */
-  subscribe(plan: string, asker: Asker): Promise<string>;
+  subscribe(plan: string, asker: Requester): Promise<string>;
   /** Ends what is billed for a key that is revoked. Never throws: what cannot be ended now is tried again before the next month. */
   close(key_id: string, now: number): Promise<void>;
 }
@@ -42,13 +42,13 @@ const NEVER_BY_ITSELF = 3600;
 
 /** The desk over the store. */
 export function checkoutService({ store, base_url, provider, log }: Parts): CheckoutService {
-  async function buyer(asker: Asker): Promise<Key> {
+  async function buyer(asker: Requester): Promise<Key> {
     const key = asker.key === null ? null : await keyById(store, asker.key);
     if (key === null) throw new ApiError('not_found', 'An operator has no account to buy for.');
     return key;
   }
 
-  async function open(asker: Asker, key: Key, what: Pick<Order, 'kind' | 'plan' | 'amount'>): Promise<string> {
+  async function open(asker: Requester, key: Key, what: Pick<Order, 'kind' | 'plan' | 'amount'>): Promise<string> {
     if (provider === null)
       throw new ApiError('unavailable', NO_CHECKOUT, {
         retry_after_seconds: NEVER_BY_ITSELF,
@@ -90,7 +90,7 @@ export function checkoutService({ store, base_url, provider, log }: Parts): Chec
       const current = currentPlan(key, asker.now);
       if (current !== 'payg' && key.plan_until === null)
         throw new ApiError('invalid_parameter', `plan: an operator gave this key ${current} without an end.`);
-      const [running] = await billed(store, key.id, false);
+      const [running] = await billedSubscriptions(store, key.id, false);
       if (current === plan && running?.plan === plan)
         throw new ApiError(
           'invalid_parameter',

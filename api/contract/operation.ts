@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { Cursors } from '../../data/input/cursor.ts';
 import type { Format } from '../../data/input/formats.ts';
-import type { Accounts, Asker } from '../../data/model/accounts.ts';
+import type { Accounts, Requester } from '../../data/model/accounts.ts';
 import type { RawInput, Visibility } from '../../data/plan/plan.ts';
 import type { LoadedRecord } from '../../data/queries/records.ts';
 import type { Exports } from '../../data/releases/export.ts';
@@ -50,7 +50,7 @@ export interface Context {
   record?: Promise<LoadedRecord>;
   /** Keys and their ledgers, and the requester; absent in the nightly build. */
   accounts?: Accounts;
-  asker?: Asker;
+  asker?: Requester;
   /** Opt-outs and claims; absent in the nightly build. */
   owners?: Owners;
   /** Creates links to snapshot files; absent in the nightly build. */

@@ -1,5 +1,5 @@
 // /.well-known/datasets.jsonld: the datasets in schema.org terms, for dataset search engines.
-import { cited, datasetUrl } from '../../packs/define/links.ts';
+import { datasetUrl, sourceCitation } from '../../packs/define/links.ts';
 import type { Context } from '../contract/operation.ts';
 import type { Document, View } from './document.ts';
 import { IDENTITY } from './identity.ts';
@@ -28,7 +28,7 @@ function dataset({ pack, manifest }: Release, { base_url }: Pick<View, 'base_url
     url,
     identifier: pack.id,
     license: pack.license.url,
-    creditText: cited(pack),
+    creditText: sourceCitation(pack),
     creator: { '@type': 'Organization', name: IDENTITY.title, url: `${base_url}/` },
     isBasedOn: pack.sources.map((source) => source.url),
     keywords: pack.keywords,

@@ -2,7 +2,7 @@
 
 import type { Register } from '../../data/releases/register.ts';
 import { lastCollected, lastRuns } from '../../data/releases/runs.ts';
-import type { Reviewing } from '../../data/review/review.ts';
+import type { ReviewContext } from '../../data/review/review.ts';
 import { nextRun, parseSchedule } from '../../packs/define/schedule.ts';
 import { freshness } from '../operations/dataset/dataset_status.ts';
 import { applyDecision } from '../owners/decide.ts';
@@ -56,7 +56,10 @@ export async function opsDatasets(register: Register, dataDir: string, now: Date
 }
 
 /** The review over what is served, with the owners' channel that carries decisions about its requests out. */
-export function reviewingOf(owners: Parameters<typeof applyDecision>[0], register: Pick<Register, 'packs'>): Reviewing {
+export function reviewingOf(
+  owners: Parameters<typeof applyDecision>[0],
+  register: Pick<Register, 'packs'>,
+): ReviewContext {
   return {
     editing: owners.editing,
     datasets: [...register.packs.keys()],

@@ -1,6 +1,6 @@
 // Claims: a magic link to an address at the record's domain, then half an hour to set the attributes that
 // owners may edit.
-import type { Asker } from '../../data/model/accounts.ts';
+import type { Requester } from '../../data/model/accounts.ts';
 import type { ValidationIssue } from '../../data/model/errors.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { OwnerFact } from '../../data/plan/overlay.ts';
@@ -8,7 +8,7 @@ import { editRecord, withEntry } from '../../data/releases/overlay-edit.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Owners, VerifiedClaim } from '../../data/review/owners.ts';
 import { recordAudit } from '../../data/state/audit.ts';
-import { type Claim, claimOf, dropClaim, mayEdit, newClaim, verifyClaim } from '../../data/state/owners/claims.ts';
+import { type Claim, claimOf, deleteClaim, mayEdit, newClaim, verifyClaim } from '../../data/state/owners/claims.ts';
 import { recordUrl } from '../../packs/define/links.ts';
 import type { Attribute } from '../../packs/define/model.ts';
 import { checkValue } from '../../packs/define/schema.ts';
@@ -44,7 +44,7 @@ export async function sendClaim(
   if (token === null) return;
   const url = `${parts.base_url}/v1/claim/verify?token=${token}`;
   await sendNow(parts, claimMail(given.email, { dataset: given.dataset, name }, url), now).catch(async (error) => {
-    await dropClaim(parts.store, token);
+    await deleteClaim(parts.store, token);
     throw error;
   });
 }
@@ -100,7 +100,7 @@ async function claim(
   parts: OwnersParts,
   release: Release,
   { entity_id, email }: { entity_id: string; email: string },
-  asker: Asker,
+  asker: Requester,
 ): Promise<'sent' | 'review'> {
   const { quotas } = parts;
   const { pack } = release;
@@ -120,7 +120,7 @@ async function claim(
   return 'sent';
 }
 
-async function verify({ store }: OwnersParts, token: string, { now, request_id }: Asker): Promise<VerifiedClaim> {
+async function verify({ store }: OwnersParts, token: string, { now, request_id }: Requester): Promise<VerifiedClaim> {
   const verified = await verifyClaim(store, token, now);
   if (verified === null)
     throw new ApiError('not_found', 'This link has expired or is invalid; POST /v1/claim sends another.');
@@ -134,7 +134,7 @@ async function update(
   { store, editing, base_url }: OwnersParts,
   token: string,
   values: Readonly<Record<string, unknown>>,
-  asker: Asker,
+  asker: Requester,
 ): Promise<{ dataset: string; record: StoredRecord }> {
   const claim = await claimOf(store, token);
   if (claim === null || !mayEdit(claim, asker.now))
@@ -159,7 +159,7 @@ async function storeEdits(
   { id: claim_id, dataset, entity_id, email }: Claim,
   edits: ReadonlyMap<string, string | null>,
   source_url: string,
-  { now, request_id }: Asker,
+  { now, request_id }: Requester,
 ): Promise<void> {
   const source = { source_url, evidence: 'Set by the verified owner of the record' };
   let facts: Omit<OwnerFact, 'version'>[] = [];

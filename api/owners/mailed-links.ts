@@ -1,6 +1,6 @@
 // State of mailed links for the owners' pages. Reading it changes nothing.
 
-import type { Asker } from '../../data/model/accounts.ts';
+import type { Requester } from '../../data/model/accounts.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { LinkState } from '../../data/state/links.ts';
@@ -37,9 +37,9 @@ export interface OwnerPages {
     now: Date,
   ): Promise<{ state: LinkState; record: RecordRef | null }>;
   /** Restores the record, once; null for an invalid link. */
-  restore(token: string, asker: Asker): Promise<RecordRef | null>;
+  restore(token: string, asker: Requester): Promise<RecordRef | null>;
   /** Removes the record, once; null for an invalid link. */
-  confirm(token: string, asker: Asker): Promise<RecordRef | null>;
+  confirm(token: string, asker: Requester): Promise<RecordRef | null>;
   /** The state of a claim. */
   claimed(token: string, now: Date): Promise<ClaimPage>;
   /** The record of an id or slug. Throws `unknown_entity`. */

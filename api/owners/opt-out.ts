@@ -1,12 +1,12 @@
 // Opt-outs: removes a record from every channel at once; its contact can restore it, and operators see it
 // (contract section 5).
 import { randomUUID } from 'node:crypto';
-import type { Asker } from '../../data/model/accounts.ts';
+import type { Requester } from '../../data/model/accounts.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Overlay } from '../../data/plan/overlay.ts';
 import { editRecord } from '../../data/releases/overlay-edit.ts';
 import type { Release } from '../../data/releases/release.ts';
-import type { OptedOut, OptOutRequest, Owners } from '../../data/review/owners.ts';
+import type { OptOutRequest, OptOutResult, Owners } from '../../data/review/owners.ts';
 import { recordAudit } from '../../data/state/audit.ts';
 import { dropAnswersWith } from '../../data/state/idempotency.ts';
 import {
@@ -196,16 +196,16 @@ async function optOut(
   parts: OwnersParts,
   release: Release,
   { entity_id, contact, reason }: OptOutRequest,
-  asker: Asker,
-): Promise<OptedOut> {
+  asker: Requester,
+): Promise<OptOutResult> {
   const { store, quotas } = parts;
   const { pack } = release;
   const dataset = pack.id;
   const address = { entity_id, email: contact, member: 'contact' };
   const { record, domain, normal } = await readOwnerRequest(quotas, release, address, asker);
   const { id, slug, name } = record;
-  const answer = (status: OptedOut['status']): OptedOut => ({ status, dataset, entity_id: id });
-  const review = async (because: string): Promise<OptedOut> => {
+  const answer = (status: OptOutResult['status']): OptOutResult => ({ status, dataset, entity_id: id });
+  const review = async (because: string): Promise<OptOutResult> => {
     const request = { kind: 'opt_out' as const, dataset, entity_id: id, slug, name, contact, reason, because };
     await requestReview(parts, request, domain, asker);
     return answer('review');
@@ -229,7 +229,7 @@ async function optOut(
 }
 
 /** Removes a record at once. False, without a write, when the dataset had too many opt-outs in an hour. */
-async function removeUnproven(parts: OwnersParts, pending: Pending, { now, request_id }: Asker): Promise<boolean> {
+async function removeUnproven(parts: OwnersParts, pending: Pending, { now, request_id }: Requester): Promise<boolean> {
   const { dataset, contact } = pending;
   const checkHold = async (db: OwnersParts['store']['db']) => {
     if (await holdsOptOuts({ db }, dataset, now)) throw new Held();
@@ -302,7 +302,7 @@ async function removedRecord({ db }: OwnersParts['store'], id: string): Promise<
   return row ?? null;
 }
 
-async function restore(parts: OwnersParts, token: string, { now, request_id }: Asker): Promise<RecordRef | null> {
+async function restore(parts: OwnersParts, token: string, { now, request_id }: Requester): Promise<RecordRef | null> {
   const { store } = parts;
   const id = await linkSubject(store, RESTORE, token, now);
   if (id === null) return null;
@@ -314,7 +314,7 @@ async function restore(parts: OwnersParts, token: string, { now, request_id }: A
   return restoreRecord(parts, id, { who: `contact ${row.contact}`, now, request_id }, consume).catch(nullIfGone);
 }
 
-async function confirm(parts: OwnersParts, token: string, { now, request_id }: Asker): Promise<RecordRef | null> {
+async function confirm(parts: OwnersParts, token: string, { now, request_id }: Requester): Promise<RecordRef | null> {
   const pending = parsePending(await consumeLink(parts.store, CONFIRM, token, now));
   if (!pending) return null;
   await removeRecord(parts, { ...pending, proven: true, who: `contact ${pending.contact}`, request_id, now });

@@ -1,6 +1,6 @@
 // Shared by the owners' operations: dependencies, limits, and the check of a record's domain.
 
-import type { Asker } from '../../data/model/accounts.ts';
+import type { Requester } from '../../data/model/accounts.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { EditContext } from '../../data/releases/overlay-edit.ts';
 import type { Release } from '../../data/releases/release.ts';
@@ -46,7 +46,7 @@ export async function spendQuota(
   quotas: Quotas,
   name: string,
   quota: number,
-  asker: Asker,
+  asker: Requester,
   matter: string,
 ): Promise<void> {
   const now = new Date(asker.now);
@@ -63,7 +63,7 @@ export async function spendRequest(
   quotas: Quotas,
   matter: 'claims' | 'opt-outs',
   of: string,
-  asker: Asker,
+  asker: Requester,
 ): Promise<void> {
   await spendQuota(
     quotas,
@@ -79,7 +79,7 @@ export async function requestReview(
   { store, quotas }: Pick<OwnersParts, 'store' | 'quotas'>,
   request: Parameters<typeof openRequest>[1],
   domain: string,
-  asker: Asker,
+  asker: Requester,
 ): Promise<void> {
   await spendQuota(
     quotas,
@@ -113,7 +113,7 @@ export async function readOwnerRequest(
   quotas: Quotas,
   release: Release,
   asked: { entity_id: string; email: string; member: string },
-  asker: Asker,
+  asker: Requester,
 ): Promise<{ record: StoredRecord; domain: string; normal: string }> {
   const record = await findRecord(release, asked.entity_id);
   const { domain, normal } = readEmail(asked.email, asked.member);

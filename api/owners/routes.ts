@@ -1,7 +1,7 @@
 // The pages of the owners' channel: the forms of a record, and the pages of mailed links. A GET changes
 // nothing, a POST does.
 
-import type { Asker } from '../../data/model/accounts.ts';
+import type { Requester } from '../../data/model/accounts.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import { type App, answer, type RestDeps } from '../channels/rest/rest.ts';
 import { ApiError, ERRORS, toApiError } from '../contract/errors.ts';
@@ -40,7 +40,7 @@ type PageOrRedirect = OwnerPage | { to: string };
 
 interface OwnerRequest {
   request: HttpRequest;
-  asker: Asker;
+  asker: Requester;
   now: Date;
   /** Fields of the form; empty for a GET. */
   form: URLSearchParams;

@@ -1,7 +1,7 @@
 // Idempotency-Key at the gate: who runs a request, who waits for its answer, who is told that the key is taken.
 import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { CLAIM_LEASE, claimRequest, dropClaim, keepAnswer, renewClaim } from '../../data/state/idempotency.ts';
+import { CLAIM_LEASE, claimRequest, keepAnswer, releaseClaim, renewClaim } from '../../data/state/idempotency.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
 import type { Store } from '../../data/state/store.ts';
 import type { KeptAnswer } from '../../data/state/writer-jobs.ts';
@@ -160,7 +160,7 @@ export function idempotencyStore(store: Store, quotas: Quotas, now: () => Date, 
           },
           async drop() {
             if (room > 0) await quotas.give(roomOf(owner), room, now());
-            await dropClaim(store, owner, key, claim.claim);
+            await releaseClaim(store, owner, key, claim.claim);
           },
           end: () => clearInterval(renewal),
         };

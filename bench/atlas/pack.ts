@@ -1,7 +1,7 @@
 // Places that do not exist, in the shape of the places pack and in any number: for measurements of size. The bench makes folders of it
 // (bench/atlas.ts) whose fixtures say how many records there are.
 import { definePack } from 'dataset-register/pack';
-import { attributes } from '../../packs/places/attributes.ts';
+import { placeAttributes } from '../../packs/places/attributes.ts';
 import { placeSlug } from '../../packs/places/identity.ts';
 import { EXTRACTS, SURVEYS } from './readings.ts';
 
@@ -30,7 +30,7 @@ export default definePack({
       pins: EXTRACTS,
     },
   },
-  attributes,
+  attributes: placeAttributes,
   identity: {
     attributes: ['place_id'],
     key: (id) => String(id['place_id']),

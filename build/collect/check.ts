@@ -1,7 +1,7 @@
 // Normalises values from collectors by the rules of packs/define/schema.ts, with a fast path for values that
 // are already normal.
 import type { Attribute, Value } from '../../packs/define/model.ts';
-import { type CheckedValue, checkValue, clean, longest } from '../../packs/define/schema.ts';
+import { type CheckedValue, checkValue, cleanText, maxLength } from '../../packs/define/schema.ts';
 
 /** Printable ASCII with single inner spaces, which `clean` leaves unchanged. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
@@ -24,11 +24,11 @@ export function checker(attribute: Attribute): (raw: unknown) => CheckedValue {
   switch (attribute.type) {
     case 'string':
     case 'text': {
-      const most = longest(attribute.type);
+      const most = maxLength(attribute.type);
       return (raw) => {
         if (typeof raw !== 'string' || raw.length > most) return checkValue(attribute, raw);
         if (PLAIN.test(raw)) return { ok: true, value: raw };
-        const value = clean(raw);
+        const value = cleanText(raw);
         return value === '' || value.length > most ? checkValue(attribute, raw) : { ok: true, value };
       };
     }

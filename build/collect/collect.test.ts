@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Duck, fromParquet } from '../../data/duckdb/duck.ts';
 import { recordId } from '../../data/model/layout.ts';
-import { allReadings, FACT_COLUMNS, listRuns, standingReadings } from '../../data/write/facts.ts';
+import { allReadings, FACT_COLUMNS, listRuns, validReadings } from '../../data/write/facts.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Issues, scratch, still, stonesPack } from '../../tests/support/night-pack.ts';
 import { verifies } from '../../tests/support/verifies.ts';
@@ -334,7 +334,7 @@ describe('runs', () => {
     const all = { quarry: { '01-01': a(1), '02-01': a(2), '03-01': a(1) }, rumour: { '02-10': a(5) } };
     await run(stonesPack(folder, all), data);
     const made = await readingsOf(data);
-    const standing = standingReadings(made);
+    const standing = validReadings(made);
     expect(made).toHaveLength(6);
     expect(standing.map(({ source, version }) => [source, version]).sort()).toEqual([
       ['quarry', '1.1.1'],
@@ -356,7 +356,7 @@ describe('runs', () => {
     const issues = { quarry: { '01-01': a(1), '02-01': a(2) } };
     await run(stonesPack(folder, issues), data);
     expect(await run(stonesPack(folder, issues, 2), data)).toMatchObject({ readings: 2 });
-    expect(standingReadings(await readingsOf(data)).map(({ revision }) => revision)).toEqual([2, 2]);
+    expect(validReadings(await readingsOf(data)).map(({ revision }) => revision)).toEqual([2, 2]);
     expect(await run(stonesPack(folder, issues, 2), data)).toMatchObject({ readings: 0 });
   });
 
@@ -378,7 +378,7 @@ describe('runs', () => {
     expect(await run(stonesPack(folder, broken), data)).toMatchObject({ readings: 0 });
     expect(await listRuns(data, 'stones')).toHaveLength(1);
     await run(stonesPack(folder, { quarry: { ...broken.quarry, '02-01': a(2) } }), data);
-    expect(standingReadings(await readingsOf(data))).toHaveLength(3);
+    expect(validReadings(await readingsOf(data))).toHaveLength(3);
   });
 
   test('leftovers of a killed run are removed: unfinished files, and facts without readings', async () => {

@@ -3,8 +3,15 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { type Columns, Duck, fromLines, fromParquet, named, quoted } from '../../data/duckdb/duck.ts';
-import { kept, LineWriter, NULL, readLines } from '../../data/duckdb/lines.ts';
+import {
+  type ColumnTypes,
+  Duck,
+  fromLines,
+  fromParquet,
+  quotedIdentifier,
+  quotedText,
+} from '../../data/duckdb/duck.ts';
+import { copyText, LineWriter, NULL, readLines } from '../../data/duckdb/lines.ts';
 import { flushAll, putInPlace, UNFINISHED } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
 import { isoTime } from '../../data/model/time.ts';
@@ -15,8 +22,8 @@ import {
   listRuns,
   OWN,
   type ReadingRow,
-  standingFacts,
-  standingReadings,
+  validFactsCondition,
+  validReadings,
 } from '../../data/write/facts.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Effects } from '../effects/effects.ts';
@@ -164,10 +171,13 @@ async function recall(
   if (files.length === 0) return known;
   const facts = fromParquet(files, FACT_COLUMNS);
   const path = join(work, 'recalled');
-  await duck.lines(`SELECT entity, value FROM ${facts} WHERE attribute = ${quoted(OWN.slug)} ORDER BY entity`, path);
+  await duck.lines(
+    `SELECT entity, value FROM ${facts} WHERE attribute = ${quotedText(OWN.slug)} ORDER BY entity`,
+    path,
+  );
   for (const line of readLines(path)) {
     const [id = '', slug = '""'] = line.split('\t');
-    const entity = kept(id);
+    const entity = copyText(id);
     known.records.number(entity);
     known.named.add(entity);
     known.slugs.add(JSON.parse(slug) as string);
@@ -177,8 +187,8 @@ async function recall(
     if (restart || readings.length === 0) continue;
     const account = accounts.get(source)!;
     const last =
-      `SELECT entity, attribute, value FROM ${facts} WHERE source = ${quoted(source)} AND source_kind = 'collector' ` +
-      `AND ${standingFacts(made)} AND attribute NOT IN (${quoted(OWN.slug)}, ${quoted(OWN.identity)}) ` +
+      `SELECT entity, attribute, value FROM ${facts} WHERE source = ${quotedText(source)} AND source_kind = 'collector' ` +
+      `AND ${validFactsCondition(made)} AND attribute NOT IN (${quotedText(OWN.slug)}, ${quotedText(OWN.identity)}) ` +
       'QUALIFY row_number() OVER (PARTITION BY entity, attribute ORDER BY observed_at DESC, run DESC) = 1';
     await duck.lines(last, path);
     for (const line of readLines(path)) {
@@ -204,7 +214,7 @@ interface News {
 }
 
 /** Columns of the Observer's lines: those of a fact without the ones that are constant in a run. */
-const LINES: Columns = {
+const LINES: ColumnTypes = {
   entity: 'VARCHAR',
   attribute: 'VARCHAR',
   value: 'VARCHAR',
@@ -240,10 +250,10 @@ async function append(duck: Duck, dataDir: string, work: string, run: string, ne
   const folder = paths.facts(dataDir, news.pack.id);
   const facts = join(work, 'facts.parquet');
   const shown = Object.keys(LINES).map((name) =>
-    name === 'observed_at' ? 'make_timestamp_ms(observed_at) AS observed_at' : named(name),
+    name === 'observed_at' ? 'make_timestamp_ms(observed_at) AS observed_at' : quotedIdentifier(name),
   );
   await duck.parquet(
-    `SELECT ${shown.join(', ')}, 'collector' AS source_kind, ${quoted(run)} AS run FROM ${fromLines(news.facts, LINES)} ` +
+    `SELECT ${shown.join(', ')}, 'collector' AS source_kind, ${quotedText(run)} AS run FROM ${fromLines(news.facts, LINES)} ` +
       'ORDER BY entity, attribute, observed_at, source, value',
     facts,
   );
@@ -262,7 +272,7 @@ async function append(duck: Duck, dataDir: string, work: string, run: string, ne
 async function writeReadings(duck: Duck, lines: string, path: string, run: string, news: News): Promise<void> {
   const { pack, plans, made } = news;
   const restarted = new Set(plans.filter(({ restart }) => restart).map(({ source }) => source));
-  const began = new Map(standingReadings(made).map(({ source, since }) => [source, since]));
+  const began = new Map(validReadings(made).map(({ source, since }) => [source, since]));
   const writer = new LineWriter(lines);
   for (const { source, package: pkg, version, integrity, observed_at, date_source } of news.readings) {
     const since = restarted.has(source) ? run : (began.get(source) ?? run);

@@ -1,5 +1,5 @@
 // Fetches the sources of a dataset before its readings begin: pins a few at a time, then the newest version.
-import { type ReadingRow, standingReadings } from '../../data/write/facts.ts';
+import { type ReadingRow, validReadings } from '../../data/write/facts.ts';
 import type { Crawl, Pack } from '../../packs/define/model.ts';
 import { crawlPackage, crawlSource } from '../crawl/source.ts';
 import type { Effects } from '../effects/effects.ts';
@@ -124,7 +124,7 @@ async function findNewest(
 ): Promise<Planned | null> {
   const { version, integrity, published } = await effects.npm.newest(pkg);
   const found = { source, package: pkg, version, integrity };
-  if (!isNews(pack, standingReadings(made), found)) return null;
+  if (!isNews(pack, validReadings(made), found)) return null;
   const folder = await fetcher.folder(found);
   const inside = (await pack.collector.observedAt?.(folder)) ?? null;
   const now = effects.now().getTime();

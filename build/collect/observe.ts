@@ -5,7 +5,7 @@ import { type LineWriter, NULL, oneLine } from '../../data/duckdb/lines.ts';
 import { recordId } from '../../data/model/layout.ts';
 import { OWN } from '../../data/write/facts.ts';
 import type { Identity, Observed, Pack, Value } from '../../packs/define/model.ts';
-import { clean, longest } from '../../packs/define/schema.ts';
+import { cleanText, maxLength } from '../../packs/define/schema.ts';
 import { checker } from './check.ts';
 import type { Planned } from './plan.ts';
 import { type RejectedValue, SkippedRows } from './report.ts';
@@ -29,9 +29,11 @@ export class UnidentifiedRecords extends Error {}
  * finds quickly.
  */
 const isBlank = (value: unknown) =>
-  value === undefined || value === null || (typeof value === 'string' && !/[!-~]/.test(value) && clean(value) === '');
+  value === undefined ||
+  value === null ||
+  (typeof value === 'string' && !/[!-~]/.test(value) && cleanText(value) === '');
 
-const LONGEST = { evidence: 500, url: 2000, parked: 2000, record: 200, identity: longest('string') };
+const LONGEST = { evidence: 500, url: 2000, parked: 2000, record: 200, identity: maxLength('string') };
 
 const AT_MOST = `${LONGEST.identity.toLocaleString('en-US')} characters`;
 
@@ -213,7 +215,7 @@ export class Observer {
     this.#known.slugs.add(slug);
     const cleaned = Object.entries(identity).map(([name, value]) => [
       name,
-      typeof value === 'string' ? clean(value) : value,
+      typeof value === 'string' ? cleanText(value) : value,
     ]);
     this.#own(id, OWN.identity, JSON.stringify(Object.fromEntries(cleaned)));
     this.#own(id, OWN.slug, JSON.stringify(slug));

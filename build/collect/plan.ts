@@ -1,6 +1,6 @@
 // Plans the readings of a night: pins that were not read yet, all of them after a change of revision, and the
 // newest version. Pure.
-import { type ReadingRow, standingReadings } from '../../data/write/facts.ts';
+import { type ReadingRow, validReadings } from '../../data/write/facts.ts';
 import type { Pack, Pin, Source } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
 
@@ -42,7 +42,7 @@ export function sortReadings(pack: Pack, readings: Planned[]): Planned[] {
 
 /** Plans the pins of every source, given all readings ever made. */
 export function planPins(pack: Pack, made: readonly ReadingRow[]): SourcePlan[] {
-  const standing = standingReadings(made);
+  const standing = validReadings(made);
   return pack.sources.map((source) =>
     planSource(
       pack,
@@ -95,7 +95,7 @@ export function isNews(
   found: { source: string; package: string; version: string; observed_at?: number },
 ): boolean {
   const source = pack.sources.find(({ id }) => id === found.source);
-  const rows = standingReadings(made).filter((row) => row.source === found.source);
+  const rows = validReadings(made).filter((row) => row.source === found.source);
   const pins = source?.pins ?? [];
   if (rows.some((row) => same(row, found)) || pins.some((pin) => same(pin, found))) return false;
   const times = [...rows.map((row) => row.confirmed_at), ...pins.map((pin) => Date.parse(pin.observed_at))];

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { link, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { putInPlace, replaceFile, UNFINISHED, unfinished } from '../../data/model/atomic.ts';
+import { putInPlace, replaceFile, temporaryPath, UNFINISHED } from '../../data/model/atomic.ts';
 import { paths } from '../../data/model/layout.ts';
 import { isoTime } from '../../data/model/time.ts';
 import type { Crawl, CrawledPage } from '../../packs/define/model.ts';
@@ -146,7 +146,7 @@ async function keepEvidence(dataDir: string, body: Buffer): Promise<string> {
   const path = evidencePath(dataDir, sha256);
   if ((await stat(path).catch(() => null))?.size === body.length) return sha256;
   await mkdir(dirname(path), { recursive: true });
-  const temporary = unfinished(path);
+  const temporary = temporaryPath(path);
   await writeFile(temporary, body);
   await putInPlace(temporary, path);
   return sha256;

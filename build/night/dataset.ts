@@ -10,9 +10,9 @@ import { currentRelease, makeCurrent, readManifest } from '../../data/model/mani
 import { isoTime } from '../../data/model/time.ts';
 import type { Overlay } from '../../data/plan/overlay.ts';
 import { NO_SOURCE, type OverlaySource } from '../../data/releases/overlay-source.ts';
-import { tellRecords } from '../../data/write/analysts-files.ts';
-import { type Before, beforeOf } from '../../data/write/before.ts';
+import { writeRecordsMetadata } from '../../data/write/analysts-files.ts';
 import { allReadings, listRuns, type ReadingRow } from '../../data/write/facts.ts';
+import { type PreviousRelease, previousRelease } from '../../data/write/previous-release.ts';
 import { seal } from '../../data/write/seal.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
@@ -141,7 +141,7 @@ async function buildRelease(build: Build, accept: boolean): Promise<DatasetNight
   const { pack, dataDir, effects, overlay, current, before, made, workspace } = build;
   const { progress } = effects;
   const folder = before === null || current === null ? null : paths.release(dataDir, pack.id, current);
-  const earlier = folder === null ? null : beforeOf(folder, overlay, before?.overlay ?? 0);
+  const earlier = folder === null ? null : previousRelease(folder, overlay, before?.overlay ?? 0);
   const resolved = await resolveRelease({ pack, dataDir, made, before: earlier, overlay, effects }, workspace);
   progress.step(pack.id, 'check');
   const compared = folder === null || accept ? null : { folder, revision: before?.revision };
@@ -173,7 +173,7 @@ function refused({ pack, effects, current, before, news }: Build, wrong: readonl
 }
 
 /** Indexes the files of a release, seals it and makes it current. */
-async function publish(build: Build, resolved: Resolved, earlier: Before | null) {
+async function publish(build: Build, resolved: Resolved, earlier: PreviousRelease | null) {
   const { pack, dataDir, effects, overlays, overlay, inputs, current, before } = build;
   const { rows, facts, enums, ages, records } = resolved;
   const now = isoTime(effects.now().getTime());
@@ -197,7 +197,7 @@ async function publish(build: Build, resolved: Resolved, earlier: Before | null)
     now: effects.now,
     reserve: (count, after) => overlays.reserve(pack.id, { count, now: effects.now().getTime(), after }),
     derived: index,
-    tell: (folder, release) => tellRecords(pack, folder, { release, created_at: now }),
+    tell: (folder, release) => writeRecordsMetadata(pack, folder, { release, created_at: now }),
   }).finally(() => index.catch(() => undefined));
 }
 

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Duck, quoted } from '../../data/duckdb/duck.ts';
+import { Duck, quotedText } from '../../data/duckdb/duck.ts';
 import type { Pack, PackTest } from '../../packs/define/model.ts';
 import { scratch, stonesPack } from '../../tests/support/night-pack.ts';
 import { verifies } from '../../tests/support/verifies.ts';
@@ -13,7 +13,7 @@ verifies('release.last-good');
 /** Rows of an engine table: id, name, status, mass and tags; null where there is no value. */
 type Row = { name?: string; status?: string; mass?: number; tags?: string[] };
 
-const text = (value: string | undefined) => (value === undefined ? 'NULL' : quoted(value));
+const text = (value: string | undefined) => (value === undefined ? 'NULL' : quotedText(value));
 
 /** A release folder with an engine table of these rows; ids count from 0. */
 async function release(rows: Row[]): Promise<string> {
@@ -21,7 +21,7 @@ async function release(rows: Row[]): Promise<string> {
   mkdirSync(folder);
   const duck = await Duck.open(join(folder, '..', 'spill'));
   const values = rows.map(({ name, status, mass, tags }, i) => {
-    const list = tags === undefined ? 'NULL' : `[${tags.map(quoted).join(', ')}]`;
+    const list = tags === undefined ? 'NULL' : `[${tags.map(quotedText).join(', ')}]`;
     return `('r-${i}', ${text(name)}, ${text(status)}, ${mass ?? 'NULL'}::DOUBLE, ${list}::VARCHAR[])`;
   });
   const columns = '"id", "name:fold", "status:fold", "mass:value", "tags:fold"';
@@ -115,7 +115,7 @@ describe('compared with the release before', () => {
     const narrow = join(scratch(), 'out');
     mkdirSync(narrow);
     const duck = await Duck.open(join(narrow, '..', 'spill'));
-    const engine = quoted(join(await release(plain), 'engine.parquet'));
+    const engine = quotedText(join(await release(plain), 'engine.parquet'));
     await duck.parquet(`SELECT * EXCLUDE ("mass:value") FROM read_parquet(${engine})`, join(narrow, 'engine.parquet'));
     duck.close();
     expect(await checkRelease(pack(), now, { folder: narrow, revision: 1 })).toEqual([]);

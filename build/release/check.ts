@@ -2,7 +2,7 @@
 // "Checks").
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Duck, named, quoted } from '../../data/duckdb/duck.ts';
+import { Duck, quotedIdentifier, quotedText } from '../../data/duckdb/duck.ts';
 import { column, RELEASE_FILES } from '../../data/model/layout.ts';
 import type { Fact } from '../../data/model/record.ts';
 import type { Attribute, Pack, PackTest } from '../../packs/define/model.ts';
@@ -34,9 +34,11 @@ export async function checkRelease(
   await mkdir(spill, { recursive: true });
   const duck = await Duck.open(spill);
   try {
-    const out = removed.length === 0 ? '' : ` WHERE id NOT IN (${removed.map(quoted).join(', ')})`;
+    const out = removed.length === 0 ? '' : ` WHERE id NOT IN (${removed.map(quotedText).join(', ')})`;
     const table = (name: string, at: string) =>
-      duck.run(`CREATE VIEW ${name} AS SELECT * FROM read_parquet(${quoted(join(at, RELEASE_FILES.engine))})${out}`);
+      duck.run(
+        `CREATE VIEW ${name} AS SELECT * FROM read_parquet(${quotedText(join(at, RELEASE_FILES.engine))})${out}`,
+      );
     await table('now', folder);
     const wrong = await packTests(duck, pack, removed.length);
     if (before !== null) {
@@ -81,7 +83,7 @@ function rowsTest({ min, max }: PackTest, rows: number, removed: number): string
 
 async function attributeTest(duck: Duck, attribute: Attribute, test: PackTest, rows: number): Promise<string | null> {
   const { name, type } = attribute;
-  const cell = named(compared(attribute));
+  const cell = quotedIdentifier(compared(attribute));
   const filled = await duck.count(`SELECT count(${cell}) FROM now`);
   if (test.kind === 'fill') {
     const share = rows === 0 ? 0 : filled / rows;
@@ -95,7 +97,7 @@ async function attributeTest(duck: Duck, attribute: Attribute, test: PackTest, r
     const distinct = await duck.count(`SELECT count(DISTINCT ${cell}) FROM now`);
     return distinct < filled ? `${name}: ${filled - distinct} values are not unique` : null;
   }
-  const accepted = (test.values ?? []).map((value) => quoted(fold(value))).join(', ');
+  const accepted = (test.values ?? []).map((value) => quotedText(fold(value))).join(', ');
   const values = type === 'strings' ? `unnest(${cell})` : cell;
   const found = await duck.rows(
     `SELECT DISTINCT value FROM (SELECT ${values}::VARCHAR AS value FROM now) WHERE value IS NOT NULL AND value NOT IN (${accepted}) ORDER BY value LIMIT 3`,
@@ -128,8 +130,8 @@ async function compareAttribute(
   revision: number | undefined,
 ): Promise<string[]> {
   const { name } = attribute;
-  const cell = named(compared(attribute));
-  const gone = pack.gone?.attribute === name ? quoted(fold(pack.gone.value)) : 'NULL';
+  const cell = quotedIdentifier(compared(attribute));
+  const gone = pack.gone?.attribute === name ? quotedText(fold(pack.gone.value)) : 'NULL';
   const [row = []] = await duck.rows(
     `SELECT count(e.${cell}), count(e.${cell}) FILTER (n.id IS NOT NULL AND n.${cell} IS NULL), ` +
       `count(*) FILTER (e.${cell} IS NOT NULL AND n.${cell} IS NOT NULL), ` +
@@ -165,7 +167,7 @@ export async function confirmedValues(before: string | null, folder: string, wor
   await mkdir(spill, { recursive: true });
   const duck = await Duck.open(spill);
   try {
-    const items = (release: string) => `read_parquet(${quoted(join(release, RELEASE_FILES.review))})`;
+    const items = (release: string) => `read_parquet(${quotedText(join(release, RELEASE_FILES.review))})`;
     // A release of an earlier version lacks the column: all its items are open.
     const earlier = `(FROM ${items(before)} UNION ALL BY NAME SELECT NULL::TIMESTAMP AS confirmed_at WHERE false)`;
     const rows = await duck.rows(

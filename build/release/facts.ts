@@ -1,17 +1,17 @@
 // The stored facts of a dataset, record by record in the order of their ids.
 import { join } from 'node:path';
+import type { SourcedStatement } from '../../data/consolidate/history-rows.ts';
 import type { Listing } from '../../data/consolidate/times.ts';
-import type { ToldStatement } from '../../data/consolidate/told.ts';
-import { type Columns, type Duck, fromLines, fromParquet } from '../../data/duckdb/duck.ts';
+import { type ColumnTypes, type Duck, fromLines, fromParquet } from '../../data/duckdb/duck.ts';
 import { cutLines, LineWriter, NULL, readLines } from '../../data/duckdb/lines.ts';
 import { OWNER, type OwnerFact } from '../../data/plan/overlay.ts';
-import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, standingFacts } from '../../data/write/facts.ts';
+import { FACT_COLUMNS, listRuns, OWN, type ReadingRow, validFactsCondition } from '../../data/write/facts.ts';
 import { type Names, numberOf } from '../../data/write/tables.ts';
 import type { Identity, Pack, Value } from '../../packs/define/model.ts';
 import { type GroupMedians, groupMedians, medianKey } from './group-medians.ts';
 
 /** A stored fact. */
-export type StoredFact = ToldStatement;
+export type StoredFact = SourcedStatement;
 
 /**
  * Facts of one attribute, ascending by time and run. `attribute`: its number in the pack, -1 for the
@@ -45,7 +45,7 @@ interface Sorting {
   path: string;
 }
 
-const SAID: Columns = {
+const SAID: ColumnTypes = {
   ...{ entity: 'VARCHAR', attribute: 'VARCHAR', value: 'VARCHAR', source_url: 'VARCHAR' },
   ...{ observed_at: 'BIGINT', evidence: 'VARCHAR' },
 };
@@ -78,7 +78,7 @@ export async function sortFacts(
     runs.map(({ facts }) => facts),
     FACT_COLUMNS,
   );
-  const standing = `SELECT * FROM ${collected} WHERE ${standingFacts(made)}`;
+  const standing = `SELECT * FROM ${collected} WHERE ${validFactsCondition(made)}`;
   const from =
     said.length === 0 ? `(${standing})` : `(${standing} UNION ALL BY NAME ${ownersFacts(said, collected, workspace)})`;
   const sources = await duck.rows(`SELECT DISTINCT source FROM ${from} ORDER BY source`);

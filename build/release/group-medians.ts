@@ -1,6 +1,6 @@
 // The group median for each first value that is far from it, computed from the values of the group at that
 // moment.
-import { type Duck, quoted } from '../../data/duckdb/duck.ts';
+import { type Duck, quotedText } from '../../data/duckdb/duck.ts';
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 
 /** Other records that a group needs before it has a median. */
@@ -26,7 +26,7 @@ const compared = ({ attributes }: Pack): Attribute[] =>
 export async function groupMedians(duck: Duck, pack: Pack, facts: string): Promise<GroupMedians> {
   const attributes = compared(pack);
   if (attributes.length === 0) return new Map();
-  const jumps = attributes.map(({ name, jump }) => `(${quoted(name)}, ${jump}::DOUBLE)`).join(', ');
+  const jumps = attributes.map(({ name, jump }) => `(${quotedText(name)}, ${jump}::DOUBLE)`).join(', ');
   const rows = await duck.rows(`
     WITH facts AS (
       SELECT entity, attribute, value, observed_at AS said, run, source FROM ${facts}
@@ -35,7 +35,7 @@ export async function groupMedians(duck: Duck, pack: Pack, facts: string): Promi
       SELECT * FROM (VALUES ${jumps}) AS bounds(attribute, jump)
     ), members AS (
       SELECT entity, arg_min(value, ROW(said, run, source)) AS grp FROM facts
-      WHERE attribute = ${quoted(pack.group_by)} GROUP BY entity
+      WHERE attribute = ${quotedText(pack.group_by)} GROUP BY entity
     ), numbers AS (
       SELECT entity, attribute, said, run, source, coalesce(TRY_CAST(value AS DOUBLE), TRY_CAST(value->>'$.min' AS DOUBLE)) AS n
       FROM facts WHERE attribute IN (SELECT attribute FROM bounds)

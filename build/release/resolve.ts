@@ -6,9 +6,9 @@ import { Duck } from '../../data/duckdb/duck.ts';
 import type { Manifest } from '../../data/model/layout.ts';
 import { isoTime } from '../../data/model/time.ts';
 import type { Overlay } from '../../data/plan/overlay.ts';
-import type { Before } from '../../data/write/before.ts';
 import { Draft } from '../../data/write/draft.ts';
-import { type ReadingRow, standingReadings } from '../../data/write/facts.ts';
+import { type ReadingRow, validReadings } from '../../data/write/facts.ts';
+import type { PreviousRelease } from '../../data/write/previous-release.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import type { Effects } from '../effects/effects.ts';
 import { lineRanges, sortFacts } from './facts.ts';
@@ -22,7 +22,7 @@ export interface ReleaseInput {
   /** Every reading ever made. */
   made: readonly ReadingRow[];
   /** The release before, or null. */
-  before: Before | null;
+  before: PreviousRelease | null;
   /** Opt-outs, owners' edits and decisions to apply. */
   overlay: Overlay;
   effects: Effects;
@@ -82,7 +82,7 @@ export async function resolveRelease(making: ReleaseInput, workspace: string): P
   for (const { counts } of settled) tally.addCounts(counts);
   const parts = settled.map(({ files }) => files);
 
-  const readings = standingReadings(made);
+  const readings = validReadings(made);
   const now = effects.now().getTime();
   const log = (step: string) => progress.step(pack.id, step);
   const rows = await draft.finish(parts, { pack, names, readings, before, now, log });

@@ -3,23 +3,23 @@
 import { fits } from '../../data/consolidate/compare.ts';
 import { confirmedSource } from '../../data/consolidate/confirmed-source.ts';
 import { type Unpublished, unpublishedEntries } from '../../data/consolidate/engine-values.ts';
-import { course } from '../../data/consolidate/history.ts';
-import { type Present, scoreRecord } from '../../data/consolidate/quality.ts';
+import { timeline } from '../../data/consolidate/history.ts';
+import { historyCells, itemStatements, reviewFacts } from '../../data/consolidate/history-rows.ts';
+import { type ScoredValue, scoreRecord } from '../../data/consolidate/quality.ts';
 import {
+  type ConsolidationContext,
   type Decision,
-  type Ground,
-  type Question,
+  type SettlementInput,
   trustOfSources,
   versionsOf,
 } from '../../data/consolidate/settle.ts';
 import { confirmedAt } from '../../data/consolidate/times.ts';
-import { historyCells, itemStatements, reviewFacts } from '../../data/consolidate/told.ts';
 import type { OperatorDecision } from '../../data/plan/overlay.ts';
-import { type ReadingRow, standingReadings } from '../../data/write/facts.ts';
+import { type ReadingRow, validReadings } from '../../data/write/facts.ts';
 import type { Part } from '../../data/write/part.ts';
 import type { SettledValue } from '../../data/write/record.ts';
 import type { Identity, Pack, Rule, Value } from '../../packs/define/model.ts';
-import { clean } from '../../packs/define/schema.ts';
+import { cleanText } from '../../packs/define/schema.ts';
 import type { RecordFacts, StoredFact } from './facts.ts';
 import { ValueTally } from './tally.ts';
 
@@ -41,7 +41,7 @@ export class Settler {
   readonly tally = new ValueTally();
   readonly #pack: Pack;
   readonly #part: Part;
-  readonly #ground: Ground;
+  readonly #context: ConsolidationContext;
   readonly #newest: number;
   readonly #identity: Set<string>;
   readonly #decided = new Map<string, Map<string, Decision>>();
@@ -51,7 +51,7 @@ export class Settler {
     this.#removed = removed;
     this.#pack = pack;
     this.#part = part;
-    const standing = standingReadings(made);
+    const standing = validReadings(made);
     const readings = new Map<string, number[]>();
     for (const { source, confirmed_at } of standing) {
       readings.set(
@@ -61,7 +61,7 @@ export class Settler {
     }
     this.#newest = Math.max(0, ...standing.map((row) => row.confirmed_at));
     this.#identity = new Set(pack.identity.attributes);
-    this.#ground = {
+    this.#context = {
       dataset: pack.id,
       consolidation: pack.consolidation,
       trust: trustOfSources(pack),
@@ -117,7 +117,7 @@ export class Settler {
     const facts = stored.every((fact) => fits(attribute, fact.value))
       ? stored
       : stored.filter((fact) => fits(attribute, fact.value));
-    const question: Question = {
+    const input: SettlementInput = {
       entity: record.id,
       attribute,
       identity: this.#identity.has(attribute.name),
@@ -126,7 +126,7 @@ export class Settler {
       rule,
       decisions: this.#decided.get(`${record.id} ${attribute.name}`) ?? NONE,
     };
-    const { periods, now, disputes, confirmed, status } = course(question, this.#ground);
+    const { periods, now, disputes, confirmed, status } = timeline(input, this.#context);
     let settled: SettledValue | undefined;
     let position = 0;
     for (const fact of stored) {
@@ -134,7 +134,7 @@ export class Settler {
         this.#part.verdict(null);
         continue;
       }
-      const confirmed_at = confirmedAt(question, this.#ground.readings, position, Number.POSITIVE_INFINITY);
+      const confirmed_at = confirmedAt(input, this.#context.readings, position, Number.POSITIVE_INFINITY);
       const won = position === now.winner;
       const { group_median = null } = fact;
       this.#part.verdict({ confirmed_at, won, reason: now.reasons[position]!, group_median });
@@ -144,7 +144,7 @@ export class Settler {
       settled = {
         value: cut?.published ?? (fact.value as Value),
         json: cut === null ? fact.json : JSON.stringify(cut.published),
-        ...confirmedSource(this.#pack, fact, this.#ground, confirmed_at),
+        ...confirmedSource(this.#pack, fact, this.#context, confirmed_at),
         kind: fact.source_kind,
         observed_at: confirmed_at,
         confidence: now.confidence,
@@ -171,7 +171,7 @@ export class Settler {
     unpublished: Unpublished,
     owner: boolean,
   ): number {
-    const present: Present[] = [];
+    const present: ScoredValue[] = [];
     const named: Record<string, Value> = {};
     for (let i = 0; i < values.length; i++) {
       const settled = values[i];
@@ -183,7 +183,7 @@ export class Settler {
       this.tally.add(attribute, settled);
     }
     if (present.length === 0) return this.#part.record(id, null);
-    const name = clean(this.#pack.identity.name(identity, named)) || slug;
+    const name = cleanText(this.#pack.identity.name(identity, named)) || slug;
     const { quality, completeness } = scoreRecord(this.#pack, present);
     const identityJson = JSON.stringify(identity);
     const record = { id, slug, name, identity: identityJson, values, quality, completeness, owner, unpublished };

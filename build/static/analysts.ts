@@ -14,7 +14,7 @@ import { dictionaryJson, dictionaryMarkdown } from '../../api/render/dictionary.
 import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
-import { type Differing, writePublicFiles } from '../../data/write/analysts-files.ts';
+import { type OverlayDifferences, writePublicFiles } from '../../data/write/analysts-files.ts';
 import { croissant } from './croissant.ts';
 import type { Output } from './output.ts';
 
@@ -75,7 +75,7 @@ export function writeFileLists(releases: readonly Release[], base: string, outpu
 }
 
 /** The records that the overlay removes from the files of the release, or replaces. */
-async function differing({ base, engine, touched }: Release): Promise<Differing> {
+async function differing({ base, engine, touched }: Release): Promise<OverlayDifferences> {
   if (!touched || !base) return { without: [], instead: [] };
   const parsed = async (from: Release['engine'], ordinals: readonly number[]) =>
     ordinals.length === 0 ? [] : (await from.bodies([...ordinals])).map(({ body }) => JSON.parse(body) as StoredRecord);

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { fullTextRecord } from '../../api/operations/dataset/dataset_full_text.ts';
 import { recordPage } from '../../api/pages/record-markdown.ts';
-import { type Duck, quoted } from '../../data/duckdb/duck.ts';
+import { type Duck, quotedText } from '../../data/duckdb/duck.ts';
 import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { StoredRecord } from '../../data/model/record.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -42,7 +42,7 @@ export async function renderRecords(
   const instead = new Map(task.instead);
   const some = !text && pages.length <= FEW;
   const where = some ? `ord IN (${[-1, ...pages].join(', ')})` : `ord >= ${from} AND ord < ${to}`;
-  const bodies = `read_parquet(${quoted(join(folder, RELEASE_FILES.bodies))})`;
+  const bodies = `read_parquet(${quotedText(join(folder, RELEASE_FILES.bodies))})`;
   // The file is sorted by rank.
   for await (const rows of duck.batches(`SELECT ord, body FROM ${bodies} WHERE ${where}`)) {
     for (const [ord, body] of rows as [number, string][]) {

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { dataset_full_text, fullTextHead } from '../../api/operations/dataset/dataset_full_text.ts';
-import { Duck, quoted } from '../../data/duckdb/duck.ts';
+import { Duck, quotedText } from '../../data/duckdb/duck.ts';
 import { codeFingerprint } from '../../data/model/code.ts';
 import { RELEASE_FILES } from '../../data/model/layout.ts';
 import type { Release } from '../../data/releases/release.ts';
@@ -111,7 +111,7 @@ async function changedPages(
   duck: Duck,
   output: Output,
 ): Promise<Map<number, string>> {
-  const file = (name: string) => `read_parquet(${quoted(join(folder, name))})`;
+  const file = (name: string) => `read_parquet(${quotedText(join(folder, name))})`;
   const changed = new Map<number, string>();
   const versions = `SELECT ord, slug, version FROM ${file(RELEASE_FILES.engine)}
     JOIN (SELECT ord, version FROM ${file(RELEASE_FILES.bodies)}) USING (ord)`;

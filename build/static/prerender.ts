@@ -15,7 +15,7 @@ import { OPERATIONS } from '../../api/operations/table.ts';
 import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
 import { render } from '../../api/render/render.ts';
 import type { Config } from '../../config.ts';
-import { later } from '../../data/duckdb/lazy-engine.ts';
+import { lazyEngine } from '../../data/duckdb/lazy-engine.ts';
 import { UNFINISHED } from '../../data/model/atomic.ts';
 import { codeFingerprint } from '../../data/model/code.ts';
 import { paths } from '../../data/model/layout.ts';
@@ -249,7 +249,7 @@ const LIMITS = { statement: 600_000, patience: 600_000, bodies: 0, history: 0 };
 async function sleepingRelease(dataDir: string, pack: Pack, id: string, overlay: Overlay): Promise<Release> {
   const folder = paths.release(dataDir, pack.id, id);
   const open = async () => (await openRelease(dataDir, pack, id, LIMITS)).engine;
-  const base = { pack, manifest: await readManifest(folder), folder, engine: later(open, null) };
+  const base = { pack, manifest: await readManifest(folder), folder, engine: lazyEngine(open, null) };
   const { release, problem } = await applyOverlay(base, overlay);
   if (problem === null) return release;
   await closeRelease(release);

@@ -3,7 +3,15 @@
 
 import type { FactReason } from '../model/record.ts';
 import { agrees, disputable, extendsFrom } from './compare.ts';
-import { disputeId, type Ground, type Outcome, type Question, round, trustOf, win } from './model.ts';
+import {
+  type ConsolidationContext,
+  disputeId,
+  round,
+  type Settlement,
+  type SettlementInput,
+  trustOf,
+  win,
+} from './model.ts';
 import { confirmedAt } from './times.ts';
 
 const DAY = 86_400_000;
@@ -23,19 +31,21 @@ interface Contender {
  * it does not beat a newer statement of a more trusted source. When the pick is a plain number that begins
  * the range of a source with at least the same trust, the range is published, since it has more information.
  */
-export function compete(question: Question, ground: Ground, at: number, candidates: number[], outcome: Outcome): void {
-  const { attribute, statements, rule } = question;
-  const contenders: Contender[] = decide(question, ground, at, candidates, outcome).map((position) => ({
+export function compete(
+  input: SettlementInput,
+  context: ConsolidationContext,
+  at: number,
+  candidates: number[],
+  outcome: Settlement,
+): void {
+  const { attribute, statements, rule } = input;
+  const contenders: Contender[] = decide(input, context, at, candidates, outcome).map((position) => ({
     position,
-    read: confirmedAt(question, ground.readings, position, at),
-    trust: trustOf(question, ground, statements[position]!.source),
+    read: confirmedAt(input, context.readings, position, at),
+    trust: trustOf(input, context, statements[position]!.source),
   }));
   const byNewest = rule.prefer === 'newest';
-  const winner = fuller(
-    question,
-    contenders,
-    byNewest ? newest(question, contenders) : mostTrusted(contenders, ground),
-  );
+  const winner = fuller(input, contenders, byNewest ? newest(input, contenders) : mostTrusted(contenders, context));
   const approved = outcome.reasons[winner.position] === 'approved';
   let doubt = 1 - statements[winner.position]!.confidence;
   let reason: FactReason = contenders.length > 1 ? 'agreed' : 'more_trusted';
@@ -48,29 +58,29 @@ export function compete(question: Question, ground: Ground, at: number, candidat
       outcome.reasons[position] = 'agreed';
       continue;
     }
-    const older = byNewest ? other.read < winner.read : isOld(other, contenders, ground);
+    const older = byNewest ? other.read < winner.read : isOld(other, contenders, context);
     outcome.reasons[position] = older ? 'older_reading' : 'less_trusted';
     if (!older) reason = 'more_trusted';
     else if (reason !== 'more_trusted') reason = 'newer_reading';
-    if (older || byNewest || question.identity || !disputable(attribute)) continue;
+    if (older || byNewest || input.identity || !disputable(attribute)) continue;
     disputed = true;
-    const id = disputeId(ground, question, 'conflict', statements[winner.position]!, statements[position]!);
+    const id = disputeId(context, input, 'conflict', statements[winner.position]!, statements[position]!);
     outcome.disputes.push({ id, kind: 'conflict', statements: [winner.position, position] });
   }
-  win(question, outcome, winner.position, approved ? 'approved' : reason);
-  outcome.confidence = round(1 - doubt - (disputed ? ground.consolidation.penalty : 0));
+  win(input, outcome, winner.position, approved ? 'approved' : reason);
+  outcome.confidence = round(1 - doubt - (disputed ? context.consolidation.penalty : 0));
 }
 
-function isOld({ read }: Contender, contenders: readonly Contender[], ground: Ground): boolean {
-  return read < Math.max(...contenders.map((each) => each.read)) - ground.consolidation.apart_days * DAY;
+function isOld({ read }: Contender, contenders: readonly Contender[], context: ConsolidationContext): boolean {
+  return read < Math.max(...contenders.map((each) => each.read)) - context.consolidation.apart_days * DAY;
 }
 
-function mostTrusted(contenders: readonly Contender[], ground: Ground): Contender {
-  const recent = contenders.filter((each) => !isOld(each, contenders, ground));
+function mostTrusted(contenders: readonly Contender[], context: ConsolidationContext): Contender {
+  const recent = contenders.filter((each) => !isOld(each, contenders, context));
   return recent.sort((a, b) => b.trust - a.trust || b.read - a.read)[0]!;
 }
 
-function newest({ statements }: Question, contenders: readonly Contender[]): Contender {
+function newest({ statements }: SettlementInput, contenders: readonly Contender[]): Contender {
   const best = Math.max(...contenders.map(({ trust }) => trust));
   const since = ({ trust, read, position }: Contender) => (trust === best ? read : statements[position]!.at);
   return [...contenders].sort((a, b) => since(b) - since(a) || b.trust - a.trust)[0]!;
@@ -80,7 +90,11 @@ function newest({ statements }: Question, contenders: readonly Contender[]): Con
  * The pick, or the most trusted source with a range that begins at its number. The age of the range does not
  * matter: the pick confirms it.
  */
-function fuller({ attribute, statements }: Question, contenders: readonly Contender[], pick: Contender): Contender {
+function fuller(
+  { attribute, statements }: SettlementInput,
+  contenders: readonly Contender[],
+  pick: Contender,
+): Contender {
   const value = (each: Contender) => statements[each.position]!.value!;
   const ranges = contenders.filter(
     (each) => each.trust >= pick.trust && extendsFrom(attribute, value(each), value(pick)),
@@ -89,14 +103,20 @@ function fuller({ attribute, statements }: Question, contenders: readonly Conten
 }
 
 /** Applies decided conflicts: the rejected statement no longer competes. */
-function decide(question: Question, ground: Ground, at: number, candidates: number[], outcome: Outcome): number[] {
-  if (question.decisions.size === 0) return candidates;
+function decide(
+  input: SettlementInput,
+  context: ConsolidationContext,
+  at: number,
+  candidates: number[],
+  outcome: Settlement,
+): number[] {
+  if (input.decisions.size === 0) return candidates;
   const out = new Set<number>();
   for (const kept of candidates) {
     for (const other of candidates) {
       if (kept === other) continue;
-      const [a, b] = [question.statements[kept]!, question.statements[other]!];
-      const decision = question.decisions.get(disputeId(ground, question, 'conflict', a, b));
+      const [a, b] = [input.statements[kept]!, input.statements[other]!];
+      const decision = input.decisions.get(disputeId(context, input, 'conflict', a, b));
       if (!decision || decision.at > at) continue;
       out.add(decision.status === 'approved' ? kept : other);
       if (decision.status === 'approved') outcome.reasons[other] = 'approved';

@@ -29,12 +29,12 @@ test('also for evidence; an unknown reading or the first one changes nothing', (
 
 test('a collector overrides the address when it does not contain the version', () => {
   const collector = { read, confirmedUrl: (url: string, { to }: { to: string }) => `${url}#${to}` };
-  const ground = { versions };
-  expect(confirmedSource({ collector }, stated('https://a.example/1.0.1'), ground, 2).source_url).toBe(
+  const context = { versions };
+  expect(confirmedSource({ collector }, stated('https://a.example/1.0.1'), context, 2).source_url).toBe(
     'https://a.example/1.0.1#1.0.12',
   );
   const silent = { read, confirmedUrl: () => undefined };
-  expect(confirmedSource({ collector: silent }, stated('https://a.example/1.0.1'), ground, 2).source_url).toBe(
+  expect(confirmedSource({ collector: silent }, stated('https://a.example/1.0.1'), context, 2).source_url).toBe(
     'https://a.example/1.0.12',
   );
 });

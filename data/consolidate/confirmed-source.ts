@@ -1,6 +1,6 @@
 // Provenance of a published value: address and evidence of the newest reading that confirmed it.
 import type { Pack } from '../../packs/define/model.ts';
-import type { Ground } from './settle.ts';
+import type { ConsolidationContext } from './settle.ts';
 
 /** A version number that is not part of a longer one. */
 const EXACT = (version: string) => new RegExp(`(?<![\\w.])(v?)${RegExp.escape(version)}(?![\\w-]|\\.\\d)`, 'g');
@@ -31,7 +31,7 @@ interface Stated {
 export function confirmedSource(
   { collector }: Pick<Pack, 'collector'>,
   { source, at, source_url, evidence }: Stated,
-  { versions }: Pick<Ground, 'versions'>,
+  { versions }: Pick<ConsolidationContext, 'versions'>,
   confirmed_at: number,
 ): { source_url: string; evidence: string } {
   const known = versions?.get(source);

@@ -1,14 +1,8 @@
 // History of a value: its periods, the confirmations of its sources, and open review items.
 import { describe, expect, test } from 'vitest';
-import {
-  type AttributeCase,
-  day,
-  ground,
-  question,
-  type StatementRow,
-} from '../../tests/support/night-consolidation.ts';
+import { type AttributeCase, context, day, input, type StatementRow } from '../../tests/support/night-consolidation.ts';
 import { verifies } from '../../tests/support/verifies.ts';
-import { course } from './history.ts';
+import { timeline } from './history.ts';
 import { settle } from './settle.ts';
 import { confirmedAt } from './times.ts';
 
@@ -16,7 +10,7 @@ verifies('fact.observed-at', 'fact.first-and-confirmed');
 
 const dayOf = (at: number) => Math.round((at - day(1)) / 86_400_000) + 1;
 const told = (asked: AttributeCase) => {
-  const { periods, disputes } = course(question(asked), ground);
+  const { periods, disputes } = timeline(input(asked), context);
   return {
     periods: periods.map(({ from, winner }) => [dayOf(from), winner < 0 ? null : asked.said[winner]![2]]),
     disputes: disputes.map(({ kind, opened_at }) => [kind, dayOf(opened_at)]),
@@ -58,9 +52,9 @@ describe('periods', () => {
       ['gold', 1, 10],
       ['gold', 11, 100],
     ];
-    const until = question({ said });
-    const silent = { ...ground, readings: new Map([['gold', [1, 11].map(day)]]) };
-    const { periods, disputes, status } = course(until, silent);
+    const until = input({ said });
+    const silent = { ...context, readings: new Map([['gold', [1, 11].map(day)]]) };
+    const { periods, disputes, status } = timeline(until, silent);
     expect(periods).toEqual([{ from: day(1), winner: 0, first: 0 }]);
     expect(disputes.map(({ kind, opened_at }) => [kind, dayOf(opened_at)])).toEqual([['jump', 11]]);
     expect(status).toBe('held');
@@ -72,7 +66,7 @@ describe('periods', () => {
       ],
       disputes: [],
     });
-    const { confirmed, ...later } = course(until, ground);
+    const { confirmed, ...later } = timeline(until, context);
     expect(confirmed.map((each) => [each.kind, dayOf(each.opened_at), dayOf(each.confirmed_at)])).toEqual([
       ['jump', 11, 21],
     ]);
@@ -89,12 +83,12 @@ describe('periods', () => {
       ['gold', 1, 100],
       ['tin', 5, 200],
     ];
-    const asked = question({ said });
-    const { status, disputes } = course(asked, ground);
+    const asked = input({ said });
+    const { status, disputes } = timeline(asked, context);
     expect(status).toBe('contested');
     const decisions = new Map([[disputes[0]!.id, { status: 'rejected' as const, at: day(30) }]]);
-    expect(course({ ...asked, decisions }, ground).status).toBeNull();
-    expect(course(question({ said: [...said, ['owner', 40, 150]] }), ground).status).toBeNull();
+    expect(timeline({ ...asked, decisions }, context).status).toBeNull();
+    expect(timeline(input({ said: [...said, ['owner', 40, 150]] }), context).status).toBeNull();
   });
 
   test('readings without new values change the winner: the trusted source becomes outdated and returns', () => {
@@ -130,12 +124,12 @@ describe('periods', () => {
       ['tin', 15, 5, 0.1],
       ['gold', 21, null],
     ];
-    const asked = question({ said });
-    const { periods, now } = course(asked, ground);
+    const asked = input({ said });
+    const { periods, now } = timeline(asked, context);
     expect(periods.at(-1)?.winner).toBe(now.winner);
     for (let n = 1; n <= 110; n++) {
       const then = periods.findLast(({ from }) => from <= day(n));
-      const winner = settle(asked, ground, day(n)).winner;
+      const winner = settle(asked, context, day(n)).winner;
       expect(then ? said[then.winner]?.[2] : undefined, `day ${n}`).toEqual(said[winner]?.[2]);
     }
   });
@@ -154,19 +148,19 @@ describe('disputes', () => {
   test('close when one of the two changes its value, drops the record or is decided', () => {
     expect(told({ said: [...said, ['tin', 15, 100]] }).disputes).toEqual([]);
     expect(told({ said, dropped: [['tin', 15]] }).disputes).toEqual([]);
-    const asked = question({ said });
-    const [{ id } = { id: '' }] = course(asked, ground).disputes;
+    const asked = input({ said });
+    const [{ id } = { id: '' }] = timeline(asked, context).disputes;
     const decisions = new Map([[id, { status: 'rejected' as const, at: day(30) }]]);
-    const decided = course({ ...asked, decisions }, ground);
+    const decided = timeline({ ...asked, decisions }, context);
     expect(decided.disputes).toEqual([]);
     expect(decided.periods.map(({ winner }) => winner)).toEqual([0]);
   });
 
   test('an approval shows in the history from its time on', () => {
-    const asked = question({ said });
-    const [{ id } = { id: '' }] = course(asked, ground).disputes;
+    const asked = input({ said });
+    const [{ id } = { id: '' }] = timeline(asked, context).disputes;
     const decisions = new Map([[id, { status: 'approved' as const, at: day(30) }]]);
-    const { periods } = course({ ...asked, decisions }, ground);
+    const { periods } = timeline({ ...asked, decisions }, context);
     expect(periods.map(({ from, winner }) => [dayOf(from), winner])).toEqual([
       [1, 0],
       [30, 1],
@@ -182,10 +176,10 @@ describe('confirmations', () => {
     dropped: [string, number][] = [],
     back: [string, number][] = [],
   ) => {
-    const asked = question({ said, dropped });
+    const asked = input({ said, dropped });
     const listings = [...asked.listings, ...back.map(([source, n]) => ({ source, listed: true, at: day(n) }))];
     listings.sort((a, b) => a.at - b.at);
-    return dayOf(confirmedAt({ ...asked, listings }, ground.readings, position, day(at)));
+    return dayOf(confirmedAt({ ...asked, listings }, context.readings, position, day(at)));
   };
 
   test('the newest reading before its source’s next statement', () => {

@@ -2,7 +2,14 @@
 
 import type { ProvenanceStatus } from '../model/record.ts';
 import { sameValue } from './same-value.ts';
-import { type Confirmation, type Dispute, type Ground, type Outcome, type Question, settle } from './settle.ts';
+import {
+  type Confirmation,
+  type ConsolidationContext,
+  type Dispute,
+  type Settlement,
+  type SettlementInput,
+  settle,
+} from './settle.ts';
 import { listedAt } from './times.ts';
 
 /** A value is published from `from` (milliseconds) on; the newest of its spellings counts. */
@@ -14,11 +21,11 @@ export interface Period {
   first: number;
 }
 
-export interface Course {
+export interface Timeline {
   /** Ascending; neighbours differ in value. Begins with the first publication; empty without one. */
   periods: Period[];
   /** The outcome as of now. */
-  now: Outcome;
+  now: Settlement;
   /** Undecided differences whose two statements are still valid, with the time of the first difference. */
   disputes: (Dispute & { opened_at: number })[];
   /** Held values that were confirmed, with the time from which they were held. */
@@ -32,9 +39,9 @@ export interface Course {
  * sources stays open until an operator decides it or one source changes its value, also when the newer
  * reading is published by now.
  */
-export function course(question: Question, ground: Ground): Course {
-  const { statements } = question;
-  const now = settle(question, ground, Number.POSITIVE_INFINITY);
+export function timeline(input: SettlementInput, context: ConsolidationContext): Timeline {
+  const { statements } = input;
+  const now = settle(input, context, Number.POSITIVE_INFINITY);
   const periods: Period[] = [];
   const disputes = new Map<string, Dispute & { opened_at: number }>();
   if (statements.length === 1 && now.disputes.length === 0 && now.confirmed.length === 0) {
@@ -42,46 +49,48 @@ export function course(question: Question, ground: Ground): Course {
     return { periods, now, disputes: [], confirmed: [], status: null };
   }
   let winner = -1;
-  for (const { at, reading } of moments(question, ground, now)) {
+  for (const { at, reading } of moments(input, context, now)) {
     // A repetition by the winner's own source changes nothing: the other sources only get older.
     if (reading !== null && winner >= 0 && statements[winner]!.source === reading) continue;
-    const outcome = settle(question, ground, at);
+    const outcome = settle(input, context, at);
     for (const each of outcome.disputes) if (!disputes.has(each.id)) disputes.set(each.id, { ...each, opened_at: at });
     winner = outcome.winner;
     const last = periods.at(-1);
-    if (
-      winner < 0 ? last === undefined || last.winner < 0 : last !== undefined && same(question, last.winner, winner)
-    ) {
+    if (winner < 0 ? last === undefined || last.winner < 0 : last !== undefined && same(input, last.winner, winner)) {
       if (last !== undefined) last.winner = winner;
       continue;
     }
     periods.push({ from: at, winner, first: winner });
   }
   for (const each of now.disputes)
-    if (!disputes.has(each.id)) disputes.set(each.id, { ...each, opened_at: openedAt(question, each) });
-  const open = [...disputes.values()].filter((each) => stillOpen(question, now, each));
-  const confirmed = now.confirmed.map((each) => ({ ...each, opened_at: openedAt(question, each) }));
-  return { periods, now, disputes: open, confirmed, status: statusOf(question, now, open) };
+    if (!disputes.has(each.id)) disputes.set(each.id, { ...each, opened_at: openedAt(input, each) });
+  const open = [...disputes.values()].filter((each) => stillOpen(input, now, each));
+  const confirmed = now.confirmed.map((each) => ({ ...each, opened_at: openedAt(input, each) }));
+  return { periods, now, disputes: open, confirmed, status: statusOf(input, now, open) };
 }
 
 /** `held` takes precedence over `contested`. */
-function statusOf({ statements }: Question, { winner }: Outcome, open: readonly Dispute[]): ProvenanceStatus | null {
+function statusOf(
+  { statements }: SettlementInput,
+  { winner }: Settlement,
+  open: readonly Dispute[],
+): ProvenanceStatus | null {
   if (winner < 0 || open.length === 0 || statements[winner]!.source_kind === 'owner') return null;
   return open.some(({ kind }) => kind !== 'conflict') ? 'held' : 'contested';
 }
 
-function same(question: Question, a: number, b: number): boolean {
+function same(input: SettlementInput, a: number, b: number): boolean {
   if (a < 0 || b < 0) return a === b;
-  return sameValue(question.attribute, question.statements[a]!.value, question.statements[b]!.value);
+  return sameValue(input.attribute, input.statements[a]!.value, input.statements[b]!.value);
 }
 
-function openedAt(question: Question, dispute: Dispute): number {
-  return Math.max(...dispute.statements.map((each) => question.statements[each]!.at));
+function openedAt(input: SettlementInput, dispute: Dispute): number {
+  return Math.max(...dispute.statements.map((each) => input.statements[each]!.at));
 }
 
 /** Both statements are the newest of sources that list the record, and there is no decision. */
-function stillOpen(question: Question, now: Outcome, dispute: Dispute): boolean {
-  if (question.decisions.has(dispute.id)) return false;
+function stillOpen(input: SettlementInput, now: Settlement, dispute: Dispute): boolean {
+  if (input.decisions.has(dispute.id)) return false;
   if (dispute.kind !== 'conflict') return now.disputes.some((each) => each.id === dispute.id);
   const stands = (position: number) => {
     const reason = now.reasons[position];
@@ -101,21 +110,24 @@ function stillOpen(question: Question, now: Outcome, dispute: Dispute): boolean 
  * several sources also their readings and listings. `reading` is the source when nothing but a reading
  * happened.
  */
-function moments(question: Question, ground: Ground, { confirmed }: Outcome): { at: number; reading: string | null }[] {
-  const { statements, listings, attribute } = question;
+function moments(
+  input: SettlementInput,
+  context: ConsolidationContext,
+  { confirmed }: Settlement,
+): { at: number; reading: string | null }[] {
+  const { statements, listings, attribute } = input;
   const times = new Map<number, string | null>();
   const first = new Map<string, number>();
   for (const each of statements) {
     times.set(each.at, null);
     if (!first.has(each.source)) first.set(each.source, each.at);
   }
-  for (const decision of question.decisions.values())
-    if (decision.at >= statements[0]!.at) times.set(decision.at, null);
+  for (const decision of input.decisions.values()) if (decision.at >= statements[0]!.at) times.set(decision.at, null);
   for (const { confirmed_at } of confirmed) times.set(confirmed_at, null);
-  if (first.size > 1 && !attribute.once && !allEqual(question)) {
+  if (first.size > 1 && !attribute.once && !allEqual(input)) {
     for (const each of listings) if (first.has(each.source)) times.set(each.at, null);
     for (const [source, since] of first) {
-      for (const at of ground.readings.get(source) ?? []) {
+      for (const at of context.readings.get(source) ?? []) {
         if (at <= since || !listedAt(listings, source, at)) continue;
         times.set(at, times.has(at) ? null : source);
       }
@@ -125,8 +137,8 @@ function moments(question: Question, ground: Ground, { confirmed }: Outcome): { 
 }
 
 /** All statements have the same value: readings and listings cannot change the published value. */
-function allEqual(question: Question): boolean {
-  const { statements } = question;
+function allEqual(input: SettlementInput): boolean {
+  const { statements } = input;
   const value = statements[0]!.value;
   return statements.every(
     (each) => each.value !== null && (each.value === value || JSON.stringify(each.value) === JSON.stringify(value)),

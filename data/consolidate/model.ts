@@ -23,7 +23,7 @@ export interface Decision {
 }
 
 /** Data of the whole dataset. */
-export interface Ground {
+export interface ConsolidationContext {
   dataset: string;
   consolidation: Pick<Pack['consolidation'], 'floor' | 'apart_days' | 'penalty'>;
   /** Trust by source id; a source that the pack no longer has counts as 0. */
@@ -35,7 +35,7 @@ export interface Ground {
 }
 
 /** One attribute of one record. */
-export interface Question {
+export interface SettlementInput {
   entity: string;
   attribute: Attribute;
   /** Whether the attribute identifies the record: then sources cannot differ about it. */
@@ -61,7 +61,7 @@ export interface Confirmation extends Dispute {
   confirmed_at: number;
 }
 
-export interface Outcome {
+export interface Settlement {
   /** Index of the published statement, or -1. */
   winner: number;
   /** Confidence of the published value, 0..1, four decimals. */
@@ -75,8 +75,8 @@ export interface Outcome {
 }
 
 /** Trust in a source for one record: `rule.trust` overrides the trust of the dataset. */
-export function trustOf(question: Question, ground: Ground, source: string): number {
-  return question.rule.trust?.[source] ?? ground.trust.get(source) ?? 0;
+export function trustOf(input: SettlementInput, context: ConsolidationContext, source: string): number {
+  return input.rule.trust?.[source] ?? context.trust.get(source) ?? 0;
 }
 
 /** Trust by source id, from the pack. */
@@ -86,22 +86,22 @@ export function trustOfSources({ sources }: Pick<Pack, 'sources'>): Map<string, 
 
 /** Stable UUID of a review item: a rebuild with the same difference opens the same item. */
 export function disputeId(
-  ground: Ground,
-  question: Question,
+  context: ConsolidationContext,
+  input: SettlementInput,
   kind: Dispute['kind'],
   a: Statement,
   b: Statement,
 ): string {
   const facts = [a, b].map((each) => [each.source, each.at, each.value]);
-  const told = JSON.stringify([ground.dataset, question.entity, question.attribute.name, kind, facts]);
+  const told = JSON.stringify([context.dataset, input.entity, input.attribute.name, kind, facts]);
   const hex = createHash('sha256').update(told).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /** Publishes the statement at an index. */
-export function win(question: Question, outcome: Outcome, position: number, reason: FactReason): void {
+export function win(input: SettlementInput, outcome: Settlement, position: number, reason: FactReason): void {
   outcome.winner = position;
-  outcome.confidence = round(question.statements[position]!.confidence);
+  outcome.confidence = round(input.statements[position]!.confidence);
   outcome.reasons[position] = reason;
 }
 

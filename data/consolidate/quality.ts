@@ -4,7 +4,7 @@ import type { Attribute, Pack } from '../../packs/define/model.ts';
 /**
  * A published value for the formula. `age`: hours between its confirmation and the dataset's newest reading.
  */
-export interface Present {
+export interface ScoredValue {
   attribute: Attribute;
   confidence: number;
   age: number;
@@ -20,7 +20,7 @@ export interface Score {
  * confidence and mean freshness of the values, both weighted by attribute, in the proportions of
  * `pack.quality`. Four decimals.
  */
-export function scoreRecord(pack: Pack, present: readonly Present[]): Score {
+export function scoreRecord(pack: Pack, present: readonly ScoredValue[]): Score {
   let all = 0;
   for (const { weight } of pack.attributes) all += weight;
   let weight = 0;
@@ -44,7 +44,7 @@ export function scoreRecord(pack: Pack, present: readonly Present[]): Score {
  * 1 up to the attribute's warning age, 0 from its error age on, linear between. The age is relative to the
  * dataset's newest reading, not the clock, so that a night without changes leaves it unchanged.
  */
-function freshness({ attribute, age }: Present): number {
+function freshness({ attribute, age }: ScoredValue): number {
   const { warn, error } = attribute.sla;
   if (age <= warn) return 1;
   return age >= error ? 0 : (error - age) / (error - warn);

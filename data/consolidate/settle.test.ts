@@ -160,7 +160,7 @@ const CASES: Case[] = [
     disputes: [['conflict', 0, 2]],
   },
   {
-    about: 'readings more than 30 days apart: the newer wins without a question',
+    about: 'readings more than 30 days apart: the newer wins without a review item',
     said: [
       ['gold', 1, 100],
       ['tin', 5, 200],
@@ -195,7 +195,7 @@ const CASES: Case[] = [
     disputes: [['conflict', 1, 0]],
   },
   {
-    about: 'newest: the newer reading of the better source wins, no question',
+    about: 'newest: the newer reading of the better source wins, no review item',
     said: [
       ['gold', 1, 100],
       ['tin', 5, 200],

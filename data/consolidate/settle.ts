@@ -2,25 +2,33 @@
 // Pure.
 import { isOutlier, jumps } from './compare.ts';
 import { compete } from './compete.ts';
-import { type Dispute, disputeId, type Ground, type Outcome, type Question, trustOf, win } from './model.ts';
+import {
+  type ConsolidationContext,
+  type Dispute,
+  disputeId,
+  type Settlement,
+  type SettlementInput,
+  trustOf,
+  win,
+} from './model.ts';
 import { listedAt, readingsOf } from './times.ts';
 
 export {
   type Confirmation,
+  type ConsolidationContext,
   type Decision,
   type Dispute,
-  type Ground,
-  type Outcome,
-  type Question,
+  type Settlement,
+  type SettlementInput,
   type Statement,
   trustOfSources,
   versionsOf,
 } from './model.ts';
 
 /** Settles one attribute of one record as of a time (milliseconds since 1970; Infinity: now). */
-export function settle(question: Question, ground: Ground, at: number): Outcome {
-  const { statements } = question;
-  const outcome: Outcome = {
+export function settle(input: SettlementInput, context: ConsolidationContext, at: number): Settlement {
+  const { statements } = input;
+  const outcome: Settlement = {
     winner: -1,
     confidence: 0,
     reasons: new Array(statements.length),
@@ -30,16 +38,16 @@ export function settle(question: Question, ground: Ground, at: number): Outcome 
   const only = statements.length === 1 ? statements[0]! : null;
   const plain = only?.source_kind === 'collector' && only.value !== null && only.group_median === undefined;
   if (plain && only.at <= at) {
-    if (only.confidence < ground.consolidation.floor) outcome.reasons[0] = 'below_floor';
-    else win(question, outcome, 0, 'only_source');
+    if (only.confidence < context.consolidation.floor) outcome.reasons[0] = 'below_floor';
+    else win(input, outcome, 0, 'only_source');
     return outcome;
   }
-  let candidates = standing(question, ground, at, outcome);
-  candidates = ownerFirst(question, candidates, outcome);
-  if (!question.attribute.once) candidates = listedFirst(question, at, candidates, outcome);
-  if (candidates.length === 1) win(question, outcome, candidates[0]!, outcome.reasons[candidates[0]!] ?? 'only_source');
-  else if (candidates.length > 1 && question.attribute.once) earliest(question, ground, candidates, outcome);
-  else if (candidates.length > 1) compete(question, ground, at, candidates, outcome);
+  let candidates = standing(input, context, at, outcome);
+  candidates = ownerFirst(input, candidates, outcome);
+  if (!input.attribute.once) candidates = listedFirst(input, at, candidates, outcome);
+  if (candidates.length === 1) win(input, outcome, candidates[0]!, outcome.reasons[candidates[0]!] ?? 'only_source');
+  else if (candidates.length > 1 && input.attribute.once) earliest(input, context, candidates, outcome);
+  else if (candidates.length > 1) compete(input, context, at, candidates, outcome);
   return outcome;
 }
 
@@ -47,15 +55,15 @@ export function settle(question: Question, ground: Ground, at: number): Outcome 
  * The current statement of each source at a time, after floor, withdrawals and held values: at most one index
  * per source.
  */
-function standing(question: Question, ground: Ground, at: number, outcome: Outcome): number[] {
-  const { attribute, statements } = question;
+function standing(input: SettlementInput, context: ConsolidationContext, at: number, outcome: Settlement): number[] {
+  const { attribute, statements } = input;
   const { reasons } = outcome;
   const voices = new Map<string, Voice>();
   for (let position = 0; position < statements.length; position++) {
     const { at: said, value, source, source_kind, confidence, group_median } = statements[position]!;
     if (said > at) break;
     const owner = source_kind === 'owner';
-    if (value !== null && !owner && confidence < ground.consolidation.floor) {
+    if (value !== null && !owner && confidence < context.consolidation.floor) {
       reasons[position] = 'below_floor';
       continue;
     }
@@ -67,7 +75,7 @@ function standing(question: Question, ground: Ground, at: number, outcome: Outco
       continue;
     }
     voice.median ??= group_median ?? null;
-    const held = owner || value === null ? null : hold(question, ground, voice, position, at, outcome);
+    const held = owner || value === null ? null : hold(input, context, voice, position, at, outcome);
     if (voice.held) reasons[voice.held.statements[1]] = 'superseded';
     voice.held = held;
     if (held) {
@@ -89,29 +97,29 @@ function standing(question: Question, ground: Ground, at: number, outcome: Outco
 
 /** The value at an index as a held one; null: accepted, and the closed item is added to the outcome. */
 function hold(
-  question: Question,
-  ground: Ground,
+  input: SettlementInput,
+  context: ConsolidationContext,
   voice: Voice,
   position: number,
   at: number,
-  { reasons, confirmed }: Outcome,
+  { reasons, confirmed }: Settlement,
 ): Held | null {
-  const doubted = doubt(question, ground, voice, position);
+  const doubted = doubt(input, context, voice, position);
   if (doubted === null) return null;
-  const said = question.statements[position]!;
-  const decision = question.decisions.get(doubted.id);
+  const said = input.statements[position]!;
+  const decision = input.decisions.get(doubted.id);
   const status = decision !== undefined && decision.at <= at ? decision.status : null;
   if (status === 'approved') {
     reasons[position] = 'approved';
     return null;
   }
   if (status === 'rejected') return { ...doubted, rejected: true };
-  if (repeats(question, voice, position)) {
+  if (repeats(input, voice, position)) {
     const { id, kind, statements } = voice.held!;
     confirmed.push({ id, kind, statements, confirmed_at: said.at });
     return null;
   }
-  const from = confirmedFrom(question, ground, position, at);
+  const from = confirmedFrom(input, context, position, at);
   if (from === null) return { ...doubted, rejected: false };
   // A value confirmed at the time of its observation was never held.
   if (from > said.at) confirmed.push({ ...doubted, confirmed_at: from });
@@ -119,8 +127,8 @@ function hold(
 }
 
 /** The statement of a verified owner beats every source. */
-function ownerFirst(question: Question, candidates: number[], outcome: Outcome): number[] {
-  const owner = candidates.find((position) => question.statements[position]!.source_kind === 'owner');
+function ownerFirst(input: SettlementInput, candidates: number[], outcome: Settlement): number[] {
+  const owner = candidates.find((position) => input.statements[position]!.source_kind === 'owner');
   if (owner === undefined) return candidates;
   for (const other of candidates) outcome.reasons[other] = 'owner_overrides';
   outcome.reasons[owner] = 'owner';
@@ -128,22 +136,27 @@ function ownerFirst(question: Question, candidates: number[], outcome: Outcome):
 }
 
 /** A source that no longer lists the record counts only when no source lists it. */
-function listedFirst(question: Question, at: number, candidates: number[], outcome: Outcome): number[] {
+function listedFirst(input: SettlementInput, at: number, candidates: number[], outcome: Settlement): number[] {
   if (candidates.length < 2) return candidates;
-  const listed = candidates.filter((each) => listedAt(question.listings, question.statements[each]!.source, at));
+  const listed = candidates.filter((each) => listedAt(input.listings, input.statements[each]!.source, at));
   if (listed.length === 0) return candidates;
   for (const each of candidates) if (!listed.includes(each)) outcome.reasons[each] = 'not_listed';
   return listed;
 }
 
 /** Rule `once`: the earliest statement wins. */
-function earliest(question: Question, ground: Ground, candidates: number[], outcome: Outcome): void {
-  const trust = (position: number) => trustOf(question, ground, question.statements[position]!.source);
+function earliest(
+  input: SettlementInput,
+  context: ConsolidationContext,
+  candidates: number[],
+  outcome: Settlement,
+): void {
+  const trust = (position: number) => trustOf(input, context, input.statements[position]!.source);
   const order = [...candidates].sort(
-    (a, b) => question.statements[a]!.at - question.statements[b]!.at || trust(b) - trust(a) || a - b,
+    (a, b) => input.statements[a]!.at - input.statements[b]!.at || trust(b) - trust(a) || a - b,
   );
   for (const each of order) outcome.reasons[each] = 'later';
-  win(question, outcome, order[0]!, 'earliest');
+  win(input, outcome, order[0]!, 'earliest');
 }
 
 /** Statements of one source up to a time. */
@@ -164,22 +177,22 @@ interface Held extends Dispute {
 }
 
 /** The review item for the value at an index when it is a jump or an outlier; null: neither. */
-function doubt(question: Question, ground: Ground, voice: Voice, position: number): Dispute | null {
-  const { attribute, statements } = question;
+function doubt(input: SettlementInput, context: ConsolidationContext, voice: Voice, position: number): Dispute | null {
+  const { attribute, statements } = input;
   const said = statements[position]!;
   if (voice.last >= 0) {
     const before = statements[voice.last]!;
     if (!jumps(attribute, before.value!, said.value!)) return null;
-    const id = disputeId(ground, question, 'jump', before, said);
+    const id = disputeId(context, input, 'jump', before, said);
     return { id, kind: 'jump', statements: [voice.last, position] };
   }
   if (voice.median === null || !isOutlier(attribute, voice.median, said.value!)) return null;
-  const id = disputeId(ground, question, 'outlier', said, said);
+  const id = disputeId(context, input, 'outlier', said, said);
   return { id, kind: 'outlier', statements: [position, position] };
 }
 
 /** Whether the value at an index is near the held value of its source, so that it repeats it. */
-function repeats({ attribute, statements }: Question, { held }: Voice, position: number): boolean {
+function repeats({ attribute, statements }: SettlementInput, { held }: Voice, position: number): boolean {
   if (held === null || held.rejected) return false;
   return !jumps(attribute, statements[held.statements[1]]!.value!, statements[position]!.value!);
 }
@@ -189,10 +202,15 @@ function repeats({ attribute, statements }: Question, { held }: Voice, position:
  * reading of its source with this value confirms it, and so does another source with a value within the
  * bound, before or after, while the source still has the value.
  */
-function confirmedFrom(question: Question, ground: Ground, position: number, until: number): number | null {
-  const { attribute, statements, listings } = question;
+function confirmedFrom(
+  input: SettlementInput,
+  context: ConsolidationContext,
+  position: number,
+  until: number,
+): number | null {
+  const { attribute, statements, listings } = input;
   const { source, value, at } = statements[position]!;
-  const [reading] = readingsOf(question, ground.readings, position);
+  const [reading] = readingsOf(input, context.readings, position);
   const others = new Map<string, number>();
   let end = until;
   let first = reading !== undefined && reading <= until ? reading : null;
@@ -203,7 +221,7 @@ function confirmedFrom(question: Question, ground: Ground, position: number, unt
       if (each.at > at) end = Math.min(end, each.at);
       continue;
     }
-    if (each.value !== null && each.confidence < ground.consolidation.floor) continue;
+    if (each.value !== null && each.confidence < context.consolidation.floor) continue;
     // Before the time of the value only the newest statement of each source counts; afterwards every
     // statement.
     const close = each.value !== null && !jumps(attribute, value!, each.value);

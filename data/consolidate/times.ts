@@ -31,36 +31,32 @@ interface Timed {
  * its next statement, and while it listed the record (a statement about a dropped record, such as `delisted`,
  * is valid while it stays dropped). Milliseconds.
  */
-export function readingsOf(
-  question: Timed,
-  readings: ReadonlyMap<string, readonly number[]>,
-  position: number,
-): number[] {
-  const { source, source_kind, at } = question.statements[position]!;
+export function readingsOf(input: Timed, readings: ReadonlyMap<string, readonly number[]>, position: number): number[] {
+  const { source, source_kind, at } = input.statements[position]!;
   if (source_kind === 'owner') return [];
-  const next = question.statements.find(
+  const next = input.statements.find(
     (later, i) => i > position && later.source === source && later.source_kind !== 'owner',
   );
   const end = next?.at ?? Number.POSITIVE_INFINITY;
   return (readings.get(source) ?? []).filter((reading) => {
     if (reading <= at || reading >= end) return false;
-    const event = eventBefore(question.listings, source, reading);
+    const event = eventBefore(input.listings, source, reading);
     return event === undefined || event.listed || event.at <= at;
   });
 }
 
 /** The newest of `readingsOf` up to a time, or the time of the statement when there is none. Milliseconds. */
 export function confirmedAt(
-  question: Timed,
+  input: Timed,
   readings: ReadonlyMap<string, readonly number[]>,
   position: number,
   until: number,
 ): number {
-  const { source, source_kind, at } = question.statements[position]!;
+  const { source, source_kind, at } = input.statements[position]!;
   if (source_kind === 'owner') return at;
   let end = Number.POSITIVE_INFINITY;
-  for (let next = position + 1; next < question.statements.length; next++) {
-    const later = question.statements[next]!;
+  for (let next = position + 1; next < input.statements.length; next++) {
+    const later = input.statements[next]!;
     if (later.source !== source || later.source_kind === 'owner') continue;
     end = later.at;
     break;
@@ -70,7 +66,7 @@ export function confirmedAt(
     const reading = times[i]!;
     if (reading > until || reading >= end) continue;
     if (reading <= at) break;
-    const event = eventBefore(question.listings, source, reading);
+    const event = eventBefore(input.listings, source, reading);
     if (event === undefined || event.listed || event.at <= at) return reading;
   }
   return at;

@@ -1,6 +1,6 @@
 // The changelog: changelog.parquet is sorted newest first, so that a page is read without sorting.
 import type { ChangelogPlan, ChangeRow } from '../plan/history.ts';
-import { join, literal, type Sql, sql, textsOf, whole } from './sql.ts';
+import { countLiteral, join, literal, type Sql, sql, textsOf } from './sql.ts';
 
 /** Columns of a change, in the order that `changeRow` reads. */
 export const CHANGE_COLUMNS = sql`entity_id, slug, name, attribute, type, old_value, new_value, epoch_ms(observed_at), source_url`;
@@ -13,7 +13,7 @@ export interface ChangelogLine extends Omit<ChangeRow, 'type'> {
 const LINE = `[{"ord":"UINTEGER","entity_id":"VARCHAR","slug":"VARCHAR","name":"VARCHAR","attribute":"VARCHAR","old_value":"VARCHAR","new_value":"VARCHAR","observed_at":"BIGINT","source_url":"VARCHAR"}]`;
 
 /** The changelog without the rows of some records and with other rows added, in the file's order. */
-export function changelogUnder(changelog: Sql, gone: readonly string[], lines: readonly ChangelogLine[]): Sql {
+export function overlayChangelog(changelog: Sql, gone: readonly string[], lines: readonly ChangelogLine[]): Sql {
   const columns = sql`ord, entity_id, slug, name, attribute`;
   const stored = sql`SELECT ${columns}, type, old_value, new_value, observed_at, source_url FROM ${changelog} WHERE entity_id NOT IN (${textsOf(gone)})`;
   const type = sql`CASE WHEN old_value IS NULL THEN 'added' ELSE 'changed' END`;
@@ -36,7 +36,7 @@ export function countStatement(plan: ChangelogPlan, changelog: Sql): Sql {
 
 /** A page in the order of the file, which LIMIT keeps (DuckDB preserves insertion order). */
 export function pageStatement(plan: ChangelogPlan, changelog: Sql): Sql {
-  return sql`SELECT ${CHANGE_COLUMNS} FROM ${changelog} WHERE ${matching(plan)} LIMIT ${whole(plan.limit)} OFFSET ${whole(plan.offset)}`;
+  return sql`SELECT ${CHANGE_COLUMNS} FROM ${changelog} WHERE ${matching(plan)} LIMIT ${countLiteral(plan.limit)} OFFSET ${countLiteral(plan.offset)}`;
 }
 
 const text = (value: unknown): string | null => (value === null ? null : String(value));

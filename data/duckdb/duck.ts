@@ -5,17 +5,17 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { NULL } from './lines.ts';
 
 /** Quotes a text for SQL. Only for our own paths and names; a build has no user input. */
-export function quoted(text: string): string {
+export function quotedText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
 /** Quotes an identifier. */
-export function named(identifier: string): string {
+export function quotedIdentifier(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`;
 }
 
 /** Column names and their SQL types, in order. */
-export type Columns = Record<string, string>;
+export type ColumnTypes = Record<string, string>;
 
 export class Duck {
   readonly #instance: DuckDBInstance;
@@ -83,16 +83,16 @@ export class Duck {
    * file's key-value metadata.
    */
   async parquet(query: string, path: string, rowGroup = 20_480, notes: Record<string, string> = {}): Promise<number> {
-    const told = Object.entries(notes).map(([key, text]) => `${named(key)}: ${quoted(text)}`);
+    const told = Object.entries(notes).map(([key, text]) => `${quotedIdentifier(key)}: ${quotedText(text)}`);
     const metadata = told.length === 0 ? '' : `, KV_METADATA {${told.join(', ')}}`;
     const options = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroup}${metadata}`;
-    return this.count(`COPY (${query}) TO ${quoted(path)} (${options})`);
+    return this.count(`COPY (${query}) TO ${quotedText(path)} (${options})`);
   }
 
   /** Writes the rows of a query as lines for `readLines`. */
   async lines(query: string, path: string): Promise<number> {
     return this.count(
-      `COPY (${query}) TO ${quoted(path)} (FORMAT csv, DELIMITER '\t', HEADER false, QUOTE '', ESCAPE '', NULLSTR ${quoted(NULL)})`,
+      `COPY (${query}) TO ${quotedText(path)} (FORMAT csv, DELIMITER '\t', HEADER false, QUOTE '', ESCAPE '', NULLSTR ${quotedText(NULL)})`,
     );
   }
 
@@ -103,16 +103,16 @@ export class Duck {
 }
 
 /** One or several files of a `LineWriter`, in sequence, as a table expression. */
-export function fromLines(path: string | readonly string[], columns: Columns): string {
-  const files = typeof path === 'string' ? quoted(path) : `[${path.map(quoted).join(', ')}]`;
-  const shape = Object.entries(columns).map(([name, type]) => `${quoted(name)}: ${quoted(type)}`);
-  const form = `auto_detect = false, header = false, delim = '\t', quote = '', escape = '', nullstr = ${quoted(NULL)}`;
+export function fromLines(path: string | readonly string[], columns: ColumnTypes): string {
+  const files = typeof path === 'string' ? quotedText(path) : `[${path.map(quotedText).join(', ')}]`;
+  const shape = Object.entries(columns).map(([name, type]) => `${quotedText(name)}: ${quotedText(type)}`);
+  const form = `auto_detect = false, header = false, delim = '\t', quote = '', escape = '', nullstr = ${quotedText(NULL)}`;
   return `read_csv(${files}, ${form}, max_line_size = 8388608, buffer_size = 16777216, columns = {${shape.join(', ')}})`;
 }
 
 /** Parquet files as a table expression; without files an empty table with these columns. */
-export function fromParquet(files: readonly string[], columns: Columns): string {
-  if (files.length > 0) return `read_parquet([${files.map(quoted).join(', ')}])`;
-  const shape = Object.entries(columns).map(([name, type]) => `NULL::${type} AS ${named(name)}`);
+export function fromParquet(files: readonly string[], columns: ColumnTypes): string {
+  if (files.length > 0) return `read_parquet([${files.map(quotedText).join(', ')}])`;
+  const shape = Object.entries(columns).map(([name, type]) => `NULL::${type} AS ${quotedIdentifier(name)}`);
   return `(SELECT ${shape.join(', ')} LIMIT 0)`;
 }

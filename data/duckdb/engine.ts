@@ -7,7 +7,7 @@ import type { Engine } from '../plan/plan.ts';
 import { createQueryQueue, type QueryQueue } from '../plan/query-queue.ts';
 import { historyQuestions } from './history.ts';
 import { load } from './load.ts';
-import { engineUnder } from './overlay-engine.ts';
+import { overlayEngine } from './overlay-engine.ts';
 import { createPool } from './pool.ts';
 import { tableQuestions } from './questions.ts';
 
@@ -31,7 +31,7 @@ export async function openEngine(
   return {
     ...tableQuestions(pool, bodies, async () => shape),
     ...historyQuestions(pool, pack.id, folder),
-    withOverlay: (overlay) => engineUnder(opened, overlay),
+    withOverlay: (overlay) => overlayEngine(opened, overlay),
     close: () => pool.close(),
   };
 }

@@ -10,7 +10,7 @@ import { writeRelease } from '../../tests/support/write-release.ts';
 import type { StoredRecord } from '../model/record.ts';
 import { openRelease, type Release } from '../releases/release.ts';
 import { countStatement, pageStatement } from './changelog.ts';
-import { changesStatement, doubtsStatement, factsStatement, pastStatement } from './history.ts';
+import { changesStatement, factsStatement, openItemsStatement, pastStatement } from './history.ts';
 import { sql } from './sql.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'history-'));
@@ -36,7 +36,7 @@ describe('as text', () => {
       factsStatement({ entity: hostile, attribute: hostile, since: 5, limit: 10 }, file),
       factsStatement({ entity: 'r', attribute: null, since: null, limit: 10 }, file),
       pastStatement([hostile, 'r'], file),
-      doubtsStatement(hostile, file),
+      openItemsStatement(hostile, file),
       countStatement({ since: 1, attribute: hostile, ordinal: 7, type: 'added', limit: 1, offset: 2 }, file),
       pageStatement({ since: 1, attribute: null, ordinal: null, type: 'all', limit: 3, offset: 4 }, file),
       changesStatement({ since: 6, limit: 9 }, file),

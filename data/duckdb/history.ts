@@ -8,15 +8,15 @@ import { CHANGES_A_SLICE, mapSlices } from '../plan/slices.ts';
 import {
   CHANGE_COLUMNS,
   type ChangelogLine,
-  changelogUnder,
   changeRow,
   countStatement,
+  overlayChangelog,
   pageStatement,
 } from './changelog.ts';
 import type { Pool } from './pool.ts';
 import { reviewRows, reviewStatement } from './review.ts';
 import { originsStatement } from './spread.ts';
-import { join, literal, type Sql, sql, textsOf, whole } from './sql.ts';
+import { countLiteral, join, literal, type Sql, sql, textsOf } from './sql.ts';
 
 /** Cast to the column's own type; otherwise no row group is skipped. */
 const ordinalsIn = (ordinals: readonly number[]): Sql =>
@@ -28,7 +28,7 @@ const ordinalsIn = (ordinals: readonly number[]): Sql =>
 type History = Pick<Engine, 'facts' | 'past' | 'openItems' | 'review' | 'changelog' | 'changes' | 'origins'>;
 
 /** Records that an overlay changes in the files with changes. */
-export interface Hidden {
+export interface HiddenRecords {
   /** Ids of records whose rows in the change feed are hidden. */
   removed: readonly string[];
   /**
@@ -40,7 +40,12 @@ export interface Hidden {
 }
 
 /** History queries over the release in `folder`, with an overlay if there is one. */
-export function historyQuestions(pool: Pool, dataset: string, folder: string, hidden?: () => Promise<Hidden>): History {
+export function historyQuestions(
+  pool: Pool,
+  dataset: string,
+  folder: string,
+  hidden?: () => Promise<HiddenRecords>,
+): History {
   const file = (name: string) => sql`read_parquet(${literal(path(folder, name))})`;
   // Releases of earlier program versions lack these columns.
   const since = (name: string, added: Sql) => sql`(FROM ${file(name)} UNION ALL BY NAME SELECT ${added} WHERE false)`;
@@ -48,7 +53,7 @@ export function historyQuestions(pool: Pool, dataset: string, folder: string, hi
   const reviewFile = since(RELEASE_FILES.review, sql`NULL::TIMESTAMP AS confirmed_at, NULL::DOUBLE AS group_median`);
   return {
     facts: async (plan, options) => factRows(await pool.ask(factsStatement(plan, factsFile), options)),
-    openItems: async (entity, options) => doubtRows(await pool.ask(doubtsStatement(entity, reviewFile), options)),
+    openItems: async (entity, options) => doubtRows(await pool.ask(openItemsStatement(entity, reviewFile), options)),
     async review(plan, options) {
       const { gone = [] } = (await hidden?.()) ?? {};
       return reviewRows(await pool.ask(reviewStatement(plan, reviewFile, gone), options), dataset);
@@ -56,7 +61,7 @@ export function historyQuestions(pool: Pool, dataset: string, folder: string, hi
     async changelog(plan, options) {
       const stored = file(RELEASE_FILES.changelog);
       const over = await hidden?.();
-      const changelog = over ? changelogUnder(stored, over.gone, over.changelog) : stored;
+      const changelog = over ? overlayChangelog(stored, over.gone, over.changelog) : stored;
       const [[total] = []] = await pool.ask(countStatement(plan, changelog), options);
       const rows = plan.offset < Number(total) ? await pool.ask(pageStatement(plan, changelog), options) : [];
       return { rows: rows.map(changeRow), total: Number(total) };
@@ -117,7 +122,7 @@ export function factsStatement({ entity, attribute, since, limit }: FactsPlan, f
   const where = [sql`entity = ${entity}`];
   if (attribute !== null) where.push(sql`attribute = ${attribute}`);
   if (since !== null) where.push(sql`observed_at >= make_timestamp_ms(${since})`);
-  return sql`SELECT ${COLUMNS} FROM ${facts} WHERE ${join(where, ' AND ')} ORDER BY observed_at DESC, attribute, run DESC, source, value LIMIT ${whole(limit)}`;
+  return sql`SELECT ${COLUMNS} FROM ${facts} WHERE ${join(where, ' AND ')} ORDER BY observed_at DESC, attribute, run DESC, source, value LIMIT ${countLiteral(limit)}`;
 }
 
 /** All facts of records, in settlement order (build/release/facts.ts). */
@@ -154,11 +159,11 @@ function factRows(rows: Rows): FactRow[] {
 }
 
 /** Open review items of a record, oldest first. */
-export function doubtsStatement(entity: string, review: Sql): Sql {
+export function openItemsStatement(entity: string, review: Sql): Sql {
   return sql`SELECT kind, attribute, epoch_ms(opened_at) FROM ${review} WHERE entity_id = ${entity} AND confirmed_at IS NULL ORDER BY opened_at, attribute, id`;
 }
 
-/** Reads the rows of `doubtsStatement`. */
+/** Reads the rows of `openItemsStatement`. */
 function doubtRows(rows: Rows): OpenItem[] {
   return rows.map((row) => ({
     kind: row[0] as OpenItem['kind'],
@@ -175,9 +180,9 @@ export function changesStatement({ since, limit }: ChangesPlan, changes: Sql, re
   if (removed.length > 0) {
     // Without hidden records the order of the rest is not guaranteed, so all following rows are sorted.
     const kept = sql`entity_id NOT IN (${textsOf(removed)})`;
-    return sql`SELECT ${CHANGE_COLUMNS}, epoch_us(recorded_at) FROM ${changes} WHERE recorded_at > make_timestamp(${since}) AND ${kept} ORDER BY recorded_at LIMIT ${whole(limit)}`;
+    return sql`SELECT ${CHANGE_COLUMNS}, epoch_us(recorded_at) FROM ${changes} WHERE recorded_at > make_timestamp(${since}) AND ${kept} ORDER BY recorded_at LIMIT ${countLiteral(limit)}`;
   }
-  const cut = sql`SELECT * FROM ${changes} WHERE recorded_at > make_timestamp(${since}) LIMIT ${whole(limit)}`;
+  const cut = sql`SELECT * FROM ${changes} WHERE recorded_at > make_timestamp(${since}) LIMIT ${countLiteral(limit)}`;
   return sql`SELECT ${CHANGE_COLUMNS}, epoch_us(recorded_at) FROM (${cut}) ORDER BY recorded_at`;
 }
 

@@ -35,7 +35,7 @@ const GRACE = 1_000;
  * An engine that opens with the first query or after `grace` milliseconds (null: only with the first query).
  * When it cannot be opened, every query throws the reason.
  */
-export function later(open: () => Promise<Engine>, grace: number | null = GRACE): Engine {
+export function lazyEngine(open: () => Promise<Engine>, grace: number | null = GRACE): Engine {
   let opening: Promise<Engine> | null = null;
   const start = () => {
     opening ??= open();

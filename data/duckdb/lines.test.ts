@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { scratch } from '../../tests/support/night-pack.ts';
-import { Duck, fromLines, fromParquet, named, quoted } from './duck.ts';
-import { cutLines, kept, LineWriter, NULL, oneLine, readLines, Shelf, takeFrom } from './lines.ts';
+import { Duck, fromLines, fromParquet, quotedIdentifier, quotedText } from './duck.ts';
+import { copyText, cutLines, LineWriter, NULL, oneLine, readLines, Shelf, takeFrom } from './lines.ts';
 
 const line = fc.string({ unit: 'grapheme' }).map((text) => text.replace(/[\n\r]/g, ' '));
 
@@ -48,7 +48,7 @@ test('a file without a last line feed, and an empty one', () => {
 });
 
 test('a copied text is equal', () => {
-  expect(kept('r-0123 ü石😀')).toBe('r-0123 ü石😀');
+  expect(copyText('r-0123 ü石😀')).toBe('r-0123 ü石😀');
 });
 
 test('line breaks in a text become spaces', () => {
@@ -132,7 +132,7 @@ describe('DuckDB', () => {
   test('quotes names', async () => {
     const duck = await Duck.open(join(scratch(), 'spill'));
     const odd = `o'dd "name"`;
-    expect(await duck.rows(`SELECT ${quoted(odd)} AS ${named(odd)}`)).toEqual([[odd]]);
+    expect(await duck.rows(`SELECT ${quotedText(odd)} AS ${quotedIdentifier(odd)}`)).toEqual([[odd]]);
     duck.close();
   });
 });

@@ -137,7 +137,7 @@ function nextLine(path: string, from: number): number {
 }
 
 /** A copy of a text from `readLines`, to keep: a substring would keep its whole chunk in memory. */
-export function kept(text: string): string {
+export function copyText(text: string): string {
   return Buffer.from(text).toString();
 }
 

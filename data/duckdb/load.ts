@@ -8,7 +8,7 @@ import type { Shape } from './shape.ts';
 import { loadTerms, showTerms } from './similar.ts';
 import { literal, type Sql, sql } from './sql.ts';
 import { loadSteps } from './steps.ts';
-import { loadRecords, type Run } from './tables.ts';
+import { loadRecords, type RunStatement } from './tables.ts';
 
 /** Disables network, writes and extensions from the start; the rest is locked after loading. */
 const OPTIONS = {
@@ -31,7 +31,7 @@ const PACKED = sql`packed`;
 /** Compression methods left out: they double the loading time and slow queries down, to save 30 MB of 110. */
 const LEFT_OUT = sql`'alp,alprd,fsst,dict_fsst,zstd'`;
 
-export interface Loaded {
+export interface LoadedTables {
   instance: DuckDBInstance;
   /** A connection that resolves the names of the tables. */
   connect: () => Promise<DuckDBConnection>;
@@ -51,7 +51,7 @@ export async function load(
   rows: number,
   limits: EngineLimits,
   beside = false,
-): Promise<Loaded> {
+): Promise<LoadedTables> {
   const instance = await DuckDBInstance.create(':memory:', OPTIONS);
   const connect = async () => {
     const connection = await instance.connect();
@@ -87,7 +87,7 @@ export async function load(
 }
 
 /** Loads the bodies into memory when their uncompressed size fits. */
-async function loadBodies(run: Run, file: string, rows: number, most: number): Promise<Sql> {
+async function loadBodies(run: RunStatement, file: string, rows: number, most: number): Promise<Sql> {
   const [[stored] = []] = await run(sql`SELECT num_rows FROM parquet_file_metadata(${literal(file)})`);
   if (Number(stored) !== rows)
     throw new Error(`${RELEASE_FILES.bodies} has ${String(stored)} bodies (expected ${rows})`);

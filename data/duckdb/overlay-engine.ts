@@ -5,17 +5,17 @@ import { byCodePoint } from '../../packs/define/text.ts';
 import type { AppliedOverlay, ChangedRecord } from '../plan/applied-overlay.ts';
 import type { FactRow } from '../plan/history.ts';
 import type { Engine } from '../plan/plan.ts';
+import { type ChangedTables, makeChangedTables } from './changed-tables.ts';
 import type { ChangelogLine } from './changelog.ts';
 import { historyQuestions } from './history.ts';
 import type { Pool } from './pool.ts';
 import { tableQuestions } from './questions.ts';
 import { byOpening } from './review.ts';
 import type { Shape } from './shape.ts';
-import { makeSide, type Side } from './side.ts';
 import type { Sql } from './sql.ts';
 
 /** An open release without overlay. */
-export interface Opened {
+export interface OpenEngine {
   pool: Pool;
   pack: Pack;
   folder: string;
@@ -27,11 +27,11 @@ export interface Opened {
  * The engine with an overlay. Its tables are created by the first query that needs them, and dropped by
  * `close`.
  */
-export function engineUnder(opened: Opened, overlay: AppliedOverlay): Engine {
+export function overlayEngine(opened: OpenEngine, overlay: AppliedOverlay): Engine {
   const { pool, pack, folder, shape, bodies } = opened;
-  let making: Promise<Side> | null = null;
-  const side = (): Promise<Side> => {
-    making ??= makeSide((statement) => pool.alter(statement), pack, shape, overlay);
+  let making: Promise<ChangedTables> | null = null;
+  const side = (): Promise<ChangedTables> => {
+    making ??= makeChangedTables((statement) => pool.alter(statement), pack, shape, overlay);
     making.catch(() => {
       making = null;
     });
@@ -57,7 +57,7 @@ export function engineUnder(opened: Opened, overlay: AppliedOverlay): Engine {
         return changed ? { body: JSON.stringify(changed.record), version: changed.version } : found.get(ordinal)!;
       });
     },
-    withOverlay: (other) => engineUnder(opened, other),
+    withOverlay: (other) => overlayEngine(opened, other),
     close: async () => {
       const made = await making?.catch(() => null);
       await made?.drop();

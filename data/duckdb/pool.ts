@@ -15,13 +15,13 @@ import { abortedError, type QueryQueue } from '../plan/query-queue.ts';
 import { nextTurn } from '../plan/slices.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
-export type Rows = unknown[][];
+export type ResultRows = unknown[][];
 
 export interface Pool {
   /** All rows of one statement. Throws `query_timeout` and `unavailable`; other errors are bugs. */
-  ask(statement: Sql, options?: QueryOptions): Promise<Rows>;
+  ask(statement: Sql, options?: QueryOptions): Promise<ResultRows>;
   /** Runs a statement that creates or drops tables for queries, without queue and time limit. */
-  alter(statement: Sql): Promise<Rows>;
+  alter(statement: Sql): Promise<ResultRows>;
   /**
    * Interrupts running statements, waits for them, and frees the instance. Later queries throw `unavailable`.
    */
@@ -45,9 +45,9 @@ function typeOf(value: SqlValue): DuckDBType {
 const ROWS_A_SLICE = 500;
 
 /** All rows of a statement. */
-async function rowsOf(prepared: DuckDBPreparedStatement): Promise<Rows> {
+async function rowsOf(prepared: DuckDBPreparedStatement): Promise<ResultRows> {
   const result = await prepared.run();
-  const rows: Rows = [];
+  const rows: ResultRows = [];
   for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
     for (let row = 0; row < chunk.rowCount; row += 1) {
       if (rows.length > 0 && rows.length % ROWS_A_SLICE === 0) await nextTurn();
@@ -93,11 +93,11 @@ class StatementPool implements Pool {
     this.#connect = connect;
   }
 
-  ask(statement: Sql, options: QueryOptions = {}): Promise<Rows> {
+  ask(statement: Sql, options: QueryOptions = {}): Promise<ResultRows> {
     return this.#closed ? Promise.reject(abortedError()) : this.#noted(this.#run(statement, options));
   }
 
-  alter(statement: Sql): Promise<Rows> {
+  alter(statement: Sql): Promise<ResultRows> {
     return this.#closed ? Promise.reject(abortedError()) : this.#noted(this.#alter(statement));
   }
 
@@ -112,7 +112,7 @@ class StatementPool implements Pool {
     this.#instance.closeSync();
   }
 
-  #noted(answer: Promise<Rows>): Promise<Rows> {
+  #noted(answer: Promise<ResultRows>): Promise<ResultRows> {
     const settled = answer.then(
       () => {},
       () => {},
@@ -122,7 +122,7 @@ class StatementPool implements Pool {
     return answer;
   }
 
-  async #run(statement: Sql, { signal }: QueryOptions): Promise<Rows> {
+  async #run(statement: Sql, { signal }: QueryOptions): Promise<ResultRows> {
     const leave = await this.#gate.enter(signal);
     let seat: Seat | null = null;
     let late = false;
@@ -150,7 +150,7 @@ class StatementPool implements Pool {
     }
   }
 
-  async #alter(statement: Sql): Promise<Rows> {
+  async #alter(statement: Sql): Promise<ResultRows> {
     const seat = await this.#take();
     try {
       if (this.#closed) throw abortedError();

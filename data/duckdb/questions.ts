@@ -22,11 +22,11 @@ import {
   isText,
   type Shape,
   sortColumn,
-  table,
+  tableSql,
 } from './shape.ts';
 import { similarAnswer, similarStatement } from './similar.ts';
 import { spreadAnswer, spreadStatement } from './spread.ts';
-import { join, name, type Sql, sql, whole } from './sql.ts';
+import { countLiteral, join, name, type Sql, sql } from './sql.ts';
 import { stepsTable } from './steps.ts';
 import { conditions } from './where.ts';
 
@@ -56,9 +56,9 @@ export function searchStatement(plan: SearchPlan, shape: Shape): Sql {
   const key = name(sortColumn(shape, plan.sort.key));
   const matches = conditions(plan.where, shape);
   const rest = plan.after === null ? sql`` : sql` AND ${beyond(plan, plan.after, key, shape)}`;
-  const page = sql`SELECT ord, id, ${key} AS key FROM ${table(shape, 'records')} WHERE ${matches}${rest} ORDER BY ${order(plan, shape)} LIMIT ${whole(plan.limit + 1)}`;
+  const page = sql`SELECT ord, id, ${key} AS key FROM ${tableSql(shape, 'records')} WHERE ${matches}${rest} ORDER BY ${order(plan, shape)} LIMIT ${countLiteral(plan.limit + 1)}`;
   if (!plan.total) return page;
-  const count = sql`SELECT count(*) AS total FROM ${table(shape, 'records')} WHERE ${matches}`;
+  const count = sql`SELECT count(*) AS total FROM ${tableSql(shape, 'records')} WHERE ${matches}`;
   return sql`SELECT ord, id, key, total FROM (${count}) LEFT JOIN (${page}) ON true ORDER BY ${order(plan, shape)}`;
 }
 
@@ -106,13 +106,13 @@ export function facetStatement(plan: FacetPlan, shape: Shape): Sql {
   const matches = conditions(plan.where, shape);
   const of = plan.where.length === 0 ? sql`` : sql` WHERE ord IN (SELECT ord FROM matched)`;
   const groups = listed
-    ? sql`SELECT value, count(*) AS n FROM ${table(shape, entriesTable(plan.by))}${of} GROUP BY value`
+    ? sql`SELECT value, count(*) AS n FROM ${tableSql(shape, entriesTable(plan.by))}${of} GROUP BY value`
     : sql`SELECT subject AS value, count(*) AS n FROM matched WHERE subject IS NOT NULL GROUP BY subject`;
   const subject = name(countedColumn(attribute));
-  const floor = whole(plan.floor);
+  const floor = countLiteral(plan.floor);
   const sums = sql`SELECT count(*) AS matched, count(*) FILTER (subject IS NULL) AS missing, (SELECT count(*) FROM groups WHERE n < ${floor}) AS withheld FROM matched`;
-  const best = sql`SELECT value, n FROM groups WHERE n >= ${floor} ORDER BY n DESC, value LIMIT ${whole(plan.limit)}`;
-  return sql`WITH matched AS MATERIALIZED (SELECT ord, ${subject} AS subject FROM ${table(shape, 'records')} WHERE ${matches}), groups AS MATERIALIZED (${groups}), sums AS (${sums}), best AS (${best}) SELECT best.value, n, matched, missing, withheld FROM sums LEFT JOIN best ON true ORDER BY n DESC, best.value`;
+  const best = sql`SELECT value, n FROM groups WHERE n >= ${floor} ORDER BY n DESC, value LIMIT ${countLiteral(plan.limit)}`;
+  return sql`WITH matched AS MATERIALIZED (SELECT ord, ${subject} AS subject FROM ${tableSql(shape, 'records')} WHERE ${matches}), groups AS MATERIALIZED (${groups}), sums AS (${sums}), best AS (${best}) SELECT best.value, n, matched, missing, withheld FROM sums LEFT JOIN best ON true ORDER BY n DESC, best.value`;
 }
 
 /** Reads the rows of `facetStatement`. */
@@ -135,10 +135,10 @@ export function statsStatement({ where, attribute, by, groups }: StatsPlan, shap
   const keys = by.map((key) => attributeOf(shape, key));
   const number = name(comparedColumn(attributeOf(shape, attribute)));
   const columns = [sql`ord`, sql`${number} AS number`, ...keys.flatMap(keyColumn)];
-  const matched = sql`SELECT ${join(columns, ', ')} FROM ${table(shape, 'records')} WHERE ${conditions(where, shape)} AND ${number} IS NOT NULL`;
+  const matched = sql`SELECT ${join(columns, ', ')} FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)} AND ${number} IS NOT NULL`;
   const outer = level(keys.slice(0, 1), shape);
   const rows = keys.length === 2 ? sql`${outer} UNION ALL ${level(keys, shape)}` : outer;
-  return sql`WITH matched AS MATERIALIZED (${matched}) SELECT *, count(*) OVER () AS total FROM (${rows}) WHERE n > 0 ORDER BY depth, n DESC, key0, key1 LIMIT ${whole(groups + 1)}`;
+  return sql`WITH matched AS MATERIALIZED (${matched}) SELECT *, count(*) OVER () AS total FROM (${rows}) WHERE n > 0 ORDER BY depth, n DESC, key0, key1 LIMIT ${countLiteral(groups + 1)}`;
 }
 
 /** A key with one value per record is a column of `matched`; list entries are joined when grouping. */
@@ -155,14 +155,14 @@ function level(keys: readonly Attribute[], shape: Shape): Sql {
   const from = keys.reduce(
     (all, key, index) =>
       key.type === 'strings'
-        ? sql`${all} JOIN (SELECT ord, value AS ${KEYS[index]!} FROM ${table(shape, entriesTable(key.name))}) USING (ord)`
+        ? sql`${all} JOIN (SELECT ord, value AS ${KEYS[index]!} FROM ${tableSql(shape, entriesTable(key.name))}) USING (ord)`
         : all,
     sql`matched`,
   );
   const used = KEYS.slice(0, keys.length);
   const given = used.map((key) => sql`${key} IS NOT NULL`);
   const grouped = used.length === 0 ? sql`` : sql` WHERE ${join(given, ' AND ')} GROUP BY ${join(used, ', ')}`;
-  return sql`SELECT ${whole(keys.length)} AS depth, ${join(shown, ', ')}, ${figures} FROM ${from}${grouped}`;
+  return sql`SELECT ${countLiteral(keys.length)} AS depth, ${join(shown, ', ')}, ${figures} FROM ${from}${grouped}`;
 }
 
 /** Reads the rows of `statsStatement`. */
@@ -203,13 +203,13 @@ export function seriesStatement(plan: SeriesPlan, shape: Shape): Sql {
 
 /** The matching records and their keys: none, one, or one for each entry of a list. */
 function keys({ by, where }: SeriesPlan, shape: Shape): { matched: Sql; keyed: Sql } {
-  const from = sql`FROM ${table(shape, 'records')} WHERE ${conditions(where, shape)}`;
+  const from = sql`FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)}`;
   if (by === null) return { matched: sql`SELECT ord ${from}`, keyed: sql`SELECT ord, NULL AS key FROM matched` };
   const attribute = attributeOf(shape, by);
   if (attribute.type === 'strings')
     return {
       matched: sql`SELECT ord ${from}`,
-      keyed: sql`SELECT ord, value AS key FROM ${table(shape, entriesTable(by))} JOIN matched USING (ord)`,
+      keyed: sql`SELECT ord, value AS key FROM ${tableSql(shape, entriesTable(by))} JOIN matched USING (ord)`,
     };
   return {
     matched: sql`SELECT ord, ${name(countedColumn(attribute))} AS key ${from}`,
@@ -221,11 +221,11 @@ function keys({ by, where }: SeriesPlan, shape: Shape): { matched: Sql; keyed: S
 function spans({ attribute, first, step, points, records, groups }: SeriesPlan, shape: Shape): Sql {
   const last = first + step * (points - 1);
   const point = (day: Sql) =>
-    sql`(greatest(${day}, ${whole(first)}) - ${whole(first)} + ${whole(step - 1)}) // ${whole(step)}`;
-  const until = sql`least(${point(sql`until`)}, ${whole(points)})`;
-  const within = sql`since <= ${whole(last)} AND until > ${whole(first)}`;
-  const allowed = sql`(SELECT matched <= ${whole(records)} AND groups <= ${whole(groups)} FROM sums)`;
-  const all = sql`SELECT key, value, ${point(sql`since`)} AS since, ${until} AS until FROM ${table(shape, stepsTable(attributeOf(shape, attribute).name))} JOIN keyed USING (ord) WHERE ${within} AND ${allowed}`;
+    sql`(greatest(${day}, ${countLiteral(first)}) - ${countLiteral(first)} + ${countLiteral(step - 1)}) // ${countLiteral(step)}`;
+  const until = sql`least(${point(sql`until`)}, ${countLiteral(points)})`;
+  const within = sql`since <= ${countLiteral(last)} AND until > ${countLiteral(first)}`;
+  const allowed = sql`(SELECT matched <= ${countLiteral(records)} AND groups <= ${countLiteral(groups)} FROM sums)`;
+  const all = sql`SELECT key, value, ${point(sql`since`)} AS since, ${until} AS until FROM ${tableSql(shape, stepsTable(attributeOf(shape, attribute).name))} JOIN keyed USING (ord) WHERE ${within} AND ${allowed}`;
   return sql`SELECT * FROM (${all}) WHERE since < until`;
 }
 
@@ -251,7 +251,7 @@ function seriesAnswer(rows: readonly (readonly unknown[])[]): SeriesAnswer {
 
 /** Rows `[ref, ord]` of the known ids and slugs. */
 export function resolveStatement(refs: readonly string[], shape: Shape): Sql {
-  return sql`SELECT ref, ord FROM ${table(shape, 'refs')} WHERE ref IN (${join(
+  return sql`SELECT ref, ord FROM ${tableSql(shape, 'refs')} WHERE ref IN (${join(
     refs.map((ref) => sql`${ref}`),
     ', ',
   )})`;

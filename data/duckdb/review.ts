@@ -2,7 +2,7 @@
 import type { Fact, ReviewItem } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
 import type { ReviewPlan } from '../plan/history.ts';
-import { join, type Sql, sql, textsOf, whole } from './sql.ts';
+import { countLiteral, join, type Sql, sql, textsOf } from './sql.ts';
 
 /** Open items or those that a later reading confirmed, oldest first, without hidden records. */
 export function reviewStatement(
@@ -14,7 +14,7 @@ export function reviewStatement(
   if (entity !== null) where.push(sql`entity_id = ${entity}`);
   if (id !== null) where.push(sql`id = ${id}`);
   if (without.length > 0) where.push(sql`entity_id NOT IN (${textsOf(without)})`);
-  return sql`SELECT id, kind, entity_id, attribute, facts, epoch_ms(opened_at), epoch_ms(confirmed_at), group_median FROM ${review} WHERE ${join(where, ' AND ')} ORDER BY opened_at, id LIMIT ${whole(limit)}`;
+  return sql`SELECT id, kind, entity_id, attribute, facts, epoch_ms(opened_at), epoch_ms(confirmed_at), group_median FROM ${review} WHERE ${join(where, ' AND ')} ORDER BY opened_at, id LIMIT ${countLiteral(limit)}`;
 }
 
 /** Reads the rows of `reviewStatement`. */

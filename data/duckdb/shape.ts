@@ -20,7 +20,7 @@ export interface Shape {
 }
 
 /** A table of the release, or its replacement by an overlay. */
-export function table({ stands }: Shape, own: string): Sql {
+export function tableSql({ stands }: Shape, own: string): Sql {
   const stand = stands?.get(own) ?? own;
   return /^[a-z_]+$/.test(stand) ? { text: stand, values: [] } : name(stand);
 }

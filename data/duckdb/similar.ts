@@ -1,16 +1,16 @@
 // Similarity plans as one statement: |A ∩ B| / |A ∪ B| over the distinct words of two records (Jaccard),
 // exact.
 import type { SimilarAnswer, SimilarPlan } from '../plan/plan.ts';
-import { attributeOf, comparedColumn, type Shape, table } from './shape.ts';
-import { name, type Sql, sql, whole } from './sql.ts';
-import type { Run } from './tables.ts';
+import { attributeOf, comparedColumn, type Shape, tableSql } from './shape.ts';
+import { countLiteral, name, type Sql, sql } from './sql.ts';
+import type { RunStatement } from './tables.ts';
 import { conditions } from './where.ts';
 
 /**
  * Loads `terms`, sorted by word, with a number for each word, which compares faster; and `term_counts`, the
  * number of distinct words of a record that count for similarity.
  */
-export async function loadTerms(run: Run, file: Sql): Promise<void> {
+export async function loadTerms(run: RunStatement, file: Sql): Promise<void> {
   const before = sql`SELECT term, ord, public, ${await counts(run, file)} AS compared, lag(term) OVER () AS before FROM ${file}`;
   const code = sql`(sum((term IS DISTINCT FROM before)::INTEGER) OVER (ROWS UNBOUNDED PRECEDING))::UINTEGER`;
   await run(sql`CREATE TABLE terms AS SELECT term, ord, public, compared, ${code} AS code FROM (${before})`);
@@ -20,7 +20,7 @@ export async function loadTerms(run: Run, file: Sql): Promise<void> {
 }
 
 /** The same as views of the file with words instead of numbers: slower, but without memory. */
-export async function showTerms(run: Run, file: Sql): Promise<void> {
+export async function showTerms(run: RunStatement, file: Sql): Promise<void> {
   await run(
     sql`CREATE VIEW terms AS SELECT term, ord, public, ${await counts(run, file)} AS compared, term AS code FROM ${file}`,
   );
@@ -30,7 +30,7 @@ export async function showTerms(run: Run, file: Sql): Promise<void> {
 }
 
 /** The rows that count for similarity: all rows when the file lacks the column. */
-async function counts(run: Run, file: Sql): Promise<Sql> {
+async function counts(run: RunStatement, file: Sql): Promise<Sql> {
   const columns = await run(sql`DESCRIBE SELECT * FROM ${file}`);
   return columns.some(([found]) => found === 'compared') ? sql`compared` : sql`true`;
 }
@@ -38,24 +38,24 @@ async function counts(run: Run, file: Sql): Promise<Sql> {
 /** Rows `[ord, score]`, highest score first, ties by id. */
 export function similarStatement(plan: SimilarPlan, shape: Shape): Sql {
   const { subject, where, differBy, scope, minScore = 0, limit } = plan;
-  const terms = table(shape, 'terms');
+  const terms = tableSql(shape, 'terms');
   const counted = scope === 'public' ? sql`public` : sql`compared`;
   const mine = sql`SELECT code FROM ${terms} WHERE ${counted} AND ord = ${subject}::UINTEGER`;
   const totals =
     scope === 'public'
       ? sql`(SELECT ord, count(*) AS words FROM ${terms} WHERE public AND ord IN (SELECT ord FROM shared) GROUP BY ord)`
-      : table(shape, 'term_counts');
+      : tableSql(shape, 'term_counts');
   const common = sql`SELECT ord, count(*) AS common FROM ${terms} WHERE ${counted} AND code IN (SELECT code FROM mine) AND ord <> ${subject}::UINTEGER GROUP BY ord`;
   const differs = differBy === null ? sql`` : sql` AND ${otherThan(differBy, subject, shape)}`;
-  const candidates = sql`SELECT ord, id FROM ${table(shape, 'records')} WHERE ${conditions(where, shape)}${differs}`;
+  const candidates = sql`SELECT ord, id FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)}${differs}`;
   const score = sql`common / ((SELECT count(*) FROM mine)::DOUBLE + words - common)`;
-  return sql`WITH mine AS MATERIALIZED (${mine}), shared AS (${common}), candidates AS (${candidates}) SELECT ord, ${score} AS score FROM shared JOIN ${totals} USING (ord) JOIN candidates USING (ord) WHERE score >= ${minScore}::DOUBLE ORDER BY score DESC, id LIMIT ${whole(limit)}`;
+  return sql`WITH mine AS MATERIALIZED (${mine}), shared AS (${common}), candidates AS (${candidates}) SELECT ord, ${score} AS score FROM shared JOIN ${totals} USING (ord) JOIN candidates USING (ord) WHERE score >= ${minScore}::DOUBLE ORDER BY score DESC, id LIMIT ${countLiteral(limit)}`;
 }
 
 /** Another value than the subject's, texts compared folded; any value when the subject has none. */
 function otherThan(attribute: string, subject: number, shape: Shape): Sql {
   const compared = name(comparedColumn(attributeOf(shape, attribute)));
-  const own = sql`SELECT ${compared} FROM ${table(shape, 'records')} WHERE ord = ${subject}::UINTEGER`;
+  const own = sql`SELECT ${compared} FROM ${tableSql(shape, 'records')} WHERE ord = ${subject}::UINTEGER`;
   return sql`${compared} IS NOT NULL AND ${compared} IS DISTINCT FROM (${own})`;
 }
 

@@ -3,7 +3,7 @@
 
 import { column } from '../model/layout.ts';
 import type { SpreadAnswer, SpreadPlan } from '../plan/profile.ts';
-import { attributeOf, comparedColumn, entriesTable, type Shape, table } from './shape.ts';
+import { attributeOf, comparedColumn, entriesTable, type Shape, tableSql } from './shape.ts';
 import { join, name, type Sql, sql } from './sql.ts';
 
 /**
@@ -12,12 +12,12 @@ import { join, name, type Sql, sql } from './sql.ts';
  */
 export function spreadStatement({ attribute, edges, cell }: SpreadPlan, shape: Shape): Sql {
   const own = attributeOf(shape, attribute);
-  const records = table(shape, 'records');
+  const records = tableSql(shape, 'records');
   const compared = name(comparedColumn(own));
   const counts = sql`SELECT 'count' AS kind, NULL::DOUBLE AS a, NULL::DOUBLE AS b, count(${compared}) AS n FROM ${records}`;
   const different =
     own.type === 'strings'
-      ? sql`SELECT 'distinct', NULL, NULL, count(DISTINCT fold) FROM ${table(shape, entriesTable(attribute))}`
+      ? sql`SELECT 'distinct', NULL, NULL, count(DISTINCT fold) FROM ${tableSql(shape, entriesTable(attribute))}`
       : own.type === 'geo'
         ? sql`SELECT 'distinct', NULL, NULL, count(*) FROM (SELECT DISTINCT ${name(column(attribute, 'lat'))}, ${name(column(attribute, 'lng'))} FROM ${records} WHERE ${compared} IS NOT NULL)`
         : sql`SELECT 'distinct', NULL, NULL, count(DISTINCT ${compared}) FROM ${records}`;

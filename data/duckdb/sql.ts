@@ -48,7 +48,7 @@ export function textsOf(texts: readonly string[]): Sql {
 }
 
 /** A count as text: with a bound LIMIT the planner sorts all rows instead of taking the first few. */
-export function whole(count: number): Sql {
+export function countLiteral(count: number): Sql {
   if (!Number.isSafeInteger(count) || count < 0)
     throw new Error(`a count must be an integer of at least 0 (got ${count})`);
   return { text: String(count), values: [] };

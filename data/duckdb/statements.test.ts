@@ -12,7 +12,7 @@ import type { Engine, Predicate, SearchPlan } from '../plan/plan.ts';
 import { openEngine } from './engine.ts';
 import { bodiesStatement, facetStatement, resolveStatement, searchStatement } from './questions.ts';
 import type { Shape } from './shape.ts';
-import { join as joined, literal, name, sql, whole } from './sql.ts';
+import { countLiteral, join as joined, literal, name, sql } from './sql.ts';
 import { conditions } from './where.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'statements-'));
@@ -359,6 +359,6 @@ describe('fragments of statements', () => {
     expect(() => name('a\0')).toThrow('NUL');
     expect(() => literal('a\0')).toThrow('NUL');
     for (const count of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
-      expect(() => whole(count)).toThrow('must be an integer');
+      expect(() => countLiteral(count)).toThrow('must be an integer');
   });
 });

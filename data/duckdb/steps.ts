@@ -2,7 +2,7 @@
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { literal, name, type Sql, sql } from './sql.ts';
-import type { Run } from './tables.ts';
+import type { RunStatement } from './tables.ts';
 
 /** End of an interval that is still open: later than any requested day. */
 export const OPEN = 2_000_000_000;
@@ -22,7 +22,7 @@ export function stepsTable(attribute: string): string {
  * Loads the history file of a release: into memory when its numbers take at most `most` bytes, else as views
  * of the file.
  */
-export async function loadSteps(run: Run, file: string, pack: Pack, most: number): Promise<void> {
+export async function loadSteps(run: RunStatement, file: string, pack: Pack, most: number): Promise<void> {
   const [[numbers] = []] = await run(
     sql`SELECT sum(num_values - coalesce(stats_null_count, 0)) FROM parquet_metadata(${literal(file)}) WHERE path_in_schema = 'min'`,
   );
@@ -39,7 +39,7 @@ function intervals(attribute: Attribute, file: string): Sql {
 }
 
 /** The day of a time in milliseconds since 1970, counted from 1970-01-01. */
-export function dayOf(at: number): number {
+export function dayNumber(at: number): number {
   return Math.floor(at / 86_400_000);
 }
 

@@ -1,11 +1,11 @@
 // The narrow tables of a release in memory: `records`, and one of entries for each list attribute.
 import type { Attribute, Pack } from '../../packs/define/model.ts';
-import { column, parts } from '../model/layout.ts';
+import { column, columnParts } from '../model/layout.ts';
 import { PROVENANCE_STATUSES } from '../model/record.ts';
 import { comparedColumn, entriesTable, isText, type Shape } from './shape.ts';
 import { join, name, type Sql, sql } from './sql.ts';
 
-export type Run = (statement: Sql) => Promise<unknown[][]>;
+export type RunStatement = (statement: Sql) => Promise<unknown[][]>;
 
 /** A text column with at most this many distinct values, and few relative to its rows, becomes an ENUM. */
 const ENUM_VALUES = 5_000;
@@ -24,17 +24,17 @@ export function typeOf({ type }: Attribute): Sql {
 }
 
 /** Engine columns that queries use: the unfolded text only matters for facets. */
-export function needed(attribute: Attribute): string[] {
+export function neededColumns(attribute: Attribute): string[] {
   const counted = attribute.filterable && attribute.type !== 'text';
-  const kept = parts(attribute).filter((part) => part !== 'value' || counted || !isText(attribute));
+  const kept = columnParts(attribute).filter((part) => part !== 'value' || counted || !isText(attribute));
   return kept.map((part) => column(attribute.name, part));
 }
 
 /** Loads an engine file. Missing columns, of attributes that the pack gained later, are NULL. */
-export async function loadRecords(run: Run, file: Sql, pack: Pack): Promise<Shape> {
+export async function loadRecords(run: RunStatement, file: Sql, pack: Pack): Promise<Shape> {
   const present = new Set((await run(sql`DESCRIBE SELECT * FROM ${file}`)).map(([found]) => String(found)));
   const stored = pack.attributes.flatMap((attribute) =>
-    needed(attribute).map((own) => {
+    neededColumns(attribute).map((own) => {
       const value = present.has(own) ? name(own) : sql`NULL`;
       return sql`${value}::${typeOf(attribute)} AS ${name(own)}`;
     }),
@@ -52,7 +52,7 @@ export async function loadRecords(run: Run, file: Sql, pack: Pack): Promise<Shap
   const columns = [...FIXED];
   for (const attribute of pack.attributes) {
     if (attribute.type === 'strings') columns.push(await loadEntries(run, attribute, shape));
-    else for (const own of needed(attribute)) columns.push(await columnOf(run, attribute, own, shape));
+    else for (const own of neededColumns(attribute)) columns.push(await columnOf(run, attribute, own, shape));
   }
   await run(sql`CREATE TABLE records AS SELECT ${join(columns, ', ')} FROM stored`);
   await run(sql`DROP VIEW stored`);
@@ -63,7 +63,7 @@ interface Building extends Shape {
   enums: Map<string, string>;
 }
 
-async function columnOf(run: Run, attribute: Attribute, own: string, shape: Building): Promise<Sql> {
+async function columnOf(run: RunStatement, attribute: Attribute, own: string, shape: Building): Promise<Sql> {
   if (isText(attribute)) await declareEnum(run, own, sql`SELECT ${name(own)} AS word FROM stored`, shape);
   return asMember(own, shape);
 }
@@ -74,7 +74,7 @@ function asMember(own: string, shape: Building): Sql {
 }
 
 /** Loads the entries of a list attribute. `records` only has whether the list has entries. */
-async function loadEntries(run: Run, attribute: Attribute, shape: Building): Promise<Sql> {
+async function loadEntries(run: RunStatement, attribute: Attribute, shape: Building): Promise<Sql> {
   const [fold, value] = [column(attribute.name, 'fold'), column(attribute.name, 'value')];
   const rows = sql`SELECT unnest(${name(fold)}) AS ${name(fold)}, unnest(${name(value)}) AS ${name(value)}, ord FROM stored`;
   for (const own of [fold, value]) await declareEnum(run, own, sql`SELECT ${name(own)} AS word FROM (${rows})`, shape);
@@ -87,7 +87,7 @@ async function loadEntries(run: Run, attribute: Attribute, shape: Building): Pro
 }
 
 /** Declares an ENUM named like its column when values repeat enough; members in code point order. */
-async function declareEnum(run: Run, own: string, rows: Sql, shape: Building): Promise<void> {
+async function declareEnum(run: RunStatement, own: string, rows: Sql, shape: Building): Promise<void> {
   const words = sql`(SELECT word FROM (${rows}) WHERE word IS NOT NULL)`;
   const [[distinct, filled] = []] = await run(sql`SELECT count(DISTINCT word), count(*) FROM ${words}`);
   const many = Number(distinct);

@@ -4,7 +4,7 @@ import { leastReach } from '../consolidate/engine-values.ts';
 import { column } from '../model/layout.ts';
 import type { ProvenanceStatus } from '../model/record.ts';
 import type { Predicate } from '../plan/plan.ts';
-import { attributeOf, comparedColumn, entriesTable, member, type Shape, table } from './shape.ts';
+import { attributeOf, comparedColumn, entriesTable, member, type Shape, tableSql } from './shape.ts';
 import { join, name, type Sql, sql } from './sql.ts';
 
 /** Mean radius of the earth in kilometres (IUGG), for great-circle distances. */
@@ -46,7 +46,7 @@ function condition(predicate: Predicate, shape: Shape): Sql | Sql[] {
     case 'near':
       return near(predicate);
     case 'ids':
-      return sql`ord IN (SELECT ord FROM ${table(shape, 'refs')} WHERE ref IN (${join(
+      return sql`ord IN (SELECT ord FROM ${tableSql(shape, 'refs')} WHERE ref IN (${join(
         predicate.refs.map((ref) => sql`${ref}`),
         ', ',
       )}))`;
@@ -78,7 +78,7 @@ function like(attributeName: string, needle: string, shape: Shape): Sql {
 
 /** Records with a list entry that meets a condition. */
 function withEntry({ name: list }: Attribute, entry: Sql, shape: Shape): Sql {
-  return sql`ord IN (SELECT ord FROM ${table(shape, entriesTable(list))} WHERE ${entry})`;
+  return sql`ord IN (SELECT ord FROM ${tableSql(shape, entriesTable(list))} WHERE ${entry})`;
 }
 
 /**
@@ -93,7 +93,7 @@ function bound(attributeName: string, end: 'min' | 'max', shape: Shape): string 
 /** Records with a word that has the prefix. Terms are sorted, so few row groups are read. */
 function prefix(word: string, publicOnly: boolean, shape: Shape): Sql {
   const scope = publicOnly ? sql` AND public` : sql``;
-  return sql`ord IN (SELECT ord FROM ${table(shape, 'terms')} WHERE term >= ${word} AND term < ${`${word}\u{10ffff}`}${scope})`;
+  return sql`ord IN (SELECT ord FROM ${tableSql(shape, 'terms')} WHERE term >= ${word} AND term < ${`${word}\u{10ffff}`}${scope})`;
 }
 
 /** Some value has one of the statuses and is visible to the caller. */

@@ -3,7 +3,7 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { Duck, quoted } from '../duckdb/duck.ts';
+import { Duck, quotedText } from '../duckdb/duck.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import type { Ages } from '../plan/plan.ts';
 import { narrow, type Packed } from './container.ts';
@@ -18,7 +18,7 @@ export async function packBodies(release: string, file: string): Promise<Record<
   const duck = await Duck.open(dirname(file));
   const versions: string[] = [];
   try {
-    const source = `read_parquet(${quoted(join(release, RELEASE_FILES.bodies))})`;
+    const source = `read_parquet(${quotedText(join(release, RELEASE_FILES.bodies))})`;
     for await (const { columns } of duck.chunks(`select ord, version from ${source}`)) {
       const [ords, texts] = columns as [number[], string[]];
       if (ords.some((ord, i) => ord !== versions.length + i))

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Attribute } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
-import { Duck, named, quoted } from '../duckdb/duck.ts';
+import { Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { column, RELEASE_FILES } from '../model/layout.ts';
 import { PROVENANCE_STATUSES } from '../model/record.ts';
 import { TEXTUAL } from './columns.ts';
@@ -14,17 +14,17 @@ import { packTerms, type TermRows } from './terms.ts';
 import { packLists, packValues } from './values.ts';
 
 /** The properties of an attribute that the index needs. */
-export type Named = Pick<Attribute, 'name' | 'type'>;
+export type IndexedAttribute = Pick<Attribute, 'name' | 'type'>;
 
 /** Reads the engine table and the terms of a release. `spill` is the folder for DuckDB's temporary files. */
 export async function packColumns(
   release: string,
-  attributes: readonly Named[],
+  attributes: readonly IndexedAttribute[],
   spill: string,
 ): Promise<Record<string, Packed>> {
   const duck = await Duck.open(spill);
   try {
-    const from = (file: string) => `read_parquet(${quoted(join(release, file))})`;
+    const from = (file: string) => `read_parquet(${quotedText(join(release, file))})`;
     const reader = new Reader(duck);
     const engine = from(RELEASE_FILES.engine);
     const ids = await reader.texts(`select id from ${engine} order by ord`);
@@ -53,10 +53,11 @@ export async function packColumns(
 async function packAttribute(
   reader: Reader,
   engine: string,
-  { name, type }: Named,
+  { name, type }: IndexedAttribute,
   records: number,
 ): Promise<Record<string, Packed>> {
-  const of = (part: Parameters<typeof column>[1]) => `select ${named(column(name, part))} from ${engine} order by ord`;
+  const of = (part: Parameters<typeof column>[1]) =>
+    `select ${quotedIdentifier(column(name, part))} from ${engine} order by ord`;
   if (TEXTUAL.has(type)) {
     if (type === 'strings') return packLists(name, await reader.lists(of('value')), fold);
     return packValues(name, await reader.texts(of('value')), type === 'date' ? (text) => text : fold);
@@ -66,7 +67,7 @@ async function packAttribute(
   }
   if (type === 'boolean') {
     const numbers = await reader.numbers(
-      `select ${named(column(name, 'value'))}::integer from ${engine} order by ord`,
+      `select ${quotedIdentifier(column(name, 'value'))}::integer from ${engine} order by ord`,
       records,
     );
     return { [column(name, 'value')]: Uint8Array.from(numbers, (n) => (Number.isNaN(n) ? 0 : n + 1)) };

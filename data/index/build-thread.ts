@@ -1,25 +1,25 @@
 // Packs the two halves of an index, in this thread or each in a worker thread.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { packBodies } from './build-bodies.ts';
-import { type Named, packColumns } from './build-columns.ts';
+import { type IndexedAttribute, packColumns } from './build-columns.ts';
 import type { Packed } from './container.ts';
 
 /**
  * One half of the index of a release folder. `spill`: folder for DuckDB's temporary files; `file`: output for
  * bodies.
  */
-export type Half =
-  | { pack: 'columns'; release: string; attributes: readonly Named[]; spill: string }
+export type IndexHalf =
+  | { pack: 'columns'; release: string; attributes: readonly IndexedAttribute[]; spill: string }
   | { pack: 'bodies'; release: string; file: string };
 
-export function packHere(half: Half): Promise<Record<string, Packed>> {
+export function packHere(half: IndexHalf): Promise<Record<string, Packed>> {
   return half.pack === 'columns'
     ? packColumns(half.release, half.attributes, half.spill)
     : packBodies(half.release, half.file);
 }
 
 /** Packs a half in a worker thread; the arrays are transferred, not copied. */
-export function packApart(half: Half): Promise<Record<string, Packed>> {
+export function packInThread(half: IndexHalf): Promise<Record<string, Packed>> {
   const worker = new Worker(new URL(import.meta.url), { workerData: half });
   return new Promise((resolve, reject) => {
     worker.on('message', resolve);
@@ -30,7 +30,8 @@ export function packApart(half: Half): Promise<Record<string, Packed>> {
   });
 }
 
-const isHalf = (data: unknown): data is Half => ['columns', 'bodies'].includes((data as Half | null)?.pack ?? '');
+const isHalf = (data: unknown): data is IndexHalf =>
+  ['columns', 'bodies'].includes((data as IndexHalf | null)?.pack ?? '');
 
 if (!isMainThread && parentPort !== null && isHalf(workerData)) {
   const packed = await packHere(workerData);

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
-import { packApart, packHere } from './build-thread.ts';
+import { packHere, packInThread } from './build-thread.ts';
 import { isContainer, writeContainer } from './container.ts';
 
 /** Folder of the index within a release. */
@@ -26,7 +26,7 @@ export async function buildIndex(release: string, pack: Pack, apart = false): Pr
   rmSync(temporary, { recursive: true, force: true });
   mkdirSync(temporary, { recursive: true });
   const attributes = pack.attributes.map(({ name, type }) => ({ name, type }));
-  const work = apart ? packApart : packHere;
+  const work = apart ? packInThread : packHere;
   const [columns, bodies] = await Promise.all([
     work({ pack: 'columns', release, attributes, spill: temporary }),
     work({ pack: 'bodies', release, file: join(temporary, INDEX_FILES.bodies) }),

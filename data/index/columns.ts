@@ -7,7 +7,7 @@ import type { Container } from './container.ts';
 import { Grid } from './grid.ts';
 import { Keys } from './keys.ts';
 import { Numbers } from './numbers.ts';
-import { Order, orderBy, type Places, placesOf } from './orders.ts';
+import { orderBy, type Places, placesOf, SortOrder } from './orders.ts';
 import { Terms } from './terms.ts';
 import { Values } from './values.ts';
 
@@ -26,7 +26,7 @@ export class Columns {
   readonly attributes: Map<string, Attribute>;
   readonly #container: Container;
   readonly #open = new Map<string, unknown>();
-  readonly #orders = new LRUCache<string, Order>({ max: ORDERS });
+  readonly #orders = new LRUCache<string, SortOrder>({ max: ORDERS });
 
   constructor(container: Container, pack: Pack) {
     this.#container = container;
@@ -121,11 +121,15 @@ export class Columns {
     return this.values(key).folded.rank(value);
   }
 
-  order(key: string): Order {
+  order(key: string): SortOrder {
     const known = this.#orders.get(key);
     if (known) return known;
     const rank = this.rank(key);
-    const order = new Order(orderBy(this.keys.byId, this.#places(key) ?? placesOf(this.size, rank)), rank, this.keys);
+    const order = new SortOrder(
+      orderBy(this.keys.byId, this.#places(key) ?? placesOf(this.size, rank)),
+      rank,
+      this.keys,
+    );
     this.#orders.set(key, order);
     return order;
   }

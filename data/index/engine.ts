@@ -17,12 +17,12 @@ import type {
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
 import { INDEX_FILES, INDEX_FOLDER } from './build.ts';
+import { comparePositions, type SideRecord, SideTable } from './changed-records.ts';
 import { Columns, TEXTUAL } from './columns.ts';
 import { Container, IndexDamaged } from './container.ts';
-import { countable, facets } from './facets.ts';
-import { select, selection, sortValue } from './select.ts';
-import { inOrder, type SideRecord, SideTable } from './side.ts';
-import { alike, type Scored, similar, similarInPublic } from './similar.ts';
+import { countFacets, isCountable } from './facets.ts';
+import { matcherFor, select, sortValue } from './select.ts';
+import { type Scored, similarByPublicWords, similarChanged, similarRecords } from './similar.ts';
 
 /** An open index. Every method may throw IndexDamaged; the caller then uses DuckDB. */
 export class PackedIndex {
@@ -77,7 +77,7 @@ export class PackedIndex {
 
   /** Null when the index has no codes for the values of the attribute. */
   facets(plan: FacetPlan): FacetAnswer | null {
-    return countable(this.columns, plan.by) ? facets(this.columns, plan, this.#removed, this.#side) : null;
+    return isCountable(this.columns, plan.by) ? countFacets(this.columns, plan, this.#removed, this.#side) : null;
   }
 
   /** The same index with an overlay: removed ids and changed records. Unknown ids are ignored. */
@@ -133,14 +133,14 @@ export class PackedIndex {
     const { subject, where, differBy, scope, limit } = plan;
     if (this.#changed.has(subject) || (differBy !== null && !TEXTUAL.has(this.columns.attribute(differBy).type)))
       return null;
-    const { test } = selection(this.columns, where, this.#removed, false);
+    const { test } = matcherFor(this.columns, where, this.#removed, false);
     const differs = differBy === null ? null : this.#differs(subject, differBy);
     const { terms, keys } = this.columns;
     const allowed = (ordinal: number) => (differs === null || differs(ordinal)) && (test === null || test(ordinal));
-    const found = (scope === 'public' ? similarInPublic : similar)(terms, keys, plan, allowed);
+    const found = (scope === 'public' ? similarByPublicWords : similarRecords)(terms, keys, plan, allowed);
     if (!this.#side) return found;
     const own = differBy === null ? null : this.#folded(subject, differBy);
-    const beside = alike(terms, this.#side, plan, own);
+    const beside = similarChanged(terms, this.#side, plan, own);
     return [...found, ...beside]
       .sort((a, b) => b.score - a.score || keys.compare(a.ordinal, b.ordinal))
       .slice(0, limit);
@@ -177,7 +177,7 @@ function merge(columns: Columns, side: SideTable, plan: SearchPlan, found: Searc
   const key = plan.sort.key;
   const beside = matches
     .map(({ ordinal, record }) => ({ ordinal, value: side.sortValue(record, key), id: record.id }))
-    .filter((entry) => plan.after === null || inOrder(plan.sort, entry, plan.after) > 0);
+    .filter((entry) => plan.after === null || comparePositions(plan.sort, entry, plan.after) > 0);
   const page = found.ordinals.map((ordinal) => ({
     ordinal,
     value: sortValue(columns, key, ordinal),
@@ -185,8 +185,8 @@ function merge(columns: Columns, side: SideTable, plan: SearchPlan, found: Searc
   }));
   // When the index has more pages, changed records after its last record belong to a later page.
   const last = found.next && page.at(-1);
-  const here = last ? beside.filter((entry) => inOrder(plan.sort, entry, last) < 0) : beside;
-  const merged = [...page, ...here].sort((a, b) => inOrder(plan.sort, a, b));
+  const here = last ? beside.filter((entry) => comparePositions(plan.sort, entry, last) < 0) : beside;
+  const merged = [...page, ...here].sort((a, b) => comparePositions(plan.sort, a, b));
   const kept = merged.slice(0, plan.limit);
   const more = found.next !== null || merged.length > plan.limit || here.length < beside.length;
   return {

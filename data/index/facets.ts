@@ -3,28 +3,33 @@ import type { Value } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
 import type { FacetAnswer, FacetPlan } from '../plan/plan.ts';
 import type { Bitset } from './bitset.ts';
+import type { SideTable } from './changed-records.ts';
 import { type Columns, TEXTUAL } from './columns.ts';
 import type { Codes } from './container.ts';
 import type { Postings } from './postings.ts';
-import { type Selection, selection, visit } from './select.ts';
-import type { SideTable } from './side.ts';
+import { matcherFor, type RecordMatcher, visit } from './select.ts';
 
 type Count = { value: Value; count: number };
 
 /** Whether the index has codes for the values of an attribute; DuckDB counts numbers. */
-export function countable(columns: Columns, by: string): boolean {
+export function isCountable(columns: Columns, by: string): boolean {
   const { type } = columns.attribute(by);
   return TEXTUAL.has(type) || type === 'boolean';
 }
 
 /** Counts by raw value, most common first, ties by value in code point order. */
-export function facets(columns: Columns, plan: FacetPlan, removed: Bitset | null, side: SideTable | null): FacetAnswer {
+export function countFacets(
+  columns: Columns,
+  plan: FacetPlan,
+  removed: Bitset | null,
+  side: SideTable | null,
+): FacetAnswer {
   const flags = columns.attribute(plan.by).type === 'boolean' ? columns.flags(plan.by) : null;
   const values = flags ? null : columns.values(plan.by);
   // Codes start at 1 in the columns; 0 is a record without a value.
   const all = new Uint32Array((values ? values.raw.length : 2) + 1);
   const tally = { matched: 0, missing: 0 };
-  const chosen = selection(columns, plan.where, removed);
+  const chosen = matcherFor(columns, plan.where, removed);
   const single = flags ?? values?.single;
   if (single) tally.matched = countSingle(columns, chosen, single, all);
   else if (values?.lists) tally.matched = countLists(columns, chosen, values.lists, all);
@@ -43,7 +48,7 @@ export function facets(columns: Columns, plan: FacetPlan, removed: Bitset | null
 }
 
 /** Counts single values by code; returns the number of matching records. */
-function countSingle(columns: Columns, chosen: Selection, codes: Codes, counts: Uint32Array): number {
+function countSingle(columns: Columns, chosen: RecordMatcher, codes: Codes, counts: Uint32Array): number {
   let matched = 0;
   visit(columns, chosen, (ordinal) => {
     matched += 1;
@@ -53,7 +58,7 @@ function countSingle(columns: Columns, chosen: Selection, codes: Codes, counts: 
 }
 
 /** Counts list entries by code (codes start at 0); returns the number of matching records. */
-function countLists(columns: Columns, chosen: Selection, lists: Postings, counts: Uint32Array): number {
+function countLists(columns: Columns, chosen: RecordMatcher, lists: Postings, counts: Uint32Array): number {
   let matched = 0;
   visit(columns, chosen, (ordinal) => {
     matched += 1;

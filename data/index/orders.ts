@@ -38,7 +38,7 @@ export function orderBy(byId: Uint32Array, { count, of }: Places): Uint32Array {
   return order;
 }
 
-export class Order {
+export class SortOrder {
   readonly #order: Uint32Array;
   readonly #rank: (ordinal: number) => number;
   readonly #keys: Keys;

@@ -3,7 +3,7 @@ import type { Predicate, SearchAnswer, SearchPlan } from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
 import type { Columns } from './columns.ts';
 import { lowerBound } from './grid.ts';
-import { type Match, match } from './match.ts';
+import { type CompiledPredicate, compilePredicate } from './predicates.ts';
 
 /**
  * With more matches than this, a sort other than by quality walks its precomputed order; with fewer it sorts
@@ -11,7 +11,7 @@ import { type Match, match } from './match.ts';
  */
 const SORT_UP_TO = 512;
 
-export interface Selection {
+export interface RecordMatcher {
   /** Sorted ordinals to iterate over; null: all. */
   driver: Uint32Array | null;
   /** Null: all of them match. */
@@ -22,15 +22,17 @@ export interface Selection {
  * Combines predicates: the shortest list drives, the others are tests, cheapest first. `removed` records
  * never match. With `drive` false every predicate is a test, for callers with their own candidates.
  */
-export function selection(columns: Columns, where: Predicate[], removed: Bitset | null, drive = true): Selection {
-  const matches = where.flatMap((predicate) => match(columns, predicate)).sort((a, b) => a.estimate - b.estimate);
+export function matcherFor(columns: Columns, where: Predicate[], removed: Bitset | null, drive = true): RecordMatcher {
+  const matches = where
+    .flatMap((predicate) => compilePredicate(columns, predicate))
+    .sort((a, b) => a.estimate - b.estimate);
   const [first, ...rest] = matches;
   const drives = drive && first !== undefined && Number.isFinite(first.estimate);
-  const tests: Match[] = drives ? rest : matches;
+  const tests: CompiledPredicate[] = drives ? rest : matches;
   return { driver: drives ? first.list() : null, test: conjunction(tests, removed) };
 }
 
-function conjunction(tests: readonly Match[], removed: Bitset | null): Selection['test'] {
+function conjunction(tests: readonly CompiledPredicate[], removed: Bitset | null): RecordMatcher['test'] {
   const [only, ...more] = tests;
   if (!only) return removed && ((ordinal) => !removed.has(ordinal));
   if (more.length === 0 && !removed) return only.test;
@@ -42,7 +44,7 @@ function conjunction(tests: readonly Match[], removed: Bitset | null): Selection
 }
 
 /** Visits every matching ordinal, ascending. A generator takes several times as long for 100,000 records. */
-export function visit(columns: Columns, { driver, test }: Selection, each: (ordinal: number) => void): void {
+export function visit(columns: Columns, { driver, test }: RecordMatcher, each: (ordinal: number) => void): void {
   const length = driver ? driver.length : columns.size;
   for (let i = 0; i < length; i += 1) {
     const ordinal = driver ? driver[i]! : i;
@@ -52,7 +54,7 @@ export function visit(columns: Columns, { driver, test }: Selection, each: (ordi
 
 /** Answers a search plan: ordinals of a page, the position after it, and the count when the plan wants it. */
 export function select(columns: Columns, plan: SearchPlan, removed: Bitset | null): SearchAnswer {
-  const chosen = selection(columns, plan.where, removed);
+  const chosen = matcherFor(columns, plan.where, removed);
   const total = plan.total ? count(columns, chosen) : null;
   // One more than the page, to see whether another page follows.
   const found =
@@ -65,7 +67,7 @@ export function select(columns: Columns, plan: SearchPlan, removed: Bitset | nul
   return { ordinals, next: { value: sortValue(columns, plan.sort.key, last), id: columns.keys.id(last) }, total };
 }
 
-function count(columns: Columns, chosen: Selection): number {
+function count(columns: Columns, chosen: RecordMatcher): number {
   if (chosen.test === null) return chosen.driver?.length ?? columns.size;
   let total = 0;
   visit(columns, chosen, () => {
@@ -75,7 +77,7 @@ function count(columns: Columns, chosen: Selection): number {
 }
 
 /** Ordinals are the rank by quality: start after the cursor and stop when the page is full. */
-function byQuality(columns: Columns, plan: SearchPlan, { driver, test }: Selection): number[] {
+function byQuality(columns: Columns, plan: SearchPlan, { driver, test }: RecordMatcher): number[] {
   const start = plan.after === null ? 0 : after(columns, plan.after);
   const found: number[] = [];
   if (driver) {
@@ -104,7 +106,7 @@ function after(columns: Columns, position: { value: unknown; id: string }): numb
   return low;
 }
 
-function sorted(columns: Columns, plan: SearchPlan, chosen: Selection): number[] {
+function sorted(columns: Columns, plan: SearchPlan, chosen: RecordMatcher): number[] {
   const { key, descending } = plan.sort;
   const position = plan.after && {
     rank: plan.after.value === null ? null : columns.rankOf(key, plan.after.value),

@@ -8,8 +8,8 @@
 import { fold } from '../../packs/define/text.ts';
 import type { SimilarPlan } from '../plan/plan.ts';
 import { Bitset } from './bitset.ts';
+import type { SideTable } from './changed-records.ts';
 import type { Keys } from './keys.ts';
-import type { SideTable } from './side.ts';
 import type { Terms } from './terms.ts';
 
 export interface Scored {
@@ -18,7 +18,7 @@ export interface Scored {
 }
 
 /** The `limit` most similar records to a subject among those that `allowed` accepts. */
-export function similar(
+export function similarRecords(
   terms: Terms,
   keys: Keys,
   { subject, limit, minScore = 0 }: Pick<SimilarPlan, 'subject' | 'limit' | 'minScore'>,
@@ -54,7 +54,7 @@ export function similar(
  * The same with all words of public texts. The index marks public words by word, not by record, so all
  * postings of the subject's words are counted.
  */
-export function similarInPublic(
+export function similarByPublicWords(
   terms: Terms,
   keys: Keys,
   { subject, limit, minScore = 0 }: Pick<SimilarPlan, 'subject' | 'limit' | 'minScore'>,
@@ -117,7 +117,7 @@ function insert(best: Scored[], found: Scored, limit: number, keys: Keys): void 
  * Scores of matching changed records whose value of an attribute differs from `own`; records without a value
  * are left out.
  */
-export function alike(
+export function similarChanged(
   terms: Terms,
   side: SideTable,
   { subject, where, differBy, scope, minScore = 0 }: SimilarPlan,

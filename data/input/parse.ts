@@ -1,7 +1,7 @@
 // Raw parameters of search, get, batch and facets to typed input, with the split of 400 and 422 of contract section 4.
 import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { RECORD_MEMBERS } from '../../packs/define/record-schema.ts';
-import { DataError, reworded, validationError } from '../model/errors.ts';
+import { DataError, rewordError, validationError } from '../model/errors.ts';
 import type { RawInput, Sort } from '../plan/plan.ts';
 import { attributeSuggestion } from './attribute-names.ts';
 import { type Cursor, type Cursors, EXAMPLE_CURSORS } from './cursor.ts';
@@ -130,7 +130,7 @@ function pageSize(raw: string, format: Format): number {
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
     const most = FORMATS[format].bulk ? '' : ` At most ${BOUNDS.page} in ${PAGED}.`;
-    throw reworded(error, (msg) => `${msg}.${most} cursor=<next_cursor> leads to the next page.`);
+    throw rewordError(error, (msg) => `${msg}.${most} cursor=<next_cursor> leads to the next page.`);
   }
 }
 

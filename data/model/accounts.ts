@@ -2,7 +2,7 @@
 // this.
 
 /** The caller of an operation on accounts, as the gate identified it. */
-export interface Asker {
+export interface Requester {
   /** Id of the caller's key; null without a key and for operators. */
   key: string | null;
   /** Id of the calling operator (api/access/caller.ts); absent for other callers. */
@@ -25,7 +25,7 @@ export interface Account {
 }
 
 /** One movement on a key's account. */
-export interface Movement {
+export interface AccountMovement {
   id: number;
   at: number;
   kind: string;
@@ -37,7 +37,7 @@ export interface Movement {
 }
 
 /** A grant by an operator: micro-euros (0: none), a plan (null: no change) and the reason. */
-export interface Grant {
+export interface CreditGrant {
   amount: number;
   plan: string | null;
   reason: string;
@@ -49,26 +49,26 @@ export interface Accounts {
    * Creates a key with the welcome credit, or with 0 when the budget of the day is used up. Only this answer
    * contains the secret. Errors: `key_exists`, `rate_limited`, `validation_failed`.
    */
-  create(email: string, asker: Asker): Promise<{ secret: string; account: Account }>;
+  create(email: string, asker: Requester): Promise<{ secret: string; account: Account }>;
   /** The caller's account. */
-  own(asker: Asker): Promise<Account>;
+  own(asker: Requester): Promise<Account>;
   /**
    * Movements of the caller's key, newest first. `before` is the id of a movement: only older ones are
    * returned.
    */
-  movements(asker: Asker, limit: number, before: number | null): Promise<Movement[]>;
+  movements(asker: Requester, limit: number, before: number | null): Promise<AccountMovement[]>;
   /** Keys in the order of their creation, after a position. */
   list(limit: number, after: { created_at: number; id: string } | null, now: number): Promise<Account[]>;
   /** Revokes a key at once. Error: `not_found`. */
-  revoke(id: string, asker: Asker): Promise<void>;
+  revoke(id: string, asker: Requester): Promise<void>;
   /** Adds credit and sets the plan. Error: `not_found`. */
-  grant(id: string, given: Grant, asker: Asker): Promise<Account>;
+  grant(id: string, given: CreditGrant, asker: Requester): Promise<Account>;
   /**
    * Mails a link that rotates the key of this address. The answer is the same when the address has no key.
    */
-  recover(email: string, asker: Asker): Promise<void>;
+  recover(email: string, asker: Requester): Promise<void>;
   /** Opens a hosted checkout and returns its URL. Error: `unavailable` without a checkout provider. */
-  topup(amount: number, asker: Asker): Promise<string>;
+  topup(amount: number, asker: Requester): Promise<string>;
   /** Opens a hosted checkout for a plan; otherwise as `topup`. */
-  subscribe(plan: string, asker: Asker): Promise<string>;
+  subscribe(plan: string, asker: Requester): Promise<string>;
 }

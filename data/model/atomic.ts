@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 export const UNFINISHED = '.unfinished-';
 
 /** A temporary name in the folder of `path`, to write to before `putInPlace`. */
-export function unfinished(path: string): string {
+export function temporaryPath(path: string): string {
   return join(dirname(path), `${UNFINISHED}${randomUUID()}`);
 }
 
@@ -20,7 +20,7 @@ export async function putInPlace(from: string, to: string): Promise<void> {
 
 /** Replaces a small file in one step. */
 export async function replaceFile(path: string, content: string): Promise<void> {
-  const temporary = unfinished(path);
+  const temporary = temporaryPath(path);
   try {
     const file = await open(temporary, 'w');
     // Close the handle also when the disk is full; otherwise it stays open until garbage collection.

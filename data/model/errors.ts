@@ -59,7 +59,7 @@ export function validationError(name: string, msg: string, type: string, input?:
 }
 
 /** Copy of a 422 error with its message rewritten by `write`. */
-export function reworded(error: DataError, write: (msg: string) => string): DataError {
+export function rewordError(error: DataError, write: (msg: string) => string): DataError {
   const [line, ...more] = error.detail as ValidationIssue[];
   const name = line?.loc.slice(1).join('.') ?? '';
   return new DataError(error.code, `${name}: ${write(line?.msg ?? '')}`, [

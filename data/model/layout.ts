@@ -108,7 +108,7 @@ export type ColumnPart = 'value' | 'fold' | 'min' | 'max' | 'lat' | 'lng';
  * - price: min DOUBLE, max DOUBLE
  * - geo: lat DOUBLE, lng DOUBLE
  */
-export function parts(attribute: Attribute): ColumnPart[] {
+export function columnParts(attribute: Attribute): ColumnPart[] {
   switch (attribute.type) {
     case 'string':
     case 'text':

@@ -1,7 +1,7 @@
 // The overlay as an engine applies it: removed records, and changed records with their facts and history.
 
 import type { Unpublished } from '../consolidate/engine-values.ts';
-import type { HistoryCells } from '../consolidate/told.ts';
+import type { HistoryCells } from '../consolidate/history-rows.ts';
 import type { ReviewItem, StoredRecord } from '../model/record.ts';
 import type { DecidedItem, FactRow } from './history.ts';
 

@@ -60,7 +60,7 @@ export async function recordsAsOf(
   options: QueryOptions,
 ): Promise<(StoredRecord | null)[]> {
   const past = await engine.past(ordinals, options);
-  const ground = contextAt(pack, past.readings, at);
-  const settled = new Map(past.records.map((record) => [record.ordinal, settlePast(pack, record, ground, at).record]));
+  const context = contextAt(pack, past.readings, at);
+  const settled = new Map(past.records.map((record) => [record.ordinal, settlePast(pack, record, context, at).record]));
   return ordinals.map((ordinal) => settled.get(ordinal) ?? null);
 }

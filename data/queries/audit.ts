@@ -17,7 +17,7 @@ export interface SourceStatus {
   source: string;
   kind: SourceKind;
   /** Whether the fact has a value; false: the source withdrew it. */
-  said: boolean;
+  hasValue: boolean;
   /** Whether the source still lists the record. */
   lists: boolean;
   observed_at: string;
@@ -41,13 +41,13 @@ export interface PublishedValue {
 export interface AuditedAttribute {
   attribute: Attribute;
   /**
-   * null: nothing is published; `standings` has the reasons, and is empty when no source ever had a value.
+   * null: nothing is published; `sourceStatuses` has the reasons, and is empty when no source ever had a value.
    */
   published: PublishedValue | null;
   /** The newest fact of each source, newest first. */
-  standings: SourceStatus[];
+  sourceStatuses: SourceStatus[];
   /** Open review items; always empty for a non-public attribute. */
-  doubts: { kind: OpenItem['kind']; opened_at: string }[];
+  openItems: { kind: OpenItem['kind']; opened_at: string }[];
 }
 
 /**
@@ -64,30 +64,30 @@ export async function audit(
   const listings = past?.listings ?? [];
   const lists = (source: string) => listedAt(listings, source, Number.POSITIVE_INFINITY);
   const facts = Map.groupBy((past?.facts ?? []).toReversed(), ({ attribute }) => attribute);
-  const doubts = Map.groupBy(await engine.openItems(record.id, options), ({ attribute }) => attribute);
+  const items = Map.groupBy(await engine.openItems(record.id, options), ({ attribute }) => attribute);
   return pack.attributes.map((attribute) => {
-    const said = facts.get(attribute.name) ?? [];
-    const open = attribute.public ? (doubts.get(attribute.name) ?? []) : [];
+    const own = facts.get(attribute.name) ?? [];
+    const open = attribute.public ? (items.get(attribute.name) ?? []) : [];
     return {
       attribute,
-      published: published(attribute, record, said),
-      standings: lastWords(said, lists, attribute),
-      doubts: open.map(({ kind, opened_at }) => ({ kind, opened_at: isoTime(opened_at) })),
+      published: publishedValue(attribute, record, own),
+      sourceStatuses: statusesOf(own, lists, attribute),
+      openItems: open.map(({ kind, opened_at }) => ({ kind, opened_at: isoTime(opened_at) })),
     };
   });
 }
 
-function published(attribute: Attribute, record: PublicRecord, facts: readonly FactRow[]): PublishedValue | null {
-  const told = record.provenance[attribute.name];
+function publishedValue(attribute: Attribute, record: PublicRecord, facts: readonly FactRow[]): PublishedValue | null {
+  const provenance = record.provenance[attribute.name];
   const age = record.freshness[attribute.name];
-  if (told === undefined || age === undefined) return null;
+  if (provenance === undefined || age === undefined) return null;
   const winner = facts.find(({ won }) => won);
   return {
     age,
     freshness: freshness(attribute, age),
     source: winner?.source ?? '',
-    owner: told.source.kind === 'owner',
-    confidence: told.confidence,
+    owner: provenance.source.kind === 'owner',
+    confidence: provenance.confidence,
     reason: winner?.reason ?? 'only_source',
   };
 }
@@ -102,7 +102,7 @@ function freshness({ sla }: Attribute, age: number): Freshness {
 const VALUELESS: readonly FactReason[] = ['below_floor', 'not_listed'];
 
 /** The newest fact of each source; `facts` are newest first. */
-function lastWords(
+function statusesOf(
   facts: readonly FactRow[],
   lists: (source: string) => boolean,
   { public: open }: Attribute,
@@ -111,8 +111,8 @@ function lastWords(
   for (const { source, source_kind: kind, value, observed_at, reason: why } of facts) {
     if (last.has(`${kind} ${source}`)) continue;
     const reason = open || VALUELESS.includes(why) ? why : null;
-    const told = { said: value !== null, lists: lists(source), observed_at: isoTime(observed_at), reason };
-    last.set(`${kind} ${source}`, { source, kind, ...told });
+    const status = { hasValue: value !== null, lists: lists(source), observed_at: isoTime(observed_at), reason };
+    last.set(`${kind} ${source}`, { source, kind, ...status });
   }
   return [...last.values()];
 }
@@ -138,7 +138,7 @@ export function tally(audited: readonly AuditedAttribute[]): Tally {
     paid: count(({ published: told, attribute }) => told !== null && !attribute.public),
     owner: count(({ published: told }) => told?.owner === true),
     missing: count(({ published: told }) => told === null),
-    doubted: count(({ doubts }) => doubts.length > 0),
+    doubted: count(({ openItems: doubts }) => doubts.length > 0),
     stale: count(({ published: told }) => told?.freshness === 'stale'),
   };
 }

@@ -2,9 +2,9 @@
 // and decisions.
 import { createHash } from 'node:crypto';
 import { byCodePoint } from '../../packs/define/text.ts';
-import type { Dispute, Ground } from '../consolidate/settle.ts';
+import { historyCells, itemStatements, reviewFacts } from '../consolidate/history-rows.ts';
+import type { ConsolidationContext, Dispute } from '../consolidate/settle.ts';
 import { confirmedAt } from '../consolidate/times.ts';
-import { historyCells, itemStatements, reviewFacts } from '../consolidate/told.ts';
 import type { Manifest } from '../model/layout.ts';
 import type { Fact, ReviewItem, StoredRecord } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
@@ -138,7 +138,7 @@ function settleTouched(
   held: number,
   before: ReadonlyMap<string, StoredRecord>,
 ): { id: string; changed: ChangedRecord | null }[] {
-  const ground = contextAt(pack, past.readings, Number.POSITIVE_INFINITY);
+  const context = contextAt(pack, past.readings, Number.POSITIVE_INFINITY);
   return past.records
     .filter(({ id }) => touched.has(id))
     .map((record) => {
@@ -146,10 +146,10 @@ function settleTouched(
       const said = (overlay.ownerFacts.get(id) ?? []).filter(({ version }) => version > held);
       const facts = [...record.facts, ...said.map(factOf)].sort(inOrder);
       const decided = overlay.decided.get(id) ?? [];
-      const settled = settlePast(pack, { ...record, facts, decided }, ground, Number.POSITIVE_INFINITY);
+      const settled = settlePast(pack, { ...record, facts, decided }, context, Number.POSITIVE_INFINITY);
       const shown = overlay.feed.findLast((row) => row.entity_id === id && row.version > held);
       const updated_at = shown ? isoTime(Math.floor(shown.recorded_at / 1000)) : before.get(id)!.updated_at;
-      return { id, changed: settled.record && changedOf({ ...settled.record, updated_at }, record, settled, ground) };
+      return { id, changed: settled.record && changedOf({ ...settled.record, updated_at }, record, settled, context) };
     });
 }
 
@@ -187,15 +187,20 @@ function inOrder(a: FactRow, b: FactRow): number {
   );
 }
 
-function changedOf(record: StoredRecord, { id }: PastRecord, settled: SettledPast, ground: Ground): ChangedRecord {
+function changedOf(
+  record: StoredRecord,
+  { id }: PastRecord,
+  settled: SettledPast,
+  context: ConsolidationContext,
+): ChangedRecord {
   const facts: FactRow[] = [];
   const history: ChangedRecord['history'][number][] = [];
   const review: ReviewItem[] = [];
-  for (const { attribute: own, question, course } of settled.attributes) {
-    const { statements } = question;
+  for (const { attribute: own, input, course } of settled.attributes) {
+    const { statements } = input;
     const attribute = own.name;
     for (const [i, { at, json, value, group_median = null, ...told }] of statements.entries()) {
-      const confirmed_at = confirmedAt(question, ground.readings, i, Number.POSITIVE_INFINITY);
+      const confirmed_at = confirmedAt(input, context.readings, i, Number.POSITIVE_INFINITY);
       const verdict = { won: i === course.now.winner, reason: course.now.reasons[i]! };
       facts.push({
         entity: id,

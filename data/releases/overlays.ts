@@ -1,6 +1,6 @@
 // The overlays in memory: read from the store and polled, so that changes of other processes are seen soon.
 
-import { inTurn } from '../model/turns.ts';
+import { coalesce } from '../model/coalesce.ts';
 import { NO_OVERLAY, type Overlay } from '../plan/overlay.ts';
 import { overlayStates, readOverlay } from '../state/overlay.ts';
 import type { Store } from '../state/store.ts';
@@ -18,7 +18,7 @@ export interface Overlays {
  */
 export async function openOverlays(store: Store): Promise<Overlays> {
   const known = new Map<string, Overlay>();
-  const refresh = inTurn(async () => {
+  const refresh = coalesce(async () => {
     for (const [dataset, { version, reserved }] of await overlayStates(store)) {
       const before = known.get(dataset);
       if (before?.version !== version) known.set(dataset, await readOverlay(store, dataset));

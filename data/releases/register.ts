@@ -2,9 +2,9 @@
 // cursors.
 import { stat } from 'node:fs/promises';
 import type { Pack } from '../../packs/define/model.ts';
+import { coalesce } from '../model/coalesce.ts';
 import { paths } from '../model/layout.ts';
 import { completeReleases, currentRelease } from '../model/manifest.ts';
-import { inTurn } from '../model/turns.ts';
 import { DEFAULT_LIMITS, type EngineLimits } from '../plan/limits.ts';
 import type { Overlay } from '../plan/overlay.ts';
 import { createQueryQueue, type QueryQueue } from '../plan/query-queue.ts';
@@ -96,7 +96,7 @@ export async function openRegister(options: RegisterOptions): Promise<Register> 
 
 class DatasetRegister implements Register {
   readonly packs: ReadonlyMap<string, Pack>;
-  readonly refresh = inTurn(() => this.#refresh());
+  readonly refresh = coalesce(() => this.#refresh());
   readonly #dataDir: string;
   readonly #log: (message: string) => void;
   readonly #limits: EngineLimits;

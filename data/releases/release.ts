@@ -3,9 +3,9 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { openEngine } from '../duckdb/engine.ts';
-import { later } from '../duckdb/lazy-engine.ts';
+import { lazyEngine } from '../duckdb/lazy-engine.ts';
 import { PackedIndex } from '../index/engine.ts';
-import { withIndex } from '../index/indexed.ts';
+import { withIndex } from '../index/indexed-engine.ts';
 import { type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
 import { measure, readManifest } from '../model/manifest.ts';
 import type { EngineLimits } from '../plan/limits.ts';
@@ -82,7 +82,7 @@ export async function openRelease(
   const open = () => openEngine(folder, pack, manifest, limits, gate, index !== null);
   if (index === null) return { pack, manifest, folder, engine: await open() };
   let loaded = false;
-  const duckdb = later(async () => {
+  const duckdb = lazyEngine(async () => {
     try {
       const engine = await open();
       loaded = true;

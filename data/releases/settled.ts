@@ -1,14 +1,20 @@
 // Settles one record from its facts, as of a time or now: for `as_of` and for overlays.
 import type { Attribute, Identity, Pack, Value } from '../../packs/define/model.ts';
-import { clean } from '../../packs/define/schema.ts';
+import { cleanText } from '../../packs/define/schema.ts';
 import { fits } from '../consolidate/compare.ts';
 import { confirmedSource } from '../consolidate/confirmed-source.ts';
 import { type Unpublished, unpublishedEntries } from '../consolidate/engine-values.ts';
-import { type Course, course } from '../consolidate/history.ts';
-import { type Present, scoreRecord } from '../consolidate/quality.ts';
-import { type Decision, type Ground, type Question, trustOfSources, versionsOf } from '../consolidate/settle.ts';
+import { type Timeline, timeline } from '../consolidate/history.ts';
+import type { SourcedStatement } from '../consolidate/history-rows.ts';
+import { type ScoredValue, scoreRecord } from '../consolidate/quality.ts';
+import {
+  type ConsolidationContext,
+  type Decision,
+  type SettlementInput,
+  trustOfSources,
+  versionsOf,
+} from '../consolidate/settle.ts';
 import { confirmedAt } from '../consolidate/times.ts';
-import type { ToldStatement } from '../consolidate/told.ts';
 import type { Provenance, StoredRecord } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
 import type { FactRow, Past, PastRecord } from '../plan/history.ts';
@@ -19,8 +25,8 @@ const UNDECIDED: ReadonlyMap<string, Decision> = new Map();
 /** One attribute of a settled record. */
 export interface SettledAttribute {
   attribute: Attribute;
-  question: Omit<Question, 'statements'> & { statements: readonly ToldStatement[] };
-  course: Course;
+  input: Omit<SettlementInput, 'statements'> & { statements: readonly SourcedStatement[] };
+  course: Timeline;
 }
 
 export interface SettledPast {
@@ -33,7 +39,7 @@ export interface SettledPast {
 }
 
 /** The readings up to a time (milliseconds; Infinity: all). */
-export function contextAt(pack: Pack, readings: Past['readings'], at: number): Ground {
+export function contextAt(pack: Pack, readings: Past['readings'], at: number): ConsolidationContext {
   const known = Map.groupBy(
     readings.filter((each) => each.at <= at),
     ({ source }) => source,
@@ -48,7 +54,7 @@ export function contextAt(pack: Pack, readings: Past['readings'], at: number): G
 }
 
 /** Settles a record as of a time; later facts, readings, listings and decisions are ignored. */
-export function settlePast(pack: Pack, past: PastRecord, ground: Ground, at: number): SettledPast {
+export function settlePast(pack: Pack, past: PastRecord, context: ConsolidationContext, at: number): SettledPast {
   const identity = JSON.parse(past.identity) as Identity;
   const listings = past.listings.filter((each) => each.at <= at);
   const rule = pack.consolidation.rule(identity);
@@ -56,18 +62,18 @@ export function settlePast(pack: Pack, past: PastRecord, ground: Ground, at: num
     past.facts.filter((fact) => fact.observed_at <= at),
     ({ attribute }) => attribute,
   );
-  const newest = Math.max(0, ...[...ground.readings.values()].map((times) => times.at(-1) ?? 0));
+  const newest = Math.max(0, ...[...context.readings.values()].map((times) => times.at(-1) ?? 0));
   const settled: SettledAttribute[] = [];
   const values: Record<string, Value> = {};
   const provenance: Record<string, Provenance> = {};
-  const present: Present[] = [];
+  const present: ScoredValue[] = [];
   const unpublished: Record<string, string[]> = {};
   let updated = 0;
   for (const attribute of pack.attributes) {
     const statements = said(facts.get(attribute.name) ?? [], attribute);
     if (statements.length === 0) continue;
     const decided = past.decided.filter((each) => each.attribute === attribute.name && each.at <= at);
-    const question = {
+    const input = {
       entity: past.id,
       attribute,
       identity: pack.identity.attributes.includes(attribute.name),
@@ -76,18 +82,18 @@ export function settlePast(pack: Pack, past: PastRecord, ground: Ground, at: num
       rule,
       decisions: decided.length === 0 ? UNDECIDED : new Map(decided.map((each) => [each.id, each])),
     };
-    const told = course(question, ground);
-    settled.push({ attribute, question, course: told });
+    const told = timeline(input, context);
+    settled.push({ attribute, input, course: told });
     const { periods, now, status } = told;
     updated = Math.max(updated, periods.at(-1)?.from ?? 0);
     if (now.winner < 0) continue;
     const winner = statements[now.winner]!;
     const cut = unpublishedEntries(attribute, winner.value);
     if (cut !== null) unpublished[attribute.name] = cut.rest;
-    const confirmed = confirmedAt(question, ground.readings, now.winner, at);
+    const confirmed = confirmedAt(input, context.readings, now.winner, at);
     const { confidence } = now;
     values[attribute.name] = cut?.published ?? winner.value!;
-    const { source_url, evidence } = confirmedSource(pack, winner, ground, confirmed);
+    const { source_url, evidence } = confirmedSource(pack, winner, context, confirmed);
     provenance[attribute.name] = {
       source_url,
       observed_at: isoTime(confirmed),
@@ -103,7 +109,7 @@ export function settlePast(pack: Pack, past: PastRecord, ground: Ground, at: num
   const record = {
     id: past.id,
     slug: past.slug,
-    name: clean(pack.identity.name(identity, values)) || past.slug,
+    name: cleanText(pack.identity.name(identity, values)) || past.slug,
     dataset: pack.id,
     updated_at: isoTime(updated),
     attributes: values,
@@ -116,7 +122,7 @@ export function settlePast(pack: Pack, past: PastRecord, ground: Ground, at: num
 }
 
 /** Facts as statements, without those whose value no longer fits the type of the attribute, as in a build. */
-function said(facts: readonly FactRow[], attribute: Attribute): ToldStatement[] {
+function said(facts: readonly FactRow[], attribute: Attribute): SourcedStatement[] {
   return facts
     .map((fact) => {
       const {

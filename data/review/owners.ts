@@ -1,7 +1,7 @@
 // The owners' channel as operations and pages use it: opt-outs, claims, edits. The store and the mailer
 // implement it.
 
-import type { Asker } from '../model/accounts.ts';
+import type { Requester } from '../model/accounts.ts';
 import type { StoredRecord } from '../model/record.ts';
 import type { Release } from '../releases/release.ts';
 
@@ -17,7 +17,7 @@ export interface OptOutRequest {
  * `removed`: applied. `review`: an operator decides first. `confirmation_sent`: the contact must confirm by
  * mail, since the record was restored recently.
  */
-export interface OptedOut {
+export interface OptOutResult {
   status: 'removed' | 'review' | 'confirmation_sent';
   dataset: string;
   /** The record's id. */
@@ -35,14 +35,14 @@ export interface VerifiedClaim {
 /** Each method throws errors with a code of contract section 4. */
 export interface Owners {
   /** Errors: `unknown_entity`, `domain_mismatch`, `rate_limited`. */
-  optOut(release: Release, request: OptOutRequest, asker: Asker): Promise<OptedOut>;
+  optOut(release: Release, request: OptOutRequest, asker: Requester): Promise<OptOutResult>;
   /**
    * Mails a magic link, or opens a request for an operator. Errors: `unknown_entity`, `domain_mismatch`,
    * `rate_limited`, `unavailable`.
    */
-  claim(release: Release, request: { entity_id: string; email: string }, asker: Asker): Promise<'sent' | 'review'>;
+  claim(release: Release, request: { entity_id: string; email: string }, asker: Requester): Promise<'sent' | 'review'>;
   /** Marks a claim as verified; repeated calls have no further effect. Error: `not_found`. */
-  verify(token: string, asker: Asker): Promise<VerifiedClaim>;
+  verify(token: string, asker: Requester): Promise<VerifiedClaim>;
   /**
    * Sets attribute values of the claimed record; null withdraws an owner's earlier value. Errors:
    * `not_owner`, `unknown_entity`, `validation_failed`.
@@ -50,6 +50,6 @@ export interface Owners {
   update(
     token: string,
     values: Readonly<Record<string, unknown>>,
-    asker: Asker,
+    asker: Requester,
   ): Promise<{ dataset: string; record: StoredRecord }>;
 }

@@ -4,10 +4,10 @@
 import type { StoredRecord } from '../model/record.ts';
 import { type PublicFact, recordFacts } from '../queries/history.ts';
 import { recordWithOverlay } from '../releases/apply-overlay.ts';
-import { type ReviewEntry, type Reviewing, reviewEntry, underDecision, type Verdict } from './review.ts';
+import { type ReviewContext, type ReviewEntry, reviewEntry, type Verdict, withDecision } from './review.ts';
 
 /** The value of one attribute of a record, now or after a verdict. */
-export interface Saying {
+export interface AttributeState {
   /** Absent: nothing is published. */
   value?: StoredRecord['attributes'][string];
   confidence: number | null;
@@ -23,11 +23,11 @@ export interface ReviewCase {
   /** Every fact of the attribute, newest first. */
   history: PublicFact[];
   /** The value now and after either verdict; null for decided entries and requests. */
-  effect: { now: Saying; approved: Saying; rejected: Saying } | null;
+  effect: { now: AttributeState; approved: AttributeState; rejected: AttributeState } | null;
 }
 
 /** An entry with its context; null for an unknown id. */
-export async function reviewCase(reviewing: Reviewing, id: string, now: number): Promise<ReviewCase | null> {
+export async function reviewCase(reviewing: ReviewContext, id: string, now: number): Promise<ReviewCase | null> {
   const entry = await reviewEntry(reviewing, id);
   if (entry === null) return null;
   const { dataset, entity_id: entity, attribute } = entry;
@@ -42,11 +42,11 @@ export async function reviewCase(reviewing: Reviewing, id: string, now: number):
   const history = await recordFacts(release, entity, { attribute, since: null }, {});
   if (entry.status !== 'open') return { entry, record, history, effect: null };
   const { overlay, base = release } = release;
-  const after = async (status: Verdict): Promise<Saying> => {
+  const after = async (status: Verdict): Promise<AttributeState> => {
     if (!overlay) return saying(record, attribute);
     const version = Math.max(overlay.version, base.manifest.overlay ?? 0) + 1;
     const decision = { id, entity, attribute, status, at: now, version };
-    return saying(await recordWithOverlay(base, underDecision(overlay, decision), entity), attribute);
+    return saying(await recordWithOverlay(base, withDecision(overlay, decision), entity), attribute);
   };
   const effect = {
     now: saying(record, attribute),
@@ -56,7 +56,7 @@ export async function reviewCase(reviewing: Reviewing, id: string, now: number):
   return { entry, record, history, effect };
 }
 
-function saying(record: StoredRecord | null, attribute: string): Saying {
+function saying(record: StoredRecord | null, attribute: string): AttributeState {
   const value = record?.attributes[attribute];
   const told = record?.provenance[attribute];
   const { confidence = null, source_url = null } = told ?? {};
@@ -65,7 +65,7 @@ function saying(record: StoredRecord | null, attribute: string): Saying {
 
 /** Names of records by `dataset id`, for lists; records that are no longer published have none. */
 export async function recordNames(
-  { editing }: Reviewing,
+  { editing }: ReviewContext,
   entries: readonly Pick<ReviewEntry, 'dataset' | 'entity_id'>[],
 ): Promise<Map<string, Pick<StoredRecord, 'name' | 'slug'>>> {
   const names = new Map<string, Pick<StoredRecord, 'name' | 'slug'>>();

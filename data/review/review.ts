@@ -22,7 +22,7 @@ export type Verdict = 'approved' | 'rejected';
 export type ReviewStatus = 'open' | 'confirmed' | Verdict;
 
 /** Dependencies of the review. */
-export interface Reviewing {
+export interface ReviewContext {
   editing: EditContext;
   /** Datasets that are served. */
   datasets: readonly string[];
@@ -115,7 +115,7 @@ export interface ReviewQuery {
  * them, newest decision first.
  */
 export async function reviewEntries(
-  { editing, datasets }: Reviewing,
+  { editing, datasets }: ReviewContext,
   { status, dataset, limit, offset }: ReviewQuery,
 ): Promise<{ items: ReviewEntry[]; total: number }> {
   const { store } = editing;
@@ -144,7 +144,7 @@ function inTurn(a: ReviewEntry, b: ReviewEntry): number {
 }
 
 /** One entry by its id, open or decided; null for an unknown id, such as of a resolved disagreement. */
-export async function reviewEntry({ editing, datasets }: Reviewing, id: string): Promise<ReviewEntry | null> {
+export async function reviewEntry({ editing, datasets }: ReviewContext, id: string): Promise<ReviewEntry | null> {
   const { store } = editing;
   const decided = await decidedItem(store, id);
   if (decided) return ofDecision(decided);
@@ -162,17 +162,17 @@ export async function reviewEntry({ editing, datasets }: Reviewing, id: string):
 }
 
 /** Result of a decision; `already`: the entry as it was decided before. */
-export type Decided = { state: 'decided' | 'already'; entry: ReviewEntry } | { state: 'unknown' };
+export type DecisionResult = { state: 'decided' | 'already'; entry: ReviewEntry } | { state: 'unknown' };
 
 class Already extends Error {}
 
 /** Decides an entry once: writes the overlay, which all processes apply, and its row in the audit log. */
 export async function decideEntry(
-  reviewing: Reviewing,
+  reviewing: ReviewContext,
   id: string,
   verdict: Verdict,
   reviewer: Reviewer,
-): Promise<Decided> {
+): Promise<DecisionResult> {
   const entry = await reviewEntry(reviewing, id);
   if (entry === null) return { state: 'unknown' };
   if (entry.status !== 'open') return { state: 'already', entry };
@@ -202,7 +202,7 @@ async function decideItem(
     now: at,
     alter: (overlay, version) => {
       if (overlay.decided.get(entity)?.some((each) => each.id === id)) throw new Already();
-      return underDecision(overlay, { id, entity, attribute, status: verdict, at, version });
+      return withDecision(overlay, { id, entity, attribute, status: verdict, at, version });
     },
     write: async (db, version) => {
       const item: ReviewItem = {
@@ -228,7 +228,7 @@ async function decideItem(
 }
 
 /** An overlay with one more decision. */
-export const underDecision = (overlay: Overlay, decision: OperatorDecision): Overlay => ({
+export const withDecision = (overlay: Overlay, decision: OperatorDecision): Overlay => ({
   ...overlay,
   decided: withEntry(overlay.decided, decision.entity, decision),
 });

@@ -15,7 +15,7 @@ export const CLAIM_LEASE = 15_000;
  * until `leased_until` (milliseconds since 1970) or longer, if it renews it. `other`: the key was used for
  * another request.
  */
-export type Claim =
+export type RequestClaim =
   | { state: 'claimed'; claim: number }
   | { state: 'kept'; text: string }
   | { state: 'running'; leased_until: number }
@@ -28,7 +28,7 @@ export async function claimRequest(
   idempotency_key: string,
   request: string,
   now: number,
-): Promise<Claim> {
+): Promise<RequestClaim> {
   const leased_until = now + CLAIM_LEASE;
   const row = { key_id: owner, idempotency_key, request, answer: null, records: '', created_at: now, leased_until };
   const free = (e: ExpressionBuilder<Tables, 'idempotency'>) =>
@@ -90,7 +90,7 @@ export async function keepAnswer(store: Store, owner: string, answer: KeptAnswer
 }
 
 /** Releases a claim after a failed request, so that the client can retry. */
-export async function dropClaim(store: Store, owner: string, idempotency_key: string, claim: number): Promise<void> {
+export async function releaseClaim(store: Store, owner: string, idempotency_key: string, claim: number): Promise<void> {
   await store.db
     .deleteFrom('idempotency')
     .where('key_id', '=', owner)

@@ -25,7 +25,7 @@ export function newKey(): string {
 }
 
 /** Whether a text can be a key: rejects typing errors and guesses without a lookup. */
-export function wellFormed(key: string): boolean {
+export function isWellFormedKey(key: string): boolean {
   return SHAPE.test(key) && checksum(key.slice(4, 4 + RANDOM)) === key.slice(4 + RANDOM);
 }
 

@@ -19,13 +19,13 @@ export interface Quotas {
 }
 
 /** The current UTC day. */
-export const dayOf = (now: Date): string => now.toISOString().slice(0, 10);
+export const utcDay = (now: Date): string => now.toISOString().slice(0, 10);
 
 /** Quotas in the store, shared by all its processes. */
 export function storedQuotas(store: Store): Quotas {
   return {
     async take({ name, quota }, wanted, now) {
-      const day = dayOf(now);
+      const day = utcDay(now);
       if (store.writer) return store.writer.run({ kind: 'take', name, day, wanted, quota });
       const room = sql`greatest(0, least(${wanted}::bigint, ${quota}::bigint - quotas.used))`;
       const { rows } = await sql<{ last: number }>`
@@ -37,7 +37,7 @@ export function storedQuotas(store: Store): Quotas {
       return rows[0]?.last ?? 0;
     },
     async give({ name }, units, now) {
-      const day = dayOf(now);
+      const day = utcDay(now);
       if (store.writer) await store.writer.run({ kind: 'give', name, day, units });
       else
         await sql`update quotas set used = greatest(0, used - ${units}::bigint) where name = ${name} and day = ${day}`.execute(
@@ -49,7 +49,7 @@ export function storedQuotas(store: Store): Quotas {
         .selectFrom('quotas')
         .select('used')
         .where('name', '=', name)
-        .where('day', '=', dayOf(now))
+        .where('day', '=', utcDay(now))
         .executeTakeFirst();
       return Math.max(0, quota - (row?.used ?? 0));
     },
@@ -58,6 +58,6 @@ export function storedQuotas(store: Store): Quotas {
 
 /** Deletes the days before yesterday. */
 export async function forgetQuotas(store: Store, now: Date): Promise<void> {
-  const yesterday = dayOf(new Date(now.getTime() - 86_400_000));
+  const yesterday = utcDay(new Date(now.getTime() - 86_400_000));
   await store.db.deleteFrom('quotas').where('day', '<', yesterday).execute();
 }

@@ -2,7 +2,7 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
-import { Duck, named, quoted } from '../duckdb/duck.ts';
+import { Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { UNFINISHED } from '../model/atomic.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import type { StoredRecord } from '../model/record.ts';
@@ -10,13 +10,13 @@ import { publicQuery, recordsQuery } from './analysts.ts';
 import { type Column, dictionary } from './dictionary.ts';
 
 /** The release of a file. */
-export interface Telling {
+export interface ReleaseInfo {
   release: string;
   created_at: string;
 }
 
 /** Metadata of a file: texts by key, `columns` as JSON. */
-function notes(pack: Pack, { release, created_at }: Telling, columns: readonly Column[]): Record<string, string> {
+function notes(pack: Pack, { release, created_at }: ReleaseInfo, columns: readonly Column[]): Record<string, string> {
   const told = columns.map(({ name, type, unit, description, attribute }) => ({
     name,
     type,
@@ -38,7 +38,7 @@ function notes(pack: Pack, { release, created_at }: Telling, columns: readonly C
 }
 
 /** Writes name of the release, licence and meaning of the columns into `records.parquet` of a draft. */
-export async function tellRecords(pack: Pack, folder: string, telling: Telling): Promise<void> {
+export async function writeRecordsMetadata(pack: Pack, folder: string, telling: ReleaseInfo): Promise<void> {
   const path = join(folder, RELEASE_FILES.records);
   const spill = join(folder, '..', 'spill-analysts');
   await mkdir(spill, { recursive: true });
@@ -46,7 +46,7 @@ export async function tellRecords(pack: Pack, folder: string, telling: Telling):
   try {
     const told = `${path}.told`;
     await duck.parquet(
-      `SELECT * FROM read_parquet(${quoted(path)})`,
+      `SELECT * FROM read_parquet(${quotedText(path)})`,
       told,
       undefined,
       notes(pack, telling, dictionary(pack, 'all')),
@@ -58,7 +58,7 @@ export async function tellRecords(pack: Pack, folder: string, telling: Telling):
 }
 
 /** Differences between an older release and its overlay: ids of removed and of changed records. */
-export interface Differing {
+export interface OverlayDifferences {
   without: readonly string[];
   instead: readonly StoredRecord[];
 }
@@ -80,8 +80,8 @@ export interface PublicFiles {
 export async function writePublicFiles(
   pack: Pack,
   folder: string,
-  telling: Telling,
-  { without, instead }: Differing,
+  telling: ReleaseInfo,
+  { without, instead }: OverlayDifferences,
   scratch: string,
 ): Promise<PublicFiles> {
   const work = join(scratch, `${UNFINISHED}files-${pack.id}`);
@@ -93,12 +93,12 @@ export async function writePublicFiles(
     const rows = await publicRows(duck, pack, folder, { without, instead }, work);
     const columns = dictionary(pack, 'public');
     await duck.parquet(rows, parquet, undefined, notes(pack, telling, columns));
-    await duck.run(`ATTACH ${quoted(database)} AS made (STORAGE_VERSION ${quoted(STORAGE)})`);
+    await duck.run(`ATTACH ${quotedText(database)} AS made (STORAGE_VERSION ${quotedText(STORAGE)})`);
     const flat = dictionary(pack, 'public', false);
-    const names = flat.map(({ name }) => named(name)).join(', ');
-    await duck.run(`CREATE TABLE made.records AS SELECT ${names} FROM read_parquet(${quoted(parquet)})`);
+    const names = flat.map(({ name }) => quotedIdentifier(name)).join(', ');
+    await duck.run(`CREATE TABLE made.records AS SELECT ${names} FROM read_parquet(${quotedText(parquet)})`);
     const values = (each: readonly (string | null)[]) =>
-      `(${each.map((text) => (text === null ? 'NULL' : quoted(text))).join(', ')})`;
+      `(${each.map((text) => (text === null ? 'NULL' : quotedText(text))).join(', ')})`;
     const told = flat.map(({ name, type, unit, description, attribute }) =>
       values([name, type, unit, description, attribute]),
     );
@@ -122,13 +122,13 @@ async function publicRows(
   duck: Duck,
   pack: Pack,
   folder: string,
-  { without, instead }: Differing,
+  { without, instead }: OverlayDifferences,
   work: string,
 ): Promise<string> {
-  const whole = `SELECT * FROM read_parquet(${quoted(join(folder, RELEASE_FILES.public))})`;
+  const whole = `SELECT * FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.public))})`;
   const other = [...without, ...instead.map(({ id }) => id)];
   if (other.length === 0) return whole;
-  const rest = `${whole} WHERE id NOT IN (${other.map(quoted).join(', ')})`;
+  const rest = `${whole} WHERE id NOT IN (${other.map(quotedText).join(', ')})`;
   if (instead.length === 0) return rest;
   const [lines, flat] = [join(work, 'instead.jsonl'), join(work, 'instead.parquet')];
   await writeFile(lines, instead.map((record) => `${JSON.stringify(record)}\n`).join(''));

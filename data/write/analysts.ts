@@ -1,7 +1,7 @@
 // The files for analysts: typed columns by dotted names, with the provenance of every value
 // (docs/releases.md, "records.parquet").
 import type { Attribute, Pack } from '../../packs/define/model.ts';
-import { type Columns, named, quoted } from '../duckdb/duck.ts';
+import { type ColumnTypes, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { flatColumns, recordColumn } from './csv.ts';
 
 const JSON_TYPES: Partial<Record<Attribute['type'], string>> = {
@@ -23,45 +23,46 @@ const TOLD =
 /** Typed columns and provenance, read back from records.jsonl in its order. */
 export function recordsQuery(pack: Pack, jsonl: string): string {
   const shape = (type: (attribute: Attribute) => string) =>
-    `STRUCT(${pack.attributes.map((each) => `${named(each.name)} ${type(each)}`).join(', ')})`;
-  const columns: Columns = { id: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR', updated_at: 'TIMESTAMP' };
+    `STRUCT(${pack.attributes.map((each) => `${quotedIdentifier(each.name)} ${type(each)}`).join(', ')})`;
+  const columns: ColumnTypes = { id: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR', updated_at: 'TIMESTAMP' };
   columns['attributes'] = shape((attribute) => JSON_TYPES[attribute.type] ?? 'VARCHAR');
   columns['provenance'] = shape(() => `STRUCT(${TOLD})`);
   Object.assign(columns, { quality_score: 'DOUBLE', completeness: 'DOUBLE', verified_owner: 'BOOLEAN' });
-  const read = Object.entries(columns).map(([name, type]) => `${name}: ${quoted(type)}`);
+  const read = Object.entries(columns).map(([name, type]) => `${name}: ${quotedText(type)}`);
   const values = pack.attributes.flatMap(valueColumns);
-  const provenance = pack.attributes.map(({ name }) => `${named(name)} := ${provenanceOf(name)}`);
-  const own = RECORD_COLUMNS.map((name) => `${name} AS ${named(recordColumn(pack, name))}`);
+  const provenance = pack.attributes.map(({ name }) => `${quotedIdentifier(name)} := ${provenanceOf(name)}`);
+  const own = RECORD_COLUMNS.map((name) => `${name} AS ${quotedIdentifier(recordColumn(pack, name))}`);
   return (
-    `SELECT ${[...own, ...values].join(', ')}, struct_pack(${provenance.join(', ')}) AS ${named(recordColumn(pack, 'provenance'))} ` +
-    `FROM read_json(${quoted(jsonl)}, format = 'newline_delimited', columns = {${read.join(', ')}})`
+    `SELECT ${[...own, ...values].join(', ')}, struct_pack(${provenance.join(', ')}) AS ${quotedIdentifier(recordColumn(pack, 'provenance'))} ` +
+    `FROM read_json(${quotedText(jsonl)}, format = 'newline_delimited', columns = {${read.join(', ')}})`
   );
 }
 
 function provenanceOf(name: string): string {
-  const told = `provenance.${named(name)}`;
+  const told = `provenance.${quotedIdentifier(name)}`;
   const members = ['source_url', 'observed_at', 'confidence', 'evidence'].map((each) => `${each} := ${told}.${each}`);
   return `CASE WHEN ${told} IS NULL THEN NULL ELSE struct_pack(${members.join(', ')}, source_kind := ${told}.source.kind, status := ${told}.status) END`;
 }
 
 function valueColumns(attribute: Attribute): string[] {
-  const value = `attributes.${named(attribute.name)}`;
+  const value = `attributes.${quotedIdentifier(attribute.name)}`;
   const [first, second] = flatColumns(attribute);
   if (attribute.type === 'price') {
     const end = (name: string) => `coalesce(TRY_CAST(${value} AS DOUBLE), CAST(${value}->>'${name}' AS DOUBLE))`;
-    return [`${end('min')} AS ${named(first!)}`, `${end('max')} AS ${named(second!)}`];
+    return [`${end('min')} AS ${quotedIdentifier(first!)}`, `${end('max')} AS ${quotedIdentifier(second!)}`];
   }
-  if (attribute.type === 'geo') return [`${value}.lat AS ${named(first!)}`, `${value}.lng AS ${named(second!)}`];
-  return [`${value} AS ${named(first!)}`];
+  if (attribute.type === 'geo')
+    return [`${value}.lat AS ${quotedIdentifier(first!)}`, `${value}.lng AS ${quotedIdentifier(second!)}`];
+  return [`${value} AS ${quotedIdentifier(first!)}`];
 }
 
 /** The same with public attributes only, from records.parquet. */
 export function publicQuery(pack: Pack, records: string): string {
   const open = pack.attributes.filter((each) => each.public);
-  const values = open.flatMap(flatColumns).map(named);
-  const all = named(recordColumn(pack, 'provenance'));
-  const provenance = open.map(({ name }) => `${named(name)} := ${all}.${named(name)}`);
+  const values = open.flatMap(flatColumns).map(quotedIdentifier);
+  const all = quotedIdentifier(recordColumn(pack, 'provenance'));
+  const provenance = open.map(({ name }) => `${quotedIdentifier(name)} := ${all}.${quotedIdentifier(name)}`);
   const told = open.length === 0 ? '' : `, struct_pack(${provenance.join(', ')}) AS ${all}`;
-  const own = RECORD_COLUMNS.map((name) => named(recordColumn(pack, name)));
-  return `SELECT ${[...own, ...values].join(', ')}${told} FROM read_parquet(${quoted(records)})`;
+  const own = RECORD_COLUMNS.map((name) => quotedIdentifier(recordColumn(pack, name)));
+  return `SELECT ${[...own, ...values].join(', ')}${told} FROM read_parquet(${quotedText(records)})`;
 }

@@ -3,11 +3,11 @@
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { isSpelled } from '../consolidate/same-value.ts';
-import { type Duck, quoted } from '../duckdb/duck.ts';
+import { type Duck, quotedText } from '../duckdb/duck.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
-import { type Before, knownIds, lastValues } from './before.ts';
+import { knownIds, lastValues, type PreviousRelease } from './previous-release.ts';
 
-const table = (folder: string, file: string) => `read_parquet(${quoted(join(folder, file))})`;
+const table = (folder: string, file: string) => `read_parquet(${quotedText(join(folder, file))})`;
 
 /** Last interval of each value, withdrawals included. */
 const last = (folder: string) => `(SELECT * FROM ${table(folder, RELEASE_FILES.history)} WHERE "to" IS NULL)`;
@@ -17,13 +17,17 @@ const last = (folder: string) => `(SELECT * FROM ${table(folder, RELEASE_FILES.h
  * entity_id, attribute, type, old_value, new_value, observed_at, source_url. Without a previous release every
  * value is added.
  */
-export function differences(folder: string, before: Before | null, { attributes }: Pick<Pack, 'attributes'>): string {
+export function differences(
+  folder: string,
+  before: PreviousRelease | null,
+  { attributes }: Pick<Pack, 'attributes'>,
+): string {
   if (before === null)
     return (
       `SELECT entity AS entity_id, attribute, 'added' AS type, NULL::VARCHAR AS old_value, value AS new_value, "from" AS observed_at, ` +
       `source_url FROM ${last(folder)} WHERE value IS NOT NULL`
     );
-  const spelled = attributes.filter(isSpelled).map(({ name }) => quoted(name));
+  const spelled = attributes.filter(isSpelled).map(({ name }) => quotedText(name));
   const plain = (value: string) => `lower(regexp_replace(${value}, '\\s+', '', 'g'))`;
   const sameSpelling =
     spelled.length === 0
@@ -42,7 +46,7 @@ export function differences(folder: string, before: Before | null, { attributes 
  * As `differences`, for the feed: a record that is no longer published is one removal, dated `now`, without
  * its values.
  */
-function told(folder: string, { pack, before, now }: Feeding): string {
+function told(folder: string, { pack, before, now }: FeedInput): string {
   if (before === null) return differences(folder, null, pack);
   const gone = `SELECT id FROM (${knownIds(before)}) WHERE id NOT IN (SELECT id FROM ${table(folder, RELEASE_FILES.engine)})`;
   return (
@@ -52,9 +56,9 @@ function told(folder: string, { pack, before, now }: Feeding): string {
 }
 
 /** Inputs of the feed besides the folder of the release. */
-export interface Feeding {
+export interface FeedInput {
   pack: Pick<Pack, 'attributes'>;
-  before: Before | null;
+  before: PreviousRelease | null;
   /** Opted-out records: no row of theirs stays in the feed. */
   removed: Iterable<string>;
   /** Milliseconds since 1970. */
@@ -70,7 +74,7 @@ export interface Feeding {
 export async function writeChanges(
   duck: Duck,
   folder: string,
-  feeding: Feeding,
+  feeding: FeedInput,
 ): Promise<{ rows: number; recorded_to: number }> {
   const { before, removed, reserve } = feeding;
   const changed = told(folder, feeding);
@@ -91,7 +95,7 @@ export async function writeChanges(
   const fresh =
     `SELECT make_timestamp(${first} - 1 + row_number() OVER ()) AS recorded_at, entity_id, slug, name, attribute, type, old_value, ` +
     `new_value, observed_at, source_url FROM (${ordered})`;
-  const out = [...removed].map(quoted).join(', ');
+  const out = [...removed].map(quotedText).join(', ');
   const kept = out === '' ? '' : ` WHERE entity_id NOT IN (${out})`;
   const both = `SELECT * FROM ${earlier}${kept} UNION ALL (${fresh})`;
   // The order is not guaranteed when rows are left out.

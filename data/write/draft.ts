@@ -3,27 +3,27 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
-import { Duck, fromLines, quoted } from '../duckdb/duck.ts';
-import { type ClosedShelf, kept, LineWriter, NULL, readLines, takeFrom } from '../duckdb/lines.ts';
+import { Duck, fromLines, quotedText } from '../duckdb/duck.ts';
+import { type ClosedShelf, copyText, LineWriter, NULL, readLines, takeFrom } from '../duckdb/lines.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import { isoTime } from '../model/time.ts';
 import { publicQuery, recordsQuery } from './analysts.ts';
-import type { Before } from './before.ts';
 import { differences } from './changes.ts';
 import { csvHeader, csvRow } from './csv.ts';
 import type { ReadingRow } from './facts.ts';
 import { linesOf, type PartFiles } from './part.ts';
+import type { PreviousRelease } from './previous-release.ts';
 import { UPDATED } from './record.ts';
 import * as tables from './tables.ts';
 
 /** Inputs of a draft besides its parts. */
-export interface Drafting {
+export interface DraftInput {
   pack: Pack;
   names: tables.Names;
   /** The valid readings. */
   readings: readonly ReadingRow[];
   /** The previous release, or null. */
-  before: Before | null;
+  before: PreviousRelease | null;
   /** `updated_at` of records that differ from the previous release, in milliseconds. */
   now: number;
   log: (step: string) => void;
@@ -62,7 +62,7 @@ export class Draft {
    * Writes every file except the change feed and the manifest, from parts in the order of their records.
    * Returns the number of rows by file name.
    */
-  async finish(parts: readonly PartFiles[], drafting: Drafting): Promise<Record<string, number>> {
+  async finish(parts: readonly PartFiles[], drafting: DraftInput): Promise<Record<string, number>> {
     const duck = await Duck.open(join(this.#folder, 'spill'));
     try {
       return await this.#finish(duck, parts, drafting);
@@ -71,7 +71,7 @@ export class Draft {
     }
   }
 
-  async #finish(duck: Duck, parts: readonly PartFiles[], drafting: Drafting): Promise<Record<string, number>> {
+  async #finish(duck: Duck, parts: readonly PartFiles[], drafting: DraftInput): Promise<Record<string, number>> {
     const { pack, names, before, log } = drafting;
     const rows: Record<string, number> = {};
     const each = (table: Parameters<typeof linesOf>[1]) => parts.map(({ folder }) => linesOf(folder, table));
@@ -106,7 +106,7 @@ export class Draft {
     rows[RELEASE_FILES.csv] = order.length;
     log('write Parquet');
     const terms = `SELECT * FROM ${fromLines(this.#file('terms'), tables.TERM_LINES)} ORDER BY term, ord`;
-    const review = tables.timed(each('review'), tables.REVIEW_LINES, ['opened_at', 'confirmed_at']);
+    const review = tables.withTimestamps(each('review'), tables.REVIEW_LINES, ['opened_at', 'confirmed_at']);
     await Promise.all([
       (async () => {
         await write(RELEASE_FILES.records, recordsQuery(pack, out(RELEASE_FILES.jsonl)));
@@ -116,7 +116,7 @@ export class Draft {
         await write(RELEASE_FILES.bodies, tables.bodiesQuery(this.#file('bodies'), out(RELEASE_FILES.jsonl)), 2048);
         await write(RELEASE_FILES.engine, tables.engineQuery(pack, this.#file('engine')));
         await write(RELEASE_FILES.terms, terms);
-        await write(RELEASE_FILES.listings, tables.timed(each('listings'), tables.LISTING_LINES, ['at']));
+        await write(RELEASE_FILES.listings, tables.withTimestamps(each('listings'), tables.LISTING_LINES, ['at']));
         await write(RELEASE_FILES.readings, this.#readings(drafting.readings));
         await write(RELEASE_FILES.changelog, changelogQuery(this.out));
         await write(RELEASE_FILES.review, `${review} ORDER BY opened_at, id`);
@@ -131,7 +131,7 @@ export class Draft {
     for (const { source, package: pkg, version, confirmed_at, date_source } of readings)
       writer.line([source, pkg, version, confirmed_at, date_source].join('\t'));
     writer.close();
-    const query = tables.timed([writer.path], tables.READING_LINES, ['observed_at']);
+    const query = tables.withTimestamps([writer.path], tables.READING_LINES, ['observed_at']);
     return `${query} ORDER BY observed_at, source, package, version`;
   }
 
@@ -148,17 +148,17 @@ export class Draft {
   }
 
   /** Time of the last change of each record, by place: `now` for changed records, else the known one. */
-  async #updated(duck: Duck, parts: readonly PartFiles[], { pack, before, now }: Drafting): Promise<Float64Array> {
+  async #updated(duck: Duck, parts: readonly PartFiles[], { pack, before, now }: DraftInput): Promise<Float64Array> {
     const updated = new Float64Array(sum(parts)).fill(now);
     if (before === null) return updated;
-    const engine = quoted(join(before.folder, RELEASE_FILES.engine));
+    const engine = quotedText(join(before.folder, RELEASE_FILES.engine));
     const changed = `SELECT entity_id FROM (${differences(this.out, before, pack)})`;
     const path = this.#file('updated');
     await duck.lines(`SELECT id, updated FROM read_parquet(${engine}) WHERE id NOT IN (${changed})`, path);
     const stays = new Map<string, number>();
     for (const line of readLines(path)) {
       const [id = '', at = ''] = line.split('\t');
-      const entity = kept(id);
+      const entity = copyText(id);
       const told = before.since.get(entity);
       stays.set(entity, told && !told.gone ? Math.floor(told.recorded_at / 1000) : Number(at));
     }
@@ -206,7 +206,7 @@ const DAYS = 366;
  * Sorted, so that a page is a range of rows: at equal times the best records first.
  */
 function changelogQuery(folder: string): string {
-  const table = (file: string) => `read_parquet(${quoted(join(folder, file))})`;
+  const table = (file: string) => `read_parquet(${quotedText(join(folder, file))})`;
   const begin = `(SELECT max(observed_at) - INTERVAL ${DAYS} DAY FROM ${table(RELEASE_FILES.readings)})`;
   return (
     `SELECT h.ord, entity AS entity_id, slug, name, attribute, CASE WHEN old_value IS NULL THEN 'added' ELSE 'changed' END AS type, ` +

@@ -3,14 +3,14 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pin } from '../../packs/define/model.ts';
 import { byCodePoint } from '../../packs/define/text.ts';
-import { type Columns, type Duck, fromParquet } from '../duckdb/duck.ts';
+import { type ColumnTypes, type Duck, fromParquet } from '../duckdb/duck.ts';
 import { UNFINISHED } from '../model/atomic.ts';
 import { paths } from '../model/layout.ts';
 
 /**
  * Columns of `<run>.facts.parquet`. A value is JSON text; null: withdrawn. Attributes with `@` are our own.
  */
-export const FACT_COLUMNS: Columns = {
+export const FACT_COLUMNS: ColumnTypes = {
   entity: 'VARCHAR',
   attribute: 'VARCHAR',
   value: 'VARCHAR',
@@ -25,7 +25,7 @@ export const FACT_COLUMNS: Columns = {
 };
 
 /** Columns of `<run>.readings.parquet`: the confirmations of contract section 5. */
-const READING_COLUMNS: Columns = {
+const READING_COLUMNS: ColumnTypes = {
   source: 'VARCHAR',
   package: 'VARCHAR',
   version: 'VARCHAR',
@@ -106,7 +106,7 @@ export async function allReadings(duck: Duck, dataDir: string, dataset: string):
 }
 
 /** The valid readings: for each source those since its current run. */
-export function standingReadings(readings: readonly ReadingRow[]): ReadingRow[] {
+export function validReadings(readings: readonly ReadingRow[]): ReadingRow[] {
   const since = new Map<string, string>();
   for (const { source, since: began } of readings) {
     const known = since.get(source);
@@ -116,9 +116,9 @@ export function standingReadings(readings: readonly ReadingRow[]): ReadingRow[] 
 }
 
 /** SQL condition for valid facts: those of valid readings, the owners' and our own. */
-export function standingFacts(readings: readonly ReadingRow[]): string {
+export function validFactsCondition(readings: readonly ReadingRow[]): string {
   const all = new Set(readings.map(({ source, run }) => `${source}\t${run}`));
-  const standing = new Set(standingReadings(readings).map(({ source, run }) => `${source}\t${run}`));
+  const standing = new Set(validReadings(readings).map(({ source, run }) => `${source}\t${run}`));
   const gone = [...all].filter((pair) => !standing.has(pair)).map((pair) => pair.split('\t'));
   if (gone.length === 0) return 'true';
   const pairs = gone.map(([source = '', run = '']) => `('${source.replaceAll("'", "''")}', '${run}')`);

@@ -3,9 +3,9 @@ import type { Attribute, Geo, Pack, Value } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { bounds } from '../consolidate/compare.ts';
 import { searchTerms, statusReach, type Unpublished } from '../consolidate/engine-values.ts';
-import type { Columns } from '../duckdb/duck.ts';
+import type { ColumnTypes } from '../duckdb/duck.ts';
 import { NULL } from '../duckdb/lines.ts';
-import { column, parts } from '../model/layout.ts';
+import { column, columnParts } from '../model/layout.ts';
 import { PROVENANCE_STATUSES, type ProvenanceStatus, type SourceKind } from '../model/record.ts';
 import { isoTime } from '../model/time.ts';
 import { csvRow, flatCells } from './csv.ts';
@@ -74,12 +74,12 @@ export function csvOf(pack: Pack, record: SettledRecord): string {
 }
 
 /** Columns of engine.parquet in lines; lists are JSON text (see `engineQuery` in tables.ts). */
-export function engineColumns(pack: Pack): Columns {
-  const columns: Columns = { ord: 'UINTEGER', updated: 'BIGINT', id: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR' };
+export function engineColumns(pack: Pack): ColumnTypes {
+  const columns: ColumnTypes = { ord: 'UINTEGER', updated: 'BIGINT', id: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR' };
   Object.assign(columns, { quality: 'DOUBLE', completeness: 'DOUBLE', owner: 'BOOLEAN' });
   Object.assign(columns, { held: 'UTINYINT', contested: 'UTINYINT' });
   for (const attribute of pack.attributes)
-    for (const part of parts(attribute)) columns[column(attribute.name, part)] = engineType(attribute);
+    for (const part of columnParts(attribute)) columns[column(attribute.name, part)] = engineType(attribute);
   return columns;
 }
 

@@ -4,16 +4,16 @@ import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { byCodePoint } from '../../packs/define/text.ts';
 import { Duck } from '../duckdb/duck.ts';
-import { putInPlace, unfinished } from '../model/atomic.ts';
+import { putInPlace, temporaryPath } from '../model/atomic.ts';
 import { type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
 import { contentName, makeCurrent, measure } from '../model/manifest.ts';
-import { type Feeding, writeChanges } from './changes.ts';
+import { type FeedInput, writeChanges } from './changes.ts';
 
 /** The parts of the manifest that `seal` does not compute. */
-export type Told = Omit<Manifest, 'schema_version' | 'release' | 'files' | 'recorded_to'>;
+export type ManifestFields = Omit<Manifest, 'schema_version' | 'release' | 'files' | 'recorded_to'>;
 
 /** How the release follows the previous one. */
-export interface Following extends Omit<Feeding, 'now'> {
+export interface SealInput extends Omit<FeedInput, 'now'> {
   /** Id of the previous release, if it is readable. */
   current: string | null;
   now: () => Date;
@@ -32,8 +32,8 @@ export async function seal(
   dataDir: string,
   folder: string,
   rows: Readonly<Record<string, number>>,
-  told: Told,
-  { current, now, derived, tell, ...feeding }: Following,
+  told: ManifestFields,
+  { current, now, derived, tell, ...feeding }: SealInput,
 ): Promise<{ release: string; fresh: boolean }> {
   const files: Manifest['files'] = {};
   for (const [file, count] of Object.entries(rows).sort(([a], [b]) => byCodePoint(a, b))) {
@@ -50,7 +50,7 @@ export async function seal(
   await derived;
   const place = paths.release(dataDir, told.dataset, release);
   if (await stat(place).catch(() => null)) {
-    const aside = unfinished(place);
+    const aside = temporaryPath(place);
     await rename(place, aside);
     await putInPlace(folder, place);
     await rm(aside, { recursive: true, force: true });
@@ -59,7 +59,7 @@ export async function seal(
   return { release, fresh: true };
 }
 
-async function dated(folder: string, feeding: Feeding): ReturnType<typeof writeChanges> {
+async function dated(folder: string, feeding: FeedInput): ReturnType<typeof writeChanges> {
   const spill = join(folder, '..', 'spill-changes');
   await mkdir(spill, { recursive: true });
   const duck = await Duck.open(spill);

@@ -1,7 +1,7 @@
 // Tables of a release that the build writes as lines first, and the queries that convert them to Parquet
 // (columns: docs/releases.md).
 import type { Pack } from '../../packs/define/model.ts';
-import { type Columns, fromLines, named, quoted } from '../duckdb/duck.ts';
+import { type ColumnTypes, fromLines, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { engineColumns } from './record.ts';
 
 /** Names that lines contain as numbers, counted from 1. */
@@ -12,7 +12,7 @@ export interface Names {
 }
 
 /** Lines of stored facts, sorted: attribute, source and run by number, `at` in milliseconds. */
-const STORED_LINES: Columns = {
+const STORED_LINES: ColumnTypes = {
   entity: 'VARCHAR',
   attribute: 'USMALLINT',
   source: 'USMALLINT',
@@ -26,7 +26,7 @@ const STORED_LINES: Columns = {
 };
 
 /** Lines of verdicts, one for each stored fact; `reason` null: the fact is not in the release. */
-const VERDICT_LINES: Columns = {
+const VERDICT_LINES: ColumnTypes = {
   confirmed_at: 'BIGINT',
   won: 'BOOLEAN',
   reason: 'VARCHAR',
@@ -34,7 +34,7 @@ const VERDICT_LINES: Columns = {
 };
 
 /** Lines of validity intervals; `record` as in RECORD_LINES, attribute by number. */
-const HISTORY_LINES: Columns = {
+const HISTORY_LINES: ColumnTypes = {
   record: 'UBIGINT',
   attribute: 'USMALLINT',
   value: 'VARCHAR',
@@ -49,11 +49,11 @@ const HISTORY_LINES: Columns = {
 /**
  * Lines of all records ever observed, numbered in the order of their ids; `ord` null: nothing is published.
  */
-const RECORD_LINES: Columns = { record: 'UBIGINT', id: 'VARCHAR', ord: 'UINTEGER' };
+const RECORD_LINES: ColumnTypes = { record: 'UBIGINT', id: 'VARCHAR', ord: 'UINTEGER' };
 
-export const LISTING_LINES: Columns = { entity: 'VARCHAR', source: 'VARCHAR', listed: 'BOOLEAN', at: 'BIGINT' };
+export const LISTING_LINES: ColumnTypes = { entity: 'VARCHAR', source: 'VARCHAR', listed: 'BOOLEAN', at: 'BIGINT' };
 
-export const READING_LINES: Columns = {
+export const READING_LINES: ColumnTypes = {
   source: 'VARCHAR',
   package: 'VARCHAR',
   version: 'VARCHAR',
@@ -61,7 +61,7 @@ export const READING_LINES: Columns = {
   date_source: 'VARCHAR',
 };
 
-export const REVIEW_LINES: Columns = {
+export const REVIEW_LINES: ColumnTypes = {
   id: 'VARCHAR',
   kind: 'VARCHAR',
   entity_id: 'VARCHAR',
@@ -72,26 +72,28 @@ export const REVIEW_LINES: Columns = {
   group_median: 'DOUBLE',
 };
 
-export const TERM_LINES: Columns = { term: 'VARCHAR', ord: 'UINTEGER', public: 'BOOLEAN', compared: 'BOOLEAN' };
+export const TERM_LINES: ColumnTypes = { term: 'VARCHAR', ord: 'UINTEGER', public: 'BOOLEAN', compared: 'BOOLEAN' };
 
 /** Columns of bodies that are not in records.jsonl. */
-const BODY_LINES: Columns = { ord: 'UINTEGER', id: 'VARCHAR', version: 'VARCHAR', identity: 'VARCHAR' };
+const BODY_LINES: ColumnTypes = { ord: 'UINTEGER', id: 'VARCHAR', version: 'VARCHAR', identity: 'VARCHAR' };
 
 /** Converts milliseconds to TIMESTAMP; other columns are unchanged. */
-export function timed(paths: readonly string[], columns: Columns, times: readonly string[]): string {
+export function withTimestamps(paths: readonly string[], columns: ColumnTypes, times: readonly string[]): string {
   const list = Object.keys(columns).map((name) =>
-    times.includes(name) ? `make_timestamp_ms(${named(name)}) AS ${named(name)}` : named(name),
+    times.includes(name)
+      ? `make_timestamp_ms(${quotedIdentifier(name)}) AS ${quotedIdentifier(name)}`
+      : quotedIdentifier(name),
   );
   return `SELECT ${list.join(', ')} FROM ${fromLines(paths, columns)}`;
 }
 
 /** A name by its number. */
 const nameOf = (names: readonly string[], column: string) =>
-  `list_extract([${names.map(quoted).join(', ')}], ${column})`;
+  `list_extract([${names.map(quotedText).join(', ')}], ${column})`;
 
 /** Number of a name, 0 for an unknown one: the inverse of `nameOf`. */
 export function numberOf(names: readonly string[], column: string): string {
-  return names.length === 0 ? '0' : `coalesce(list_position([${names.map(quoted).join(', ')}], ${column}), 0)`;
+  return names.length === 0 ? '0' : `coalesce(list_position([${names.map(quotedText).join(', ')}], ${column}), 0)`;
 }
 
 /** Facts with their verdicts, in the order of the stored lines. */
@@ -126,7 +128,9 @@ export function engineQuery(pack: Pack, path: string): string {
   const lists = new Set(pack.attributes.filter((each) => each.type === 'strings').map((each) => each.name));
   const columns = engineColumns(pack);
   const list = Object.keys(columns).map((name) =>
-    lists.has(name.split(':')[0]!) ? `from_json(${named(name)}, '["VARCHAR"]') AS ${named(name)}` : named(name),
+    lists.has(name.split(':')[0]!)
+      ? `from_json(${quotedIdentifier(name)}, '["VARCHAR"]') AS ${quotedIdentifier(name)}`
+      : quotedIdentifier(name),
   );
   return `SELECT ${list.join(', ')} FROM ${fromLines(path, columns)}`;
 }

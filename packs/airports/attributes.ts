@@ -9,7 +9,7 @@ const SLA = 4380;
 const PUBLIC = { public: true, filterable: true, sla: SLA } as const;
 const PAID = { filterable: true, sla: SLA } as const;
 
-export const attributes: Attributes = {
+export const airportAttributes: Attributes = {
   code: {
     aliases: ['ident'],
     ...PUBLIC,

@@ -1,7 +1,7 @@
 // The code of an airport: ICAO, else IATA, as in the reference version, so that a code gained later creates
 // no second record.
 import { words } from 'dataset-register/pack';
-import type { Row } from './rows.ts';
+import type { AirportRow } from './rows.ts';
 
 /** An airport that moved further than this between versions is another one, unless the names share a word. */
 const SAME_PLACE_KM = 50;
@@ -21,12 +21,12 @@ const GENERIC = new Set([
   'station',
 ]);
 
-function ownCode(row: Row): string {
+function ownCode(row: AirportRow): string {
   return row.icao || row.iata;
 }
 
 /** Great-circle distance in kilometres. */
-function distance(a: Row, b: Row): number {
+function distance(a: AirportRow, b: AirportRow): number {
   const radians = Math.PI / 180;
   const lat = Math.sin(((b.latitude - a.latitude) * radians) / 2) ** 2;
   const lng = Math.sin(((b.longitude - a.longitude) * radians) / 2) ** 2;
@@ -34,14 +34,14 @@ function distance(a: Row, b: Row): number {
   return 2 * 6371 * Math.asin(Math.sqrt(lat + cos * lng));
 }
 
-function namesOf(row: Row): string[] {
+function namesOf(row: AirportRow): string[] {
   return words(row.airport).filter((word) => word.length > 2 && !GENERIC.has(word));
 }
 
 /**
  * Whether two rows with the same IATA code are one airport: codes are reused, and positions are corrected.
  */
-function sameAirport(a: Row, b: Row): boolean {
+function sameAirport(a: AirportRow, b: AirportRow): boolean {
   if (distance(a, b) < SAME_PLACE_KM) return true;
   const names = namesOf(b);
   return namesOf(a).some((word) => names.includes(word));
@@ -53,14 +53,18 @@ function sameAirport(a: Row, b: Row): boolean {
  * is second. Rows are left out when their code is taken (a repetition), or when they have only an IATA code
  * that now belongs to another airport.
  */
-export function byCode(rows: Row[], reference: Row[], log: (message: string) => void): Map<string, Row> {
+export function byCode(
+  rows: AirportRow[],
+  reference: AirportRow[],
+  log: (message: string) => void,
+): Map<string, AirportRow> {
   const known = new Map(reference.filter((row) => row.iata !== '').map((row) => [row.iata, row]));
-  const found = new Map<string, Row>();
-  const add = (code: string, row: Row): void => {
+  const found = new Map<string, AirportRow>();
+  const add = (code: string, row: AirportRow): void => {
     if (found.has(code)) log(`${row.airport} left out: its code ${code} belongs to ${found.get(code)?.airport}`);
     else found.set(code, row);
   };
-  const others: Row[] = [];
+  const others: AirportRow[] = [];
   for (const row of rows) {
     const same = row.iata === '' ? undefined : known.get(row.iata);
     if (same && sameAirport(row, same)) add(ownCode(same), row);

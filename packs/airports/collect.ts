@@ -2,10 +2,10 @@
 // marked.
 import { type CollectContext, defineCollector, type Observed, type Reading } from 'dataset-register/pack';
 import { byCode } from './codes.ts';
-import type { Verdict } from './elevation.ts';
+import type { ElevationVerdict } from './elevation.ts';
 import { doubtsOfLater, doubtsOfSecond } from './elevation.ts';
 import { flightsOf, prominenceOf } from './prominence.ts';
-import { isNoAirport, type Row, readRows } from './rows.ts';
+import { type AirportRow, isNoAirport, readRows } from './rows.ts';
 import { valuesOf } from './values.ts';
 
 const PACKAGE = 'airport-data-js';
@@ -21,15 +21,15 @@ const [FIRST, SECOND, THIRD] = ['1.0.6', '2.0.0', '3.0.1'] as const;
 /** Confidence of values derived from other values. */
 const DERIVED = 0.6;
 
-const airports = (rows: Row[]) => rows.filter((row) => !isNoAirport(row.airport));
+const airports = (rows: AirportRow[]) => rows.filter((row) => !isNoAirport(row.airport));
 
 const SOURCE_URL = 'https://github.com/aashishvanand/airport-data-js';
 
 /** Verdicts on a row of the current version, by comparison with other versions. */
 async function judge(
   version: string,
-  coded: (version: string) => Promise<Map<string, Row>>,
-): Promise<(code: string, row: Row) => Record<string, Verdict>> {
+  coded: (version: string) => Promise<Map<string, AirportRow>>,
+): Promise<(code: string, row: AirportRow) => Record<string, ElevationVerdict>> {
   const first = await coded(FIRST);
   if (version === SECOND) return (code, row) => doubtsOfSecond(row, first.get(code));
   const second = await coded(SECOND);
@@ -40,9 +40,9 @@ async function judge(
 
 function observe(
   code: string,
-  row: Row,
+  row: AirportRow,
   version: string,
-  verdicts: Record<string, Verdict>,
+  verdicts: Record<string, ElevationVerdict>,
   flights: number | null,
 ): Observed {
   const values = valuesOf(code, row);

@@ -1,6 +1,6 @@
 // Doubtful values. Every version but the first has wrong elevations, with a different cause in each, and
 // versions 3 and later have placeholders. A doubtful value stays a fact below the floor.
-import type { Row } from './rows.ts';
+import type { AirportRow } from './rows.ts';
 
 /** Confidence of a value that is stored and never published (the pack's floor is 0.3). */
 const DOUBTED = 0.2;
@@ -28,7 +28,7 @@ export interface Elevations {
 }
 
 /** A replacement for a value: another value, a confidence, and the reason. */
-export interface Verdict {
+export interface ElevationVerdict {
   value?: number;
   confidence?: number;
   reason: string;
@@ -50,7 +50,7 @@ export function isElevation(figure: number, whole: number): boolean {
  * Version 2.0.0 has 355 ft for an airport at 13,355. An elevation in version 1.0.6 replaces it; without one,
  * a number below a thousand may be truncated. Null: accepted.
  */
-export function judgeCut(figure: number, whole: number | null): Verdict | null {
+export function judgeCut(figure: number, whole: number | null): ElevationVerdict | null {
   if (whole === null) {
     if (figure >= 1000) return null;
     return { confidence: DOUBTED, reason: `${figure} ft, perhaps without its thousands; no other version confirms it` };
@@ -68,7 +68,7 @@ export function judgeCut(figure: number, whole: number | null): Verdict | null {
  * and so is a value that replaces one of 3.0.1; others need a reference: version 1, or version 2 if it kept
  * its thousands. Null: accepted.
  */
-export function judgeMixed(figure: number, iata: string, { whole, cut, mixed }: Elevations): Verdict | null {
+export function judgeMixed(figure: number, iata: string, { whole, cut, mixed }: Elevations): ElevationVerdict | null {
   if (mixed !== null && mixed !== figure) return null;
   const [witness, version] = whole !== null ? [whole, '1.0.6'] : [cut !== null && cut >= 1000 ? cut : null, '2.0.0'];
   if (witness === null) {
@@ -83,33 +83,36 @@ export function judgeMixed(figure: number, iata: string, { whole, cut, mixed }: 
 
 /** The same airport in the versions used as references. */
 interface Others {
-  first: Row | undefined;
-  second: Row | undefined;
+  first: AirportRow | undefined;
+  second: AirportRow | undefined;
   /** Also undefined when this is the current version. */
-  third: Row | undefined;
+  third: AirportRow | undefined;
 }
 
 /**
  * Version 3 added about 4,900 airfields, some of them closed, that are all medium airports with scheduled
  * service and have neither elevation nor runway: both values are placeholders.
  */
-function filledIn(row: Row, before: Row | undefined): Verdict | null {
+function filledIn(row: AirportRow, before: AirportRow | undefined): ElevationVerdict | null {
   const bare = row.elevation_ft === null && row.runway_length === null;
   if (before || !bare || row.type !== 'medium_airport' || row.scheduled_service !== 'TRUE') return null;
   return { confidence: DOUBTED, reason: 'the same for all airfields taken in with this one; filled in, not known' };
 }
 
 /** Elevation in the first version; its 0 means sea level or unknown. */
-const whole = (first: Row | undefined) => first?.elevation_ft || null;
+const whole = (first: AirportRow | undefined) => first?.elevation_ft || null;
 
 /** Verdicts on a row of version 2.0.0, by attribute. */
-export function doubtsOfSecond({ elevation_ft }: Row, first: Row | undefined): Record<string, Verdict> {
+export function doubtsOfSecond(
+  { elevation_ft }: AirportRow,
+  first: AirportRow | undefined,
+): Record<string, ElevationVerdict> {
   const height = elevation_ft === null ? null : judgeCut(elevation_ft, whole(first));
   return height ? { elevation: height } : {};
 }
 
 /** Verdicts on a row of version 3.0.1 or later, by attribute. */
-export function doubtsOfLater(row: Row, { first, second, third }: Others): Record<string, Verdict> {
+export function doubtsOfLater(row: AirportRow, { first, second, third }: Others): Record<string, ElevationVerdict> {
   const known = {
     whole: whole(first),
     cut: second?.elevation_ft ?? null,

@@ -1,6 +1,6 @@
 // Airports of the world: position, codes, runway length, website.
 import { definePack, slugify } from 'dataset-register/pack';
-import { attributes } from './attributes.ts';
+import { airportAttributes } from './attributes.ts';
 
 const pin = (
   version: string,
@@ -59,7 +59,7 @@ export default definePack({
       ],
     },
   },
-  attributes,
+  attributes: airportAttributes,
   identity: {
     attributes: ['code'],
     slug: (id, values) => slugify(`${id['code']} ${values['name'] ?? ''}`, { decamelize: false }),

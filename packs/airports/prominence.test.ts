@@ -1,10 +1,10 @@
 // Prominence of airports, and entries of the source that are no airports.
 import { expect, test } from 'vitest';
 import { flightsOf, prominenceOf } from './prominence.ts';
-import type { Row } from './rows.ts';
+import type { AirportRow } from './rows.ts';
 import { isNoAirport } from './rows.ts';
 
-const row = (values: Partial<Row>): Row => ({
+const row = (values: Partial<AirportRow>): AirportRow => ({
   ...{ iata: 'ZZX', icao: 'ZZX1', airport: 'X', type: '', country_code: 'DE', continent: 'EU', time: '' },
   ...{ latitude: 1, longitude: 1, elevation_ft: null, runway_length: null, scheduled_service: '' },
   ...{ wikipedia: '', website: '' },

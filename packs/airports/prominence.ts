@@ -1,7 +1,7 @@
 // Prominence of an airport as one number for sorting, from size, scheduled service, longest runway, and
 // flights when known.
 import { isElevation } from './elevation.ts';
-import type { Row } from './rows.ts';
+import type { AirportRow } from './rows.ts';
 
 const SIZES: Record<string, number> = { large_airport: 300, medium_airport: 200, small_airport: 100 };
 /** Heliports and seaplane bases. */
@@ -21,7 +21,7 @@ const HIGHEST = 29_100;
  * Flights of an airport in version 3.0.1: since that version the elevation of many airports with an IATA code
  * is a count of flights (elevation.ts). Null when the number may be an elevation, by version 1.0.6.
  */
-export function flightsOf(third: Row | undefined, first: Row | undefined): number | null {
+export function flightsOf(third: AirportRow | undefined, first: AirportRow | undefined): number | null {
   const figure = third?.elevation_ft ?? null;
   if (figure === null || figure < 1 || third?.iata === '') return null;
   if (figure > HIGHEST) return figure;
@@ -30,7 +30,11 @@ export function flightsOf(third: Row | undefined, first: Row | undefined): numbe
 }
 
 /** 0 to 1000 and its explanation; `known`: type and scheduled service are no placeholders. */
-export function prominenceOf(row: Row, known: boolean, flights: number | null): { value: number; evidence: string } {
+export function prominenceOf(
+  row: AirportRow,
+  known: boolean,
+  flights: number | null,
+): { value: number; evidence: string } {
   const size = known && row.type !== '' ? (SIZES[row.type] ?? OTHER_SIZE) : 0;
   const scheduled = known && row.scheduled_service === 'TRUE';
   const runway = row.runway_length ?? 0;

@@ -42,7 +42,7 @@ function counted(item: unknown): unknown {
 const number = (text: unknown) => (/^-?\d+(\.\d+)?$/.test(String(text)) ? Number(text) : null);
 
 /** An airport in the source; '' and null mean unknown. */
-export type Row = z.output<typeof RowShape>;
+export type AirportRow = z.output<typeof RowShape>;
 
 /** Version 4 contains gzip in base64. */
 const GZIP = /"gzip"\s*:\s*"([A-Za-z0-9+/=]+)"/;
@@ -78,10 +78,10 @@ function listOf(source: string): unknown {
  * All airports of an unpacked version, in the source's order. Rows of another shape or without a code are
  * left out and logged. Throws when the file or its format differs from versions 1 to 4.
  */
-export async function readRows(folder: string, log: (message: string) => void): Promise<Row[]> {
+export async function readRows(folder: string, log: (message: string) => void): Promise<AirportRow[]> {
   const list = listOf(await readFile(join(folder, 'lib', 'index.js'), 'utf8'));
   if (!Array.isArray(list)) throw new SyntaxError('lib/index.js: expected a list of airports');
-  const rows: Row[] = [];
+  const rows: AirportRow[] = [];
   for (const [i, item] of list.entries()) {
     const parsed = RowShape.safeParse(counted(item));
     if (parsed.success && (parsed.data.icao || parsed.data.iata)) rows.push(parsed.data);

@@ -1,6 +1,6 @@
 // Converts rows of the source to values of records.
 import type { Value } from 'dataset-register/pack';
-import type { Row } from './rows.ts';
+import type { AirportRow } from './rows.ts';
 
 /** Country names in English, by ISO 3166 code. */
 const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
@@ -25,7 +25,7 @@ function country(code: string): string | undefined {
 }
 
 /** Known values of a row. Links to flight trackers and daily UTC offsets are left out. */
-export function valuesOf(code: string, row: Row): Record<string, Value | undefined> {
+export function valuesOf(code: string, row: AirportRow): Record<string, Value | undefined> {
   const zone = row.time.replaceAll(' ', '');
   const site = website(row.website);
   const placed = row.latitude !== 0 || row.longitude !== 0;

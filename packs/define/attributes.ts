@@ -13,7 +13,7 @@ const NAME = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$/;
  * Parameters and arguments besides the generated filters, sort keys (specification section 4), and members of
  * every object.
  */
-export const TAKEN = [
+export const RESERVED_NAMES = [
   ...['q', 'near', 'sort', 'limit', 'cursor', 'fields', 'total', 'ids', 'updated_since', 'min_quality', 'format'],
   'provenance_status',
   ...['by', 'differ_by', 'attribute', 'group_by', 'days', 'step', 'as_of', 'api_key'],
@@ -29,7 +29,8 @@ function checkName(name: string, names: string[], add: Add): void {
 
 function nameRule(name: string, names: string[]): string | null {
   if (!NAME.test(name)) return "lower-case letters, digits and _, with dots for groups, such as 'price.input'";
-  if (TAKEN.includes(name)) return 'another name: this is a parameter or sort key of search, or every object has it';
+  if (RESERVED_NAMES.includes(name))
+    return 'another name: this is a parameter or sort key of search, or every object has it';
   const prefix = PREFIXES.find((each) => name.startsWith(each) && names.includes(name.slice(each.length)));
   if (prefix) return `a name that is not the filter ${prefix} of the attribute '${name.slice(prefix.length)}'`;
   const group = names.find((other) => name.startsWith(`${other}.`));

@@ -1,7 +1,7 @@
 // definePack: checks the content of pack.ts and fills in defaults (contract section 7).
 import slugify from '@sindresorhus/slugify';
 import { checkAttributes } from './attributes.ts';
-import { fromZod, type Mistake, nearest, show } from './mistakes.ts';
+import { fromZod, type Mistake, nearestName, show } from './mistakes.ts';
 import type { Attribute, Identity, Pack, PricedOperation, Rule } from './model.ts';
 import { checkReferences, type Sections } from './references.ts';
 import { membersAt, type PackDraft, type PackInput, PackShape } from './shape.ts';
@@ -40,7 +40,7 @@ export function definePack(input: PackInput): PackDefinition {
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue;
     const expected = `one of ${known.join(', ')}`;
-    add({ path: name, found: `a member '${name}'`, expected, nearest: nearest(name, known) });
+    add({ path: name, found: `a member '${name}'`, expected, nearest: nearestName(name, known) });
   }
   const columns = asObject(given['attributes']);
   const attributes = columns ? checkAttributes(columns, add) : [];

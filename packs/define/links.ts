@@ -13,12 +13,12 @@ export function datasetUrl(base: string, dataset: string): string {
 
 /** Citation of one record; ends with the record's public page. */
 export function attributionFor(pack: Pack, base: string, slug: string, name?: string): string {
-  return `${name === undefined ? '' : `${name}. `}${cited(pack)} ${recordUrl(base, pack.id, slug)}`;
+  return `${name === undefined ? '' : `${name}. `}${sourceCitation(pack)} ${recordUrl(base, pack.id, slug)}`;
 }
 
 /** Citation of the whole dataset; ends with the dataset's public page. */
 export function datasetAttribution(pack: Pack, base: string): string {
-  return `${cited(pack)} ${datasetUrl(base, pack.id)}`;
+  return `${sourceCitation(pack)} ${datasetUrl(base, pack.id)}`;
 }
 
 /** The `license` of every answer: name and URL. */
@@ -27,7 +27,7 @@ export function licenseText(pack: Pack): string {
 }
 
 /** Title and sources, without an address. */
-export function cited(pack: Pack): string {
+export function sourceCitation(pack: Pack): string {
   return `${pack.title}. ${pack.attribution.replace(/[.\s]+$/, '')}.`;
 }
 

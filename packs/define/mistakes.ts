@@ -50,14 +50,14 @@ function shorten(text: string): string {
 }
 
 /** The known name closest to a wrong one, or undefined when none is close. */
-export function nearest(wrong: string, known: readonly string[]): string | undefined {
+export function nearestName(wrong: string, known: readonly string[]): string | undefined {
   const maxDistance = wrong.length < 4 ? 1 : Math.max(2, Math.floor(wrong.length / 3));
   return closestMatch(wrong, known, { maxDistance });
 }
 
 /** A mistake where one of several known names is expected. */
 export function notOneOf(path: string, wrong: unknown, what: string, known: readonly string[]): Omit<Mistake, 'file'> {
-  const near = typeof wrong === 'string' ? nearest(wrong, known) : undefined;
+  const near = typeof wrong === 'string' ? nearestName(wrong, known) : undefined;
   return { path, found: show(wrong), expected: what, nearest: near };
 }
 
@@ -74,7 +74,7 @@ export function fromZod(error: z.ZodError, input: unknown, base: string[], keys:
         path: [path, key].filter(Boolean).join('.'),
         found: `a member '${key}'`,
         expected: `one of ${known.join(', ')}`,
-        nearest: nearest(key, known),
+        nearest: nearestName(key, known),
       }));
     }
     const found = issue.path.reduce<unknown>(

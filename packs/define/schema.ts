@@ -21,13 +21,13 @@ const SEEN = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 const LONGEST = { line: 2_000, text: 50_000 };
 
 /** The most characters that a value of the type may have. */
-export const longest = (type: AttributeType): number => (type === 'text' ? LONGEST.text : LONGEST.line);
+export const maxLength = (type: AttributeType): number => (type === 'text' ? LONGEST.text : LONGEST.line);
 
 /**
  * Normalises white space to single spaces, removes control characters, invisible marks and unpaired
  * surrogates, and composes (NFC). Empty without visible characters.
  */
-export function clean(text: string): string {
+export function cleanText(text: string): string {
   const cleaned = text
     .toWellFormed()
     .replace(UNSEEN, '')
@@ -45,7 +45,7 @@ function round(value: number): number {
 const text = (expected: string, most = LONGEST.line) =>
   z
     .string({ error: expected })
-    .transform(clean)
+    .transform(cleanText)
     .pipe(
       z
         .string()
@@ -78,7 +78,7 @@ const date = z.iso.date({ error: 'a date, YYYY-MM-DD' });
 /** Cleans entries and drops empty and repeated ones; the order stays. */
 const strings = z
   .array(z.string({ error: 'a list of texts' }), { error: 'a list of texts' })
-  .transform((list) => [...new Set(list.map(clean).filter((entry) => entry !== ''))])
+  .transform((list) => [...new Set(list.map(cleanText).filter((entry) => entry !== ''))])
   .refine((list) => list.length > 0, { error: 'a list of at least one text' })
   .refine((list) => list.every((entry) => entry.length <= LONGEST.line), {
     error: `a list of texts of at most ${LONGEST.line.toLocaleString('en-US')} characters each`,
@@ -135,7 +135,7 @@ function valueSchema(attribute: Attribute): z.ZodType<Value> {
   switch (attribute.type) {
     case 'string':
     case 'text':
-      return text('a text', longest(attribute.type));
+      return text('a text', maxLength(attribute.type));
     case 'enum':
       return oneOf(attribute.values);
     case 'url':

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CollectContext, type Observed, type Reading, type Value, z } from 'dataset-register/pack';
 import { recordKey } from './identity.ts';
-import { derivedFacts, type Elsewhere, elsewhere } from './kinds.ts';
+import { derivedFacts, type OtherListings, readOtherListings } from './kinds.ts';
 import { findLiteral } from './literal.ts';
 import { ATTRIBUTE_OF_KEY } from './price-keys.ts';
 import { Prices, pricesOn } from './shapes.ts';
@@ -79,7 +79,7 @@ export function genaiPageAt(url: string, version: string): string {
 /** Confidence of a value that is stored and never published (the pack's floor is 0.3). */
 const DOUBTED = 0.2;
 
-function observe(reading: Reading, provider: Provider, model: Model, other: Elsewhere): Observed {
+function observe(reading: Reading, provider: Provider, model: Model, other: OtherListings): Observed {
   const identity = { provider: provider.id, model_id: model.id };
   const day = reading.observed_at.slice(0, 10);
   const maker = vendorOf(provider.id, model.id);
@@ -136,7 +136,7 @@ function observe(reading: Reading, provider: Provider, model: Model, other: Else
 export async function* readGenai(reading: Reading, context: CollectContext): AsyncGenerator<Observed> {
   const seen = new Set<string>();
   const unknown = new Set<string>();
-  const other = await elsewhere(context);
+  const other = await readOtherListings(context);
   for (const provider of await genaiProviders(reading.folder)) {
     for (const model of provider.models) {
       const observed = observe(reading, provider, model, other);

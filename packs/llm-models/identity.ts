@@ -18,13 +18,13 @@ export function providerId(name: string): string {
 }
 
 /** An id for comparison: `GLM-5.2`, `glm_5.2` and `glm-5-2` are equal. */
-export function comparable(modelId: string): string {
+export function comparableId(modelId: string): string {
   return modelId.toLowerCase().replace(/[._]/g, '-');
 }
 
 /** Comparison key of a record: `zai/glm-5-2`. */
 export function recordKey(identity: Identity): string {
-  return `${String(identity['provider']).toLowerCase()}/${comparable(String(identity['model_id']))}`;
+  return `${String(identity['provider']).toLowerCase()}/${comparableId(String(identity['model_id']))}`;
 }
 
 /** Preferred slug: `openai-gpt-4-1`. */

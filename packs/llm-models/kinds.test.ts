@@ -1,8 +1,8 @@
 // Derived values of models: used only when no source states them.
 import { expect, test } from 'vitest';
-import { derivedFacts, type Elsewhere, factsOfName } from './kinds.ts';
+import { derivedFacts, factsOfName, type OtherListings } from './kinds.ts';
 
-const nothing: Elsewhere = { named: new Set(), byLeaf: new Map() };
+const nothing: OtherListings = { named: new Set(), byLeaf: new Map() };
 const derive = (id: string, billed: string[] = [], other = nothing) =>
   derivedFacts('example-ai', id, new Set(billed), other);
 

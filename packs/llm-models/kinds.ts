@@ -71,13 +71,13 @@ function kindOfPrices(keys: ReadonlySet<string>): Derived<string> | undefined {
   return found && { value: found[1], confidence: BY_PRICES, how: `derived from prices: ${found[2]}` };
 }
 
-export interface Elsewhere {
+export interface OtherListings {
   /** Keys of the records in a version of pi-ai, which states their kind itself. */
   named: ReadonlySet<string>;
   byLeaf: ReadonlyMap<string, Facts>;
 }
 
-const known = new Map<string, Promise<Elsewhere>>();
+const known = new Map<string, Promise<OtherListings>>();
 
 /** The value of all entries if they agree. */
 function agreed<T>(values: readonly T[]): T | undefined {
@@ -85,7 +85,7 @@ function agreed<T>(values: readonly T[]): T | undefined {
   return texts.size === 1 ? values[0] : undefined;
 }
 
-async function readElsewhere(folders: readonly string[]): Promise<Elsewhere> {
+async function readElsewhere(folders: readonly string[]): Promise<OtherListings> {
   const named = new Set<string>();
   const models = [];
   for (const folder of folders) {
@@ -112,7 +112,7 @@ async function readElsewhere(folders: readonly string[]): Promise<Elsewhere> {
 }
 
 /** Reads the pinned versions of pi-ai, which states the kind of its models. */
-export async function elsewhere({ folder }: CollectContext): Promise<Elsewhere> {
+export async function readOtherListings({ folder }: CollectContext): Promise<OtherListings> {
   const folders = await Promise.all(PI_PINS.map((pin) => folder(pin.package, pin.version)));
   const key = folders.join('\n');
   const read = known.get(key) ?? readElsewhere(folders);
@@ -128,7 +128,7 @@ export function derivedFacts(
   provider: string,
   modelId: string,
   billed: ReadonlySet<string>,
-  { named, byLeaf }: Elsewhere,
+  { named, byLeaf }: OtherListings,
 ): Facts {
   if (named.has(recordKey({ provider, model_id: modelId }))) return {};
   const byName = factsOfName(modelId);

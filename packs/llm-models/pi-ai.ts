@@ -3,8 +3,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Observed, type PriceRange, type Reading, type Value, z } from 'dataset-register/pack';
-import { comparable, providerId } from './identity.ts';
-import { positive, usd } from './shapes.ts';
+import { comparableId, providerId } from './identity.ts';
+import { positive, usdPrice } from './shapes.ts';
 import { vendorOf } from './vendor.ts';
 
 const cost = { input: z.number(), output: z.number(), cacheRead: z.number(), cacheWrite: z.number() };
@@ -72,7 +72,7 @@ function prices(model: PiModel): [attribute: string, value: number | PriceRange,
       return zero ? [[attribute, 0, `cost.${key}: 0, a free model`]] : [];
     }
     const words = known.map(({ above, amount }) => (above === 0 ? amount : `${amount} above ${above} input tokens`));
-    return [[attribute, usd(known.map(({ amount }) => amount)), `cost.${key}: ${words.join(', ')}`]];
+    return [[attribute, usdPrice(known.map(({ amount }) => amount)), `cost.${key}: ${words.join(', ')}`]];
   });
 }
 
@@ -133,7 +133,7 @@ export async function* readPi(reading: Reading): AsyncGenerator<Observed> {
   for (const { file, models } of await piModels(reading.folder)) {
     const byId = new Map<string, PiModel>();
     for (const model of models) {
-      const key = comparable(model.id);
+      const key = comparableId(model.id);
       const first = byId.get(key);
       byId.set(key, first === undefined ? model : merged(first, model));
     }

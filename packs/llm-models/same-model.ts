@@ -1,6 +1,6 @@
 // Dates of a model that models.dev lists only at another provider: ids with the same last part are the same
 // model.
-import { comparable } from './identity.ts';
+import { comparableId } from './identity.ts';
 import type { DevModel } from './models-dev.ts';
 import { vendorOf } from './vendor.ts';
 
@@ -21,7 +21,7 @@ const BEDROCK_SUFFIX = /-v\d+:\d+$/;
 /** The model's name in an id, comparable between providers; null for an alias of changing models. */
 export function leafOf(modelId: string): string | null {
   const last = (modelId.toLowerCase().split('/').at(-1) ?? '').replace(/:free$/, '');
-  const leaf = comparable(last.replace(BEDROCK_PREFIX, '').replace(BEDROCK_SUFFIX, ''));
+  const leaf = comparableId(last.replace(BEDROCK_PREFIX, '').replace(BEDROCK_SUFFIX, ''));
   return leaf === '' || leaf.endsWith('latest') ? null : leaf;
 }
 

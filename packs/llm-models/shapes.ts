@@ -37,7 +37,7 @@ export function positive(amount: number | undefined): number | undefined {
 }
 
 /** One number for equal bounds, else a range in USD. */
-export function usd(amounts: number[]): number | PriceRange {
+export function usdPrice(amounts: number[]): number | PriceRange {
   const min = Math.min(...amounts);
   const max = Math.max(...amounts);
   return min === max ? min : { min, max, currency: 'USD' };
@@ -88,7 +88,7 @@ export function pricesOn(sets: ConditionalSet[], day: string): Map<string, Price
   for (const key of new Set(holding.flatMap((set) => Object.keys(set.prices)))) {
     const named = (set: ConditionalSet) => (set.prices[key] === undefined ? [] : [{ set, price: set.prices[key] }]);
     const words = [...holding, ...later].flatMap(named).map(({ set, price }) => `${wordsOf(price)}${when(set)}`);
-    const value = usd(holding.flatMap(named).flatMap(({ price }) => amountsOf(price)));
+    const value = usdPrice(holding.flatMap(named).flatMap(({ price }) => amountsOf(price)));
     prices.set(key, { value, words: words.join('; ') });
   }
   return prices;

@@ -12,7 +12,7 @@ const SHOWN_SLOW = { public: true, filterable: true, sla: SLOW } as const;
 const PAID = { filterable: true, sla: MONTHLY } as const;
 const PAID_SLOW = { filterable: true, sla: SLOW } as const;
 
-export const attributes: Attributes = {
+export const placeAttributes: Attributes = {
   name: {
     aliases: ['city', 'town', 'place'],
     ...SHOWN,

@@ -3,13 +3,13 @@
 import { type CollectContext, defineCollector, type Observed, type Reading } from 'dataset-register/pack';
 import { readDump } from './dump.ts';
 import { readAreas, readExtract } from './extract.ts';
-import { placeExtract, renumbered } from './known.ts';
+import { placeExtract, renumberedIds } from './known.ts';
 import { readPacked } from './packed.ts';
 import { DUMP, PACKED } from './pins.ts';
-import { ofLine, ofRow, ofTown, unlisted } from './values.ts';
+import { ofLine, ofRow, ofTown, unlistedPlace } from './values.ts';
 
 async function* packed(reading: Reading, context: CollectContext): AsyncGenerator<Observed> {
-  const ids = await renumbered(context.folder);
+  const ids = await renumberedIds(context.folder);
   for await (const town of readPacked(reading.folder))
     yield ofTown({ ...town, id: ids.get(town.id) ?? town.id }, reading);
 }
@@ -26,7 +26,7 @@ async function* extract(reading: Reading, context: CollectContext): AsyncGenerat
     missing.delete(each.placeId);
     yield ofRow(each, areas, reading);
   }
-  for (const id of missing) yield unlisted(id, reading);
+  for (const id of missing) yield unlistedPlace(id, reading);
   const fresh = placed.filter((each) => each.by === null).length;
   context.log(`${placed.length} places, ${fresh} of them new, ${missing.size} no longer listed`);
 }

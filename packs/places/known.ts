@@ -1,14 +1,14 @@
 // Places known before a reading, from the dumps with ids and earlier extracts: later rows get their identity
 // from them.
 import { readDump, type Town } from './dump.ts';
-import { type Row, readExtract } from './extract.ts';
+import { type PlaceRow, readExtract } from './extract.ts';
 import { placeId } from './identity.ts';
 import { type Match, match, type Spot } from './match.ts';
 import { readPacked } from './packed.ts';
 import { DUMP, DUMPS, EXTRACT, EXTRACTS, PACKED } from './pins.ts';
 
 /** A place with its identity at its last position. */
-export interface Known extends Spot {
+export interface KnownPlace extends Spot {
   placeId: string;
   /** Whether its id is from a dump. */
   geonames: boolean;
@@ -58,7 +58,7 @@ async function readDumps(folder: Folder): Promise<Dumps> {
  * Cached results of the last call: a night reads the sources in order, and each reading needs the places of
  * the one before it.
  */
-const latest: { dumps: { key: string; read: Dumps } | null; known: { key: string; list: Known[] } | null } = {
+const latest: { dumps: { key: string; read: Dumps } | null; known: { key: string; list: KnownPlace[] } | null } = {
   dumps: null,
   known: null,
 };
@@ -73,19 +73,19 @@ async function dumpsOf(folder: Folder): Promise<Dumps> {
 }
 
 /** New ids of renumbered places of the older dump. */
-export async function renumbered(folder: Folder): Promise<Map<number, number>> {
+export async function renumberedIds(folder: Folder): Promise<Map<number, number>> {
   return (await dumpsOf(folder)).renumbered;
 }
 
-async function knownFromDumps(folder: Folder): Promise<Known[]> {
+async function knownFromDumps(folder: Folder): Promise<KnownPlace[]> {
   const { newer, only } = await dumpsOf(folder);
   latest.dumps = null;
   return [...newer, ...only].map((town) => ({ ...spot(town), placeId: String(town.id), geonames: true }));
 }
 
 /** A row of an extract with its identity. `by` is null for a new place. */
-export interface Placed {
-  row: Row;
+export interface PlacedRow {
+  row: PlaceRow;
   placeId: string;
   by: Match['by'] | null;
 }
@@ -94,9 +94,9 @@ export interface Placed {
  * Assigns an identity to every row and the newest positions to `known`; new places are added to it. Two new
  * rows with one identity are the same place, of which the first is kept.
  */
-function place(known: Known[], rows: Row[]): Placed[] {
+function place(known: KnownPlace[], rows: PlaceRow[]): PlacedRow[] {
   const taken = new Set(known.filter((each) => !each.geonames).map((each) => each.placeId));
-  const placed: Placed[] = [];
+  const placed: PlacedRow[] = [];
   for (const [i, found] of match(known, rows).entries()) {
     const row = rows[i]!;
     if (found) {
@@ -123,7 +123,7 @@ const keyOf = async (versions: readonly string[], folder: Folder) =>
   [await sourcesOf(folder), ...(await Promise.all(versions.map((version) => folder(EXTRACT, version))))].join('\n');
 
 /** All places known before a version of the extract: both dumps and the earlier pinned extracts. */
-async function knownBefore(versions: readonly string[], folder: Folder): Promise<Known[]> {
+async function knownBefore(versions: readonly string[], folder: Folder): Promise<KnownPlace[]> {
   const before = latest.known;
   latest.known = null;
   if (before?.key === (await keyOf(versions, folder))) return before.list;
@@ -138,9 +138,9 @@ async function knownBefore(versions: readonly string[], folder: Folder): Promise
  */
 export async function placeExtract(
   version: string,
-  rows: Row[],
+  rows: PlaceRow[],
   folder: Folder,
-): Promise<{ placed: Placed[]; known: string[] }> {
+): Promise<{ placed: PlacedRow[]; known: string[] }> {
   const versions = EXTRACTS.map((pin) => pin.version).filter((each) => before(each, version));
   const list = await knownBefore(versions, folder);
   const known = list.filter(({ geonames }) => geonames).map(({ placeId }) => placeId);

@@ -1,6 +1,6 @@
 // Populated places of the world: 173,000, with names in many languages, positions and population.
 import { definePack } from 'dataset-register/pack';
-import { attributes } from './attributes.ts';
+import { placeAttributes } from './attributes.ts';
 import { placeSlug } from './identity.ts';
 import { DUMPS, EXTRACT, EXTRACTS } from './pins.ts';
 
@@ -32,7 +32,7 @@ export default definePack({
       pins: EXTRACTS,
     },
   },
-  attributes,
+  attributes: placeAttributes,
   identity: {
     attributes: ['place_id'],
     key: (id) => String(id['place_id']),

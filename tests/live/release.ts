@@ -4,7 +4,7 @@ import { DuckDBInstance, LIST, listValue, VARCHAR } from '@duckdb/node-api';
 import { openEngine } from '../../data/duckdb/engine.ts';
 import { readLines } from '../../data/duckdb/lines.ts';
 import { PackedIndex } from '../../data/index/engine.ts';
-import { withIndex } from '../../data/index/indexed.ts';
+import { withIndex } from '../../data/index/indexed-engine.ts';
 import { type Manifest, paths, RELEASE_FILES } from '../../data/model/layout.ts';
 import { currentRelease, readManifest } from '../../data/model/manifest.ts';
 import type { Interval, StoredRecord } from '../../data/model/record.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { FILTER_KINDS, RESERVED } from '../../data/input/filters.ts';
-import { TAKEN } from '../../packs/define/attributes.ts';
+import { RESERVED_NAMES } from '../../packs/define/attributes.ts';
 import { loadPack, PackError, RESERVED_IDS } from '../../packs/define/load.ts';
 import { ATTRIBUTE_TYPES } from '../../packs/define/model.ts';
 import { PackShape } from '../../packs/define/shape.ts';
@@ -90,7 +90,7 @@ test('the mistakes in the document are told as it says', async () => {
 });
 
 test('no attribute can bear a name that search takes itself', () => {
-  for (const name of RESERVED) expect(TAKEN).toContain(name);
+  for (const name of RESERVED) expect(RESERVED_NAMES).toContain(name);
   expect(
     FILTER_KINDS.map((kind) => kind.prefix)
       .filter(Boolean)

@@ -1,6 +1,11 @@
-// Statements of fictional sources and the questions that they settle, for the tests of consolidation.
+// Statements of fictional sources and their settlement inputs, for the tests of consolidation.
 import { expect, test } from 'vitest';
-import { type Ground, type Question, type Statement, settle } from '../../data/consolidate/settle.ts';
+import {
+  type ConsolidationContext,
+  type SettlementInput,
+  type Statement,
+  settle,
+} from '../../data/consolidate/settle.ts';
 import type { Listing } from '../../data/consolidate/times.ts';
 import type { DisputeKind, FactReason } from '../../data/model/record.ts';
 import type { Attribute, Rule, Value } from '../../packs/define/model.ts';
@@ -34,7 +39,7 @@ export const price: Attribute = {
 
 const READINGS = { gold: [1, 11, 21, 101], tin: [5, 15, 25, 60], owner: [] } as const;
 
-export const ground: Ground = {
+export const context: ConsolidationContext = {
   dataset: 'things',
   consolidation: { floor: 0.3, apart_days: 30, penalty: 0.2 },
   trust: new Map([
@@ -52,7 +57,7 @@ const statement = ([source, at, value, confidence, median]: StatementRow): State
   source,
   value,
   at: day(at),
-  confidence: confidence ?? ground.trust.get(source) ?? 1,
+  confidence: confidence ?? context.trust.get(source) ?? 1,
   source_kind: source === 'owner' ? 'owner' : 'collector',
   ...(median === undefined ? {} : { group_median: median }),
 });
@@ -67,8 +72,8 @@ export interface AttributeCase {
   dropped?: [source: string, day: number][];
 }
 
-/** The question with these statements. */
-export function question(each: AttributeCase): Question {
+/** The settlement input of these statements. */
+export function input(each: AttributeCase): SettlementInput {
   const listings: Listing[] = (each.dropped ?? []).map(([source, at]) => ({ source, listed: false, at: day(at) }));
   return {
     entity: 'r-0123456789abcdef',
@@ -81,7 +86,7 @@ export function question(each: AttributeCase): Question {
   };
 }
 
-/** A question and its expected outcome. */
+/** An input and its expected outcome. */
 export interface Case extends AttributeCase {
   about: string;
   /** The day at which it is settled; absent: all statements count. */
@@ -98,7 +103,7 @@ export interface Case extends AttributeCase {
 /** Runs a test for each case, and one that every fact has a reason. */
 export function settles(cases: readonly Case[]): void {
   test.each(cases)('$about', (each) => {
-    const outcome = settle(question(each), ground, each.at === undefined ? Number.POSITIVE_INFINITY : day(each.at));
+    const outcome = settle(input(each), context, each.at === undefined ? Number.POSITIVE_INFINITY : day(each.at));
     expect(outcome.winner).toBe(each.winner);
     expect([...outcome.reasons]).toEqual(each.reasons);
     if (each.confidence !== undefined) expect(outcome.confidence).toBe(each.confidence);
@@ -113,7 +118,7 @@ export function settles(cases: readonly Case[]): void {
 
   test('exactly one fact wins, or none, and every fact has a reason', () => {
     for (const each of cases.filter(({ at }) => at === undefined)) {
-      const { winner, reasons } = settle(question(each), ground, Number.POSITIVE_INFINITY);
+      const { winner, reasons } = settle(input(each), context, Number.POSITIVE_INFINITY);
       expect([...reasons].every((reason) => reason !== undefined)).toBe(true);
       expect(winner).toBeLessThan(reasons.length);
     }

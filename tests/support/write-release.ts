@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { buildIndex } from '../../data/index/build.ts';
-import { column, type Manifest, parts, paths, RELEASE_FILES } from '../../data/model/layout.ts';
+import { column, columnParts, type Manifest, paths, RELEASE_FILES } from '../../data/model/layout.ts';
 import type { Interval, StoredRecord } from '../../data/model/record.ts';
 import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/define/model.ts';
 import { byCodePoint, fold } from '../../packs/define/text.ts';
@@ -55,7 +55,7 @@ function engineRow(pack: Pack, record: StoredRecord, ord: number): Record<string
   for (const attribute of pack.attributes) {
     const value = record.attributes[attribute.name];
     const values = value === undefined ? {} : engineValues(attribute, value);
-    for (const part of parts(attribute)) row[column(attribute.name, part)] = values[part] ?? null;
+    for (const part of columnParts(attribute)) row[column(attribute.name, part)] = values[part] ?? null;
   }
   return row;
 }
@@ -144,7 +144,8 @@ async function writeFolder(
     contested: 'UTINYINT',
   });
   for (const attribute of pack.attributes)
-    for (const part of parts(attribute)) engine[column(attribute.name, part)] = TYPES[attribute.type] ?? 'VARCHAR';
+    for (const part of columnParts(attribute))
+      engine[column(attribute.name, part)] = TYPES[attribute.type] ?? 'VARCHAR';
   const terms = records
     .flatMap((record, ord) => [...searchTermsOf(pack, record)].map(([term, flags]) => ({ term, ord, ...flags })))
     .sort((a, b) => byCodePoint(a.term, b.term) || a.ord - b.ord);

@@ -1,13 +1,13 @@
 // Shared by the operations on accounts: the port, the body of a request, and the members of a key.
 import { z } from 'zod';
-import type { Account, Accounts, Asker } from '../../../data/model/accounts.ts';
+import type { Account, Accounts, Requester } from '../../../data/model/accounts.ts';
 import { DataError, type ValidationIssue } from '../../../data/model/errors.ts';
 import { eur } from '../../../packs/define/money.ts';
 import type { Context } from '../../contract/operation.ts';
 import { aboutRegister } from './about.ts';
 
 /** The accounts and the requester; only the nightly build has neither, and it runs no such operation. */
-export function accountsOf(ctx: Context): { accounts: Accounts; asker: Asker } {
+export function accountsOf(ctx: Context): { accounts: Accounts; asker: Requester } {
   if (!ctx.accounts || !ctx.asker) throw new DataError('unavailable', 'There are no accounts here.');
   return { accounts: ctx.accounts, asker: ctx.asker };
 }

@@ -7,7 +7,7 @@ import { DataError } from '../../../data/model/errors.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { present } from '../../../data/queries/present.ts';
 import type { Release } from '../../../data/releases/release.ts';
-import type { OptedOut, Owners } from '../../../data/review/owners.ts';
+import type { OptOutResult, Owners } from '../../../data/review/owners.ts';
 import { type Context, type Operation, operation } from '../../contract/operation.ts';
 import { recordMarkdown } from '../../render/record-template.ts';
 import type { About } from '../common/about.ts';
@@ -41,7 +41,7 @@ const OptOut = z.object({
 });
 
 const optOut = (method: 'DELETE' | 'POST', name: string, alias: string): Operation =>
-  operation<z.infer<typeof OptOut>, OptedOut & About>({
+  operation<z.infer<typeof OptOut>, OptOutResult & About>({
     name,
     title: 'Have a record removed',
     description: `Removes a record at once, everywhere, where the contact's address is of its domain; the contact is mailed a link that restores it.${alias}`,

@@ -56,7 +56,7 @@ export const entity_audit = operation<RawInput, { text: string }>({
 const sourceTitle = (pack: Pack, id: string): string => pack.sources.find((each) => each.id === id)?.title ?? id;
 
 /** Why the latest value of a source is not the published value, in a sentence. */
-function reasonText({ source, kind, said, lists, observed_at, reason }: SourceStatus, pack: Pack): string {
+function reasonText({ source, kind, hasValue: said, lists, observed_at, reason }: SourceStatus, pack: Pack): string {
   const who = kind === 'owner' ? 'the owner' : sourceTitle(pack, source);
   const when = minute(observed_at);
   if (!said) return `${who} withdrew it on ${when}`;
@@ -78,7 +78,7 @@ function reasonText({ source, kind, said, lists, observed_at, reason }: SourceSt
 }
 
 /** The notes on an attribute other than visibility and age. */
-function notes({ published, standings, doubts }: AuditedAttribute, pack: Pack): string {
+function notes({ published, sourceStatuses: standings, openItems: doubts }: AuditedAttribute, pack: Pack): string {
   const parts: string[] = [];
   if (published === null) parts.push(...standings.map((each) => reasonText(each, pack)));
   else {
@@ -90,7 +90,8 @@ function notes({ published, standings, doubts }: AuditedAttribute, pack: Pack): 
       if (each.source === source || each.kind === 'owner') continue;
       if (each.reason === null || each.reason === 'later') continue;
       if (each.reason === 'agreed') parts.push(`${sourceTitle(pack, each.source)} agrees`);
-      else if (each.said) parts.push(`${sourceTitle(pack, each.source)} differs (${each.reason.replaceAll('_', ' ')})`);
+      else if (each.hasValue)
+        parts.push(`${sourceTitle(pack, each.source)} differs (${each.reason.replaceAll('_', ' ')})`);
     }
   }
   for (const { kind, opened_at } of doubts)
@@ -105,7 +106,9 @@ function notes({ published, standings, doubts }: AuditedAttribute, pack: Pack): 
 /** The audit as a page: the composition of the quality, one row for each attribute, and a legend. */
 function auditPage(record: PublicRecord, audited: readonly AuditedAttribute[], pack: Pack, release: string): string {
   const sums = tally(audited);
-  const silent = audited.filter(({ published, standings }) => published === null && standings.length === 0);
+  const silent = audited.filter(
+    ({ published, sourceStatuses: standings }) => published === null && standings.length === 0,
+  );
   const rows = audited.filter((one) => !silent.includes(one)).map((one) => row(one, pack));
   const counts = [
     `${plural(sums.public, 'value')} for everyone`,

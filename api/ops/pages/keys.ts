@@ -1,6 +1,6 @@
 // Keys: find one, see what it has and did, grant, revoke.
 
-import type { Asker } from '../../../data/model/accounts.ts';
+import type { Requester } from '../../../data/model/accounts.ts';
 import { currentPlan, SUBSCRIPTIONS } from '../../../data/model/subscriptions.ts';
 import { findKeys, type Key, keyById } from '../../../data/state/keys/keys.ts';
 import { type Entry, entriesOf } from '../../../data/state/money/ledger.ts';
@@ -148,7 +148,7 @@ export async function postRevoke(parts: OpsParts, asked: OpsRequest, who: string
   return { to: `/ops/keys/${key.id}?done=revoke` };
 }
 
-const askerOf = ({ now }: OpsParts, { address, request_id }: OpsRequest, operator: string): Asker => ({
+const askerOf = ({ now }: OpsParts, { address, request_id }: OpsRequest, operator: string): Requester => ({
   key: null,
   operator,
   address,

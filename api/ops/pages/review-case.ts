@@ -1,7 +1,7 @@
 // One thing to decide, with everything to decide it by: both facts, their sources, the history, and what either verdict makes of it.
 
 import type { PublicFact } from '../../../data/queries/history.ts';
-import type { ReviewCase, Saying } from '../../../data/review/review-case.ts';
+import type { AttributeState, ReviewCase } from '../../../data/review/review-case.ts';
 import type { Value } from '../../../packs/define/model.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { printNumber } from '../../render/print.ts';
@@ -85,7 +85,7 @@ function asks({ entry }: ReviewCase): Html {
 }
 
 function effects({ now, approved, rejected }: NonNullable<ReviewCase['effect']>, unit: string | null): Html {
-  const row = (name: string, said: Saying) =>
+  const row = (name: string, said: AttributeState) =>
     html`<tr><th scope="row">${name}</th><td>${valueHtml(said.value, unit)}</td><td class="n">${said.confidence ?? '—'}</td><td>${linkHtml(said.source_url)}</td><td class="n">${said.quality.toFixed(3)}</td></tr>`;
   return html`<section aria-labelledby="effect"><h2 id="effect">Effect</h2>
 <div class="scroll" role="region" aria-label="Values before and after" tabindex="0"><table><thead><tr><th scope="col">Verdict</th><th scope="col">Published value</th><th scope="col" class="n">Confidence</th><th scope="col">Source</th><th scope="col" class="n">Quality of the record</th></tr></thead>

@@ -2,7 +2,7 @@
 
 import type { Accounts } from '../../../data/model/accounts.ts';
 import type { NightlyRun } from '../../../data/releases/runs.ts';
-import type { Reviewing } from '../../../data/review/review.ts';
+import type { ReviewContext } from '../../../data/review/review.ts';
 import type { Traffic } from '../../../data/state/ops/traffic.ts';
 import type { Store } from '../../../data/state/store.ts';
 import type { OpsPage } from './frame.ts';
@@ -63,7 +63,7 @@ export interface OpsParts {
   store: Store;
   /** SHA-256 of every operator's key. */
   admins: ReadonlySet<string>;
-  reviewing: Reviewing;
+  reviewing: ReviewContext;
   accounts: Pick<Accounts, 'revoke' | 'grant'>;
   /** Every dataset, as it stands now. */
   datasets(now: Date): Promise<OpsDataset[]>;

@@ -24,6 +24,6 @@ export async function rotateCrawlerKeys(store: Store, now: number): Promise<[Cra
  * The public key for the directory, without `alg`: HTTP signatures do not use JOSE names (RFC 9421 section
  * 3.3).
  */
-export function listed(key: CrawlerKey): JWK {
+export function publicCrawlerKey(key: CrawlerKey): JWK {
   return { ...publicPart({ ...key, made_at: 0 }), use: 'sig' };
 }

@@ -2,7 +2,7 @@
 import { createLocalJWKSet, importJWK, jwtVerify, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';
-import { crawlerKeys, listed, rotateCrawlerKeys } from './crawler-keys.ts';
+import { crawlerKeys, publicCrawlerKey, rotateCrawlerKeys } from './crawler-keys.ts';
 import { rotateSigningKeys, signingKeys } from './signing-keys.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
@@ -15,7 +15,7 @@ describeStores('rings of keys', (under) => {
       const asked = await Promise.all([crawlerKeys(one, NOW), crawlerKeys(two, NOW), crawlerKeys(one, NOW)]);
       expect(new Set(asked.map((keys) => JSON.stringify(keys))).size).toBe(1);
       const [key] = asked[0];
-      expect(listed(key)).toEqual({ kty: 'OKP', crv: 'Ed25519', x: key.x, kid: key.kid, use: 'sig' });
+      expect(publicCrawlerKey(key)).toEqual({ kty: 'OKP', crv: 'Ed25519', x: key.x, kid: key.kid, use: 'sig' });
       expect(key.d).toBeDefined();
     });
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { describeStores } from '../../../tests/support/stores.ts';
 import { verifies } from '../../../tests/support/verifies.ts';
-import { newKey, wellFormed } from '../key-format.ts';
+import { isWellFormedKey, newKey } from '../key-format.ts';
 import { createKey, findKey, keyById, listKeys, revokeKey, rotateKey, setPlan } from './keys.ts';
 
 verifies(
@@ -22,7 +22,7 @@ describe('a key', () => {
   it('has the shape that the contract gives it', () => {
     const key = newKey();
     expect(key).toMatch(/^dsr_[0-9A-Za-z]{43}$/);
-    expect(wellFormed(key)).toBe(true);
+    expect(isWellFormedKey(key)).toBe(true);
   });
 
   it('is rejected with any one character changed, removed or added', () => {
@@ -31,9 +31,9 @@ describe('a key', () => {
       fc.property(fc.integer({ min: 4, max: 46 }), other, (at, character) => {
         const key = newKey();
         fc.pre(key[at] !== character);
-        expect(wellFormed(key.slice(0, at) + character + key.slice(at + 1))).toBe(false);
-        expect(wellFormed(key.slice(0, at))).toBe(false);
-        expect(wellFormed(key + character)).toBe(false);
+        expect(isWellFormedKey(key.slice(0, at) + character + key.slice(at + 1))).toBe(false);
+        expect(isWellFormedKey(key.slice(0, at))).toBe(false);
+        expect(isWellFormedKey(key + character)).toBe(false);
       }),
     );
   });

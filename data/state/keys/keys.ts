@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { WELCOME_CREDIT } from '../../model/subscriptions.ts';
-import { hashSecret, newKey, sameHash, wellFormed } from '../key-format.ts';
+import { hashSecret, isWellFormedKey, newKey, sameHash } from '../key-format.ts';
 import { isDuplicate, moveIn } from '../money/ledger.ts';
 import { endGrantsOf } from '../oauth/grants.ts';
-import { dayOf } from '../quotas.ts';
+import { utcDay } from '../quotas.ts';
 import type { Store } from '../store.ts';
 import type { KeyTable } from '../tables/schema.ts';
 
@@ -68,7 +68,7 @@ async function takeWelcome(db: Store['db'], { now, welcome_budget: budget }: New
   if (budget < WELCOME_CREDIT) return false;
   const { rows } = await sql`
     insert into quotas (name, day, used, last)
-    values ('welcome credit', ${dayOf(new Date(now))}, ${WELCOME_CREDIT}, ${WELCOME_CREDIT})
+    values ('welcome credit', ${utcDay(new Date(now))}, ${WELCOME_CREDIT}, ${WELCOME_CREDIT})
     on conflict (name, day) do update set used = quotas.used + excluded.used, last = excluded.last
     where quotas.used + excluded.used <= ${budget} returning used`.execute(db);
   return rows.length > 0;
@@ -76,7 +76,7 @@ async function takeWelcome(db: Store['db'], { now, welcome_budget: budget }: New
 
 /** The key of a secret, revoked or not; null for an unknown one. A malformed secret needs no lookup. */
 export async function findKey(store: Store, secret: string): Promise<Key | null> {
-  if (!wellFormed(secret)) return null;
+  if (!isWellFormedKey(secret)) return null;
   const hash = hashSecret(secret);
   const row = await selectKeys(store).where('keys.hash', '=', hash).executeTakeFirst();
   return row && sameHash(row.hash, hash) ? present(row) : null;

@@ -2,7 +2,7 @@
 // once.
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
-import { hashSecret, sameHash, wellFormed } from '../key-format.ts';
+import { hashSecret, isWellFormedKey, sameHash } from '../key-format.ts';
 import type { Store } from '../store.ts';
 import { findKey, keyById } from './keys.ts';
 
@@ -94,7 +94,7 @@ function fromStatements(file: string): Lookup {
   const amount = db.prepare("select amount from balances where account = 'key:' || ?");
   return {
     async find(secret) {
-      if (!wellFormed(secret)) return null;
+      if (!isWellFormedKey(secret)) return null;
       const hash = hashSecret(secret);
       const row = byHash.get(hash) as Row | undefined;
       return row && row.revoked_at === null && sameHash(row.hash, hash) ? row : null;

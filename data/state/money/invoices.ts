@@ -2,12 +2,12 @@
 
 import type { Store } from '../store.ts';
 import {
+  amountMismatch,
   type BookingOutcome,
   type Checkout,
   noteProblem,
   type Provider,
   type Tx,
-  unequal,
   withBookingLock,
 } from './checkouts.ts';
 import { moveIn } from './ledger.ts';
@@ -15,7 +15,7 @@ import { beginSubscription, endSubscription, projectPlan } from './paid-plans.ts
 import { linkPayment, settleReturns } from './returns.ts';
 
 /** A paid invoice of a subscription. Times in milliseconds since 1970, the amount in cents. */
-export interface InvoiceTold {
+export interface InvoiceEvent {
   provider: Provider;
   event: string;
   invoice: string;
@@ -31,7 +31,7 @@ export interface InvoiceTold {
 }
 
 /** Books a paid month, once per invoice, and extends the plan. */
-export function takeInvoice(store: Store, told: InvoiceTold, now: number): Promise<BookingOutcome> {
+export function takeInvoice(store: Store, told: InvoiceEvent, now: number): Promise<BookingOutcome> {
   return withBookingLock(store, async (tx) => {
     const { invoice, event, subscription, ends_at } = told;
     const row = await checkoutOfInvoice(tx, told);
@@ -39,7 +39,7 @@ export function takeInvoice(store: Store, told: InvoiceTold, now: number): Promi
     const why =
       row.provider !== told.provider || row.kind !== 'plan'
         ? `it is a ${row.kind} of ${row.provider}`
-        : unequal(row, told.cents, told.currency);
+        : amountMismatch(row, told.cents, told.currency);
     if (why !== null) {
       await noteProblem(tx, row.id, `${invoice}: ${why}`);
       return { state: 'refused', why };
@@ -71,7 +71,7 @@ export function takeInvoice(store: Store, told: InvoiceTold, now: number): Promi
 }
 
 /** The checkout that started a subscription. */
-async function checkoutOfInvoice(tx: Tx, { subscription, checkout }: InvoiceTold): Promise<Checkout | null> {
+async function checkoutOfInvoice(tx: Tx, { subscription, checkout }: InvoiceEvent): Promise<Checkout | null> {
   const known = await tx
     .selectFrom('subscriptions')
     .innerJoin('checkouts', 'checkouts.id', 'subscriptions.checkout_id')

@@ -110,7 +110,7 @@ export async function entriesOf(store: Store, keyId: string, limit: number, befo
 }
 
 /** Result of `npm run ledger -- verify`; the lists are empty when the ledger is consistent. */
-export interface Verdict {
+export interface LedgerCheck {
   entries: number;
   /** Number of keys with a balance. */
   accounts: number;
@@ -123,7 +123,7 @@ export interface Verdict {
 }
 
 /** Recomputes all sums from the rows. */
-export async function verify(store: Store): Promise<Verdict> {
+export async function verify(store: Store): Promise<LedgerCheck> {
   const { rows: totals } = await sql<{ n: number; total: number }>`
     select count(*) as n, cast(coalesce(sum(amount), 0) as bigint) as total from entries`.execute(store.db);
   const { rows: unbalanced } = await sql<{ transaction_id: string; sum: number }>`

@@ -103,7 +103,11 @@ export async function projectPlan(tx: Tx, key_id: string, now: number): Promise<
 }
 
 /** Subscriptions of a key that the provider still bills: the superseded ones, or the current one. */
-export async function billed(store: Store, key_id: string, superseded: boolean): Promise<SubscriptionTable[]> {
+export async function billedSubscriptions(
+  store: Store,
+  key_id: string,
+  superseded: boolean,
+): Promise<SubscriptionTable[]> {
   return store.db
     .selectFrom('subscriptions')
     .selectAll()

@@ -18,13 +18,13 @@ export const LEASE = 15_000;
 const KEPT = 24 * 3_600_000;
 
 /** The fields of a call for a new row. */
-export type Claim = Pick<
+export type PaymentClaim = Pick<
   Payment,
   'id' | 'request' | 'proof' | 'secret' | 'payload' | 'requirements' | 'micros' | 'operation' | 'dataset' | 'request_id'
 >;
 
 /** Inserts the row of a payment, leased to the caller; null when a row with its id or its secret exists. */
-export async function claimPayment(store: Store, claim: Claim, now: number): Promise<Payment | null> {
+export async function claimPayment(store: Store, claim: PaymentClaim, now: number): Promise<Payment | null> {
   const row: Payment = {
     ...claim,
     state: 'claimed',

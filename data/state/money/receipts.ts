@@ -3,12 +3,12 @@
 import type { Store } from '../store.ts';
 import type { CheckoutTable } from '../tables/checkout.ts';
 import {
+  amountMismatch,
   type BookingOutcome,
   type Checkout,
   noteProblem,
   type Provider,
   type Tx,
-  unequal,
   withBookingLock,
 } from './checkouts.ts';
 import { moveIn } from './ledger.ts';
@@ -16,7 +16,7 @@ import { beginSubscription, projectPlan } from './paid-plans.ts';
 import { linkPayment } from './returns.ts';
 
 /** A checkout session as reported by the provider. Times in milliseconds since 1970. */
-export interface SessionTold {
+export interface SessionEvent {
   provider: Provider;
   /** Id of the event, for the ledger. */
   event: string;
@@ -39,17 +39,17 @@ export interface SessionTold {
 }
 
 /** Why a session does not match this row; null when it does. */
-function mismatch(row: Checkout, told: SessionTold): string | null {
+function mismatch(row: Checkout, told: SessionEvent): string | null {
   if (row.provider !== told.provider) return `it is a checkout of ${row.provider}`;
   if (row.session !== null && row.session !== told.session) return 'it has another session';
   if (row.kind !== told.kind) return `it is for a ${row.kind}`;
   if (row.key_id !== told.reference) return 'the key is another one';
   if (told.kind === 'plan' && told.subscription === null) return 'there is no subscription in it';
-  return unequal(row, told.cents, told.currency);
+  return amountMismatch(row, told.cents, told.currency);
 }
 
 /** Books a paid session: credit for a top-up, or the first month of a plan. */
-export function takeSession(store: Store, told: SessionTold, now: number): Promise<BookingOutcome> {
+export function takeSession(store: Store, told: SessionEvent, now: number): Promise<BookingOutcome> {
   return withBookingLock(store, async (tx) => {
     const row = await rowOf(tx, told);
     if (row === null) return { state: 'foreign' };
@@ -83,13 +83,13 @@ export function takeSession(store: Store, told: SessionTold, now: number): Promi
 }
 
 /** Our row: by the id in the metadata, or by a known session. */
-async function rowOf(tx: Tx, { checkout, session }: SessionTold): Promise<Checkout | null> {
+async function rowOf(tx: Tx, { checkout, session }: SessionEvent): Promise<Checkout | null> {
   const rows = tx.selectFrom('checkouts').selectAll();
   const mine = checkout === null ? undefined : await rows.where('id', '=', checkout).executeTakeFirst();
   return mine ?? (await rows.where('session', '=', session).executeTakeFirst()) ?? null;
 }
 
-async function firstMonth(tx: Tx, row: Checkout, told: SessionTold, now: number): Promise<'booked' | 'known'> {
+async function firstMonth(tx: Tx, row: Checkout, told: SessionEvent, now: number): Promise<'booked' | 'known'> {
   const { subscription, customer, at } = told;
   const began = await beginSubscription(tx, { id: subscription ?? '', checkout: row, customer, at });
   await projectPlan(tx, row.key_id, now);

@@ -14,7 +14,7 @@ import { projectPlan } from './paid-plans.ts';
  * An event about refunds of a payment: the total so far, one refund, or both. Amounts in cents of the
  * currency.
  */
-export interface RefundTold {
+export interface RefundEvent {
   event: string;
   payment: string;
   currency: string;
@@ -25,7 +25,7 @@ export interface RefundTold {
 }
 
 /** An event about a dispute. `status` is the provider's value. */
-export interface DisputeTold {
+export interface DisputeEvent {
   event: string;
   payment: string;
   currency: string;
@@ -46,7 +46,7 @@ const euroOnly = (currency: string): BookingOutcome => ({
 });
 
 /** Books a refund. */
-export function takeRefund(store: Store, told: RefundTold, now: number): Promise<BookingOutcome> {
+export function takeRefund(store: Store, told: RefundEvent, now: number): Promise<BookingOutcome> {
   const { payment, refund, event, at } = told;
   const [total, amount] = [told.total ?? 0, refund?.cents ?? 0].map((cents) => euroCents(cents, told.currency));
   if (total === null || total === undefined || amount === null || amount === undefined)
@@ -72,7 +72,7 @@ function stageOf(status: string): { stage: number; away: number } {
 }
 
 /** Books a dispute: opened, won or lost. */
-export function takeDispute(store: Store, told: DisputeTold, now: number): Promise<BookingOutcome> {
+export function takeDispute(store: Store, told: DisputeEvent, now: number): Promise<BookingOutcome> {
   const { id, payment, event, at, status } = told;
   const amount = euroCents(told.cents, told.currency);
   if (amount === null) return Promise.resolve(euroOnly(told.currency));

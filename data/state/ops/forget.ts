@@ -26,7 +26,7 @@ export const ADDRESSES_STAY = { removals: 365 * DAY, requests: 180 * DAY, keys: 
 const ERASED = 'erased';
 
 /** Number of erased rows by table. */
-export type Erased = Record<string, number>;
+export type ErasedRows = Record<string, number>;
 
 /** Why an address cannot be erased yet. */
 export class NotErasable extends Error {}
@@ -36,7 +36,7 @@ export class NotErasable extends Error {}
  * revoked, unless `revoke` is set, and always for one with a running subscription, since the provider would
  * continue to bill it. The ledger stays, under the id of the key.
  */
-export async function forgetAddress(store: Store, email: string, now: number, revoke: boolean): Promise<Erased> {
+export async function forgetAddress(store: Store, email: string, now: number, revoke: boolean): Promise<ErasedRows> {
   const normal = normalEmail(email);
   if (normal === null) throw new NotErasable(`${email} is not an e-mail address`);
   const { db } = store;
@@ -69,7 +69,7 @@ async function endKey(store: Store, id: string, now: number, revoke: boolean): P
 }
 
 /** Erases an address in rows about the person: a key, an opt-out, a request, a claim. */
-async function erasePeople(tx: Store['db'], normal: string, key: string | null, now: number): Promise<Erased> {
+async function erasePeople(tx: Store['db'], normal: string, key: string | null, now: number): Promise<ErasedRows> {
   const same = (address: string) => normalEmail(address) === normal;
   const ids = <T extends { id: string; contact: string }>(rows: T[]) =>
     rows.filter(({ contact }) => same(contact)).map(({ id }) => id);
@@ -94,10 +94,10 @@ async function erasePeople(tx: Store['db'], normal: string, key: string | null, 
 /**
  * Deletes rows that mention an address or belong to its key: links, audit addresses, quotas, stored answers.
  */
-async function eraseTraces(tx: Store['db'], normal: string, key: string | null): Promise<Erased> {
+async function eraseTraces(tx: Store['db'], normal: string, key: string | null): Promise<ErasedRows> {
   const same = (address: string) => normalEmail(address) === normal;
   const holds = (text: string) => [...text.matchAll(ADDRESS)].some(([address]) => same(address));
-  const done: Erased = { links: 0, audit_people: 0, quotas: 0 };
+  const done: ErasedRows = { links: 0, audit_people: 0, quotas: 0 };
   const erase = async (table: 'links' | 'audit_people' | 'quotas', column: 'hash' | 'name', value: string) => {
     await tx.deleteFrom(table).where(sql.ref(column), '=', value).execute();
     done[table] = (done[table] ?? 0) + 1;

@@ -66,7 +66,7 @@ export async function newClaim(store: Store, given: NewClaim, now: number, alway
 }
 
 /** Deletes a claim whose mail could not be sent, so that it does not block the next request. */
-export async function dropClaim({ db }: Pick<Store, 'db'>, token: string): Promise<void> {
+export async function deleteClaim({ db }: Pick<Store, 'db'>, token: string): Promise<void> {
   await db.deleteFrom('claims').where('hash', '=', hashSecret(token)).execute();
 }
 

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { signer } from '../../../build/crawl/sign.ts';
 import { Web } from '../../../build/crawl/web.ts';
 import { datasetNight } from '../../../build/night/dataset.ts';
-import { Duck, quoted } from '../../../data/duckdb/duck.ts';
+import { Duck, quotedText } from '../../../data/duckdb/duck.ts';
 import { paths } from '../../../data/model/layout.ts';
 import { currentRelease } from '../../../data/model/manifest.ts';
 import { defineCollector, readPages } from '../../../packs/define/index.ts';
@@ -69,7 +69,7 @@ test('a page is a reading each night: what it says again is confirmed, what it n
   const facts = async () => {
     const release = paths.release(data, 'stones', (await currentRelease(data, 'stones'))!);
     const duck = await Duck.open(join(data, 'spill'));
-    const file = quoted(join(release, 'facts.parquet'));
+    const file = quotedText(join(release, 'facts.parquet'));
     const rows = await duck.rows(
       `SELECT attribute, value, strftime(observed_at, '%m-%d'), strftime(confirmed_at, '%m-%d') FROM read_parquet(${file})
        WHERE attribute IN ('mass', 'status') ORDER BY entity, attribute, observed_at`,

@@ -7,7 +7,7 @@ import { datasetNight } from '../../../build/night/dataset.ts';
 import { runNight } from '../../../build/night/run.ts';
 import { resolveRelease } from '../../../build/release/resolve.ts';
 import { readConfig } from '../../../config.ts';
-import { Duck, quoted } from '../../../data/duckdb/duck.ts';
+import { Duck, quotedText } from '../../../data/duckdb/duck.ts';
 import { paths } from '../../../data/model/layout.ts';
 import { currentRelease, readManifest, verifyRelease } from '../../../data/model/manifest.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
@@ -36,7 +36,7 @@ const recordsOf = async (data: string) =>
 
 async function changesOf(data: string) {
   const duck = await Duck.open(join(data, 'spill'));
-  const feed = `read_parquet(${quoted(join(await folderOf(data), 'changes.parquet'))})`;
+  const feed = `read_parquet(${quotedText(join(await folderOf(data), 'changes.parquet'))})`;
   const rows = await duck.rows(
     `SELECT epoch_us(recorded_at), type, name, attribute, old_value, new_value FROM ${feed}`,
   );

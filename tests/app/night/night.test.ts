@@ -7,7 +7,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { compressors } from 'hyparquet-compressors';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { datasetNight } from '../../../build/night/dataset.ts';
-import { Duck, quoted } from '../../../data/duckdb/duck.ts';
+import { Duck, quotedText } from '../../../data/duckdb/duck.ts';
 import { column, type Manifest, paths } from '../../../data/model/layout.ts';
 import { readManifest, verifyRelease } from '../../../data/model/manifest.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';
@@ -44,7 +44,7 @@ async function independent(path: string): Promise<Row[]> {
 async function ours(path: string): Promise<Row[]> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
-  const read = await connection.runAndReadAll(`SELECT * FROM read_parquet(${quoted(path)})`);
+  const read = await connection.runAndReadAll(`SELECT * FROM read_parquet(${quotedText(path)})`);
   instance.closeSync();
   return read.getRowObjectsJS().map((row) => plain(row) as Row);
 }
@@ -219,7 +219,7 @@ describe.each(['tools', 'harbours'])('%s', (dataset) => {
     expect(changes).toHaveLength(bodies.reduce((sum, { attributes }) => sum + Object.keys(attributes).length, 0));
     expect(new Set(changes.map(({ type }) => type))).toEqual(new Set(['added']));
     const duck = await Duck.open(join(data, 'spill'));
-    const feed = `read_parquet(${quoted(join(folder, 'changes.parquet'))})`;
+    const feed = `read_parquet(${quotedText(join(folder, 'changes.parquet'))})`;
     const at = (await duck.rows(`SELECT epoch_us(recorded_at) FROM ${feed}`)).map(([us]) => Number(us));
     duck.close();
     expect(at.every((us, i) => i === 0 || us === at[i - 1]! + 1)).toBe(true);

@@ -1,6 +1,6 @@
 // Decisions outlive what they were made on: a rebuild, a later night, and a restart ask nothing twice and keep what was decided.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideEntry, type ReviewEntry, type Reviewing, reviewEntries } from '../../../data/review/review.ts';
+import { decideEntry, type ReviewContext, type ReviewEntry, reviewEntries } from '../../../data/review/review.ts';
 import { reviewCase } from '../../../data/review/review-case.ts';
 import { scratchOfAll, stonesPack } from '../../support/night-pack.ts';
 import { type OverlayWorld, openWorld } from '../../support/overlay-world.ts';
@@ -14,7 +14,7 @@ const pack = stonesPack(folder, randomPast(2));
 const at = (minute: number) => `2027-01-01T00:${String(minute).padStart(2, '0')}:00Z`;
 
 let world: OverlayWorld;
-let reviewing: Reviewing;
+let reviewing: ReviewContext;
 const look = () => {
   const { store, register } = world;
   const editing = { store, refresh: register.refresh, current: register.current };

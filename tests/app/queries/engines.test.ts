@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEngine } from '../../../data/duckdb/engine.ts';
 import { buildIndex } from '../../../data/index/build.ts';
 import { PackedIndex } from '../../../data/index/engine.ts';
-import { withIndex } from '../../../data/index/indexed.ts';
+import { withIndex } from '../../../data/index/indexed-engine.ts';
 import { parseFacets, parseSearch } from '../../../data/input/parse.ts';
 import { questionOf } from '../../../data/input/parse-selection.ts';
 import type { StoredRecord } from '../../../data/model/record.ts';

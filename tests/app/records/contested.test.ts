@@ -9,7 +9,7 @@ import { recordTable } from '../../../api/render/record-table.ts';
 import { recordMarkdown } from '../../../api/render/record-template.ts';
 import { STATUS_LEGEND, STATUS_MARK } from '../../../api/render/status-mark.ts';
 import { datasetNight } from '../../../build/night/dataset.ts';
-import { Duck, quoted } from '../../../data/duckdb/duck.ts';
+import { Duck, quotedText } from '../../../data/duckdb/duck.ts';
 import { parseFacets, parseSearch } from '../../../data/input/parse.ts';
 import { questionOf } from '../../../data/input/parse-selection.ts';
 import { currentRelease } from '../../../data/model/manifest.ts';
@@ -159,7 +159,7 @@ test('every format with provenance says it; Markdown by one mark with a legend',
   const rows = tableFromIPC(await arrow(written)).toArray();
   expect(rows.map((row) => row['provenance']['mass']['status'])).toEqual(['held', null]);
   const duck = await Duck.open(join(scratch(), 'spill'));
-  const parquet = `read_parquet(${quoted(join(release.folder, 'public.parquet'))})`;
+  const parquet = `read_parquet(${quotedText(join(release.folder, 'public.parquet'))})`;
   const told = await duck.rows(
     `SELECT code, provenance.mass.status FROM ${parquet} WHERE code IN ('a', 'b', 'c') ORDER BY code`,
   );

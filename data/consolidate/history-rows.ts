@@ -9,7 +9,7 @@ import type { Period } from './history.ts';
 import type { Statement } from './settle.ts';
 
 /** A statement with its source data. `json` is the text of its value. */
-export interface ToldStatement extends Statement {
+export interface SourcedStatement extends Statement {
   source_url: string;
   evidence: string;
   run: string;
@@ -33,7 +33,7 @@ export type HistoryCells = [
 /** The history rows of one attribute, oldest first. */
 export function historyCells(
   attribute: Attribute,
-  facts: readonly ToldStatement[],
+  facts: readonly SourcedStatement[],
   periods: readonly Period[],
 ): HistoryCells[] {
   let old: string | null = null;
@@ -64,7 +64,7 @@ export function itemStatements<T>(facts: readonly T[], [first, second]: readonly
 }
 
 /** JSON text of the facts of a review item, as in contract section 2. */
-export function reviewFacts(entity: string, attribute: string, facts: readonly ToldStatement[]): string {
+export function reviewFacts(entity: string, attribute: string, facts: readonly SourcedStatement[]): string {
   const told: Fact[] = facts.map(({ value, source, source_url, at, confidence, evidence, source_kind, run }) => ({
     entity,
     attribute,

@@ -4,7 +4,7 @@
  * Wraps `work` so that runs never overlap. Calls during a run share the next run, which therefore sees the
  * state at the time of each call.
  */
-export function inTurn<T>(work: () => Promise<T>): () => Promise<T> {
+export function coalesce<T>(work: () => Promise<T>): () => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   let next: Promise<T> | null = null;
   return () => {

@@ -1,19 +1,19 @@
 // The previous release as readers see it: its content, and the overlay's changes since.
 import { join } from 'node:path';
-import { quoted } from '../duckdb/duck.ts';
+import { quotedText } from '../duckdb/duck.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import type { Overlay, OverlayChange } from '../plan/overlay.ts';
 
 /** The previous release. */
-export interface Before {
+export interface PreviousRelease {
   /** Its folder. */
   folder: string;
   /** Changes in the feed since the release, by record. */
-  since: ReadonlyMap<string, Since>;
+  since: ReadonlyMap<string, RecordChanges>;
 }
 
 /** Changes of one record. */
-interface Since {
+interface RecordChanges {
   /** It was removed, so its values in the release do not count. */
   reset: boolean;
   /** It was removed and not restored. */
@@ -25,8 +25,8 @@ interface Since {
 }
 
 /** The release in `folder`, which contains the overlay as of version `held`. */
-export function beforeOf(folder: string, overlay: Overlay, held: number): Before {
-  const since = new Map<string, Since>();
+export function previousRelease(folder: string, overlay: Overlay, held: number): PreviousRelease {
+  const since = new Map<string, RecordChanges>();
   for (const row of overlay.feed) {
     if (row.version <= held) continue;
     const told = since.get(row.entity_id) ?? { reset: false, gone: false, values: new Map(), recorded_at: 0 };
@@ -41,7 +41,7 @@ export function beforeOf(folder: string, overlay: Overlay, held: number): Before
   return { folder, since };
 }
 
-const table = (folder: string, file: string) => `read_parquet(${quoted(join(folder, file))})`;
+const table = (folder: string, file: string) => `read_parquet(${quotedText(join(folder, file))})`;
 
 /** Rows as SQL text; without rows an empty table with these columns. */
 function rows(columns: readonly string[], cells: readonly (readonly string[])[]): string {
@@ -50,22 +50,22 @@ function rows(columns: readonly string[], cells: readonly (readonly string[])[])
   return `SELECT ${names} FROM (VALUES ${cells.map((row) => `(${row.join(', ')})`).join(', ')}) AS given(${names})`;
 }
 
-const resetIds = ({ since }: Before, which: (told: Since) => boolean) =>
+const resetIds = ({ since }: PreviousRelease, which: (told: RecordChanges) => boolean) =>
   rows(
     ['id'],
-    [...since].filter(([, told]) => told.reset && which(told)).map(([id]) => [quoted(id)]),
+    [...since].filter(([, told]) => told.reset && which(told)).map(([id]) => [quotedText(id)]),
   );
 
 /**
  * The newest values of records, as the last intervals of history.parquet: entity, attribute, value, from,
  * source_url.
  */
-export function lastValues(before: Before): string {
-  const text = (value: string | null) => (value === null ? 'NULL::VARCHAR' : quoted(value));
+export function lastValues(before: PreviousRelease): string {
+  const text = (value: string | null) => (value === null ? 'NULL::VARCHAR' : quotedText(value));
   const told = [...before.since].flatMap(([id, { values }]) =>
     [...values].map(([attribute, { new_value, observed_at, source_url }]) => {
       const at = `make_timestamp_ms(${observed_at})`;
-      return [quoted(id), quoted(attribute), text(new_value), at, text(source_url)];
+      return [quotedText(id), quotedText(attribute), text(new_value), at, text(source_url)];
     }),
   );
   const stored = `SELECT entity, attribute, value, "from", source_url FROM ${table(before.folder, RELEASE_FILES.history)} WHERE "to" IS NULL`;
@@ -78,7 +78,7 @@ export function lastValues(before: Before): string {
 }
 
 /** Ids of the records that readers know. */
-export function knownIds(before: Before): string {
+export function knownIds(before: PreviousRelease): string {
   const stored = `SELECT id FROM ${table(before.folder, RELEASE_FILES.engine)}`;
   if (before.since.size === 0) return stored;
   return `(${stored} EXCEPT (${resetIds(before, () => true)})) UNION (${resetIds(before, ({ gone }) => !gone)})`;

@@ -113,7 +113,7 @@ function compare(a: number | string, b: number | string): number {
 /**
  * Compares two (value, id) pairs under a sort: missing values last in both directions, ties by id ascending.
  */
-export function inOrder(sort: Sort, a: Position, b: Position): number {
+export function comparePositions(sort: Sort, a: Position, b: Position): number {
   if (a.value === null || b.value === null) {
     if (a.value !== b.value) return a.value === null ? 1 : -1;
   } else if (a.value !== b.value) {

@@ -8,11 +8,11 @@ import { PROVENANCE_STATUSES, type StoredRecord } from '../model/record.ts';
 import type { AppliedOverlay, ChangedRecord } from '../plan/applied-overlay.ts';
 import { comparedColumn, entriesTable, type Shape } from './shape.ts';
 import { join, literal, name, type Sql, sql, textsOf } from './sql.ts';
-import { dayOf, OPEN, stepsTable } from './steps.ts';
-import { FIXED, needed, type Run, typeOf } from './tables.ts';
+import { dayNumber, OPEN, stepsTable } from './steps.ts';
+import { FIXED, neededColumns, type RunStatement, typeOf } from './tables.ts';
 
 /** The tables of an overlay; `drop` removes them. */
-export interface Side {
+export interface ChangedTables {
   shape: Shape;
   drop(): Promise<void>;
 }
@@ -23,7 +23,12 @@ type Placed = { ord: number } & Pick<ChangedRecord, 'record' | 'unpublished' | '
 let made = 0;
 
 /** Creates the tables of an overlay. `base` is the release's own shape, whose tables stay unchanged. */
-export async function makeSide(run: Run, pack: Pack, base: Shape, { removed, changed }: AppliedOverlay): Promise<Side> {
+export async function makeChangedTables(
+  run: RunStatement,
+  pack: Pack,
+  base: Shape,
+  { removed, changed }: AppliedOverlay,
+): Promise<ChangedTables> {
   const ids = [...removed, ...changed.map(({ record }) => record.id)];
   const found = await run(sql`SELECT ref, ord FROM refs WHERE ref IN (${textsOf(ids)})`);
   const ordinals = new Map(found.map(([ref, ord]) => [String(ref), Number(ord)]));
@@ -56,13 +61,13 @@ class Making {
   readonly stands = new Map<string, string>();
   /** Text columns whose ENUM has all values that the overlay adds. */
   readonly enums: Map<string, string>;
-  readonly #run: Run;
+  readonly #run: RunStatement;
   readonly #pack: Pack;
   readonly #numbered: boolean;
   readonly #prefix = `overlay ${++made}`;
   readonly #dropped: Sql[] = [];
 
-  constructor(run: Run, pack: Pack, base: Shape) {
+  constructor(run: RunStatement, pack: Pack, base: Shape) {
     this.#run = run;
     this.#pack = pack;
     this.enums = new Map(base.enums);
@@ -132,7 +137,7 @@ class Making {
     const listed = this.#pack.attributes.filter(({ type }) => type === 'strings').map(comparedColumn);
     for (const own of listed) columns[own] = sql`BOOLEAN`;
     for (const attribute of this.#pack.attributes.filter(({ type }) => type !== 'strings'))
-      for (const own of needed(attribute)) columns[own] = typeOf(attribute);
+      for (const own of neededColumns(attribute)) columns[own] = typeOf(attribute);
     const side = await this.#table(
       'records',
       columns,
@@ -197,7 +202,7 @@ class Making {
       history
         .filter((row) => row.attribute === attribute.name)
         .flatMap(({ cells: [, , min, , from, to] }) => {
-          const [since, until] = [dayOf(from), to === null ? OPEN : dayOf(to)];
+          const [since, until] = [dayNumber(from), to === null ? OPEN : dayNumber(to)];
           return min !== null && since < until ? [{ ord, value: min, since, until }] : [];
         }),
     );

@@ -7,20 +7,20 @@ import { Bitset } from './bitset.ts';
 import { type Columns, TEXTUAL } from './columns.ts';
 
 /** A compiled predicate. `estimate` is an upper bound of the length of `list`; Infinity without a list. */
-export interface Match {
+export interface CompiledPredicate {
   estimate: number;
   list: () => Uint32Array;
   test: (ordinal: number) => boolean;
 }
 
-const tested = (test: (ordinal: number) => boolean): Match => ({
+const tested = (test: (ordinal: number) => boolean): CompiledPredicate => ({
   estimate: Number.POSITIVE_INFINITY,
   list: () => new Uint32Array(0),
   test,
 });
 
 /** A predicate whose matches are listed once, when it drives the search or is tested. */
-function listed(estimate: number, size: number, make: () => Uint32Array): Match {
+function listed(estimate: number, size: number, make: () => Uint32Array): CompiledPredicate {
   let list: Uint32Array | null = null;
   let bits: Bitset | null = null;
   const get = () => {
@@ -40,7 +40,7 @@ function listed(estimate: number, size: number, make: () => Uint32Array): Match 
 }
 
 /** Compiles one predicate; a record must satisfy all returned matches. */
-export function match(columns: Columns, predicate: Predicate): Match | Match[] {
+export function compilePredicate(columns: Columns, predicate: Predicate): CompiledPredicate | CompiledPredicate[] {
   switch (predicate.kind) {
     case 'any':
       return any(columns, predicate.attribute, predicate.values);
@@ -97,7 +97,7 @@ function near(km: number, size: number): number {
   return Math.min(size, size * (km / 6000) ** 2 * 4 + 32);
 }
 
-function any(columns: Columns, name: string, wanted: (string | number | boolean)[]): Match {
+function any(columns: Columns, name: string, wanted: (string | number | boolean)[]): CompiledPredicate {
   const { type } = columns.attribute(name);
   if (TEXTUAL.has(type)) {
     const values = columns.values(name);
@@ -113,7 +113,7 @@ function any(columns: Columns, name: string, wanted: (string | number | boolean)
 }
 
 /** Union of the postings of folded values. */
-function byCodes(columns: Columns, name: string, codes: readonly number[]): Match {
+function byCodes(columns: Columns, name: string, codes: readonly number[]): CompiledPredicate {
   const { by } = columns.values(name);
   const estimate = codes.reduce((sum, code) => sum + by.count(code), 0);
   return listed(estimate, columns.size, () => {
@@ -124,7 +124,7 @@ function byCodes(columns: Columns, name: string, codes: readonly number[]): Matc
   });
 }
 
-function bound(columns: Columns, kind: 'min' | 'max', name: string, value: number | string): Match {
+function bound(columns: Columns, kind: 'min' | 'max', name: string, value: number | string): CompiledPredicate {
   const { type } = columns.attribute(name);
   if (type === 'date') {
     const { single, raw } = columns.values(name);
@@ -145,7 +145,7 @@ function bound(columns: Columns, kind: 'min' | 'max', name: string, value: numbe
 }
 
 /** Records with a word that begins with the prefix. */
-function wordMatch({ terms, size }: Columns, prefix: string, scope: 'public' | 'full'): Match {
+function wordMatch({ terms, size }: Columns, prefix: string, scope: 'public' | 'full'): CompiledPredicate {
   const range = terms.range(prefix);
   const { estimate, list, test } = listed(terms.count(range), size, () => terms.list(range, scope));
   // For few candidates, testing their own words is faster than the postings of a common prefix.
