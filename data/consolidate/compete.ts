@@ -4,10 +4,10 @@
 import type { FactReason } from '../model/record.ts';
 import { agrees, disputable, extendsFrom } from './compare.ts';
 import {
+  type AttributeSettlement,
   type ConsolidationContext,
   disputeId,
   round,
-  type Settlement,
   type SettlementInput,
   trustOf,
   win,
@@ -36,7 +36,7 @@ export function compete(
   context: ConsolidationContext,
   at: number,
   candidates: number[],
-  outcome: Settlement,
+  outcome: AttributeSettlement,
 ): void {
   const { attribute, statements, rule } = input;
   const contenders: Contender[] = decide(input, context, at, candidates, outcome).map((position) => ({
@@ -108,7 +108,7 @@ function decide(
   context: ConsolidationContext,
   at: number,
   candidates: number[],
-  outcome: Settlement,
+  outcome: AttributeSettlement,
 ): number[] {
   if (input.decisions.size === 0) return candidates;
   const out = new Set<number>();

@@ -3,10 +3,10 @@
 import type { ProvenanceStatus } from '../model/record.ts';
 import { sameValue } from './same-value.ts';
 import {
+  type AttributeSettlement,
   type Confirmation,
   type ConsolidationContext,
   type Dispute,
-  type Settlement,
   type SettlementInput,
   settle,
 } from './settle.ts';
@@ -21,11 +21,11 @@ export interface Period {
   first: number;
 }
 
-export interface Timeline {
+export interface AttributeTimeline {
   /** Ascending; neighbours differ in value. Begins with the first publication; empty without one. */
   periods: Period[];
   /** The outcome as of now. */
-  now: Settlement;
+  now: AttributeSettlement;
   /** Undecided differences whose two statements are still valid, with the time of the first difference. */
   disputes: (Dispute & { opened_at: number })[];
   /** Held values that were confirmed, with the time from which they were held. */
@@ -39,7 +39,7 @@ export interface Timeline {
  * sources stays open until an operator decides it or one source changes its value, also when the newer
  * reading is published by now.
  */
-export function timeline(input: SettlementInput, context: ConsolidationContext): Timeline {
+export function timeline(input: SettlementInput, context: ConsolidationContext): AttributeTimeline {
   const { statements } = input;
   const now = settle(input, context, Number.POSITIVE_INFINITY);
   const periods: Period[] = [];
@@ -72,7 +72,7 @@ export function timeline(input: SettlementInput, context: ConsolidationContext):
 /** `held` takes precedence over `contested`. */
 function statusOf(
   { statements }: SettlementInput,
-  { winner }: Settlement,
+  { winner }: AttributeSettlement,
   open: readonly Dispute[],
 ): ProvenanceStatus | null {
   if (winner < 0 || open.length === 0 || statements[winner]!.source_kind === 'owner') return null;
@@ -89,7 +89,7 @@ function openedAt(input: SettlementInput, dispute: Dispute): number {
 }
 
 /** Both statements are the newest of sources that list the record, and there is no decision. */
-function stillOpen(input: SettlementInput, now: Settlement, dispute: Dispute): boolean {
+function stillOpen(input: SettlementInput, now: AttributeSettlement, dispute: Dispute): boolean {
   if (input.decisions.has(dispute.id)) return false;
   if (dispute.kind !== 'conflict') return now.disputes.some((each) => each.id === dispute.id);
   const stands = (position: number) => {
@@ -113,7 +113,7 @@ function stillOpen(input: SettlementInput, now: Settlement, dispute: Dispute): b
 function moments(
   input: SettlementInput,
   context: ConsolidationContext,
-  { confirmed }: Settlement,
+  { confirmed }: AttributeSettlement,
 ): { at: number; reading: string | null }[] {
   const { statements, listings, attribute } = input;
   const times = new Map<number, string | null>();

@@ -61,7 +61,7 @@ export interface Confirmation extends Dispute {
   confirmed_at: number;
 }
 
-export interface Settlement {
+export interface AttributeSettlement {
   /** Index of the published statement, or -1. */
   winner: number;
   /** Confidence of the published value, 0..1, four decimals. */
@@ -99,7 +99,7 @@ export function disputeId(
 }
 
 /** Publishes the statement at an index. */
-export function win(input: SettlementInput, outcome: Settlement, position: number, reason: FactReason): void {
+export function win(input: SettlementInput, outcome: AttributeSettlement, position: number, reason: FactReason): void {
   outcome.winner = position;
   outcome.confidence = round(input.statements[position]!.confidence);
   outcome.reasons[position] = reason;

@@ -3,10 +3,10 @@
 import { isOutlier, jumps } from './compare.ts';
 import { compete } from './compete.ts';
 import {
+  type AttributeSettlement,
   type ConsolidationContext,
   type Dispute,
   disputeId,
-  type Settlement,
   type SettlementInput,
   trustOf,
   win,
@@ -14,11 +14,11 @@ import {
 import { listedAt, readingsOf } from './times.ts';
 
 export {
+  type AttributeSettlement,
   type Confirmation,
   type ConsolidationContext,
   type Decision,
   type Dispute,
-  type Settlement,
   type SettlementInput,
   type Statement,
   trustOfSources,
@@ -26,9 +26,9 @@ export {
 } from './model.ts';
 
 /** Settles one attribute of one record as of a time (milliseconds since 1970; Infinity: now). */
-export function settle(input: SettlementInput, context: ConsolidationContext, at: number): Settlement {
+export function settle(input: SettlementInput, context: ConsolidationContext, at: number): AttributeSettlement {
   const { statements } = input;
-  const outcome: Settlement = {
+  const outcome: AttributeSettlement = {
     winner: -1,
     confidence: 0,
     reasons: new Array(statements.length),
@@ -55,7 +55,12 @@ export function settle(input: SettlementInput, context: ConsolidationContext, at
  * The current statement of each source at a time, after floor, withdrawals and held values: at most one index
  * per source.
  */
-function standing(input: SettlementInput, context: ConsolidationContext, at: number, outcome: Settlement): number[] {
+function standing(
+  input: SettlementInput,
+  context: ConsolidationContext,
+  at: number,
+  outcome: AttributeSettlement,
+): number[] {
   const { attribute, statements } = input;
   const { reasons } = outcome;
   const voices = new Map<string, Voice>();
@@ -102,7 +107,7 @@ function hold(
   voice: Voice,
   position: number,
   at: number,
-  { reasons, confirmed }: Settlement,
+  { reasons, confirmed }: AttributeSettlement,
 ): Held | null {
   const doubted = doubt(input, context, voice, position);
   if (doubted === null) return null;
@@ -127,7 +132,7 @@ function hold(
 }
 
 /** The statement of a verified owner beats every source. */
-function ownerFirst(input: SettlementInput, candidates: number[], outcome: Settlement): number[] {
+function ownerFirst(input: SettlementInput, candidates: number[], outcome: AttributeSettlement): number[] {
   const owner = candidates.find((position) => input.statements[position]!.source_kind === 'owner');
   if (owner === undefined) return candidates;
   for (const other of candidates) outcome.reasons[other] = 'owner_overrides';
@@ -136,7 +141,7 @@ function ownerFirst(input: SettlementInput, candidates: number[], outcome: Settl
 }
 
 /** A source that no longer lists the record counts only when no source lists it. */
-function listedFirst(input: SettlementInput, at: number, candidates: number[], outcome: Settlement): number[] {
+function listedFirst(input: SettlementInput, at: number, candidates: number[], outcome: AttributeSettlement): number[] {
   if (candidates.length < 2) return candidates;
   const listed = candidates.filter((each) => listedAt(input.listings, input.statements[each]!.source, at));
   if (listed.length === 0) return candidates;
@@ -149,7 +154,7 @@ function earliest(
   input: SettlementInput,
   context: ConsolidationContext,
   candidates: number[],
-  outcome: Settlement,
+  outcome: AttributeSettlement,
 ): void {
   const trust = (position: number) => trustOf(input, context, input.statements[position]!.source);
   const order = [...candidates].sort(

@@ -20,7 +20,7 @@ export interface ChangedTables {
 type Row = Record<string, unknown>;
 type Placed = { ord: number } & Pick<ChangedRecord, 'record' | 'unpublished' | 'history'>;
 
-let made = 0;
+let instances = 0;
 
 /** Creates the tables of an overlay. `base` is the release's own shape, whose tables stay unchanged. */
 export async function makeChangedTables(
@@ -64,7 +64,7 @@ class Making {
   readonly #run: RunStatement;
   readonly #pack: Pack;
   readonly #numbered: boolean;
-  readonly #prefix = `overlay ${++made}`;
+  readonly #prefix = `overlay ${++instances}`;
   readonly #dropped: Sql[] = [];
 
   constructor(run: RunStatement, pack: Pack, base: Shape) {
@@ -78,7 +78,7 @@ class Making {
     return `${this.#prefix}: ${of}`;
   }
 
-  async #made(of: string, query: Sql): Promise<Sql> {
+  async #create(of: string, query: Sql): Promise<Sql> {
     const own = name(this.#own(of));
     this.#dropped.push(sql`DROP TABLE IF EXISTS ${own}`);
     await this.#run(sql`CREATE TABLE ${own} AS ${query}`);
@@ -90,7 +90,10 @@ class Making {
     const shape = literal(
       JSON.stringify([Object.fromEntries(Object.entries(columns).map(([key, type]) => [key, type.text]))]),
     );
-    return this.#made(of, sql`SELECT row.* FROM (SELECT unnest(from_json(${JSON.stringify(rows)}, ${shape})) AS row)`);
+    return this.#create(
+      of,
+      sql`SELECT row.* FROM (SELECT unnest(from_json(${JSON.stringify(rows)}, ${shape})) AS row)`,
+    );
   }
 
   /** Creates a view and uses it instead of the table. */
@@ -167,7 +170,7 @@ class Making {
     const code = sql`coalesce(code, 4294967296 - dense_rank() OVER (ORDER BY term))::UINTEGER AS code`;
     const numbered = sql`SELECT term, ord, public, compared, ${code} FROM ${words} LEFT JOIN (${known}) USING (term)`;
     const plain = sql`SELECT term, ord, public, compared, term AS code FROM ${words}`;
-    const side = await this.#made('terms', this.#numbered ? numbered : plain);
+    const side = await this.#create('terms', this.#numbered ? numbered : plain);
     await this.#view(
       'terms',
       sql`SELECT term, ord, public, compared, code FROM terms WHERE ${this.#hidden} UNION ALL SELECT term, ord, public, compared, code FROM ${side}`,

@@ -83,8 +83,8 @@ export class Duck {
    * file's key-value metadata.
    */
   async parquet(query: string, path: string, rowGroup = 20_480, notes: Record<string, string> = {}): Promise<number> {
-    const told = Object.entries(notes).map(([key, text]) => `${quotedIdentifier(key)}: ${quotedText(text)}`);
-    const metadata = told.length === 0 ? '' : `, KV_METADATA {${told.join(', ')}}`;
+    const entries = Object.entries(notes).map(([key, text]) => `${quotedIdentifier(key)}: ${quotedText(text)}`);
+    const metadata = entries.length === 0 ? '' : `, KV_METADATA {${entries.join(', ')}}`;
     const options = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroup}${metadata}`;
     return this.count(`COPY (${query}) TO ${quotedText(path)} (${options})`);
   }

@@ -72,9 +72,9 @@ export function lazyEngine(open: () => Promise<Engine>, grace: number | null = G
 
 /** All query methods, each waiting for the engine. */
 function waiting(engine: () => Promise<Engine>): Pick<Engine, Question> {
-  const asked = QUESTIONS.map((name) => {
-    const ask = async (...given: unknown[]) => ((await engine())[name] as (...given: unknown[]) => unknown)(...given);
+  const methods = QUESTIONS.map((name) => {
+    const ask = async (...args: unknown[]) => ((await engine())[name] as (...args: unknown[]) => unknown)(...args);
     return [name, ask];
   });
-  return Object.fromEntries(asked) as Pick<Engine, Question>;
+  return Object.fromEntries(methods) as Pick<Engine, Question>;
 }

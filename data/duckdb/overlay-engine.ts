@@ -59,8 +59,8 @@ export function overlayEngine(opened: OpenEngine, overlay: AppliedOverlay): Engi
     },
     withOverlay: (other) => overlayEngine(opened, other),
     close: async () => {
-      const made = await making?.catch(() => null);
-      await made?.drop();
+      const tables = await making?.catch(() => null);
+      await tables?.drop();
     },
   };
 }
@@ -123,10 +123,10 @@ function historyUnder(overlay: AppliedOverlay, changed: ReadonlyMap<string, Chan
       const own = changed.get(plan.entity);
       if (!own) return history.facts(plan, options);
       const { attribute, since, limit } = plan;
-      const kept = own.facts.filter(
+      const facts = own.facts.filter(
         (fact) => (attribute === null || fact.attribute === attribute) && (since === null || fact.observed_at >= since),
       );
-      return kept.sort(newestFirst).slice(0, limit);
+      return facts.sort(newestFirst).slice(0, limit);
     },
     async openItems(entity, options) {
       if (overlay.removed.has(entity)) return [];

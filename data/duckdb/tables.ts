@@ -26,8 +26,8 @@ export function typeOf({ type }: Attribute): Sql {
 /** Engine columns that queries use: the unfolded text only matters for facets. */
 export function neededColumns(attribute: Attribute): string[] {
   const counted = attribute.filterable && attribute.type !== 'text';
-  const kept = columnParts(attribute).filter((part) => part !== 'value' || counted || !isText(attribute));
-  return kept.map((part) => column(attribute.name, part));
+  const parts = columnParts(attribute).filter((part) => part !== 'value' || counted || !isText(attribute));
+  return parts.map((part) => column(attribute.name, part));
 }
 
 /** Loads an engine file. Missing columns, of attributes that the pack gained later, are NULL. */

@@ -134,11 +134,11 @@ export interface Tally {
 export function tally(audited: readonly AuditedAttribute[]): Tally {
   const count = (test: (one: AuditedAttribute) => boolean) => audited.filter(test).length;
   return {
-    public: count(({ published: told, attribute }) => told !== null && attribute.public),
-    paid: count(({ published: told, attribute }) => told !== null && !attribute.public),
-    owner: count(({ published: told }) => told?.owner === true),
-    missing: count(({ published: told }) => told === null),
+    public: count(({ published: value, attribute }) => value !== null && attribute.public),
+    paid: count(({ published: value, attribute }) => value !== null && !attribute.public),
+    owner: count(({ published: value }) => value?.owner === true),
+    missing: count(({ published: value }) => value === null),
     doubted: count(({ openItems: doubts }) => doubts.length > 0),
-    stale: count(({ published: told }) => told?.freshness === 'stale'),
+    stale: count(({ published: value }) => value?.freshness === 'stale'),
   };
 }

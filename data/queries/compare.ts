@@ -36,15 +36,15 @@ export async function compare(
   const options: QueryOptions = presenting.signal ? { signal: presenting.signal } : {};
   const refs = ids.map((id) => id.toLowerCase());
   const ordinals = await engine.resolve(refs, options);
-  const kept = await matching(engine, refs, ordinals, input, options);
-  const bodies = await engine.bodies(kept, options);
+  const matched = await matching(engine, refs, ordinals, input, options);
+  const bodies = await engine.bodies(matched, options);
   const items = ordinals.flatMap((ordinal) => {
-    const place = ordinal === null ? -1 : kept.indexOf(ordinal);
+    const place = ordinal === null ? -1 : matched.indexOf(ordinal);
     if (place < 0) return [];
     const { id, slug, name, attributes, provenance } = present(bodies[place]!.body, pack, presenting, columns);
     return [{ id, slug, name, values: attributes, provenance }];
   });
-  const missing = ids.filter((_, index) => !kept.includes(ordinals[index] ?? -1));
+  const missing = ids.filter((_, index) => !matched.includes(ordinals[index] ?? -1));
   return { columns, items, missing, unknown: ordinals.every((ordinal) => ordinal === null) };
 }
 

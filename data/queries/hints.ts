@@ -25,7 +25,7 @@ type HintOptions = QueryOptions & { visibility: Visibility; admin: boolean };
 type Any = Extract<Predicate, { kind: 'any' }>;
 
 /** Number of conditions to check one by one, and of those to name in the hint. */
-const [LOOKED_AT, TOLD] = [6, 3];
+const [LOOKED_AT, SHOWN] = [6, 3];
 /** Number of values searched for the nearest one; number of common values named when none is near. */
 const [KNOWN, COMMON] = [300, 6];
 
@@ -35,37 +35,41 @@ const QUALITY = { key: 'quality', descending: true };
  * Why no record matches: conditions that no record meets, otherwise conditions whose removal gives results.
  * An empty page is free, so the work is limited: words first, then the first few conditions.
  */
-export async function whyEmpty(release: Release, input: SearchInput, hearer: HintOptions): Promise<string | undefined> {
-  const typed = input.words.map((word): Predicate => ({ kind: 'words', words: [word], scope: hearer.visibility }));
-  const where = questionOf({ ...input, words: [] }, hearer.visibility);
+export async function whyEmpty(
+  release: Release,
+  input: SearchInput,
+  options: HintOptions,
+): Promise<string | undefined> {
+  const typed = input.words.map((word): Predicate => ({ kind: 'words', words: [word], scope: options.visibility }));
+  const where = questionOf({ ...input, words: [] }, options.visibility);
   const all = [...typed, ...where];
-  const asked = new QueryBudget(release.engine, hearer);
+  const budget = new QueryBudget(release.engine, options);
   const looked: Predicate[] = [];
   const lone: Predicate[] = [];
   for (const each of all.slice(0, LOOKED_AT)) {
-    if (asked.spent) break;
+    if (budget.spent) break;
     looked.push(each);
-    if (!(await finds(asked, [each]))) lone.push(each);
+    if (!(await finds(budget, [each]))) lone.push(each);
   }
   if (lone.length > 0) {
-    const told: string[] = [];
-    for (const each of lone.slice(0, TOLD)) {
+    const parts: string[] = [];
+    for (const each of lone.slice(0, SHOWN)) {
       const context = looked.filter((other) => !lone.includes(other) && isPublic(release.pack, other));
-      told.push(await blame(release.pack, asked, each, hearer, context));
+      parts.push(await blame(release.pack, budget, each, options, context));
     }
-    return `${capital(told.join('; '))}.`;
+    return `${capital(parts.join('; '))}.`;
   }
   if (all.length < 2) return undefined;
-  const misplaced = await blameNames(release.pack, asked, typed, where);
+  const misplaced = await blameNames(release.pack, budget, typed, where);
   if (misplaced !== null) return misplaced;
   const known =
     looked.length === all.length
       ? 'Each condition finds records, all together none'
       : 'All conditions together find none';
-  const spare = await spared(asked, all, looked);
+  const spare = await spared(budget, all, looked);
   return spare.length > 0
     ? `${known}; leave one of these out: ${spare.join(', ')}.`
-    : `${known}; ask with fewer, such as ${await rarest(asked, looked)} alone.`;
+    : `${known}; ask with fewer, such as ${await rarest(budget, looked)} alone.`;
 }
 
 /** A condition on a public attribute: its matches may be counted for every caller. */
@@ -78,18 +82,18 @@ const isPublic = ({ attributes }: Pack, predicate: Predicate): boolean =>
  */
 async function blameNames(
   pack: Pack,
-  asked: QueryBudget,
+  budget: QueryBudget,
   typed: Predicate[],
   where: Predicate[],
 ): Promise<string | null> {
-  if (typed.length === 0 || where.length === 0 || asked.spent || !(await finds(asked, where))) return null;
-  if (!(await finds(asked, typed))) return null;
+  if (typed.length === 0 || where.length === 0 || budget.spent || !(await finds(budget, where))) return null;
+  if (!(await finds(budget, typed))) return null;
   const spelled = typed.flatMap((each) => (each.kind === 'words' ? each.words : [])).join(' ');
   const places: string[] = [];
   for (const each of where) {
-    if (each.kind !== 'any' || !isPublic(pack, each) || asked.spent) continue;
+    if (each.kind !== 'any' || !isPublic(pack, each) || budget.spent) continue;
     const open = typed.map((words) => ({ ...words, scope: 'public' }) as Predicate);
-    const { values } = await asked.facets({ where: open, by: each.attribute, limit: TOLD, floor: 0 });
+    const { values } = await budget.facets({ where: open, by: each.attribute, limit: SHOWN, floor: 0 });
     if (values.length > 0)
       places.push(`${each.attribute}=${values.map(({ value }) => shown(String(value))).join(',')}`);
   }
@@ -98,31 +102,31 @@ async function blameNames(
 }
 
 /** Conditions whose removal gives results. */
-async function spared(asked: QueryBudget, all: Predicate[], looked: Predicate[]): Promise<string[]> {
+async function spared(budget: QueryBudget, all: Predicate[], looked: Predicate[]): Promise<string[]> {
   const spare: string[] = [];
   for (const each of looked) {
-    if (asked.spent || spare.length === TOLD) break;
+    if (budget.spent || spare.length === SHOWN) break;
     const others = all.filter((other) => other !== each);
-    if (await finds(asked, others)) spare.push(spelt(each));
+    if (await finds(budget, others)) spare.push(spelt(each));
   }
   return spare;
 }
 
 /** The most selective condition among those that can still be counted. */
-async function rarest(asked: QueryBudget, looked: Predicate[]): Promise<string> {
-  let best = { count: Number.POSITIVE_INFINITY, said: spelt(looked[0]!) };
+async function rarest(budget: QueryBudget, looked: Predicate[]): Promise<string> {
+  let best = { count: Number.POSITIVE_INFINITY, text: spelt(looked[0]!) };
   for (const each of looked) {
-    if (asked.spent) break;
+    if (budget.spent) break;
     const plan = { where: [each], sort: QUALITY, after: null, limit: 1, total: true };
-    const count = (await asked.search(plan)).total ?? 0;
-    if (count < best.count) best = { count, said: spelt(each) };
+    const count = (await budget.search(plan)).total ?? 0;
+    if (count < best.count) best = { count, text: spelt(each) };
   }
-  return best.said;
+  return best.text;
 }
 
-async function finds(asked: QueryBudget, where: Predicate[]): Promise<boolean> {
+async function finds(budget: QueryBudget, where: Predicate[]): Promise<boolean> {
   const plan = { where, sort: QUALITY, after: null, limit: 1, total: false };
-  return (await asked.search(plan)).ordinals.length > 0;
+  return (await budget.search(plan)).ordinals.length > 0;
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -161,18 +165,24 @@ function spelt(predicate: Predicate): string {
  * The hint for a condition that no record meets; `context`: public conditions under which other values are
  * suggested.
  */
-async function blame(pack: Pack, asked: QueryBudget, predicate: Predicate, hearer: HintOptions, context: Predicate[]) {
-  if (predicate.kind === 'words') return blameWords(pack, asked, predicate.words);
+async function blame(
+  pack: Pack,
+  budget: QueryBudget,
+  predicate: Predicate,
+  options: HintOptions,
+  context: Predicate[],
+) {
+  if (predicate.kind === 'words') return blameWords(pack, budget, predicate.words);
   if (predicate.kind === 'near') return `no record lies within ${predicate.km} km of ${predicate.lat},${predicate.lng}`;
   if (predicate.kind === 'ids') return `no record has the id or slug ${shown(predicate.refs.join(' or '))}`;
   const attribute = pack.attributes.find(({ name }) => 'attribute' in predicate && name === predicate.attribute);
   if (predicate.kind !== 'any' || !attribute) return `no record has ${spelt(predicate)}`;
-  return blameValues(pack, asked, attribute, predicate, hearer, attribute.public ? context : []);
+  return blameValues(pack, budget, attribute, predicate, options, attribute.public ? context : []);
 }
 
-async function blameWords(pack: Pack, asked: QueryBudget, typed: string[]): Promise<string> {
+async function blameWords(pack: Pack, budget: QueryBudget, typed: string[]): Promise<string> {
   const problem = `no record has a word that begins with "${shown(typed.join(' '))}"`;
-  const near = await wordsMeant(pack, asked, typed.join(' '));
+  const near = await wordsMeant(pack, budget, typed.join(' '));
   return near.length > 0 ? `${problem}; nearest: ${near.map(shown).join(', ')}` : problem;
 }
 
@@ -182,25 +192,25 @@ async function blameWords(pack: Pack, asked: QueryBudget, typed: string[]): Prom
  */
 async function blameValues(
   pack: Pack,
-  asked: QueryBudget,
+  budget: QueryBudget,
   attribute: Attribute,
   predicate: Any,
-  hearer: HintOptions,
+  options: HintOptions,
   where: Predicate[],
 ): Promise<string> {
   const problem = `no record has ${spelt(predicate)}`;
-  const { values, whole } = await knownValues(asked, attribute, predicate, hearer, where);
+  const { values, whole } = await knownValues(budget, attribute, predicate, options, where);
   const facets = values.length > 0 ? [`${facetsOf(attribute, where)} lists them`] : [];
   const choices = values.length > 0 ? values : listed(predicate, attribute);
   const near: string[] = [];
   for (const value of predicate.values) near.push(...(await suggestValues(attribute, String(value), choices)));
-  const elsewhere = await otherAttribute(pack, asked, predicate);
+  const elsewhere = await otherAttribute(pack, budget, predicate);
   if (near.length > 0) {
     // A country with another name is the likely intention; a match like `iata=usa` is a coincidence.
     const other = elsewhere === null || attribute.vocabulary !== null ? [] : [`${elsewhere} finds some`];
     return [problem, `nearest: ${[...new Set(near)].map(shown).join(', ')}`, ...other, ...facets].join('; ');
   }
-  const found = elsewhere ?? (whole ? null : await asWords(asked, predicate, hearer));
+  const found = elsewhere ?? (whole ? null : await asWords(budget, predicate, options));
   if (found !== null) return `${problem}, but ${found} finds some`;
   // Common values among very many are no help.
   if (choices.length === 0 || !whole) return problem;
@@ -224,45 +234,45 @@ function listed({ values }: Any, attribute: Attribute): string[] {
  * begins like a requested value.
  */
 async function knownValues(
-  asked: QueryBudget,
+  budget: QueryBudget,
   attribute: Attribute,
   wanted: Any,
   { admin }: HintOptions,
   where: Predicate[],
 ): Promise<{ values: string[]; whole: boolean }> {
-  if (!counted(attribute) || asked.spent) return { values: [], whole: true };
+  if (!counted(attribute) || budget.spent) return { values: [], whole: true };
   const floor = attribute.public || admin ? 0 : FACET_FLOOR;
   const counts = async (conditions: Predicate[]) => {
-    const { values } = await asked.facets({ where: conditions, by: attribute.name, limit: KNOWN, floor });
+    const { values } = await budget.facets({ where: conditions, by: attribute.name, limit: KNOWN, floor });
     return values.map(({ value }) => String(value));
   };
   const values = await counts(where);
   const whole = values.length < KNOWN;
   const [first = ''] = words(String(wanted.values[0]));
-  if (whole || first.length < 3 || !attribute.public || !attribute.searchable || asked.spent) return { values, whole };
+  if (whole || first.length < 3 || !attribute.public || !attribute.searchable || budget.spent) return { values, whole };
   const alike = await counts([...where, { kind: 'words', words: [first.slice(0, 3)], scope: 'public' }]);
   return { values: [...new Set([...values, ...alike])], whole };
 }
 
 /** Suggests e.g. `country_name=germany` when another public attribute has the value. */
-async function otherAttribute(pack: Pack, asked: QueryBudget, { attribute, values }: Any): Promise<string | null> {
+async function otherAttribute(pack: Pack, budget: QueryBudget, { attribute, values }: Any): Promise<string | null> {
   if (!values.every((value) => typeof value === 'string')) return null;
   const others = worded(pack).filter((name) => name !== attribute);
   // An attribute with a related name is the likelier intention.
   const kin = (name: string) => Number(name.includes(attribute) || attribute.includes(name));
   for (const name of others.sort((a, b) => kin(b) - kin(a))) {
-    if (asked.spent) return null;
+    if (budget.spent) return null;
     const same: Predicate = { kind: 'any', attribute: name, values };
-    if (await finds(asked, [same])) return spelt(same);
+    if (await finds(budget, [same])) return spelt(same);
   }
   return null;
 }
 
 /** Suggests e.g. `q=geneva` when records contain the words of the value but not the whole value. */
-async function asWords(asked: QueryBudget, { values }: Any, { visibility }: HintOptions): Promise<string | null> {
+async function asWords(budget: QueryBudget, { values }: Any, { visibility }: HintOptions): Promise<string | null> {
   const typed = words(String(values[0]));
-  if (asked.spent || values.length !== 1 || typed.length === 0) return null;
-  const found = await finds(asked, [{ kind: 'words', words: typed, scope: visibility }]);
+  if (budget.spent || values.length !== 1 || typed.length === 0) return null;
+  const found = await finds(budget, [{ kind: 'words', words: typed, scope: visibility }]);
   return found ? `q=${shown(String(values[0]))}` : null;
 }
 
@@ -296,15 +306,15 @@ const SHORTEST = 4;
  * Words of public names within a few typing errors of `typed`, searched among the most common names with a
  * word that begins like it. Long prefixes first, since they leave the fewest names.
  */
-async function wordsMeant(pack: Pack, asked: QueryBudget, typed: string): Promise<string[]> {
+async function wordsMeant(pack: Pack, budget: QueryBudget, typed: string): Promise<string[]> {
   const named = pack.attributes.some(
     ({ name, type, ...its }) => name === 'name' && type === 'string' && its.public && its.filterable && its.searchable,
   );
   if (!named || typed.length < SHORTEST) return [];
   for (const length of new Set([typed.length - 2, 3, 2, 1])) {
-    if (asked.spent) return [];
+    if (budget.spent) return [];
     const begin: Predicate = { kind: 'words', words: [typed.slice(0, length)], scope: 'public' };
-    const { values } = await asked.facets({ where: [begin], by: 'name', limit: NAMES, floor: 0 });
+    const { values } = await budget.facets({ where: [begin], by: 'name', limit: NAMES, floor: 0 });
     const known = new Set(
       values.flatMap(({ value }) => words(String(value))).filter((word) => word.length >= SHORTEST),
     );

@@ -77,9 +77,9 @@ export interface PublicPrice {
 export function recordPrices(record: PublicRecord, pack: Pack): PublicPrice[] {
   return pack.attributes.flatMap(({ name, type, currency, unit }) => {
     const value = record.attributes[name];
-    const told = record.provenance[name];
-    if (type !== 'price' || value === undefined || told === undefined) return [];
-    const { source_url, observed_at, confidence, evidence, status } = told;
+    const provenance = record.provenance[name];
+    if (type !== 'price' || value === undefined || provenance === undefined) return [];
+    const { source_url, observed_at, confidence, evidence, status } = provenance;
     const price = { attribute: name, value, currency, unit, source_url, observed_at, confidence, evidence };
     return [status === undefined ? price : { ...price, status }];
   });

@@ -78,7 +78,7 @@ async function ofAttribute(
   const edges = stats ? edgesFor(stats) : numeric && !open ? [...FIXED_EDGES] : [];
   const spread = await engine.spread({ attribute: name, edges, cell: CELL }, options);
   const few = spread.count < floor;
-  const told: AttributeProfile = {
+  const profile: AttributeProfile = {
     name,
     type,
     unit,
@@ -91,36 +91,36 @@ async function ofAttribute(
       : origins.filter((origin) => origin.attribute === name).map(({ source, values }) => ({ source, values })),
     freshness: few ? null : freshnessOf(manifest.ages, name),
   };
-  if (few || spread.count === 0) return told;
+  if (few || spread.count === 0) return profile;
   if (stats) {
     const { min, q1, median, q3, max, mean } = stats;
-    told.quantiles = { min, q1, median, q3, max, mean };
+    profile.quantiles = { min, q1, median, q3, max, mean };
   }
   if (numeric || type === 'date') {
     const bins = numeric
       ? spread.bins.map((count, i) => ({ from: edges[i]!, to: edges[i + 1]!, count }))
       : spread.groups.map(({ key: [year = 0], count }) => ({ from: year, to: year + 1, count }));
-    const kept = bins.filter(({ count }) => count > 0 && count >= floor);
-    told.histogram = kept;
-    withhold(told, bins.filter(({ count }) => count > 0).length - kept.length);
+    const shown = bins.filter(({ count }) => count > 0 && count >= floor);
+    profile.histogram = shown;
+    withhold(profile, bins.filter(({ count }) => count > 0).length - shown.length);
   }
   if (type === 'geo') {
-    const kept = spread.groups.filter(({ count }) => count >= floor);
-    told.cells = { degrees: CELL, counts: kept.map(({ key: [lat = 0, lng = 0], count }) => ({ lat, lng, count })) };
-    withhold(told, spread.groups.length - kept.length);
+    const shown = spread.groups.filter(({ count }) => count >= floor);
+    profile.cells = { degrees: CELL, counts: shown.map(({ key: [lat = 0, lng = 0], count }) => ({ lat, lng, count })) };
+    withhold(profile, spread.groups.length - shown.length);
   }
   if (counted(attribute) && COMMON.includes(type)) {
     // Unique values, such as names, are not listed: at least two records must share one.
     const least = Math.max(floor, type === 'boolean' || type === 'enum' ? 1 : 2);
     const { values, withheld } = await engine.facets({ where: [], by: name, limit: TOP, floor: least }, options);
-    if (values.length > 0) told.top = values;
-    if (floor > 0) withhold(told, withheld);
+    if (values.length > 0) profile.top = values;
+    if (floor > 0) withhold(profile, withheld);
   }
-  return told;
+  return profile;
 }
 
-function withhold(told: AttributeProfile, groups: number): void {
-  if (groups > 0) told.withheld = (told.withheld ?? 0) + groups;
+function withhold(profile: AttributeProfile, groups: number): void {
+  if (groups > 0) profile.withheld = (profile.withheld ?? 0) + groups;
 }
 
 /** Oldest, median and newest confirmation of an attribute's values, from the times in the manifest. */

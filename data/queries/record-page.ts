@@ -9,7 +9,7 @@ import { recordRenderer } from './raw.ts';
 const SLICE = 50;
 
 /** Records of one release by ordinal. */
-export interface RecordPage {
+export interface RecordList {
   release: Release;
   ordinals: readonly number[];
   /** Attributes to include; null: all. */
@@ -19,11 +19,11 @@ export interface RecordPage {
 }
 
 /** Whether the caller gets the stored record unchanged. */
-export const sendsStoredText = ({ visibility }: PresentOptions, fields: RecordPage['fields']) =>
+export const sendsStoredText = ({ visibility }: PresentOptions, fields: RecordList['fields']) =>
   visibility === 'full' && fields === null;
 
 /** The records as objects, with a turn of the event loop after each slice. */
-export async function pageRecords(found: RecordPage, presenting: PresentOptions): Promise<PublicRecord[]> {
+export async function pageRecords(found: RecordList, presenting: PresentOptions): Promise<PublicRecord[]> {
   const { release, ordinals, fields, scores } = found;
   const records: PublicRecord[] = [];
   for (let at = 0; at < ordinals.length; at += SLICE) {
@@ -50,7 +50,7 @@ const NEXT = Buffer.from(',');
  * when the release has no usable text.
  */
 export function pageJson(
-  found: RecordPage,
+  found: RecordList,
   beside: object,
   presenting: PresentOptions,
 ): readonly Uint8Array<ArrayBuffer>[] | null {

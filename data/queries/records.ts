@@ -8,7 +8,7 @@ import type { RecordText } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 import { type PresentOptions, present } from './present.ts';
 import { recordRenderer } from './raw.ts';
-import { type RecordPage, sendsStoredText } from './record-page.ts';
+import { type RecordList, sendsStoredText } from './record-page.ts';
 
 /** An existing record; its content is read on demand. */
 export interface LoadedRecord {
@@ -29,13 +29,13 @@ const normal = (ref: string) => ref.toLowerCase();
 type Moment = Pick<PresentOptions, 'now' | 'base_url' | 'signal'>;
 
 /** One record. Throws `unknown_entity` (404). */
-export async function getRecord({ engine, pack }: Release, ref: string, asked: Moment): Promise<LoadedRecord> {
-  const [ordinal] = await engine.resolve([normal(ref)], asked);
+export async function getRecord({ engine, pack }: Release, ref: string, options: Moment): Promise<LoadedRecord> {
+  const [ordinal] = await engine.resolve([normal(ref)], options);
   if (ordinal === null || ordinal === undefined)
     throw new DataError('unknown_entity', `${pack.id} has no record "${shown(ref)}".`);
-  const text = engine.text?.(ordinal, asked.now, recordRenderer(pack, asked.base_url)) ?? null;
+  const text = engine.text?.(ordinal, options.now, recordRenderer(pack, options.base_url)) ?? null;
   if (text !== null) return new FromText(text, pack);
-  const [stored] = await engine.bodies([ordinal], asked);
+  const [stored] = await engine.bodies([ordinal], options);
   return new FromBody(stored!, pack);
 }
 
@@ -93,7 +93,7 @@ export async function getBatch(
   release: Release,
   { ids, fields }: Pick<BatchInput, 'ids' | 'fields'>,
   presenting: PresentOptions,
-): Promise<{ found: RecordPage; missing: string[] }> {
+): Promise<{ found: RecordList; missing: string[] }> {
   const ordinals = await release.engine.resolve(ids.map(normal), presenting);
   return {
     found: { release, ordinals: ordinals.filter((ordinal) => ordinal !== null), fields },

@@ -10,11 +10,11 @@ import type { SearchAnswer } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
 import { orderHint, whyEmpty } from './hints.ts';
 import type { PresentOptions } from './present.ts';
-import type { RecordPage } from './record-page.ts';
+import type { RecordList } from './record-page.ts';
 
 /** A page of records. `next_cursor` is null on the last one. */
 export interface SearchPage {
-  found: RecordPage;
+  list: RecordList;
   next_cursor: string | null;
   total?: number;
   /**
@@ -52,7 +52,7 @@ export async function search(release: Release, input: SearchInput, presenting: S
   const hint = await hintOf(release, input, found, presenting);
   const question = { dataset: pack.id, where: questionOf(input), sort };
   return {
-    found: { release, ordinals: found.ordinals, fields: input.fields },
+    list: { release, ordinals: found.ordinals, fields: input.fields },
     next_cursor: found.next && cursors.write(question, manifest.release, found.next),
     ...(found.total === null ? {} : { total: found.total }),
     ...(hint === undefined ? {} : { hint }),
@@ -63,22 +63,22 @@ export async function search(release: Release, input: SearchInput, presenting: S
 async function missingHint(
   { engine }: Release,
   { where }: SearchInput,
-  asker: SearchOptions,
+  options: SearchOptions,
 ): Promise<string | undefined> {
   const ids = where.find((condition) => condition.kind === 'ids');
   if (ids === undefined) return undefined;
-  const ordinals = await engine.resolve(ids.refs, asker);
+  const ordinals = await engine.resolve(ids.refs, options);
   const missing = ids.refs.filter((_, i) => ordinals[i] === null);
   return missing.length === 0 ? undefined : `No record has the id or slug ${missing.map(shown).join(', ')}.`;
 }
 
 /** Only formats with a place for it have a hint, and only on the first page. */
-async function hintOf(release: Release, input: SearchInput, found: SearchAnswer, asker: SearchOptions) {
+async function hintOf(release: Release, input: SearchInput, found: SearchAnswer, options: SearchOptions) {
   if (input.cursor !== null || !FORMATS[input.format].hint) return undefined;
   if (found.ordinals.length > 0)
     return (
-      (await missingHint(release, input, asker)) ?? (found.next === null ? undefined : orderHint(release.pack, input))
+      (await missingHint(release, input, options)) ?? (found.next === null ? undefined : orderHint(release.pack, input))
     );
   // The page is complete: an error in the hint must not fail the search.
-  return whyEmpty(release, input, { ...asker, admin: asker.admin ?? false }).catch(() => undefined);
+  return whyEmpty(release, input, { ...options, admin: options.admin ?? false }).catch(() => undefined);
 }

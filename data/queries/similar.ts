@@ -7,7 +7,7 @@ import { DataError } from '../model/errors.ts';
 import type { PublicRecord } from '../model/record.ts';
 import type { Release } from '../releases/release.ts';
 import type { PresentOptions } from './present.ts';
-import type { RecordPage } from './record-page.ts';
+import type { RecordList } from './record-page.ts';
 
 /** A record with its share of common words, above 0 and at most 1, six decimals. */
 export type SimilarRecord = PublicRecord & { score: number };
@@ -22,7 +22,7 @@ export async function similar(
   ref: string,
   input: SimilarInput,
   presenting: PresentOptions,
-): Promise<RecordPage> {
+): Promise<RecordList> {
   const { pack, engine } = release;
   const [subject] = await engine.resolve([ref.toLowerCase()], presenting);
   if (subject === null || subject === undefined)

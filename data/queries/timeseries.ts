@@ -84,8 +84,8 @@ function seriesOf(
   });
   for (const { from, until, figures } of spans) {
     const { count, min, max } = figures;
-    const told = { count, median: roundComputed(figures.median), min, max, mean: roundComputed(figures.mean) };
-    for (let point = from; point < until; point++) Object.assign(series[point]!, told);
+    const values = { count, median: roundComputed(figures.median), min, max, mean: roundComputed(figures.mean) };
+    for (let point = from; point < until; point++) Object.assign(series[point]!, values);
   }
   return series;
 }

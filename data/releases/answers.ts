@@ -22,37 +22,37 @@ interface Kept {
 }
 
 /** Values derived from cached answers, by name. Answers outside the cache are not in here. */
-const made = new WeakMap<object, Map<string, object>>();
+const derived = new WeakMap<object, Map<string, object>>();
 
 /** A value that `make` derives from an answer and `name` only; memoized for cached answers. */
 export function memoize<T extends object>(answer: object, name: string, make: () => T): T {
-  const own = made.get(answer);
+  const own = derived.get(answer);
   if (!own) return make();
-  let found = own.get(name) as T | undefined;
-  if (!found) {
-    found = make();
-    own.set(name, found);
-    made.set(found, new Map());
+  let value = own.get(name) as T | undefined;
+  if (!value) {
+    value = make();
+    own.set(name, value);
+    derived.set(value, new Map());
   }
-  return found;
+  return value;
 }
 
 /** The cached answers of one process, with one limit over all releases. */
 export class AnswerCache {
-  readonly #kept: LRUCache<string, Kept>;
-  readonly #asked = new Map<string, Shared>();
+  readonly #cache: LRUCache<string, Kept>;
+  readonly #running = new Map<string, Shared>();
   #views = 0;
 
   /**
    * Caches answers of at most this many bytes. 0: no cache, but equal concurrent queries still share one run.
    */
   constructor(bytes: number) {
-    this.#kept = new LRUCache({ maxSize: Math.max(bytes, 1), sizeCalculation: (entry) => entry.bytes });
+    this.#cache = new LRUCache({ maxSize: Math.max(bytes, 1), sizeCalculation: (entry) => entry.bytes });
   }
 
   /** Approximate bytes in the cache. */
   get bytes(): number {
-    return this.#kept.calculatedSize;
+    return this.#cache.calculatedSize;
   }
 
   /**
@@ -74,28 +74,28 @@ export class AnswerCache {
     ask: (options: QueryOptions) => Promise<T>,
     bytes: (answer: T) => number,
   ): Promise<T> {
-    const kept = this.#kept.get(key);
-    if (kept) return kept.answer as T;
-    let shared = this.#asked.get(key);
+    const cached = this.#cache.get(key);
+    if (cached) return cached.answer as T;
+    let shared = this.#running.get(key);
     if (!shared) {
-      const begun = new Shared((given) => ask(given));
-      const over = () => this.#asked.get(key) === begun && this.#asked.delete(key);
-      begun.given.addEventListener('abort', over, { once: true });
+      const begun = new Shared((signal) => ask(signal));
+      const over = () => this.#running.get(key) === begun && this.#running.delete(key);
+      begun.signal.addEventListener('abort', over, { once: true });
       begun.answer
         .then(
           (answer) => this.#keep(key, answer, bytes(answer as T)),
           () => {},
         )
         .finally(over);
-      this.#asked.set(key, begun);
+      this.#running.set(key, begun);
       shared = begun;
     }
     return (await shared.join(options)) as T;
   }
 
   #keep(key: string, answer: object, bytes: number): void {
-    this.#kept.set(key, { answer, bytes: ENTRY + 2 * key.length + bytes });
-    made.set(answer, new Map());
+    this.#cache.set(key, { answer, bytes: ENTRY + 2 * key.length + bytes });
+    derived.set(answer, new Map());
   }
 }
 
@@ -109,7 +109,7 @@ class Shared {
     this.answer = ask({ signal: this.#over.signal });
   }
 
-  get given(): AbortSignal {
+  get signal(): AbortSignal {
     return this.#over.signal;
   }
 
@@ -155,28 +155,28 @@ export function cacheAnswers(engine: Engine, answers: AnswerCache, release: stri
       answers.of(
         key('facets', canonicalPlan(plan)),
         options,
-        (given) => engine.facets(plan, given),
+        (signal) => engine.facets(plan, signal),
         ({ values }) => values.length * ROW.facets,
       ),
     similar: (plan, options = {}) =>
       answers.of(
         key('similar', canonicalPlan(plan)),
         options,
-        (given) => engine.similar(plan, given),
+        (signal) => engine.similar(plan, signal),
         ({ length }) => length * ROW.similar,
       ),
     stats: (plan, options = {}) =>
       answers.of(
         key('stats', canonicalPlan(plan)),
         options,
-        (given) => engine.stats(plan, given),
+        (signal) => engine.stats(plan, signal),
         ({ groups }) => groups.length * ROW.stats,
       ),
     timeseries: (plan, options = {}) =>
       answers.of(
         key('timeseries', canonicalPlan(plan)),
         options,
-        (given) => engine.timeseries(plan, given),
+        (signal) => engine.timeseries(plan, signal),
         ({ spans }) => spans.length * ROW.timeseries,
       ),
     withOverlay: (applied) => cacheAnswers(engine.withOverlay(applied), answers, release, applied.version),

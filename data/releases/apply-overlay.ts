@@ -143,8 +143,8 @@ function settleTouched(
     .filter(({ id }) => touched.has(id))
     .map((record) => {
       const { id } = record;
-      const said = (overlay.ownerFacts.get(id) ?? []).filter(({ version }) => version > held);
-      const facts = [...record.facts, ...said.map(factOf)].sort(inOrder);
+      const own = (overlay.ownerFacts.get(id) ?? []).filter(({ version }) => version > held);
+      const facts = [...record.facts, ...own.map(factOf)].sort(inOrder);
       const decided = overlay.decided.get(id) ?? [];
       const settled = settlePast(pack, { ...record, facts, decided }, context, Number.POSITIVE_INFINITY);
       const shown = overlay.feed.findLast((row) => row.entity_id === id && row.version > held);
@@ -155,7 +155,7 @@ function settleTouched(
 
 /** An owner's value as a fact of the release. */
 function factOf({ entity, attribute, value, source_url, evidence, at }: OwnerFact): FactRow {
-  const told = {
+  const values = {
     entity,
     attribute,
     value,
@@ -166,7 +166,7 @@ function factOf({ entity, attribute, value, source_url, evidence, at }: OwnerFac
     run: OWNER,
   };
   return {
-    ...told,
+    ...values,
     observed_at: at,
     confirmed_at: at,
     confidence: 1,
@@ -196,17 +196,17 @@ function changedOf(
   const facts: FactRow[] = [];
   const history: ChangedRecord['history'][number][] = [];
   const review: ReviewItem[] = [];
-  for (const { attribute: own, input, course } of settled.attributes) {
+  for (const { attribute: own, input, timeline: course } of settled.attributes) {
     const { statements } = input;
     const attribute = own.name;
-    for (const [i, { at, json, value, group_median = null, ...told }] of statements.entries()) {
+    for (const [i, { at, json, value, group_median = null, ...rest }] of statements.entries()) {
       const confirmed_at = confirmedAt(input, context.readings, i, Number.POSITIVE_INFINITY);
       const verdict = { won: i === course.now.winner, reason: course.now.reasons[i]! };
       facts.push({
         entity: id,
         attribute,
         value: value === null ? null : json,
-        ...told,
+        ...rest,
         observed_at: at,
         confirmed_at,
         ...verdict,
@@ -217,11 +217,11 @@ function changedOf(
     const items: (Dispute & { opened_at: number; confirmed_at?: number })[] = [...course.disputes, ...course.confirmed];
     for (const each of items) {
       const about = itemStatements(statements, each.statements);
-      const told = JSON.parse(reviewFacts(id, attribute, about)) as Fact[];
+      const facts = JSON.parse(reviewFacts(id, attribute, about)) as Fact[];
       const group_median = each.kind === 'outlier' ? about[0]!.group_median : undefined;
       const { id: item, kind } = each;
       review.push({
-        ...{ id: item, kind, dataset: record.dataset, entity_id: id, attribute, facts: told },
+        ...{ id: item, kind, dataset: record.dataset, entity_id: id, attribute, facts: facts },
         opened_at: isoTime(each.opened_at),
         ...(each.confirmed_at !== undefined ? { confirmed_at: isoTime(each.confirmed_at) } : {}),
         ...(group_median === undefined ? {} : { group_median }),

@@ -56,8 +56,8 @@ export async function editRecord(editing: EditContext, edit: RecordEdit): Promis
     const before = await recordWithOverlay(base, overlay, entity);
     const after = await recordWithOverlay(base, altered, entity);
     const feed = feedLines(before, after, now);
-    const made = { dataset, expected: overlay.version, now, held, feed };
-    const done = await changeOverlay(editing.store, made, edit.write);
+    const change = { dataset, expected: overlay.version, now, held, feed };
+    const done = await changeOverlay(editing.store, change, edit.write);
     if (done === null) continue;
     await editing.refresh();
     return { before, after, version: done.version };
@@ -77,11 +77,11 @@ function feedLines(before: StoredRecord | null, after: StoredRecord | null, now:
   const { id: entity_id, slug, name } = after;
   const names = [...new Set([...Object.keys(before?.attributes ?? {}), ...Object.keys(after.attributes)])].sort();
   return names.flatMap((attribute): ChangeRow[] => {
-    const told = (record: StoredRecord | null) => {
+    const valueOf = (record: StoredRecord | null) => {
       const value = record?.attributes[attribute];
       return value === undefined ? null : JSON.stringify(value);
     };
-    const [old_value, new_value] = [told(before), told(after)];
+    const [old_value, new_value] = [valueOf(before), valueOf(after)];
     if (old_value === new_value) return [];
     const source_url = (after.provenance[attribute] ?? before?.provenance[attribute])?.source_url ?? null;
     const type = old_value === null ? 'added' : 'changed';

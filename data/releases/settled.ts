@@ -4,7 +4,7 @@ import { cleanText } from '../../packs/define/schema.ts';
 import { fits } from '../consolidate/compare.ts';
 import { confirmedSource } from '../consolidate/confirmed-source.ts';
 import { type Unpublished, unpublishedEntries } from '../consolidate/engine-values.ts';
-import { type Timeline, timeline } from '../consolidate/history.ts';
+import { type AttributeTimeline, timeline } from '../consolidate/history.ts';
 import type { SourcedStatement } from '../consolidate/history-rows.ts';
 import { type ScoredValue, scoreRecord } from '../consolidate/quality.ts';
 import {
@@ -26,7 +26,7 @@ const UNDECIDED: ReadonlyMap<string, Decision> = new Map();
 export interface SettledAttribute {
   attribute: Attribute;
   input: Omit<SettlementInput, 'statements'> & { statements: readonly SourcedStatement[] };
-  course: Timeline;
+  timeline: AttributeTimeline;
 }
 
 export interface SettledPast {
@@ -70,7 +70,7 @@ export function settlePast(pack: Pack, past: PastRecord, context: ConsolidationC
   const unpublished: Record<string, string[]> = {};
   let updated = 0;
   for (const attribute of pack.attributes) {
-    const statements = said(facts.get(attribute.name) ?? [], attribute);
+    const statements = statementsOf(facts.get(attribute.name) ?? [], attribute);
     if (statements.length === 0) continue;
     const decided = past.decided.filter((each) => each.attribute === attribute.name && each.at <= at);
     const input = {
@@ -82,9 +82,9 @@ export function settlePast(pack: Pack, past: PastRecord, context: ConsolidationC
       rule,
       decisions: decided.length === 0 ? UNDECIDED : new Map(decided.map((each) => [each.id, each])),
     };
-    const told = timeline(input, context);
-    settled.push({ attribute, input, course: told });
-    const { periods, now, status } = told;
+    const course = timeline(input, context);
+    settled.push({ attribute, input, timeline: course });
+    const { periods, now, status } = course;
     updated = Math.max(updated, periods.at(-1)?.from ?? 0);
     if (now.winner < 0) continue;
     const winner = statements[now.winner]!;
@@ -122,7 +122,7 @@ export function settlePast(pack: Pack, past: PastRecord, context: ConsolidationC
 }
 
 /** Facts as statements, without those whose value no longer fits the type of the attribute, as in a build. */
-function said(facts: readonly FactRow[], attribute: Attribute): SourcedStatement[] {
+function statementsOf(facts: readonly FactRow[], attribute: Attribute): SourcedStatement[] {
   return facts
     .map((fact) => {
       const {
@@ -137,8 +137,8 @@ function said(facts: readonly FactRow[], attribute: Attribute): SourcedStatement
         group_median,
       } = fact;
       const value = json === null ? null : (JSON.parse(json) as Value);
-      const told = { at, value, json: json ?? 'null', source, source_kind, source_url, evidence, confidence, run };
-      return group_median === null ? told : { ...told, group_median };
+      const statement = { at, value, json: json ?? 'null', source, source_kind, source_url, evidence, confidence, run };
+      return group_median === null ? statement : { ...statement, group_median };
     })
     .filter(({ value }) => fits(attribute, value));
 }

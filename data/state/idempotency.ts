@@ -15,7 +15,7 @@ export const CLAIM_LEASE = 15_000;
  * until `leased_until` (milliseconds since 1970) or longer, if it renews it. `other`: the key was used for
  * another request.
  */
-export type RequestClaim =
+export type IdempotencyClaim =
   | { state: 'claimed'; claim: number }
   | { state: 'kept'; text: string }
   | { state: 'running'; leased_until: number }
@@ -28,7 +28,7 @@ export async function claimRequest(
   idempotency_key: string,
   request: string,
   now: number,
-): Promise<RequestClaim> {
+): Promise<IdempotencyClaim> {
   const leased_until = now + CLAIM_LEASE;
   const row = { key_id: owner, idempotency_key, request, answer: null, records: '', created_at: now, leased_until };
   const free = (e: ExpressionBuilder<Tables, 'idempotency'>) =>

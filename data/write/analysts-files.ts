@@ -17,7 +17,7 @@ export interface ReleaseInfo {
 
 /** Metadata of a file: texts by key, `columns` as JSON. */
 function notes(pack: Pack, { release, created_at }: ReleaseInfo, columns: readonly Column[]): Record<string, string> {
-  const told = columns.map(({ name, type, unit, description, attribute }) => ({
+  const described = columns.map(({ name, type, unit, description, attribute }) => ({
     name,
     type,
     unit,
@@ -33,7 +33,7 @@ function notes(pack: Pack, { release, created_at }: ReleaseInfo, columns: readon
     license: pack.license.name,
     license_url: pack.license.url,
     attribution: pack.attribution,
-    columns: JSON.stringify(told),
+    columns: JSON.stringify(described),
   };
 }
 
@@ -44,14 +44,14 @@ export async function writeRecordsMetadata(pack: Pack, folder: string, telling: 
   await mkdir(spill, { recursive: true });
   const duck = await Duck.open(spill);
   try {
-    const told = `${path}.told`;
+    const temporary = `${path}.temporary`;
     await duck.parquet(
       `SELECT * FROM read_parquet(${quotedText(path)})`,
-      told,
+      temporary,
       undefined,
       notes(pack, telling, dictionary(pack, 'all')),
     );
-    await rename(told, path);
+    await rename(temporary, path);
   } finally {
     duck.close();
   }
@@ -99,11 +99,11 @@ export async function writePublicFiles(
     await duck.run(`CREATE TABLE made.records AS SELECT ${names} FROM read_parquet(${quotedText(parquet)})`);
     const values = (each: readonly (string | null)[]) =>
       `(${each.map((text) => (text === null ? 'NULL' : quotedText(text))).join(', ')})`;
-    const told = flat.map(({ name, type, unit, description, attribute }) =>
+    const descriptions = flat.map(({ name, type, unit, description, attribute }) =>
       values([name, type, unit, description, attribute]),
     );
     await duck.run(
-      `CREATE TABLE made.columns AS SELECT * FROM (VALUES ${told.join(', ')}) AS t(name, type, unit, description, attribute)`,
+      `CREATE TABLE made.columns AS SELECT * FROM (VALUES ${descriptions.join(', ')}) AS t(name, type, unit, description, attribute)`,
     );
     const { columns: _, ...about } = notes(pack, telling, []);
     await duck.run(

@@ -39,9 +39,9 @@ export function recordsQuery(pack: Pack, jsonl: string): string {
 }
 
 function provenanceOf(name: string): string {
-  const told = `provenance.${quotedIdentifier(name)}`;
-  const members = ['source_url', 'observed_at', 'confidence', 'evidence'].map((each) => `${each} := ${told}.${each}`);
-  return `CASE WHEN ${told} IS NULL THEN NULL ELSE struct_pack(${members.join(', ')}, source_kind := ${told}.source.kind, status := ${told}.status) END`;
+  const struct = `provenance.${quotedIdentifier(name)}`;
+  const members = ['source_url', 'observed_at', 'confidence', 'evidence'].map((each) => `${each} := ${struct}.${each}`);
+  return `CASE WHEN ${struct} IS NULL THEN NULL ELSE struct_pack(${members.join(', ')}, source_kind := ${struct}.source.kind, status := ${struct}.status) END`;
 }
 
 function valueColumns(attribute: Attribute): string[] {
@@ -62,7 +62,7 @@ export function publicQuery(pack: Pack, records: string): string {
   const values = open.flatMap(flatColumns).map(quotedIdentifier);
   const all = quotedIdentifier(recordColumn(pack, 'provenance'));
   const provenance = open.map(({ name }) => `${quotedIdentifier(name)} := ${all}.${quotedIdentifier(name)}`);
-  const told = open.length === 0 ? '' : `, struct_pack(${provenance.join(', ')}) AS ${all}`;
+  const provenanceColumn = open.length === 0 ? '' : `, struct_pack(${provenance.join(', ')}) AS ${all}`;
   const own = RECORD_COLUMNS.map((name) => quotedIdentifier(recordColumn(pack, name)));
-  return `SELECT ${[...own, ...values].join(', ')}${told} FROM read_parquet(${quotedText(records)})`;
+  return `SELECT ${[...own, ...values].join(', ')}${provenanceColumn} FROM read_parquet(${quotedText(records)})`;
 }

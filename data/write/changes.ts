@@ -46,7 +46,7 @@ export function differences(
  * As `differences`, for the feed: a record that is no longer published is one removal, dated `now`, without
  * its values.
  */
-function told(folder: string, { pack, before, now }: FeedInput): string {
+function feedDifferences(folder: string, { pack, before, now }: FeedInput): string {
   if (before === null) return differences(folder, null, pack);
   const gone = `SELECT id FROM (${knownIds(before)}) WHERE id NOT IN (SELECT id FROM ${table(folder, RELEASE_FILES.engine)})`;
   return (
@@ -77,7 +77,7 @@ export async function writeChanges(
   feeding: FeedInput,
 ): Promise<{ rows: number; recorded_to: number }> {
   const { before, removed, reserve } = feeding;
-  const changed = told(folder, feeding);
+  const changed = feedDifferences(folder, feeding);
   const count = await duck.count(`SELECT count(*) FROM (${changed})`);
   const earlier = before === null ? null : table(before.folder, RELEASE_FILES.changes);
   const latest =
@@ -96,10 +96,10 @@ export async function writeChanges(
     `SELECT make_timestamp(${first} - 1 + row_number() OVER ()) AS recorded_at, entity_id, slug, name, attribute, type, old_value, ` +
     `new_value, observed_at, source_url FROM (${ordered})`;
   const out = [...removed].map(quotedText).join(', ');
-  const kept = out === '' ? '' : ` WHERE entity_id NOT IN (${out})`;
-  const both = `SELECT * FROM ${earlier}${kept} UNION ALL (${fresh})`;
+  const visible = out === '' ? '' : ` WHERE entity_id NOT IN (${out})`;
+  const both = `SELECT * FROM ${earlier}${visible} UNION ALL (${fresh})`;
   // The order is not guaranteed when rows are left out.
-  const query = earlier === null ? fresh : kept === '' ? both : `SELECT * FROM (${both}) ORDER BY recorded_at`;
+  const query = earlier === null ? fresh : visible === '' ? both : `SELECT * FROM (${both}) ORDER BY recorded_at`;
   const rows = await duck.parquet(query, join(folder, RELEASE_FILES.changes));
   return { rows, recorded_to: first + Math.max(1, count) - 1 };
 }

@@ -55,8 +55,8 @@ export function dictionary(pack: Pick<Pack, 'attributes'>, only: 'all' | 'public
   const own = OWN.map(([name, type, description]): Column => {
     return { name: recordColumn(pack, name), type, attribute: null, unit: null, description, public: true };
   });
-  const kept = pack.attributes.filter((attribute) => only === 'all' || attribute.public);
-  const told: Column = {
+  const included = pack.attributes.filter((attribute) => only === 'all' || attribute.public);
+  const provenanceColumn: Column = {
     name: recordColumn(pack, 'provenance'),
     type: 'STRUCT',
     attribute: null,
@@ -64,7 +64,7 @@ export function dictionary(pack: Pick<Pack, 'attributes'>, only: 'all' | 'public
     description: PROVENANCE,
     public: true,
   };
-  return [...own, ...kept.flatMap(columnsOf), ...(provenance && kept.length > 0 ? [told] : [])];
+  return [...own, ...included.flatMap(columnsOf), ...(provenance && included.length > 0 ? [provenanceColumn] : [])];
 }
 
 function columnsOf(attribute: Attribute): Column[] {

@@ -159,8 +159,8 @@ export class Draft {
     for (const line of readLines(path)) {
       const [id = '', at = ''] = line.split('\t');
       const entity = copyText(id);
-      const told = before.since.get(entity);
-      stays.set(entity, told && !told.gone ? Math.floor(told.recorded_at / 1000) : Number(at));
+      const changes = before.since.get(entity);
+      stays.set(entity, changes && !changes.gone ? Math.floor(changes.recorded_at / 1000) : Number(at));
     }
     for (const { id, place } of records(parts)) if (place !== null) updated[place] = stays.get(id) ?? now;
     return updated;

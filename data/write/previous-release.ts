@@ -29,14 +29,14 @@ export function previousRelease(folder: string, overlay: Overlay, held: number):
   const since = new Map<string, RecordChanges>();
   for (const row of overlay.feed) {
     if (row.version <= held) continue;
-    const told = since.get(row.entity_id) ?? { reset: false, gone: false, values: new Map(), recorded_at: 0 };
-    since.set(row.entity_id, told);
-    told.recorded_at = row.recorded_at;
-    told.gone = row.type === 'removed';
-    if (told.gone) {
-      told.reset = true;
-      told.values.clear();
-    } else if (row.attribute !== null) told.values.set(row.attribute, row);
+    const changes = since.get(row.entity_id) ?? { reset: false, gone: false, values: new Map(), recorded_at: 0 };
+    since.set(row.entity_id, changes);
+    changes.recorded_at = row.recorded_at;
+    changes.gone = row.type === 'removed';
+    if (changes.gone) {
+      changes.reset = true;
+      changes.values.clear();
+    } else if (row.attribute !== null) changes.values.set(row.attribute, row);
   }
   return { folder, since };
 }
@@ -50,10 +50,10 @@ function rows(columns: readonly string[], cells: readonly (readonly string[])[])
   return `SELECT ${names} FROM (VALUES ${cells.map((row) => `(${row.join(', ')})`).join(', ')}) AS given(${names})`;
 }
 
-const resetIds = ({ since }: PreviousRelease, which: (told: RecordChanges) => boolean) =>
+const resetIds = ({ since }: PreviousRelease, which: (changes: RecordChanges) => boolean) =>
   rows(
     ['id'],
-    [...since].filter(([, told]) => told.reset && which(told)).map(([id]) => [quotedText(id)]),
+    [...since].filter(([, changes]) => changes.reset && which(changes)).map(([id]) => [quotedText(id)]),
   );
 
 /**
@@ -62,7 +62,7 @@ const resetIds = ({ since }: PreviousRelease, which: (told: RecordChanges) => bo
  */
 export function lastValues(before: PreviousRelease): string {
   const text = (value: string | null) => (value === null ? 'NULL::VARCHAR' : quotedText(value));
-  const told = [...before.since].flatMap(([id, { values }]) =>
+  const newest = [...before.since].flatMap(([id, { values }]) =>
     [...values].map(([attribute, { new_value, observed_at, source_url }]) => {
       const at = `make_timestamp_ms(${observed_at})`;
       return [quotedText(id), quotedText(attribute), text(new_value), at, text(source_url)];
@@ -72,8 +72,8 @@ export function lastValues(before: PreviousRelease): string {
   if (before.since.size === 0) return stored;
   const there = `SELECT * FROM (${stored}) WHERE entity NOT IN (${resetIds(before, () => true)})`;
   // Only removals: an empty table without types would change the types of the union.
-  if (told.length === 0) return there;
-  const fed = rows(['entity', 'attribute', 'value', '"from"', 'source_url'], told);
+  if (newest.length === 0) return there;
+  const fed = rows(['entity', 'attribute', 'value', '"from"', 'source_url'], newest);
   return `${there} ` + `AND (entity, attribute) NOT IN (SELECT (entity, attribute) FROM (${fed})) UNION ALL ${fed}`;
 }
 

@@ -32,7 +32,7 @@ export async function seal(
   dataDir: string,
   folder: string,
   rows: Readonly<Record<string, number>>,
-  told: ManifestFields,
+  fields: ManifestFields,
   { current, now, derived, tell, ...feeding }: SealInput,
 ): Promise<{ release: string; fresh: boolean }> {
   const files: Manifest['files'] = {};
@@ -45,17 +45,17 @@ export async function seal(
   const { records } = RELEASE_FILES;
   files[records] = { ...(await measure(join(folder, records))), rows: rows[records] ?? null };
   files[RELEASE_FILES.changes] = { ...(await measure(join(folder, RELEASE_FILES.changes))), rows: changes.rows };
-  const manifest: Manifest = { schema_version: 1, release, ...told, recorded_to: changes.recorded_to, files };
+  const manifest: Manifest = { schema_version: 1, release, ...fields, recorded_to: changes.recorded_to, files };
   await writeFile(join(folder, RELEASE_FILES.manifest), `${JSON.stringify(manifest, null, 1)}\n`);
   await derived;
-  const place = paths.release(dataDir, told.dataset, release);
+  const place = paths.release(dataDir, fields.dataset, release);
   if (await stat(place).catch(() => null)) {
     const aside = temporaryPath(place);
     await rename(place, aside);
     await putInPlace(folder, place);
     await rm(aside, { recursive: true, force: true });
   } else await putInPlace(folder, place);
-  await makeCurrent(dataDir, told.dataset, release);
+  await makeCurrent(dataDir, fields.dataset, release);
   return { release, fresh: true };
 }
 

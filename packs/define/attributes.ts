@@ -129,8 +129,8 @@ export function checkAttributes(input: Record<string, unknown>, add: Add): Attri
     const path = `attributes.${name}`;
     const parsed = AttributeShape.safeParse(input[name]);
     if (!parsed.success) {
-      const told = fromZod(parsed.error, input[name], ['attributes', name], (at) => membersAt(AttributeShape, at));
-      for (const mistake of told) add(mistake);
+      const mistakes = fromZod(parsed.error, input[name], ['attributes', name], (at) => membersAt(AttributeShape, at));
+      for (const mistake of mistakes) add(mistake);
       continue;
     }
     checkMembers(path, parsed.data, add);

@@ -31,23 +31,23 @@ export interface PackDefinition {
 export function definePack(input: PackInput): PackDefinition {
   const mistakes: Omit<Mistake, 'file'>[] = [];
   const add = (mistake: Omit<Mistake, 'file'>) => void mistakes.push(mistake);
-  const given = asObject(input);
-  if (given === null) {
+  const members = asObject(input);
+  if (members === null) {
     add({ path: '', found: show(input), expected: 'an object: definePack({ title, description, … })' });
     return { kind: KIND, settings: null, names: [], attributes: [], mistakes };
   }
   const known = Object.keys(PackShape.shape);
-  for (const name of Object.keys(given)) {
+  for (const name of Object.keys(members)) {
     if (known.includes(name)) continue;
     const expected = `one of ${known.join(', ')}`;
     add({ path: name, found: `a member '${name}'`, expected, nearest: nearestName(name, known) });
   }
-  const columns = asObject(given['attributes']);
+  const columns = asObject(members['attributes']);
   const attributes = columns ? checkAttributes(columns, add) : [];
   if (columns === null || Object.keys(columns).length === 0) {
-    add({ path: 'attributes', found: show(given['attributes']), expected: 'an object of attributes by name' });
+    add({ path: 'attributes', found: show(members['attributes']), expected: 'an object of attributes by name' });
   }
-  const sections = checkSections(given, add);
+  const sections = checkSections(members, add);
   const names = Object.keys(columns ?? {});
   checkReferences(sections, names, attributes, add);
   const settings = mistakes.length === 0 ? complete(sections as Required<Sections>, attributes) : null;
@@ -64,13 +64,13 @@ function asObject(value: unknown): Record<string, unknown> | null {
   return plain ? (value as Record<string, unknown>) : null;
 }
 
-function checkSections(given: Record<string, unknown>, add: (mistake: Omit<Mistake, 'file'>) => void): Sections {
+function checkSections(members: Record<string, unknown>, add: (mistake: Omit<Mistake, 'file'>) => void): Sections {
   const sections: Record<string, unknown> = {};
   for (const [name, shape] of Object.entries(PackShape.shape)) {
     if (name === 'attributes') continue;
-    const parsed = shape.safeParse(given[name]);
+    const parsed = shape.safeParse(members[name]);
     if (parsed.success) sections[name] = parsed.data;
-    else for (const told of fromZod(parsed.error, given[name], [name], (at) => membersAt(shape, at))) add(told);
+    else for (const mistake of fromZod(parsed.error, members[name], [name], (at) => membersAt(shape, at))) add(mistake);
   }
   return sections as Sections;
 }

@@ -42,35 +42,35 @@ export async function loadPack(folder: string): Promise<Pack> {
   const at = resolve(folder);
   const id = basename(at);
   const mistakes: Mistake[] = [];
-  const told = (file: string, found: Omit<Mistake, 'file'>[]) =>
+  const report = (file: string, found: Omit<Mistake, 'file'>[]) =>
     mistakes.push(...found.map((mistake) => ({ file, ...mistake })));
 
   if (!/^[a-z][a-z0-9-]*$/.test(id)) {
     const expected = 'lower-case letters, digits and -, starting with a letter: the name is the dataset id';
-    told('', [{ path: '', found: `the name ${show(id)}`, expected }]);
+    report('', [{ path: '', found: `the name ${show(id)}`, expected }]);
   } else if (RESERVED_IDS.includes(id)) {
     const expected = `another name: ${RESERVED_IDS.join(', ')} are taken`;
-    told('', [{ path: '', found: `the name ${show(id)}`, expected }]);
+    report('', [{ path: '', found: `the name ${show(id)}`, expected }]);
   }
   if ((await kindOf(at)) !== 'folder') {
     throw new PackError(folder, [{ file: '', path: '', found: 'no such folder', expected: 'a pack folder' }]);
   }
 
-  const definition = await loadDefinition(at, told);
-  const collector = await loadCollector(at, told);
-  const template = await loadText(at, 'record.md', told);
-  const guide = await loadText(at, 'guide.md', told);
-  const written = await loadText(at, 'samples.json', told);
+  const definition = await loadDefinition(at, report);
+  const collector = await loadCollector(at, report);
+  const template = await loadText(at, 'record.md', report);
+  const guide = await loadText(at, 'guide.md', report);
+  const written = await loadText(at, 'samples.json', report);
   const settings = definition?.settings ?? null;
-  if (definition && template !== null) told('record.md', checkTemplate(template, definition.names));
-  const samples = definition && written !== null ? readSamples(written, definition, told) : [];
+  if (definition && template !== null) report('record.md', checkTemplate(template, definition.names));
+  const samples = definition && written !== null ? readSamples(written, definition, report) : [];
   for (const source of settings?.sources ?? []) {
     for (const [i, pin] of source.pins.entries()) {
       const shipped = fixtureFolder(at, pin.package, pin.version);
       if (pin.integrity === '' && (await kindOf(shipped)) !== 'folder') {
         const found = `'' and no folder fixtures/${pin.package}/${pin.version}`;
         const expected = "a hash 'sha512-…', or the source shipped in that folder";
-        told('pack.ts', [{ path: `sources.${source.id}.pins.${i}.integrity`, found, expected }]);
+        report('pack.ts', [{ path: `sources.${source.id}.pins.${i}.integrity`, found, expected }]);
       }
     }
   }
@@ -80,7 +80,7 @@ export async function loadPack(folder: string): Promise<Pack> {
   return { id, folder: at, ...settings, collector, samples, template, guide };
 }
 
-type Tell = (file: string, found: Omit<Mistake, 'file'>[]) => void;
+type Report = (file: string, found: Omit<Mistake, 'file'>[]) => void;
 
 /** `line 12` when an error has a line of the file; else ''. */
 function lineOf(error: unknown, path: string): string {
@@ -90,10 +90,10 @@ function lineOf(error: unknown, path: string): string {
   return line === undefined ? '' : `line ${line}`;
 }
 
-async function loadModule(folder: string, file: string, told: Tell): Promise<unknown> {
+async function loadModule(folder: string, file: string, report: Report): Promise<unknown> {
   const path = join(folder, file);
   if ((await kindOf(path)) !== 'file') {
-    told(file, [{ path: '', found: 'no such file', expected: `${file} with a default export` }]);
+    report(file, [{ path: '', found: 'no such file', expected: `${file} with a default export` }]);
     return null;
   }
   try {
@@ -101,57 +101,59 @@ async function loadModule(folder: string, file: string, told: Tell): Promise<unk
     return loaded.default;
   } catch (error) {
     const found = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    told(file, [{ path: lineOf(error, path), found, expected: 'a module that can be imported' }]);
+    report(file, [{ path: lineOf(error, path), found, expected: 'a module that can be imported' }]);
     return null;
   }
 }
 
-async function loadDefinition(folder: string, told: Tell): Promise<PackDefinition | null> {
-  const exported = await loadModule(folder, 'pack.ts', told);
+async function loadDefinition(folder: string, report: Report): Promise<PackDefinition | null> {
+  const exported = await loadModule(folder, 'pack.ts', report);
   if (exported === null) return null;
   if (!isDefinition(exported)) {
-    told('pack.ts', [{ path: 'default', found: show(exported), expected: 'export default definePack({ … })' }]);
+    report('pack.ts', [{ path: 'default', found: show(exported), expected: 'export default definePack({ … })' }]);
     return null;
   }
-  told('pack.ts', exported.mistakes);
+  report('pack.ts', exported.mistakes);
   return exported;
 }
 
-async function loadCollector(folder: string, told: Tell): Promise<Collector | null> {
-  const exported = await loadModule(folder, 'collect.ts', told);
+async function loadCollector(folder: string, report: Report): Promise<Collector | null> {
+  const exported = await loadModule(folder, 'collect.ts', report);
   if (exported === null) return null;
   const collector = exported as Partial<Collector> | undefined;
   if (typeof collector?.read !== 'function') {
     const expected = 'export default defineCollector({ async *read(reading, context) { … } })';
-    told('collect.ts', [{ path: 'default.read', found: show(collector?.read), expected }]);
+    report('collect.ts', [{ path: 'default.read', found: show(collector?.read), expected }]);
     return null;
   }
   if (collector.observedAt !== undefined && typeof collector.observedAt !== 'function') {
     const expected = 'a function (folder) => the date inside the data, or null';
-    told('collect.ts', [{ path: 'default.observedAt', found: show(collector.observedAt), expected }]);
+    report('collect.ts', [{ path: 'default.observedAt', found: show(collector.observedAt), expected }]);
     return null;
   }
   return collector as Collector;
 }
 
-async function loadText(folder: string, file: string, told: Tell): Promise<string | null> {
+async function loadText(folder: string, file: string, report: Report): Promise<string | null> {
   const text = await readFile(join(folder, file), 'utf8').catch(() => null);
   if (text !== null && text.trim() !== '') return text;
-  told(file, [{ path: '', found: text === null ? 'no such file' : 'an empty file', expected: `a ${file} with text` }]);
+  report(file, [
+    { path: '', found: text === null ? 'no such file' : 'an empty file', expected: `a ${file} with text` },
+  ]);
   return null;
 }
 
-function readSamples(written: string, definition: PackDefinition, told: Tell): Pack['samples'] {
+function readSamples(written: string, definition: PackDefinition, report: Report): Pack['samples'] {
   let parsed: unknown;
   try {
     parsed = JSON.parse(written);
   } catch (error) {
     const found = error instanceof Error ? error.message : String(error);
-    told('samples.json', [{ path: '', found, expected: 'JSON' }]);
+    report('samples.json', [{ path: '', found, expected: 'JSON' }]);
     return [];
   }
-  const { samples, told: wrong } = checkSamples(parsed, definition);
-  told('samples.json', wrong);
+  const { samples, mistakes: wrong } = checkSamples(parsed, definition);
+  report('samples.json', wrong);
   return samples;
 }
 
@@ -201,7 +203,7 @@ export async function loadPacks(dirs: readonly string[]): Promise<Pack[]> {
   return packs;
 }
 
-type Told = Omit<Mistake, 'file'>;
+type FileMistake = Omit<Mistake, 'file'>;
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -214,68 +216,72 @@ function checkValues(
   path: string,
   input: unknown,
   { names, attributes }: Columns,
-  told: Told[],
+  mistakes: FileMistake[],
 ): Record<string, Value> {
   const values: Record<string, Value> = {};
   if (!isObject(input)) {
-    told.push({ path, found: show(input), expected: 'an object of values by attribute' });
+    mistakes.push({ path, found: show(input), expected: 'an object of values by attribute' });
     return values;
   }
   for (const [name, value] of Object.entries(input)) {
     if (!names.includes(name)) {
       const mistake = notOneOf(`${path}.${name}`, name, 'the name of an attribute', names);
-      told.push({ ...mistake, found: `a value for ${show(name)}` });
+      mistakes.push({ ...mistake, found: `a value for ${show(name)}` });
       continue;
     }
     const attribute = attributes.find((each) => each.name === name);
     if (attribute === undefined) continue;
     const checked = checkValue(attribute, value);
     if (checked.ok) values[name] = checked.value;
-    else told.push({ path: `${path}.${name}`, found: show(value), expected: checked.reason });
+    else mistakes.push({ path: `${path}.${name}`, found: show(value), expected: checked.reason });
   }
   return values;
 }
 
 /** The samples as they are served: values normalised, identity attributes included. */
-function checkSamples(input: unknown, definition: PackDefinition): { samples: Sample[]; told: Told[] } {
+function checkSamples(input: unknown, definition: PackDefinition): { samples: Sample[]; mistakes: FileMistake[] } {
   const { settings } = definition;
-  const told: Told[] = [];
+  const mistakes: FileMistake[] = [];
   const samples: Sample[] = [];
   if (!Array.isArray(input) || input.length === 0) {
-    told.push({ path: '', found: show(input), expected: 'a list of at least one fictional record {identity, values}' });
-    return { samples, told };
+    mistakes.push({
+      path: '',
+      found: show(input),
+      expected: 'a list of at least one fictional record {identity, values}',
+    });
+    return { samples, mistakes };
   }
   const members = ['identity', 'values', 'evidence'];
   input.forEach((given: unknown, i) => {
     if (!isObject(given)) {
-      told.push({ path: `${i}`, found: show(given), expected: 'a record {identity, values, evidence?}' });
+      mistakes.push({ path: `${i}`, found: show(given), expected: 'a record {identity, values, evidence?}' });
       return;
     }
     for (const name of Object.keys(given).filter((each) => !members.includes(each))) {
       const mistake = notOneOf(`${i}.${name}`, name, `one of ${members.join(', ')}`, members);
-      told.push({ ...mistake, found: `a member ${show(name)}` });
+      mistakes.push({ ...mistake, found: `a member ${show(name)}` });
     }
     if (given['evidence'] !== undefined && typeof given['evidence'] !== 'string') {
-      told.push({ path: `${i}.evidence`, found: show(given['evidence']), expected: 'a text' });
+      mistakes.push({ path: `${i}.evidence`, found: show(given['evidence']), expected: 'a text' });
     }
-    const before = told.length;
-    const identity = checkValues(`${i}.identity`, given['identity'], definition, told) as Identity;
-    const values = { ...identity, ...checkValues(`${i}.values`, given['values'], definition, told) };
-    if (settings === null || told.length > before) return;
-    told.push(...checkIdentityRules(`${i}`, identity, values, settings));
+    const before = mistakes.length;
+    const identity = checkValues(`${i}.identity`, given['identity'], definition, mistakes) as Identity;
+    const values = { ...identity, ...checkValues(`${i}.values`, given['values'], definition, mistakes) };
+    if (settings === null || mistakes.length > before) return;
+    mistakes.push(...checkIdentityRules(`${i}`, identity, values, settings));
     const evidence = typeof given['evidence'] === 'string' ? { evidence: given['evidence'] } : {};
     samples.push({ identity, values, ...evidence });
   });
-  if (settings !== null && told.length === 0) told.push(...repeated(samples, settings));
-  return { samples, told };
+  if (settings !== null && mistakes.length === 0) mistakes.push(...repeated(samples, settings));
+  return { samples, mistakes };
 }
 
 /** Calls the pack's functions on a sample and checks that their results can be used as key, slug and name. */
 function checkIdentityRules(path: string, identity: Identity, values: Record<string, Value>, settings: PackSettings) {
-  const told: Told[] = [];
+  const mistakes: FileMistake[] = [];
   const { attributes, key, slug, name } = settings.identity;
   for (const needed of attributes.filter((each) => identity[each] === undefined)) {
-    told.push({
+    mistakes.push({
       path: `${path}.identity.${needed}`,
       found: 'nothing',
       expected: `${needed}, which identifies a record`,
@@ -283,20 +289,20 @@ function checkIdentityRules(path: string, identity: Identity, values: Record<str
   }
   for (const extra of Object.keys(identity).filter((each) => !attributes.includes(each))) {
     const expected = `only ${attributes.join(', ')}, which identify a record`;
-    told.push({ path: `${path}.identity.${extra}`, found: `a value for ${show(extra)}`, expected });
+    mistakes.push({ path: `${path}.identity.${extra}`, found: `a value for ${show(extra)}`, expected });
   }
-  if (told.length > 0) return told;
+  if (mistakes.length > 0) return mistakes;
   const answers = (rule: string, ask: () => unknown, fits: (answer: unknown) => boolean, expected: string) => {
     let answer: unknown;
     try {
       answer = ask();
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      told.push({ path, found: `${rule} throws: ${message}`, expected: `${rule} to answer ${expected}` });
+      mistakes.push({ path, found: `${rule} throws: ${message}`, expected: `${rule} to answer ${expected}` });
       return;
     }
     if (!fits(answer)) {
-      told.push({ path, found: `${rule} answers ${show(answer)}`, expected: `${rule} to answer ${expected}` });
+      mistakes.push({ path, found: `${rule} answers ${show(answer)}`, expected: `${rule} to answer ${expected}` });
     }
   };
   const filled = (answer: unknown) => typeof answer === 'string' && answer.trim() !== '';
@@ -313,10 +319,10 @@ function checkIdentityRules(path: string, identity: Identity, values: Record<str
     );
   const rule = `{prefer: 'trust' or 'newest', trust?: 0 to 1 by source: ${sources.join(', ')}}`;
   answers('consolidation.rule', () => settings.consolidation.rule(identity), settled, rule);
-  return told;
+  return mistakes;
 }
 
-function repeated(samples: Sample[], settings: PackSettings): Told[] {
+function repeated(samples: Sample[], settings: PackSettings): FileMistake[] {
   const keys = samples.map((sample) => settings.identity.key(sample.identity));
   return keys.flatMap((key, i) => {
     const first = keys.indexOf(key);
@@ -332,15 +338,15 @@ const RECORD = [
 ];
 
 /** Unknown names in a template: `values['price.input']`, `values.name`, `record.name`. */
-function checkTemplate(template: string, names: string[]): Told[] {
-  const told = new Map<string, Told>();
+function checkTemplate(template: string, names: string[]): FileMistake[] {
+  const mistakes = new Map<string, FileMistake>();
   for (const [text, object, a, b, c] of template.matchAll(
     /\b(values|record)(?:\[\s*(?:'([^']*)'|"([^"]*)")\s*\]|\.(\w+))/g,
   )) {
     const name = a ?? b ?? c ?? '';
     const known = object === 'values' ? names : RECORD;
     const expected = object === 'values' ? 'the name of an attribute' : `one of ${RECORD.join(', ')}`;
-    if (!known.includes(name)) told.set(text, notOneOf(text, name, expected, known));
+    if (!known.includes(name)) mistakes.set(text, notOneOf(text, name, expected, known));
   }
-  return [...told.values()];
+  return [...mistakes.values()];
 }

@@ -2,7 +2,7 @@
 
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { eachSlice } from '../../../data/plan/slices.ts';
-import { pageJson, pageRecords, type RecordPage } from '../../../data/queries/record-page.ts';
+import { pageJson, pageRecords, type RecordList } from '../../../data/queries/record-page.ts';
 import { type Context, fromJson, type Result } from '../../contract/operation.ts';
 
 /**
@@ -10,7 +10,7 @@ import { type Context, fromJson, type Result } from '../../contract/operation.ts
  * parsed records.
  */
 export async function listResult<R extends { items: PublicRecord[] }>(
-  page: RecordPage,
+  page: RecordList,
   rest: Omit<R, 'items'>,
   ctx: Context,
 ): Promise<Result<R>> {

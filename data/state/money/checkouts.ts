@@ -88,8 +88,8 @@ export function euroCents(cents: number | null, currency: string | null): number
 /** How an amount differs from that of a checkout; null when it is equal. */
 export function amountMismatch(row: Checkout, cents: number | null, currency: string | null): string | null {
   if (euroCents(cents, currency) === row.amount) return null;
-  const told = cents === null ? 'nothing' : (cents / 100).toFixed(2);
-  return `the amount is ${told} ${currency ?? ''}, not ${(row.amount / CENT / 100).toFixed(2)} eur`;
+  const amount = cents === null ? 'nothing' : (cents / 100).toFixed(2);
+  return `the amount is ${amount} ${currency ?? ''}, not ${(row.amount / CENT / 100).toFixed(2)} eur`;
 }
 
 /** Lock number in PostgreSQL; nothing else here uses it. */

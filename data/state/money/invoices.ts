@@ -31,21 +31,21 @@ export interface InvoiceEvent {
 }
 
 /** Books a paid month, once per invoice, and extends the plan. */
-export function takeInvoice(store: Store, told: InvoiceEvent, now: number): Promise<BookingOutcome> {
+export function takeInvoice(store: Store, payload: InvoiceEvent, now: number): Promise<BookingOutcome> {
   return withBookingLock(store, async (tx) => {
-    const { invoice, event, subscription, ends_at } = told;
-    const row = await checkoutOfInvoice(tx, told);
+    const { invoice, event, subscription, ends_at } = payload;
+    const row = await checkoutOfInvoice(tx, payload);
     if (row === null) return { state: 'foreign' };
     const why =
-      row.provider !== told.provider || row.kind !== 'plan'
+      row.provider !== payload.provider || row.kind !== 'plan'
         ? `it is a ${row.kind} of ${row.provider}`
-        : amountMismatch(row, told.cents, told.currency);
+        : amountMismatch(row, payload.cents, payload.currency);
     if (why !== null) {
       await noteProblem(tx, row.id, `${invoice}: ${why}`);
       return { state: 'refused', why };
     }
     const { id, key_id, amount } = row;
-    await beginSubscription(tx, { id: subscription, checkout: row, customer: told.customer, at: told.at });
+    await beginSubscription(tx, { id: subscription, checkout: row, customer: payload.customer, at: payload.at });
     const fresh = await tx
       .insertInto('invoices')
       .values({ id: invoice, subscription_id: subscription, key_id, amount, ends_at, paid_at: now })
@@ -93,20 +93,20 @@ async function checkoutOfInvoice(tx: Tx, { subscription, checkout }: InvoiceEven
 /** Links an invoice to its payment, and books what was already paid back. */
 export function takeInvoicePayment(
   store: Store,
-  told: { event: string; invoice: string; payment: string },
+  payload: { event: string; invoice: string; payment: string },
   now: number,
 ): Promise<BookingOutcome> {
-  const { event, invoice, payment } = told;
+  const { event, invoice, payment } = payload;
   return withBookingLock(store, (tx) => linkPayment(tx, payment, { invoice_id: invoice }, { event, now }));
 }
 
 /** The provider created the next invoice, failed to collect one, or ended the subscription. */
 export function takeTurn(
   store: Store,
-  told: { turn: 'renewing' | 'failed' | 'ended'; subscription: string; at: number },
+  payload: { turn: 'renewing' | 'failed' | 'ended'; subscription: string; at: number },
   now: number,
 ): Promise<BookingOutcome> {
-  const { turn, subscription, at } = told;
+  const { turn, subscription, at } = payload;
   return withBookingLock(store, async (tx) => {
     const key_id =
       turn === 'ended' ? await endSubscription(tx, subscription, at) : await turned(tx, turn, subscription, at);

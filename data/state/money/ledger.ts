@@ -151,12 +151,12 @@ export type Charge = Omit<ChargeJob, 'kind'>;
  * On SQLite a worker thread owns the writing connection and commits all waiting jobs together: the event loop
  * never waits for the disk, and one commit serves many calls. On PostgreSQL one statement does it.
  */
-export async function charge(store: Store, given: Charge): Promise<ChargeOutcome> {
-  return store.writer ? store.writer.run({ kind: 'charge', ...given }) : onPostgres(store, given);
+export async function charge(store: Store, job: Charge): Promise<ChargeOutcome> {
+  return store.writer ? store.writer.run({ kind: 'charge', ...job }) : onPostgres(store, job);
 }
 
-async function onPostgres(store: Store, given: Charge): Promise<ChargeOutcome> {
-  const { key_id, amount, operation, dataset, request_id, now, answer, grant } = given;
+async function onPostgres(store: Store, job: Charge): Promise<ChargeOutcome> {
+  const { key_id, amount, operation, dataset, request_id, now, answer, grant } = job;
   const account = accountOf(key_id);
   // Lock the claim first: of two processes with the same Idempotency-Key, one finds its claim gone.
   const claim = answer

@@ -16,9 +16,9 @@ const COLLECTING = 6 * 3_600_000;
  */
 export async function beginSubscription(
   tx: Tx,
-  given: { id: string; checkout: Checkout; customer: string | null; at: number },
+  details: { id: string; checkout: Checkout; customer: string | null; at: number },
 ): Promise<boolean> {
-  const { id, checkout, customer, at } = given;
+  const { id, checkout, customer, at } = details;
   const { key_id, plan, provider } = checkout;
   const row: SubscriptionTable = {
     id,
@@ -34,20 +34,20 @@ export async function beginSubscription(
     // The sandbox bills one month and never again.
     ended_at: provider === 'sandbox' ? at : null,
   };
-  const made = await tx
+  const inserted = await tx
     .insertInto('subscriptions')
     .values(row)
     .onConflict((c) => c.doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (!made && customer !== null)
+  if (!inserted && customer !== null)
     await tx
       .updateTable('subscriptions')
       .set({ customer })
       .where('id', '=', id)
       .where('customer', 'is', null)
       .execute();
-  return made !== undefined;
+  return inserted !== undefined;
 }
 
 /**
@@ -65,8 +65,8 @@ async function paidUntil(tx: Tx, subscription: SubscriptionTable): Promise<numbe
     .groupBy(['invoices.id', 'invoices.amount', 'invoices.ends_at'])
     .execute();
   if (months.length === 0) return subscription.provisional_until;
-  const kept = months.filter(({ amount, refunded, disputed }) => Number(refunded) + Number(disputed) < amount);
-  const until = Math.max(0, ...kept.map(({ ends_at }) => ends_at));
+  const paid = months.filter(({ amount, refunded, disputed }) => Number(refunded) + Number(disputed) < amount);
+  const until = Math.max(0, ...paid.map(({ ends_at }) => ends_at));
   const { renewing_at, failed_at, ended_at } = subscription;
   const collecting = renewing_at !== null && ended_at === null && (failed_at ?? 0) < renewing_at;
   return until > 0 && collecting ? Math.max(until, renewing_at + COLLECTING) : until;

@@ -39,45 +39,46 @@ export interface SessionEvent {
 }
 
 /** Why a session does not match this row; null when it does. */
-function mismatch(row: Checkout, told: SessionEvent): string | null {
-  if (row.provider !== told.provider) return `it is a checkout of ${row.provider}`;
-  if (row.session !== null && row.session !== told.session) return 'it has another session';
-  if (row.kind !== told.kind) return `it is for a ${row.kind}`;
-  if (row.key_id !== told.reference) return 'the key is another one';
-  if (told.kind === 'plan' && told.subscription === null) return 'there is no subscription in it';
-  return amountMismatch(row, told.cents, told.currency);
+function mismatch(row: Checkout, payload: SessionEvent): string | null {
+  if (row.provider !== payload.provider) return `it is a checkout of ${row.provider}`;
+  if (row.session !== null && row.session !== payload.session) return 'it has another session';
+  if (row.kind !== payload.kind) return `it is for a ${row.kind}`;
+  if (row.key_id !== payload.reference) return 'the key is another one';
+  if (payload.kind === 'plan' && payload.subscription === null) return 'there is no subscription in it';
+  return amountMismatch(row, payload.cents, payload.currency);
 }
 
 /** Books a paid session: credit for a top-up, or the first month of a plan. */
-export function takeSession(store: Store, told: SessionEvent, now: number): Promise<BookingOutcome> {
+export function takeSession(store: Store, payload: SessionEvent, now: number): Promise<BookingOutcome> {
   return withBookingLock(store, async (tx) => {
-    const row = await rowOf(tx, told);
+    const row = await rowOf(tx, payload);
     if (row === null) return { state: 'foreign' };
-    const why = mismatch(row, told);
+    const why = mismatch(row, payload);
     if (why !== null) {
       await noteProblem(tx, row.id, why);
       return { state: 'refused', why };
     }
-    if (!told.paid) return { state: 'waiting' };
+    if (!payload.paid) return { state: 'waiting' };
     const { id, key_id } = row;
     const fresh = row.paid_at === null;
     await tx
       .updateTable('checkouts')
-      .set({ session: told.session, state: 'paid', paid_at: row.paid_at ?? now, problem: null })
+      .set({ session: payload.session, state: 'paid', paid_at: row.paid_at ?? now, problem: null })
       .where('id', '=', id)
       .execute();
-    if (told.kind === 'plan') return { state: await firstMonth(tx, row, told, now), key_id };
+    if (payload.kind === 'plan') return { state: await firstMonth(tx, row, payload, now), key_id };
     if (fresh)
       await moveIn(tx, {
         key_id,
         amount: row.amount,
         kind: 'topup',
         against: 'cash',
-        reference: told.session,
+        reference: payload.session,
         ...(row.request_id === null ? {} : { request_id: row.request_id }),
         now,
       });
-    if (told.payment !== null) await linkPayment(tx, told.payment, { checkout_id: id }, { event: told.event, now });
+    if (payload.payment !== null)
+      await linkPayment(tx, payload.payment, { checkout_id: id }, { event: payload.event, now });
     return { state: fresh ? 'booked' : 'known', key_id };
   });
 }
@@ -89,8 +90,8 @@ async function rowOf(tx: Tx, { checkout, session }: SessionEvent): Promise<Check
   return mine ?? (await rows.where('session', '=', session).executeTakeFirst()) ?? null;
 }
 
-async function firstMonth(tx: Tx, row: Checkout, told: SessionEvent, now: number): Promise<'booked' | 'known'> {
-  const { subscription, customer, at } = told;
+async function firstMonth(tx: Tx, row: Checkout, payload: SessionEvent, now: number): Promise<'booked' | 'known'> {
+  const { subscription, customer, at } = payload;
   const began = await beginSubscription(tx, { id: subscription ?? '', checkout: row, customer, at });
   await projectPlan(tx, row.key_id, now);
   return began ? 'booked' : 'known';

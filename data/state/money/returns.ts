@@ -46,11 +46,11 @@ const euroOnly = (currency: string): BookingOutcome => ({
 });
 
 /** Books a refund. */
-export function takeRefund(store: Store, told: RefundEvent, now: number): Promise<BookingOutcome> {
-  const { payment, refund, event, at } = told;
-  const [total, amount] = [told.total ?? 0, refund?.cents ?? 0].map((cents) => euroCents(cents, told.currency));
+export function takeRefund(store: Store, payload: RefundEvent, now: number): Promise<BookingOutcome> {
+  const { payment, refund, event, at } = payload;
+  const [total, amount] = [payload.total ?? 0, refund?.cents ?? 0].map((cents) => euroCents(cents, payload.currency));
   if (total === null || total === undefined || amount === null || amount === undefined)
-    return Promise.resolve(euroOnly(told.currency));
+    return Promise.resolve(euroOnly(payload.currency));
   return withBookingLock(store, async (tx) => {
     const row = await paymentRow(tx, payment);
     if (total > row.reported)
@@ -72,10 +72,10 @@ function stageOf(status: string): { stage: number; away: number } {
 }
 
 /** Books a dispute: opened, won or lost. */
-export function takeDispute(store: Store, told: DisputeEvent, now: number): Promise<BookingOutcome> {
-  const { id, payment, event, at, status } = told;
-  const amount = euroCents(told.cents, told.currency);
-  if (amount === null) return Promise.resolve(euroOnly(told.currency));
+export function takeDispute(store: Store, payload: DisputeEvent, now: number): Promise<BookingOutcome> {
+  const { id, payment, event, at, status } = payload;
+  const amount = euroCents(payload.cents, payload.currency);
+  if (amount === null) return Promise.resolve(euroOnly(payload.currency));
   return withBookingLock(store, async (tx) => {
     await paymentRow(tx, payment);
     await hear(tx, { id, payment_id: payment, kind: 'dispute', amount, ...stageOf(status), heard_at: at });

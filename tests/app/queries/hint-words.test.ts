@@ -48,7 +48,7 @@ async function asked(query: string, before: (number: number, plan: SearchPlan) =
   const raw = Object.fromEntries(new URLSearchParams(query));
   const presenting = { now: new Date(0), base_url: 'https://register.example', visibility: 'full' as const };
   const page = await search({ ...release, engine: counting }, parseSearch(raw, release.pack), presenting);
-  return { hint: page.hint, found: page.found.ordinals, searches };
+  return { hint: page.hint, found: page.list.ordinals, searches };
 }
 
 test('words are looked at first, however many conditions there are', async () => {

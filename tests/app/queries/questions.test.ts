@@ -221,7 +221,10 @@ describe('get and batch', () => {
 
 describe('search', () => {
   const ask = async (raw: Record<string, string>, presenting = full) => {
-    const { found, ...page } = await search(release, parseSearch(raw, pack, { cursors }), { ...presenting, cursors });
+    const { list: found, ...page } = await search(release, parseSearch(raw, pack, { cursors }), {
+      ...presenting,
+      cursors,
+    });
     return { ...page, items: await pageRecords(found, presenting) };
   };
 

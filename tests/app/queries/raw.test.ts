@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { type PresentOptions, present } from '../../../data/queries/present.ts';
-import { pageJson, pageRecords, type RecordPage } from '../../../data/queries/record-page.ts';
+import { pageJson, pageRecords, type RecordList } from '../../../data/queries/record-page.ts';
 import { getRecord } from '../../../data/queries/records.ts';
 import { openRelease } from '../../../data/releases/release.ts';
 import { loadPack } from '../../../packs/define/load.ts';
@@ -31,7 +31,7 @@ test.each(['tools', 'harbours'])('%s', async (dataset) => {
       expect(found.updated_at).toBe(record.updated_at);
       expect(found.version).toMatch(/^[0-9a-f]{16}$/);
     }
-    const lists: Pick<RecordPage, 'ordinals' | 'scores'>[] = [
+    const lists: Pick<RecordList, 'ordinals' | 'scores'>[] = [
       { ordinals: [] },
       { ordinals: [3] },
       { ordinals: [5, 0, 99, 5] },

@@ -234,7 +234,7 @@ test.each([true, false])(
         return lease?.release ?? null;
       });
       const page = await search(release, input, { ...full, cursors });
-      seen.push(...(await pageRecords(page.found, full)).map(({ id }) => id));
+      seen.push(...(await pageRecords(page.list, full)).map(({ id }) => id));
       cursor = page.next_cursor;
       for (const lease of leases) lease.done();
       if (seen.length === 14) {
